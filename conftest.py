@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent
 RUNTIME_ROOT = Path("/dev/shm")
 FETCH_MICROPYTHON = ROOT / ".ci" / "micropython"
 FETCH_PROMTOOL = ROOT / ".ci" / "promtool"
-FETCHED_PROMTOOL = ROOT / ".promtool" / "promtool"
+PROMTOOL_PATH = ROOT / ".promtool" / "promtool"
 
 # Workers of pytest-xdist are told how wide the terminal is; what tests read is printed into pipes.
 os.environ.pop("COLUMNS", None)
@@ -124,7 +124,7 @@ def find_micropython() -> str | None:
 def find_promtool() -> str | None:
     """Path of the program that checks metrics: DEALTABLE_PROMTOOL, the system's, or the fetched."""
     named = os.environ.get("DEALTABLE_PROMTOOL") or shutil.which("promtool")
-    return named or (str(FETCHED_PROMTOOL) if FETCHED_PROMTOOL.exists() else None)
+    return named or (str(PROMTOOL_PATH) if PROMTOOL_PATH.exists() else None)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -15,8 +15,8 @@ from controller.messages import Role, Seat
 from controller.tomlwords import Contradiction
 from controller.words import Words
 
-_BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
-_PRINTABLE = rf"^[^{_BREAKS}]*[^{_BREAKS}\s][^{_BREAKS}]*$"
+_LINE_BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
+_ONE_LINE = rf"^[^{_LINE_BREAKS}]*[^{_LINE_BREAKS}\s][^{_LINE_BREAKS}]*$"
 """One line that says something: blanks are no reason and no name."""
 
 SeatName = Annotated[
@@ -33,7 +33,7 @@ Line = Annotated[
     Meta(
         min_length=1,
         max_length=200,
-        pattern=_PRINTABLE,
+        pattern=_ONE_LINE,
         description="one line of text, 1 to 200 characters",
         extra={"zh": "一行文字，1至200个字符"},
         examples=["why it has to be"],
@@ -44,24 +44,24 @@ Name = Annotated[
     Meta(
         min_length=1,
         max_length=64,
-        pattern=_PRINTABLE,
+        pattern=_ONE_LINE,
         description="a name, 1 to 64 characters",
         extra={"zh": "名称，1至64个字符"},
         examples=["Li Na"],
     ),
 ]
-SetName = Annotated[
+CardSetId = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=64,
-        pattern=_PRINTABLE,
+        pattern=_ONE_LINE,
         description="the id of a set of cards",
         extra={"zh": "一套牌的编号"},
         examples=["A1"],
     ),
 ]
-Packet = Annotated[
+CutDepth = Annotated[
     int,
     Meta(
         ge=1,
@@ -72,7 +72,7 @@ Packet = Annotated[
     ),
 ]
 
-PhaseName = Annotated[
+MatchPhaseName = Annotated[
     str,
     Meta(
         pattern=r"^[a-z_]{1,20}$",
@@ -110,7 +110,7 @@ class Since(Args, frozen=True, kw_only=True):
     ] = 0
 
 
-class OfRole(Args, frozen=True, kw_only=True):
+class RoleArgs(Args, frozen=True, kw_only=True):
     """Whose orders: those of one role."""
 
     role: Annotated[
@@ -129,20 +129,20 @@ class AtSeat(Args, frozen=True, kw_only=True):
     seat: SeatName
 
 
-class WithReason(Args, frozen=True, kw_only=True):
+class ReasonArgs(Args, frozen=True, kw_only=True):
     """A reason, which everybody may read."""
 
     reason: Line
 
 
-class Seating(Args, frozen=True, kw_only=True):
+class SeatArgs(Args, frozen=True, kw_only=True):
     """Who has taken `seat`; without `person` the one whom the pair's list names."""
 
     seat: SeatName
     person: Name | None = None
 
 
-class Confirming(Args, frozen=True, kw_only=True):
+class ConfirmArgs(Args, frozen=True, kw_only=True):
     """The green button of `seat`; without one a referee confirms for both sides.
 
     `phase`: of the match, in which that is meant: in another one it would be another word. None:
@@ -150,7 +150,7 @@ class Confirming(Args, frozen=True, kw_only=True):
     """
 
     seat: SeatName | None = None
-    phase: PhaseName | None = None
+    phase: MatchPhaseName | None = None
 
 
 class Calling(Args, frozen=True, kw_only=True):
@@ -160,7 +160,7 @@ class Calling(Args, frozen=True, kw_only=True):
     reason: Line | None = None
 
 
-class Starting(Args, frozen=True, kw_only=True):
+class StartDealArgs(Args, frozen=True, kw_only=True):
     """A deal is due. `uncut`: the present one is dealt without a cut, for `reason`."""
 
     uncut: bool = False
@@ -175,43 +175,43 @@ class Starting(Args, frozen=True, kw_only=True):
             )
 
 
-class Cutting(Args, frozen=True, kw_only=True):
+class CutArgs(Args, frozen=True, kw_only=True):
     """A packet of `n` cards off the top; `seat`: who cut, where that is known."""
 
-    n: Packet
+    n: CutDepth
     seat: SeatName | None = None
 
 
-class Holding(Args, frozen=True, kw_only=True):
+class HoldArgs(Args, frozen=True, kw_only=True):
     """Why the table stands still. `area`: the clock of the whole area does."""
 
     reason: Line
     area: bool = False
 
 
-class Resuming(Args, frozen=True, kw_only=True):
+class ResumeArgs(Args, frozen=True, kw_only=True):
     """It goes on. `area`: the clock of the whole area does."""
 
     area: bool = False
 
 
-class Attending(Args, frozen=True, kw_only=True):
+class AttendArgs(Args, frozen=True, kw_only=True):
     """Whose call is over; without `seat` every player's."""
 
     seat: SeatName | None = None
 
 
-class LoadingSet(Args, frozen=True, kw_only=True):
+class ReplaceSetArgs(Args, frozen=True, kw_only=True):
     """Which set of cards lies in the hopper now; `back`: of one that this table never had."""
 
-    set: SetName
+    set: CardSetId
     back: Literal["A", "B"] | None = None
 
 
-class ClearingSet(Args, frozen=True, kw_only=True):
+class ClearSetArgs(Args, frozen=True, kw_only=True):
     """A barred set after its full count. `cards`: how many, each face in its number of copies."""
 
-    set: SetName
+    set: CardSetId
     cards: Annotated[
         int,
         Meta(
@@ -224,7 +224,7 @@ class ClearingSet(Args, frozen=True, kw_only=True):
     ]
 
 
-class Acknowledging(Args, frozen=True, kw_only=True):
+class AcknowledgeArgs(Args, frozen=True, kw_only=True):
     """Somebody has seen to a fault. `code`: its name; `board`: whose, where two have it."""
 
     code: Annotated[
@@ -239,14 +239,14 @@ class Acknowledging(Args, frozen=True, kw_only=True):
     board: Literal["dealer", "reader"] | None = None
 
 
-class OpeningHand(Args, frozen=True, kw_only=True):
+class OpenHandArgs(Args, frozen=True, kw_only=True):
     """Whose hand the chief looks at, and why."""
 
     seat: SeatName
     reason: Line
 
 
-class Configuring(Args, frozen=True, kw_only=True):
+class ConfigureArgs(Args, frozen=True, kw_only=True):
     """Settings of a board, by name."""
 
     board: Literal["dealer", "reader"]
@@ -260,7 +260,7 @@ class Configuring(Args, frozen=True, kw_only=True):
     ]
 
 
-class Calibrating(Args, frozen=True, kw_only=True):
+class CalibrateArgs(Args, frozen=True, kw_only=True):
     """The board that is calibrated."""
 
     board: Literal["dealer", "reader"]

@@ -16,19 +16,19 @@ from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
-from controller.counting import Distribution, Sample
+from controller.counting import MetricDistribution, Sample
 from controller.messages import Command, Event, Message, Reply, State
 
 SOCKET_NAME: Final = "machine.sock"
 
-MACHINE_LINE: Final = 1 << 20
+MAX_MACHINE_LINE_BYTES: Final = 1 << 20
 """Most bytes of a line the machine sends: room for an opened record."""
 
-GATEWAY_LINE: Final = 1 << 16
+MAX_GATEWAY_LINE_BYTES: Final = 1 << 16
 """Most bytes of a line the gateway sends: four times a client's largest command."""
 
 
-DEEPEST: Final = 16
+MAX_ARGUMENT_DEPTH: Final = 16
 """How deep lists and objects may stand within each other in a command's arguments: the commands
 need three. Both sides encode and walk them later, where Python's own limit may be nearer."""
 
@@ -74,18 +74,18 @@ class MetricsMessage(Message, frozen=True, tag_field="to", tag="metrics"):
     gateway/families.py; one that the gateway does not know is passed over."""
 
     samples: tuple[Sample, ...]
-    distributions: tuple[Distribution, ...]
+    distributions: tuple[MetricDistribution, ...]
 
 
 class AskMetricsMessage(Message, frozen=True, tag_field="to", tag="ask_metrics"):
     """Let the machine say its numbers, as they are now."""
 
 
-FromMachine: TypeAlias = HelloMessage | FeedMessage | ReplyMessage | MetricsMessage
-FromGateway: TypeAlias = CommandMessage | AskMetricsMessage
+MachineMessage: TypeAlias = HelloMessage | FeedMessage | ReplyMessage | MetricsMessage
+GatewayMessage: TypeAlias = CommandMessage | AskMetricsMessage
 
 
-class BridgeError(Exception):
+class GatewayProtocolError(Exception):
     """The other side sent what this protocol does not have."""
 
 
@@ -105,30 +105,32 @@ def public(value: State | Event) -> FeedMessage:
     return FeedMessage(topic(value.table), msgspec.Raw(msgspec.json.encode(value)))
 
 
-def to_line(message: FromMachine | FromGateway) -> bytes:
+def to_line(message: MachineMessage | GatewayMessage) -> bytes:
     """Return the line, closed by a newline, that carries `message`."""
     return msgspec.json.encode(message) + b"\n"
 
 
-def from_machine(line: bytes) -> FromMachine:
+def decode_machine_line(line: bytes) -> MachineMessage:
     """Return the message in a line the machine sent. Raises BridgeError."""
-    return _decoded(_FROM_MACHINE, line)
+    return _decode(_MACHINE_DECODER, line)
 
 
-def from_gateway(line: bytes) -> FromGateway:
+def decode_gateway_line(line: bytes) -> GatewayMessage:
     """Return the message in a line the gateway sent. Raises BridgeError."""
-    message = _decoded(_FROM_GATEWAY, line)
-    if isinstance(message, CommandMessage) and is_deep(message.body.args):
-        raise BridgeError(f"arguments more than {DEEPEST} deep within each other")
+    message = _decode(_GATEWAY_DECODER, line)
+    if isinstance(message, CommandMessage) and is_too_deep(message.body.args):
+        raise GatewayProtocolError(
+            f"arguments more than {MAX_ARGUMENT_DEPTH} deep within each other"
+        )
     return message
 
 
-def is_deep(value: object, deepest: int = DEEPEST) -> bool:
+def is_too_deep(value: object, deepest: int = MAX_ARGUMENT_DEPTH) -> bool:
     """Tell whether lists and objects stand more than `deepest` deep within each other."""
     if not isinstance(value, (dict, list)):
         return False
     held = value.values() if isinstance(value, dict) else value
-    return deepest == 0 or any(is_deep(each, deepest - 1) for each in held)
+    return deepest == 0 or any(is_too_deep(each, deepest - 1) for each in held)
 
 
 class Lines:
@@ -151,18 +153,18 @@ class Lines:
         else:
             self._rest += rest
         if max(map(len, (*lines, self._rest))) > self._limit:
-            raise BridgeError(f"a line of more than {self._limit} bytes")
+            raise GatewayProtocolError(f"a line of more than {self._limit} bytes")
         return lines
 
 
 _T = TypeVar("_T")
 
-_FROM_MACHINE: Final[msgspec.json.Decoder[FromMachine]] = msgspec.json.Decoder(FromMachine)
-_FROM_GATEWAY: Final[msgspec.json.Decoder[FromGateway]] = msgspec.json.Decoder(FromGateway)
+_MACHINE_DECODER: Final[msgspec.json.Decoder[MachineMessage]] = msgspec.json.Decoder(MachineMessage)
+_GATEWAY_DECODER: Final[msgspec.json.Decoder[GatewayMessage]] = msgspec.json.Decoder(GatewayMessage)
 
 
-def _decoded(decoder: msgspec.json.Decoder[_T], line: bytes) -> _T:
+def _decode(decoder: msgspec.json.Decoder[_T], line: bytes) -> _T:
     try:
         return decoder.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-        raise BridgeError(f"a line that is no message: {wrong}") from wrong
+        raise GatewayProtocolError(f"a line that is no message: {wrong}") from wrong

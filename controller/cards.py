@@ -42,12 +42,12 @@ def parse_face(text: str) -> Face:
     Raises ValueError for anything else.
     """
     word = text.strip().upper()
-    if word in _TEXTS:
-        return _TEXTS[word]
+    if word in _FACE_BY_TEXT:
+        return _FACE_BY_TEXT[word]
     suit = _SUIT_LETTERS.get(word[:1], word[:1])
     rank = _RANK_LETTERS.get(word[1:], word[1:])
     try:
-        return _TEXTS[suit + rank]
+        return _FACE_BY_TEXT[suit + rank]
     except KeyError:
         raise ValueError(f'no card is called "{text}": write ♠A, H10, SJ or BJ') from None
 
@@ -83,4 +83,4 @@ def pip_value(face: Face) -> int | None:
     return {"A": 1, "J": 11, "Q": 12, "K": 13}.get(rank) or int(rank)
 
 
-_TEXTS = {face_text(face): face for face in range(FACES)}
+_FACE_BY_TEXT = {face_text(face): face for face in range(FACES)}

@@ -14,9 +14,9 @@ from controller import arguments as of
 from controller import match_arguments as of_match
 from controller.arguments import Args
 from controller.messages import Failure, Phase, Role
-from controller.tomlwords import LONGEST, alike, in_words, printable, short
+from controller.tomlwords import LONGEST, alike, escape_unprintable, in_words, short
 from controller.words import COMMANDS as CALLED
-from controller.words import PHASES, Words, meanwhile, named, people
+from controller.words import MACHINE_PHASE_WORDS, Words, meanwhile, named, people
 
 Bound = Literal["none", "machine", "match"]
 Form = TypeVar("Form")
@@ -46,32 +46,36 @@ class BadArgs(Exception):
 
     def __init__(self, found: Words, expected: Words) -> None:
         """Keep both, with what cannot be printed escaped."""
-        self.found = _in_a_line(found, 3 * LONGEST)
-        self.expected = _in_a_line(expected, 6 * LONGEST)
+        self.found = _one_line(found, 3 * LONGEST)
+        self.expected = _one_line(expected, 6 * LONGEST)
         super().__init__(f"{self.found.en}, expected {self.expected.en}")
 
 
-def _in_a_line(words: Words, longest: int) -> Words:
-    return Words(printable(short(words.en, longest)), printable(short(words.zh, longest)))
+def _one_line(words: Words, longest: int) -> Words:
+    return Words(
+        escape_unprintable(short(words.en, longest)), escape_unprintable(short(words.zh, longest))
+    )
 
 
-_EVERYBODY: Final = frozenset(Role)
-_CHIEF: Final = frozenset({Role.CHIEF})
-_REFEREES: Final = _CHIEF | {Role.REFEREE}
-_TABLE: Final = _REFEREES | {Role.TABLE}
-_TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
-_ALWAYS: Final = frozenset(Phase)
-_IDLE: Final = frozenset({Phase.FAULT, Phase.EMPTY})
-_DUE: Final = frozenset({Phase.EMPTY, Phase.COMMITTED, Phase.RELEASED})  # the last: deal-ahead
-_UNRELEASED: Final = _ALWAYS - {Phase.EMPTY, Phase.RELEASED}
-_STANDING: Final = _ALWAYS - {Phase.CUT, Phase.SHUFFLING, Phase.DEALING}
+_ALL_ROLES: Final = frozenset(Role)
+_CHIEF_ONLY: Final = frozenset({Role.CHIEF})
+_REFEREES: Final = _CHIEF_ONLY | {Role.REFEREE}
+_TABLE_AND_REFEREES: Final = _REFEREES | {Role.TABLE}
+_TECHNICIAN_ONLY: Final = frozenset({Role.TECHNICIAN})
+_ALL_PHASES: Final = frozenset(Phase)
+_IDLE_PHASES: Final = frozenset({Phase.FAULT, Phase.EMPTY})
+_START_PHASES: Final = frozenset(
+    {Phase.EMPTY, Phase.COMMITTED, Phase.RELEASED}
+)  # the last: deal-ahead
+_VOIDABLE_PHASES: Final = _ALL_PHASES - {Phase.EMPTY, Phase.RELEASED}
+_MOTIONLESS_PHASES: Final = _ALL_PHASES - {Phase.CUT, Phase.SHUFFLING, Phase.DEALING}
 
 
-def _reading(args: type[Args], does: str) -> Order:
-    return Order(_EVERYBODY, _ALWAYS, False, "none", args, does)
+def _reading_command(args: type[Args], does: str) -> Order:
+    return Order(_ALL_ROLES, _ALL_PHASES, False, "none", args, does)
 
 
-def _machines(
+def _machine_command(
     roles: frozenset[Role],
     phases: frozenset[Phase],
     args: type[Args],
@@ -81,117 +85,196 @@ def _machines(
     return Order(roles, phases, True, bound, args, does)
 
 
-def _matchs(roles: frozenset[Role], args: type[Args], does: str, bound: Bound = "match") -> Order:
-    return Order(roles, _ALWAYS, True, bound, args, does)
+def _match_command(
+    roles: frozenset[Role], args: type[Args], does: str, bound: Bound = "match"
+) -> Order:
+    return Order(roles, _ALL_PHASES, True, bound, args, does)
 
 
 COMMANDS: Final[Mapping[str, Order]] = {
     # Reading: anybody, unsigned.
-    "snapshot": _reading(of.Nothing, "the whole public state"),
-    "events": _reading(of.Since, "the public entries of the journal"),
-    "sheet": _reading(of.Nothing, "the score sheet (记分表)"),
-    "document": _reading(of_match.OfDocument, "the match that left for another table, in parts"),
-    "rulings": _reading(of_match.Accusing, "what a charge can lead to, the ladder's answer first"),
-    "foresee": _reading(of_match.Foreseeing, "what a decision would do to the match"),
-    "lost_time": _reading(of.Nothing, "the added time that the table's stops ask for (补时)"),
-    "offers": _reading(of.OfRole, "which orders a role could give now, and why not the others"),
+    "snapshot": _reading_command(of.Nothing, "the whole public state"),
+    "events": _reading_command(of.Since, "the public entries of the journal"),
+    "sheet": _reading_command(of.Nothing, "the score sheet (记分表)"),
+    "document": _reading_command(
+        of_match.DocumentArgs, "the match that left for another table, in parts"
+    ),
+    "rulings": _reading_command(
+        of_match.ChargeArgs, "what a charge can lead to, the ladder's answer first"
+    ),
+    "foresee": _reading_command(of_match.ForeseeArgs, "what a decision would do to the match"),
+    "lost_time": _reading_command(
+        of.Nothing, "the added time that the table's stops ask for (补时)"
+    ),
+    "offers": _reading_command(
+        of.RoleArgs, "which orders a role could give now, and why not the others"
+    ),
     # The players, by the table's display, or a referee for them.
-    "seat": _matchs(_TABLE, of.Seating, "a player takes his seat (就位)", "none"),
-    "cut": _machines(
-        _TABLE, frozenset({Phase.COMMITTED}), of.Cutting, "cuts the set (切牌)", "machine"
+    "seat": _match_command(
+        _TABLE_AND_REFEREES, of.SeatArgs, "a player takes his seat (就位)", "none"
     ),
-    "confirm": _matchs(_TABLE, of.Confirming, "the green button (确认); a referee's: both sides"),
-    "out": _matchs(_TABLE, of.AtSeat, "the player has no cards left; a referee's word counts"),
-    "call": _matchs(_TABLE, of.Calling, "the red button (召请裁判)", "none"),
-    "claim_count": _matchs(_TABLE, of.AtSeat, "claims a wrong count (张数不符)"),
-    "answer": _matchs(_TABLE, of_match.Answering, "Big Two: open hand or double, yes or no"),
-    "choose": _matchs(_TABLE, of_match.Choosing, "UP takes one of two equal tributes"),
+    "cut": _machine_command(
+        _TABLE_AND_REFEREES,
+        frozenset({Phase.COMMITTED}),
+        of.CutArgs,
+        "cuts the set (切牌)",
+        "machine",
+    ),
+    "confirm": _match_command(
+        _TABLE_AND_REFEREES, of.ConfirmArgs, "the green button (确认); a referee's: both sides"
+    ),
+    "out": _match_command(
+        _TABLE_AND_REFEREES, of.AtSeat, "the player has no cards left; a referee's word counts"
+    ),
+    "call": _match_command(_TABLE_AND_REFEREES, of.Calling, "the red button (召请裁判)", "none"),
+    "claim_count": _match_command(
+        _TABLE_AND_REFEREES, of.AtSeat, "claims a wrong count (张数不符)"
+    ),
+    "answer": _match_command(
+        _TABLE_AND_REFEREES, of_match.Answering, "Big Two: open hand or double, yes or no"
+    ),
+    "choose": _match_command(
+        _TABLE_AND_REFEREES, of_match.ChooseArgs, "UP takes one of two equal tributes"
+    ),
     # A referee: the match and its start.
-    "set_match": _machines(
-        _REFEREES, _STANDING, of_match.LayingOut, "lays a match out: its seats may be taken"
+    "set_match": _machine_command(
+        _REFEREES,
+        _MOTIONLESS_PHASES,
+        of_match.SetMatchArgs,
+        "lays a match out: its seats may be taken",
     ),
-    "start_match": _matchs(_CHIEF, of.Nothing, "opens the match (开赛)", "none"),
-    "start_deal": _machines(
-        _REFEREES, _DUE, of.Starting, "starts the deal that is due, uncut where there is a reason"
+    "start_match": _match_command(_CHIEF_ONLY, of.Nothing, "opens the match (开赛)", "none"),
+    "start_deal": _machine_command(
+        _REFEREES,
+        _START_PHASES,
+        of.StartDealArgs,
+        "starts the deal that is due, uncut where there is a reason",
     ),
-    "release": _machines(
+    "release": _machine_command(
         _REFEREES, frozenset({Phase.HELD}), of.Nothing, "hands the hands out (放行)", "machine"
     ),
-    "hold": _matchs(_REFEREES, of.Holding, "stops the table (暂停); the chief: the area", "none"),
-    "resume": _matchs(_REFEREES, of.Resuming, "lets it go on (继续)", "none"),
-    "attend": _machines(
-        _REFEREES, _ALWAYS, of.Attending, "is at the table: a player's call is over (到台)"
+    "hold": _match_command(
+        _REFEREES, of.HoldArgs, "stops the table (暂停); the chief: the area", "none"
+    ),
+    "resume": _match_command(_REFEREES, of.ResumeArgs, "lets it go on (继续)", "none"),
+    "attend": _machine_command(
+        _REFEREES, _ALL_PHASES, of.AttendArgs, "is at the table: a player's call is over (到台)"
     ),
     # Counts and sets.
-    "recount": _matchs(_REFEREES, of_match.Recounting, "enters four counts after a claim (清点)"),
-    "replace_set": _machines(
-        _REFEREES, _STANDING, of.LoadingSet, "another set lies in the hopper (换牌)"
+    "recount": _match_command(
+        _REFEREES, of_match.RecountArgs, "enters four counts after a claim (清点)"
     ),
-    "clear_set": _machines(
-        _REFEREES, _ALWAYS, of.ClearingSet, "a barred set was counted in full, and is right"
+    "replace_set": _machine_command(
+        _REFEREES, _MOTIONLESS_PHASES, of.ReplaceSetArgs, "another set lies in the hopper (换牌)"
+    ),
+    "clear_set": _machine_command(
+        _REFEREES, _ALL_PHASES, of.ClearSetArgs, "a barred set was counted in full, and is right"
     ),
     # A deal at the table.
-    "tribute": _matchs(
-        _REFEREES, of_match.TributeCard, "is this the right tribute; by hand: enters it"
+    "tribute": _match_command(
+        _REFEREES, of_match.TributeArgs, "is this the right tribute; by hand: enters it"
     ),
-    "return": _matchs(_REFEREES, of_match.ReturnCard, "is this a right return; by hand: enters it"),
-    "anti": _matchs(_REFEREES, of_match.AnswerOnAnti, "by hand: whether anti-tribute stands"),
-    "swap_returns": _matchs(_REFEREES, of.Nothing, "the losers take each other's return card"),
-    "withdraw_out": _matchs(_REFEREES, of.AtSeat, "a player is not out after all"),
-    "result": _matchs(_REFEREES, of_match.EnteringResult, "enters who went out (录入名次)"),
-    "left": _matchs(_REFEREES, of_match.EnteringLeft, "Big Two: enters the cards left"),
-    "name_leader": _matchs(_REFEREES, of.AtSeat, "who leads after a forfeited deal"),
-    "stop_deal": _matchs(_REFEREES, of.WithReason, "ends a deal that time has overtaken"),
+    "return": _match_command(
+        _REFEREES, of_match.ReturnArgs, "is this a right return; by hand: enters it"
+    ),
+    "anti": _match_command(_REFEREES, of_match.AntiArgs, "by hand: whether anti-tribute stands"),
+    "swap_returns": _match_command(
+        _REFEREES, of.Nothing, "the losers take each other's return card"
+    ),
+    "withdraw_out": _match_command(_REFEREES, of.AtSeat, "a player is not out after all"),
+    "result": _match_command(_REFEREES, of_match.ResultArgs, "enters who went out (录入名次)"),
+    "left": _match_command(_REFEREES, of_match.CardsLeftArgs, "Big Two: enters the cards left"),
+    "name_leader": _match_command(_REFEREES, of.AtSeat, "who leads after a forfeited deal"),
+    "stop_deal": _match_command(_REFEREES, of.ReasonArgs, "ends a deal that time has overtaken"),
     # Clocks.
-    "call_clock": _matchs(_REFEREES, of.AtSeat, "starts a player's clock (读秒)"),
-    "warn": _matchs(_REFEREES, of.AtSeat, "warned a player: his next limit counts from now"),
-    "add_time": _matchs(_REFEREES, of_match.AddingTime, "gives the table more time (补时)", "none"),
+    "call_clock": _match_command(_REFEREES, of.AtSeat, "starts a player's clock (读秒)"),
+    "warn": _match_command(_REFEREES, of.AtSeat, "warned a player: his next limit counts from now"),
+    "add_time": _match_command(
+        _REFEREES, of_match.AddTimeArgs, "gives the table more time (补时)", "none"
+    ),
     # Rulings; what is the chief's the match refuses to a referee, but for the chief's word.
-    "propose": _matchs(_REFEREES, of_match.Proposing, "proposes a ruling on a charge", "none"),
-    "approve": _matchs(_REFEREES, of_match.Approving, "puts a ruling in force (同意/改判)", "none"),
-    "reject": _matchs(
-        _REFEREES, of_match.Rejecting, "rejects or overturns a ruling (驳回)", "none"
+    "propose": _match_command(
+        _REFEREES, of_match.ProposeArgs, "proposes a ruling on a charge", "none"
     ),
-    "extra_deal": _matchs(_REFEREES, of_match.ReasonByWord, "orders an extra deal (加打)", "none"),
-    "adjust": _matchs(_REFEREES, of_match.Adjusting, "corrects a result (更正成绩)", "none"),
-    "redeal": _matchs(_REFEREES, of_match.ReasonByWord, "hands that are out are dealt again"),
+    "approve": _match_command(
+        _REFEREES, of_match.ApproveArgs, "puts a ruling in force (同意/改判)", "none"
+    ),
+    "reject": _match_command(
+        _REFEREES, of_match.RejectArgs, "rejects or overturns a ruling (驳回)", "none"
+    ),
+    "extra_deal": _match_command(
+        _REFEREES, of_match.VerbalReasonArgs, "orders an extra deal (加打)", "none"
+    ),
+    "adjust": _match_command(
+        _REFEREES, of_match.AdjustArgs, "corrects a result (更正成绩)", "none"
+    ),
+    "redeal": _match_command(
+        _REFEREES, of_match.VerbalReasonArgs, "hands that are out are dealt again"
+    ),
     # A deal by hand, another table, the sheet.
-    "dealt_by_hand": _matchs(_REFEREES, of.WithReason, "this deal is dealt by hand (人工发牌)"),
-    "shuffled": _matchs(_REFEREES, of.AtSeat, "by hand: who has shuffled"),
-    "cut_by_hand": _matchs(_REFEREES, of_match.CuttingByHand, "by hand: who has cut, and where"),
-    "turned_up": _matchs(_REFEREES, of_match.TurningUp, "by hand: the card turned up (翻牌)"),
-    "hands_dealt": _matchs(_REFEREES, of_match.HandsDealt, "by hand: four right hands are drawn"),
-    "transfer": _matchs(
-        _REFEREES, of_match.Transferring, "the match leaves for another table (转台)", "none"
+    "dealt_by_hand": _match_command(
+        _REFEREES, of.ReasonArgs, "this deal is dealt by hand (人工发牌)"
     ),
-    "take_over": _machines(
-        _REFEREES, _STANDING, of_match.TakingOver, "a match comes from another table (接台)"
+    "shuffled": _match_command(_REFEREES, of.AtSeat, "by hand: who has shuffled"),
+    "cut_by_hand": _match_command(
+        _REFEREES, of_match.CutByHandArgs, "by hand: who has cut, and where"
     ),
-    "sign": _matchs(_REFEREES, of_match.Signing, "signs the score sheet (签名)", "none"),
+    "turned_up": _match_command(
+        _REFEREES, of_match.TurnedUpArgs, "by hand: the card turned up (翻牌)"
+    ),
+    "hands_dealt": _match_command(
+        _REFEREES, of_match.HandsDealtArgs, "by hand: four right hands are drawn"
+    ),
+    "transfer": _match_command(
+        _REFEREES, of_match.TransferArgs, "the match leaves for another table (转台)", "none"
+    ),
+    "take_over": _machine_command(
+        _REFEREES,
+        _MOTIONLESS_PHASES,
+        of_match.TakeOverArgs,
+        "a match comes from another table (接台)",
+    ),
+    "sign": _match_command(_REFEREES, of_match.Signing, "signs the score sheet (签名)", "none"),
     # The machine's faults.
-    "acknowledge": _machines(
-        _REFEREES, _ALWAYS, of.Acknowledging, "somebody has seen to a fault (已知悉)"
+    "acknowledge": _machine_command(
+        _REFEREES, _ALL_PHASES, of.AcknowledgeArgs, "somebody has seen to a fault (已知悉)"
     ),
-    "clear_jam": _machines(_REFEREES, _ALWAYS, of.Nothing, "the jammed card is out (卡牌已清)"),
+    "clear_jam": _machine_command(
+        _REFEREES, _ALL_PHASES, of.Nothing, "the jammed card is out (卡牌已清)"
+    ),
     # The chief alone.
-    "confirm_verbal": _matchs(_CHIEF, of_match.OfWord, "stands by what he said by word", "none"),
-    "forfeit": _matchs(_CHIEF, of_match.Forfeiting, "a side loses the match (弃权判负)", "none"),
-    "void": _machines(
-        _CHIEF, _UNRELEASED, of.WithReason, "gives an attempt up before its release", "machine"
+    "confirm_verbal": _match_command(
+        _CHIEF_ONLY, of_match.ConfirmVerbalArgs, "stands by what he said by word", "none"
     ),
-    "open_hand": _matchs(_CHIEF, of.OpeningHand, "looks at a hand (开验手牌)"),
+    "forfeit": _match_command(
+        _CHIEF_ONLY, of_match.ForfeitArgs, "a side loses the match (弃权判负)", "none"
+    ),
+    "void": _machine_command(
+        _CHIEF_ONLY,
+        _VOIDABLE_PHASES,
+        of.ReasonArgs,
+        "gives an attempt up before its release",
+        "machine",
+    ),
+    "open_hand": _match_command(_CHIEF_ONLY, of.OpenHandArgs, "looks at a hand (开验手牌)"),
     # A technician: never a hand or a match.
-    "selftest": _machines(_TECHNICIAN, _IDLE, of.Nothing, "tests motors, sensors and camera"),
-    "configure": _machines(_TECHNICIAN, _IDLE, of.Configuring, "changes settings of a board"),
-    "calibrate": _machines(_TECHNICIAN, _IDLE, of.Calibrating, "calibrates a board"),
+    "selftest": _machine_command(
+        _TECHNICIAN_ONLY, _IDLE_PHASES, of.Nothing, "tests motors, sensors and camera"
+    ),
+    "configure": _machine_command(
+        _TECHNICIAN_ONLY, _IDLE_PHASES, of.ConfigureArgs, "changes settings of a board"
+    ),
+    "calibrate": _machine_command(
+        _TECHNICIAN_ONLY, _IDLE_PHASES, of.CalibrateArgs, "calibrates a board"
+    ),
 }
 """Every command by its name."""
 
 
-PANEL: Final = "panel"
+PANEL_KEY: Final = "panel"
 """Stands for the signer's key in an order that a button of the table gave."""
 
-KEPT_BACK: Final = frozenset({"answer", "tribute", "return", "take_over"})
+COMMANDS_WITH_PRIVATE_ARGS: Final = frozenset({"answer", "tribute", "return", "take_over"})
 """Commands whose arguments and signature are in a private row, `command_kept`.
 
 A referee asks about cards that only he has seen, and Big Two's choices are seen when all are
@@ -218,8 +301,8 @@ def refusal(cmd: str, role: Role, phase: Phase) -> Failure | None:
         )
     what = named([cmd], CALLED)
     if role not in order.roles:
-        who, those = people([role]), people(_of(Role, order.roles))
-        either = " or ".join(people([one]).en for one in _of(Role, order.roles))
+        who, those = people([role]), people(_in_declared_order(Role, order.roles))
+        either = " or ".join(people([one]).en for one in _in_declared_order(Role, order.roles))
         return Failure(
             code="WRONG_ROLE",
             message=f"{what.en} is not for {who.en}",
@@ -228,8 +311,11 @@ def refusal(cmd: str, role: Role, phase: Phase) -> Failure | None:
             action_zh=f"请由以下角色执行：{those.zh}",
         )
     if phase not in order.phases:
-        now, then = named([phase], PHASES), named(_of(Phase, order.phases), PHASES)
-        until = meanwhile(_of(Phase, order.phases))
+        now, then = (
+            named([phase], MACHINE_PHASE_WORDS),
+            named(_in_declared_order(Phase, order.phases), MACHINE_PHASE_WORDS),
+        )
+        until = meanwhile(_in_declared_order(Phase, order.phases))
         return Failure(
             code="WRONG_PHASE",
             message=f"{what.en} is not possible while {meanwhile([phase])}",
@@ -246,13 +332,13 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
     Raises BadArgs where they are not what it takes, LookupError where there is no such command.
     """
     try:
-        return converted(dict(args), COMMANDS[cmd].args)
+        return convert_value(dict(args), COMMANDS[cmd].args)
     except RecursionError:
         deep = Words("arguments too deep within each other", "参数嵌套过深")
-        raise BadArgs(deep, alike(usage(cmd))) from None
+        raise BadArgs(deep, alike(usage_line(cmd))) from None
 
 
-def converted(raw: Any, form: type[Form]) -> Form:
+def convert_value(raw: Any, form: type[Form]) -> Form:
     """Return plain values as a `form`. Raises BadArgs where they are none."""
     try:
         return msgspec.convert(raw, form)
@@ -261,7 +347,7 @@ def converted(raw: Any, form: type[Form]) -> Form:
         raise BadArgs(wrong.found, wrong.expected) from None
 
 
-def usage(cmd: str) -> str:
+def usage_line(cmd: str) -> str:
     """Return a command with its arguments, [those that may be left out] in brackets."""
     fields = msgspec.structs.fields(COMMANDS[cmd].args)
     due = [field.name for field in fields if field.required]
@@ -270,10 +356,10 @@ def usage(cmd: str) -> str:
 
 def names(kind: type[Role] | type[Phase], chosen: frozenset[Role] | frozenset[Phase]) -> str:
     """Return roles or phases as a list, in the order in which they are declared."""
-    return ", ".join(_of(kind, chosen))
+    return ", ".join(_in_declared_order(kind, chosen))
 
 
-def _of(
+def _in_declared_order(
     kind: type[Role] | type[Phase], chosen: frozenset[Role] | frozenset[Phase]
 ) -> Iterator[str]:
     return (each.value for each in kind if each in chosen)

@@ -17,8 +17,8 @@ from controller.bridge import SOCKET_NAME
 RUNTIME_ROOT = Path("/run/dealtable")
 
 # Where a Unix socket in the runtime directory, or beside it, must still find room (107 bytes).
-_LONGEST_RUNTIME_DIR = 80
-_BESIDE = ".gateway"
+_MAX_RUNTIME_DIR_BYTES = 80
+_GATEWAY_FOLDER_SUFFIX = ".gateway"
 
 Name = Annotated[
     str,
@@ -52,7 +52,7 @@ Endpoint = Annotated[
     ),
 ]
 OFF = "off"
-Loopback = Annotated[
+LoopbackAddress = Annotated[
     str,
     Meta(
         pattern=r"^(off|tcp://(127\.\d+\.\d+\.\d+|localhost|\[::1\]):(\*|\d{1,5}))$",
@@ -103,8 +103,8 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             msgspec.structs.force_setattr(self, "runtime_dir", RUNTIME_ROOT / self.id)
         if self.runtime_dir.is_relative_to(self.state_dir):
             raise ValueError("runtime_dir: expected a path outside state_dir, in memory")
-        if len(str(self.runtime_dir).encode()) > _LONGEST_RUNTIME_DIR:
-            raise ValueError(f"runtime_dir: expected at most {_LONGEST_RUNTIME_DIR} bytes")
+        if len(str(self.runtime_dir).encode()) > _MAX_RUNTIME_DIR_BYTES:
+            raise ValueError(f"runtime_dir: expected at most {_MAX_RUNTIME_DIR_BYTES} bytes")
 
 
 class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,7 +125,7 @@ class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Trigger = Literal["wire", "asked"]
-LOOK_MS: dict[Trigger, int] = {"wire": 300, "asked": 500}
+DEFAULT_LOOK_MS: dict[Trigger, int] = {"wire": 300, "asked": 500}
 """How long a card may wait for both boards' words of it, where the file does not say."""
 
 
@@ -147,7 +147,7 @@ class Reader(Board, frozen=True, forbid_unknown_fields=True):
     @property
     def look_s(self) -> float:
         """How long a look may take, in seconds."""
-        return (self.look_ms or LOOK_MS[self.trigger]) / 1000
+        return (self.look_ms or DEFAULT_LOOK_MS[self.trigger]) / 1000
 
 
 class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -188,7 +188,7 @@ class CardSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     back: Literal["A", "B"]
 
 
-CardSets = Annotated[
+CardSetSections = Annotated[
     tuple[CardSet, ...],
     Meta(
         min_length=1,
@@ -198,7 +198,7 @@ CardSets = Annotated[
 ]
 
 
-def _refuse_sets_of_one_name(card_sets: tuple[CardSet, ...]) -> None:
+def _refuse_duplicate_set_ids(card_sets: tuple[CardSet, ...]) -> None:
     first: dict[str, int] = {}
     for number, card_set in enumerate(card_sets):
         known = first.setdefault(card_set.id, number)
@@ -217,7 +217,7 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     feed: Endpoint = "tcp://*:5556"
     commands: Endpoint = "tcp://*:5557"
-    metrics: Loopback = "tcp://127.0.0.1:*"
+    metrics: LoopbackAddress = "tcp://127.0.0.1:*"
     dir: Path | None = None
     user: UserName | None = None
     announce: bool = False
@@ -260,7 +260,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dealer: Board
     reader: Reader
     panel: Panel
-    card_sets: CardSets = field(name="card_set")
+    card_sets: CardSetSections = field(name="card_set")
     gateway: Gateway = field(default_factory=Gateway)
     play: Play = field(default_factory=Play)
     limits: Limits = field(default_factory=Limits)
@@ -270,13 +270,13 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
                 raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
-        _refuse_sets_of_one_name(self.card_sets)
+        _refuse_duplicate_set_ids(self.card_sets)
         if self.play.deal_ahead and len({card_set.back for card_set in self.card_sets}) == 1:
             raise ValueError(
                 "play.deal_ahead: expected two card_set, one of back A and one of back B: "
                 "the reader tells them apart by their backs"
             )
-        _refuse_half_apart(self)
+        _require_separate_users(self)
 
     @property
     def gateway_dir(self) -> Path:
@@ -291,7 +291,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         holds nothing else.
         """
         folder = self.table.runtime_dir
-        beside = folder.with_name(folder.name + _BESIDE)
+        beside = folder.with_name(folder.name + _GATEWAY_FOLDER_SUFFIX)
         return (folder if self.gateway.user is None else beside) / SOCKET_NAME
 
 
@@ -311,7 +311,7 @@ class SimTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     control: Path | None = None
 
 
-class Mechanics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MechanicsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The simulated mechanics: how many cards a set has, how fast they are, how worn.
 
     A set is `packs` packs with jokers or without, or `cards` cards of them, where given.
@@ -333,16 +333,16 @@ class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     sim: SimTable = field(default_factory=SimTable)
-    mechanics: Mechanics = field(default_factory=Mechanics)
-    card_sets: CardSets = field(name="card_set", default=(CardSet(id="S1", back="A"),))
+    mechanics: MechanicsSection = field(default_factory=MechanicsSection)
+    card_sets: CardSetSections = field(name="card_set", default=(CardSet(id="S1", back="A"),))
     faults: list[dict[str, Any]] = field(default_factory=list, name="fault")
 
     def __post_init__(self) -> None:
         """Refuse two sets of one name."""
-        _refuse_sets_of_one_name(self.card_sets)
+        _refuse_duplicate_set_ids(self.card_sets)
 
 
-def _refuse_half_apart(config: TableConfig) -> None:
+def _require_separate_users(config: TableConfig) -> None:
     """Refuse two users that are not two, or who would share a folder."""
     machine, gateway, place = config.table.user, config.gateway.user, config.gateway.dir
     if machine is None and gateway is not None:

@@ -14,7 +14,7 @@ class Sample(msgspec.Struct, frozen=True, gc=False, array_like=True):
     value: float
 
 
-class Distribution(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class MetricDistribution(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """How many of something took how long.
 
     `counts[i]` of them took at most `bounds_s[i]` and more than the bound before; the last
@@ -41,16 +41,16 @@ class Histogram:
         self._counts[bisect_left(self._bounds_s, took_s)] += 1
         self._sum_s += took_s
 
-    def read(self, name: str, *labels: str) -> Distribution:
+    def read(self, name: str, *labels: str) -> MetricDistribution:
         """Return what it counted, under a name of gateway/families.py."""
-        return Distribution(name, labels, self._bounds_s, tuple(self._counts), self._sum_s)
+        return MetricDistribution(name, labels, self._bounds_s, tuple(self._counts), self._sum_s)
 
 
-REFUSALS_WINDOW_S: Final = 60.0
-REFUSED_KEYS: Final = 20
+REFUSAL_LOG_INTERVAL_S: Final = 60.0
+MAX_REFUSED_KEYS: Final = 20
 
 
-class Refusals:
+class RefusalLogLimiter:
     """When a refused key is worth a line in the log: once a minute, however often it comes.
 
     Remembers no more than `REFUSED_KEYS` keys: a stranger may come with a new one every time,
@@ -58,18 +58,18 @@ class Refusals:
     """
 
     def __init__(self) -> None:
-        self._since_s = 0.0
+        self._window_start_s = 0.0
         self._keys: set[str] = set()
-        self._unsaid = 0
+        self._suppressed = 0
 
     def note(self, key: str, now_s: float) -> int | None:
         """Return None to keep silent, or how many refusals were kept silent before this one."""
-        if not self._keys or now_s - self._since_s >= REFUSALS_WINDOW_S:
-            self._since_s = now_s
+        if not self._keys or now_s - self._window_start_s >= REFUSAL_LOG_INTERVAL_S:
+            self._window_start_s = now_s
             self._keys.clear()
-        if key in self._keys or len(self._keys) >= REFUSED_KEYS:
-            self._unsaid += 1
+        if key in self._keys or len(self._keys) >= MAX_REFUSED_KEYS:
+            self._suppressed += 1
             return None
         self._keys.add(key)
-        unsaid, self._unsaid = self._unsaid, 0
+        unsaid, self._suppressed = self._suppressed, 0
         return unsaid

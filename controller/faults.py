@@ -32,12 +32,12 @@ class Fault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     def cause(self, evidence: Evidence | None = None, language: Language = "en") -> str:
         """Return what happened, with the evidence that is known."""
         text = self.cause_zh if language == "zh" else self.cause_en
-        return _rendered(text, evidence or {}, language)
+        return _render(text, evidence or {}, language)
 
     def action(self, evidence: Evidence | None = None, language: Language = "en") -> str:
         """Return what to do now, with the evidence that is known."""
         text = self.action_zh if language == "zh" else self.action_en
-        return _rendered(text, evidence or {}, language)
+        return _render(text, evidence or {}, language)
 
 
 def fault(name: str) -> Fault:
@@ -50,22 +50,22 @@ def fault(name: str) -> Fault:
 
 def catalogue() -> Mapping[str, Fault]:
     """Return every fault by its name, in the order of their codes."""
-    return _file().faults
+    return _read_catalogue().faults
 
 
-def fault_name(error: BaseException) -> str:
+def driver_error_fault(error: BaseException) -> str:
     """Return the name of the fault that an error of the drivers is.
 
     Raises LookupError for an error that is none of theirs.
     """
     for kind in type(error).__mro__:
-        if kind.__name__ in _BY_DRIVER_ERROR:
-            return _BY_DRIVER_ERROR[kind.__name__]
+        if kind.__name__ in _FAULT_BY_DRIVER_ERROR:
+            return _FAULT_BY_DRIVER_ERROR[kind.__name__]
     raise LookupError(f"{type(error).__name__} is no error of the drivers")
 
 
 # By the names of their types, so that the catalogue needs no driver.
-_BY_DRIVER_ERROR = {
+_FAULT_BY_DRIVER_ERROR = {
     "PortMissing": "PORT_MISSING",
     "PortBusy": "PORT_BUSY",
     "BoardSilent": "BOARD_SILENT",
@@ -83,29 +83,31 @@ _BY_DRIVER_ERROR = {
     "PanelLost": "PANEL_LOST",
 }
 
-Parts = dict[Language, dict[str, dict[str, str]]]
+PlaceholderWords = dict[Language, dict[str, dict[str, str]]]
 
 
-class _File(msgspec.Struct, frozen=True):
-    words: Parts
+class _CatalogueFile(msgspec.Struct, frozen=True):
+    words: PlaceholderWords
     faults: dict[str, Fault]
 
 
 @cache
-def _file() -> _File:
+def _read_catalogue() -> _CatalogueFile:
     text = resources.files("controller").joinpath("faults.toml").read_text(encoding="utf-8")
     raw = tomllib.loads(text)
     rows = msgspec.convert(raw["fault"], list[Fault])
-    return _File(msgspec.convert(raw["words"], Parts), {row.name: row for row in rows})
+    return _CatalogueFile(
+        msgspec.convert(raw["words"], PlaceholderWords), {row.name: row for row in rows}
+    )
 
 
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-def _rendered(text: str, evidence: Evidence, language: Language) -> str:
+def _render(text: str, evidence: Evidence, language: Language) -> str:
     """Fill the placeholders in; leave out each [part] whose evidence is not known."""
-    words = _file().words[language]
+    words = _read_catalogue().words[language]
 
     def word(match: re.Match[str]) -> str:
         known = evidence[match[1]]

@@ -7,10 +7,10 @@ them again.
 
 import msgspec
 
-_LONGEST = 0xFFFF
+_MAX_FIELD_BYTES = 0xFFFF
 
 
-def lp(field: bytes | str | int) -> bytes:
+def length_prefixed(field: bytes | str | int) -> bytes:
     """Return L(field): its length as two bytes, big-endian, then the field itself.
 
     Text counts as UTF-8, a number as its decimal digits. Raises ValueError for a
@@ -21,12 +21,12 @@ def lp(field: bytes | str | int) -> bytes:
             raise ValueError(f"a field is never negative: {field}")
         field = str(field)
     raw = field.encode() if isinstance(field, str) else field
-    if len(raw) > _LONGEST:
-        raise ValueError(f"a field holds at most {_LONGEST} bytes, not {len(raw)}")
+    if len(raw) > _MAX_FIELD_BYTES:
+        raise ValueError(f"a field holds at most {_MAX_FIELD_BYTES} bytes, not {len(raw)}")
     return len(raw).to_bytes(2, "big") + raw
 
 
-def canonical(value: object) -> bytes:
+def canonical_json(value: object) -> bytes:
     """Return `value` as JSON with sorted keys and no spaces, in UTF-8.
 
     Raises TypeError for what JSON has no form for.

@@ -16,11 +16,11 @@ import msgspec
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.framing import lp
+from controller.framing import length_prefixed
 from controller.messages import SignedHead
 from controller.signing import from_hex
 
-_CONTEXT = "dealtable/head/1"
+_HEAD_CONTEXT = "dealtable/head/1"
 _HEAD_BYTES = 32
 _SIG_BYTES = 64
 
@@ -31,7 +31,7 @@ def message(table_key: str, n: int, head: bytes) -> bytes:
     `table_key` is the table's public CURVE key in Z85, `n` the number of the entry whose
     `head` (32 bytes) it is. Raises ValueError for a negative number.
     """
-    return b"".join(lp(field) for field in (_CONTEXT, table_key, n, head))
+    return b"".join(length_prefixed(field) for field in (_HEAD_CONTEXT, table_key, n, head))
 
 
 def sign(table_key: str, n: int, head: bytes, secret: bytes) -> SignedHead:
@@ -75,7 +75,7 @@ class KeptHead(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unkno
         return SignedHead(n=self.n, head=self.head, sig=self.sig)
 
 
-class Disagreement(msgspec.Struct, frozen=True, gc=False):
+class HeadConflict(msgspec.Struct, frozen=True, gc=False):
     """Two heads of one table that cannot both be of one journal that only grows.
 
     `forked`: two heads of one entry. `rewound`: the table is at an entry before one that it
@@ -117,32 +117,32 @@ class Disagreement(msgspec.Struct, frozen=True, gc=False):
         )
 
 
-def disagreement(
+def head_conflict(
     same_entry: KeptHead | None, furthest: KeptHead | None, shown: KeptHead
-) -> Disagreement | None:
+) -> HeadConflict | None:
     """Return in what a head that is shown now contradicts those that were kept; None: in nothing.
 
     Of the table's kept ones: `same_entry` is the first of the same number, `furthest` the one of
     the highest number; None where there is none.
     """
     if same_entry is not None and same_entry.head != shown.head:
-        return Disagreement("forked", same_entry, shown)
+        return HeadConflict("forked", same_entry, shown)
     if furthest is not None and shown.n < furthest.n:
-        return Disagreement("rewound", furthest, shown)
+        return HeadConflict("rewound", furthest, shown)
     return None
 
 
-class Heads:
+class KeptHeads:
     """The heads that were seen, of any number of tables, each of them once. No I/O."""
 
     def __init__(self, kept: Iterable[KeptHead] = ()) -> None:
         """Take what was kept, in its order; where that disagrees stands in `wrong`."""
         self._all: set[tuple[str, SignedHead]] = set()
-        self._first: dict[tuple[str, int], KeptHead] = {}
-        self._furthest: dict[str, KeptHead] = {}
-        self._shown: dict[str, SignedHead] = {}
+        self._first_by_entry: dict[tuple[str, int], KeptHead] = {}
+        self._furthest_by_table: dict[str, KeptHead] = {}
+        self._last_shown: dict[str, SignedHead] = {}
         self.wrong = [wrong for one in kept if (wrong := self.see(one)) is not None]
-        self._shown.clear()  # what a table shows next is looked at, whatever it is
+        self._last_shown.clear()  # what a table shows next is looked at, whatever it is
 
     def holds(self, one: KeptHead) -> bool:
         """Tell whether this very head was seen before."""
@@ -150,18 +150,18 @@ class Heads:
 
     def repeats(self, one: KeptHead) -> bool:
         """Tell whether this head is the one that its table showed last."""
-        return self._shown.get(one.table_key) == one.signed
+        return self._last_shown.get(one.table_key) == one.signed
 
-    def see(self, one: KeptHead) -> Disagreement | None:
+    def see(self, one: KeptHead) -> HeadConflict | None:
         """Take a head that its table shows; return in what it contradicts those before it."""
         if self.repeats(one):
             return None
         key = one.table_key
-        furthest = self._furthest.get(key)
-        first = self._first.setdefault((key, one.n), one)
-        wrong = disagreement(first, furthest, one)
+        furthest = self._furthest_by_table.get(key)
+        first = self._first_by_entry.setdefault((key, one.n), one)
+        wrong = head_conflict(first, furthest, one)
         if furthest is None or one.n > furthest.n:
-            self._furthest[key] = one
+            self._furthest_by_table[key] = one
         self._all.add((key, one.signed))
-        self._shown[key] = one.signed
+        self._last_shown[key] = one.signed
         return wrong

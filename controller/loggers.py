@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def _out_of_reach(package: str) -> Iterator[None]:
+def _without_package(package: str) -> Iterator[None]:
     """Let an import of a package fail for the block, as where it is not installed."""
     loaded = {package: sys.modules[package]} if package in sys.modules else {}
     sys.modules[package] = None  # type: ignore[assignment]  # what the import system calls absent
@@ -23,5 +23,5 @@ def _out_of_reach(package: str) -> Iterator[None]:
         sys.modules.update(loaded)
 
 
-with _out_of_reach("rich"):
+with _without_package("rich"):
     import structlog as structlog

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from controller.arguments import Args, Line, Name, Packet, SeatName
+from controller.arguments import Args, CutDepth, Line, Name, SeatName
 from controller.cards import side_of
 from controller.messages import Seat, Side
 from controller.tomlwords import Contradiction
 from controller.words import Words
 
-LATEST_MS = 1 << 42
+MAX_TABLE_MS = 1 << 42
 """No table's clock shows more: more than a hundred years (provisional)."""
 
 PenaltyName = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
@@ -76,13 +76,13 @@ TableMs = Annotated[
     int,
     Meta(
         ge=0,
-        le=LATEST_MS,
+        le=MAX_TABLE_MS,
         description="milliseconds of the table's clock",
         extra={"zh": "本台时钟的毫秒数"},
         examples=[1_500_000],
     ),
 ]
-FinishOrder = Annotated[
+FinishSeats = Annotated[
     tuple[SeatName, ...],
     Meta(
         min_length=2,
@@ -119,7 +119,7 @@ PartNumber = Annotated[
 ]
 
 
-class FourCounts(Args, frozen=True, kw_only=True):
+class CountsForSeats(Args, frozen=True, kw_only=True):
     """A number of cards for each seat."""
 
     N: Held
@@ -132,7 +132,7 @@ class FourCounts(Args, frozen=True, kw_only=True):
         return {"N": self.N, "W": self.W, "S": self.S, "E": self.E}
 
 
-class ByWord(Args, frozen=True, kw_only=True):
+class VerbalArgs(Args, frozen=True, kw_only=True):
     """A decision. `verbal`: a referee enters what the chief, called `by`, said to him."""
 
     verbal: bool = False
@@ -152,7 +152,7 @@ class ByWord(Args, frozen=True, kw_only=True):
             )
 
 
-class ReasonByWord(ByWord, frozen=True, kw_only=True):
+class VerbalReasonArgs(VerbalArgs, frozen=True, kw_only=True):
     """A decision and its reason, which everybody may read."""
 
     reason: Line
@@ -165,13 +165,13 @@ class Answering(Args, frozen=True, kw_only=True):
     yes: bool
 
 
-class Choosing(Args, frozen=True, kw_only=True):
+class ChooseArgs(Args, frozen=True, kw_only=True):
     """Whose tribute UP takes, of two that count the same (seed 003 R4.5)."""
 
     payer: SeatName
 
 
-class PairNamed(Args, frozen=True, kw_only=True):
+class PairDetails(Args, frozen=True, kw_only=True):
     """A pair: its number, its name, and who sits where."""
 
     id: Name
@@ -186,11 +186,11 @@ class PairNamed(Args, frozen=True, kw_only=True):
     ]
 
 
-class PairsNamed(Args, frozen=True, kw_only=True):
+class PairDetailsBySide(Args, frozen=True, kw_only=True):
     """The pairs of both sides."""
 
-    NS: PairNamed
-    EW: PairNamed
+    NS: PairDetails
+    EW: PairDetails
 
     def __post_init__(self) -> None:
         """Refuse a player on a seat that is not his side's."""
@@ -202,7 +202,7 @@ class PairsNamed(Args, frozen=True, kw_only=True):
                 )
 
 
-class LayingOut(Args, frozen=True, kw_only=True):
+class SetMatchArgs(Args, frozen=True, kw_only=True):
     """A match of an event: which, of whom, and what its pairs bring from earlier ones.
 
     `record`: their penalties so far, as the score sheets of their matches have them.
@@ -233,7 +233,7 @@ class LayingOut(Args, frozen=True, kw_only=True):
     table_no: Annotated[Name, Meta(examples=["7"])]
     stage: Literal["swiss", "round_robin", "knockout"]
     pairs: Annotated[
-        PairsNamed,
+        PairDetailsBySide,
         Meta(
             description="the pairs by side",
             extra={"zh": "双方的选手"},
@@ -251,14 +251,14 @@ class LayingOut(Args, frozen=True, kw_only=True):
     ] = ()
 
 
-class Recounting(ByWord, frozen=True, kw_only=True):
+class RecountArgs(VerbalArgs, frozen=True, kw_only=True):
     """Four counts by the referee. `found`: a card that lay elsewhere made them right.
 
     After a pair's second claim they are the chief's, or entered by his word.
     """
 
     counts: Annotated[
-        FourCounts,
+        CountsForSeats,
         Meta(
             description="four numbers of cards, by seat",
             extra={"zh": "四家的张数，按席位"},
@@ -268,21 +268,21 @@ class Recounting(ByWord, frozen=True, kw_only=True):
     found: bool = False
 
 
-class EnteringResult(Args, frozen=True, kw_only=True):
+class ResultArgs(Args, frozen=True, kw_only=True):
     """Who went out, in turn: two after a double-down, else three.
 
     `ended_ms`: when the last card was played, by the table's clock; None: now.
     """
 
-    order: FinishOrder
+    order: FinishSeats
     ended_ms: TableMs | None = None
 
 
-class EnteringLeft(Args, frozen=True, kw_only=True):
+class CardsLeftArgs(Args, frozen=True, kw_only=True):
     """Big Two: how many cards each seat has left; one has none."""
 
     left: Annotated[
-        FourCounts,
+        CountsForSeats,
         Meta(
             description="four numbers of cards, by seat",
             extra={"zh": "四家的张数，按席位"},
@@ -291,7 +291,7 @@ class EnteringLeft(Args, frozen=True, kw_only=True):
     ]
 
 
-class TributeCard(Args, frozen=True, kw_only=True):
+class TributeArgs(Args, frozen=True, kw_only=True):
     """The card that `seat` owes; `other`: the other payer's, where two pay and both are due."""
 
     seat: SeatName
@@ -299,20 +299,20 @@ class TributeCard(Args, frozen=True, kw_only=True):
     other: CardName | None = None
 
 
-class ReturnCard(Args, frozen=True, kw_only=True):
+class ReturnArgs(Args, frozen=True, kw_only=True):
     """The card that `seat` gives back."""
 
     seat: SeatName
     card: CardName
 
 
-class AnswerOnAnti(Args, frozen=True, kw_only=True):
+class AntiArgs(Args, frozen=True, kw_only=True):
     """Whether the payers hold both big jokers between them."""
 
     stands: bool
 
 
-class Accusing(Args, frozen=True, kw_only=True):
+class ChargeArgs(Args, frozen=True, kw_only=True):
     """A charge, as controller/rules/penalties/charges.py has it; what is not said is not so.
 
     One of `side` and `seat` must be said; `deal`: None for the present one; `offence_ms`:
@@ -369,7 +369,7 @@ class Accusing(Args, frozen=True, kw_only=True):
             )
 
 
-class Proposing(Accusing, frozen=True, kw_only=True):
+class ProposeArgs(ChargeArgs, frozen=True, kw_only=True):
     """A charge and what it shall lead to; without `penalty` what the ladder says first.
 
     `id`: what the ruling is called, else R1, R2, …
@@ -379,7 +379,7 @@ class Proposing(Accusing, frozen=True, kw_only=True):
     id: RulingId | None = None
 
 
-class OfWord(Args, frozen=True, kw_only=True):
+class ConfirmVerbalArgs(Args, frozen=True, kw_only=True):
     """What a referee entered as the chief's word: a ruling, or a correction by its row's number."""
 
     ruling: RulingId | None = None
@@ -397,20 +397,20 @@ class OfWord(Args, frozen=True, kw_only=True):
             )
 
 
-class Approving(ByWord, frozen=True, kw_only=True):
+class ApproveArgs(VerbalArgs, frozen=True, kw_only=True):
     """A ruling; `penalty`: another one than proposed (改判)."""
 
     ruling: RulingId
     penalty: PenaltyName | None = None
 
 
-class Rejecting(ByWord, frozen=True, kw_only=True):
+class RejectArgs(VerbalArgs, frozen=True, kw_only=True):
     """A ruling that comes to nothing."""
 
     ruling: RulingId
 
 
-class AddingTime(Args, frozen=True, kw_only=True):
+class AddTimeArgs(Args, frozen=True, kw_only=True):
     """How much more time the table gets; 0: the referee was asked, and gives none."""
 
     seconds: Annotated[
@@ -425,7 +425,7 @@ class AddingTime(Args, frozen=True, kw_only=True):
     ]
 
 
-class Adjusting(ReasonByWord, frozen=True, kw_only=True):
+class AdjustArgs(VerbalReasonArgs, frozen=True, kw_only=True):
     """What the result of `deal` should have been, and what becomes of the later ones."""
 
     deal: Annotated[
@@ -438,15 +438,15 @@ class Adjusting(ReasonByWord, frozen=True, kw_only=True):
             examples=[2],
         ),
     ]
-    order: FinishOrder
+    order: FinishSeats
     choice: Literal["from_now", "void_later", "stand"] = "from_now"
 
 
-class CuttingByHand(Args, frozen=True, kw_only=True):
+class CutByHandArgs(Args, frozen=True, kw_only=True):
     """`seat` took `n` cards off the hand-shuffled set; both None: it goes on uncut."""
 
     seat: SeatName | None = None
-    n: Packet | None = None
+    n: CutDepth | None = None
 
     def __post_init__(self) -> None:
         """Refuse one without the other."""
@@ -457,33 +457,33 @@ class CuttingByHand(Args, frozen=True, kw_only=True):
             )
 
 
-class TurningUp(Args, frozen=True, kw_only=True):
+class TurnedUpArgs(Args, frozen=True, kw_only=True):
     """The card that a person turned up."""
 
     card: CardName
 
 
-class HandsDealt(Args, frozen=True, kw_only=True):
+class HandsDealtArgs(Args, frozen=True, kw_only=True):
     """Four right hands were drawn. `turned_to`: who got the card that decides the lead."""
 
     turned_to: SeatName | None = None
     turned_up: CardName | None = None
 
 
-class Transferring(ByWord, frozen=True, kw_only=True):
+class TransferArgs(VerbalArgs, frozen=True, kw_only=True):
     """The table at which the match goes on. `head`: of that table's journal, as its state says."""
 
     table: Annotated[Name, Meta(examples=["T02"])]
     head: HashText | None = None
 
 
-class OfDocument(Args, frozen=True, kw_only=True):
+class DocumentArgs(Args, frozen=True, kw_only=True):
     """One part, from 1 on, of the match that went to another table."""
 
     part: PartNumber = 1
 
 
-class TakingOver(ByWord, frozen=True, kw_only=True):
+class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
     """One part of a match from another table, as `document` gives it there.
 
     `sig` is that table's signature of the document, `verify` the key that the giver of the order
@@ -537,7 +537,7 @@ class Signing(Args, frozen=True, kw_only=True):
     ) = None
 
 
-class Forfeiting(Args, frozen=True, kw_only=True):
+class ForfeitArgs(Args, frozen=True, kw_only=True):
     """Which side loses the match, why, and by which offence (弃权判负)."""
 
     side: SideName
@@ -553,7 +553,7 @@ class Forfeiting(Args, frozen=True, kw_only=True):
     ] = "default"
 
 
-class Foreseeing(Args, frozen=True, kw_only=True):
+class ForeseeArgs(Args, frozen=True, kw_only=True):
     """A decision that nobody has made: its command, and what that would say.
 
     `propose`: what its ruling does once it is in force.

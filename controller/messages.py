@@ -15,14 +15,16 @@ SCHEMA = 1
 Seat = Literal["N", "W", "S", "E"]
 Side = Literal["NS", "EW"]
 
-_NEVER = r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff()\uff08\uff09"
+_FORBIDDEN_IN_NAMES = (
+    r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff()\uff08\uff09"
+)
 """What is in no person's name: what nobody sees, and the brackets that stand around his key's."""
 Person = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=40,
-        pattern=rf"^[^{_NEVER}\s](?:[^{_NEVER}]*[^{_NEVER}\s])?$",
+        pattern=rf"^[^{_FORBIDDEN_IN_NAMES}\s](?:[^{_FORBIDDEN_IN_NAMES}]*[^{_FORBIDDEN_IN_NAMES}\s])?$",
         description="a person's name, 1 to 40 printable characters without brackets",
         examples=["Li Na"],
     ),
@@ -65,7 +67,7 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     """A value that crosses a socket."""
 
 
-class Landed(Message, frozen=True, kw_only=True):
+class LandedCards(Message, frozen=True, kw_only=True):
     """Cards in each outlet, counted by the landing sensors."""
 
     N: int = 0
@@ -96,7 +98,7 @@ class Machine(Message, frozen=True, kw_only=True):
     of_deal: int | None = None
     fed: int = 0
     refed: int = 0
-    landed: Landed | None = None
+    landed: LandedCards | None = None
     ready_in_s: float | None = None
     card_set: str | None = None
     set_out: str | None = None
@@ -160,7 +162,7 @@ class AreaStop(Message, frozen=True, kw_only=True):
     by: str | None = None
 
 
-class SeatClock(Message, frozen=True, kw_only=True):
+class PublicSeatClock(Message, frozen=True, kw_only=True):
     """Somebody is waited for: `left_s` whole seconds until the clock has something to say.
 
     `seat` and `side` are null where it is all four. 0: it has said all it had to.
@@ -194,7 +196,7 @@ class Payment(Message, frozen=True, kw_only=True):
     card: str
 
 
-class Return(Message, frozen=True, kw_only=True):
+class TributeReturn(Message, frozen=True, kw_only=True):
     """A card given back: `any`, `ten` (10 or less), or `ten_advised` (a word above 10).
 
     `card`: its rank, null where it is secret, was not told, or the other is not there yet.
@@ -221,7 +223,7 @@ class Tribute(Message, frozen=True, kw_only=True):
     laid: list[Seat] = []
     required: dict[Seat, str] = {}
     payments: list[Payment] = []
-    returns: list[Return] = []
+    returns: list[TributeReturn] = []
     returns_shown: Literal["open", "together", "secret"]
     given: list[Seat] = []
     equal: bool = False
@@ -229,7 +231,7 @@ class Tribute(Message, frozen=True, kw_only=True):
     chooser: Seat | None = None
 
 
-class Choices(Message, frozen=True, kw_only=True):
+class PublicChoices(Message, frozen=True, kw_only=True):
     """Big Two before play: what is asked, and who has chosen it; who shows his hand comes
     out when all have answered.
     """
@@ -270,7 +272,7 @@ class Ruling(Message, frozen=True, kw_only=True):
     rejection_entered_by: str | None = None
 
 
-class SpokenCorrection(Message, frozen=True, kw_only=True):
+class VerbalCorrection(Message, frozen=True, kw_only=True):
     """A result of `deal` that was corrected by word of the chief `by`, as `entered_by` entered it.
 
     `row`: of the score sheet, by which the chief confirms it.
@@ -377,7 +379,7 @@ class Match(Message, frozen=True, kw_only=True):
     claims: list[Seat] = []
     misdeals: int = 0
     tribute: Tribute | None = None
-    choices: Choices | None = None
+    choices: PublicChoices | None = None
     outs: list[Seat] = []
     order: list[Seat] = []
     dead: list[Seat] = []
@@ -390,9 +392,9 @@ class Match(Message, frozen=True, kw_only=True):
     area_stop: AreaStop | None = None
     added_time_s: int = 0
     announced: str | None = None
-    clocks: list[SeatClock] = []
+    clocks: list[PublicSeatClock] = []
     rulings: list[Ruling] = []
-    spoken: list[SpokenCorrection] = []
+    spoken: list[VerbalCorrection] = []
     verdict: Verdict | None = None
     score: Score | None = None
     version: int = 1
@@ -489,7 +491,7 @@ class Firmware(Message, frozen=True, kw_only=True):
     hash: str
 
 
-class StandingBoard(Firmware, frozen=True, kw_only=True):
+class ConnectedBoard(Firmware, frozen=True, kw_only=True):
     """A board that is there: its firmware, and what stands behind its pins, as it says itself.
 
     `hal`: simulated mechanics, the RP2040 of our own boards, or an `adapter`, a program that
@@ -510,8 +512,8 @@ class Boards(Message, frozen=True, kw_only=True):
     the machine, and two boards that count each card by themselves are none; null without one.
     """
 
-    dealer: StandingBoard | None = None
-    reader: StandingBoard | None = None
+    dealer: ConnectedBoard | None = None
+    reader: ConnectedBoard | None = None
     trigger: Trigger | None = None
 
 

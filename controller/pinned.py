@@ -3,12 +3,12 @@
 from controller.config import Board as BoardConfig
 from controller.config import Reader, TableConfig
 from drivers.events import Board
-from drivers.identity import Pinned
+from drivers.identity import ExpectedBoard
 
 
-def pinned_boards(
+def expected_boards(
     config: TableConfig, firmware: str, *, settings: bool = True
-) -> dict[Board, Pinned]:
+) -> dict[Board, ExpectedBoard]:
     """Return what each board must report before anything moves.
 
     `firmware` is the hash of the firmware that this program carries. A board must report it
@@ -16,8 +16,8 @@ def pinned_boards(
     """
     simulated = config.table.backend == "sim"
 
-    def of(board: Board, section: BoardConfig) -> Pinned:
-        return Pinned(
+    def of(board: Board, section: BoardConfig) -> ExpectedBoard:
+        return ExpectedBoard(
             kind=board,
             uid=section.id,
             simulated=simulated,

@@ -22,12 +22,12 @@ from msgspec import Meta
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.framing import canonical, lp
+from controller.framing import canonical_json, length_prefixed
 from controller.messages import Boards, Firmware, Release, State
 from controller.signing import from_hex
-from controller.tomlwords import printable
+from controller.tomlwords import escape_unprintable
 
-_CONTEXT, _PROGRAM = "dealtable/release/1", "dealtable/program/1"
+_RELEASE_CONTEXT, _PROGRAM_CONTEXT = "dealtable/release/1", "dealtable/program/1"
 _SIG_BYTES = 64
 BoardKind = Literal["dealer", "reader"]
 Likeness = Literal["same", "other", "unknown"]
@@ -62,7 +62,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 def encode(manifest: Manifest) -> bytes:
     """Return a manifest as it lies in its file: JSON for people, always the same bytes."""
-    return msgspec.json.format(canonical(manifest), indent=1) + b"\n"
+    return msgspec.json.format(canonical_json(manifest), indent=1) + b"\n"
 
 
 def decode(raw: bytes) -> Manifest:
@@ -75,15 +75,15 @@ def decode(raw: bytes) -> Manifest:
 
 def program_hash(files: Digests) -> str:
     """Return the hash that a program made of these files reports, in hex."""
-    digest = hashlib.sha256(lp(_PROGRAM))
+    digest = hashlib.sha256(length_prefixed(_PROGRAM_CONTEXT))
     for path in sorted(files):
-        digest.update(lp(path) + lp(bytes.fromhex(files[path])))
+        digest.update(length_prefixed(path) + length_prefixed(bytes.fromhex(files[path])))
     return digest.hexdigest()
 
 
 def signature(raw: bytes, secret: bytes) -> str:
     """Return the signature of a manifest's bytes, in hex; `secret` is a 32-byte Ed25519 one."""
-    return SigningKey(secret).sign(_signed(raw)).signature.hex()
+    return SigningKey(secret).sign(_manifest_signed_bytes(raw)).signature.hex()
 
 
 def check_signature(raw: bytes, sig: str, verify: bytes) -> None:
@@ -92,12 +92,12 @@ def check_signature(raw: bytes, sig: str, verify: bytes) -> None:
     Raises BadRelease.
     """
     try:
-        VerifyKey(verify).verify(_signed(raw), from_hex(sig, _SIG_BYTES))
+        VerifyKey(verify).verify(_manifest_signed_bytes(raw), from_hex(sig, _SIG_BYTES))
     except (ValueError, BadSignatureError):
         raise BadRelease("its signature does not fit that key") from None
 
 
-class Difference(msgspec.Struct, frozen=True, gc=False):
+class FileDifference(msgspec.Struct, frozen=True, gc=False):
     """A file that is not as it was released."""
 
     path: str
@@ -105,18 +105,18 @@ class Difference(msgspec.Struct, frozen=True, gc=False):
 
     def __str__(self) -> str:
         """Return the line that people read; a path cannot break it."""
-        return f"{printable(self.path)}: {self.what}"
+        return f"{escape_unprintable(self.path)}: {self.what}"
 
 
-def differences(files: Digests, installed: Digests) -> Iterator[Difference]:
+def differences(files: Digests, installed: Digests) -> Iterator[FileDifference]:
     """Yield in what the installed files are not those of a release, by path."""
     for path in sorted({*files, *installed}):
         if path not in installed:
-            yield Difference(path, "missing")
+            yield FileDifference(path, "missing")
         elif path not in files:
-            yield Difference(path, "not of this release")
+            yield FileDifference(path, "not of this release")
         elif files[path] != installed[path]:
-            yield Difference(path, "changed")
+            yield FileDifference(path, "changed")
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -153,5 +153,5 @@ def _likeness(released: object, reported: object) -> Likeness:
     return "same" if released == reported else "other"
 
 
-def _signed(raw: bytes) -> bytes:
-    return lp(_CONTEXT) + lp(hashlib.sha256(raw).digest())
+def _manifest_signed_bytes(raw: bytes) -> bytes:
+    return length_prefixed(_RELEASE_CONTEXT) + length_prefixed(hashlib.sha256(raw).digest())

@@ -18,30 +18,30 @@ def names_in(by: object) -> frozenset[str]:
     """
     if not isinstance(by, str):
         return frozenset()
-    both = _BOTH.fullmatch(by)
+    both = _PERSON_AND_KEY.fullmatch(by)
     told = (by,) if both is None else both.groups()
     return frozenset(" ".join(name.split()).casefold() for name in told)
 
 
-def signed_words(by: object) -> Words:
+def signer_words(by: object) -> Words:
     """Return the same for people: "Li Na (referee)" with the role that a key is named after."""
-    both = _BOTH.fullmatch(str(by))
+    both = _PERSON_AND_KEY.fullmatch(str(by))
     if both is None:
-        return _called(by)
-    return Words(str(by), f"{both[1]}（{_called(both[2]).zh}）")
+        return _key_name_words(by)
+    return Words(str(by), f"{both[1]}（{_key_name_words(both[2]).zh}）")
 
 
 def whose(by: object, entered_by: object = None) -> Words:
     """Return whose word it was; where it came by mouth, also who entered it as the chief's."""
     if entered_by is None:
-        return signed_words(by)
-    there = signed_words(entered_by)
+        return signer_words(by)
+    there = signer_words(entered_by)
     return Words(
         f"{by} (chief, by word), entered by {there.en}", f"裁判长{by}（口头），{there.zh}录入"
     )
 
 
-def _called(name: object) -> Words:
+def _key_name_words(name: object) -> Words:
     """Return the name of a key for people; a console's key is "Hall-1-referee"."""
     whole = str(name)
     console, _, role = whole.rpartition("-")
@@ -50,5 +50,5 @@ def _called(name: object) -> Words:
     return ROLES.get(whole) or Words(whole, whole)
 
 
-_BOTH: Final = re.compile(r"([^()]+) \(([^()]+)\)")
+_PERSON_AND_KEY: Final = re.compile(r"([^()]+) \(([^()]+)\)")
 """Neither name has brackets."""

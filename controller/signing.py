@@ -14,11 +14,11 @@ import msgspec
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.framing import canonical, lp
+from controller.framing import canonical_json, length_prefixed
 from controller.messages import Command
 
-_CONTEXT = "dealtable/command/2"
-_DOCUMENT = "dealtable/transfer/1"
+_COMMAND_CONTEXT = "dealtable/command/2"
+_DOCUMENT_CONTEXT = "dealtable/transfer/1"
 _DIGEST_BYTES = 32
 _KEY_BYTES = 32
 _SIG_BYTES = 64
@@ -36,7 +36,7 @@ def message(table_key: str, command: Command) -> bytes:
     ValueError for a negative number or a field longer than 65535 bytes.
     """
     fields: tuple[bytes | str | int, ...] = (
-        _CONTEXT,
+        _COMMAND_CONTEXT,
         table_key,
         _or_empty(command.boot),
         command.id,
@@ -44,9 +44,9 @@ def message(table_key: str, command: Command) -> bytes:
         _or_empty(command.attempt),
         command.cmd,
         _or_empty(command.person),
-        canonical(command.args),
+        canonical_json(command.args),
     )
-    return b"".join(lp(field) for field in fields)
+    return b"".join(length_prefixed(field) for field in fields)
 
 
 def sign(command: Command, table_key: str, seed: bytes) -> Command:
@@ -76,7 +76,7 @@ def sign_document(digest: str, secret: bytes) -> str:
     `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The same words have the same
     signature. Raises ValueError for what is no digest.
     """
-    return SigningKey(secret).sign(_of_document(digest)).signature.hex()
+    return SigningKey(secret).sign(_document_signed_bytes(digest)).signature.hex()
 
 
 def check_document(digest: str, verify: str, sig: str) -> None:
@@ -86,13 +86,13 @@ def check_document(digest: str, verify: str, sig: str) -> None:
     """
     try:
         key = VerifyKey(from_hex(verify, _KEY_BYTES))
-        key.verify(_of_document(digest), from_hex(sig, _SIG_BYTES))
+        key.verify(_document_signed_bytes(digest), from_hex(sig, _SIG_BYTES))
     except (ValueError, BadSignatureError) as wrong:
         raise BadSignature(f"the signature of the document does not fit: {wrong}") from wrong
 
 
-def _of_document(digest: str) -> bytes:
-    return lp(_DOCUMENT) + lp(from_hex(digest, _DIGEST_BYTES))
+def _document_signed_bytes(digest: str) -> bytes:
+    return length_prefixed(_DOCUMENT_CONTEXT) + length_prefixed(from_hex(digest, _DIGEST_BYTES))
 
 
 def from_hex(text: str, size: int) -> bytes:

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from controller.tomlwords import LONGEST, in_words, printable, prints, short, shown
+from controller.tomlwords import LONGEST, escape_unprintable, in_words, is_printable, short, shown
 
 Shape = TypeVar("Shape")
 
 
-_DEEPEST = 32
+_MAX_TABLE_DEPTH = 32
 """Tables and lists within each other; no file of a person has so many."""
 
 
@@ -26,10 +26,10 @@ class FileError(Exception):
 
     def __init__(self, text: str) -> None:
         """Keep the text, with what cannot be printed written as in a TOML file."""
-        super().__init__(printable(text))
+        super().__init__(escape_unprintable(text))
 
 
-class _Misfit(Exception):
+class _BadValue(Exception):
     """What is wrong inside a file that parses; the file's name is not known here."""
 
 
@@ -75,29 +75,29 @@ def tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[
     """Return TOML text as plain tables. Raises `error`; `name` stands for the file."""
     try:
         raw = tomllib.loads(text)
-        for where, value in _values(raw):
+        for where, value in _walk_values(raw):
             if isinstance(value, int) and value.bit_length() > 63:
-                raise _Misfit(f"{where}: expected a number of at most 18 digits")
-    except _Misfit as misfit:
+                raise _BadValue(f"{where}: expected a number of at most 18 digits")
+    except _BadValue as misfit:
         raise error(f"{name}: {misfit}") from None
     except tomllib.TOMLDecodeError as mistake:
         raise error(f"{name}: {short(str(mistake), 3 * LONGEST)}") from None
     except ValueError:  # Python reads no more than some thousand digits
         raise error(f"{name}: expected numbers of at most 18 digits") from None
     except RecursionError:
-        raise error(f"{name}: {_too_deep()}") from None
+        raise error(f"{name}: {_too_deep_text()}") from None
     return raw
 
 
-def refuse_broken_text(
+def refuse_unprintable_text(
     raw: dict[str, Any], error: type[FileError] = FileError, *, name: str
 ) -> None:
     """Raise `error` for text that is not one line, or that holds what no page can print.
 
     `raw` are the plain tables of the file that `name` stands for.
     """
-    for where, value in _values(raw):
-        if isinstance(value, str) and not all(map(prints, value)):
+    for where, value in _walk_values(raw):
+        if isinstance(value, str) and not all(map(is_printable, value)):
             raise error(f"{name}: {where} = {shown(value)}: expected one line of printable text")
 
 
@@ -112,17 +112,17 @@ def fit(
     """Return plain tables as a `shape`, as `read` does; `name` stands for their file."""
     try:
         return _convert(raw, shape, (folder or Path()).resolve())
-    except _Misfit as misfit:
+    except _BadValue as misfit:
         raise error(f"{name}: {short(str(misfit), 6 * LONGEST)}") from None
 
 
-def _values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
+def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
     """Yield every value with its dotted key. Raises _Misfit for a pit of tables."""
     due: list[tuple[str, object, int]] = [("", raw, 0)]
     while due:
         where, value, depth = due.pop()
-        if depth > _DEEPEST:
-            raise _Misfit(_too_deep())
+        if depth > _MAX_TABLE_DEPTH:
+            raise _BadValue(_too_deep_text())
         if isinstance(value, dict):
             due += [
                 (f"{where}.{short(key)}" if where else short(key), held, depth + 1)
@@ -135,8 +135,8 @@ def _values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
             yield where, value
 
 
-def _too_deep() -> str:
-    return f"expected at most {_DEEPEST} tables and lists within each other"
+def _too_deep_text() -> str:
+    return f"expected at most {_MAX_TABLE_DEPTH} tables and lists within each other"
 
 
 def _convert(raw: dict[str, Any], shape: type[Shape], folder: Path) -> Shape:
@@ -148,4 +148,4 @@ def _convert(raw: dict[str, Any], shape: type[Shape], folder: Path) -> Shape:
     try:
         return msgspec.convert(raw, shape, dec_hook=place)
     except msgspec.ValidationError as mistake:
-        raise _Misfit(in_words(mistake, raw, inspect.type_info(shape)).text) from None
+        raise _BadValue(in_words(mistake, raw, inspect.type_info(shape)).text) from None

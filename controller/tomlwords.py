@@ -19,9 +19,9 @@ LONGEST = 60
 """Characters of a value, or of a key, that are shown."""
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """Return text as one line: line breaks, control characters and the like are escaped."""
-    return "".join(sign if prints(sign) else _escaped(sign) for sign in text)
+    return "".join(sign if is_printable(sign) else _escape(sign) for sign in text)
 
 
 def shown(value: object) -> str:
@@ -42,7 +42,7 @@ class Contradiction(ValueError):
         self.expected = expected
 
 
-class Mistake(msgspec.Struct, frozen=True):
+class ValueMistake(msgspec.Struct, frozen=True):
     """What was found, and what is expected instead; `between`: what joins them in English."""
 
     found: Words
@@ -60,24 +60,24 @@ def alike(text: str) -> Words:
     return Words(text, text)
 
 
-def unknown_key(where: str, key: str, known: Iterable[str]) -> Mistake:
+def unknown_key_mistake(where: str, key: str, known: Iterable[str]) -> ValueMistake:
     """Return what is wrong with a key at `where`: expected is the likeliest one, or one of all."""
     found, names = Words(f"{where}: unknown key", f"{where}：没有此项"), list(known)
     if not names:
-        return Mistake(found, Words("nothing here", "空"))
+        return ValueMistake(found, Words("nothing here", "空"))
     close = difflib.get_close_matches(key, names, n=1)
     if close:
-        return Mistake(found, Words(f'"{close[0]}"?', f'"{close[0]}"'), ", did you mean ")
-    return Mistake(found, Words(f"one of {', '.join(names)}", f"{'、'.join(names)} 之一"))
+        return ValueMistake(found, Words(f'"{close[0]}"?', f'"{close[0]}"'), ", did you mean ")
+    return ValueMistake(found, Words(f"one of {', '.join(names)}", f"{'、'.join(names)} 之一"))
 
 
-def prints(sign: str) -> bool:
+def is_printable(sign: str) -> bool:
     """Tell whether a character has a place on a line: no break, no control, no direction mark."""
     category = unicodedata.category(sign)
     return category[0] != "C" and category not in ("Zl", "Zp")
 
 
-def _escaped(sign: str) -> str:
+def _escape(sign: str) -> str:
     return sign.encode("unicode_escape").decode()
 
 
@@ -99,41 +99,43 @@ def short(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-_WHERE = re.compile(r" - at `\$([^`]*)`\Z")
-_KEY = re.compile(r"[^.\[\]]+|\[\d+\]")
-_UNKNOWN = re.compile(r"(?s)Object contains unknown field `(.*)`")
-_MISSING = re.compile(r"Object missing required field `(.*)`")
-_MSGSPEC = re.compile(r"Expected|Invalid|Object|not a path")
+_PATH_PATTERN = re.compile(r" - at `\$([^`]*)`\Z")
+_KEY_PATTERN = re.compile(r"[^.\[\]]+|\[\d+\]")
+_UNKNOWN_FIELD_PATTERN = re.compile(r"(?s)Object contains unknown field `(.*)`")
+_MISSING_FIELD_PATTERN = re.compile(r"Object missing required field `(.*)`")
+_MSGSPEC_PATTERN = re.compile(r"Expected|Invalid|Object|not a path")
 
 
-def in_words(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> Mistake:
+def in_words(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> ValueMistake:
     """Return msgspec's error in the words of the file: its key, its value, what is expected."""
-    found = _WHERE.search(str(error))
+    found = _PATH_PATTERN.search(str(error))
     what, where = (str(error)[: found.start()], found[1]) if found else (str(error), "")
-    keys, own = _KEY.findall(where), error.__cause__
+    keys, own = _KEY_PATTERN.findall(where), error.__cause__
     if isinstance(own, Contradiction):
-        said = Words(_dotted([*keys, own.found.en]), _dotted([*keys, own.found.zh]))
-        return Mistake(said, own.expected)
-    if unknown := _UNKNOWN.match(what):
-        known = _fields(bare(_type_at(shape, keys)))
-        return unknown_key(_dotted([*keys, short(unknown[1])]), unknown[1], known)
-    if missing := _MISSING.match(what):
+        said = Words(_dotted_key([*keys, own.found.en]), _dotted_key([*keys, own.found.zh]))
+        return ValueMistake(said, own.expected)
+    if unknown := _UNKNOWN_FIELD_PATTERN.match(what):
+        known = _field_types(bare(_type_at(shape, keys)))
+        return unknown_key_mistake(_dotted_key([*keys, short(unknown[1])]), unknown[1], known)
+    if missing := _MISSING_FIELD_PATTERN.match(what):
         keys = [*keys, missing[1]]
-        key = _dotted(keys)
+        key = _dotted_key(keys)
         said = Words(f"{key}: missing", f"{key}：未写")
-        return Mistake(said, expected(_type_at(shape, keys)))
-    if not _MSGSPEC.match(what):  # a check of a configuration's type: it names the key in its table
-        return Mistake(alike(_dotted([*keys, what])), alike(""), "")
-    said = alike(f"{_dotted(keys)} = {shown(_value_at(raw, keys))}")
-    return Mistake(said, expected(_type_at(shape, keys)), ": expected ")
+        return ValueMistake(said, expected(_type_at(shape, keys)))
+    if not _MSGSPEC_PATTERN.match(
+        what
+    ):  # a check of a configuration's type: it names the key in its table
+        return ValueMistake(alike(_dotted_key([*keys, what])), alike(""), "")
+    said = alike(f"{_dotted_key(keys)} = {shown(_value_at(raw, keys))}")
+    return ValueMistake(said, expected(_type_at(shape, keys)), ": expected ")
 
 
-def _dotted(keys: Sequence[str]) -> str:
+def _dotted_key(keys: Sequence[str]) -> str:
     *above, last = keys
     return ".".join([*map(short, above), last]).replace(".[", "[")
 
 
-def _fields(table: inspect.Type) -> dict[str, inspect.Type]:
+def _field_types(table: inspect.Type) -> dict[str, inspect.Type]:
     if isinstance(table, inspect.StructType):
         return {field.encode_name: field.type for field in table.fields}
     return {}
@@ -147,7 +149,7 @@ def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
         elif isinstance(shape, inspect.DictType):
             shape = shape.value_type
         else:
-            shape = _fields(shape).get(key, inspect.AnyType())
+            shape = _field_types(shape).get(key, inspect.AnyType())
     return shape
 
 
@@ -171,7 +173,7 @@ def expected(shape: inspect.Type) -> Words:
 
     The Chinese of a description is `zh` of the Meta's `extra`.
     """
-    shape = if_given(shape)
+    shape = without_none(shape)
     if isinstance(shape, inspect.Metadata):
         described = (shape.extra_json_schema or {}).get("description")
         if not described:
@@ -181,17 +183,17 @@ def expected(shape: inspect.Type) -> Words:
         return Words(f"one of {', '.join(choices)}", f"{'、'.join(choices)} 之一")
     shape = bare(shape)
     if isinstance(shape, (inspect.IntType, inspect.FloatType)):
-        noun = _WHOLE if isinstance(shape, inspect.IntType) else Words("a number", "数")
-        return _bounded(noun, shape)
+        noun = _WHOLE_NUMBER if isinstance(shape, inspect.IntType) else Words("a number", "数")
+        return _bounded_words(noun, shape)
     if isinstance(shape, inspect.TupleType):
-        return _several(shape)
-    for kind, words in _WORDS.items():
+        return _fixed_list_words(shape)
+    for kind, words in _TYPE_WORDS.items():
         if isinstance(shape, kind):
             return words
     return Words("a value", "值")
 
 
-def if_given(shape: inspect.Type) -> inspect.Type:
+def without_none(shape: inspect.Type) -> inspect.Type:
     """Return the only type beside "or nothing", with its description; else the type as it is."""
     if not isinstance(shape, inspect.UnionType):
         return shape
@@ -199,8 +201,8 @@ def if_given(shape: inspect.Type) -> inspect.Type:
     return kinds[0] if len(kinds) == 1 else shape
 
 
-_WHOLE = Words("a whole number", "整数")
-_WORDS: dict[type[inspect.Type], Words] = {
+_WHOLE_NUMBER = Words("a whole number", "整数")
+_TYPE_WORDS: dict[type[inspect.Type], Words] = {
     inspect.BoolType: Words("true or false", "true 或 false"),
     inspect.StrType: Words("text", "文本"),
     inspect.CustomType: Words("a path", "路径"),
@@ -220,19 +222,19 @@ def _choices(shape: inspect.Type) -> Iterator[object]:
             yield from _choices(kind)
 
 
-def _several(shape: inspect.TupleType) -> Words:
+def _fixed_list_words(shape: inspect.TupleType) -> Words:
     """Say what a list of fixed length takes; all of its items are alike."""
     count = len(shape.item_types)
     number = {2: "two", 3: "three"}.get(count, str(count))
     item = expected(shape.item_types[0])
-    if item.en.startswith(_WHOLE.en):
-        en = item.en.replace(_WHOLE.en, f"{number} whole numbers", 1)
+    if item.en.startswith(_WHOLE_NUMBER.en):
+        en = item.en.replace(_WHOLE_NUMBER.en, f"{number} whole numbers", 1)
     else:
         en = f"a list of {number}, each {item.en}"
     return Words(en, f"{count}项的列表，每项为{item.zh}")
 
 
-def _bounded(noun: Words, number: inspect.IntType | inspect.FloatType) -> Words:
+def _bounded_words(noun: Words, number: inspect.IntType | inspect.FloatType) -> Words:
     """Say what a number takes, with its bounds."""
     least, most = number.ge, number.le
     if least is not None and most is not None:

@@ -35,7 +35,7 @@ class User(msgspec.Struct, frozen=True, gc=False):
     groups: tuple[int, ...]
 
 
-def user_named(name: str) -> User:
+def find_user(name: str) -> User:
     """Return the user of a name or number; a number may be one that has no name.
 
     Raises UserError.
@@ -60,12 +60,12 @@ def name_of(uid: int) -> str:
         return str(uid)
 
 
-def peers_of(name: str | None) -> frozenset[int]:
+def allowed_peer_uids(name: str | None) -> frozenset[int]:
     """Return the uids that an end of the socket believes: the named user's alone.
 
     None where machine and gateway are one user: this process's own, and root. Raises UserError.
     """
-    return frozenset((os.getuid(), 0)) if name is None else frozenset((user_named(name).uid,))
+    return frozenset((os.getuid(), 0)) if name is None else frozenset((find_user(name).uid,))
 
 
 def peer_uid(connection: socket.socket) -> int:
@@ -84,7 +84,7 @@ def may(user: User, status: os.stat_result, bits: int) -> bool:
     return bool((status.st_mode >> 3 if status.st_gid in user.groups else status.st_mode) & bits)
 
 
-def changeable(user: User, path: Path) -> Path | None:
+def changeable_path(user: User, path: Path) -> Path | None:
     """Return where `user` could change `path` or put something else in its place; None: nowhere.
 
     That is the path itself or a folder above it, where the user owns it (an owner gives himself
@@ -95,13 +95,13 @@ def changeable(user: User, path: Path) -> Path | None:
             assert place is not None
             status = place.stat()
             if status.st_uid == user.uid or (
-                may(user, status, WRITE) and not _sticks(user, status, held)
+                may(user, status, WRITE) and not _is_protected_by_sticky_bit(user, status, held)
             ):
                 return place
     return None
 
 
-def _sticks(user: User, folder: os.stat_result, held: Path | None) -> bool:
+def _is_protected_by_sticky_bit(user: User, folder: os.stat_result, held: Path | None) -> bool:
     """Tell whether what is held in a folder stays there, whoever else may write into it."""
     return (
         held is not None

@@ -17,31 +17,34 @@ from typing import Final
 from nacl.utils import random as entropy
 
 _FOLDER: Final = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
-_THERE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_EXISTING: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-_OTHERS_WRITE: Final = 0o022
+_WRITABLE_BY_OTHERS: Final = 0o022
 
 
-def put_new(path: Path, data: bytes, mode: int) -> None:
+def write_new_file(path: Path, data: bytes, mode: int) -> None:
     """Write `path`, where nothing is yet; it is this process's user's.
 
     Folders that are missing are made. Raises FileExistsError where something is, OSError.
     """
-    with _inside(path, make=True) as folder, _part(folder, data, mode, None) as part:
+    with (
+        _opened_parent(path, make=True) as folder,
+        _temporary_file(folder, data, mode, None) as part,
+    ):
         os.link(part, path.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
 
 
-def put_over(path: Path, data: bytes, mode: int) -> None:
+def replace_file(path: Path, data: bytes, mode: int) -> None:
     """Write `path` over what is there; what is so already stays.
 
     A plain file keeps its owner, anything else gets its folder's. Folders that are missing are
     made. Raises OSError.
     """
-    with _inside(path, make=True) as folder:
-        owner, before = _what_is_there(folder, path.name, len(data) + 1)
+    with _opened_parent(path, make=True) as folder:
+        owner, before = _owner_and_content(folder, path.name, len(data) + 1)
         if before == data:
             return
-        with _part(folder, data, mode, owner) as part:
+        with _temporary_file(folder, data, mode, owner) as part:
             os.replace(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
@@ -50,7 +53,7 @@ def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
 
     Raises OSError, also where the folder around it is missing.
     """
-    with _inside(path, make=False) as folder:
+    with _opened_parent(path, make=False) as folder:
         try:
             os.mkdir(path.name, 0o700, dir_fd=folder)
         except FileExistsError:
@@ -65,7 +68,7 @@ def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
 
 def give(path: Path, uid: int, gid: int) -> None:
     """Give a plain file to its owner: itself, never one that a link leads to. Raises OSError."""
-    with _inside(path, make=False) as folder, _opened(path.name, folder) as file:
+    with _opened_parent(path, make=False) as folder, _opened(path.name, folder) as file:
         found = os.fstat(file)
         if (found.st_uid, found.st_gid) == (uid, gid):
             return
@@ -75,7 +78,7 @@ def give(path: Path, uid: int, gid: int) -> None:
 
 
 @contextmanager
-def _inside(path: Path, *, make: bool) -> Iterator[int]:
+def _opened_parent(path: Path, *, make: bool) -> Iterator[int]:
     """Open the folder of `path` for the block, name by name from the top; `make` it, if missing.
 
     What fails in the block is told of `path`.
@@ -86,7 +89,7 @@ def _inside(path: Path, *, make: bool) -> Iterator[int]:
         for at, name in enumerate(names := whole.parent.parts[1:], start=1):
             if make:
                 _make_missing(handle, name, 0o700 if at == len(names) else 0o777)
-            inner = _next(handle, name)
+            inner = _open_inner_folder(handle, name)
             os.close(handle)
             handle = inner
         yield handle
@@ -104,10 +107,10 @@ def _make_missing(folder: int, name: str, mode: int) -> None:
             os.mkdir(name, mode, dir_fd=folder)
 
 
-def _next(folder: int, name: str) -> int:
+def _open_inner_folder(folder: int, name: str) -> int:
     """Open a folder inside another one, by a link only where it can be believed."""
     status = os.fstat(folder)
-    nobody_elses = status.st_uid == 0 and not status.st_mode & _OTHERS_WRITE
+    nobody_elses = status.st_uid == 0 and not status.st_mode & _WRITABLE_BY_OTHERS
     if os.geteuid() != 0 or nobody_elses:
         return os.open(name, _FOLDER, dir_fd=folder)
     try:
@@ -120,14 +123,14 @@ def _next(folder: int, name: str) -> int:
 
 @contextmanager
 def _opened(name: str, folder: int, more: int = 0) -> Iterator[int]:
-    handle = os.open(name, _THERE | more, dir_fd=folder)
+    handle = os.open(name, _EXISTING | more, dir_fd=folder)
     try:
         yield handle
     finally:
         os.close(handle)
 
 
-def _what_is_there(folder: int, name: str, most: int) -> tuple[os.stat_result, bytes | None]:
+def _owner_and_content(folder: int, name: str, most: int) -> tuple[os.stat_result, bytes | None]:
     """Return whose the file of that name is to be, and at most so many bytes of it."""
     with suppress(OSError), _opened(name, folder) as file:
         found = os.fstat(file)
@@ -137,7 +140,9 @@ def _what_is_there(folder: int, name: str, most: int) -> tuple[os.stat_result, b
 
 
 @contextmanager
-def _part(folder: int, data: bytes, mode: int, owner: os.stat_result | None) -> Iterator[str]:
+def _temporary_file(
+    folder: int, data: bytes, mode: int, owner: os.stat_result | None
+) -> Iterator[str]:
     """Write `data`, synced, under a name of its own for the block; the owner's, if we may."""
     name = f".{entropy(8).hex()}.part"
     handle = os.open(name, _NEW, 0o600, dir_fd=folder)

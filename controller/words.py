@@ -22,21 +22,21 @@ class Words(msgspec.Struct, frozen=True, gc=False, array_like=True):
 def named(names: Iterable[str], table: Mapping[str, Words]) -> Words:
     """Return things of `table` in one line, as their words in quotes; an unknown one as it is."""
     said = [table.get(name, Words(name, name)) for name in names]
-    return Words(", ".join(f'"{each.en}"' for each in said), _in_chinese(said))
+    return Words(", ".join(f'"{each.en}"' for each in said), _join_chinese(said))
 
 
 def people(roles: Iterable[str]) -> Words:
     """Return roles in one line as whom somebody goes to: a referee, the chief referee."""
-    said = [_PEOPLE.get(role, Words(role, role)) for role in roles]
-    return Words(", ".join(each.en for each in said), _in_chinese(said))
+    said = [_ROLES_WITH_ARTICLE.get(role, Words(role, role)) for role in roles]
+    return Words(", ".join(each.en for each in said), _join_chinese(said))
 
 
 def meanwhile(phases: Iterable[str]) -> str:
     """Return phases of the machine as an English sentence goes on behind "while"."""
-    return ", or ".join(_MEANWHILE[phase] for phase in phases)
+    return ", or ".join(_PHASE_CLAUSES[phase] for phase in phases)
 
 
-def _in_chinese(said: Iterable[Words]) -> str:
+def _join_chinese(said: Iterable[Words]) -> str:
     return "、".join(f"“{each.zh}”" for each in said)
 
 
@@ -48,7 +48,7 @@ ROLES: Final[Mapping[str, Words]] = {
     "technician": Words("technician", "技术员"),
 }
 
-_PEOPLE: Final[Mapping[str, Words]] = {
+_ROLES_WITH_ARTICLE: Final[Mapping[str, Words]] = {
     "observer": Words("an observer", "观摩"),
     "table": Words("the table's display", "台显"),
     "referee": Words("a referee", "裁判员"),
@@ -56,7 +56,7 @@ _PEOPLE: Final[Mapping[str, Words]] = {
     "technician": Words("a technician", "技术员"),
 }
 
-PHASES: Final[Mapping[str, Words]] = {
+MACHINE_PHASE_WORDS: Final[Mapping[str, Words]] = {
     Phase.FAULT: Words("fault", "故障"),
     Phase.EMPTY: Words("idle", "空闲"),
     Phase.COMMITTED: Words("waits for the cut", "待切牌"),
@@ -68,7 +68,7 @@ PHASES: Final[Mapping[str, Words]] = {
 }
 """The machine's phases."""
 
-_MEANWHILE: Final[Mapping[str, str]] = {
+_PHASE_CLAUSES: Final[Mapping[str, str]] = {
     Phase.FAULT: "the machine has a fault",
     Phase.EMPTY: "the machine is idle",
     Phase.COMMITTED: "the cut is waited for",

@@ -44,7 +44,7 @@ def check(house: Path, key: Path | None) -> str:
         known = {str(name): str(digest) for name, digest in files.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as wrong:
         raise Wrong(f"{house / MANIFEST}: this is no manifest: {wrong!r}") from None
-    if not isinstance(serial, int) or not _plain(version):
+    if not isinstance(serial, int) or not _is_plain_version(version):
         raise Wrong(f"{house / MANIFEST}: its version or serial cannot be used")
     found = {
         path.relative_to(house).as_posix(): path
@@ -63,14 +63,14 @@ def check(house: Path, key: Path | None) -> str:
 
 def _check_signature(raw: bytes, signature: Path, key: Path) -> None:
     """Return if a manifest's bytes are signed by the public key in a file. Raises Wrong."""
-    public = _hex(key, 32)
+    public = _read_hex(key, 32)
     signed = b"".join(
         struct.pack(">H", len(part)) + part for part in (_CONTEXT, hashlib.sha256(raw).digest())
     )
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         (place / "key").write_bytes(_ED25519 + public)
-        (place / "sig").write_bytes(_hex(signature, 64))
+        (place / "sig").write_bytes(_read_hex(signature, 64))
         (place / "message").write_bytes(signed)
         done = subprocess.run(
             [
@@ -85,7 +85,7 @@ def _check_signature(raw: bytes, signature: Path, key: Path) -> None:
         raise Wrong(f"{signature}: is no signature of this manifest by {key}")
 
 
-def _hex(path: Path, size: int) -> bytes:
+def _read_hex(path: Path, size: int) -> bytes:
     """Return so many bytes that stand in a file in hex; lines with # are words. Raises Wrong."""
     lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
     try:
@@ -97,7 +97,7 @@ def _hex(path: Path, size: int) -> bytes:
     return found
 
 
-def _plain(version: object) -> bool:
+def _is_plain_version(version: object) -> bool:
     """Tell whether a version may be the name of a folder."""
     letters = str(version).replace(".", "").replace("+", "").replace("_", "")
     return isinstance(version, str) and letters.isalnum() and letters.isascii()

@@ -12,15 +12,15 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from drivers.errors import Refused, Result, WrongProtocol
-from drivers.events import Doing, Event, Outlet, Source
+from drivers.events import BoardActivity, Event, Outlet, Source
 from drivers.firmware import wire
 from drivers.link import frames
 from drivers.link.link import Link
 
-_BODY = struct.Struct(wire.STATUS_BODIES[wire.KIND_DEALER])
-_POCKETS = (wire.SEES_NORTH, wire.SEES_WEST, wire.SEES_SOUTH, wire.SEES_EAST)
-_SETTINGS = {row[0]: setting for setting, row in wire.DEALER_SETTINGS.items()}
-_NO_SETTING = 0
+_DEALER_STATUS_BODY = struct.Struct(wire.STATUS_BODIES[wire.KIND_DEALER])
+_POCKET_BITS = (wire.SEES_NORTH, wire.SEES_WEST, wire.SEES_SOUTH, wire.SEES_EAST)
+_DEALER_SETTING_IDS = {row[0]: setting for setting, row in wire.DEALER_SETTINGS.items()}
+_UNKNOWN_SETTING = 0
 BOUNDS = {name: (least, most) for name, _, least, most in wire.DEALER_SETTINGS.values()}
 """The least and the most of each setting, by its name."""
 
@@ -36,7 +36,7 @@ class Status(Struct, frozen=True, gc=False):
     """
 
     attempt: int
-    doing: Doing
+    doing: BoardActivity
     source: Source
     upto: int
     fed: int
@@ -70,13 +70,13 @@ def status_from(body: bytes) -> Status:
     """Return the Status in an acknowledgement's body; raises WrongProtocol where it is none."""
     try:
         attempt, doing, source, upto, fed, holding, route, *landed, sensors, events, locked = (
-            _BODY.unpack(body)
+            _DEALER_STATUS_BODY.unpack(body)
         )
         n, w, s, e, tray, strays, doubles = landed
-        pockets = [bool(sensors & bit) for bit in _POCKETS]
+        pockets = [bool(sensors & bit) for bit in _POCKET_BITS]
         return Status(
             attempt=attempt,
-            doing=Doing(doing),
+            doing=BoardActivity(doing),
             source=Source(source),
             upto=upto,
             fed=fed,
@@ -140,7 +140,7 @@ class Dealer:
 
     async def retract(self) -> None:
         """Start lowering the lift, from wherever it stands; refused while a pocket is occupied."""
-        await self.link.do(frames.Retract())
+        await self.link.do(frames.RetractCommand())
 
     async def purge(self, attempt: int) -> None:
         """Start moving what is in the path into the tray."""
@@ -148,11 +148,11 @@ class Dealer:
 
     async def selftest(self) -> None:
         """Start the test of motors and sensors of an empty machine."""
-        await self.link.do(frames.Selftest())
+        await self.link.do(frames.SelftestCommand())
 
     async def configure(self, setting: str, value: int) -> None:
         """Change a setting by its name in wire.DEALER_SETTINGS; KeyError for another name."""
-        await self.link.do(frames.Configure(_SETTINGS[setting], value))
+        await self.link.do(frames.Configure(_DEALER_SETTING_IDS[setting], value))
 
     async def moves(self) -> bool:
         """Tell whether anything moves, a self-test as well, of which STATUS does not tell.
@@ -160,14 +160,14 @@ class Dealer:
         Asks for a setting that no board has: BUSY while something moves, else BAD_VALUE.
         """
         try:
-            await self.link.do(frames.Configure(_NO_SETTING, 0))
+            await self.link.do(frames.Configure(_UNKNOWN_SETTING, 0))
         except Refused as refused:
             return refused.result is Result.BUSY
         return False
 
     async def status(self) -> Status:
         """Return what the board knows and sees now."""
-        return status_from((await self.link.do(frames.AskStatus())).body)
+        return status_from((await self.link.do(frames.GetStatusCommand())).body)
 
     def stop(self) -> None:
         """Stop all motion at once; commands under way end with SessionRenewed."""

@@ -120,7 +120,7 @@ class WrongBoard(Mismatch):
     what = "unique id"
 
 
-class Swapped(Mismatch):
+class BoardsSwapped(Mismatch):
     """The table's two boards stand in each other's place."""
 
     what = "unique id (the two boards are swapped)"

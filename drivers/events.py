@@ -55,7 +55,7 @@ class Source(IntEnum):
     TRAY = wire.FROM_TRAY
 
 
-class JamAt(IntEnum):
+class JamPlace(IntEnum):
     """Place of a JAM."""
 
     FEEDER = wire.AT_FEEDER
@@ -77,7 +77,7 @@ class Motor(IntEnum):
     LIFT = wire.MOTOR_LIFT
 
 
-class StoppedBy(IntEnum):
+class BoardStopReason(IntEnum):
     """Reason of a STOPPED."""
 
     HOST = wire.BY_HOST
@@ -100,7 +100,7 @@ class Back(IntEnum):
     FOREIGN = wire.BACK_FOREIGN
 
 
-class Doing(IntEnum):
+class BoardActivity(IntEnum):
     """What a board is doing, in its STATUS."""
 
     IDLE = wire.IDLE

@@ -50,7 +50,7 @@ class Welcome(Struct, frozen=True, gc=False):
         return self.hal == "sim"
 
 
-class Pinned(Struct, frozen=True, gc=False):
+class ExpectedBoard(Struct, frozen=True, gc=False):
     """The board that must be at a port.
 
     `uid` and `firmware` (the hash of the firmware's files) are 16 lower-case hex digits,
@@ -72,7 +72,7 @@ def check_protocol(welcome: Welcome) -> None:
         raise errors.WrongProtocol(welcome.kind, PROTOCOL, welcome.protocol)
 
 
-def check(welcome: Welcome, pinned: Pinned, other: Pinned | None = None) -> None:
+def check(welcome: Welcome, pinned: ExpectedBoard, other: ExpectedBoard | None = None) -> None:
     """Raise the mismatch that says most about a wrong board; return None for the right one.
 
     `other` is what is pinned at the table's other port, so that two boards in
@@ -82,25 +82,27 @@ def check(welcome: Welcome, pinned: Pinned, other: Pinned | None = None) -> None
     check_protocol(welcome)
     at = pinned.kind
     if other is not None and welcome.uid == other.uid != pinned.uid:
-        raise errors.Swapped(at, pinned.uid, welcome.uid)
+        raise errors.BoardsSwapped(at, pinned.uid, welcome.uid)
     if welcome.kind != pinned.kind:
         raise errors.WrongKind(at, pinned.kind, f"{welcome.kind} ({welcome.uid})")
     if welcome.uid != pinned.uid:
         raise errors.WrongBoard(at, pinned.uid, welcome.uid)
     # What is behind an adapter it cannot know: it goes with either kind of table.
     if welcome.simulated != pinned.simulated and welcome.hal != "adapter":
-        raise errors.BackendMismatch(at, _backend(pinned.simulated), _backend(welcome.simulated))
+        raise errors.BackendMismatch(
+            at, _backend_word(pinned.simulated), _backend_word(welcome.simulated)
+        )
     if welcome.firmware_hash != pinned.firmware:
         raise errors.WrongFirmware(at, pinned.firmware, welcome.firmware_hash)
     if pinned.settings_crc is not None and welcome.settings_crc != pinned.settings_crc:
         raise errors.WrongSettings(at, f"{pinned.settings_crc:08x}", f"{welcome.settings_crc:08x}")
     if welcome.asked != pinned.asked:
-        raise errors.WrongTrigger(at, _trigger(pinned.asked), _trigger(welcome.asked))
+        raise errors.WrongTrigger(at, _trigger_word(pinned.asked), _trigger_word(welcome.asked))
 
 
-def _trigger(asked: bool) -> str:
+def _trigger_word(asked: bool) -> str:
     return "asked" if asked else "wire"
 
 
-def _backend(simulated: bool) -> str:
+def _backend_word(simulated: bool) -> str:
     return "sim" if simulated else "serial"

@@ -6,12 +6,12 @@ FTDI's keep them for 16 ms unless they are told otherwise: more than a card's wh
 from pathlib import Path
 from typing import Final
 
-LATENCY_MS: Final = 1
+USB_LATENCY_MS: Final = 1
 """What it is to be; udev sets it when the adapter is plugged in."""
-_SYS: Final = Path("/sys")
+_SYSFS: Final = Path("/sys")
 
 
-def latency_ms(port: str, sys: Path = _SYS) -> int | None:
+def latency_ms(port: str, sys: Path = _SYSFS) -> int | None:
     """Return the latency timer behind a serial port, in ms; None where it has none, or is away.
 
     `port` may be a link, such as udev makes. `sys` is where the kernel tells of its devices.

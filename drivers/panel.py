@@ -25,7 +25,7 @@ from drivers.errors import DriverError
 SETTLE_S = 0.020
 HOLD_S = 1.5
 # Half a period of a blinking lamp.
-BLINK_S = 0.5
+BLINK_INTERVAL_S = 0.5
 
 Seat = Literal["N", "W", "S", "E"]
 
@@ -86,7 +86,7 @@ class Press(Struct, frozen=True):
     act: Act
 
 
-class Switch(Struct, frozen=True):
+class SwitchChange(Struct, frozen=True):
     """The lid or the e-stop changed: `on` is an open lid, a pressed e-stop."""
 
     what: Literal["lid", "estop"]
@@ -118,7 +118,7 @@ class Pin(Protocol):
     """Receives each edge, in a thread of the pin library: its time in ticks, and the new level."""
 
 
-class Ticks(Protocol):
+class GpioClock(Protocol):
     """What the panel uses of gpiozero's Factory: the clock of its edges."""
 
     def ticks(self) -> float:
@@ -136,7 +136,7 @@ class Input(Protocol):
         """The pin, which reports edges."""
 
     @property
-    def pin_factory(self) -> Ticks:
+    def pin_factory(self) -> GpioClock:
         """The clock of the pin's edges."""
 
     @property
@@ -193,20 +193,20 @@ class _Contact:
         self._loop = loop
         self._clock = clock
         self._changed = changed
-        self._lost = lost
-        self._settling: asyncio.TimerHandle | None = None
-        self._disagreed = False
-        self._is_closed = False
+        self._on_failure = lost
+        self._debounce_timer: asyncio.TimerHandle | None = None
+        self._level_differed = False
+        self._is_released = False
         try:
             device.pin.edges = "both"
-            device.pin.when_changed = self._edge
-            self.closed = self.closed_unsettled = bool(device.is_active)
+            device.pin.when_changed = self._on_edge
+            self.closed = self.is_closed_unsettled = bool(device.is_active)
         except BaseException:
             device.close()
             raise
         self.edge_s = clock() - SETTLE_S
 
-    def _edge(self, ticks: float, level: int) -> None:
+    def _on_edge(self, ticks: float, level: int) -> None:
         """Give an edge to the loop. The pin library calls this in a thread of its own."""
         factory = self.device.pin_factory
         # A thread may get the processor late. Where the kernel gives the time of an edge, the
@@ -215,54 +215,54 @@ class _Contact:
         self._loop.call_soon_threadsafe(self._take, self._clock() - age_s, not level)
 
     def _take(self, at_s: float, closed: bool) -> None:
-        if self._is_closed or closed == self.closed_unsettled:
+        if self._is_released or closed == self.is_closed_unsettled:
             return
         if at_s - self.edge_s >= SETTLE_S:
-            self._settle()
-            if self._is_closed:
+            self._accept_level()
+            if self._is_released:
                 return
-        self._move(at_s, closed)
+        self._begin_debounce(at_s, closed)
 
-    def _move(self, at_s: float, closed: bool) -> None:
-        self.closed_unsettled, self.edge_s, self._disagreed = closed, at_s, False
-        self._wait(at_s + SETTLE_S)
+    def _begin_debounce(self, at_s: float, closed: bool) -> None:
+        self.is_closed_unsettled, self.edge_s, self._level_differed = closed, at_s, False
+        self._schedule_check(at_s + SETTLE_S)
 
-    def _wait(self, until_s: float) -> None:
-        if self._settling is not None:
-            self._settling.cancel()
+    def _schedule_check(self, until_s: float) -> None:
+        if self._debounce_timer is not None:
+            self._debounce_timer.cancel()
         # Edges that came while the loop was busy are in its queue, and are taken first.
-        self._settling = self._loop.call_later(
-            max(0.0, until_s - self._clock()), self._loop.call_soon, self._quiet, self.edge_s
+        self._debounce_timer = self._loop.call_later(
+            max(0.0, until_s - self._clock()), self._loop.call_soon, self._on_quiet, self.edge_s
         )
 
-    def _quiet(self, edge_s: float) -> None:
-        if self._is_closed or edge_s != self.edge_s:
+    def _on_quiet(self, edge_s: float) -> None:
+        if self._is_released or edge_s != self.edge_s:
             return
         try:
             closed = bool(self.device.is_active)
         except Exception as error:  # each pin library raises types of its own
-            self._lost(error)
+            self._on_failure(error)
             return
-        if closed == self.closed_unsettled:
-            self._settle()
-        elif self._disagreed:  # the library dropped an edge, and its time is unknown
-            self._move(self._clock(), closed)
+        if closed == self.is_closed_unsettled:
+            self._accept_level()
+        elif self._level_differed:  # the library dropped an edge, and its time is unknown
+            self._begin_debounce(self._clock(), closed)
         else:  # an edge is on its way through the library's thread
-            self._disagreed = True
-            self._wait(self._clock() + SETTLE_S)
+            self._level_differed = True
+            self._schedule_check(self._clock() + SETTLE_S)
 
-    def _settle(self) -> None:
-        if self.closed != self.closed_unsettled:
-            self.closed = self.closed_unsettled
+    def _accept_level(self) -> None:
+        if self.closed != self.is_closed_unsettled:
+            self.closed = self.is_closed_unsettled
             self._changed(self.closed, self.edge_s)
 
     def close(self) -> None:
-        if self._is_closed:
+        if self._is_released:
             return
-        self._is_closed = True
+        self._is_released = True
         self.device.pin.when_changed = None
-        if self._settling is not None:
-            self._settling.cancel()
+        if self._debounce_timer is not None:
+            self._debounce_timer.cancel()
         self.device.close()
 
 
@@ -282,7 +282,7 @@ class Panel:
         factory: object,
         on_press: Callable[[Press], None],
         *,
-        on_switch: Callable[[Switch], None] = lambda switch: None,
+        on_switch: Callable[[SwitchChange], None] = lambda switch: None,
         on_lost: Callable[[PanelLost], None] = lambda error: None,
         clock: Callable[[], float] | None = None,
     ) -> None:
@@ -293,14 +293,14 @@ class Panel:
         self._on_lost = on_lost
         self._contacts: dict[str, _Contact] = {}
         self._outputs: dict[str, Output] = {}
-        self._pressed_s: dict[str, float] = {}
+        self._pressed_at_s: dict[str, float] = {}
         """When each button went down that is neither up again nor held."""
-        self._held: dict[str, asyncio.TimerHandle] = {}
+        self._hold_timers: dict[str, asyncio.TimerHandle] = {}
         self._lamps = Lamps()
-        self._lit = dict.fromkeys(LAMPS, False)
-        self._phase = True
-        self._blinking: asyncio.TimerHandle | None = None
-        self._is_lost = False
+        self._lit_lamps = dict.fromkeys(LAMPS, False)
+        self._is_blink_lit = True
+        self._blink_timer: asyncio.TimerHandle | None = None
+        self._has_failed = False
         try:
             self._open(asdict(pins), factory)
         except Exception as error:  # each pin library raises types of its own
@@ -320,26 +320,26 @@ class Panel:
     def show(self, lamps: Lamps) -> None:
         """Let the stack light and the buzzer do what `lamps` says. Raises PanelLost."""
         self._lamps = lamps
-        if self._blinking is None:
-            self._phase = True
+        if self._blink_timer is None:
+            self._is_blink_lit = True
         try:
             self._set_outputs()
         except Exception as error:  # each pin library raises types of its own
-            self._is_lost = True
+            self._has_failed = True
             self._stop_blinking()
             raise PanelLost(str(error)) from error
         if Light.BLINK not in asdict(lamps).values():
             self._stop_blinking()
-        elif self._blinking is None:
-            self._blinking = self._loop.call_later(BLINK_S, self._blink)
+        elif self._blink_timer is None:
+            self._blink_timer = self._loop.call_later(BLINK_INTERVAL_S, self._blink)
 
     def close(self) -> None:
         """Give every pin back; no timer is left. May be called twice."""
         self._stop_blinking()
-        for timer in self._held.values():
+        for timer in self._hold_timers.values():
             timer.cancel()
-        self._held.clear()
-        self._pressed_s.clear()
+        self._hold_timers.clear()
+        self._pressed_at_s.clear()
         for contact in self._contacts.values():
             contact.close()
         for output in self._outputs.values():
@@ -350,86 +350,86 @@ class Panel:
         for name in (*SWITCHES, *KEYS):
             device = gpiozero.InputDevice(numbers[name], pull_up=True, pin_factory=factory)
             self._contacts[name] = _Contact(
-                device, self._loop, self._clock, self._listener(name), self._lose
+                device, self._loop, self._clock, self._change_handler(name), self._fail
             )
         for lamp, name in LAMPS.items():
             self._outputs[lamp] = gpiozero.DigitalOutputDevice(numbers[name], pin_factory=factory)
 
-    def _listener(self, name: str) -> Callable[[bool, float], None]:
+    def _change_handler(self, name: str) -> Callable[[bool, float], None]:
         if name in KEYS:
-            return lambda closed, at_s: self._button(name, closed, at_s)
+            return lambda closed, at_s: self._on_button(name, closed, at_s)
         what: Literal["lid", "estop"] = "lid" if name == "lid" else "estop"
-        return lambda closed, at_s: self._switch(Switch(what, not closed))
+        return lambda closed, at_s: self._report_switch(SwitchChange(what, not closed))
 
-    def _switch(self, switch: Switch) -> None:
-        if not self._is_lost:
+    def _report_switch(self, switch: SwitchChange) -> None:
+        if not self._has_failed:
             self._on_switch(switch)
 
-    def _button(self, name: str, pressed: bool, at_s: float) -> None:
-        if self._is_lost:
+    def _on_button(self, name: str, pressed: bool, at_s: float) -> None:
+        if self._has_failed:
             return
         if pressed:
-            self._pressed_s[name] = at_s
-            self._wait_for_hold(name, at_s + HOLD_S + SETTLE_S)
-            self._tell(name, Act.DOWN)
-        elif name in self._pressed_s:
-            self._end_press(name, Act.HELD if self._is_long(name, at_s) else Act.SHORT)
+            self._pressed_at_s[name] = at_s
+            self._schedule_hold(name, at_s + HOLD_S + SETTLE_S)
+            self._report_press(name, Act.DOWN)
+        elif name in self._pressed_at_s:
+            self._end_press(name, Act.HELD if self._is_long_press(name, at_s) else Act.SHORT)
 
-    def _is_long(self, name: str, until_s: float) -> bool:
-        return until_s - self._pressed_s[name] >= HOLD_S
+    def _is_long_press(self, name: str, until_s: float) -> bool:
+        return until_s - self._pressed_at_s[name] >= HOLD_S
 
-    def _wait_for_hold(self, name: str, until_s: float) -> None:
+    def _schedule_hold(self, name: str, until_s: float) -> None:
         # Edges that came while the loop was busy are in its queue, and are taken first.
-        self._held[name] = self._loop.call_later(
+        self._hold_timers[name] = self._loop.call_later(
             max(0.0, until_s - self._clock()),
             self._loop.call_soon,
-            self._hold,
+            self._report_hold,
             name,
-            self._pressed_s[name],
+            self._pressed_at_s[name],
         )
 
-    def _hold(self, name: str, pressed_s: float) -> None:
+    def _report_hold(self, name: str, pressed_s: float) -> None:
         """Report a button as held, unless it is up again and that has only not settled yet."""
-        if self._pressed_s.get(name) != pressed_s:
+        if self._pressed_at_s.get(name) != pressed_s:
             return
         contact = self._contacts[name]
-        if contact.closed_unsettled or self._is_long(name, contact.edge_s):
+        if contact.is_closed_unsettled or self._is_long_press(name, contact.edge_s):
             self._end_press(name, Act.HELD)
         else:
-            self._wait_for_hold(name, self._clock() + SETTLE_S)
+            self._schedule_hold(name, self._clock() + SETTLE_S)
 
     def _end_press(self, name: str, act: Act) -> None:
-        del self._pressed_s[name]
-        self._held.pop(name).cancel()
-        self._tell(name, act)
+        del self._pressed_at_s[name]
+        self._hold_timers.pop(name).cancel()
+        self._report_press(name, act)
 
-    def _tell(self, name: str, act: Act) -> None:
+    def _report_press(self, name: str, act: Act) -> None:
         key, seat = KEYS[name]
         self._on_press(Press(key, seat, act))
 
     def _set_outputs(self) -> None:
         for lamp, light in asdict(self._lamps).items():
-            lit = light is Light.ON or (light is Light.BLINK and self._phase)
-            if lit != self._lit[lamp]:
+            lit = light is Light.ON or (light is Light.BLINK and self._is_blink_lit)
+            if lit != self._lit_lamps[lamp]:
                 output = self._outputs[lamp]
                 (output.on if lit else output.off)()
-                self._lit[lamp] = lit
+                self._lit_lamps[lamp] = lit
 
     def _blink(self) -> None:
-        self._blinking = self._loop.call_later(BLINK_S, self._blink)
-        self._phase = not self._phase
+        self._blink_timer = self._loop.call_later(BLINK_INTERVAL_S, self._blink)
+        self._is_blink_lit = not self._is_blink_lit
         try:
             self._set_outputs()
         except Exception as error:  # each pin library raises types of its own
-            self._lose(error)
+            self._fail(error)
 
     def _stop_blinking(self) -> None:
-        if self._blinking is not None:
-            self._blinking.cancel()
-            self._blinking = None
+        if self._blink_timer is not None:
+            self._blink_timer.cancel()
+            self._blink_timer = None
 
-    def _lose(self, error: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
         self._stop_blinking()
-        if not self._is_lost:
-            self._is_lost = True
+        if not self._has_failed:
+            self._has_failed = True
             self._on_lost(PanelLost(str(error)))

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from drivers.errors import WrongProtocol
-from drivers.events import Doing, Event
+from drivers.events import BoardActivity, Event
 from drivers.firmware import wire
 from drivers.link import frames
 from drivers.link.link import Link
 
-_BODY = struct.Struct(wire.STATUS_BODIES[wire.KIND_READER])
-_SETTINGS = {row[0]: setting for setting, row in wire.READER_SETTINGS.items()}
+_READER_STATUS_BODY = struct.Struct(wire.STATUS_BODIES[wire.KIND_READER])
+_READER_SETTING_IDS = {row[0]: setting for setting, row in wire.READER_SETTINGS.items()}
 BOUNDS = {name: (least, most) for name, _, least, most in wire.READER_SETTINGS.values()}
 """The least and the most of each setting, by its name."""
 
@@ -29,7 +29,7 @@ class Status(Struct, frozen=True, gc=False):
     """
 
     attempt: int
-    doing: Doing
+    doing: BoardActivity
     pulses: int
     reads: int
     events: int
@@ -38,8 +38,8 @@ class Status(Struct, frozen=True, gc=False):
 def status_from(body: bytes) -> Status:
     """Return the Status in an acknowledgement's body; raises WrongProtocol where it is none."""
     try:
-        attempt, doing, pulses, reads, events = _BODY.unpack(body)
-        return Status(attempt, Doing(doing), pulses, reads, events)
+        attempt, doing, pulses, reads, events = _READER_STATUS_BODY.unpack(body)
+        return Status(attempt, BoardActivity(doing), pulses, reads, events)
     except (struct.error, ValueError) as error:
         raise WrongProtocol("reader", "a reader's STATUS", body.hex() or "nothing") from error
 
@@ -69,7 +69,7 @@ class Reader:
         welcome = self.link.welcome
         return welcome is not None and welcome.asked
 
-    def at_window(self, attempt: int, index: int) -> None:
+    def announce_card(self, attempt: int, index: int) -> None:
         """Say that card `index` came into the window; no wire does where the reader is asked."""
         if self.asked:
             self.link.post(frames.Look(attempt, index))
@@ -81,7 +81,7 @@ class Reader:
         line that was lost had swallowed that, it hears it first.
         """
         if isinstance(command, frames.Reread):
-            self.at_window(command.attempt, command.index)
+            self.announce_card(command.attempt, command.index)
         self.link.post(command)
 
     def reread(self, attempt: int, index: int) -> None:
@@ -90,15 +90,15 @@ class Reader:
 
     async def selftest(self) -> None:
         """Start the test of the recognition engine."""
-        await self.link.do(frames.Selftest())
+        await self.link.do(frames.SelftestCommand())
 
     async def configure(self, setting: str, value: int) -> None:
         """Change a setting by its name in wire.READER_SETTINGS; KeyError for another name."""
-        await self.link.do(frames.Configure(_SETTINGS[setting], value))
+        await self.link.do(frames.Configure(_READER_SETTING_IDS[setting], value))
 
     async def status(self) -> Status:
         """Return what the board knows now."""
-        return status_from((await self.link.do(frames.AskStatus())).body)
+        return status_from((await self.link.do(frames.GetStatusCommand())).body)
 
     def stop(self) -> None:
         """Stop at once; commands under way end with SessionRenewed."""

@@ -12,7 +12,7 @@ from hil_tests.program import LINE_COUNTERS
 LATE: frozenset[str] = frozenset({"resends", "duplicates", "foreign", "gaps", "sessions"})
 """What a computer that is late moves by itself: no finding where many processes share it."""
 
-_OUT_OF_PLACE = {"lid_open": False, "estop": False, "lift_up": False, "lift_down": True}
+_REST_POSITIONS = {"lid_open": False, "estop": False, "lift_up": False, "lift_down": True}
 """How lid, e-stop and lift are at rest."""
 
 
@@ -21,14 +21,14 @@ def unexpected(states: list[State], events: list[Event], expected: set[str]) -> 
 
     `events`: an alert that came and went between two states is written down all the same.
     """
-    seen = {event.data["name"]: _cause(event) for event in events if event.kind == "fault"}
+    seen = {event.data["name"]: _alert_cause(event) for event in events if event.kind == "fault"}
     seen |= {alert.name: alert.cause for state in states for alert in state.alerts}
     return [
         f"unexpected alert {name}: {cause}" for name, cause in seen.items() if name not in expected
     ]
 
 
-def _cause(event: Event) -> str:
+def _alert_cause(event: Event) -> str:
     return fault(event.data["name"]).cause(event.data.get("evidence"))
 
 
@@ -51,7 +51,7 @@ def unexplained(
     ]
 
 
-def misplaced(truth: Mapping[str, Any], cards: int) -> list[str]:
+def misplaced_cards(truth: Mapping[str, Any], cards: int) -> list[str]:
     """Return what of a set of `cards` does not lie in the hopper, as the mechanics have it."""
     places = ("shuffler", "feeder", "window", "path", "floor", "table")
     found = [f"{len(truth[place])} cards: {place}" for place in places if truth[place]]
@@ -62,7 +62,7 @@ def misplaced(truth: Mapping[str, Any], cards: int) -> list[str]:
     if len(truth["hopper"]) != cards:
         found.append(f"{len(truth['hopper'])} cards in the hopper, expected {cards}")
     found += [
-        f"{what}: {truth[what]}" for what, right in _OUT_OF_PLACE.items() if truth[what] != right
+        f"{what}: {truth[what]}" for what, right in _REST_POSITIONS.items() if truth[what] != right
     ]
     return found
 
@@ -72,7 +72,7 @@ def lasting(faults: Mapping[str, Any]) -> list[str]:
     return [f"still in force: {one['fault']['name']}" for one in faults["in_force"]]
 
 
-def disproved(state_dir: Path) -> list[str]:
+def journal_findings(state_dir: Path) -> list[str]:
     """Return what `verify` finds in a journal."""
     try:
         return [str(finding) for finding in verify(state_dir).findings]

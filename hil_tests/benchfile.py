@@ -6,9 +6,9 @@ import msgspec
 from msgspec import field
 
 from controller import tomlfile
-from controller.config import Board, CardSet, CardSets, Name, Panel, Text
+from controller.config import Board, CardSet, CardSetSections, Name, Panel, Text
 from controller.rules.rulebooks import ProfileError, load_profile
-from hil_tests.features import BY_HAND, Feature
+from hil_tests.features import BENCH_FEATURES, Feature
 from hil_tests.measuring import Limits
 
 
@@ -33,7 +33,7 @@ class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Refuse features that no bench has, and rulebooks that nobody wrote."""
         for feature in self.features:
-            if feature not in BY_HAND:
+            if feature not in BENCH_FEATURES:
                 raise ValueError(f"features: {feature} is a simulator's, no bench has it")
         try:
             load_profile(self.profile)
@@ -48,7 +48,7 @@ class Bench(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dealer: Board
     reader: Board
     panel: Panel = field(default_factory=lambda: Panel(pins="mock"))
-    card_sets: CardSets = field(name="card_set", default=(CardSet(id="S1", back="A"),))
+    card_sets: CardSetSections = field(name="card_set", default=(CardSet(id="S1", back="A"),))
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

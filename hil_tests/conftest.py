@@ -11,18 +11,18 @@ from controller.trials.hall import HallError
 from hil_tests import afterwards
 from hil_tests.benchfile import BenchError
 from hil_tests.features import lacking
-from hil_tests.hello import NobodyThere, WrongOne, disorder
+from hil_tests.hello import BoardNotAnswering, WrongBoards, table_disorder
 from hil_tests.lock import Taken
-from hil_tests.person import Stopped
-from hil_tests.report import Run, Scenario, Verdict, page
+from hil_tests.person import RunStopped
+from hil_tests.report import Run, ScenarioResult, Verdict, page
 from hil_tests.table import Notes, Table
 from hil_tests.target import Place, Reached, place
 
-NOTES = pytest.StashKey[Notes]()
+RECORD_KEY = pytest.StashKey[Notes]()
 FAILED = pytest.StashKey[bool]()
 PLACE = pytest.StashKey[Place]()
-KEPT = pytest.StashKey[dict[str, Scenario]]()
-BEGAN = pytest.StashKey[str]()
+KEPT = pytest.StashKey[dict[str, ScenarioResult]]()
+STARTED_KEY = pytest.StashKey[str]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,11 +34,11 @@ def pytest_configure(config: pytest.Config) -> None:
     except BenchError as error:
         raise pytest.UsageError(str(error)) from None
     config.stash[KEPT] = {}
-    config.stash[BEGAN] = _now()
+    config.stash[STARTED_KEY] = _now()
 
 
 @pytest.fixture(scope="session", name="place")
-def opened_place(pytestconfig: pytest.Config) -> Iterator[Place]:
+def open_target(pytestconfig: pytest.Config) -> Iterator[Place]:
     """Open the target for the session, alone."""
     at = pytestconfig.stash[PLACE]
     try:
@@ -57,20 +57,20 @@ async def table(
     """A table with the right boards and a fresh journal; afterwards everything is checked."""
     if place.broken is not None:
         pytest.skip(place.broken)
-    notes = request.node.stash[NOTES] = Notes(about={"scenario": request.node.name})
+    notes = request.node.stash[RECORD_KEY] = Notes(about={"scenario": request.node.name})
     reached = place.reached(tmp_path, runtime_dir, notes)
     try:
-        await _brought_up(place, reached, request.node.name)
+        await _bring_up(place, reached, request.node.name)
         yield reached.table
         if request.node.stash.get(FAILED, False):
-            await _put_right(place, reached, request.node.name)
+            await _restore_table(place, reached, request.node.name)
         else:
-            await _checked(request.node, place, reached)
+            await _check_end(request.node, place, reached)
     finally:
         await reached.close()
 
 
-async def _brought_up(place: Place, reached: Reached, name: str) -> None:
+async def _bring_up(place: Place, reached: Reached, name: str) -> None:
     """See that the right boards are there, then start the daemon; else nothing else runs.
 
     Why not is a line for who stands at the table: no trace of this program is of use there.
@@ -80,12 +80,12 @@ async def _brought_up(place: Place, reached: Reached, name: str) -> None:
             await place.greeted(reached.table.ports)
         await reached.table.start()
         return
-    except (NobodyThere, WrongOne, HallError, TimeoutError) as error:
+    except (BoardNotAnswering, WrongBoards, HallError, TimeoutError) as error:
         place.broken = f"the table was not brought up for {name}: {error}"
     pytest.fail(place.broken, pytrace=False)
 
 
-async def _checked(node: pytest.Item, place: Place, reached: Reached) -> None:
+async def _check_end(node: pytest.Item, place: Place, reached: Reached) -> None:
     """Bring the table to rest and fail for whatever is left of the scenario."""
     table, program = reached.table, reached.table.program
     marks = list(node.iter_markers("explains"))
@@ -93,7 +93,7 @@ async def _checked(node: pytest.Item, place: Place, reached: Reached) -> None:
     try:
         await table.rest()
         await table.count()
-        kept = reached.keepable() if place.keeps else None
+        kept = reached.daemon_to_keep() if place.keeps else None
         if kept is None:
             await table.stop()
             if table.first is not None and table.standing().card_set != table.first.card_set:
@@ -101,29 +101,29 @@ async def _checked(node: pytest.Item, place: Place, reached: Reached) -> None:
         findings = [
             *afterwards.unexpected(program.states, program.events, table.expected),
             *afterwards.unexplained(table.notes.numbers, explained, hurried=place.hurried),
-            *afterwards.disproved(program.state_dir),
-            *([] if kept is not None else disorder(await table.board())),
+            *afterwards.journal_findings(program.state_dir),
+            *([] if kept is not None else table_disorder(await table.board())),
         ]
         if table.hands.simulated:
             truth = await table.hands.truth()
-            findings += afterwards.misplaced(truth, table.profile.deck.cards)
-            findings += afterwards.lasting(await table.calmed())
+            findings += afterwards.misplaced_cards(truth, table.profile.deck.cards)
+            findings += afterwards.lasting(await table.wait_for_faults_end())
         assert not findings, "\n".join(findings)
         place.kept, reached.goes_on = kept, kept is not None
-    except Stopped:
+    except RunStopped:
         raise
     except Exception:
-        await _put_right(place, reached, node.name)
+        await _restore_table(place, reached, node.name)
         raise
 
 
-async def _put_right(place: Place, reached: Reached, name: str) -> None:
+async def _restore_table(place: Place, reached: Reached, name: str) -> None:
     """Bring a table back that a scenario left as it is; where that fails, nothing else runs."""
     try:
         await reached.table.program.stop()
         await reached.table.hands.tidy()
-        left = disorder(await reached.table.board())
-    except (NobodyThere, HallError, TimeoutError) as error:
+        left = table_disorder(await reached.table.board())
+    except (BoardNotAnswering, HallError, TimeoutError) as error:
         left = [str(error)]
     if left and place.target != "inproc":
         place.broken = f"{name} left the table as it is: {'; '.join(left)}"
@@ -151,7 +151,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
-    kept, notes = item.config.stash[KEPT], item.stash.get(NOTES, Notes())
+    kept, notes = item.config.stash[KEPT], item.stash.get(RECORD_KEY, Notes())
     before = kept.get(item.nodeid)
     verdict: Verdict = "passed"
     if report.failed or (before is not None and before.verdict == "failed"):
@@ -161,11 +161,11 @@ def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
     elif report.when == "setup":
         verdict = "not run"
     said = [before.why] if before is not None and before.why else []
-    kept[item.nodeid] = Scenario(
+    kept[item.nodeid] = ScenarioResult(
         name=item.nodeid,
         verdict=verdict,
         took_s=report.duration + (before.took_s if before is not None else 0.0),
-        why="\n".join([*said, *_why(report)]),
+        why="\n".join([*said, *_failure_text(report)]),
         steps=tuple(notes.steps),
         measurements=tuple(notes.measurements),
         numbers=dict(notes.numbers),
@@ -176,7 +176,7 @@ def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
         )
 
 
-def _why(report: pytest.TestReport) -> list[str]:
+def _failure_text(report: pytest.TestReport) -> list[str]:
     if report.skipped and isinstance(report.longrepr, tuple):
         return [str(report.longrepr[2]).removeprefix("Skipped: ")]
     if not report.failed:
@@ -186,7 +186,9 @@ def _why(report: pytest.TestReport) -> list[str]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def told_to_junit(request: pytest.FixtureRequest, record_testsuite_property: Any) -> Iterator[None]:
+def report_to_junit(
+    request: pytest.FixtureRequest, record_testsuite_property: Any
+) -> Iterator[None]:
     """Write who and what was tested into JUnit's file, once all of it is known."""
     yield
     for key, value in request.config.stash[PLACE].about.items():
@@ -218,7 +220,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _run(config: pytest.Config) -> Run:
     at = config.stash[PLACE]
     return Run(
-        began=config.stash[BEGAN],
+        began=config.stash[STARTED_KEY],
         ended=_now(),
         about=at.about,
         scenarios=tuple(config.stash[KEPT].values()),

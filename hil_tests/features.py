@@ -39,13 +39,13 @@ FEATURES: Final[Mapping[Feature, str]] = MappingProxyType(
 )
 """Each feature, as the reason of a skip says what is not there."""
 
-IN_PROCESS: Final[frozenset[Feature]] = frozenset(get_args(Feature))
+IN_PROCESS_FEATURES: Final[frozenset[Feature]] = frozenset(get_args(Feature))
 """What a table in this process has: everything."""
 
-SIMULATED: Final[frozenset[Feature]] = frozenset(get_args(Feature)) - {"clock"}
+SIMULATED_FEATURES: Final[frozenset[Feature]] = frozenset(get_args(Feature)) - {"clock"}
 """What simulated boards behind ptys have: their wall clock is the computer's own."""
 
-BY_HAND: Final[frozenset[Feature]] = SIMULATED - {"fault_menu", "truth"}
+BENCH_FEATURES: Final[frozenset[Feature]] = SIMULATED_FEATURES - {"fault_menu", "truth"}
 """What a bench may have, if its file says so."""
 
 

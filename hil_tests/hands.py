@@ -11,7 +11,7 @@ from _pytest.outcomes import Skipped as SkipException  # pytest.skip.Exception, 
 
 from controller.trials.hall import Control, HallError
 from hil_tests.steps import step
-from sim.inproc import BOARDS, InprocTable
+from sim.inproc import BOARDS, HardwareInProcess
 from sim.mechanics.faults import LACKS, Fault, FaultError, menu
 from sim.mechanics.people import OutOfReach
 from tests.answers import answer_once
@@ -19,7 +19,7 @@ from tests.answers import answer_once
 TAP_S = 0.15
 """How long a finger stays on a button that it taps; by the daemon's clock."""
 SPEED = 100.0
-UNHURRIED = 2.0
+SLOW_SPEED = 2.0
 """Speeds of the simulator: usually, and while somebody has to strike in mid-deal."""
 
 
@@ -92,7 +92,7 @@ class Moved(ABC):
     async def do(self, name: str) -> None:
         """See Hands."""
         wanted = step(name)
-        self._on_the_menu(*wanted.faults)
+        self._require_faults(*wanted.faults)
         self._note(f"do {name}: {wanted.zh} {wanted.en}")
         if wanted.when is not None:
             await self._seen(wanted.when)
@@ -105,7 +105,7 @@ class Moved(ABC):
 
     async def ready(self, name: str) -> None:
         """See Hands."""
-        self._on_the_menu(*step(name).faults)
+        self._require_faults(*step(name).faults)
 
     async def now(self, name: str) -> None:
         """See Hands."""
@@ -127,7 +127,7 @@ class Moved(ABC):
 
     async def fault(self, name: str, **fields: Any) -> None:
         """See Hands."""
-        self._on_the_menu(name)
+        self._require_faults(name)
         about = ", ".join(f"{key} {value}" for key, value in fields.items())
         self._note(f"fault {name} {about}".rstrip())
         await self.request("fault", name=name, **fields)
@@ -139,7 +139,7 @@ class Moved(ABC):
 
     async def unhurried(self) -> None:
         """See Hands."""
-        slower = {"card": 1, "do": "speed", "with": {"value": UNHURRIED}}
+        slower = {"card": 1, "do": "speed", "with": {"value": SLOW_SPEED}}
         await self.request("script", steps=[slower])
 
     async def hurried(self) -> None:
@@ -151,7 +151,7 @@ class Moved(ABC):
             self.notes.append(line)
 
     @staticmethod
-    def _on_the_menu(*names: str) -> None:
+    def _require_faults(*names: str) -> None:
         missing = [name for name in names if name not in menu()]
         if missing:
             raise Skipped(f"the simulator's menu has no {', '.join(missing)} yet")
@@ -200,14 +200,16 @@ class ControlHands(Moved):
         await self.request("change_set")
 
 
-class InprocHands(Moved):
+class InProcessHands(Moved):
     """Hands at a table in this process."""
 
-    def __init__(self, sim: InprocTable, press: Callable[[str, bool], Awaitable[None]]) -> None:
+    def __init__(
+        self, sim: HardwareInProcess, press: Callable[[str, bool], Awaitable[None]]
+    ) -> None:
         """`press(name, down)` moves a button of the panel."""
         self._sim, world = sim, sim.world
         self._press = press
-        self._deeds: dict[str, Callable[..., Any]] = {
+        self._requests: dict[str, Callable[..., Any]] = {
             "truth": lambda: msgspec.to_builtins(world.truth()),
             "collect": world.people.collect,
             "take_hands": world.people.take_hands,
@@ -231,7 +233,7 @@ class InprocHands(Moved):
     async def request(self, deed: str, **words: Any) -> Any:
         """See Moved."""
         try:
-            result = self._deeds[deed](**words)
+            result = self._requests[deed](**words)
         except FaultError as error:
             if LACKS in str(error):
                 raise Skipped(str(error)) from None

@@ -14,10 +14,10 @@ from drivers.identity import PROTOCOL, Welcome
 from drivers.link.link import Link
 from drivers.link.port import Port
 
-Ports = Mapping[Board, Port]
+BoardPorts = Mapping[Board, Port]
 
 
-class Expected(msgspec.Struct, frozen=True):
+class ExpectedIdentity(msgspec.Struct, frozen=True):
     """Who must be at a port. `settings_crc`: None takes any settings."""
 
     uid: str
@@ -26,11 +26,11 @@ class Expected(msgspec.Struct, frozen=True):
     settings_crc: int | None = None
 
 
-class NobodyThere(Exception):
+class BoardNotAnswering(Exception):
     """A board does not answer; one line says which, where and why."""
 
 
-class WrongOne(AssertionError):
+class WrongBoards(AssertionError):
     """Somebody else answers than who must: one line a difference, with both values."""
 
 
@@ -51,12 +51,12 @@ async def line(board: Board, port: Port, ids: random.Random) -> AsyncIterator[Li
         await link.open({}, {})
         yield link
     except DriverError as error:
-        raise NobodyThere(f"the {board} board does not answer: {error}") from error
+        raise BoardNotAnswering(f"the {board} board does not answer: {error}") from error
     finally:
         link.close()
 
 
-async def hello(ports: Ports, ids: random.Random) -> dict[Board, Welcome]:
+async def hello(ports: BoardPorts, ids: random.Random) -> dict[Board, Welcome]:
     """Return what each board says of itself. Raises NobodyThere."""
     said: dict[Board, Welcome] = {}
     for board, port in ports.items():
@@ -72,7 +72,7 @@ async def status(port: Port, ids: random.Random) -> Status:
         return await Dealer(link).status()
 
 
-def differences(board: Board, expected: Expected, found: Welcome) -> list[str]:
+def differences(board: Board, expected: ExpectedIdentity, found: Welcome) -> list[str]:
     """Return in what a board is another than expected, one line each with both values."""
     rows: list[tuple[str, object, object]] = [
         ("kind", board, found.kind),
@@ -90,16 +90,16 @@ def differences(board: Board, expected: Expected, found: Welcome) -> list[str]:
     ]
 
 
-def check(expected: Mapping[Board, Expected], found: Mapping[Board, Welcome]) -> None:
+def check(expected: Mapping[Board, ExpectedIdentity], found: Mapping[Board, Welcome]) -> None:
     """Raise WrongOne unless each board is the right one."""
     wrong = [
         line for board in expected for line in differences(board, expected[board], found[board])
     ]
     if wrong:
-        raise WrongOne("; ".join(wrong))
+        raise WrongBoards("; ".join(wrong))
 
 
-def disorder(seen: Status) -> list[str]:
+def table_disorder(seen: Status) -> list[str]:
     """Return why a table is not empty and closed as its own sensors see it."""
     pockets = [pocket for pocket, there in zip("NWSE", seen.sees_pockets, strict=True) if there]
     rows = {

@@ -8,22 +8,22 @@ from typing import Any
 
 from controller.config import CardSet
 from controller.journal.errors import JournalError
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.messages import Event, Reply, Role, State
-from controller.trials.inproc import Trial, trial
-from controller.trials.mortal import MortalStore, cut_off, lose_power
+from controller.trials.inproc import TableInProcess, trial
+from controller.trials.mortal import KillableStore, cut_off, lose_power
 from hil_tests.program import LINE_COUNTERS, Asked, Numbers
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
 
 SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 
 
-def boards(rng: random.Random) -> InprocTable:
+def boards(rng: random.Random) -> HardwareInProcess:
     """Return simulated boards and mechanics with two sets; the caller closes them."""
     packed = tuple(PhysicalSet(one.id, BACKS[one.back]) for one in SETS)
-    return InprocTable(
+    return HardwareInProcess(
         Settings(sets=packed),
         random.Random(rng.random()),
         boots=lambda: rng.getrandbits(32),
@@ -33,38 +33,38 @@ def boards(rng: random.Random) -> InprocTable:
 class InProcess:
     """A machine in this process (Program), over `sim`. Each life has keys of its own."""
 
-    def __init__(self, sim: InprocTable, state_dir: Path, runtime_dir: Path) -> None:
+    def __init__(self, sim: HardwareInProcess, state_dir: Path, runtime_dir: Path) -> None:
         """A journal that lies in `state_dir` goes on."""
         self.state_dir = state_dir
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._sim, self._runtime_dir = sim, runtime_dir
         self.states: list[State] = []
         self.events: list[Event] = []
-        self._lives = 0
-        self._running: AbstractAsyncContextManager[Trial] | None = None
-        self._trial: Trial | None = None
-        self._store: MortalStore | None = None
-        self._full = False
+        self._starts = 0
+        self._running: AbstractAsyncContextManager[TableInProcess] | None = None
+        self._trial: TableInProcess | None = None
+        self._store: KillableStore | None = None
+        self._is_disk_full = False
         self._jumped_s = 0.0
 
     async def start(self) -> None:
         """See Program."""
-        self._lives += 1
+        self._starts += 1
         store = self._open()
         self._running = trial(
             Settings(),
             self._runtime_dir,
-            seed=self._lives,
+            seed=self._starts,
             store=store,
             state_dir=self.state_dir,
             sim=self._sim,
             card_sets=SETS,
-            reopen=self._reopen,
+            reopen=self._reopen_store,
             jumped_s=lambda: self._jumped_s,
             told=lambda value: store.alive,  # the feed of a dead daemon is silent
         )
         self._trial = await self._running.__aenter__()
-        self._trial.states, self._trial.events = self._joined(self._trial)
+        self._trial.states, self._trial.events = self._join_feed(self._trial)
         await self._trial.panel()
 
     async def stop(self) -> None:
@@ -88,7 +88,7 @@ class InProcess:
 
     async def disk(self, *, full: bool) -> None:
         """See Program."""
-        self._full = full
+        self._is_disk_full = full
 
     async def jump(self, by_s: float) -> None:
         """See Program."""
@@ -99,30 +99,30 @@ class InProcess:
         running, self._running, self._trial = self._running, None, None
         await running.__aexit__(None, None, None)
 
-    def _open(self) -> MortalStore:
-        store = self._store = MortalStore.open(self.state_dir)
+    def _open(self) -> KillableStore:
+        store = self._store = KillableStore.open(self.state_dir)
         store.synced = store.last()[0]
-        store.full = lambda: self._full
+        store.full = lambda: self._is_disk_full
         return store
 
-    def _reopen(self) -> Store:
-        if self._full:
+    def _reopen_store(self) -> JournalStore:
+        if self._is_disk_full:
             raise JournalError("there is no room yet")
         return self._open()
 
     async def later(self) -> None:
         """See Program."""
-        known = len(self._here.states)
-        await self._here.until(lambda state: len(self._here.states) > known)
+        known = len(self._running_trial.states)
+        await self._running_trial.until(lambda state: len(self._running_trial.states) > known)
 
     async def ask(self, role: Role, cmd: str, about: Asked, args: dict[str, Any]) -> Reply:
         """See Program."""
-        return await self._here.order(role, cmd, about=about, **args)
+        return await self._running_trial.order(role, cmd, about=about, **args)
 
     async def numbers(self) -> Numbers:
         """See Program."""
         found: dict[str, float] = {}
-        for sample in self._here.machine.meter.read().samples:
+        for sample in self._running_trial.machine.meter.read().samples:
             name = sample.name.removeprefix("line_")
             if name in LINE_COUNTERS:
                 found[f"{name} {sample.labels[0]}"] = float(sample.value)
@@ -132,16 +132,16 @@ class InProcess:
 
     async def press(self, button: str, down: bool) -> None:
         """Move a button of the panel."""
-        contacts = await self._here.panel()
+        contacts = await self._running_trial.panel()
         (contacts.press if down else contacts.release)(button)
 
-    def _joined(self, begun: Trial) -> tuple[list[State], list[Event]]:
+    def _join_feed(self, begun: TableInProcess) -> tuple[list[State], list[Event]]:
         """Return the lists of all lives, with what this one has told already."""
         self.states += begun.states
         self.events += begun.events
         return self.states, self.events
 
     @property
-    def _here(self) -> Trial:
+    def _running_trial(self) -> TableInProcess:
         assert self._trial is not None, "the daemon does not run"
         return self._trial

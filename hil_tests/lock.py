@@ -22,10 +22,10 @@ class Lock:
 
     def take(self, who: str) -> None:
         """Take the bench for `who`. Raises Taken, and OSError where no file can be made."""
-        fd = self._locked()
-        while not self._has_its_name(fd):  # its holder let go, and removed it, meanwhile
+        fd = self._open_locked()
+        while not self._is_current(fd):  # its holder let go, and removed it, meanwhile
             os.close(fd)
-            fd = self._locked()
+            fd = self._open_locked()
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{who} (process {os.getpid()})\n".encode(), 0)
         self._fd = fd
@@ -37,7 +37,7 @@ class Lock:
             os.close(self._fd)
             self._fd = None
 
-    def _locked(self) -> int:
+    def _open_locked(self) -> int:
         """Return the file's descriptor, locked. Raises Taken."""
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -50,7 +50,7 @@ class Lock:
             ) from None
         return fd
 
-    def _has_its_name(self, fd: int) -> bool:
+    def _is_current(self, fd: int) -> bool:
         try:
             return os.path.samestat(os.fstat(fd), os.stat(self.path))
         except FileNotFoundError:

@@ -14,7 +14,9 @@ from hil_tests.hands import TAP_S, Skipped
 from hil_tests.steps import Step, step
 
 BELL = "\a"
-HOW = "   Enter: 完成 done   skip WHY: 做不了 cannot be done here   stop: 结束 end the run\n"
+ANSWER_HELP = (
+    "   Enter: 完成 done   skip WHY: 做不了 cannot be done here   stop: 结束 end the run\n"
+)
 GO = "go"
 """What a signal begins with, so that nobody mistakes it for a question."""
 HANDS = (
@@ -28,7 +30,7 @@ _BUTTONS = {"start": ("开始键", "the start button")} | {
 }
 
 
-class Stopped(Exit):
+class RunStopped(Exit):
     """The operator ended the run; pytest ends with it."""
 
 
@@ -43,7 +45,7 @@ class Terminal:
         self._path = path
         self._fd: int | None = None
         self._rest = b""
-        self._gone = False
+        self._is_closed = False
 
     def say(self, text: str) -> None:
         """Show text. Raises OSError where there is no such terminal."""
@@ -56,7 +58,7 @@ class Terminal:
 
         def take() -> None:
             got = os.read(fd, 1024)  # here alone it cannot block: there is something to read
-            self._gone = not got
+            self._is_closed = not got
             self._rest += got
             typed.set()
 
@@ -65,8 +67,8 @@ class Terminal:
             while b"\n" not in self._rest:
                 await typed.wait()
                 typed.clear()
-                if self._gone:
-                    raise Stopped(f"{self._path}: the terminal is gone")
+                if self._is_closed:
+                    raise RunStopped(f"{self._path}: the terminal is gone")
         finally:
             loop.remove_reader(fd)
         line, _, self._rest = self._rest.partition(b"\n")
@@ -101,16 +103,16 @@ class Person:
         self, terminal: Terminal, features: frozenset[Feature], noted: Callable[[str], None]
     ) -> None:
         """`noted` takes each step as a line of the report."""
-        self._terminal, self._features, self._noted = terminal, features, noted
+        self._terminal, self._features, self._on_step = terminal, features, noted
 
     async def do(self, name: str) -> None:
         """See Hands."""
-        wanted = self._step(name)
+        wanted = self._find_step(name)
         await self._asked(f"do {name}", wanted.zh, wanted.en)
 
     async def ready(self, name: str) -> None:
         """See Hands."""
-        wanted = self._step(name)
+        wanted = self._find_step(name)
         await self._asked(
             f"ready {name}",
             f"听到信号后立即：{wanted.zh}。准备好后按 Enter",
@@ -119,7 +121,7 @@ class Person:
 
     async def now(self, name: str) -> None:
         """See Hands."""
-        wanted = self._step(name)
+        wanted = self._find_step(name)
         self._terminal.say(f"{BELL}\n== {GO} {name} ==\n   现在！NOW! {wanted.zh} {wanted.en}\n")
 
     async def press(self, button: str, for_s: float = TAP_S) -> None:
@@ -168,7 +170,7 @@ class Person:
         )
         await self._asked("tidy table", zh, en)
 
-    def _step(self, name: str) -> Step:
+    def _find_step(self, name: str) -> Step:
         wanted = step(name)
         reason = lacking(wanted.needs, self._features)
         if reason is not None:
@@ -178,12 +180,12 @@ class Person:
     async def _asked(self, what: str, zh: str, en: str) -> str:
         """Ask for something and return the answer. Raises Skipped, Stopped."""
         self._terminal.forget()
-        self._terminal.say(f"\n== {what} ==\n   {zh}\n   {en}\n{HOW}> ")
+        self._terminal.say(f"\n== {what} ==\n   {zh}\n   {en}\n{ANSWER_HELP}> ")
         answer = await self._terminal.answer()
         word, _, why = answer.partition(" ")
         if word == "stop":
-            raise Stopped("the operator ended the run")
+            raise RunStopped("the operator ended the run")
         if word == "skip":
             raise Skipped(why or "the operator could not do it")
-        self._noted(f"{what}{': ' + answer if answer else ''}")
+        self._on_step(f"{what}{': ' + answer if answer else ''}")
         return answer

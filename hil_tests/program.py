@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from controller.cli.ending import with_parent
+from controller.cli.ending import make_parent_death_hook
 from controller.client.client import Client, Heard
 from controller.client.endpoints import NoEndpoints, read_endpoints, remove_endpoints
 from controller.gateway.families import FAMILIES
 from controller.messages import Event, Reply, Role, State
 from controller.rules.rulebooks import load_profile
-from controller.trials.hall import HallError, RunningTable
+from controller.trials.hall import HallError, TableProcess
 from drivers.link.link import Counters
 from hil_tests.benchfile import Bench
 from hil_tests.hands import Skipped
@@ -32,7 +32,16 @@ Asked = tuple[int | None, int | None]
 LINE_COUNTERS = Counters.__struct_fields__
 FULL_BYTES = 8192
 """A file that may grow no further than this: less than any journal."""
-_TAKEN = ("misreads", "double_feeds", "jams", "reads", "cards_fed", "deals", "redeals", "voids")
+_REPORTED_COUNTERS = (
+    "misreads",
+    "double_feeds",
+    "jams",
+    "reads",
+    "cards_fed",
+    "deals",
+    "redeals",
+    "voids",
+)
 """What of the rest stands in a report; sums over all labels."""
 
 
@@ -79,9 +88,9 @@ class Process:
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         config = state_dir / "table.toml"
-        config.write_text(configured(bench, runtime_dir), encoding="utf-8")
+        config.write_text(table_config_text(bench, runtime_dir), encoding="utf-8")
         about = {"table": bench.bench.id, "control": ""}
-        self.table = RunningTable(about, state_dir, config, load_profile(bench.bench.profile))
+        self.table = TableProcess(about, state_dir, config, load_profile(bench.bench.profile))
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -91,7 +100,7 @@ class Process:
 
     async def start(self) -> None:
         """Start it and wait for its gateway. Raises HallError."""
-        self._begin()
+        self._spawn()
         await until(lambda: self._is_open() or not self.running)
         if not self.running:
             raise HallError(f"the daemon ended by itself; see {self.table.log}")
@@ -111,7 +120,7 @@ class Process:
     def limit_files(self, most: int) -> None:
         """Say how large a file of the machine's process may become, in bytes."""
         assert self._process is not None
-        machine = _part(self._process.pid, "machine")
+        machine = _part_pid(self._process.pid, "machine")
         _, hard = resource.prlimit(machine, resource.RLIMIT_FSIZE)
         resource.prlimit(machine, resource.RLIMIT_FSIZE, (most, hard))
 
@@ -126,7 +135,7 @@ class Process:
             self._process.kill()
             await until(lambda: not self.running)
 
-    def _begin(self) -> None:
+    def _spawn(self) -> None:
         remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
         words = ("-m", "controller.cli", "run", "--config", str(self.table.config))
         with self.table.log.open("ab") as log:
@@ -134,7 +143,7 @@ class Process:
                 (sys.executable, *words),
                 stderr=log,
                 process_group=0,
-                preexec_fn=with_parent(signal.SIGTERM),
+                preexec_fn=make_parent_death_hook(signal.SIGTERM),
             )
 
     def _is_open(self) -> bool:
@@ -158,7 +167,7 @@ class Daemon:
         self._news = asyncio.Event()
         self._clients: dict[Role, Client] = {}
         self._stack = AsyncExitStack()
-        self._listening: asyncio.Task[None] | None = None
+        self._feed_task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """See Program."""
@@ -167,18 +176,18 @@ class Daemon:
         for role in Role:
             client = self.process.table.client(role)
             self._clients[role] = await self._stack.enter_async_context(client)
-        self._listening = asyncio.create_task(self._listen())
+        self._feed_task = asyncio.create_task(self._read_feed())
         if self._since is not None:
             await self._catch_up(self._since)
             self._since = None
 
     async def leave(self) -> None:
         """Leave it alone; it goes on."""
-        if self._listening is not None:
-            self._listening.cancel()
+        if self._feed_task is not None:
+            self._feed_task.cancel()
             with suppress(asyncio.CancelledError):
-                await self._listening
-            self._listening = None
+                await self._feed_task
+            self._feed_task = None
         await self._stack.aclose()
 
     async def stop(self) -> None:
@@ -223,7 +232,7 @@ class Daemon:
             writer.close()
         return counted(page)
 
-    async def _listen(self) -> None:
+    async def _read_feed(self) -> None:
         async for heard in self._clients[Role.OBSERVER].feed():
             self._take(heard)
             self._news.set()
@@ -236,23 +245,23 @@ class Daemon:
             if not rows:
                 return
             for event in rows:
-                self._hear(event)
+                self._add_event(event)
             since = rows[-1].n
 
     def _take(self, heard: Heard) -> None:
         if heard.topic.startswith("state/"):
             self.states.append(msgspec.json.decode(heard.body, type=State))
         else:
-            self._hear(msgspec.json.decode(heard.body, type=Event))
+            self._add_event(msgspec.json.decode(heard.body, type=Event))
 
-    def _hear(self, event: Event) -> None:
+    def _add_event(self, event: Event) -> None:
         """Take an event, once."""
         if all(event.n != known.n for known in self.events):
             self.events.append(event)
             self.events.sort(key=lambda known: known.n)
 
 
-def _part(parent: int, part: str) -> int:
+def _part_pid(parent: int, part: str) -> int:
     """Return the process id of a part of a daemon, `run PART`."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError, IndexError, ValueError):
@@ -270,7 +279,7 @@ _BOARD = re.compile(r'board="(\w+)"')
 def counted(page: str) -> dict[str, float]:
     """Return the numbers of a metrics page that scenarios look at."""
     by_name = {FAMILIES[f"line_{field}"].name: field for field in LINE_COUNTERS}
-    by_name |= {FAMILIES[name].name: name for name in _TAKEN}
+    by_name |= {FAMILIES[name].name: name for name in _REPORTED_COUNTERS}
     found: dict[str, float] = {}
     for name, labels, value in _SAMPLE.findall(page):
         key = by_name.get(name)
@@ -283,7 +292,7 @@ def counted(page: str) -> dict[str, float]:
     return found
 
 
-def configured(bench: Bench, runtime_dir: Path) -> str:
+def table_config_text(bench: Bench, runtime_dir: Path) -> str:
     """Return the table.toml of a bench's daemon; its sockets are this computer's alone."""
     about = bench.bench
     tables: list[tuple[str, dict[str, object]]] = [
@@ -308,10 +317,10 @@ def configured(bench: Bench, runtime_dir: Path) -> str:
 
 
 def _table(head: str, row: Mapping[str, object]) -> str:
-    lines = (f"{key} = {_value(value)}" for key, value in row.items() if value is not None)
+    lines = (f"{key} = {_toml_value(value)}" for key, value in row.items() if value is not None)
     return "\n".join((head, *lines, ""))
 
 
-def _value(value: object) -> str:
+def _toml_value(value: object) -> str:
     """Return a value as TOML has it: its strings are JSON's."""
     return msgspec.json.encode(value).decode()

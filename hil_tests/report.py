@@ -13,7 +13,7 @@ from hil_tests.measuring import QUANTITIES, Measurement
 
 Verdict = Literal["passed", "failed", "skipped", "not run"]
 
-_WORDS: Final[Mapping[str, str]] = {
+_VERDICT_TEXTS: Final[Mapping[str, str]] = {
     "passed": "合格 passed",
     "failed": "不合格 FAILED",
     "skipped": "未测 skipped",
@@ -79,7 +79,7 @@ a { color: inherit }
 """
 
 
-class Scenario(msgspec.Struct, frozen=True, kw_only=True):
+class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
     """One scenario as it went. `why`: of a failure or a skip, for people; `took_s` by the wall."""
 
     name: str
@@ -111,7 +111,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     began: str
     ended: str
     about: Mapping[str, str]
-    scenarios: tuple[Scenario, ...]
+    scenarios: tuple[ScenarioResult, ...]
     broken: str | None = None
 
     @property
@@ -130,13 +130,13 @@ def page(run: Run) -> str:
         f"<h1>{title}</h1><p>自动发牌桌 dealtable · {escape(run.about.get('target', ''))} · "
         f"{escape(run.began)}</p>",
         _summary(run),
-        _who(run),
+        _equipment(run),
         _overview(run),
-        _measured(run),
-        _counted(run),
+        _measurements(run),
+        _counters(run),
         "<h2>各项过程 Scenarios in detail</h2>",
         *(_detail(number, one) for number, one in enumerate(run.scenarios, 1)),
-        _signed(run),
+        _signatures(run),
     )
     return (
         f'<!doctype html>\n<html lang="zh">\n<head><meta charset="utf-8"><title>{title}</title>'
@@ -149,26 +149,30 @@ def _summary(run: Run) -> str:
     verdicts = [scenario.verdict for scenario in run.scenarios]
     judged = [one.right for each in run.scenarios for one in each.measurements]
     rows = (
-        *((_word(each), str(verdicts.count(each))) for each in _WORDS if each in verdicts),
+        *(
+            (_verdict_text(each), str(verdicts.count(each)))
+            for each in _VERDICT_TEXTS
+            if each in verdicts
+        ),
         ("项目总数 scenarios in all", str(len(verdicts))),
         ("合格的测量值 measurements within limits", str(judged.count(True))),
-        (_tinted("failed", "超限的测量值 measurements out of limits"), str(judged.count(False)))
+        (_colored("failed", "超限的测量值 measurements out of limits"), str(judged.count(False)))
         if False in judged
         else ("超限的测量值 measurements out of limits", "0"),
         ("仅记录的测量值 measurements kept, not judged", str(judged.count(None))),
         ("用时 took (s)", f"{sum(scenario.took_s for scenario in run.scenarios):.0f}"),
     )
     return (
-        f'<p class="verdict {run.verdict}">{_WORDS[run.verdict]}</p>'
+        f'<p class="verdict {run.verdict}">{_VERDICT_TEXTS[run.verdict]}</p>'
         + (f'<p class="failed">{escape(run.broken)}</p>' if run.broken else "")
         + "<h2>摘要 Summary</h2>"
         + _table((), rows)
-        + _listed(run, "不合格项 What failed", ("failed", "not run"))
-        + _listed(run, "未测项及原因 What was not shown, and why", ("skipped",))
+        + _reason_table(run, "不合格项 What failed", ("failed", "not run"))
+        + _reason_table(run, "未测项及原因 What was not shown, and why", ("skipped",))
     )
 
 
-def _listed(run: Run, title: str, verdicts: tuple[Verdict, ...]) -> str:
+def _reason_table(run: Run, title: str, verdicts: tuple[Verdict, ...]) -> str:
     """Return the scenarios with one of these verdicts, those of one reason together."""
     by_reason: dict[str, list[str]] = {}
     for number, one in enumerate(run.scenarios, 1):
@@ -181,7 +185,7 @@ def _listed(run: Run, title: str, verdicts: tuple[Verdict, ...]) -> str:
     return f"<h3>{title}</h3>" + _table(("原因 reason", "项目 scenarios"), rows)
 
 
-def _who(run: Run) -> str:
+def _equipment(run: Run) -> str:
     rows = [("开始 began", run.began), ("结束 ended", run.ended), *run.about.items()]
     return "<h2>被测设备与条件 Equipment and conditions</h2>" + _table(
         (), ((escape(key), escape(value)) for key, value in rows)
@@ -195,7 +199,7 @@ def _overview(run: Run) -> str:
         row = (
             str(number),
             f'<a href="#s{number}">{escape(one.title)}</a>',
-            _word(one.verdict),
+            _verdict_text(one.verdict),
             escape(_first_line(one.why)),
             f"{one.took_s:.1f}",
         )
@@ -204,7 +208,7 @@ def _overview(run: Run) -> str:
     return "<h2>结论 Results</h2>" + "".join(tables)
 
 
-def _measured(run: Run) -> str:
+def _measurements(run: Run) -> str:
     rows = [
         (
             f"{QUANTITIES[one.name].zh} {QUANTITIES[one.name].en}",
@@ -212,7 +216,7 @@ def _measured(run: Run) -> str:
             f"{one.value:g}",
             f"{'≥' if one.least else '≤'}\N{NO-BREAK SPACE}{one.limit:g}",
             escape(one.unit),
-            _judged(one),
+            _judgement(one),
         )
         for number, scenario in enumerate(run.scenarios, 1)
         for one in scenario.measurements
@@ -231,11 +235,11 @@ def _measured(run: Run) -> str:
         "the protocol's own limits: other values are kept, not judged."
     )
     return f'<h2>测量值 Measurements</h2><p class="note">{note}</p>' + (
-        _table(heads, sorted(rows)) if rows else _none()
+        _table(heads, sorted(rows)) if rows else _nothing_text()
     )
 
 
-def _counted(run: Run) -> str:
+def _counters(run: Run) -> str:
     sums: dict[str, float] = {}
     for scenario in run.scenarios:
         for name, value in scenario.numbers.items():
@@ -247,13 +251,13 @@ def _counted(run: Run) -> str:
         "One that moved without a reason fails its scenario."
     )
     return f'<h2>计数 Counters</h2><p class="note">{note}</p>' + (
-        _table(("计数 counter", "n"), rows) if sums else _none()
+        _table(("计数 counter", "n"), rows) if sums else _nothing_text()
     )
 
 
-def _detail(number: int, one: Scenario) -> str:
+def _detail(number: int, one: ScenarioResult) -> str:
     head = f"<h3>{number}. {escape(one.title)}</h3>"
-    verdict = f"<p>{_word(one.verdict)}, {one.took_s:.1f} s</p>"
+    verdict = f"<p>{_verdict_text(one.verdict)}, {one.took_s:.1f} s</p>"
     why = f"<pre>{escape(one.why)}</pre>" if one.why else ""
     steps = "".join(f"<li>{escape(step)}</li>" for step in one.steps)
     taken = "".join(f"<li>{escape(str(each))}</li>" for each in one.measurements)
@@ -267,7 +271,7 @@ def _detail(number: int, one: Scenario) -> str:
     )
 
 
-def _signed(run: Run) -> str:
+def _signatures(run: Run) -> str:
     rows = (
         ("操作员 operator", escape(run.about.get("operator", "")), ""),
         ("审核 checked by", "", ""),
@@ -291,21 +295,21 @@ def _cell(text: str) -> str:
     return f'<td class="n">{text}</td>' if number else f"<td>{text}</td>"
 
 
-def _judged(one: Measurement) -> str:
+def _judgement(one: Measurement) -> str:
     if one.right is None:
-        return _tinted("skipped", "仅记录 kept, not judged")
-    return _word("passed" if one.right else "failed")
+        return _colored("skipped", "仅记录 kept, not judged")
+    return _verdict_text("passed" if one.right else "failed")
 
 
-def _word(verdict: Verdict) -> str:
-    return _tinted(_css(verdict), _WORDS[verdict])
+def _verdict_text(verdict: Verdict) -> str:
+    return _colored(_css_class(verdict), _VERDICT_TEXTS[verdict])
 
 
-def _tinted(css: str, text: str) -> str:
+def _colored(css: str, text: str) -> str:
     return f'<span class="{css}">{text}</span>'
 
 
-def _css(verdict: Verdict) -> str:
+def _css_class(verdict: Verdict) -> str:
     return verdict.replace(" ", "-")
 
 
@@ -313,5 +317,5 @@ def _first_line(text: str) -> str:
     return text.strip().splitlines()[0] if text.strip() else ""
 
 
-def _none() -> str:
+def _nothing_text() -> str:
     return "<p>无 none</p>"

@@ -27,14 +27,14 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(str(deed["name"]) for deed in self.does if deed["do"] == "fault")
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _StepsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     step: dict[str, Step]
 
 
 @cache
 def steps() -> Mapping[str, Step]:
     """Return every step by its name."""
-    return tomlfile.read(Path(__file__).with_name("steps.toml"), _File).step
+    return tomlfile.read(Path(__file__).with_name("steps.toml"), _StepsFile).step
 
 
 def step(name: str) -> Step:

@@ -15,7 +15,7 @@ from controller.trials.at_table import SEAT_NAMES
 from drivers.dealer import Status
 from drivers.panel import HOLD_S, SETTLE_S
 from hil_tests.hands import TAP_S, Hands
-from hil_tests.hello import Ports, status
+from hil_tests.hello import BoardPorts, status
 from hil_tests.measuring import Limits, Measurement, Target, measured
 from hil_tests.program import Numbers, Program
 from tests.answers import answer_once
@@ -28,15 +28,15 @@ PERSON_TIMEOUT_S = 600.0
 """How long it may take in real time, where a person may have to do something first."""
 ECHO_S = 3.0
 """After this long no fault of a board that has come back is in force any more."""
-REFUSED_WAIT_S = 0.5
+RETRY_INTERVAL_S = 0.5
 """How long people wait before they give a refused command again."""
-STANDS_S = 1.2
+STANDSTILL_S = 1.2
 """No card that is still dealt takes so long: the machine stands."""
 GLANCE_S = 0.02
 FAILED = (Outcome.MISDEAL, Outcome.VOID)
 TAP_BUTTON_S = max(TAP_S, 3 * SETTLE_S)
 
-Fits = Callable[[State], bool]
+StatePredicate = Callable[[State], bool]
 
 
 class Notes(msgspec.Struct):
@@ -74,12 +74,12 @@ class Table:
         profile: Profile,
         limits: Limits,
         notes: Notes,
-        ports: Ports,
+        ports: BoardPorts,
         ids: random.Random,
     ) -> None:
         """`ports` are the boards', for whoever looks while no daemon runs; `ids` draws sessions."""
         self.program, self.hands, self.target = program, hands, target
-        self.ports, self._ids = ports, ids
+        self.ports, self._session_ids = ports, ids
         self.profile, self.limits, self.notes = profile, limits, notes
         self.expected: set[str] = set()
         self.counted: Numbers = {}
@@ -118,14 +118,14 @@ class Table:
         self.notes.measurements.append(taken)
         assert taken.right is not False, str(taken)
 
-    async def until(self, fits: Fits, what: str = "") -> State:
+    async def until(self, fits: StatePredicate, what: str = "") -> State:
         """Return the newest state if it fits, or the next one that does."""
         try:
             async with asyncio.timeout(self._timeout_s):
                 while not (self.program.states and fits(self.state)):
                     await self.program.later()
         except TimeoutError:
-            where = self._where()
+            where = self._state_text()
             raise TimeoutError(f"waited in vain for {what or 'a state'}: {where}") from None
         return self.state
 
@@ -142,7 +142,8 @@ class Table:
         """Wait for an alert, which is expected with this."""
         self.expects(name)
         return await self.until(
-            lambda state: name in alerts(state) or name in _reasons(state), f"the alert {name}"
+            lambda state: name in alerts(state) or name in _refusal_reasons(state),
+            f"the alert {name}",
         )
 
     async def placed(self, name: str, place: str) -> None:
@@ -159,12 +160,12 @@ class Table:
         """Wait until no alert is up."""
         return await self.until(lambda state: not state.alerts, "the end of all alerts")
 
-    async def last_card_s(self) -> float:
+    async def watch_last_card(self) -> float:
         """Look on until no card has moved for a while; return when the last one did, in seconds
         from now. Needs somebody who sees every card."""
         begun_s, moved_s = self.now_s, 0.0
         arrived = (await self.hands.truth())["arrived"]
-        while self.now_s - begun_s < moved_s + STANDS_S:
+        while self.now_s - begun_s < moved_s + STANDSTILL_S:
             await self.wait(GLANCE_S)
             now = (await self.hands.truth())["arrived"]
             if now != arrived:
@@ -181,7 +182,7 @@ class Table:
 
     async def board(self) -> Status:
         """Return what the dealer board says while no daemon runs. Raises NobodyThere."""
-        return await status(self.ports["dealer"], self._ids)
+        return await status(self.ports["dealer"], self._session_ids)
 
     # -- what is ordered -------------------------------------------------------
 
@@ -207,18 +208,18 @@ class Table:
         await self.until(
             lambda state: state.machine.phase in (Phase.EMPTY, Phase.COMMITTED), "a free machine"
         )
-        await self._ordered(
+        await self._command_until(
             lambda state: state.machine.phase is Phase.COMMITTED, Role.REFEREE, "start_deal"
         )
         return self.state
 
-    async def _ordered(self, fits: Fits, role: Role, cmd: str, **args: Any) -> None:
+    async def _command_until(self, fits: StatePredicate, role: Role, cmd: str, **args: Any) -> None:
         """Give a command until it is carried out: a refusal may have a reason that passes."""
         while not fits(self.state):
             if (await self.ask(role, cmd, **args)).ok:
                 await self.until(fits, f"what follows from {cmd}")
             else:
-                await self.wait(REFUSED_WAIT_S)
+                await self.wait(RETRY_INTERVAL_S)
 
     async def started(self) -> int:
         """Have a deal started and cut; return its attempt's number."""
@@ -249,7 +250,7 @@ class Table:
         assert state.fairness[-1].outcome is Outcome.OK, _told(state)
         return await self.phase(Phase.HELD)
 
-    async def mid_deal(self, card: int) -> State:
+    async def deal_to_card(self, card: int) -> State:
         """Deal until `card` cards were fed, slowly; nothing was touched so far."""
         slowed = asyncio.ensure_future(self.hands.unhurried())
         try:
@@ -284,11 +285,11 @@ class Table:
 
     async def tap(self, button: str, colour: str = "green") -> None:
         """Tap `start`, or a seat's button by the seat's letter."""
-        await self.hands.press(_button(button, colour), TAP_BUTTON_S)
+        await self.hands.press(_button_name(button, colour), TAP_BUTTON_S)
 
     async def hold(self, seat: str, colour: str = "green") -> None:
         """Hold a seat's button until it counts as held."""
-        await self.hands.press(_button(seat, colour), HOLD_S + TAP_BUTTON_S)
+        await self.hands.press(_button_name(seat, colour), HOLD_S + TAP_BUTTON_S)
 
     # -- after trouble ---------------------------------------------------------
 
@@ -302,7 +303,7 @@ class Table:
         if doubt:
             await self.alert("SET_BARRED")
             counted = {"set": self.state.machine.card_set, "cards": self.profile.deck.cards}
-            await self._ordered(
+            await self._command_until(
                 lambda state: "SET_BARRED" not in alerts(state),
                 Role.REFEREE,
                 "clear_set",
@@ -312,10 +313,10 @@ class Table:
     async def rest(self) -> None:
         """Bring the table to rest as people would: what was refused is dealt again, and right."""
         await self.hands.hurried()
-        while not await self._rested():
+        while not await self._do_rest_step():
             pass
 
-    async def _rested(self) -> bool:
+    async def _do_rest_step(self) -> bool:
         """Do the next thing; True: there is none."""
         state, phase = self.state, self.state.machine.phase
         proof = state.fairness[-1] if state.fairness else None
@@ -325,24 +326,24 @@ class Table:
             return False
         counted = {"set": state.machine.card_set, "cards": self.profile.deck.cards}
         if "ESTOP_PRESSED" in alerts(state):
-            await self._step(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
+            await self._command_and_wait(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
         elif "SET_BARRED" in alerts(state):
-            await self._step(Role.REFEREE, "clear_set", **counted)
+            await self._command_and_wait(Role.REFEREE, "clear_set", **counted)
         elif phase is Phase.COMMITTED:
-            await self._step(Role.TABLE, "cut", n=CUT)
+            await self._command_and_wait(Role.TABLE, "cut", n=CUT)
         elif phase is Phase.HELD:
-            await self._let_out()
+            await self._release_hands()
         elif phase is Phase.RELEASED:
-            await self._brought_back()
+            await self._return_hands()
         elif phase is Phase.EMPTY and failed:
-            await self._step(Role.REFEREE, "start_deal")
+            await self._command_and_wait(Role.REFEREE, "start_deal")
         elif phase is Phase.EMPTY and not state.alerts:
             return True
         else:
             await self._changed(state)
         return False
 
-    async def _step(self, role: Role, cmd: str, **args: Any) -> bool:
+    async def _command_and_wait(self, role: Role, cmd: str, **args: Any) -> bool:
         """Give a command and wait for what it changes; return whether it was carried out.
 
         A command may be refused for a reason that the public state does not show, such as a
@@ -353,22 +354,22 @@ class Table:
         if carried_out:
             await self._changed(before)
         else:
-            await self.wait(REFUSED_WAIT_S)
+            await self.wait(RETRY_INTERVAL_S)
         return carried_out
 
-    async def _let_out(self) -> None:
+    async def _release_hands(self) -> None:
         """Have held hands released; simulated players take theirs as soon as the lift is up."""
         if not self.hands.simulated:
-            await self._step(Role.REFEREE, "release")
+            await self._command_and_wait(Role.REFEREE, "release")
             return
         taking = asyncio.ensure_future(self.hands.do("take_hands"))
         try:
-            if await self._step(Role.REFEREE, "release"):
+            if await self._command_and_wait(Role.REFEREE, "release"):
                 await taking
         finally:
             taking.cancel()
 
-    async def _brought_back(self) -> None:
+    async def _return_hands(self) -> None:
         """Take the hands where they are still in the machine, and bring the set back."""
         if not self.hands.simulated or any((await self.hands.truth())["pockets"][:4]):
             await self.hands.do("take_hands")
@@ -388,7 +389,7 @@ class Table:
         self.interrupted = self.interrupted or told > 0
         await self.program.start()
         await self.until(lambda state: len(self.program.states) > told, "the daemon's first state")
-        await self.until(lambda state: not _boards_missing(state), "both boards")
+        await self.until(lambda state: not _has_missing_boards(state), "both boards")
         if self.counted:
             return
         self.counted = await answer_once(
@@ -441,7 +442,7 @@ class Table:
         machine, up = state.machine, frozenset(alerts(state))
         return Standing(machine.phase, machine.card_set, sets, about_match, up)
 
-    async def calmed(self) -> dict[str, Any]:
+    async def wait_for_faults_end(self) -> dict[str, Any]:
         """Return the simulator's faults once none is in force, or after a while; a board that
         has come back is one a little longer."""
         known = await self.hands.faults()
@@ -450,7 +451,7 @@ class Table:
             known = await self.hands.faults()
         return known
 
-    def _where(self) -> str:
+    def _state_text(self) -> str:
         if not self.program.states:
             return "no state was heard"
         state = self.state
@@ -465,11 +466,11 @@ def alerts(state: State) -> set[str]:
     return {alert.name for alert in state.alerts}
 
 
-def _reasons(state: State) -> set[str]:
+def _refusal_reasons(state: State) -> set[str]:
     return set(state.fairness[-1].reasons) if state.fairness else set()
 
 
-def _boards_missing(state: State) -> bool:
+def _has_missing_boards(state: State) -> bool:
     return state.machine.phase is Phase.FAULT and not state.alerts
 
 
@@ -487,6 +488,6 @@ def _seen(state: State) -> object:
     return state.machine.phase, state.machine.attempt, proof, alerts(state)
 
 
-def _button(name: str, colour: str) -> str:
+def _button_name(name: str, colour: str) -> str:
     named = {str(seat): word for seat, word in SEAT_NAMES.items()}
     return f"{named[name]}_{colour}" if name in named else name

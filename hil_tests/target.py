@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from controller.cli.ending import with_parent
+from controller.cli.ending import make_parent_death_hook
 from controller.config import Board as BoardConfig
 from controller.config import Panel
 from controller.rules.rulebooks import load_profile
@@ -22,9 +22,9 @@ from drivers.identity import Welcome
 from drivers.link.port import SerialPort
 from hil_tests import hello
 from hil_tests.benchfile import About, Bench, load_bench
-from hil_tests.features import IN_PROCESS, SIMULATED, Feature
-from hil_tests.hands import SPEED, ControlHands, Hands, InprocHands
-from hil_tests.hello import Expected, Ports
+from hil_tests.features import IN_PROCESS_FEATURES, SIMULATED_FEATURES, Feature
+from hil_tests.hands import SPEED, ControlHands, Hands, InProcessHands
+from hil_tests.hello import BoardPorts, ExpectedIdentity
 from hil_tests.inproc import SETS, InProcess, boards
 from hil_tests.lock import Lock
 from hil_tests.measuring import Limits, Target
@@ -32,9 +32,9 @@ from hil_tests.person import Person, Terminal
 from hil_tests.program import Daemon, Numbers, Process, Program
 from hil_tests.table import Notes, Standing, Table
 from sim.folders import memory_folder
-from sim.inproc import DEALER_ID, READER_ID, InprocTable, own_firmware_hash
+from sim.inproc import DEALER_ID, READER_ID, HardwareInProcess, own_firmware_hash
 
-MOST_SCENARIOS = 20
+MAX_SCENARIOS = 20
 """So many scenarios a daemon serves: each journal is verified whole after each of them."""
 
 
@@ -60,7 +60,7 @@ class Place(ABC):
     kept: "Kept | None" = field(default=None, init=False)
 
     @abstractmethod
-    def expected(self) -> dict[Board, Expected]:
+    def expected(self) -> dict[Board, ExpectedIdentity]:
         """Return who must be at the ports."""
 
     @abstractmethod
@@ -75,7 +75,7 @@ class Place(ABC):
         """Leave nothing of it behind."""
         return
 
-    async def greeted(self, ports: Ports) -> dict[Board, Welcome]:
+    async def greeted(self, ports: BoardPorts) -> dict[Board, Welcome]:
         """Ask who is there. Raises NobodyThere, and WrongOne with both values."""
         found = await hello.hello(ports, self.ids)
         for board, welcome in found.items():
@@ -114,11 +114,11 @@ class Reached:
     """
 
     table: Table
-    sim: InprocTable | None = None
+    sim: HardwareInProcess | None = None
     before: Kept | None = None
     goes_on: bool = False
 
-    def keepable(self) -> Kept | None:
+    def daemon_to_keep(self) -> Kept | None:
         """Return the table's daemon for the next scenario; None where the next one needs its own.
 
         It is kept as long as every line still has the session in which its board was asked who
@@ -129,7 +129,7 @@ class Reached:
             return None
         before = self.before
         served = 1 if before is None else before.scenarios + 1
-        if table.first is None or table.interrupted or served >= MOST_SCENARIOS:
+        if table.first is None or table.interrupted or served >= MAX_SCENARIOS:
             return None
         if table.standing() != table.first:
             return None
@@ -148,44 +148,48 @@ class Reached:
             self.sim.close()
 
 
-def _expected(ids: dict[Board, str], *, simulated: bool) -> dict[Board, Expected]:
+def _expected_identities(
+    ids: dict[Board, str], *, simulated: bool
+) -> dict[Board, ExpectedIdentity]:
     of = own_firmware_hash().hex()
-    return {board: Expected(uid, simulated, of) for board, uid in ids.items()}
+    return {board: ExpectedIdentity(uid, simulated, of) for board, uid in ids.items()}
 
 
-class InprocPlace(Place):
+class InProcessTarget(Place):
     """Tables in this process and in virtual time, a fresh one for each scenario."""
 
     def __init__(self) -> None:
         super().__init__()
         self.target = "inproc"
-        self.features = IN_PROCESS
+        self.features = IN_PROCESS_FEATURES
         self.about = {"target": "inproc", "time": "virtual", "operator": "none"}
 
-    def expected(self) -> dict[Board, Expected]:
+    def expected(self) -> dict[Board, ExpectedIdentity]:
         """See Place."""
-        return _expected({"dealer": DEALER_ID, "reader": READER_ID}, simulated=True)
+        return _expected_identities({"dealer": DEALER_ID, "reader": READER_ID}, simulated=True)
 
     def reached(self, folder: Path, runtime_dir: Path, notes: Notes) -> Reached:
         """See Place."""
         sim = boards(random.Random(notes.about.get("scenario", "")))
         program = InProcess(sim, folder / "state", runtime_dir)
-        hands = InprocHands(sim, program.press)
+        hands = InProcessHands(sim, program.press)
         hands.notes = notes.steps
-        ports: Ports = {"dealer": sim.port("dealer"), "reader": sim.port("reader")}
+        ports: BoardPorts = {"dealer": sim.port("dealer"), "reader": sim.port("reader")}
         return Reached(_table(self, program, hands, notes, ports), sim)
 
 
-class PortPlace(Place):
+class PortTarget(Place):
     """Boards at serial ports or ptys: a bench's, with the daemon itself as a process."""
 
     bench: Bench
 
-    def expected(self) -> dict[Board, Expected]:
+    def expected(self) -> dict[Board, ExpectedIdentity]:
         """See Place."""
         own = own_firmware_hash().hex()
         return {
-            board: Expected(at.id, self.bench.bench.simulated, at.firmware or own, at.settings_crc)
+            board: ExpectedIdentity(
+                at.id, self.bench.bench.simulated, at.firmware or own, at.settings_crc
+            )
             for board, at in self._boards().items()
         }
 
@@ -196,7 +200,9 @@ class PortPlace(Place):
             program = Daemon(before.process, before.heard)
         else:
             program = Daemon(Process(self.bench, folder / "state", self.runtime(runtime_dir)))
-        ports: Ports = {name: SerialPort(at.port, at.baud) for name, at in self._boards().items()}
+        ports: BoardPorts = {
+            name: SerialPort(at.port, at.baud) for name, at in self._boards().items()
+        }
         table = _table(self, program, self.hands(notes), notes, ports)
         if before is not None:
             table.counted, table.first = before.numbers, before.first
@@ -214,7 +220,7 @@ class PortPlace(Place):
         return {"dealer": self.bench.dealer, "reader": self.bench.reader}
 
 
-class SimPlace(PortPlace):
+class SimulatorTarget(PortTarget):
     """Simulated boards behind ptys, of one `dealtable sim` for the whole session."""
 
     def __init__(self, firmware: str) -> None:
@@ -222,7 +228,7 @@ class SimPlace(PortPlace):
         super().__init__()
         self.target = "sim"
         self.hurried = True
-        self.features = SIMULATED
+        self.features = SIMULATED_FEATURES
         self.about = {
             "target": "sim",
             "interpreter": firmware,
@@ -232,13 +238,13 @@ class SimPlace(PortPlace):
         self.keeps = True
         self._firmware = firmware
         self._open = ExitStack()
-        self._daemons = 0
+        self._daemon_count = 0
 
     def open(self) -> None:
         """See Place."""
         folder = self._folder = self._open.enter_context(memory_folder())
         config = folder / "sim.toml"
-        config.write_text(simulated_sets(), encoding="utf-8")
+        config.write_text(sim_config_text(), encoding="utf-8")
         words = (
             *("sim", "--config", str(config), "--runtime-dir", str(folder), "--json"),
             *("--no-attendant", "--speed", str(SPEED), "--firmware", self._firmware),
@@ -251,9 +257,9 @@ class SimPlace(PortPlace):
                 stdout=subprocess.PIPE,
                 stderr=log,
                 process_group=0,
-                preexec_fn=with_parent(signal.SIGTERM),
+                preexec_fn=make_parent_death_hook(signal.SIGTERM),
             )
-        self._open.callback(_ended, sim)
+        self._open.callback(_end_simulator, sim)
         assert sim.stdout is not None
         line = sim.stdout.readline()
         if not line:
@@ -272,8 +278,8 @@ class SimPlace(PortPlace):
 
     def runtime(self, runtime_dir: Path) -> Path:
         """See PortPlace."""
-        self._daemons += 1
-        return self._folder / f"run{self._daemons}"
+        self._daemon_count += 1
+        return self._folder / f"run{self._daemon_count}"
 
     def hands(self, notes: Notes) -> Hands:
         """See PortPlace."""
@@ -282,7 +288,7 @@ class SimPlace(PortPlace):
         return hands
 
 
-class BenchPlace(PortPlace):
+class BenchTarget(PortTarget):
     """A bench, with a person who is told what to do; nobody else runs there meanwhile."""
 
     def __init__(self, path: Path) -> None:
@@ -321,11 +327,11 @@ class BenchPlace(PortPlace):
 def place(target: str, firmware: str) -> Place:
     """Return where `--target` and `--firmware` lead; nothing is opened yet. Raises BenchError."""
     if target == "inproc":
-        return InprocPlace()
-    return SimPlace(firmware) if target == "sim" else BenchPlace(Path(target))
+        return InProcessTarget()
+    return SimulatorTarget(firmware) if target == "sim" else BenchTarget(Path(target))
 
 
-def _ended(sim: subprocess.Popen[bytes]) -> None:
+def _end_simulator(sim: subprocess.Popen[bytes]) -> None:
     """End the simulator."""
     sim.terminate()
     sim.wait()
@@ -333,12 +339,12 @@ def _ended(sim: subprocess.Popen[bytes]) -> None:
     sim.stdout.close()
 
 
-def simulated_sets() -> str:
+def sim_config_text() -> str:
     """Return the sim.toml of a table with both sets."""
     return "".join(f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in SETS)
 
 
-def _table(at: Place, program: Program, hands: Hands, notes: Notes, ports: Ports) -> Table:
+def _table(at: Place, program: Program, hands: Hands, notes: Notes, ports: BoardPorts) -> Table:
     return Table(
         program,
         hands,

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from controller.machine.front import MEANT_MS
+from controller.machine.front import RELEASE_DELAY_MS
 from controller.messages import Outcome, Phase, Role, State
 from controller.rules.seats import ALL
 from hil_tests.features import needs
-from hil_tests.table import Fits, Table
+from hil_tests.table import StatePredicate, Table
 
 pytestmark = needs("buttons")
 
-LAID_OUT: dict[str, Any] = {
+MATCH: dict[str, Any] = {
     "match_id": "M1",
     "event": "Bench",
     "round": 1,
@@ -26,20 +26,20 @@ ORDER = ("N", "E", "S", "W")
 """N is out first and W last: one tribute, from W to N."""
 
 
-def at(*phases: str) -> Fits:
+def at(*phases: str) -> StatePredicate:
     """Tell of a state whether its match is in one of these phases."""
     return lambda state: state.match.phase in phases
 
 
-async def pressed(table: Table, over: Fits) -> None:
+async def pressed(table: Table, over: StatePredicate) -> None:
     """Press the green button of whoever is waited for until a state is `over`."""
     while not over(
         before := await table.until(lambda state: over(state) or bool(state.match.waiting_for))
     ):
-        await press_of(table, before, over)
+        await press_first_waiting(table, before, over)
 
 
-async def press_of(table: Table, before: State, over: Fits) -> None:
+async def press_first_waiting(table: Table, before: State, over: StatePredicate) -> None:
     """Press the green button of the first who is waited for, and see that it counts."""
     seat, phase = before.match.waiting_for[0], before.match.phase
     await table.tap(seat)
@@ -61,7 +61,9 @@ async def dealt(table: Table) -> None:
         lambda state: state.match.phase == "held" and state.machine.phase is Phase.HELD, "hands"
     )
     assert state.fairness[-1].outcome is Outcome.OK
-    await table.wait(MEANT_MS / 1000)  # a press right now could be meant for the last result
+    await table.wait(
+        RELEASE_DELAY_MS / 1000
+    )  # a press right now could be meant for the last result
     await table.tap(state.match.waiting_for[0])
     await table.phase(Phase.RELEASED)
     await table.hands.do("take_hands")
@@ -84,7 +86,7 @@ async def test_two_deals_of_a_match_go_by_buttons_with_a_tribute_between_them(
     table: Table,
 ) -> None:
     await table.until(lambda state: state.machine.phase is Phase.EMPTY, "the empty machine")
-    await table.order(Role.REFEREE, "set_match", **LAID_OUT)
+    await table.order(Role.REFEREE, "set_match", **MATCH)
     await table.until(at("setup"), "the seats")
     await pressed(table, lambda state: set(state.match.seated) == set(ALL))
     await table.order(Role.CHIEF, "start_match")

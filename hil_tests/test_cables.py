@@ -22,7 +22,7 @@ async def test_a_cable_that_is_pulled_in_mid_deal_voids_it_and_names_the_board(
 ) -> None:
     table.expects(*AWAY)
     await table.hands.ready(f"unplug_{board}")
-    dealing = await table.mid_deal(20)
+    dealing = await table.deal_to_card(20)
     pulled_s = table.now_s
     await table.hands.now(f"unplug_{board}")
     lost = await table.until(lambda state: state.machine.phase is Phase.FAULT, "the fault")
@@ -70,7 +70,7 @@ async def test_boards_in_each_others_place_are_named_in_both_languages_and_nothi
     table.expects(*AWAY, "BOARDS_SWAPPED")
     await table.hands.do("cross_cables")
     state = await table.until(lambda state: alerts(state) == {"BOARDS_SWAPPED"}, "the fault alone")
-    await _named_and_still(table, state, "BOARDS_SWAPPED")
+    await _check_named_and_still(table, state, "BOARDS_SWAPPED")
     await table.hands.do("cross_cables")
     await table.quiet()
     await table.held()
@@ -85,12 +85,12 @@ async def test_another_tables_board_is_named_in_both_languages_and_nothing_moves
     await table.hands.fault("foreign_board", board=board, for_ms=8000)
     state = await table.until(lambda state: alerts(state) == {"WRONG_BOARD"}, "the fault alone")
     assert any(f"Another {board} board" in alert.cause for alert in state.alerts)
-    await _named_and_still(table, state, "WRONG_BOARD")
+    await _check_named_and_still(table, state, "WRONG_BOARD")
     await table.quiet()
     await table.held()
 
 
-async def _named_and_still(table: Table, state: State, name: str) -> None:
+async def _check_named_and_still(table: Table, state: State, name: str) -> None:
     """See what people are told in either language, and that no order moves a card."""
     row, before = fault(name), await table.hands.truth()
     assert state.machine.phase is Phase.FAULT

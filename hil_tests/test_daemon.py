@@ -1,7 +1,7 @@
 """The daemon dies or is stopped in mid-deal: cards stop by themselves, and the deal goes on."""
 
 from controller.messages import Outcome
-from drivers.events import Doing
+from drivers.events import BoardActivity
 from hil_tests.features import explains, needs
 from hil_tests.table import Table
 
@@ -15,9 +15,9 @@ SETTLED_S = 2 * SILENCE_S
 
 @needs("truth")
 async def test_cards_stop_by_themselves_when_the_daemon_is_killed(table: Table) -> None:
-    dealing = await table.mid_deal(20)
+    dealing = await table.deal_to_card(20)
     await table.kill()
-    table.measure("silence_to_stop_s", await table.last_card_s())
+    table.measure("silence_to_stop_s", await table.watch_last_card())
     assert (await table.hands.truth())["arrived"] < table.profile.deck.cards
     begun_s = table.now_s
     await table.start()
@@ -30,11 +30,11 @@ async def test_cards_stop_by_themselves_when_the_daemon_is_killed(table: Table) 
 async def test_the_board_says_itself_that_it_stopped_when_the_daemon_was_killed(
     table: Table,
 ) -> None:
-    dealing = await table.mid_deal(20)
+    dealing = await table.deal_to_card(20)
     await table.kill()
     await table.wait(SETTLED_S)
     seen = await table.board()
-    assert seen.doing is Doing.STOPPED
+    assert seen.doing is BoardActivity.STOPPED
     assert 20 <= seen.fed < table.profile.deck.cards
     await table.start()
     state = await table.verdict(dealing.machine.attempt or 0)
@@ -43,7 +43,7 @@ async def test_the_board_says_itself_that_it_stopped_when_the_daemon_was_killed(
 
 async def test_a_daemon_that_is_stopped_in_mid_deal_voids_it_and_says_so(table: Table) -> None:
     table.expects("STOPPED")
-    dealing = await table.mid_deal(20)
+    dealing = await table.deal_to_card(20)
     await table.stop()
     await table.start()
     state = await table.verdict(dealing.machine.attempt or 0)

@@ -10,11 +10,11 @@ from hil_tests.features import explains, needs
 from hil_tests.table import FAILED, Table, alerts
 from sim.mechanics.faults import FaultError, blame, parse_fault
 
-FOLLOWS = frozenset({"SET_BARRED"})
+FOLLOWING_ALERTS = frozenset({"SET_BARRED"})
 """What a misdeal brings with it, whatever its reason."""
 pytestmark = needs("fault_menu")
 
-ABSORBED = (
+MILD_FAULTS = (
     "double_feed:at=30",
     "unreadable:at=5,times=2",
     "misread:at=7,confidence=90",
@@ -26,7 +26,7 @@ ABSORBED = (
     "sensor_bounce:at=10,sensor=land_1",
     "sensor_bounce:at=10,sensor=window",
 )
-COSTLY = (
+COSTLY_FAULTS = (
     "wrong_pocket:at=20",
     "missed_landing:at=20",
     "on_the_floor:at=20",
@@ -40,7 +40,7 @@ COSTLY = (
     "sensor_stuck:at=20,sensor=land_1,value=0",
     "misread:at=7,confidence=250,times=9",
 )
-NOISE = tuple(
+NOISE_FAULTS = tuple(
     f"{name}:board={board},way={way}"
     for name in ("bytes_dropped", "bytes_repeated", "bytes_corrupted")
     for board, way in (("dealer", "to_host"), ("reader", "to_board"))
@@ -65,7 +65,7 @@ async def dealt_with(table: Table, text: str) -> State:
         fault = parse_fault(text)
     except FaultError as error:
         pytest.skip(f"the simulator's menu has no such fault: {error}")
-    table.expects(*blame(fault), *FOLLOWS)
+    table.expects(*blame(fault), *FOLLOWING_ALERTS)
     known = len((await table.hands.faults())["struck"])
     fields = dict(pair.split("=") for pair in text.partition(":")[2].split(","))
     numbers = {key: int(word) if word.isdigit() else word for key, word in fields.items()}
@@ -73,18 +73,18 @@ async def dealt_with(table: Table, text: str) -> State:
     state = await table.deal()
     struck = [one["fault"]["name"] for one in (await table.hands.faults())["struck"][known:]]
     assert fault.name in struck, f"{text} did not strike"
-    said = {*state.fairness[-1].reasons, *alerts(state)} - FOLLOWS
+    said = {*state.fairness[-1].reasons, *alerts(state)} - FOLLOWING_ALERTS
     assert said <= set(blame(fault)), f"wrong blame: {sorted(said - set(blame(fault)))}"
     return state
 
 
-@pytest.mark.parametrize("fault", ABSORBED)
+@pytest.mark.parametrize("fault", MILD_FAULTS)
 async def test_what_is_mild_costs_time_and_no_deal(table: Table, fault: str) -> None:
     state = await dealt_with(table, fault)
     assert state.fairness[-1].outcome is Outcome.OK, state.fairness[-1].reasons
 
 
-@pytest.mark.parametrize("fault", COSTLY)
+@pytest.mark.parametrize("fault", COSTLY_FAULTS)
 async def test_what_would_give_wrong_hands_costs_the_deal(table: Table, fault: str) -> None:
     state = await dealt_with(table, fault)
     assert state.fairness[-1].outcome in FAILED
@@ -93,7 +93,7 @@ async def test_what_would_give_wrong_hands_costs_the_deal(table: Table, fault: s
 
 
 @explains("all")
-@pytest.mark.parametrize("fault", NOISE)
+@pytest.mark.parametrize("fault", NOISE_FAULTS)
 async def test_noise_on_a_line_costs_time_and_no_deal(table: Table, fault: str) -> None:
     state = await dealt_with(table, fault)
     assert state.fairness[-1].outcome is Outcome.OK, state.fairness[-1].reasons
@@ -114,8 +114,8 @@ async def test_a_board_that_is_away_in_mid_deal_costs_it_and_comes_back(
 async def test_a_board_that_hears_nobody_stops_its_cards_in_time(table: Table) -> None:
     fault = "unplugged:board=dealer,for_ms=3000"
     table.expects(*blame(parse_fault(fault)))
-    state = await table.mid_deal(20)
+    state = await table.deal_to_card(20)
     await table.hands.fault("unplugged", board="dealer", for_ms=3000)
-    stopped_s = await table.last_card_s()
+    stopped_s = await table.watch_last_card()
     table.measure("silence_to_stop_s", stopped_s)
     await table.verdict(state.machine.attempt or 0)

@@ -3,20 +3,20 @@
 import pytest
 
 from controller.messages import Outcome, Phase, Role
-from drivers.events import Doing
+from drivers.events import BoardActivity
 from hil_tests.features import explains, needs
 from hil_tests.table import FAILED, Table, alerts
 
 pytestmark = explains("all")
 
-BACK = ("BOARD_RESET", "LINE_LOST", "PORT_MISSING", "BOARD_SILENT")
+RETURNING_ALERTS = ("BOARD_RESET", "LINE_LOST", "PORT_MISSING", "BOARD_SILENT")
 """What may be said while boards come back."""
 
 
 async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_on(
     table: Table,
 ) -> None:
-    dealing = await table.mid_deal(20)
+    dealing = await table.deal_to_card(20)
     await table.program.disk(full=True)
     stopped = await table.alert("STORAGE_FAILED")
     assert stopped.machine.phase is Phase.FAULT
@@ -24,7 +24,7 @@ async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_o
     assert refused.error is not None
     assert refused.error.code == "STORAGE_FAILED"
     if table.hands.simulated:
-        await table.last_card_s()
+        await table.watch_last_card()
         arrived = (await table.hands.truth())["arrived"]
         assert arrived < table.profile.deck.cards, "cards move without a journal"
     assert "STORAGE_FAILED" in alerts(table.state)
@@ -37,9 +37,9 @@ async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_o
 
 @needs("power")
 async def test_a_power_cut_in_mid_deal_voids_it_and_says_so(table: Table) -> None:
-    table.expects("POWER", *BACK)
+    table.expects("POWER", *RETURNING_ALERTS)
     await table.hands.ready("cut_power")
-    dealing = await table.mid_deal(20)
+    dealing = await table.deal_to_card(20)
     await table.lose_power()
     await table.hands.do("give_power")
     await table.start()
@@ -51,13 +51,13 @@ async def test_a_power_cut_in_mid_deal_voids_it_and_says_so(table: Table) -> Non
 
 @needs("power")
 async def test_no_card_moves_by_itself_when_the_power_is_back(table: Table) -> None:
-    table.expects("POWER", *BACK)
+    table.expects("POWER", *RETURNING_ALERTS)
     await table.hands.ready("cut_power")
-    await table.mid_deal(20)
+    await table.deal_to_card(20)
     await table.lose_power()
     await table.hands.do("give_power")
     seen = await table.board()
-    assert seen.doing is Doing.IDLE
+    assert seen.doing is BoardActivity.IDLE
     assert seen.fed == 0, "a board that had no power knows of no card"
     await table.start()
     await table.until(lambda state: state.fairness[-1].outcome in FAILED, "the end of the attempt")
@@ -66,7 +66,7 @@ async def test_no_card_moves_by_itself_when_the_power_is_back(table: Table) -> N
 @needs("clock")
 @pytest.mark.parametrize("by_s", [3600.0, -3600.0], ids=["forward", "back"])
 async def test_a_clock_that_jumps_in_mid_deal_changes_nothing(table: Table, by_s: float) -> None:
-    dealing = await table.mid_deal(20)
+    dealing = await table.deal_to_card(20)
     await table.program.jump(by_s)
     state = await table.verdict(dealing.machine.attempt or 0)
     proof = state.fairness[-1]

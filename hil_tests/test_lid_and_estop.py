@@ -13,7 +13,7 @@ class Stop(NamedTuple):
     """A way to stop the machine: how it is done and undone, what it is called and measured as."""
 
     does: str
-    undoes: str
+    undo_step: str
     name: str
     quantity: str
 
@@ -33,7 +33,7 @@ async def test_stopping_the_machine_at_a_card_voids_the_deal(
     table: Table, stop: Stop, card: int
 ) -> None:
     await table.hands.ready(stop.does)
-    state = await table.mid_deal(card)
+    state = await table.deal_to_card(card)
     stopped_s = table.now_s
     await table.hands.now(stop.does)
     state = await table.alert(stop.name)
@@ -42,7 +42,7 @@ async def test_stopping_the_machine_at_a_card_voids_the_deal(
     proof = state.fairness[-1]
     assert (proof.outcome, proof.reasons) == (Outcome.VOID, [stop.name])
     assert state.machine.phase is Phase.FAULT
-    await table.hands.do(stop.undoes)
+    await table.hands.do(stop.undo_step)
 
 
 @pytest.mark.parametrize("stop", STOPS)
@@ -56,7 +56,7 @@ async def test_hands_that_are_held_are_void_once_somebody_could_reach_them(
         lambda state: state.fairness[-1].outcome is Outcome.VOID, "the void of the held hands"
     )
     assert state.fairness[-1].attempt == held.machine.attempt
-    await table.hands.do(stop.undoes)
+    await table.hands.do(stop.undo_step)
 
 
 @needs("lid")

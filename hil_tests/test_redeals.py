@@ -4,7 +4,7 @@ from controller.messages import Outcome, Phase, Role
 from hil_tests.features import needs
 from hil_tests.table import Table, alerts
 
-WAITS_S = 1.5
+REDEAL_WAIT_S = 1.5
 """A redeal that needs nobody has begun by then."""
 
 
@@ -43,7 +43,7 @@ async def test_after_two_misdeals_in_a_row_a_referee_is_called(table: Table) -> 
     known = [proof.attempt for proof in table.state.fairness]
     refused = await table.ask(Role.TABLE, "start_deal")
     assert refused.error is not None
-    await table.wait(WAITS_S)
+    await table.wait(REDEAL_WAIT_S)
     assert [proof.attempt for proof in table.state.fairness] == known, "dealt without a referee"
     await table.order(Role.REFEREE, "acknowledge", code="TWO_MISDEALS")
     held = await table.held()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 
-from sim.contacts import Contacts
+from sim.contacts import PanelContacts
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.world import World
 
@@ -14,7 +14,7 @@ TAKE_MS = 1500.0
 LOAD_MS = 4000.0
 REACT_MS = 2000.0
 START_AGAIN_MS = 3000.0
-STARTS = 3
+MAX_START_PRESSES = 3
 
 
 class Attendant:
@@ -26,38 +26,38 @@ class Attendant:
     """
 
     def __init__(
-        self, world: World, contacts: Contacts, mend: Callable[[], None] = lambda: None
+        self, world: World, contacts: PanelContacts, mend: Callable[[], None] = lambda: None
     ) -> None:
         self._world = world
         self._contacts = contacts
         self._mend = mend
-        self._news = asyncio.Event()
-        self._red = False
+        self._changed = asyncio.Event()
+        self._red_lamp_seen = False
 
     async def run(self) -> None:
         """Attend to the table until cancelled."""
         unwatch = (
-            self._world.dealer.watch(lambda name, value: self._news.set()),
-            self._contacts.watch(self._see_lamp),
+            self._world.dealer.watch(lambda name, value: self._changed.set()),
+            self._contacts.watch(self._on_lamp),
         )
-        self._red = self._contacts.lamps["lamp_red"]
+        self._red_lamp_seen = self._contacts.lamps["lamp_red"]
         try:
             while True:
                 await self._look()
-                await self._news.wait()
-                self._news.clear()
+                await self._changed.wait()
+                self._changed.clear()
         finally:
             for stop in unwatch:
                 stop()
 
     async def _look(self) -> None:
-        if self._world.lift.up and self._hands_there():
-            await self._serve()
-        if self._red:
-            self._red = False
+        if self._world.lift.up and self._has_hands():
+            await self._return_hands()
+        if self._red_lamp_seen:
+            self._red_lamp_seen = False
             await self._clear_up()
 
-    async def _serve(self) -> None:
+    async def _return_hands(self) -> None:
         await self._world.clock.pass_ms(TAKE_MS)
         try:
             self._world.people.take_hands()
@@ -65,35 +65,35 @@ class Attendant:
             return
         await self._world.clock.pass_ms(LOAD_MS)
         self._world.people.load()
-        await self._start()
+        await self._press_start()
 
     async def _clear_up(self) -> None:
         await self._world.clock.pass_ms(REACT_MS)
-        if not (self._red or self._contacts.lamps["lamp_red"]):
+        if not (self._red_lamp_seen or self._contacts.lamps["lamp_red"]):
             return
         self._mend()
         self._world.set_estop(False)
         await self._world.people.collect()
         with suppress(OutOfReach):
             self._world.people.put_right()
-        self._red = False
-        await self._start()
+        self._red_lamp_seen = False
+        await self._press_start()
 
-    async def _start(self) -> None:
+    async def _press_start(self) -> None:
         """Press start, and again if the machine neither moves nor calls."""
-        for _ in range(STARTS):
-            if self._red or self._moves():
+        for _ in range(MAX_START_PRESSES):
+            if self._red_lamp_seen or self._is_moving():
                 return
             await self._contacts.tap("start")
             await self._world.clock.pass_ms(START_AGAIN_MS)
 
-    def _hands_there(self) -> bool:
+    def _has_hands(self) -> bool:
         return any(self._world.pockets.stacks[seat] for seat in range(4))
 
-    def _moves(self) -> bool:
+    def _is_moving(self) -> bool:
         return bool(self._world.shuffler.cards or self._world.tally.arrived)
 
-    def _see_lamp(self, name: str, lit: bool) -> None:
+    def _on_lamp(self, name: str, lit: bool) -> None:
         if name == "lamp_red" and lit:
-            self._red = True
-        self._news.set()
+            self._red_lamp_seen = True
+        self._changed.set()

@@ -18,15 +18,15 @@ from sim.interpreters import Interpreter
 from sim.mechanics.engine import Answer
 from sim.mechanics.world import World
 from sim.outside import BoardName
-from sim.ptyline import PtyLine, name_pty
+from sim.ptyline import PtyLine, link_pty
 
 PINS_FD = 3
 # A board that does not end with its pins is killed after this long.
-END_S = 1.0
+END_TIMEOUT_S = 1.0
 # How often an ending process is looked for.
-REAP_S = 0.01
+REAP_INTERVAL_S = 0.01
 
-_MOST_READ = 4096
+_MAX_READ_BYTES = 4096
 
 
 class BoardProcess:
@@ -54,16 +54,18 @@ class BoardProcess:
         self.boot = 0
         self.pid: int | None = None
         self._pty: str | None = None
-        self._far: int | None = None  # the host's end of the process's pty, where there is a line
+        self._process_end: int | None = (
+            None  # the host's end of the process's pty, where there is a line
+        )
         self._world = world
         self._interpreter = interpreter
         self._loop = asyncio.get_running_loop()
         self._pins: socket.socket | None = None
-        self._out = b""
+        self._unsent = b""
         self._rest = b""
-        self._gone = asyncio.Event()
-        self._gone.set()
-        self._unplug: list[Callable[[], None]] = []
+        self._ended = asyncio.Event()
+        self._ended.set()
+        self._detachers: list[Callable[[], None]] = []
 
     @property
     def pty(self) -> str | None:
@@ -98,9 +100,9 @@ class BoardProcess:
             tty.setraw(slave)
             self._pty = name = os.ttyname(slave)
             self.pid = self._spawn(command, interpreter.environment, master, theirs.fileno())
-            self._gone.clear()
+            self._ended.clear()
             if self.line is not None:
-                self._far = os.dup(slave)
+                self._process_end = os.dup(slave)
         except OSError:
             ours.close()
             raise
@@ -109,11 +111,11 @@ class BoardProcess:
             os.close(master)
             os.close(slave)
             theirs.close()
-        self._connect(ours)
+        self._connect_pins(ours)
         if self.line is None:
-            name_pty(self.link, name)
+            link_pty(self.link, name)
         else:
-            self._relay(self.line)
+            self._start_relay(self.line)
 
     def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
         """Take the board's power; returns at once, `gone` says when it is over."""
@@ -133,20 +135,20 @@ class BoardProcess:
 
     async def gone(self) -> None:
         """Wait until the process has ended."""
-        await self._gone.wait()
+        await self._ended.wait()
 
     async def close(self) -> None:
         """End the process: first by its pins, then by force; returns when it is gone."""
         if self._pins is not None:
-            self._disconnect()
+            self._disconnect_pins()
             self._reap()
         try:
-            async with asyncio.timeout(END_S):
-                await self._gone.wait()
+            async with asyncio.timeout(END_TIMEOUT_S):
+                await self._ended.wait()
         except TimeoutError:
             self.kill()
-            await self._gone.wait()
-        self._take_port()
+            await self._ended.wait()
+        self._remove_port()
 
     def _spawn(
         self, command: tuple[str, ...], environment: Mapping[str, str], master: int, pins: int
@@ -168,18 +170,18 @@ class BoardProcess:
         finally:
             os.close(log)
 
-    def _relay(self, line: PtyLine) -> None:
+    def _start_relay(self, line: PtyLine) -> None:
         """Be between the process's own pty and the line that the host has."""
-        assert self._far is not None
-        far = self._far
+        assert self._process_end is not None
+        far = self._process_end
         os.set_blocking(far, False)
-        self._loop.add_reader(far, self._from_process, far, line)
+        self._loop.add_reader(far, self._forward_to_host, far, line)
         line.listen(partial(_write, far))
         line.plug()
 
-    def _from_process(self, far: int, line: PtyLine) -> None:
+    def _forward_to_host(self, far: int, line: PtyLine) -> None:
         try:
-            data = os.read(far, _MOST_READ)
+            data = os.read(far, _MAX_READ_BYTES)
         except BlockingIOError:
             return
         except OSError:
@@ -191,15 +193,15 @@ class BoardProcess:
 
     def _end_relay(self) -> None:
         """The process's pty is gone: so is the host's."""
-        if self._far is None or self.line is None:
+        if self._process_end is None or self.line is None:
             return
-        self._loop.remove_reader(self._far)
-        os.close(self._far)
-        self._far = None
+        self._loop.remove_reader(self._process_end)
+        os.close(self._process_end)
+        self._process_end = None
         self.line.listen(None)
         self.line.unplug()
 
-    def _take_port(self) -> None:
+    def _remove_port(self) -> None:
         """Take the port away from the host: the next pty may have its number, another table's.
 
         A line has a port of its own, whose name another board's line may have by now.
@@ -209,39 +211,39 @@ class BoardProcess:
         else:
             self.line.unplug()
 
-    def _connect(self, pins: socket.socket) -> None:
+    def _connect_pins(self, pins: socket.socket) -> None:
         pins.setblocking(False)
-        self._pins, self._out, self._rest = pins, b"", b""
-        self._loop.add_reader(pins, self._readable)
+        self._pins, self._unsent, self._rest = pins, b"", b""
+        self._loop.add_reader(pins, self._read_pins)
         sensors = sensors_of(self._world, KINDS[self.name])
-        self._unplug = [sensors.attach(self._tell)]
+        self._detachers = [sensors.attach(self._send_level)]
         if self.name == "reader":
-            self._world.answered.append(self._tell_answer)
-            self._unplug.append(lambda: self._world.answered.remove(self._tell_answer))
+            self._world.answered.append(self._send_answer)
+            self._detachers.append(lambda: self._world.answered.remove(self._send_answer))
         for name, value in sensors.levels.items():
-            self._tell(name, value)
+            self._send_level(name, value)
 
-    def _disconnect(self) -> None:
+    def _disconnect_pins(self) -> None:
         assert self._pins is not None
         self._loop.remove_reader(self._pins)
         self._loop.remove_writer(self._pins)
         self._pins.close()
         self._pins = None
         self._end_relay()
-        self._take_port()
-        for unplug in self._unplug:
+        self._remove_port()
+        for unplug in self._detachers:
             unplug()
-        self._world.board_gone(OUTPUTS[KINDS[self.name]])
+        self._world.board_lost_power(OUTPUTS[KINDS[self.name]])
 
-    def _tell(self, name: str, value: int) -> None:
+    def _send_level(self, name: str, value: int) -> None:
         self._send(b"at %s %d\n" % (name.encode(), value))
 
-    def _tell_answer(self, answer: Answer) -> None:
+    def _send_answer(self, answer: Answer) -> None:
         self._send(b"read %d %d %d %d %d\n" % answer)
 
     def _send(self, line: bytes) -> None:
-        waiting = bool(self._out)
-        self._out += line
+        waiting = bool(self._unsent)
+        self._unsent += line
         if not waiting:
             self._flush()
 
@@ -249,17 +251,17 @@ class BoardProcess:
         if self._pins is None:
             return
         try:
-            self._out = self._out[self._pins.send(self._out) :]
+            self._unsent = self._unsent[self._pins.send(self._unsent) :]
         except BlockingIOError:
             pass
         except OSError:
-            self._out = b""  # it is gone; reading says so, too
-        if self._out:
+            self._unsent = b""  # it is gone; reading says so, too
+        if self._unsent:
             self._loop.add_writer(self._pins, self._flush)
         else:
             self._loop.remove_writer(self._pins)
 
-    def _readable(self) -> None:
+    def _read_pins(self) -> None:
         assert self._pins is not None
         try:
             data = self._pins.recv(4096)
@@ -268,15 +270,15 @@ class BoardProcess:
         except OSError:
             data = b""
         if not data:
-            self._disconnect()
+            self._disconnect_pins()
             self._reap()
             return
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
         for line in lines:
-            self._line(line.decode().split())
+            self._handle_line(line.decode().split())
 
-    def _line(self, words: list[str]) -> None:
+    def _handle_line(self, words: list[str]) -> None:
         match words:
             case ["set", name, value] if name in OUTPUTS[KINDS[self.name]]:
                 self._world.set(name, int(value))
@@ -288,10 +290,10 @@ class BoardProcess:
         if self.pid is None:
             return
         if os.waitpid(self.pid, os.WNOHANG)[0] == 0:
-            self._loop.call_later(REAP_S, self._reap)
+            self._loop.call_later(REAP_INTERVAL_S, self._reap)
             return
         self.pid = self._pty = None
-        self._gone.set()
+        self._ended.set()
 
 
 def _write(end: int, data: bytes) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from sim.hal import InprocHal
+from sim.hal import SimulatedHal
 
 # A deadline this far away (35 years) is none: a timer for it would only keep the loop from
 # noticing that nothing is left to wait for.
@@ -34,72 +34,72 @@ class End(Protocol):
         """Send bytes to the host."""
 
 
-class InprocBoard:
+class BoardStepper:
     """Steps a core when bytes arrive, at every edge of its pins, and at its deadline.
 
     Everything of one instant is one step, as it is for a board that polls. `close()`
     is the board losing its power: no timer of it is left on the loop.
     """
 
-    def __init__(self, core: Core, end: End, hal: InprocHal) -> None:
+    def __init__(self, core: Core, end: End, hal: SimulatedHal) -> None:
         self.core = core
         self.hal = hal
-        self._end = end
+        self._line_end = end
         self._loop = asyncio.get_running_loop()
-        self._rx = b""
-        self._soon: asyncio.Handle | None = None
+        self._received = b""
+        self._step_handle: asyncio.Handle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
         self._deadline_ms = 0
-        self._hangs = False
+        self._is_hung = False
         hal.wake = self.wake
         end.listen(self._receive)
         self.wake()
 
     def wake(self) -> None:
         """Step the core soon, still in this instant."""
-        if self._soon is None and not self._hangs:
-            self._soon = self._loop.call_soon(self._step)
+        if self._step_handle is None and not self._is_hung:
+            self._step_handle = self._loop.call_soon(self._step)
 
     def hang(self) -> None:
         """Step the core no more, its outputs as they are, until `go_on`."""
-        self._hangs = True
+        self._is_hung = True
         self._forget()
 
     def go_on(self) -> None:
         """Step the core again: what came in meanwhile waits for it."""
-        self._hangs = False
+        self._is_hung = False
         self.wake()
 
     def close(self) -> None:
         """Switch the board off."""
-        self._end.listen(None)
+        self._line_end.listen(None)
         self.hal.close()
         self.hal.wake = lambda: None
         self._forget()
 
     def _forget(self) -> None:
-        for handle in (self._soon, self._timer):
+        for handle in (self._step_handle, self._timer):
             if handle is not None:
                 handle.cancel()
-        self._soon = self._timer = None
+        self._step_handle = self._timer = None
 
     def _receive(self, data: bytes) -> None:
-        self._rx += data
+        self._received += data
         self.wake()
 
     def _step(self) -> None:
-        self._soon = None
-        rx, self._rx = self._rx, b""
+        self._step_handle = None
+        rx, self._received = self._received, b""
         now_ms = self.hal.now_ms()
         tx = self.core.step(now_ms, rx)
         if tx:
-            self._end.write(tx)
+            self._line_end.write(tx)
         self._deadline_ms = self.core.deadline()
         if self._timer is None or self._timer_ms > self._deadline_ms:
-            self._arm()
+            self._arm_timer()
 
-    def _arm(self) -> None:
+    def _arm_timer(self) -> None:
         """Have a timer at the core's deadline.
 
         A deadline moves on with nearly every step: a timer that fires too early now and then, to
@@ -110,13 +110,13 @@ class InprocBoard:
             self._timer = None
         if self._deadline_ms < NEVER_MS:
             self._timer_ms = max(self._deadline_ms, self.hal.now_ms() + 1)
-            self._timer = self._loop.call_at(self.hal.at_s(self._timer_ms), self._at_timer)
+            self._timer = self._loop.call_at(self.hal.at_s(self._timer_ms), self._on_timer)
 
-    def _at_timer(self) -> None:
+    def _on_timer(self) -> None:
         self._timer = None
-        if self._soon is not None:
+        if self._step_handle is not None:
             return
         if self._deadline_ms <= self.hal.now_ms():
             self._step()
         else:
-            self._arm()
+            self._arm_timer()

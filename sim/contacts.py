@@ -34,7 +34,7 @@ class NoSuchButton(ValueError):
     """A button that the panel does not have; one line for people."""
 
 
-class Contacts:
+class PanelContacts:
     """Levels on the panel's wires: an open contact is high, a closed one low.
 
     A button is closed while it is pressed; the contacts of lid and e-stop are closed
@@ -48,16 +48,16 @@ class Contacts:
         self._told: list[Told] = []
         self._seen: list[Seen] = []
         self._unwatch = world.dealer.watch(self._follow)
-        self._put(SWITCHES["lid"], world.lid_open)
-        self._put(SWITCHES["estop"], world.estop)
+        self._set_level(SWITCHES["lid"], world.lid_open)
+        self._set_level(SWITCHES["estop"], world.estop)
 
     def press(self, name: str) -> None:
         """Close the contact of a button; raises NoSuchButton."""
-        self._put(self._button(name), False)
+        self._set_level(self._button(name), False)
 
     def release(self, name: str) -> None:
         """Open it again; raises NoSuchButton."""
-        self._put(self._button(name), True)
+        self._set_level(self._button(name), True)
 
     async def tap(self, name: str, hold_ms: float = TAP_MS) -> None:
         """Press a button for `hold_ms` of the machine's time; raises NoSuchButton."""
@@ -74,7 +74,7 @@ class Contacts:
         """
         if number not in self.levels:
             raise NoSuchButton(f"no contact is on pin {number}; there are {sorted(self.levels)}")
-        self._put(number, level)
+        self._set_level(number, level)
 
     def attach(self, told: Told) -> Callable[[], None]:
         """Tell a pin factory every level that changes; returns what ends that."""
@@ -105,9 +105,9 @@ class Contacts:
 
     def _follow(self, name: str, value: int) -> None:
         if name in SWITCHES:
-            self._put(SWITCHES[name], bool(value))
+            self._set_level(SWITCHES[name], bool(value))
 
-    def _put(self, number: int, level: bool) -> None:
+    def _set_level(self, number: int, level: bool) -> None:
         if self.levels.get(number) == level:
             return
         self.levels[number] = level

@@ -73,7 +73,7 @@ class Control:
             "fault": lambda **fields: world.add_fault(msgspec.convert(fields, Fault)),
             "clear_faults": lambda name=None: world.faults.clear(name),
             "faults": lambda: {"struck": world.faults.struck, "in_force": world.in_force()},
-            "script": lambda steps: follow(world, steps, self._do),
+            "script": lambda steps: follow(world, steps, self._carry_out),
             "kill": self._kill,
             "restart": self._restart,
             "speed": lambda value: world.clock.set_speed(float(value)),
@@ -95,21 +95,21 @@ class Control:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return Answer(0, False, error=f"no request: {error}")
         if request.do not in self.deeds:
-            return Answer(request.id, False, error=self._unknown(request.do))
+            return Answer(request.id, False, error=self._unknown_request(request.do))
         try:
-            return Answer(request.id, True, await self._do(request.do, request.args))
+            return Answer(request.id, True, await self._carry_out(request.do, request.args))
         except (ValueError, TypeError) as error:
             return Answer(request.id, False, error=f"{request.do}: {error}")
 
-    async def _do(self, do: str, args: dict[str, Any]) -> Any:
+    async def _carry_out(self, do: str, args: dict[str, Any]) -> Any:
         """Do one request; raises ValueError or TypeError where it cannot be done."""
         deed = self.deeds.get(do)
         if deed is None:
-            raise ControlError(self._unknown(do))
+            raise ControlError(self._unknown_request(do))
         result = deed(**args)
         return await result if isawaitable(result) else result
 
-    def _unknown(self, do: str) -> str:
+    def _unknown_request(self, do: str) -> str:
         return f"nothing is called {do!r}: {', '.join(self.deeds)}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -126,13 +126,13 @@ class Control:
         return self._table.world.people.change_set(back, count, card_set)
 
     def _kill(self, board: str) -> None:
-        self._table.boards[_board(board)].kill()
+        self._table.boards[_board_name(board)].kill()
 
     async def _restart(self, board: str) -> None:
-        await self._table.restart(_board(board))
+        await self._table.restart(_board_name(board))
 
 
-def _board(name: str) -> BoardName:
+def _board_name(name: str) -> BoardName:
     for board in BOARDS:
         if board == name:
             return board

@@ -13,9 +13,9 @@ from typing import Final
 
 Ready = list[tuple[selectors.SelectorKey, int]]
 
-AWAKE_S: Final = 0.0003
+BUSY_WAIT_S: Final = 0.0003
 """The end of a long wait is not slept through: a processor that sleeps takes so long to wake."""
-_LONG_S: Final = 0.002
+_LONG_WAIT_S: Final = 0.002
 """Waits in a hall of many tables are shorter, and its processors have other work."""
 
 
@@ -35,36 +35,36 @@ class ExactSelector(selectors.EpollSelector):
     def select(self, timeout: float | None = None) -> Ready:
         """Return what is ready; wait until `timeout` seconds after `now_s`, None for ever."""
         if timeout is None:
-            return self._at_clock(super().select(None))
+            return self._stamp(super().select(None))
         due_s = self.now_s + max(0.0, timeout)
         wait_s = due_s - time.monotonic()
-        ready = super().select(0) if wait_s <= 0 else self._awaited(wait_s, due_s)
+        ready = super().select(0) if wait_s <= 0 else self._wait(wait_s, due_s)
         if ready:
-            return self._at_clock(ready)
+            return self._stamp(ready)
         self.now_s = due_s
         return ready
 
-    def _awaited(self, wait_s: float, due_s: float) -> Ready:
-        long = wait_s > _LONG_S
-        select.select((self.fileno(),), (), (), wait_s - AWAKE_S if long else wait_s)
+    def _wait(self, wait_s: float, due_s: float) -> Ready:
+        long = wait_s > _LONG_WAIT_S
+        select.select((self.fileno(),), (), (), wait_s - BUSY_WAIT_S if long else wait_s)
         ready = super().select(0)
         while long and not ready and time.monotonic() < due_s:
             ready = super().select(0)
         return ready
 
-    def _at_clock(self, ready: Ready) -> Ready:
+    def _stamp(self, ready: Ready) -> Ready:
         self.now_s = max(self.now_s, time.monotonic())  # a wait may end a little early
         return ready
 
 
 class _ExactLoop(asyncio.SelectorEventLoop):
     def __init__(self, selector: ExactSelector) -> None:
-        self._exact = selector
+        self._exact_selector = selector
         super().__init__(selector)
 
     def time(self) -> float:
         """Return the time of what happens now: it stands still until all of it has happened."""
-        return self._exact.now_s
+        return self._exact_selector.now_s
 
 
 def exact_loop() -> asyncio.AbstractEventLoop:

@@ -28,7 +28,7 @@ def memory_folder(root: Path | None = None) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
     lock = None
     try:
-        lock = _locked(folder)
+        lock = _create_owner_lock(folder)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -60,7 +60,7 @@ def sweep(root: Path) -> list[Path]:
     return removed
 
 
-def _locked(folder: Path) -> int:
+def _create_owner_lock(folder: Path) -> int:
     """Lay the owner's file down, locked before it has its name; return its descriptor."""
     part = folder / f".{OWNER}"
     lock = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

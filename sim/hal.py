@@ -22,7 +22,7 @@ def sensors_of(world: World, kind: int) -> Sensors:
     return {KIND_DEALER: world.dealer, KIND_READER: world.reader}[kind]
 
 
-class InprocHal:
+class SimulatedHal:
     """The pins of one board as drivers/firmware/hal.py wants them.
 
     It keeps the edges until the core asks for them, in milliseconds of the board's
@@ -38,23 +38,23 @@ class InprocHal:
         self.wake: Callable[[], None] = lambda: None
         self._world = world
         self._loop = asyncio.get_running_loop()
-        self._born_s = self._loop.time()
+        self._started_s = self._loop.time()
         self._levels = sensors_of(world, board).levels
         self._edges: list[tuple[int, str, int]] = []
         self._answers: list[Answer] = []
         self._outputs = frozenset(OUTPUTS[board])
-        self._unplug = [sensors_of(world, board).attach(self._sense)]
+        self._detachers = [sensors_of(world, board).attach(self._sense)]
         if board == KIND_READER:
-            world.answered.append(self._answer)
-            self._unplug.append(lambda: world.answered.remove(self._answer))
+            world.answered.append(self._on_answer)
+            self._detachers.append(lambda: world.answered.remove(self._on_answer))
 
     def now_ms(self) -> int:
         """Return the board's own clock: whole milliseconds since it was made."""
-        return int((self._loop.time() - self._born_s) * 1000 + 1e-6)
+        return int((self._loop.time() - self._started_s) * 1000 + 1e-6)
 
     def at_s(self, now_ms: int) -> float:
         """Return the loop's time at which the board's clock says `now_ms`."""
-        return self._born_s + now_ms / 1000
+        return self._started_s + now_ms / 1000
 
     def read(self, name: str) -> int:
         """Return the level of an input now; raises KeyError for no input of this board."""
@@ -78,15 +78,15 @@ class InprocHal:
 
     def close(self) -> None:
         """Pull the plug: the board's outputs let go, and it hears nothing more."""
-        self._world.board_gone(OUTPUTS[self.board])
-        for unplug in self._unplug:
+        self._world.board_lost_power(OUTPUTS[self.board])
+        for unplug in self._detachers:
             unplug()
-        self._unplug.clear()
+        self._detachers.clear()
 
     def _sense(self, name: str, value: int) -> None:
         self._edges.append((self.now_ms(), name, value))
         self.wake()
 
-    def _answer(self, answer: Answer) -> None:
+    def _on_answer(self, answer: Answer) -> None:
         self._answers.append(answer)
         self.wake()

@@ -14,10 +14,10 @@ import msgspec
 from drivers.firmware.wire import RESET_POWER
 from sim.attendant import Attendant
 from sim.boardprocess import BoardProcess
-from sim.contacts import Contacts
+from sim.contacts import PanelContacts
 from sim.control import Control
 from sim.inproc import BOARDS, DEALER_ID, READER_ID
-from sim.insideboard import InsideBoard
+from sim.insideboard import PtyBoard
 from sim.interpreters import Interpreter
 from sim.mechanics.faults import LACKS, Fault, FaultError, check, menu
 from sim.mechanics.settings import Settings
@@ -60,19 +60,19 @@ class SimTable:
     """
 
     world: World
-    contacts: Contacts
+    contacts: PanelContacts
 
     def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
         self.plan = plan
         self._boots = boots
         self._faults = BoardFaults(self)
-        self._starts: dict[BoardName, asyncio.Task[None]] = {}
+        self._pending_starts: dict[BoardName, asyncio.Task[None]] = {}
         rng = random.Random(plan.seed)
         self.world = World(plan.settings, rng, self._faults.outside())
-        self.contacts = Contacts(self.world)
+        self.contacts = PanelContacts(self.world)
         self._noise = Noise(self.world.faults, rng)
         uids = dict(zip(BOARDS, (plan.dealer_id, plan.reader_id), strict=True))
-        self.boards: dict[BoardName, BoardProcess | InsideBoard] = {
+        self.boards: dict[BoardName, BoardProcess | PtyBoard] = {
             name: self._board(name, uids[name]) for name in BOARDS
         }
         self.pins = PinServer(self.contacts, plan.folder / "pins")
@@ -123,9 +123,11 @@ class SimTable:
             await self.boards[name].gone()
             self.boards[name].start(self._boots(), reset_cause, uid=uid, firmware=firmware)
 
-        if (waiting := self._starts.get(name)) is not None:
+        if (waiting := self._pending_starts.get(name)) is not None:
             waiting.cancel()
-        self._starts[name] = asyncio.create_task(start(), name=f"{self.plan.id} {name} starts")
+        self._pending_starts[name] = asyncio.create_task(
+            start(), name=f"{self.plan.id} {name} starts"
+        )
 
     def kill(self, name: BoardName) -> None:
         """Take a board's power: its port vanishes."""
@@ -205,11 +207,11 @@ class SimTable:
         """Return the line of a board, which `spoil` is the noise of."""
         return PtyLine(self.plan.folder / name, spoil)
 
-    def _board(self, name: BoardName, uid: str) -> BoardProcess | InsideBoard:
+    def _board(self, name: BoardName, uid: str) -> BoardProcess | PtyBoard:
         plan, link = self.plan, self.plan.folder / name
         line = self.line(name, partial(self._noise.spoil, name))
         if plan.interpreter is None:
-            return InsideBoard(self.world, name, uid, line)
+            return PtyBoard(self.world, name, uid, line)
         relay = line if _has_lines(plan) else None
         return BoardProcess(self.world, name, uid, plan.interpreter, link, relay)
 
@@ -222,7 +224,7 @@ class SimTable:
     async def close(self) -> None:
         """End the boards and everything else."""
         self._faults.close()
-        for starting in self._starts.values():
+        for starting in self._pending_starts.values():
             starting.cancel()
         attendant = self._attendant
         self.attend(False)
@@ -250,7 +252,7 @@ def _is_noisy(settings: Settings) -> bool:
     return any(menu()[fault.name].strikes == "line" for fault in (*settings.faults, *together))
 
 
-def refuse_host(faults: Iterable[Fault]) -> None:
+def refuse_host_faults(faults: Iterable[Fault]) -> None:
     """Raise FaultError for a fault of the machine's own computer: a sim process has none.
 
     One with a rate just does not come.
@@ -277,14 +279,14 @@ def hall(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
                 id=name,
                 folder=folder,
                 seed=plan.seed + number,
-                dealer_id=_numbered(plan.dealer_id, number),
-                reader_id=_numbered(plan.reader_id, number),
+                dealer_id=_numbered_id(plan.dealer_id, number),
+                reader_id=_numbered_id(plan.reader_id, number),
                 control=plan.control if tables == 1 else None,
             )
         )
     return plans
 
 
-def _numbered(uid: str, number: int) -> str:
+def _numbered_id(uid: str, number: int) -> str:
     """Return the id of table `number`: the last table's board never meets the first one's."""
     return f"{(int(uid, 16) + (number << 16)) % (1 << 64):016x}"

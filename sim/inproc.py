@@ -15,14 +15,14 @@ from drivers.firmware.dealer import Dealer
 from drivers.firmware.reader import Reader
 from drivers.firmware.version import firmware_hash
 from drivers.firmware.wire import KIND_DEALER, KIND_READER, RESET_POWER
-from sim.boards import InprocBoard
-from sim.hal import InprocHal
+from sim.boards import BoardStepper
+from sim.hal import SimulatedHal
 from sim.mechanics.settings import Settings
 from sim.mechanics.world import World
 from sim.noise import Noise
 from sim.outside import NAMES, BoardFaults
 from sim.outside import BoardName as BoardName
-from sim.pipe import BoardEnd, PipePort, pipe
+from sim.pipe import PipeBoardEnd, PipePort, pipe
 
 KINDS: dict[BoardName, int] = {"dealer": KIND_DEALER, "reader": KIND_READER}
 BOARDS: tuple[BoardName, ...] = tuple(NAMES.values())
@@ -40,18 +40,18 @@ def own_firmware_hash() -> bytes:
 
 
 @dataclass
-class _Slot:
+class _BoardSlot:
     """The place of one board: its id, its firmware, its line, and the board while it has power."""
 
     uid: bytes
     firmware: bytes
     port: PipePort
-    end: BoardEnd
-    board: InprocBoard | None = None
+    end: PipeBoardEnd
+    board: BoardStepper | None = None
     stored: bytes = b""
 
 
-class InprocTable:
+class HardwareInProcess:
     """A world, and two boards that run the firmware itself.
 
     `boots` gives each start of a board a boot id that no board had before; `rng` is
@@ -71,8 +71,8 @@ class InprocTable:
         delay_ms: float = 0,
     ) -> None:
         self._boots = boots
-        self._dark = False
-        self._slots: dict[BoardName, _Slot] = {}
+        self._power_is_off = False
+        self._slots: dict[BoardName, _BoardSlot] = {}
         self._faults = BoardFaults(self)
         self.world = World(settings, rng, self._faults.outside())
         noise = Noise(self.world.faults, rng)
@@ -81,7 +81,7 @@ class InprocTable:
             port, end = pipe(delay_ms)
             port.to_board.spoil = partial(noise.spoil, name, "to_board")
             port.to_host.spoil = partial(noise.spoil, name, "to_host")
-            self._slots[name] = _Slot(bytes.fromhex(uid), firmware, port, end)
+            self._slots[name] = _BoardSlot(bytes.fromhex(uid), firmware, port, end)
             self.start(name)
 
     def port(self, name: BoardName) -> PipePort:
@@ -101,13 +101,13 @@ class InprocTable:
         `uid`, `firmware`: of another board in its place, which has nothing stored.
         """
         slot = self._slots[name]
-        if slot.board is not None or self._dark:
+        if slot.board is not None or self._power_is_off:
             return
-        hal = InprocHal(self.world, KINDS[name], uid or slot.uid)
+        hal = SimulatedHal(self.world, KINDS[name], uid or slot.uid)
         build = Dealer if name == "dealer" else Reader
         stored = slot.stored if uid is None else b""
         core = build(hal, self._boots(), reset_cause, firmware or slot.firmware, stored)
-        slot.board = InprocBoard(core, slot.end, hal)
+        slot.board = BoardStepper(core, slot.end, hal)
 
     def kill(self, name: BoardName) -> None:
         """Take a board's power: its motors stand, and the host sees its port vanish."""
@@ -156,7 +156,7 @@ class InprocTable:
 
     def power(self, on: bool) -> None:
         """Take the power of both boards, or give it back; without it none starts."""
-        self._dark = not on
+        self._power_is_off = not on
         for name in BOARDS:
             (self.start if on else self.kill)(name)
 
@@ -164,7 +164,7 @@ class InprocTable:
         """Put cables in and own boards back, as a person does."""
         self._faults.mend()
 
-    def powered(self, name: BoardName) -> bool:
+    def has_power(self, name: BoardName) -> bool:
         """Tell whether a board has its power."""
         return self._slots[name].board is not None
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from drivers.firmware.dealer import Dealer
 from drivers.firmware.reader import Reader
 from drivers.firmware.wire import RESET_POWER
-from sim.boards import InprocBoard
-from sim.hal import InprocHal
+from sim.boards import BoardStepper
+from sim.hal import SimulatedHal
 from sim.inproc import KINDS, own_firmware_hash
 from sim.mechanics.world import World
 from sim.outside import BoardName
 from sim.ptyline import PtyLine
 
 
-class InsideBoard:
+class PtyBoard:
     """One board, stepped by this process's loop. `link` is the path of its port.
 
     It does what BoardProcess does, without a process: `pid` is always None, and killing
@@ -29,7 +29,7 @@ class InsideBoard:
         self.boot = 0
         self.line = line
         self._world = world
-        self._board: InprocBoard | None = None
+        self._board: BoardStepper | None = None
         self._stored = b""
 
     @property
@@ -58,12 +58,12 @@ class InsideBoard:
             return
         self.boot = boot
         own = bytes.fromhex(self.uid)
-        hal = InprocHal(self._world, KINDS[self.name], uid or own)
+        hal = SimulatedHal(self._world, KINDS[self.name], uid or own)
         build = Dealer if self.name == "dealer" else Reader
         stored = self._stored if hal.uid == own else b""
         core = build(hal, boot, reset_cause, firmware or own_firmware_hash(), stored)
         self.line.plug()
-        self._board = InprocBoard(core, self.line, hal)
+        self._board = BoardStepper(core, self.line, hal)
 
     def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
         """Take the board's power: its motors stand, its port vanishes."""

@@ -37,7 +37,7 @@ class Interpreter:
         return replace(self, environment=MappingProxyType({variable: str(root / "foreign")}))
 
 
-def cpython() -> Interpreter:
+def cpython_interpreter() -> Interpreter:
     """Run boards under the Python that runs this process."""
     path = os.pathsep.join(filter(None, (str(DRIVERS.parent), os.environ.get("PYTHONPATH"))))
     return Interpreter(

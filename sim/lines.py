@@ -12,7 +12,7 @@ class LineServer:
 
     def __init__(self, path: Path, serve: Serve) -> None:
         self.path = path
-        self._serve = serve
+        self._serve_client = serve
         self._clients: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -37,7 +37,7 @@ class LineServer:
         assert task is not None
         self._clients.add(task)
         try:
-            await self._serve(reader, writer)
+            await self._serve_client(reader, writer)
         except (ConnectionError, asyncio.CancelledError):
             pass  # the client went away, or close() ends it
         finally:

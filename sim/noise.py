@@ -2,11 +2,11 @@
 
 import random
 
-from sim.mechanics.book import FaultBook
-from sim.mechanics.parts import ON_BYTES
+from sim.mechanics.book import FaultSchedule
+from sim.mechanics.parts import BYTE_FAULTS
 
 # The pieces that arrive of one write, each after so many milliseconds; none: it is lost.
-Pieces = list[tuple[float, bytes]]
+DelayedPieces = list[tuple[float, bytes]]
 
 
 class Noise:
@@ -16,26 +16,26 @@ class Noise:
     they were written, so that a delayed one holds up what comes after it.
     """
 
-    def __init__(self, book: FaultBook, rng: random.Random) -> None:
-        self._book = book
+    def __init__(self, book: FaultSchedule, rng: random.Random) -> None:
+        self._schedule = book
         self._rng = rng
 
-    def spoil(self, board: str, way: str, data: bytes) -> Pieces:
+    def spoil(self, board: str, way: str, data: bytes) -> DelayedPieces:
         """Return what arrives of `data`, written to or by `board` (`way`: to_board, to_host)."""
-        book = self._book
-        if not book.waits(ON_BYTES):
+        book = self._schedule
+        if not book.waits(BYTE_FAULTS):
             return [(0.0, data)]
         where = ("board", board), ("way", way)
-        if book.strike_at("bytes_dropped", where):
+        if book.strike_fields("bytes_dropped", where):
             return []
-        if book.strike_at("bytes_corrupted", where):
-            data = self._turned(data)
-        delayed = book.strike_at("bytes_delayed", where)
+        if book.strike_fields("bytes_corrupted", where):
+            data = self._flip_bit(data)
+        delayed = book.strike_fields("bytes_delayed", where)
         after_ms = delayed.ms if delayed else 0.0
-        pieces = 2 if book.strike_at("bytes_repeated", where) else 1
+        pieces = 2 if book.strike_fields("bytes_repeated", where) else 1
         return [(after_ms, data)] * pieces
 
-    def _turned(self, data: bytes) -> bytes:
+    def _flip_bit(self, data: bytes) -> bytes:
         """Turn one bit of one byte over."""
         place = self._rng.randrange(len(data))
         turned = data[place] ^ 1 << self._rng.randrange(8)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Literal, Protocol
 
 from drivers.firmware.wire import RESET_POWER, RESET_WATCHDOG
-from sim.mechanics.faults import Fault, Strikes
-from sim.mechanics.striking import Outside
+from sim.mechanics.faults import Fault, FaultTarget
+from sim.mechanics.striking import OutsideHandler
 from sim.mechanics.world import World
 
 BoardName = Literal["dealer", "reader"]
@@ -16,7 +16,7 @@ WATCHDOG_MS = 1000.0
 """A firmware that hangs so long is reset, as drivers/firmware/rp2_loop.py has it."""
 REBOOT_MS = 300.0
 """From a board's reset until its firmware runs again."""
-ECHO_MS = 1000.0
+BLAME_AFTER_MS = 1000.0
 """So long after a board or cable is right again its fault may still be what somebody speaks of."""
 FOREIGN_UID = bytes.fromhex("00000000000000ff")
 FOREIGN_FIRMWARE = bytes.fromhex("00000000000000ff")
@@ -56,7 +56,7 @@ class Boards(Protocol):
         """Put a board's cable in again."""
 
 
-class _Open:
+class _ActiveFault:
     """A fault that is not over: what ends it, and the timer that will."""
 
     def __init__(self, fault: Fault, undo: Callable[[], None]) -> None:
@@ -74,10 +74,10 @@ class BoardFaults:
 
     def __init__(self, table: Boards) -> None:
         self._table = table
-        self._open: list[_Open] = []
-        self._echoes: list[asyncio.TimerHandle] = []
-        self._in_place: dict[str, dict[str, bytes]] = {name: {} for name in NAMES}
-        self._deeds: dict[str, Callable[[Fault, BoardName], None]] = {
+        self._open: list[_ActiveFault] = []
+        self._endings: list[asyncio.TimerHandle] = []
+        self._substitutes: dict[str, dict[str, bytes]] = {name: {} for name in NAMES}
+        self._effects: dict[str, Callable[[Fault, BoardName], None]] = {
             "unplugged": self._unplug,
             "board_reset": lambda fault, name: self._reset(fault, name, RESET_POWER),
             "board_silent": self._hang,
@@ -88,13 +88,13 @@ class BoardFaults:
             ),
         }
 
-    def outside(self) -> dict[Strikes, Outside]:
+    def outside(self) -> dict[FaultTarget, OutsideHandler]:
         """Return what a world is given as its `outside`."""
         return {"line": self.carry_out, "board": self.carry_out}
 
     def carry_out(self, fault: Fault) -> None:
         """Let a fault happen now."""
-        self._deeds[fault.name](fault, NAMES[fault.board])
+        self._effects[fault.name](fault, NAMES[fault.board])
 
     def mend(self) -> None:
         """Put cables in and own boards back, as a person does: every fault of boards is over."""
@@ -106,27 +106,27 @@ class BoardFaults:
         for each in self._open:
             if each.timer is not None:
                 each.timer.cancel()
-        for echo in self._echoes:
+        for echo in self._endings:
             echo.cancel()
         self._open.clear()
-        self._echoes.clear()
+        self._endings.clear()
 
     def _unplug(self, fault: Fault, name: BoardName) -> None:
         self._table.pull(name)
-        self._until(fault, fault.for_ms, lambda: self._table.plug(name))
+        self._end_after(fault, fault.for_ms, lambda: self._table.plug(name))
 
     def _reset(self, fault: Fault, name: BoardName, cause: int) -> None:
         self._table.kill(name)
-        self._until(fault, REBOOT_MS, lambda: self._start(name, cause))
+        self._end_after(fault, REBOOT_MS, lambda: self._start(name, cause))
 
     def _hang(self, fault: Fault, name: BoardName) -> None:
         self._table.hang(name)
         if fault.for_ms is not None and fault.for_ms < WATCHDOG_MS:
-            self._until(fault, fault.for_ms, lambda: self._table.go_on(name))
+            self._end_after(fault, fault.for_ms, lambda: self._table.go_on(name))
         else:
-            self._until(fault, WATCHDOG_MS, lambda: self._bite(name))
+            self._end_after(fault, WATCHDOG_MS, lambda: self._reset_by_watchdog(name))
 
-    def _bite(self, name: BoardName) -> None:
+    def _reset_by_watchdog(self, name: BoardName) -> None:
         """Reset a board by its watchdog."""
         self._table.kill(name)
         self._start(name, RESET_WATCHDOG)
@@ -134,35 +134,35 @@ class BoardFaults:
     def _lose_settings(self, fault: Fault, name: BoardName) -> None:
         self._table.kill(name)
         self._table.forget(name)
-        self._until(fault, REBOOT_MS, lambda: self._start(name, RESET_POWER))
+        self._end_after(fault, REBOOT_MS, lambda: self._start(name, RESET_POWER))
 
     def _replace(self, fault: Fault, name: BoardName, **other: bytes) -> None:
-        self._swap(name, other)
-        self._until(fault, fault.for_ms, lambda: self._swap(name, {}))
+        self._substitute(name, other)
+        self._end_after(fault, fault.for_ms, lambda: self._substitute(name, {}))
 
-    def _swap(self, name: BoardName, other: dict[str, bytes]) -> None:
-        self._in_place[name] = other
+    def _substitute(self, name: BoardName, other: dict[str, bytes]) -> None:
+        self._substitutes[name] = other
         self._table.kill(name)
         self._start(name, RESET_POWER)
 
     def _start(self, name: BoardName, cause: int) -> None:
-        self._table.start(name, cause, **self._in_place[name])
+        self._table.start(name, cause, **self._substitutes[name])
 
-    def _until(self, fault: Fault, for_ms: float | None, undo: Callable[[], None]) -> None:
+    def _end_after(self, fault: Fault, for_ms: float | None, undo: Callable[[], None]) -> None:
         """End `fault` with `undo` when its time is over; None: when somebody mends it."""
-        each = _Open(fault, undo)
+        each = _ActiveFault(fault, undo)
         self._open.append(each)
         if for_ms is not None:
             loop = asyncio.get_running_loop()
             each.timer = loop.call_later(for_ms / 1000, self._end, each)
 
-    def _end(self, each: _Open) -> None:
+    def _end(self, each: _ActiveFault) -> None:
         self._open.remove(each)
         if each.timer is not None:
             each.timer.cancel()
         each.undo()
         loop = asyncio.get_running_loop()
         now_s = loop.time()
-        self._echoes = [echo for echo in self._echoes if echo.when() > now_s]
-        over = loop.call_later(ECHO_MS / 1000, self._table.world.over, each.fault)
-        self._echoes.append(over)
+        self._endings = [echo for echo in self._endings if echo.when() > now_s]
+        over = loop.call_later(BLAME_AFTER_MS / 1000, self._table.world.over, each.fault)
+        self._endings.append(over)

@@ -18,12 +18,12 @@ from gpiozero.exc import (
 )
 from gpiozero.pins.pi import PiFactory, PiPin
 
-from sim.contacts import Contacts
+from sim.contacts import PanelContacts
 
 # The board that the header is taken from: a Pi 4 B.
 REVISION = 0xC03111
 # How long the sim process has to say how its contacts are.
-READY_S = 5.0
+READY_TIMEOUT_S = 5.0
 
 
 class WirePin(PiPin):
@@ -34,14 +34,14 @@ class WirePin(PiPin):
         self._wires = factory
         self._function = "input"
         self._pull = self.info.pull or "floating"
-        self._out = False
+        self._output = False
         self._bounce: float | None = None
         self._edges = "both"
-        self._listens = False
+        self._is_listening = False
 
     def changed(self, at_s: float | None = None) -> None:
         """Report that the wire's level changed: at this time of the loop, or now."""
-        if self._listens and self._edges in ("both", "rising" if self.state else "falling"):
+        if self._is_listening and self._edges in ("both", "rising" if self.state else "falling"):
             self._call_when_changed(self._wires.ticks() if at_s is None else at_s, self.state)
 
     def close(self) -> None:
@@ -59,14 +59,14 @@ class WirePin(PiPin):
 
     def _get_state(self) -> bool:
         if self._function == "output":
-            return self._out
+            return self._output
         return self._wires.level(self._number, self._pull == "up")
 
     def _set_state(self, value: float) -> None:
         if self._function == "input":
             raise PinSetInput(f"cannot set the state of input {self!r}")
         self._wires.send(self._number, bool(value))
-        self._out = bool(value)
+        self._output = bool(value)
 
     def _get_pull(self) -> str:
         return str(self._pull)
@@ -100,10 +100,10 @@ class WirePin(PiPin):
         self._edges = value
 
     def _enable_event_detect(self) -> None:
-        self._listens = True
+        self._is_listening = True
 
     def _disable_event_detect(self) -> None:
-        self._listens = False
+        self._is_listening = False
 
 
 class WireFactory(PiFactory):
@@ -145,7 +145,7 @@ class WireFactory(PiFactory):
 class ContactsFactory(WireFactory):
     """Pins wired to contacts in this process."""
 
-    def __init__(self, contacts: Contacts) -> None:
+    def __init__(self, contacts: PanelContacts) -> None:
         super().__init__()
         self._contacts = contacts
         for number, level in contacts.levels.items():
@@ -178,7 +178,7 @@ class SocketFactory(WireFactory):
         self._rest = b""
         self._lost = False
         self._ready = asyncio.Event()
-        self._loop.add_reader(sock, self._readable)
+        self._loop.add_reader(sock, self._read_socket)
 
     @classmethod
     async def connect(cls, path: str) -> "SocketFactory":
@@ -194,7 +194,7 @@ class SocketFactory(WireFactory):
             raise
         factory = cls(sock)
         try:
-            async with asyncio.timeout(READY_S):
+            async with asyncio.timeout(READY_TIMEOUT_S):
                 await factory._ready.wait()
             factory._check()
         except OSError:
@@ -223,7 +223,7 @@ class SocketFactory(WireFactory):
         if self._lost:
             raise OSError("the simulated panel is gone")
 
-    def _readable(self) -> None:
+    def _read_socket(self) -> None:
         try:
             data = self._sock.recv(4096)
         except BlockingIOError:
@@ -231,20 +231,20 @@ class SocketFactory(WireFactory):
         except OSError:
             data = b""
         if not data:
-            self._lose()
+            self._mark_lost()
             return
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
         for line in lines:
-            self._line(line.split())
+            self._handle_line(line.split())
 
-    def _line(self, words: list[bytes]) -> None:
+    def _handle_line(self, words: list[bytes]) -> None:
         if words[:1] == [b"level"] and len(words) == 4:
             self.take(int(words[1]), words[2] == b"1", float(words[3]))
         elif words == [b"ready"]:
             self._ready.set()
 
-    def _lose(self) -> None:
+    def _mark_lost(self) -> None:
         self._loop.remove_reader(self._sock)
         self._lost = True
         self._ready.set()

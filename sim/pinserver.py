@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 
-from sim.contacts import Contacts
+from sim.contacts import PanelContacts
 from sim.lines import LineServer
 
 
@@ -14,7 +14,7 @@ class PinServer:
     The lines stand in sim/CONTROL.md. A line that is none of them is passed over.
     """
 
-    def __init__(self, contacts: Contacts, path: Path) -> None:
+    def __init__(self, contacts: PanelContacts, path: Path) -> None:
         self._contacts = contacts
         self._lines = LineServer(path, self._serve)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from drivers.errors import PortMissing
 
 # Timers may fire a rounding error early: what is due within this has arrived.
-_NEAR_S = 1e-6
+_ROUNDING_S = 1e-6
 
 Receive = Callable[[bytes], None]
 # What the line does to the bytes of one write: the pieces that arrive (none: lost), and how
@@ -58,7 +58,7 @@ class Way:
 
     def _deliver(self) -> None:
         self._timer = None
-        queue, now_s = self._queue, self._loop.time() + _NEAR_S
+        queue, now_s = self._queue, self._loop.time() + _ROUNDING_S
         arrived = b""
         while queue and queue[0][0] <= now_s:
             arrived += queue.popleft()[1]
@@ -79,7 +79,7 @@ class PipePort:
         self.to_host = to_host
         self._plugged = True
         self._on_lost: Callable[[str], None] | None = None
-        self._report: asyncio.Handle | None = None
+        self._lost_handle: asyncio.Handle | None = None
 
     def open(self, on_bytes: Receive, on_lost: Callable[[str], None]) -> None:
         """Start: `on_bytes` gets what arrives, `on_lost(why)` is called once when unplugged.
@@ -100,9 +100,9 @@ class PipePort:
         """Stop; may be called twice, and open() again afterwards."""
         self._on_lost = None
         self.to_host.connect(None)
-        if self._report is not None:
-            self._report.cancel()
-            self._report = None
+        if self._lost_handle is not None:
+            self._lost_handle.cancel()
+            self._lost_handle = None
 
     def pull(self) -> None:
         """Pull the cable out, and leave it out until `plug`."""
@@ -121,7 +121,7 @@ class PipePort:
         self.to_board.clear()
         if on_lost is not None:
             self.close()
-            self._report = asyncio.get_running_loop().call_soon(on_lost, "unplugged")
+            self._lost_handle = asyncio.get_running_loop().call_soon(on_lost, "unplugged")
 
     def swap(self, other: "PipePort") -> None:
         """Pull the cables out of this port and of another one, and put each into the other."""
@@ -131,7 +131,7 @@ class PipePort:
         self.to_host, other.to_host = other.to_host, self.to_host
 
 
-class BoardEnd:
+class PipeBoardEnd:
     """The board's end: `write` sends to the host, `listen` says who gets the host's bytes."""
 
     def __init__(self, to_board: Way, to_host: Way) -> None:
@@ -147,7 +147,7 @@ class BoardEnd:
         self._to_host.send(data)
 
 
-def pipe(delay_ms: float = 0) -> tuple[PipePort, BoardEnd]:
+def pipe(delay_ms: float = 0) -> tuple[PipePort, PipeBoardEnd]:
     """Return the two ends of a line on which bytes take `delay_ms` each way."""
     to_board, to_host = Way(delay_ms), Way(delay_ms)
-    return PipePort(to_board, to_host), BoardEnd(to_board, to_host)
+    return PipePort(to_board, to_host), PipeBoardEnd(to_board, to_host)

@@ -17,10 +17,10 @@ Spoil = Callable[[str, bytes], list[tuple[float, bytes]]]
 # How often a port that nobody has open is looked at.
 ALONE_S = 0.02
 
-_MOST_READ = 4096
+_MAX_READ_BYTES = 4096
 
 
-class _Way:
+class _PtyDirection:
     """One direction: pieces arrive in the order in which they were sent, some of them late."""
 
     def __init__(self, arrive: Receive) -> None:
@@ -70,11 +70,14 @@ class PtyLine:
         self.pty: str | None = None
         self._loop = asyncio.get_running_loop()
         self._board: int | None = None
-        self._hosted = False
+        self._host_present = False
         self._looking: asyncio.TimerHandle | None = None
         self._receive: Receive | None = None
-        self._spoil = spoil
-        self._to_board, self._to_host = _Way(self.arrive), _Way(self._put)
+        self._distort = spoil
+        self._to_board, self._to_host = (
+            _PtyDirection(self.arrive),
+            _PtyDirection(self._write_to_host),
+        )
 
     def plug(self) -> None:
         """Give the host a fresh port under the same name; nothing if it has one."""
@@ -87,8 +90,8 @@ class PtyLine:
         os.set_blocking(board, False)
         self._board, self.pty = board, os.ttyname(host)
         os.close(host)
-        self._look()
-        name_pty(self.link, self.pty)
+        self._check_host()
+        link_pty(self.link, self.pty)
 
     def unplug(self) -> None:
         """Pull the cable out: what is on the way is lost.
@@ -107,7 +110,7 @@ class PtyLine:
     @property
     def end(self) -> int | None:
         """The descriptor of the board's end; None while unplugged, or while no host is there."""
-        return self._board if self._hosted else None
+        return self._board if self._host_present else None
 
     def listen(self, receive: Receive | None) -> None:
         """Give the host's bytes to `receive`; None: to nobody."""
@@ -115,11 +118,11 @@ class PtyLine:
 
     def write(self, data: bytes) -> None:
         """Send bytes to the host; what a full line does not take is lost."""
-        if self._hosted:
-            self._to_host.send(self._spoil("to_host", data))
+        if self._host_present:
+            self._to_host.send(self._distort("to_host", data))
 
-    def _put(self, data: bytes) -> None:
-        if self._board is not None and self._hosted:
+    def _write_to_host(self, data: bytes) -> None:
+        if self._board is not None and self._host_present:
             with suppress(OSError):  # nobody reads there, or the port is closed this moment
                 os.write(self._board, data)
 
@@ -128,44 +131,44 @@ class PtyLine:
         if self._receive is not None:
             self._receive(data)
 
-    def _look(self) -> None:
+    def _check_host(self) -> None:
         """Look whether a host has opened the port; watch it then, else look again."""
         assert self._board is not None
         self._looking = None
         poll = select.poll()
         poll.register(self._board, select.POLLIN)
         if any(events & select.POLLHUP for _, events in poll.poll(0)):
-            self._looking = self._loop.call_later(ALONE_S, self._look)
+            self._looking = self._loop.call_later(ALONE_S, self._check_host)
             return
-        self._hosted = True
-        self._loop.add_reader(self._board, self._readable)
+        self._host_present = True
+        self._loop.add_reader(self._board, self._read_from_host)
 
     def _leave(self) -> None:
         """Watch no more, and look no more."""
-        if self._hosted:
-            self._hosted = False
+        if self._host_present:
+            self._host_present = False
             assert self._board is not None
             self._loop.remove_reader(self._board)
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None
 
-    def _readable(self) -> None:
+    def _read_from_host(self) -> None:
         assert self._board is not None
         try:
-            data = os.read(self._board, _MOST_READ)
+            data = os.read(self._board, _MAX_READ_BYTES)
         except BlockingIOError:
             return
         except OSError:
             data = b""
         if not data:  # the host has closed the port
             self._leave()
-            self._look()
+            self._check_host()
         else:
-            self._to_board.send(self._spoil("to_board", data))
+            self._to_board.send(self._distort("to_board", data))
 
 
-def name_pty(link: Path, target: str) -> None:
+def link_pty(link: Path, target: str) -> None:
     """Let `link` lead to another pty; there is no moment without one."""
     fresh = link.with_suffix(".new")
     fresh.unlink(missing_ok=True)

@@ -42,7 +42,7 @@ async def follow(world: World, steps: Sequence[Any], do: Do) -> list[Any]:
         raise ScriptError(str(error)) from error
     results = []
     for number, step in enumerate(script, 1):
-        await _reach(world, step)
+        await _wait_for_step(world, step)
         if step.do is not None:
             try:
                 results.append(await do(step.do, step.args))
@@ -51,7 +51,7 @@ async def follow(world: World, steps: Sequence[Any], do: Do) -> list[Any]:
     return results
 
 
-async def _reach(world: World, step: Step) -> None:
+async def _wait_for_step(world: World, step: Step) -> None:
     """Wait until a step's moment has come."""
     filling = world.tally.filling + step.fillings
     changed = asyncio.Event()

@@ -67,8 +67,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         # orders its own by time alone: two writes with the same delay would swap their bytes.
         self._timers: list[tuple[int, asyncio.TimerHandle]] = []
         # Those that were set for the instant in which they were set: behind all of the heap's.
-        self._now_due: list[asyncio.TimerHandle] = []
-        self._set = 0
+        self._due_now: list[asyncio.TimerHandle] = []
+        self._timers_set = 0
         self._thread = get_ident()
         super().__init__(_NoSelector())
 
@@ -80,7 +80,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     @property
     def timers(self) -> list[asyncio.TimerHandle]:
         """The timers that will run, in no particular order."""
-        timers = [timer for _, timer in self._timers] + self._now_due
+        timers = [timer for _, timer in self._timers] + self._due_now
         return [timer for timer in timers if not timer.cancelled()]
 
     def time(self) -> float:
@@ -100,16 +100,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         at_ns = round(when * NS_PER_S)
         timer = asyncio.TimerHandle(at_ns / NS_PER_S, callback, args, self, context)
         if at_ns == self._now_ns:
-            self._now_due.append(timer)
+            self._due_now.append(timer)
         else:
-            self._set += 1
-            heappush(self._timers, ((at_ns << _NUMBER_BITS) + self._set, timer))
+            self._timers_set += 1
+            heappush(self._timers, ((at_ns << _NUMBER_BITS) + self._timers_set, timer))
         return timer
 
     def close(self) -> None:
         """Close the loop; its timers are forgotten."""
         self._timers.clear()
-        self._now_due.clear()
+        self._due_now.clear()
         super().close()
 
     def call_soon(
@@ -171,13 +171,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         A turn is asyncio's own: what is ready, and behind it the timers that are due. Only where
         nothing is ready, the clock jumps first.
         """
-        timers, now_due, ready = self._timers, self._now_due, self._ready
+        timers, now_due, ready = self._timers, self._due_now, self._ready
         stopped = False
         while not stopped:
             while timers and timers[0][1]._cancelled:
                 heappop(timers)
             if not (ready or now_due or self._stopping):
-                self._jump()
+                self._jump_to_next_timer()
             beyond = (self._now_ns + 1) << _NUMBER_BITS
             while timers and timers[0][0] < beyond:
                 ready.append(heappop(timers)[1])
@@ -190,7 +190,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                     handle._run()
             stopped = self._stopping
 
-    def _jump(self) -> None:
+    def _jump_to_next_timer(self) -> None:
         """Move the clock to the next timer; one whose time is past runs at once."""
         if not self._timers:
             raise VirtualTimeError(

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 from contextlib import suppress
 
-_LEAVE_S = 10.0
+_END_TIMEOUT_S = 10.0
 
 
 class WorkerEnded(Exception):
@@ -55,7 +55,7 @@ class Workers:
         assert worker.stdout is not None
         line = await worker.stdout.readline()
         if not line:
-            raise self._ended(number, await worker.wait())
+            raise self._exit_error(number, await worker.wait())
         return line
 
     async def watch(self) -> None:
@@ -64,7 +64,7 @@ class Workers:
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             number = next(number for number, end in enumerate(ends) if end.done())
-            raise self._ended(number, ends[number].result())
+            raise self._exit_error(number, ends[number].result())
         finally:
             for end in ends:
                 end.cancel()
@@ -75,24 +75,24 @@ class Workers:
             if worker.returncode is None:
                 with suppress(ProcessLookupError):
                     worker.send_signal(signal.SIGTERM)
-        await asyncio.gather(*(_gone(worker) for worker in self._running))
+        await asyncio.gather(*(_wait_or_kill(worker) for worker in self._running))
 
-    def _ended(self, number: int, status: int) -> WorkerEnded:
+    def _exit_error(self, number: int, status: int) -> WorkerEnded:
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         return WorkerEnded(
             f"process {number + 1} of {len(self._running)} of the simulator {how}: the hall ends"
         )
 
 
-def may_open_many_files() -> None:
+def raise_open_file_limit() -> None:
     """Let this process, and those it starts, have as many descriptors as they may."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-async def _gone(worker: asyncio.subprocess.Process) -> None:
+async def _wait_or_kill(worker: asyncio.subprocess.Process) -> None:
     try:
-        async with asyncio.timeout(_LEAVE_S):
+        async with asyncio.timeout(_END_TIMEOUT_S):
             await worker.wait()
     except TimeoutError:
         worker.kill()

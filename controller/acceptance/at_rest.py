@@ -2,18 +2,18 @@
 
 import asyncio
 
-from controller.acceptance.session import POCKETS, STALLED, Session, percentile
+from controller.acceptance.session import FIGURE_OF_STALL, POCKETS, Session, percentile
 from drivers.dealer import Status
 from drivers.errors import Result
 from drivers.events import Board, Code, Motor
 
-TRIPS = 40
+ROUND_TRIPS = 40
 SETTLE_S = 0.3
 """After people's hands, for a contact that trembles."""
-SWEEP_LOOK_S = 0.004
-SWEEP_LOOKS = 6000
+SWEEP_INTERVAL_S = 0.004
+MAX_SWEEP_CHECKS = 6000
 """Beyond what the board itself allows for five moves."""
-ENGINE_S = 1.5
+ENGINE_TIMEOUT_S = 1.5
 """Beyond the longest read_limit_ms."""
 
 
@@ -23,7 +23,7 @@ async def lines(of: Session) -> None:
     for board, part in boards:
         ask = of.bench.dealer.status if board == "dealer" else of.bench.reader.status
         trips = []
-        for _ in range(TRIPS):
+        for _ in range(ROUND_TRIPS):
             since_s = of.bench.now_s
             await ask()
             trips.append((of.bench.now_s - since_s) * 1000)
@@ -40,7 +40,7 @@ async def sensors(of: Session) -> None:
         of.figures.take("at_rest", float(value), part)
 
 
-async def own_tests(of: Session) -> None:
+async def run_board_tests(of: Session) -> None:
     """Have both boards test themselves."""
     await of.lower()
     await _gate(of)
@@ -75,15 +75,15 @@ async def _gate(of: Session) -> None:
     if not taken:
         of.figures.leave_out("gate_sweep", f"the board refuses its test: {taken.result.name}")
         return
-    for _ in range(SWEEP_LOOKS):
+    for _ in range(MAX_SWEEP_CHECKS):
         if not await bench.dealer.moves():
             break
-        await asyncio.sleep(SWEEP_LOOK_S)
+        await asyncio.sleep(SWEEP_INTERVAL_S)
     took_ms = (bench.now_s - since_s) * 1000
-    await bench.until(mark, lambda event: event.code is Code.STALL, SWEEP_LOOK_S * 10)
+    await bench.until(mark, lambda event: event.code is Code.STALL, SWEEP_INTERVAL_S * 10)
     if stalls := bench.since(mark, Code.STALL):
         motor = Motor(stalls[0].event.place)
-        of.figures.fail(STALLED[motor], note=f"the motor stalls: {motor.name.lower()}")
+        of.figures.fail(FIGURE_OF_STALL[motor], note=f"the motor stalls: {motor.name.lower()}")
     else:
         of.figures.take("gate_sweep", took_ms)
 
@@ -96,7 +96,7 @@ async def _engine(of: Session) -> None:
         of.figures.fail(name, note="the board says that its engine is away")
         return
     said = await bench.until(
-        mark, lambda event: event.code is Code.ENGINE and event.index > 0, ENGINE_S
+        mark, lambda event: event.code is Code.ENGINE and event.index > 0, ENGINE_TIMEOUT_S
     )
     if said is not None and said.event.place:
         of.figures.take(name, said.event.index)

@@ -13,17 +13,17 @@ from controller.acceptance.quiet import QuietPort
 from drivers.dealer import Dealer, Status
 from drivers.errors import LineLost, Refused, Result
 from drivers.events import Board, Code, Event
-from drivers.identity import Pinned, Welcome, check
+from drivers.identity import ExpectedBoard, Welcome, check
 from drivers.link.link import Link
 from drivers.link.port import Port
 from drivers.reader import Reader
 
 DRAIN_S = 0.01
-DRAIN_LOOKS = 300
+MAX_DRAIN_CHECKS = 300
 """How often is looked, and how many times, whether a board's events of an earlier time are over."""
 AGAIN_S = 0.15
 """Behind a silence: until the host has spoken, and what was unseen has come again."""
-_TROUBLE = ("junk", "crc_errors", "oversize", "malformed", "resends", "duplicates", "gaps")
+_ERROR_COUNTERS = ("junk", "crc_errors", "oversize", "malformed", "resends", "duplicates", "gaps")
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -53,16 +53,18 @@ class Bench:
     def __init__(
         self,
         ports: Mapping[Board, Port],
-        pinned: Mapping[Board, Pinned],
+        pinned: Mapping[Board, ExpectedBoard],
         session_ids: Callable[[], int],
     ) -> None:
         self._loop = asyncio.get_running_loop()
-        self._quiet = {board: QuietPort(port, self._loop.time) for board, port in ports.items()}
+        self._quiet_ports = {
+            board: QuietPort(port, self._loop.time) for board, port in ports.items()
+        }
         self.links: dict[Board, Link] = {}
-        for board, port in self._quiet.items():
+        for board, port in self._quiet_ports.items():
             other: Board = "reader" if board == "dealer" else "dealer"
             right = partial(check, pinned=pinned[board], other=pinned[other])
-            link = Link(port, board, session_ids=session_ids, check=right, on_down=self._down)
+            link = Link(port, board, session_ids=session_ids, check=right, on_down=self._on_down)
             self.links[board] = link
         self.dealer, self.reader = Dealer(self.links["dealer"]), Reader(self.links["reader"])
         self.dealer.on_event = self.reader.on_event = self._take
@@ -71,8 +73,8 @@ class Bench:
         self.heard: list[Heard] = []
         self.attempt = 0
         self.lost: LineLost | None = None
-        self._news = asyncio.Event()
-        self._excused: dict[Board, int] = {"dealer": 0, "reader": 0}
+        self._new_event = asyncio.Event()
+        self._expected_errors: dict[Board, int] = {"dealer": 0, "reader": 0}
 
     async def open(self) -> None:
         """Open both lines and let what the boards still had to say pass.
@@ -82,7 +84,7 @@ class Bench:
         for board, link in self.links.items():
             self.welcomes[board] = await link.open({}, {})
         for board, link in self.links.items():
-            for _ in range(DRAIN_LOOKS):
+            for _ in range(MAX_DRAIN_CHECKS):
                 if link.taken >= self.welcomes[board].events:
                     break
                 await asyncio.sleep(DRAIN_S)
@@ -144,8 +146,8 @@ class Bench:
                         if what(one.event):
                             return one
                     mark = len(self.heard)
-                    self._news.clear()
-                    await self._news.wait()
+                    self._new_event.clear()
+                    await self._new_event.wait()
         except TimeoutError:
             return None
 
@@ -176,7 +178,7 @@ class Bench:
         again meanwhile, or as it speaks again, are no trouble of the line.
         """
         board: Board = "dealer"
-        port, before = self._quiet[board], self._counted(board)
+        port, before = self._quiet_ports[board], self._raw_error_count(board)
         since_s = self.now_s
         port.silent = True
         try:
@@ -185,22 +187,22 @@ class Bench:
             port.silent = False
             await self.dealer.status()  # a word at once, before the board is missed
             await asyncio.sleep(AGAIN_S)
-            self._excused[board] += self._counted(board) - before
+            self._expected_errors[board] += self._raw_error_count(board) - before
 
     def trouble(self, board: Board) -> int:
         """Return how many frames were broken or said again; a session beyond the first is one."""
-        return self._counted(board) - self._excused[board]
+        return self._raw_error_count(board) - self._expected_errors[board]
 
-    def _down(self, lost: LineLost) -> None:
+    def _on_down(self, lost: LineLost) -> None:
         self.lost = self.lost or lost
-        self._news.set()
+        self._new_event.set()
 
-    def _counted(self, board: Board) -> int:
+    def _raw_error_count(self, board: Board) -> int:
         counters = self.links[board].counters
-        frames: int = sum(getattr(counters, name) for name in _TROUBLE)
+        frames: int = sum(getattr(counters, name) for name in _ERROR_COUNTERS)
         return frames + max(0, counters.sessions - 1)
 
     def _take(self, event: Event) -> None:
         self.heard.append(Heard(self._loop.time(), event))
         self.on_event(event)
-        self._news.set()
+        self._new_event.set()

@@ -14,10 +14,10 @@ import msgspec
 
 from controller.acceptance.cards import Card, Cards
 from controller.acceptance.session import (
-    CARD_S,
+    CARD_TIMEOUT_S,
     POCKETS,
+    MachineNotReady,
     Session,
-    Unready,
     percentile,
 )
 from controller.acceptance.steps import Name
@@ -25,24 +25,24 @@ from drivers.dealer import BOUNDS as DEALER_BOUNDS
 from drivers.events import Board, Code, Outlet, Read
 from drivers.reader import BOUNDS as READER_BOUNDS
 
-Subject = Literal["feeder-gap", "gate", "reader-light", "pockets"]
+CalibrationSubject = Literal["feeder-gap", "gate", "reader-light", "pockets"]
 Shown = Callable[[str], None]
 
-TURNS: Final = 10
+MAX_TURNS: Final = 10
 """So often somebody turns a screw before it is given up."""
-BATCH: Final = 20
+BATCH_CARDS: Final = 20
 RIGHT_BATCHES: Final = 2
 """So many batches of cards without one that slipped or doubled: 40 cards."""
 SLOW: Final = 3.0
 """So many times the median is a card that slipped."""
-SWEEPS: Final = 5
+GATE_SWEEPS: Final = 5
 LOOKS: Final = 10
-LIT_CARDS: Final = 3
+LIGHT_CARDS: Final = 3
 """Cards on which the light must be right: a joker, a red and a black card look different."""
 SURE: Final = 200
 """The least confidence, of 255, of a light that is right; 128 counts as a reading."""
-LIVE_S: Final = 0.2
-ENDED_S: Final = 0.05
+LIVE_INTERVAL_S: Final = 0.2
+SWEEP_END_S: Final = 0.05
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -57,31 +57,31 @@ class Outcome(msgspec.Struct, frozen=True):
     why: str = ""
 
 
-async def calibrate(of: Session, subject: Subject, shown: Shown) -> Outcome:
+async def calibrate(of: Session, subject: CalibrationSubject, shown: Shown) -> Outcome:
     """Guide somebody through the calibration of one part. `shown` takes what is measured.
 
     Raises Unready, Refused, LineLost.
     """
-    return await _SUBJECTS[subject](of, shown)
+    return await _CALIBRATIONS[subject](of, shown)
 
 
-async def feeder_gap(of: Session, shown: Shown) -> Outcome:
+async def calibrate_feeder_gap(of: Session, shown: Shown) -> Outcome:
     """Feed cards and have the gap set, until none doubles and none slips."""
     right, times, why = 0, list[float](), ""
-    for _ in range(TURNS):
-        fed, doubles, slips = await _batch(of)
+    for _ in range(MAX_TURNS):
+        fed, doubles, slips = await _feed_batch(of)
         times = fed if right == 0 else times + fed
         shown(
-            f"{len(fed)} cards: {_ms(median(fed)) if fed else 'none came'}, "
+            f"{len(fed)} cards: {_ms_text(median(fed)) if fed else 'none came'}, "
             f"{doubles} doubled, {slips} slipped"
         )
         right = right + 1 if fed and not (doubles or slips) else 0
         if right == RIGHT_BATCHES:
-            limit = _setting("feed_limit_ms", 6 * percentile(times, 0.95), DEALER_BOUNDS, 50)
+            limit = _setting_value("feed_limit_ms", 6 * percentile(times, 0.95), DEALER_BOUNDS, 50)
             return Outcome(True, settings={"feed_limit_ms": limit})
         if right:
             continue
-        why = f"{doubles} of {BATCH} doubled, {slips} slipped"
+        why = f"{doubles} of {BATCH_CARDS} doubled, {slips} slipped"
         if not await of.hands.do("gap_closer" if doubles else "gap_wider"):
             break
     return Outcome(False, why=why)
@@ -91,37 +91,37 @@ async def gate(of: Session, shown: Shown) -> Outcome:
     """Sweep the gate over its five outlets until it comes to each, time after time."""
     sweeps, bench = list[float](), of.bench
     await of.lower()
-    for _ in range(TURNS + SWEEPS):
+    for _ in range(MAX_TURNS + GATE_SWEEPS):
         mark, since_s = bench.mark(), bench.now_s
         taken = await bench.tried(bench.dealer.selftest())
         if not taken:
-            raise Unready(f"the dealer board refuses its test: {taken.result.name}")
-        await _until_still(of)
+            raise MachineNotReady(f"the dealer board refuses its test: {taken.result.name}")
+        await _wait_until_still(of)
         took_ms = (bench.now_s - since_s) * 1000
-        stalled = await bench.until(mark, lambda event: event.code is Code.STALL, ENDED_S)
+        stalled = await bench.until(mark, lambda event: event.code is Code.STALL, SWEEP_END_S)
         if stalled is None:
             sweeps.append(took_ms)
-            shown(f"five outlets in {_ms(took_ms)}")
-            if len(sweeps) == SWEEPS:
+            shown(f"five outlets in {_ms_text(took_ms)}")
+            if len(sweeps) == GATE_SWEEPS:
                 # No way from one outlet to another is longer than all of them together.
-                limit = _setting("gate_limit_ms", 2 * max(sweeps), DEALER_BOUNDS, 10)
+                limit = _setting_value("gate_limit_ms", 2 * max(sweeps), DEALER_BOUNDS, 10)
                 return Outcome(True, settings={"gate_limit_ms": limit})
             continue
-        shown(f"it does not come to an outlet: the board gave up after {_ms(took_ms)}")
+        shown(f"it does not come to an outlet: the board gave up after {_ms_text(took_ms)}")
         sweeps.clear()
         if not await of.hands.do("gate_freer"):
             break
     return Outcome(False, why="it does not come to each outlet")
 
 
-async def reader_light(of: Session, shown: Shown) -> Outcome:
+async def calibrate_reader_light(of: Session, shown: Shown) -> Outcome:
     """Look at standing cards again and again while the light is set, until each look is sure."""
     took, way, before, why = list[float](), _BRIGHTER, -1.0, ""
-    turns = TURNS
-    for number in range(1, LIT_CARDS + 1):
-        cards, card = await _standing(of)
+    turns = MAX_TURNS
+    for number in range(1, LIGHT_CARDS + 1):
+        cards, card = await _hold_card_at_window(of)
         while True:
-            looks = await _looks(of, cards, card)
+            looks = await _take_looks(of, cards, card)
             quality = mean(look.confidence if look.readable else 0 for look in looks)
             sure = sum(look.readable and look.confidence >= SURE for look in looks)
             shown(f"card {number}: {sure} of {LOOKS} looks sure, confidence {quality:.0f} of 255")
@@ -133,10 +133,10 @@ async def reader_light(of: Session, shown: Shown) -> Outcome:
                 way = _DARKER if way == _BRIGHTER else _BRIGHTER
             before, turns = quality, turns - 1
             if turns < 0 or not await of.hands.do(way):
-                await _let_go(of, cards, card)
+                await _release_card(of, cards, card)
                 return Outcome(False, "reader", why=why)
-        await _let_go(of, cards, card)
-    limit = _setting("read_limit_ms", 3 * percentile(took, 0.95), READER_BOUNDS, 10)
+        await _release_card(of, cards, card)
+    limit = _setting_value("read_limit_ms", 3 * percentile(took, 0.95), READER_BOUNDS, 10)
     return Outcome(True, "reader", {"read_limit_ms": limit})
 
 
@@ -162,21 +162,21 @@ _BRIGHTER: Final[Name] = "brighter"
 _DARKER: Final[Name] = "darker"
 
 
-async def _batch(of: Session) -> tuple[list[float], int, int]:
+async def _feed_batch(of: Session) -> tuple[list[float], int, int]:
     """Feed some cards; return their times (ms), how many doubled, and how many slipped."""
     cards = await of.ensure()
-    if cards.fed + BATCH > of.card_set.cards:
+    if cards.fed + BATCH_CARDS > of.card_set.cards:
         cards = await of.ensure(whole=True)
     first, of.loose = cards.fed, True
-    plan = of.anywhere()
+    plan = of.plan_any_pocket()
     cards.plan = lambda card: Outlet.TRAY if card.doubled else plan(card)
-    await cards.feed(first + BATCH)
+    await cards.feed(first + BATCH_CARDS)
 
     def done() -> bool:
-        last = cards.all.get(first + BATCH)
+        last = cards.all.get(first + BATCH_CARDS)
         return last is not None and last.landed_s is not None
 
-    whole = await cards.settle(done, CARD_S)
+    whole = await cards.settle(done, CARD_TIMEOUT_S)
     fed = [cards.card(index) for index in range(first + 1, cards.fed + 1)]
     times = [
         (card.at_s - before.gated_s) * 1000
@@ -192,38 +192,40 @@ async def _batch(of: Session) -> tuple[list[float], int, int]:
     return times, doubles, slips
 
 
-async def _standing(of: Session) -> tuple[Cards, Card]:
+async def _hold_card_at_window(of: Session) -> tuple[Cards, Card]:
     """Bring one card to the window and let it stand there. Raises Unready."""
     cards = await of.ensure()
     index, of.loose = cards.fed + 1, True
     cards.plan = lambda card: None
     await cards.feed(index)
-    if not await cards.settle(lambda: cards.card(index).looked, CARD_S):
-        raise Unready("no card came to the window")
+    if not await cards.settle(lambda: cards.card(index).looked, CARD_TIMEOUT_S):
+        raise MachineNotReady("no card came to the window")
     return cards, cards.card(index)
 
 
-async def _looks(of: Session, cards: Cards, card: Card) -> list[Look]:
+async def _take_looks(of: Session, cards: Cards, card: Card) -> list[Look]:
     """Look at the card in the window some times."""
     bench, looks = of.bench, list[Look]()
     for _ in range(LOOKS):
         mark, since_s = bench.mark(), bench.now_s
         bench.reader.reread(cards.attempt, card.index)
         said = await bench.until(
-            mark, lambda event: event.code is Code.READ and event.index == card.index, CARD_S
+            mark,
+            lambda event: event.code is Code.READ and event.index == card.index,
+            CARD_TIMEOUT_S,
         )
         if said is None or not isinstance(said.event, Read):
-            raise Unready("the reader board does not answer")
+            raise MachineNotReady("the reader board does not answer")
         read = said.event
         looks.append(Look(read.readable, read.confidence, (said.at_s - since_s) * 1000))
     return looks
 
 
-async def _let_go(of: Session, cards: Cards, card: Card) -> None:
+async def _release_card(of: Session, cards: Cards, card: Card) -> None:
     """Let the card in the window go on."""
-    cards.plan = of.anywhere()
+    cards.plan = of.plan_any_pocket()
     cards.go()
-    await cards.settle(lambda: card.landed_s is not None, CARD_S)
+    await cards.settle(lambda: card.landed_s is not None, CARD_TIMEOUT_S)
 
 
 async def _seen(of: Session, outlet: Outlet, there: bool, shown: Shown) -> bool:
@@ -240,7 +242,7 @@ async def _seen(of: Session, outlet: Outlet, there: bool, shown: Shown) -> bool:
     turn: Name = "more_sensitive" if there else "less_sensitive"
     if not await _live(of, asked, part, sees):
         return False
-    for _ in range(TURNS):
+    for _ in range(MAX_TURNS):
         if await sees() is there:
             return True
         if not await _live(of, turn, part, sees):
@@ -254,33 +256,33 @@ async def _live(of: Session, name: Name, part: str, look: Callable[[], Awaitable
     try:
         while not doing.done():
             await look()
-            await asyncio.wait({doing}, timeout=LIVE_S)
+            await asyncio.wait({doing}, timeout=LIVE_INTERVAL_S)
     finally:
         doing.cancel()
     return doing.result()
 
 
-async def _until_still(of: Session) -> None:
-    for _ in range(TURNS * 1000):
+async def _wait_until_still(of: Session) -> None:
+    for _ in range(MAX_TURNS * 1000):
         if not await of.bench.dealer.moves():
             return
-        await asyncio.sleep(ENDED_S / 10)
+        await asyncio.sleep(SWEEP_END_S / 10)
 
 
-def _setting(name: str, value: float, bounds: dict[str, tuple[int, int]], to: int) -> int:
+def _setting_value(name: str, value: float, bounds: dict[str, tuple[int, int]], to: int) -> int:
     """Return a setting's value: rounded up, within the bounds of the board."""
     least, most = bounds[name]
     return max(least, min(most, math.ceil(value / to) * to))
 
 
-def _ms(value: float) -> str:
+def _ms_text(value: float) -> str:
     return f"{value:.0f} ms"
 
 
-_SUBJECTS: dict[Subject, Callable[[Session, Shown], Awaitable[Outcome]]] = {
-    "feeder-gap": feeder_gap,
+_CALIBRATIONS: dict[CalibrationSubject, Callable[[Session, Shown], Awaitable[Outcome]]] = {
+    "feeder-gap": calibrate_feeder_gap,
     "gate": gate,
-    "reader-light": reader_light,
+    "reader-light": calibrate_reader_light,
     "pockets": pockets,
 }
-SUBJECTS: Final = tuple(_SUBJECTS)
+CALIBRATION_SUBJECTS: Final = tuple(_CALIBRATIONS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from controller.acceptance.bench import Bench
 from controller.deal.sightings import Look
-from controller.vault.reading import Readings
+from controller.vault.reading import CardReads
 from drivers.events import Code, Event, Outlet, Read, Source
 
 LATE_S = 0.3
@@ -44,26 +44,26 @@ class Cards:
     attempt: int
     plan: Plan
     look_s: float
-    readings: Readings | None = None
+    readings: CardReads | None = None
     all: dict[int, Card] = field(default_factory=dict)
     fed: int = 0
-    ran_empty: set[int] = field(default_factory=set)
+    empty_sources: set[int] = field(default_factory=set)
     strays: int = 0
     broken: Event | None = None
     _timer: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
         """Listen to the boards."""
-        self._words: dict[Code, Callable[[Event], None]] = {
-            Code.AT_READER: self._at_reader,
+        self._handlers: dict[Code, Callable[[Event], None]] = {
+            Code.AT_READER: self._on_at_reader,
             Code.DOUBLE: lambda event: setattr(self.card(event.index), "doubled", True),
             Code.READ: self._read,
-            Code.GATE: self._gate,
-            Code.LANDED: self._landed,
-            Code.STRAY: self._stray,
-            Code.HOPPER_EMPTY: lambda event: self.ran_empty.add(event.place),
-            Code.JAM: self._break,
-            Code.STALL: self._break,
+            Code.GATE: self._on_gate,
+            Code.LANDED: self._on_landed,
+            Code.STRAY: self._on_stray,
+            Code.HOPPER_EMPTY: lambda event: self.empty_sources.add(event.place),
+            Code.JAM: self._on_breakdown,
+            Code.STALL: self._on_breakdown,
         }
         self.bench.on_event = self._on_event
 
@@ -103,17 +103,17 @@ class Cards:
             self.readings.forget()
 
     def _on_event(self, event: Event) -> None:
-        if event.attempt == self.attempt and event.code in self._words:
-            self._words[event.code](event)
+        if event.attempt == self.attempt and event.code in self._handlers:
+            self._handlers[event.code](event)
 
-    def _at_reader(self, event: Event) -> None:
+    def _on_at_reader(self, event: Event) -> None:
         card = self.card(event.index)
         card.at_s, self.fed = self.bench.now_s, event.index
-        self.bench.reader.at_window(self.attempt, event.index)
+        self.bench.reader.announce_card(self.attempt, event.index)
         if card.looked:
             self._send(card)
         else:
-            self._wait(card)
+            self._start_timer(card)
 
     def _read(self, event: Event) -> None:
         card = self.card(event.index)
@@ -123,14 +123,14 @@ class Cards:
             card.read_s = self.bench.now_s
         if self.readings is not None and self.readings.read(event) is Look.REREAD:
             self.bench.reader.reread(self.attempt, card.index)
-            self._wait(card)
+            self._start_timer(card)
             return
         card.looked = True
         self._stop_timer()
         if card.at_s is not None:
             self._send(card)
 
-    def _late(self, card: Card) -> None:
+    def _on_look_timeout(self, card: Card) -> None:
         """The reader does not say a word of a card."""
         self._timer = None
         card.looked = True
@@ -144,26 +144,26 @@ class Cards:
             card.route, card.routed_s = route, self.bench.now_s
             self.bench.dealer.route(self.attempt, card.index, route)
 
-    def _gate(self, event: Event) -> None:
+    def _on_gate(self, event: Event) -> None:
         card = self.card(event.index)
         card.gated_s, card.outlet = self.bench.now_s, event.place
 
-    def _landed(self, event: Event) -> None:
+    def _on_landed(self, event: Event) -> None:
         card = self.card(event.index)
         card.landed_s, card.landed = self.bench.now_s, event.place
 
-    def _stray(self, event: Event) -> None:
+    def _on_stray(self, event: Event) -> None:
         self.strays += 1
 
-    def _break(self, event: Event) -> None:
+    def _on_breakdown(self, event: Event) -> None:
         if self.broken is None:
             self.broken = event
         self._stop_timer()
 
-    def _wait(self, card: Card) -> None:
+    def _start_timer(self, card: Card) -> None:
         self._stop_timer()
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self.look_s + LATE_S, self._late, card)
+        self._timer = loop.call_later(self.look_s + LATE_S, self._on_look_timeout, card)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

@@ -13,15 +13,15 @@ import msgspec
 
 from controller import tomlfile
 from controller.journal.entries import Entry
-from controller.journal.wire_group import WireEvent, unpack
+from controller.journal.wire_group import LoggedBoardEvent, unpack
 from controller.words import Words
-from drivers.events import Code, JamAt
+from drivers.events import Code, JamPlace
 
-Did = Literal["cleaned", "replaced"]
+ServiceKind = Literal["cleaned", "replaced"]
 Due = Literal["fine", "soon", "now"]
-RECENT: Final = 100
+RECENT_ATTEMPTS: Final = 100
 """Attempts that rates are taken over: some ten thousand cards, so that one in a thousand shows."""
-LEAST_CARDS: Final = 1000
+MIN_CARDS_FOR_RATE: Final = 1000
 """Fewer cards than these tell no rate."""
 SET: Final = "set"
 
@@ -66,11 +66,11 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     n: int
     time: str
     part: str
-    did: Did
+    did: ServiceKind
     who: str = ""
 
 
-class Sign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class WearSign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One row of health.toml, which says what each field means."""
 
     part: str
@@ -83,7 +83,7 @@ class Sign(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     do_en: str
     do_zh: str
     reason: str
-    since: Did | None = None
+    since: ServiceKind | None = None
 
 
 class Found(msgspec.Struct, frozen=True, gc=False):
@@ -101,7 +101,7 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     since: str = ""
 
 
-class Health(msgspec.Struct, frozen=True, kw_only=True):
+class WearReport(msgspec.Struct, frozen=True, kw_only=True):
     """A table's health: since its journal began, over the last attempts, and what is due."""
 
     entries: int
@@ -117,49 +117,51 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(one for due in order for one in self.found if one.due == due)
 
 
-def attempts_of(entries: Iterable[Entry]) -> list[Attempt]:
+def count_attempts(entries: Iterable[Entry]) -> list[Attempt]:
     """Fold a journal's entries into the counts of its attempts, in their order."""
-    folding = _Folding()
+    folding = _WearFold()
     for entry in entries:
         folding.take(entry)
     return folding.attempts()
 
 
-def health_of(attempts: Sequence[Attempt], marks: Sequence[Mark] = (), entries: int = 0) -> Health:
+def report_wear(
+    attempts: Sequence[Attempt], marks: Sequence[Mark] = (), entries: int = 0
+) -> WearReport:
     """Return what the counts of attempts, and what was done about them, come to."""
     names = dict.fromkeys(attempt.card_set for attempt in attempts)
     sets = {name: [one for one in attempts if one.card_set == name] for name in names}
     found = [
-        _found(name, sign, sign.part, attempts, marks)
+        _find_wear(name, sign, sign.part, attempts, marks)
         for name, sign in signs().items()
         if sign.part != SET
     ]
     found += [
-        _found(name, sign, f"{SET}:{card_set}", of, marks)
+        _find_wear(name, sign, f"{SET}:{card_set}", of, marks)
         for card_set, of in sets.items()
         for name, sign in signs().items()
         if sign.part == SET
     ]
-    return Health(
+    return WearReport(
         entries=entries,
-        whole=_sum(attempts),
-        recent=_sum(attempts[-RECENT:]),
-        sets={name: _sum(of) for name, of in sets.items()},
+        whole=_sum_counts(attempts),
+        recent=_sum_counts(attempts[-RECENT_ATTEMPTS:]),
+        sets={name: _sum_counts(of) for name, of in sets.items()},
         found=tuple(found),
     )
 
 
-def signs() -> Mapping[str, Sign]:
+def signs() -> Mapping[str, WearSign]:
     """Return every sign of wear by its name."""
-    return _file().sign
+    return _load_signs().sign
 
 
 def parts() -> Mapping[str, Words]:
     """Return the parts that can be cleaned or replaced, beside the sets."""
-    return _file().part
+    return _load_signs().part
 
 
-class _Folding:
+class _WearFold:
     """The fold's present state: attempts by number."""
 
     def __init__(self) -> None:
@@ -183,7 +185,7 @@ class _Folding:
             self._add(number, Counts(passes=data["passes"]))
         elif entry.kind == "wire":
             for event in unpack(data, number):
-                self._event(number, event)
+                self._add_event(number, event)
 
     def attempts(self) -> list[Attempt]:
         """Return what there is of each attempt whose cards were moved."""
@@ -191,22 +193,22 @@ class _Folding:
         begun = {number: self._begun.get(number, (0, "")) for number in numbers}
         return [Attempt(*begun[number], self._counts[number]) for number in numbers]
 
-    def _event(self, number: int, event: WireEvent) -> None:
+    def _add_event(self, number: int, event: LoggedBoardEvent) -> None:
         if event.code == Code.READ:
             looked = self._looked.setdefault(number, set())
             if event.index in looked:
                 self._add(number, Counts(extra_looks=1))
             looked.add(event.index)
-        elif event.code == Code.JAM and event.place == JamAt.LANDING:
+        elif event.code == Code.JAM and event.place == JamPlace.LANDING:
             self._add(number, Counts(not_landed=1))
-        elif event.code in _ONE:
-            self._add(number, _ONE[Code(event.code)])
+        elif event.code in _COUNT_OF_EVENT:
+            self._add(number, _COUNT_OF_EVENT[Code(event.code)])
 
     def _add(self, number: int, more: Counts) -> None:
         self._counts[number] = self._counts.get(number, Counts()) + more
 
 
-_ONE: Final[Mapping[Code, Counts]] = {
+_COUNT_OF_EVENT: Final[Mapping[Code, Counts]] = {
     Code.JAM: Counts(jams=1),
     Code.DOUBLE: Counts(doubles=1),
     Code.STRAY: Counts(not_landed=1),
@@ -215,49 +217,49 @@ _ONE: Final[Mapping[Code, Counts]] = {
 }
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _WearFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     part: dict[str, Words]
-    sign: dict[str, Sign]
+    sign: dict[str, WearSign]
 
 
 @cache
-def _file() -> _File:
+def _load_signs() -> _WearFile:
     text = resources.files("controller.acceptance").joinpath("health.toml").read_text("utf-8")
-    return tomlfile.parse(text, _File, name="health.toml")
+    return tomlfile.parse(text, _WearFile, name="health.toml")
 
 
-def _sum(attempts: Iterable[Attempt]) -> Counts:
+def _sum_counts(attempts: Iterable[Attempt]) -> Counts:
     return sum((attempt.counts for attempt in attempts), Counts())
 
 
-def _found(
-    name: str, sign: Sign, part: str, attempts: Sequence[Attempt], marks: Sequence[Mark]
+def _find_wear(
+    name: str, sign: WearSign, part: str, attempts: Sequence[Attempt], marks: Sequence[Mark]
 ) -> Found:
     done = [mark for mark in marks if mark.part == part and _counts(mark, sign)]
     last = max(done, key=lambda mark: mark.n, default=None)
     behind = 0 if last is None else last.n
     of = [attempt for attempt in attempts if attempt.n > behind]
-    counts = _sum(of if sign.per == "since" else of[-RECENT:])
+    counts = _sum_counts(of if sign.per == "since" else of[-RECENT_ATTEMPTS:])
     value: float | None = getattr(counts, sign.of)
     if sign.per == "1000":
-        value = None if counts.cards < LEAST_CARDS else 1000 * (value or 0) / counts.cards
+        value = None if counts.cards < MIN_CARDS_FOR_RATE else 1000 * (value or 0) / counts.cards
     return Found(
         name,
         part,
         None if value is None else round(value, 2),
         sign.soon,
         sign.now,
-        _due(value, sign),
+        _due_for(value, sign),
         "" if last is None else last.time,
     )
 
 
-def _counts(mark: Mark, sign: Sign) -> bool:
+def _counts(mark: Mark, sign: WearSign) -> bool:
     """Whether something that was done begins a sign's count anew: what is new is clean, too."""
     return sign.since != "replaced" or mark.did == "replaced"
 
 
-def _due(value: float | None, sign: Sign) -> Due:
+def _due_for(value: float | None, sign: WearSign) -> Due:
     if value is None or value < sign.soon:
         return "fine"
     return "soon" if value < sign.now else "now"

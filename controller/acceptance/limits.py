@@ -11,7 +11,7 @@ from controller import tomlfile
 from controller.words import Words
 
 
-class Bounds(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class FigureBounds(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """Beyond `warn` people are warned, beyond `fail` the machine is not used."""
 
     warn: float
@@ -35,36 +35,36 @@ class Limit(
     reason: str
     part: str = ""
     each: tuple[str, ...] = ()
-    asked: Bounds | None = None
+    asked: FigureBounds | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The parts it is taken of: each, or the one."""
         return self.each or (self.part,)
 
-    def bounds(self, *, asked: bool) -> Bounds:
+    def bounds(self, *, asked: bool) -> FigureBounds:
         """Return its limits; `asked`: of a table whose reader has no trigger wire."""
         if asked and self.asked is not None:
             return self.asked
-        return Bounds(self.warn, self.fail)
+        return FigureBounds(self.warn, self.fail)
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _LimitsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     part: dict[str, Words]
     figure: dict[str, Limit]
 
 
 def limits() -> Mapping[str, Limit]:
     """Return every figure that is measured, by its name, in the order of the report."""
-    return _file().figure
+    return _load_limits().figure
 
 
 def parts() -> Mapping[str, Words]:
     """Return what the parts of a machine are called."""
-    return _file().part
+    return _load_limits().part
 
 
 @cache
-def _file() -> _File:
+def _load_limits() -> _LimitsFile:
     text = resources.files("controller.acceptance").joinpath("limits.toml").read_text("utf-8")
-    return tomlfile.parse(text, _File, name="limits.toml")
+    return tomlfile.parse(text, _LimitsFile, name="limits.toml")

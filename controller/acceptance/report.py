@@ -13,7 +13,7 @@ from drivers.events import Board
 from drivers.identity import Hal, Welcome
 
 SCHEMA: Final = 1
-_MARK: Final[Mapping[Verdict, str]] = {
+_VERDICT_MARKS: Final[Mapping[Verdict, str]] = {
     "pass": "✓ 合格 pass",
     "warn": "! 注意 warn",
     "fail": "✕ 不合格 FAIL",
@@ -21,7 +21,7 @@ _MARK: Final[Mapping[Verdict, str]] = {
 }
 
 
-class BoardSaid(msgspec.Struct, frozen=True):
+class ReportedBoard(msgspec.Struct, frozen=True):
     """What a board said of itself; `fed` and `landed` count cards of its life."""
 
     id: str
@@ -48,21 +48,21 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     program: str
     release: Release | None
-    boards: dict[Board, BoardSaid]
+    boards: dict[Board, ReportedBoard]
     verdict: Verdict
     figures: tuple[Figure, ...]
 
     @property
     def failed(self) -> tuple[str, ...]:
         """The parts that failed, in the order of the report."""
-        return self._parts("fail")
+        return self._parts_with("fail")
 
     @property
     def warned(self) -> tuple[str, ...]:
         """The parts that people are warned of, in the order of the report."""
-        return self._parts("warn")
+        return self._parts_with("warn")
 
-    def _parts(self, verdict: Verdict) -> tuple[str, ...]:
+    def _parts_with(self, verdict: Verdict) -> tuple[str, ...]:
         found = (figure.part for figure in self.figures if figure.verdict == verdict)
         return tuple(dict.fromkeys(found))
 
@@ -86,7 +86,7 @@ def report_of(
         seconds=round(seconds, 1),
         program=program,
         release=release,
-        boards={board: _said(welcome) for board, welcome in welcomes.items()},
+        boards={board: _reported_board(welcome) for board, welcome in welcomes.items()},
         verdict=worst(figures),
         figures=figures,
     )
@@ -94,34 +94,34 @@ def report_of(
 
 def page(report: Report) -> str:
     """Return the report as Markdown: what was found first, then every figure, then the boards."""
-    return "\n".join(_page(report)) + "\n"
+    return "\n".join(_page_lines(report)) + "\n"
 
 
-def _page(report: Report) -> Iterator[str]:
+def _page_lines(report: Report) -> Iterator[str]:
     simulated = "（模拟 simulated）" if report.simulated else ""
     yield f"# 整机自检 Self-test: {report.table}{simulated}"
     yield ""
-    yield f"**{_MARK[report.verdict]}** · {report.time} · {report.seconds:.0f} s"
+    yield f"**{_VERDICT_MARKS[report.verdict]}** · {report.time} · {report.seconds:.0f} s"
     for verdict in ("fail", "warn"):
         found = [figure for figure in report.figures if figure.verdict == verdict]
         if found:
             yield ""
-            yield f"## {_MARK[verdict]}"
+            yield f"## {_VERDICT_MARKS[verdict]}"
         for figure in found:
             yield ""
-            yield from _finding(figure)
+            yield from _figure_lines(figure)
     yield from _all(report)
-    yield from _boards(report)
+    yield from _board_lines(report)
 
 
-def _finding(figure: Figure) -> Iterator[str]:
+def _figure_lines(figure: Figure) -> Iterator[str]:
     limit, part = figure.limit, parts()[figure.part]
     known = fault(limit.fault)
     yield f"### {part.zh} {part.en}"
     yield ""
     yield f"* {limit.zh} / {limit.en}: **{shown(figure)}** ({bound(figure)})"
     if figure.note:
-        yield f"* {_plain(figure.note)}"
+        yield f"* {_cell_text(figure.note)}"
     yield f"* 处理：{limit.do_zh}"
     yield f"* Do: {limit.do_en}"
     yield (
@@ -138,14 +138,14 @@ def _all(report: Report) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for figure in report.figures:
         limit, part = figure.limit, parts()[figure.part]
-        note = f" ({_plain(figure.note)})" if figure.note else ""
+        note = f" ({_cell_text(figure.note)})" if figure.note else ""
         yield (
             f"| {part.zh} {part.en} | {limit.zh}<br>{limit.en} | {shown(figure)}{note} "
-            f"| {bound(figure)} | {_MARK[figure.verdict]} |"
+            f"| {bound(figure)} | {_VERDICT_MARKS[figure.verdict]} |"
         )
 
 
-def _boards(report: Report) -> Iterator[str]:
+def _board_lines(report: Report) -> Iterator[str]:
     yield ""
     yield "## 控制板与程序 Boards and program"
     yield ""
@@ -175,12 +175,12 @@ def bound(figure: Figure) -> str:
     return f"{sign} {figure.warn:g}, 不合格 fail: {sign} {figure.fail:g}"
 
 
-def _plain(note: str) -> str:
+def _cell_text(note: str) -> str:
     return note.replace("|", "/").replace("\n", " ")
 
 
-def _said(welcome: Welcome) -> BoardSaid:
-    return BoardSaid(
+def _reported_board(welcome: Welcome) -> ReportedBoard:
+    return ReportedBoard(
         id=welcome.uid,
         hal=welcome.hal,
         firmware=welcome.firmware,

@@ -6,16 +6,16 @@ from itertools import pairwise
 
 from controller.acceptance.cards import Card, Cards
 from controller.acceptance.session import (
-    BEAMS,
-    CARD_S,
+    BEAM_PARTS,
+    CARD_TIMEOUT_S,
     LIFT_S,
+    MachineNotReady,
     Session,
-    Unready,
     percentile,
-    round_robin,
+    round_robin_plan,
 )
 from controller.vault.reading import Counted
-from drivers.events import Code, JamAt, Outlet, Source
+from drivers.events import Code, JamPlace, Outlet, Source
 
 CARDS = 500
 """So many cards are looked at, at least: a reader that misses one in a hundred shows."""
@@ -25,7 +25,7 @@ SLOW = 3.0
 """So many times the median is a feed that slipped."""
 EARLY = 100
 """From so many cards on, what has failed already ends the rounds."""
-TRAY_FEEDS = 3
+MAX_TRAY_FEEDS = 3
 """How often the tray is fed in a round: a pair that sticks again comes back to it."""
 
 
@@ -51,37 +51,37 @@ async def rounds(of: Session, cards_wanted: int = CARDS) -> None:
     for number in range(1, most + 1):
         of.told(f"round {number}", tally.cards, cards_wanted)
         try:
-            await _round(of, tally)
-        except Unready:
+            await _run_round(of, tally)
+        except MachineNotReady:
             if not tally.cards:
                 raise
             break
-        if tally.cards >= cards_wanted or _hopeless(of, tally):
+        if tally.cards >= cards_wanted or _should_stop_early(of, tally):
             break
-    _judge(of, tally)
+    _judge_totals(of, tally)
 
 
-async def _round(of: Session, tally: Tally) -> None:
+async def _run_round(of: Session, tally: Tally) -> None:
     cards = await of.ensure(whole=True)
-    readings = of.count_reads(cards)
+    readings = of.count_readings(cards)
     await _shuffle(of, cards)
-    cards.plan = round_robin(of.card_set.hand)
+    cards.plan = round_robin_plan(of.card_set.hand)
     of.loose = True
     if cards.broken is None and await _feed(of, cards):
-        tally.read = _added(tally.read, readings.counted(_dealt(cards)))
-        tally.cards += len(_dealt(cards))
-        _time(cards, tally, of.card_set.cards)
-        extra = abs(len(_dealt(cards)) - of.card_set.cards)
+        tally.read = _add_readings(tally.read, readings.counted(_dealt_indices(cards)))
+        tally.cards += len(_dealt_indices(cards))
+        _add_times(cards, tally, of.card_set.cards)
+        extra = abs(len(_dealt_indices(cards)) - of.card_set.cards)
         of.figures.take("count", extra)
-        await _pulses(of, cards)
-        await _hand_out(of, cards, tally)
+        await _compare_pulses(of, cards)
+        await _lift_hands(of, cards, tally)
     else:
-        tally.read = _added(tally.read, readings.counted(_looked(cards)))
-        tally.cards += len(_looked(cards))
-        if cards.fed == of.card_set.cards and _at_feeder(cards):
+        tally.read = _add_readings(tally.read, readings.counted(_looked_indices(cards)))
+        tally.cards += len(_looked_indices(cards))
+        if cards.fed == of.card_set.cards and _is_feeder_jam(cards):
             of.figures.fail("count", note="the hopper's sensor sees cards, and the set is out")
         else:
-            tally.jams.append(_place(of, cards))
+            tally.jams.append(_breakdown_place(of, cards))
         of.bench.dealer.stop()
     cards.close()
     of.cards = None
@@ -106,41 +106,41 @@ async def _feed(of: Session, cards: Cards) -> bool:
     """Feed hopper and tray until both are empty; False where something breaks."""
     size = of.card_set.cards
     if not (taken := await of.bench.tried(cards.feed(size + 1))):
-        raise Unready(f"the dealer board refuses to feed: {taken.result.name}")
-    if not await _through(cards, Source.HOPPER, size + 1):
+        raise MachineNotReady(f"the dealer board refuses to feed: {taken.result.name}")
+    if not await _wait_for_landings(cards, Source.HOPPER, size + 1):
         return False
-    for _ in range(TRAY_FEEDS):
+    for _ in range(MAX_TRAY_FEEDS):
         in_tray = cards.in_tray()
         if not in_tray:
             break
         for card in in_tray:
             card.landed = None  # it is fed again, by another index
-        cards.ran_empty.discard(Source.TRAY)
+        cards.empty_sources.discard(Source.TRAY)
         last = cards.fed + 2 * len(in_tray) + 1
         if not await of.bench.tried(cards.feed(last, Source.TRAY)):
             return False
-        if not await _through(cards, Source.TRAY, last):
+        if not await _wait_for_landings(cards, Source.TRAY, last):
             return False
     return True
 
 
-async def _through(cards: Cards, source: Source, last: int) -> bool:
+async def _wait_for_landings(cards: Cards, source: Source, last: int) -> bool:
     """Wait until a source ran empty, or gave its last card, and every card has landed."""
 
     def done() -> bool:
-        empty = source in cards.ran_empty or cards.fed >= last
+        empty = source in cards.empty_sources or cards.fed >= last
         return empty and all(card.landed_s is not None for card in cards.all.values())
 
-    return await cards.settle(done, CARD_S)
+    return await cards.settle(done, CARD_TIMEOUT_S)
 
 
-async def _pulses(of: Session, cards: Cards) -> None:
+async def _compare_pulses(of: Session, cards: Cards) -> None:
     status, told = await of.status(), await of.bench.reader.status()
     note = f"{status.fed} and {told.pulses}" if status.fed != told.pulses else ""
     of.figures.take("pulses", abs(status.fed - told.pulses), note=note)
 
 
-async def _hand_out(of: Session, cards: Cards, tally: Tally) -> None:
+async def _lift_hands(of: Session, cards: Cards, tally: Tally) -> None:
     """Bring the hands up, have them taken and put back, and go down again."""
     bench = of.bench
     if of.figures.failed("lift_up"):
@@ -177,16 +177,16 @@ async def _hand_out(of: Session, cards: Cards, tally: Tally) -> None:
         of.figures.take("lift_down", took_ms)
 
 
-def _dealt(cards: Cards) -> list[int]:
+def _dealt_indices(cards: Cards) -> list[int]:
     """Return the indices of the cards that lie in the four pockets."""
     return [card.index for card in cards.all.values() if card.landed in (0, 1, 2, 3)]
 
 
-def _looked(cards: Cards) -> list[int]:
+def _looked_indices(cards: Cards) -> list[int]:
     return [card.index for card in cards.all.values() if card.looked and not card.doubled]
 
 
-def _time(cards: Cards, tally: Tally, size: int) -> None:
+def _add_times(cards: Cards, tally: Tally, size: int) -> None:
     """Take the times of a round whose cards all landed."""
     tally.strays += cards.strays
     fed = [cards.all[index] for index in sorted(cards.all) if index <= size]
@@ -199,22 +199,22 @@ def _time(cards: Cards, tally: Tally, size: int) -> None:
         if before.gated_s is not None and card.at_s is not None:
             tally.feeds.append((card.at_s - before.gated_s) * 1000)
     for card in fed:
-        _time_one(card, tally)
+        _add_card_times(card, tally)
 
 
-def _time_one(card: Card, tally: Tally) -> None:
+def _add_card_times(card: Card, tally: Tally) -> None:
     if card.at_s is not None and card.read_s is not None:
         tally.looks.append(max(0.0, card.read_s - card.at_s) * 1000)
     if card.routed_s is not None and card.gated_s is not None:
         tally.passes.append((card.gated_s - card.routed_s) * 1000)
 
 
-def _at_feeder(cards: Cards) -> bool:
+def _is_feeder_jam(cards: Cards) -> bool:
     event = cards.broken
-    return event is not None and event.code is Code.JAM and event.place == JamAt.FEEDER
+    return event is not None and event.code is Code.JAM and event.place == JamPlace.FEEDER
 
 
-def _place(of: Session, cards: Cards) -> str:
+def _breakdown_place(of: Session, cards: Cards) -> str:
     """Return where a round broke; what is more than a passing jam is blamed on its part."""
     event = cards.broken
     if event is None:
@@ -222,22 +222,22 @@ def _place(of: Session, cards: Cards) -> str:
     if event.code is Code.STALL:
         of.blame(event)
         return "a motor"
-    place = JamAt(event.place)
-    if place is JamAt.LANDING:
+    place = JamPlace(event.place)
+    if place is JamPlace.LANDING:
         route = cards.card(event.index).route
         if route is not None:
-            of.figures.take("landing", 1, BEAMS[route])
+            of.figures.take("landing", 1, BEAM_PARTS[route])
     return place.name.lower()
 
 
-def _hopeless(of: Session, tally: Tally) -> bool:
+def _should_stop_early(of: Session, tally: Tally) -> bool:
     """Whether more rounds would change nothing."""
     bad = tally.cards >= EARLY and tally.read.unreadable * 500 > tally.cards * 50
     gone = of.figures.failed("shuffle_time") or of.figures.failed("count")
     return bad or gone or len(tally.jams) >= 3
 
 
-def _judge(of: Session, tally: Tally) -> None:
+def _judge_totals(of: Session, tally: Tally) -> None:
     figures = of.figures
     jams = ", ".join(tally.jams)
     figures.take("jams", len(tally.jams), note=jams)
@@ -248,8 +248,8 @@ def _judge(of: Session, tally: Tally) -> None:
         median = statistics.median(tally.feeds)
         figures.take("feed_time", median)
         slow = sum(feed > SLOW * median for feed in tally.feeds)
-        figures.take("slow_feeds", _in_500(slow, len(tally.feeds)))
-        figures.take("doubles", _in_500(tally.doubles, len(tally.feeds)))
+        figures.take("slow_feeds", _per_500(slow, len(tally.feeds)))
+        figures.take("doubles", _per_500(tally.doubles, len(tally.feeds)))
     if tally.looks:
         figures.take("read_time", percentile(tally.looks, 0.95))
     if tally.passes:
@@ -257,17 +257,17 @@ def _judge(of: Session, tally: Tally) -> None:
     if tally.cards:
         read = tally.read
         note = f"{tally.cards} cards"
-        figures.take("unreadable", _in_500(read.unreadable, tally.cards), note=note)
-        figures.take("unread", _in_500(read.unread, tally.cards), note=note)
-        figures.take("misread", _in_500(read.misread, tally.cards), note=note)
+        figures.take("unreadable", _per_500(read.unreadable, tally.cards), note=note)
+        figures.take("unread", _per_500(read.unread, tally.cards), note=note)
+        figures.take("misread", _per_500(read.misread, tally.cards), note=note)
         figures.take("wrong_cards", read.wrong)
 
 
-def _in_500(count: int, of: int) -> float:
+def _per_500(count: int, of: int) -> float:
     return count * 500 / max(1, of)
 
 
-def _added(one: Counted, other: Counted) -> Counted:
+def _add_readings(one: Counted, other: Counted) -> Counted:
     return Counted(
         one.cards + other.cards,
         one.unreadable + other.unreadable,

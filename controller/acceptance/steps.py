@@ -57,7 +57,7 @@ class Hands(Protocol):
         """Give the signal; the step may be done a moment after this has returned."""
 
 
-class SimulatedHands:
+class SimulatedOperator:
     """Hands that move a simulated machine, by `request(deed, **words)` (sim/CONTROL.md)."""
 
     def __init__(self, request: Callable[..., Awaitable[Any]]) -> None:

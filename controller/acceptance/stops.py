@@ -2,29 +2,29 @@
 
 import asyncio
 
-from controller.acceptance.session import CARD_S, Session
+from controller.acceptance.session import CARD_TIMEOUT_S, Session
 from drivers.errors import Result
-from drivers.events import Code, Event, StoppedBy
+from drivers.events import BoardStopReason, Code, Event
 
 SHUFFLED_S = 70.0
 """Beyond the longest of three passes."""
 PASSES = 3
-UNDER_WAY_S = 0.2
-STOPPED_S = 2.0
+BEFORE_SILENCE_S = 0.2
+STOPPED_TIMEOUT_S = 2.0
 """Behind the host's next word, for a board that has stopped to say so."""
 SILENT_S = 0.7
 """Long enough for a board to stop; so short that it has not been unheard for 500 ms then."""
-ALIVE_MS = 100.0
+BOARD_INTERVAL_MS = 100.0
 """A board is heard so often: it may have stopped so long after its last word."""
-PRESSED_S = 20.0
+PRESS_TIMEOUT_S = 20.0
 """How long people may take to press the stop once cards run."""
 LOOK_S = 1.0
 """How long is looked on whether anything still moves."""
-RUNNING = 60
+MAX_RUNNING_CARDS = 60
 """Cards that may run until somebody presses; ten seconds of them at four a second or more."""
 
 
-async def silence_in_shuffle(of: Session) -> None:
+async def check_silence_in_shuffle(of: Session) -> None:
     """Fall silent while the shuffler runs: by when has it stopped, by its own words."""
     cards = await of.ensure(afresh=True)
     bench = of.bench
@@ -32,14 +32,14 @@ async def silence_in_shuffle(of: Session) -> None:
     if not await bench.tried(bench.dealer.shuffle(cards.attempt, PASSES)):
         of.figures.leave_out("silence_stop", "the board does not shuffle")
         return
-    await asyncio.sleep(UNDER_WAY_S)
+    await asyncio.sleep(BEFORE_SILENCE_S)
     async with bench.silence() as heard_s:
         await asyncio.sleep(SILENT_S)
         last_ms = heard_s() * 1000
     if cards.broken is not None:
         of.blame(cards.broken)
         return
-    stopped = await bench.until(mark, _silent, STOPPED_S)
+    stopped = await bench.until(mark, _silent, STOPPED_TIMEOUT_S)
     if bench.since(mark, Code.SHUFFLED):
         return  # the passes were over before: the cards will tell
     if stopped is None:
@@ -47,7 +47,7 @@ async def silence_in_shuffle(of: Session) -> None:
         bench.dealer.stop()
         await of.ensure(whole=True)
         return
-    of.figures.take("silence_stop", last_ms + ALIVE_MS)
+    of.figures.take("silence_stop", last_ms + BOARD_INTERVAL_MS)
     mark = bench.mark()
     await bench.tried(bench.dealer.shuffle(cards.attempt, PASSES))
     done = (Code.SHUFFLED, Code.JAM, Code.STALL)
@@ -58,24 +58,24 @@ async def silence_in_shuffle(of: Session) -> None:
         of.blame(ended.event)
 
 
-async def silence_in_feeding(of: Session) -> None:
+async def check_silence_in_feeding(of: Session) -> None:
     """Fall silent behind one card's route: that card goes on, and no other than the next."""
     cards = await of.ensure()
-    bench, route = of.bench, of.anywhere()
+    bench, route = of.bench, of.plan_any_pocket()
     first = cards.fed + 1
     cards.plan = lambda card: None
     of.loose = True
     if not await bench.tried(cards.feed(first + 2)):
         of.figures.leave_out("fed_in_silence", "the board does not feed")
         return
-    await cards.settle(lambda: cards.card(first).looked, CARD_S)
+    await cards.settle(lambda: cards.card(first).looked, CARD_TIMEOUT_S)
     mark = bench.mark()
     cards.plan = lambda card: route(card) if card.index == first else None
     cards.go()
     async with bench.silence() as heard_s:
         await asyncio.sleep(SILENT_S)
         last_ms = heard_s() * 1000
-    stopped = await bench.until(mark, _silent, STOPPED_S)
+    stopped = await bench.until(mark, _silent, STOPPED_TIMEOUT_S)
     status = await of.status()
     beyond = max(0, status.fed - first - 1)
     if cards.broken is not None:
@@ -85,17 +85,17 @@ async def silence_in_feeding(of: Session) -> None:
     if stopped is None:
         of.figures.fail("silence_stop", note=f"it did not stop within {SILENT_S * 1000:.0f} ms")
     else:
-        of.figures.take("silence_stop", last_ms + ALIVE_MS)
+        of.figures.take("silence_stop", last_ms + BOARD_INTERVAL_MS)
     of.figures.take("fed_in_silence", beyond)
     cards.plan = route
     await bench.tried(cards.feed(first + 2))
     cards.go()
-    await cards.settle(lambda: cards.card(first + 2).landed_s is not None, CARD_S)
+    await cards.settle(lambda: cards.card(first + 2).landed_s is not None, CARD_TIMEOUT_S)
     if cards.broken is not None:
         of.blame(cards.broken)
 
 
-async def emergency(of: Session) -> None:
+async def check_emergency_stop(of: Session) -> None:
     """Have the emergency stop pressed while cards run, and released again."""
     cards = await of.ensure()
     bench = of.bench
@@ -103,14 +103,14 @@ async def emergency(of: Session) -> None:
         for name in ("estop_seen", "estop_stop"):
             of.figures.leave_out(name, "nobody could press it")
         return
-    cards.plan, of.loose, first = of.anywhere(), True, cards.fed
-    if not await bench.tried(cards.feed(min(first + RUNNING, of.card_set.cards))):
+    cards.plan, of.loose, first = of.plan_any_pocket(), True, cards.fed
+    if not await bench.tried(cards.feed(min(first + MAX_RUNNING_CARDS, of.card_set.cards))):
         of.figures.leave_out("estop_seen", "the board does not feed")
         return
-    await cards.settle(lambda: cards.fed > first + 1, CARD_S)
+    await cards.settle(lambda: cards.fed > first + 1, CARD_TIMEOUT_S)
     mark = bench.mark()
     await of.hands.now("press_estop")
-    stopped = await bench.until(mark, _pressed, PRESSED_S)
+    stopped = await bench.until(mark, _pressed, PRESS_TIMEOUT_S)
     if stopped is None:
         of.figures.fail("estop_seen", note="it was not seen while cards ran")
         bench.dealer.stop()
@@ -138,7 +138,7 @@ async def _released(of: Session, fed: int) -> None:
         wrong += 1
         notes.append("it is still seen pressed")
     elif not await bench.tried(cards.feed(fed + 1)) or not await cards.settle(
-        lambda: cards.card(fed + 1).landed_s is not None, CARD_S
+        lambda: cards.card(fed + 1).landed_s is not None, CARD_TIMEOUT_S
     ):
         wrong += 1
         notes.append("the cards do not go on")
@@ -146,8 +146,8 @@ async def _released(of: Session, fed: int) -> None:
 
 
 def _silent(event: Event) -> bool:
-    return event.code is Code.STOPPED and event.place == StoppedBy.HOST_SILENT
+    return event.code is Code.STOPPED and event.place == BoardStopReason.HOST_SILENT
 
 
 def _pressed(event: Event) -> bool:
-    return event.code is Code.STOPPED and event.place == StoppedBy.ESTOP
+    return event.code is Code.STOPPED and event.place == BoardStopReason.ESTOP

@@ -3,11 +3,11 @@
 import asyncio
 
 from controller.acceptance.cards import Card, Cards
-from controller.acceptance.session import BEAMS, CARD_S, POCKETS, Session
+from controller.acceptance.session import BEAM_PARTS, CARD_TIMEOUT_S, POCKETS, Session
 from drivers.dealer import Status
-from drivers.events import Code, JamAt, Outlet, Source
+from drivers.events import Code, JamPlace, Outlet, Source
 
-SEEN_S = 0.1
+SENSOR_DELAY_S = 0.1
 """After a landing, until the sensor of the place has to see the card."""
 HOLD_S = 0.9
 """Behind the board's first try and its way back: then the card is let go."""
@@ -24,10 +24,10 @@ async def outlets(of: Session) -> None:
             else:
                 of.figures.fail("feed_time", note="no card came to the window")
             return
-        await _judge(of, cards, card, outlet)
+        await _judge_card(of, cards, card, outlet)
 
 
-async def out_of_the_tray(of: Session) -> None:
+async def check_tray_feed(of: Session) -> None:
     """Feed the card that lies in the tray again."""
     cards = await of.ensure()
     if not cards.in_tray():
@@ -39,13 +39,13 @@ async def out_of_the_tray(of: Session) -> None:
     if not await bench.tried(cards.feed(index, Source.TRAY)):
         of.figures.fail("refeed", note="the board does not feed from the tray")
         return
-    await cards.settle(lambda: cards.card(index).landed_s is not None, CARD_S)
+    await cards.settle(lambda: cards.card(index).landed_s is not None, CARD_TIMEOUT_S)
     at_s = cards.card(index).at_s
     if at_s is None:
         of.figures.fail("refeed", note="the card does not come out of the tray")
         return
     of.figures.take("refeed", (at_s - since_s) * 1000)
-    await asyncio.sleep(SEEN_S)
+    await asyncio.sleep(SENSOR_DELAY_S)
     if (await of.status()).sees_tray:
         of.figures.take("pocket", 1, "tray", note="it sees a card in an empty tray")
 
@@ -57,14 +57,14 @@ async def held(of: Session) -> None:
         of.figures.leave_out("jam_recovery", "nobody could hold a card")
         return
     bench, index = of.bench, cards.fed + 1
-    cards.plan = of.anywhere()
+    cards.plan = of.plan_any_pocket()
     mark, since_s, of.loose = bench.mark(), bench.now_s, True
     if not await bench.tried(cards.feed(index)):
         of.figures.leave_out("jam_recovery", "the board does not feed")
         return
     await asyncio.sleep(HOLD_S)
     await of.hands.now("let_go")
-    await cards.settle(lambda: cards.card(index).landed_s is not None, CARD_S)
+    await cards.settle(lambda: cards.card(index).landed_s is not None, CARD_TIMEOUT_S)
     card = cards.card(index)
     if card.at_s is not None:
         of.figures.take("jam_recovery", (card.at_s - since_s) * 1000)
@@ -92,16 +92,16 @@ async def doubled(of: Session) -> None:
         of.loose = False
 
 
-async def _judge(of: Session, cards: Cards, card: Card, outlet: Outlet) -> None:
+async def _judge_card(of: Session, cards: Cards, card: Card, outlet: Outlet) -> None:
     """Judge what one card on its way to one outlet was seen to do."""
     broken = cards.broken
-    if broken is not None and not (broken.code is Code.JAM and broken.place == JamAt.LANDING):
+    if broken is not None and not (broken.code is Code.JAM and broken.place == JamPlace.LANDING):
         of.blame(broken)
-        of.figures.leave_out("landing", "the card stuck before it", BEAMS[outlet])
+        of.figures.leave_out("landing", "the card stuck before it", BEAM_PARTS[outlet])
         return
     of.figures.take("wrong_outlet", int(card.outlet != outlet or card.landed not in (None, outlet)))
-    of.figures.take("landing", int(card.landed_s is None), BEAMS[outlet])
-    await asyncio.sleep(SEEN_S)
+    of.figures.take("landing", int(card.landed_s is None), BEAM_PARTS[outlet])
+    await asyncio.sleep(SENSOR_DELAY_S)
     seen = _seen(await of.status(), outlet)
     note = "" if seen else "it does not see the card that lies there"
     of.figures.take("pocket", int(not seen), POCKETS[outlet], note=note)

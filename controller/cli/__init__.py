@@ -55,7 +55,7 @@ COMMANDS = {
 }
 
 
-class LineError(click.ClickException):
+class CliError(click.ClickException):
     """Bad usage or a bad configuration: one line on stderr, exit 2."""
 
     exit_code = 2
@@ -65,7 +65,7 @@ class LineError(click.ClickException):
         return "".join(char if char.isprintable() else "·" for char in self.message)
 
 
-_PIPE_CLOSED = 128 + 13
+_EXIT_PIPE_CLOSED = 128 + 13
 """What a shell says of a program that was stopped by writing to a closed pipe (SIGPIPE)."""
 
 
@@ -82,7 +82,7 @@ class LazyGroup(click.Group):
         if entry is None:
             return None
         if entry.needs_sim and importlib.util.find_spec("sim") is None:
-            raise LineError(
+            raise CliError(
                 f"dealtable {cmd_name} needs the simulator: install dealtable-sim beside dealtable"
             )
         command = importlib.import_module(entry.module).command
@@ -115,45 +115,45 @@ class LazyGroup(click.Group):
         try:
             return super().main(*args, **extra)
         except OSError as failure:
-            _give_up_writing(failure)
+            _exit_if_output_failed(failure)
             raise
         finally:
-            _give_up_if_unwritten()  # before the interpreter finds out, when it cannot be told
+            _exit_if_output_unwritten()  # before the interpreter finds out, when it cannot be told
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; a file that cannot be used is bad usage."""
         try:
             return super().invoke(ctx)
         except OSError as failure:
-            _give_up_writing(failure)
+            _exit_if_output_failed(failure)
             raise
         except Exception as error:
             from controller.tomlfile import FileError  # not before it is needed: the help is fast
 
             if isinstance(error, FileError):
-                raise LineError(str(error)) from None
+                raise CliError(str(error)) from None
             raise
 
 
-def _give_up_if_unwritten() -> None:
+def _exit_if_output_unwritten() -> None:
     """Exit where what is left of the output cannot be written."""
     for stream in (sys.stderr, sys.stdout):
         try:
             if stream is not None:
                 stream.flush()
         except OSError as failure:
-            _discard(stream)
-            _exit_unwritten(failure)
+            _redirect_to_null(stream)
+            _exit_for_failed_output(failure)
 
 
-def _give_up_writing(failure: OSError) -> None:
+def _exit_if_output_failed(failure: OSError) -> None:
     """Exit where a failure is the output's; return where it is another's."""
-    _give_up_if_unwritten()
-    if _at_output(failure):
-        _exit_unwritten(failure)
+    _exit_if_output_unwritten()
+    if _is_output_failure(failure):
+        _exit_for_failed_output(failure)
 
 
-def _at_output(failure: OSError) -> bool:
+def _is_output_failure(failure: OSError) -> bool:
     """Tell whether something failed in what writes to the terminal: here, in click, in rich."""
     module, trace = "", failure.__traceback__
     while trace is not None:
@@ -161,16 +161,16 @@ def _at_output(failure: OSError) -> bool:
     return failure.filename is None and module.startswith((__name__, "click.", "rich."))
 
 
-def _exit_unwritten(failure: OSError) -> NoReturn:
+def _exit_for_failed_output(failure: OSError) -> NoReturn:
     """Exit with 2 and one line; quietly where nobody reads any more."""
     if failure.errno == errno.EPIPE:
-        raise SystemExit(_PIPE_CLOSED)
+        raise SystemExit(_EXIT_PIPE_CLOSED)
     with suppress(OSError):
         click.echo(f"Error: the output cannot be written: {failure.strerror}", err=True)
-    raise SystemExit(LineError.exit_code)
+    raise SystemExit(CliError.exit_code)
 
 
-def _discard(stream: IO[str]) -> None:
+def _redirect_to_null(stream: IO[str]) -> None:
     """Let a stream lead nowhere, so that what is left in it disturbs nobody at the end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())

@@ -8,9 +8,9 @@ import click
 import msgspec
 from msgspec import inspect
 
-from controller.commands import COMMANDS, Order, names, usage
+from controller.commands import COMMANDS, Order, names, usage_line
 from controller.faults import Language
-from controller.match_arguments import OfWord
+from controller.match_arguments import ConfirmVerbalArgs
 from controller.messages import Phase, Role
 from controller.rules.penalties.offences import catalogue
 from controller.tomlwords import expected, short
@@ -26,9 +26,9 @@ GROUPS: Final = {
 """The commands of a table, by who may give them."""
 
 
-def list_of_commands() -> str:
+def format_command_list() -> str:
     """Return every command with its arguments and what it does, for the end of a help text."""
-    return "\n".join(_group(title, roles) for title, roles in GROUPS.items())
+    return "\n".join(_format_group(title, roles) for title, roles in GROUPS.items())
 
 
 def about(cmd: str, language: Language = "en") -> str:
@@ -38,24 +38,24 @@ def about(cmd: str, language: Language = "en") -> str:
     """
     order = COMMANDS.get(cmd)
     if order is None:
-        raise click.UsageError(getattr(no_such_command(cmd), language))
-    lines = [f"{usage(cmd)}: {order.does}", ""]
+        raise click.UsageError(getattr(describe_unknown_command(cmd), language))
+    lines = [f"{usage_line(cmd)}: {order.does}", ""]
     lines += [f"  {line.strip()}" for line in (order.args.__doc__ or "").strip().splitlines()]
-    lines += ["", *_arguments(order)] if msgspec.structs.fields(order.args) else []
+    lines += ["", *_format_arguments(order)] if msgspec.structs.fields(order.args) else []
     lines += [
         "",
         f"Roles:   {names(Role, order.roles)}",
-        f"Phases:  {_phases(order)}",
-        f"About:   {_BOUND[order.bound]}",
+        f"Phases:  {_format_phases(order)}",
+        f"About:   {_BOUND_TEXTS[order.bound]}",
         f"Example: {example(cmd)}",
     ]
-    if OFFENCE in order.args.__struct_fields__:
-        lines += ["", getattr(_OFFENCES, language)]
+    if OFFENCE_ARGUMENT in order.args.__struct_fields__:
+        lines += ["", getattr(_OFFENCES_HEADING, language)]
         lines += [f"  {row.id:<28}{getattr(row, language)}" for row in catalogue().values()]
     return "\n".join(lines)
 
 
-def no_such_command(cmd: str) -> Words:
+def describe_unknown_command(cmd: str) -> Words:
     """Say that there is no command of that name, and which one it may be."""
     close = difflib.get_close_matches(cmd, COMMANDS, n=1)
     if close:
@@ -71,58 +71,61 @@ def no_such_command(cmd: str) -> Words:
 def example(cmd: str) -> str:
     """Return a command as it may be typed: with what it must have, by whom may give it."""
     order = COMMANDS[cmd]
-    words = [f"{name}={_typed(value)}" for name, value in _examples(order.args).items()]
-    role = next(role for role in _LEAST if role in order.roles)
+    words = [
+        f"{name}={_shell_word(value)}" for name, value in _example_arguments(order.args).items()
+    ]
+    role = next(role for role in _EXAMPLE_ROLES if role in order.roles)
     key = ["--as", role.value] if order.signed else []
     return " ".join(["dealtable send", cmd, *words, *key, "--state-dir state"])
 
 
-def _group(title: str, roles: frozenset[Role]) -> str:
+def _format_group(title: str, roles: frozenset[Role]) -> str:
     rows = [
-        f"  {short(usage(cmd), _WIDEST):<{_WIDEST}}  {order.does}"
+        f"  {short(usage_line(cmd), _USAGE_WIDTH):<{_USAGE_WIDTH}}  {order.does}"
         for cmd, order in COMMANDS.items()
         if order.roles == roles
     ]
     return "\n".join(["\b", f"{title}:", *rows, ""])
 
 
-def _arguments(order: Order) -> list[str]:
+def _format_arguments(order: Order) -> list[str]:
     shape = inspect.type_info(order.args)
     assert isinstance(shape, inspect.StructType)  # it is one
     return [
-        f"  {field.name:<20}{expected(field.type).en}{'' if field.required else _default(field)}"
+        f"  {field.name:<20}{expected(field.type).en}"
+        f"{'' if field.required else _format_default(field)}"
         for field in shape.fields
     ]
 
 
-def _default(field: inspect.Field) -> str:
+def _format_default(field: inspect.Field) -> str:
     """Say that an argument may be left out, and what it is then."""
     return " (may be left out)" if field.default is None else f" (else {_json(field.default)})"
 
 
-def _phases(order: Order) -> str:
+def _format_phases(order: Order) -> str:
     if order.phases != frozenset(Phase):
         return f"of the machine: {names(Phase, order.phases)}"
     return "any; a match says its own" if order.bound == "match" else "any"
 
 
-def _examples(args: Any) -> dict[str, Any]:
+def _example_arguments(args: Any) -> dict[str, Any]:
     """Return a value for each argument that must be there, by its type's example."""
     shape = inspect.type_info(args)
     assert isinstance(shape, inspect.StructType)  # it is one
-    due = {field.name: _example(field.type) for field in shape.fields if field.required}
-    if args is OfWord:
+    due = {field.name: _example_value(field.type) for field in shape.fields if field.required}
+    if args is ConfirmVerbalArgs:
         return {"ruling": "R1"}
     return due | ({"seat": "N"} if "offence" in due and "side" not in due else {})
 
 
-def _example(shape: inspect.Type) -> Any:
+def _example_value(shape: inspect.Type) -> Any:
     if isinstance(shape, inspect.Metadata):
         return (shape.extra_json_schema or {})["examples"][0]
     return shape.values[0] if isinstance(shape, inspect.LiteralType) else True
 
 
-def _typed(value: Any) -> str:
+def _shell_word(value: Any) -> str:
     return shlex.quote(value if isinstance(value, str) else _json(value))
 
 
@@ -130,17 +133,17 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-OFFENCE: Final = "offence"
+OFFENCE_ARGUMENT: Final = "offence"
 """The argument that names an offence by its id."""
 
-_OFFENCES: Final = Words("Offences:", "违例事项：")
+_OFFENCES_HEADING: Final = Words("Offences:", "违例事项：")
 
-_WIDEST: Final = 30
+_USAGE_WIDTH: Final = 30
 """Letters of a command and its arguments in the list; --about has them all."""
 
-_LEAST: Final = (Role.TABLE, Role.REFEREE, Role.CHIEF, Role.TECHNICIAN, Role.OBSERVER)
+_EXAMPLE_ROLES: Final = (Role.TABLE, Role.REFEREE, Role.CHIEF, Role.TECHNICIAN, Role.OBSERVER)
 
-_BOUND: Final = {
+_BOUND_TEXTS: Final = {
     "none": "no deal of its own",
     "machine": "the deal and attempt that the machine has under way",
     "match": "the deal and attempt that the match is at",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from controller.cli import LineError
+from controller.cli import CliError
 from drivers.adapters.shell import AdapterError
 
 EPILOG = """\b
@@ -44,35 +44,37 @@ def barcode(path: Path, learn: bool, back: str) -> None:
     table.toml says `trigger = "asked"` for it. With --learn no table runs: the program says which
     card to lay, reads it twice, and writes its code into CONFIG. It can be ended and goes on later.
     """
-    from controller.cli.barcode_file import load_barcode
+    from controller.cli.barcode_file import load_barcode_file
     from controller.cli.barcode_learn import learn_cards
 
-    profile = load_barcode(path)
+    profile = load_barcode_file(path)
     if learn:
         learn_cards(path, "A" if back == "A" else "B")
         return
     if not profile.cards:
-        raise LineError(f"{path}: it has no [[card]] yet; run: dealtable adapter barcode --learn")
-    from controller.cli.hardening import close_the_network, keep_to_oneself
-    from drivers.adapters.barcode import BarcodeHal, barcode_reader
-    from drivers.adapters.barcode_engine import SerialEngine
-    from drivers.adapters.shell import Folder, serve
-    from drivers.firmware.main import own_hash
+        raise CliError(f"{path}: it has no [[card]] yet; run: dealtable adapter barcode --learn")
+    from controller.cli.hardening import deny_network, restrict_process
+    from drivers.adapters.barcode import BarcodeHal, make_barcode_reader
+    from drivers.adapters.barcode_engine import SerialEnginePort
+    from drivers.adapters.shell import AdapterStorage, serve
+    from drivers.firmware.main import own_source_hash
 
-    keep_to_oneself(hidden=True)  # it sees every card
-    close_the_network()
+    restrict_process(hidden=True)  # it sees every card
+    deny_network()
     engine, of = profile.engine, profile.adapter
     uid = bytes.fromhex(of.id)
-    hal = BarcodeHal(uid, engine, profile.codes, SerialEngine(engine), _say)
+    hal = BarcodeHal(uid, engine, profile.codes, SerialEnginePort(engine), _print_message)
     try:
-        folder = Folder(of.folder)
-        board = barcode_reader(hal, engine, folder.next_boot(), own_hash(), folder.stored())
-        serve(board, hal, of.link, store=folder.store, say=_say)
+        folder = AdapterStorage(of.folder)
+        board = make_barcode_reader(
+            hal, engine, folder.next_boot(), own_source_hash(), folder.stored()
+        )
+        serve(board, hal, of.link, store=folder.store, say=_print_message)
     except AdapterError as error:
-        raise LineError(str(error)) from None
+        raise CliError(str(error)) from None
 
 
-def _say(line: str) -> None:
+def _print_message(line: str) -> None:
     click.echo(line, err=True)
 
 
@@ -85,9 +87,9 @@ def modbus(path: Path, check: bool) -> None:
     Every drive is told to stop at the start and at the end, and nothing moves unless all of them
     answer. Exit 1: --check found a unit that does not answer or refuses.
     """
-    from controller.cli.adapter_modbus import check_line, serve_line
+    from controller.cli.adapter_modbus import check_modbus, serve_modbus
 
     if check:
-        check_line(path)
+        check_modbus(path)
     else:
-        serve_line(path, _say)
+        serve_modbus(path, _print_message)

@@ -8,60 +8,60 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from controller.cli import LineError
-from controller.cli.modbus_file import load_modbus
+from controller.cli import CliError
+from controller.cli.modbus_file import load_modbus_file
 from drivers.adapters.modbus_map import MapError
-from drivers.adapters.shell import AdapterError, Folder, serve
+from drivers.adapters.shell import AdapterError, AdapterStorage, serve
 from drivers.firmware.dealer import Dealer
-from drivers.firmware.main import Clock, own_hash
+from drivers.firmware.main import Clock, own_source_hash
 
 SETTLE_MS = 3000
 """How long units may take to come before the board is there, with or without them."""
 
 
-def serve_line(path: Path, say: Callable[[str], None]) -> None:
+def serve_modbus(path: Path, say: Callable[[str], None]) -> None:
     """Be the dealer board until a signal; `say` takes what people should know.
 
     Raises LineError, and FileError for the map.
     """
-    told = load_modbus(path)
+    told = load_modbus_file(path)
     try:
         from drivers.adapters.modbus import ModbusHal
         from drivers.adapters.modbus_line import SerialPort
     except ImportError as missing:
-        raise LineError(_NOT_THERE.format(missing.name)) from None
+        raise CliError(_NOT_INSTALLED.format(missing.name)) from None
     clock = Clock()
     port = SerialPort(told.line)
     try:
         hal = ModbusHal(told, port, clock.now_ms, say)
-        folder = Folder(told.adapter.folder)
-        board = Dealer(hal, folder.next_boot(), 0, own_hash(), folder.stored())
+        folder = AdapterStorage(told.adapter.folder)
+        board = Dealer(hal, folder.next_boot(), 0, own_source_hash(), folder.stored())
         hal.settle(SETTLE_MS)
         serve(board, hal, told.adapter.link, store=folder.store, say=say)
     except (AdapterError, MapError) as error:
-        raise LineError(str(error)) from None
+        raise CliError(str(error)) from None
     finally:
         port.close()
 
 
-def check_line(path: Path) -> None:
+def check_modbus(path: Path) -> None:
     """Read every mapped place once and print what stands there; exit 1 where one does not answer.
 
     Nothing is written to the line. Raises LineError, and FileError for the map.
     """
-    told = load_modbus(path)
+    told = load_modbus_file(path)
     try:
         from drivers.adapters.modbus_check import look
         from drivers.adapters.modbus_line import Gone, SerialPort
     except ImportError as missing:
-        raise LineError(_NOT_THERE.format(missing.name)) from None
+        raise CliError(_NOT_INSTALLED.format(missing.name)) from None
     clock = Clock()
     port = SerialPort(told.line)
     try:
         port.read()  # that it is there
         rows = list(look(told, port, clock.now_ms))
     except Gone as gone:
-        raise LineError(str(gone)) from None
+        raise CliError(str(gone)) from None
     finally:
         port.close()
     table = Table("name", "unit", "place", "says", "means")
@@ -72,4 +72,4 @@ def check_line(path: Path) -> None:
         sys.exit(1)
 
 
-_NOT_THERE = "{} is not installed: pip install 'dealtable[modbus]'"
+_NOT_INSTALLED = "{} is not installed: pip install 'dealtable[modbus]'"

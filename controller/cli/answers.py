@@ -11,10 +11,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from controller.journal.data import Back, Base64, Board, Hash, Signature
-from controller.machine.order.foresight import Foreseen, LostTime
+from controller.machine.order.foresight import DecisionPreview, LostTime
 from controller.machine.order.match_orders import EVENTS
 from controller.messages import Event, Offer, Seat, State
-from controller.rules.penalties.proposals import Proposal
+from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.penalties.records import Penalty
 from controller.rules.returns import State as OfReturn
 from controller.sheet.form import ScoreSheet
@@ -23,8 +23,8 @@ Sealed = Annotated[
     Base64, Meta(description="for the asker alone: sealed to the key of his certificate, base64")
 ]
 
-Stalled = Literal["feed", "pass", "gate", "shuffle", "lift"]
-Silent = Literal["engine"]
+StalledMotor = Literal["feed", "pass", "gate", "shuffle", "lift"]
+SilentDevice = Literal["engine"]
 """A motor that did not bring its part to where its sensor is."""
 
 
@@ -36,37 +36,37 @@ class Done(Answer, frozen=True):
     """It is done; there is nothing to add."""
 
 
-class Entries(Answer, frozen=True):
+class EventsAnswer(Answer, frozen=True):
     """Public entries, oldest first; where there are more, ask again behind the last."""
 
     events: list[Event]
 
 
-class Proposals(Answer, frozen=True):
+class RulingsAnswer(Answer, frozen=True):
     """What a charge can lead to, the ladder's own answer first."""
 
-    proposals: list[Proposal]
+    proposals: list[PenaltyProposal]
 
 
-class Offered(Answer, frozen=True):
+class OffersAnswer(Answer, frozen=True):
     """Every command that changes something and is that role's to give."""
 
     offers: list[Offer]
 
 
-class NowAt(Answer, frozen=True):
+class PhaseAnswer(Answer, frozen=True):
     """The match took it, and is in this phase now (`phase` of the state's match)."""
 
     phase: str
 
 
-class Pressed(Answer, frozen=True):
+class ConfirmAnswer(Answer, frozen=True):
     """The match took it, and is in this phase now; nothing where it took a call back."""
 
     phase: str | UnsetType = UNSET
 
 
-class Proposed(NowAt, frozen=True):
+class ProposeAnswer(PhaseAnswer, frozen=True):
     """The ruling that waits now for whom it needs; `ruling` is what it is called."""
 
     ruling: str
@@ -74,7 +74,7 @@ class Proposed(NowAt, frozen=True):
     needs: Literal["referee", "chief"]
 
 
-class LaidOut(Answer, frozen=True):
+class SetMatchAnswer(Answer, frozen=True):
     """The id of the match that was laid out."""
 
     match: str
@@ -89,7 +89,7 @@ class Sent(Answer, frozen=True):
     parts: int
 
 
-class DocumentPart(Sent, frozen=True):
+class DocumentAnswer(Sent, frozen=True):
     """A part of that document: `text`, number `part` from 1 on. `sig` is the table's, of all."""
 
     sig: Signature
@@ -97,7 +97,7 @@ class DocumentPart(Sent, frozen=True):
     text: Base64
 
 
-class Arrived(Answer, frozen=True):
+class TakeOverAnswer(Answer, frozen=True):
     """The match that is here now, where it stands; or, before all is there, what is missing.
 
     `missing`: numbers of the parts.
@@ -110,7 +110,7 @@ class Arrived(Answer, frozen=True):
     phase: str | UnsetType = UNSET
 
 
-class StartedDeal(Answer, frozen=True):
+class StartDealAnswer(Answer, frozen=True):
     """The attempt that began, `uncut` for a reason; or, without its cut, that there was none."""
 
     deal: int | UnsetType = UNSET
@@ -119,13 +119,13 @@ class StartedDeal(Answer, frozen=True):
     cut: UnsetType | None = UNSET
 
 
-class CutAt(Answer, frozen=True):
+class CutAnswer(Answer, frozen=True):
     """The cut that was taken, in cards."""
 
     cut: int
 
 
-class SetThere(Answer, frozen=True):
+class ReplaceSetAnswer(Answer, frozen=True):
     """The set that lies in the machine now, its back, and who said so."""
 
     set: str
@@ -133,20 +133,20 @@ class SetThere(Answer, frozen=True):
     by: str
 
 
-class SetCounted(Answer, frozen=True):
+class ClearSetAnswer(Answer, frozen=True):
     """The set that may be dealt with again, and who counted it."""
 
     set: str
     by: str
 
 
-class RightTribute(Answer, frozen=True):
+class TributeAnswer(Answer, frozen=True):
     """Whether the card is the one that is due; nothing where only people can know it."""
 
     right: bool | UnsetType = UNSET
 
 
-class RightReturn(Answer, frozen=True):
+class ReturnAnswer(Answer, frozen=True):
     """What the rulebook says of the card; nothing where only people can know it.
 
     `key`: the rule that says so; `article`: where it stands, null where the rulebook is silent.
@@ -157,7 +157,7 @@ class RightReturn(Answer, frozen=True):
     article: str | UnsetType | None = UNSET
 
 
-class GivenUp(Answer, frozen=True):
+class VoidAnswer(Answer, frozen=True):
     """Why the attempt was given up."""
 
     reason: str
@@ -172,63 +172,63 @@ class OpenedHand(Answer, frozen=True):
     sealed: Sealed
 
 
-class Tested(Answer, frozen=True):
+class SelftestAnswer(Answer, frozen=True):
     """The boards that have tested themselves, the motors that did not turn, and what said nothing:
     some engines say nothing of an empty window."""
 
     boards: list[Board]
-    stalled: list[Stalled]
-    silent: list[Silent]
+    stalled: list[StalledMotor]
+    silent: list[SilentDevice]
 
 
-class Configured(Answer, frozen=True):
+class ConfigureAnswer(Answer, frozen=True):
     """The settings that a board has taken."""
 
     board: Board
     settings: dict[str, int]
 
 
-class Calibrated(Answer, frozen=True):
+class CalibrateAnswer(Answer, frozen=True):
     """The board that is at its known positions, the motors that did not turn, what said nothing."""
 
     board: Board
-    stalled: list[Stalled]
-    silent: list[Silent]
+    stalled: list[StalledMotor]
+    silent: list[SilentDevice]
 
 
-ANSWERS: Final[Mapping[str, type[msgspec.Struct]]] = {
-    **dict.fromkeys(EVENTS, NowAt),
+ANSWER_TYPES: Final[Mapping[str, type[msgspec.Struct]]] = {
+    **dict.fromkeys(EVENTS, PhaseAnswer),
     "snapshot": State,
-    "events": Entries,
+    "events": EventsAnswer,
     "sheet": ScoreSheet,
-    "rulings": Proposals,
-    "foresee": Foreseen,
+    "rulings": RulingsAnswer,
+    "foresee": DecisionPreview,
     "lost_time": LostTime,
-    "offers": Offered,
-    "propose": Proposed,
-    "forfeit": Proposed,
+    "offers": OffersAnswer,
+    "propose": ProposeAnswer,
+    "forfeit": ProposeAnswer,
     "call": Done,
     "attend": Done,
-    "confirm": Pressed,
+    "confirm": ConfirmAnswer,
     "hold": Done,
     "resume": Done,
-    "set_match": LaidOut,
+    "set_match": SetMatchAnswer,
     "transfer": Sent,
-    "document": DocumentPart,
-    "take_over": Arrived,
-    "start_deal": StartedDeal,
-    "cut": CutAt,
+    "document": DocumentAnswer,
+    "take_over": TakeOverAnswer,
+    "start_deal": StartDealAnswer,
+    "cut": CutAnswer,
     "release": Done,
-    "replace_set": SetThere,
-    "clear_set": SetCounted,
-    "tribute": RightTribute,
-    "return": RightReturn,
+    "replace_set": ReplaceSetAnswer,
+    "clear_set": ClearSetAnswer,
+    "tribute": TributeAnswer,
+    "return": ReturnAnswer,
     "acknowledge": Done,
     "clear_jam": Done,
-    "void": GivenUp,
+    "void": VoidAnswer,
     "open_hand": OpenedHand,
-    "selftest": Tested,
-    "configure": Configured,
-    "calibrate": Calibrated,
+    "selftest": SelftestAnswer,
+    "configure": ConfigureAnswer,
+    "calibrate": CalibrateAnswer,
 }
 """By command; what a match carries out answers with its phase."""

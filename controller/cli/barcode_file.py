@@ -10,13 +10,13 @@ from msgspec import Meta, field
 from controller import tomlfile
 from controller.cards import FACES, Face, face_text, parse_face
 from controller.config import BoardId
-from drivers.adapters.barcode import MARGIN_MS, Coded
+from drivers.adapters.barcode import ANSWER_MARGIN_MS, CodedCard
 from drivers.adapters.barcode_engine import Engine, Parity
 from drivers.firmware.wire import BACK_A, BACK_B
 
 BackName = Literal["A", "B"]
 # What the reader board's core waits for a look at most, and what it waits beyond the engine.
-_LONGEST_MS = 1000 - MARGIN_MS
+_MAX_LOOK_MS = 1000 - ANSWER_MARGIN_MS
 BACKS: Mapping[BackName, int] = {"A": BACK_A, "B": BACK_B}
 
 HexBytes = Annotated[
@@ -36,7 +36,7 @@ class BarcodeFileError(tomlfile.FileError):
     """A profile of a barcode reader cannot be used; its text is one line that says why."""
 
 
-class AdapterPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BarcodeAdapterSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whose place the adapter takes: the board's `id`, and `link`, the port that the table opens.
 
     `folder` is its own: how often it was started, and what its board stores.
@@ -47,7 +47,7 @@ class AdapterPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     folder: Path
 
 
-class EnginePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The engine's serial port, and what it says and is told (adapters/barcode_engine.py)."""
 
     port: Annotated[str, Meta(min_length=1, description="a serial port")]
@@ -66,15 +66,15 @@ class EnginePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Refuse a silence as long as the look itself, and more than a reader board waits."""
-        if self.timeout_ms + self.late_ms > _LONGEST_MS:
+        if self.timeout_ms + self.late_ms > _MAX_LOOK_MS:
             raise ValueError(
-                f"late_ms = {self.late_ms}: expected at most {_LONGEST_MS} with timeout_ms"
+                f"late_ms = {self.late_ms}: expected at most {_MAX_LOOK_MS} with timeout_ms"
             )
         if self.settle_ms * 2 > self.timeout_ms:
             raise ValueError(f"settle_ms = {self.settle_ms}: expected at most half of timeout_ms")
 
 
-class CardPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BarcodeCardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one code stands for: a face as people write it (♠A, H10, BJ), and a back."""
 
     code: Line
@@ -86,7 +86,7 @@ class CardPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         parse_face(self.face)
 
     @property
-    def coded(self) -> Coded:
+    def coded(self) -> CodedCard:
         """The face's number, and the back as the reader board numbers it."""
         return parse_face(self.face), BACKS[self.back]
 
@@ -94,9 +94,9 @@ class CardPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole barcode.toml. A face may have several codes, a code is one card's face."""
 
-    adapter: AdapterPart
-    engine_part: EnginePart = field(name="engine")
-    cards: tuple[CardPart, ...] = field(name="card", default=())
+    adapter: BarcodeAdapterSection
+    engine_section: BarcodeEngineSection = field(name="engine")
+    cards: tuple[BarcodeCardSection, ...] = field(name="card", default=())
 
     def __post_init__(self) -> None:
         """Refuse a code that is said twice, or that means that nothing was read."""
@@ -107,13 +107,13 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(
                     f"card[{number}].code: expected another one than card[{known}] has"
                 )
-            if card.code == self.engine_part.no_read:
+            if card.code == self.engine_section.no_read:
                 raise ValueError(f"card[{number}].code: expected another one than engine.no_read")
 
     @property
     def engine(self) -> Engine:
         """The engine as the adapter takes it."""
-        of = self.engine_part
+        of = self.engine_section
         return Engine(
             port=of.port,
             baud=of.baud,
@@ -131,7 +131,7 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     @property
-    def codes(self) -> Mapping[bytes, Coded]:
+    def codes(self) -> Mapping[bytes, CodedCard]:
         """What each code stands for."""
         return {card.code.encode(): card.coded for card in self.cards}
 
@@ -141,12 +141,12 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(face for face in range(FACES) if (face, BACKS[back]) not in known)
 
 
-def load_barcode(path: Path) -> BarcodeFile:
+def load_barcode_file(path: Path) -> BarcodeFile:
     """Return the profile in a barcode.toml. Raises BarcodeFileError, one line."""
     return tomlfile.read(path, BarcodeFile, BarcodeFileError)
 
 
-def with_card(text: str, code: str, face: Face, back: BackName) -> str:
+def append_card(text: str, code: str, face: Face, back: BackName) -> str:
     """Return a profile's text with one card more; what stands there stays, comments too."""
     said = code.replace("\\", "\\\\").replace('"', '\\"')
     row = f'[[card]]\ncode = "{said}"\nface = "{face_text(face)}"\nback = "{back}"\n'

@@ -8,24 +8,24 @@ import click
 
 from controller import whole_files
 from controller.cards import Face, face_text
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.cli.barcode_file import (
     BACKS,
     BackName,
     BarcodeFile,
     BarcodeFileError,
-    load_barcode,
-    with_card,
+    append_card,
+    load_barcode_file,
 )
 from controller.tomlfile import text_of
-from drivers.adapters.barcode_engine import Engine, Looking, SerialEngine
+from drivers.adapters.barcode_engine import BarcodeScan, Engine, SerialEnginePort
 from drivers.adapters.shell import NEVER_MS
 from drivers.firmware.main import Clock
 
-_SAME = 2
+_EQUAL_SCANS = 2
 """A card is learnt when so many looks, one behind the other, saw the same code."""
-_TRIES = 6
-_ANSWERS = "Enter reads it, s leaves it out, q ends here and goes on another day"
+_MAX_SCANS = 6
+_KEYS_HINT = "Enter reads it, s leaves it out, q ends here and goes on another day"
 
 
 def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = None) -> None:
@@ -35,20 +35,20 @@ def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = N
     end. Raises LineError where the engine is not there, or another program has it.
     """
     ask = ask or (lambda text: click.prompt(text, default="", show_default=False, prompt_suffix=""))
-    profile = load_barcode(path)
+    profile = load_barcode_file(path)
     due = profile.missing(back)
     if not due:
         click.echo(f"{path}: every card of back {back} has its code")
         return
     looks = Looks(profile.engine)
     try:
-        click.echo(f"{len(due)} cards of back {back} to learn: {_ANSWERS}.")
+        click.echo(f"{len(due)} cards of back {back} to learn: {_KEYS_HINT}.")
         for number, face in enumerate(due, start=1):
-            if not _learn_one(path, face, back, f"{number}/{len(due)}", looks, ask):
+            if not _learn_card(path, face, back, f"{number}/{len(due)}", looks, ask):
                 break
     finally:
         looks.close()
-    left = len(load_barcode(path).missing(back))
+    left = len(load_barcode_file(path).missing(back))
     click.echo(
         f"{path}: {left} cards of back {back} have no code yet"
         if left
@@ -60,7 +60,7 @@ class Looks:
     """Looks by the engine, waited for. Raises LineError where it is not there."""
 
     def __init__(self, engine: Engine) -> None:
-        self._looking = Looking(engine, SerialEngine(engine))
+        self._looking = BarcodeScan(engine, SerialEnginePort(engine))
         self._clock = Clock()
         self._looking.step(self._clock.now_ms())
         self._require_engine()
@@ -83,13 +83,13 @@ class Looks:
 
     def _require_engine(self) -> None:
         if self._looking.away is not None:
-            raise LineError(
+            raise CliError(
                 f"{self._looking.away}; plug the engine in, correct engine.port, "
                 "or end the adapter that has it"
             )
 
 
-def _learn_one(
+def _learn_card(
     path: Path,
     face: Face,
     back: BackName,
@@ -104,8 +104,8 @@ def _learn_one(
             return False
         if answer == "s":
             return True
-        line = _same_twice(looks)
-        problem = _problem(load_barcode(path), line)
+        line = _scan_twice(looks)
+        problem = _find_code_problem(load_barcode_file(path), line)
         if problem is None and line is not None:
             _write(path, line.decode(), face, back)
             click.echo(f"      {face_text(face)}: code {line.decode()}")
@@ -113,10 +113,10 @@ def _learn_one(
         click.echo(f"      {problem}", err=True)
 
 
-def _same_twice(looks: Looks) -> bytes | None:
+def _scan_twice(looks: Looks) -> bytes | None:
     """Return the code that two looks saw one behind the other, None where none was."""
     before = None
-    for _ in range(_TRIES):
+    for _ in range(_MAX_SCANS):
         line = looks.look()
         if line is not None and line == before:
             return line
@@ -124,10 +124,10 @@ def _same_twice(looks: Looks) -> bytes | None:
     return None
 
 
-def _problem(profile: BarcodeFile, line: bytes | None) -> str | None:
+def _find_code_problem(profile: BarcodeFile, line: bytes | None) -> str | None:
     """Return why a line is no new card's code, None where it is one."""
     if line is None:
-        return f"no code was read {_SAME} times alike: lay the card straight, and alone"
+        return f"no code was read {_EQUAL_SCANS} times alike: lay the card straight, and alone"
     if not all(0x21 <= sign <= 0x7E for sign in line) or len(line) > 64:
         return "the code has signs that no code has: see end_of_line, baud and parity"
     known = profile.codes.get(line)
@@ -141,7 +141,7 @@ def _problem(profile: BarcodeFile, line: bytes | None) -> str | None:
 def _write(path: Path, code: str, face: Face, back: BackName) -> None:
     try:
         mode = path.stat().st_mode & 0o777
-        text = with_card(text_of(path, BarcodeFileError), code, face, back)
-        whole_files.put_over(path, text.encode(), mode)
+        text = append_card(text_of(path, BarcodeFileError), code, face, back)
+        whole_files.replace_file(path, text.encode(), mode)
     except OSError as error:
-        raise LineError(f"{path}: cannot be written: {error.strerror}") from None
+        raise CliError(f"{path}: cannot be written: {error.strerror}") from None

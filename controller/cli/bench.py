@@ -7,10 +7,10 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from controller.cli.ending import all_as_ctrl_c
-from controller.cli.quantities import Number, Whole
+from controller.cli.ending import handle_signals_as_ctrl_c
+from controller.cli.quantities import DecimalNumber, Whole
 from controller.cli.results import require_writable
-from controller.trials.bench.registry import Figure, Measured, Watch, figures, measure, watch
+from controller.trials.bench.registry import Figure, FigureResult, Watch, figures, measure, watch
 
 EPILOG = """\b
 Examples:
@@ -25,11 +25,11 @@ Examples:
                                  and how the times are distributed
 """
 
-_SMALL = 10.0
+_MIN_ONE_DECIMAL = 10.0
 _SMALL_LOAD = {"seconds": 3.0, "feeds": 40, "browsers": 1}
 
 
-class _WithFigures(click.Command):
+class _BenchCommand(click.Command):
     """Its help names every figure; they are imported for that, and not before."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -39,7 +39,7 @@ class _WithFigures(click.Command):
         super().format_epilog(ctx, formatter)
 
 
-@click.command(cls=_WithFigures, epilog=EPILOG)
+@click.command(cls=_BenchCommand, epilog=EPILOG)
 @click.argument("names", nargs=-1, metavar="[FIGURE...]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 @click.option("--check", is_flag=True, help="Exit 1 where a figure is above its limit.")
@@ -52,7 +52,7 @@ class _WithFigures(click.Command):
 )
 @click.option(
     "--seconds",
-    type=Number(1, 86_400),
+    type=DecimalNumber(1, 86_400),
     default=Watch.seconds,
     show_default=True,
     help="How long `console` and `pixels` watch a console with browsers; alone they watch it for "
@@ -106,28 +106,28 @@ def command(
         for name, value in _SMALL_LOAD.items():
             if ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
                 setattr(watch, name, value)
-    with all_as_ctrl_c():
-        _measure(names, as_json, check)
+    with handle_signals_as_ctrl_c():
+        _print_figures(names, as_json, check)
 
 
-def _measure(names: tuple[str, ...], as_json: bool, check: bool) -> None:
+def _print_figures(names: tuple[str, ...], as_json: bool, check: bool) -> None:
     known = figures()
     for name in names:
         if name not in known:
             raise click.BadParameter(f"no figure is called {name}: {', '.join(known)}")
     measured = []
-    for asked in _measurable([known[name] for name in names or known]):
+    for asked in _select_measurable([known[name] for name in names or known]):
         for one in measure(asked):
             measured.append(one)
             if not as_json:
-                click.echo(_line(one))
+                click.echo(_format_figure(one))
     if as_json:
         click.echo(msgspec.json.encode(measured))
     if check and not all(one.ok for one in measured):
         raise SystemExit(1)
 
 
-def _measurable(asked: list[Figure]) -> list[Figure]:
+def _select_measurable(asked: list[Figure]) -> list[Figure]:
     """Return the figures that can be measured here. Print one line for each other one."""
     lacking = {one.name: what for one in asked if (what := one.lacking()) is not None}
     lines = [f"{name}: not measured: {what}" for name, what in lacking.items()]
@@ -138,16 +138,16 @@ def _measurable(asked: list[Figure]) -> list[Figure]:
     return [one for one in asked if one.name not in lacking]
 
 
-def _line(one: Measured) -> str:
+def _format_figure(one: FigureResult) -> str:
     name = " ".join(filter(None, (one.figure, one.what)))
     aim = f", aim {one.aim}: {'met' if one.met else 'missed'}" if one.aim else ""
     verdict = "" if one.ok else f"  too much: at most {one.most:g} ×"
     return (
-        f"{name:30} {_number(one.value):>12} {one.unit}, {one.times_floor:.3g} × its floor of "
-        f"{_number(one.floor)}{aim}{verdict}"
+        f"{name:30} {_format_number(one.value):>12} {one.unit}, {one.times_floor:.3g} × its floor "
+        f"of {_format_number(one.floor)}{aim}{verdict}"
     )
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     """Return a value to its tenth; what is small, as a share of a core, by three digits."""
-    return f"{value:,.1f}" if value >= _SMALL else f"{value:.3g}"
+    return f"{value:,.1f}" if value >= _MIN_ONE_DECIMAL else f"{value:.3g}"

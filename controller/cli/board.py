@@ -11,17 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from controller.cards import POCKETS
-from controller.cli.demo_console import LOGINS, PIN
+from controller.cli.demo_console import DEMO_LOGINS, PIN
 from controller.messages import Phase, State
-from controller.trials.hall import HallError, RunningTable
+from controller.trials.hall import HallError, TableProcess
 
 LOOK_S = 0.2
 # So many tables have a panel each, with what lies in their pockets; more have a row each.
-PANELS = 3
+MAX_PANELS = 3
 # Of a row: the table, its phase, its deals + redeals, and how far it is or what it calls for.
-_ROW_WIDTHS = (8, 10, 6, 16)
-_ROW_WIDTH = sum(_ROW_WIDTHS) + len(_ROW_WIDTHS) + 3
-_COLOURS = {
+_COLUMN_WIDTHS = (8, 10, 6, 16)
+_ROW_WIDTH = sum(_COLUMN_WIDTHS) + len(_COLUMN_WIDTHS) + 3
+_PHASE_STYLES = {
     Phase.FAULT: "bold red",
     Phase.DEALING: "bold cyan",
     Phase.HELD: "bold green",
@@ -33,10 +33,10 @@ class Board:
     """Shows every table of a hall for the block."""
 
     def __init__(
-        self, tables: list[RunningTable], about: dict[str, Any], console: Console | None = None
+        self, tables: list[TableProcess], about: dict[str, Any], console: Console | None = None
     ) -> None:
         self._tables = tables
-        self._about = about
+        self._places = about
         self._states: dict[str, State] = {}
         self._pockets: dict[str, list[int]] = {}
         self._live = Live(console=console or Console(), auto_refresh=False)
@@ -59,16 +59,16 @@ class Board:
     async def look(self) -> None:
         """Show the tables again and again, until cancelled."""
         while True:
-            if len(self._tables) <= PANELS and not await self._look_into_pockets():
+            if len(self._tables) <= MAX_PANELS and not await self._read_pockets():
                 return
             self.show()
             await asyncio.sleep(LOOK_S)
 
     def show(self) -> None:
         """Show the tables as they are known now."""
-        self._live.update(self._view(), refresh=True)
+        self._live.update(self._render(), refresh=True)
 
-    async def _look_into_pockets(self) -> bool:
+    async def _read_pockets(self) -> bool:
         """Ask the mechanics what lies there; False where the simulator has gone."""
         for table in self._tables:
             try:
@@ -78,35 +78,35 @@ class Board:
             self._pockets[table.id] = [len(cards) for cards in truth["pockets"]]
         return True
 
-    def _view(self) -> RenderableType:
-        where = f"feed {self._about['feed']}   state {self._about['state_dir']}   Ctrl-C ends"
+    def _render(self) -> RenderableType:
+        where = f"feed {self._places['feed']}   state {self._places['state_dir']}   Ctrl-C ends"
         last = Text(where, style="dim")
-        if self._about.get("console"):
+        if self._places.get("console"):
             last = Text.assemble(
                 "console ",
-                (self._about["console"], "bold"),
-                f"   {', '.join(LOGINS)}: PIN {PIN}\n",
+                (self._places["console"], "bold"),
+                f"   {', '.join(DEMO_LOGINS)}: PIN {PIN}\n",
                 last,
             )
-        if len(self._tables) > PANELS:
-            return Group(self._rows(), self._in_all(), last)
+        if len(self._tables) > MAX_PANELS:
+            return Group(self._render_rows(), self._render_totals(), last)
         seen = [table for table in self._tables if table.id in self._states]
-        return Group(*(self._one(self._states[table.id]) for table in seen), last)
+        return Group(*(self._render_panel(self._states[table.id]) for table in seen), last)
 
-    def _rows(self) -> RenderableType:
+    def _render_rows(self) -> RenderableType:
         """Return all tables, a short row each, in as many columns as the terminal is wide."""
         columns = max(1, min(self._live.console.width // _ROW_WIDTH, len(self._tables)))
         each = -(-len(self._tables) // columns)
         grid = Table.grid(padding=(0, 3))
-        shown = [self._row(table) for table in self._tables]
+        shown = [self._render_row(table) for table in self._tables]
         for place in range(each):
             grid.add_row(*shown[place::each])
         return grid
 
-    def _row(self, table: RunningTable) -> RenderableType:
+    def _render_row(self, table: TableProcess) -> RenderableType:
         state = self._states.get(table.id)
         row = Table.grid(padding=(0, 1))
-        for width in _ROW_WIDTHS:
+        for width in _COLUMN_WIDTHS:
             row.add_column(width=width, no_wrap=True, overflow="ellipsis")
         if state is None:
             row.add_row(Text(table.id), Text("not yet", style="dim"))
@@ -115,15 +115,15 @@ class Board:
         alert = state.alerts[0].name if state.alerts else ""
         row.add_row(
             Text(table.id),
-            Text(machine.phase.value, style=_COLOURS.get(machine.phase, "bold")),
+            Text(machine.phase.value, style=_PHASE_STYLES.get(machine.phase, "bold")),
             f"{state.counters.deals}+{state.counters.redeals}",
             Text(alert, style="bold red")
             if alert
-            else ProgressBar(total=108, completed=machine.fed, width=_ROW_WIDTHS[-1]),
+            else ProgressBar(total=108, completed=machine.fed, width=_COLUMN_WIDTHS[-1]),
         )
         return row
 
-    def _in_all(self) -> RenderableType:
+    def _render_totals(self) -> RenderableType:
         states = self._states.values()
         deals = sum(state.counters.deals for state in states)
         redeals = sum(state.counters.redeals for state in states)
@@ -133,14 +133,14 @@ class Board:
             f"{redeals} redeals, {calling} calling for help"
         )
 
-    def _one(self, state: State) -> RenderableType:
+    def _render_panel(self, state: State) -> RenderableType:
         machine = state.machine
         rows = Table.grid(padding=(0, 2))
-        phase = Text(machine.phase.value, style=_COLOURS.get(machine.phase, "bold"))
+        phase = Text(machine.phase.value, style=_PHASE_STYLES.get(machine.phase, "bold"))
         rows.add_row("phase", phase)
         rows.add_row("deal", f"{machine.deal or '–'}, attempt {machine.of_deal or '–'}")
         rows.add_row("fed", ProgressBar(total=108, completed=machine.fed, width=40))
-        rows.add_row("pockets", self._counts(state.table))
+        rows.add_row("pockets", self._format_pocket_counts(state.table))
         if state.fairness:
             proof = state.fairness[-1]
             cut = "uncut" if proof.uncut else f"cut {proof.cut or '…'}"
@@ -152,7 +152,7 @@ class Board:
         title = f"{state.table} (simulated): {counters.deals} deals, {counters.redeals} redeals"
         return Panel(rows, title=Text(title))
 
-    def _counts(self, table: str) -> str:
+    def _format_pocket_counts(self, table: str) -> str:
         counts = self._pockets.get(table, [0] * len(POCKETS))
         pairs = zip(POCKETS, counts, strict=True)
         return "   ".join(f"{pocket} {count:2}" for pocket, count in pairs) + "   (the mechanics')"

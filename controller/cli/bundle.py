@@ -12,13 +12,13 @@ from typing import Final
 
 import click
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.cli.bundle_parts import Asked, Part, parts, table_of
 from controller.cli.plain import plain
 from controller.config import RUNTIME_ROOT, ConfigError, load_table
 from controller.journal.errors import JournalError
 from controller.journal.verify.sources import read
-from controller.roster import CLIENTS, KEYS
+from controller.roster import CLIENTS_FOLDER, KEYS
 
 EPILOG = """\b
 Examples:
@@ -30,8 +30,8 @@ Examples:
 
 _SECRET_FILES: Final = (".key_secret", ".sign")
 _SECRET_LINES: Final = ("secret-key", "sign", "unseal")
-_INSTEAD: Final = b"(secret)"
-_BOX: Final = 24
+_REPLACEMENT: Final = b"(secret)"
+_MIN_SEALED_CHARS: Final = 24
 """Text of a private entry so long is something closed, or an attempt's own events."""
 
 
@@ -88,14 +88,14 @@ def command(
     name = table_of(state_dir)
     target = out or Path(f"dealtable-{name}.tar.gz")
     if target.exists() and not replace:
-        raise LineError(f"{target} is there already: name another with --out, or say --replace")
+        raise CliError(f"{target} is there already: name another with --out, or say --replace")
     asked = Asked(state_dir, config or state_dir / "table.toml", last, events)
-    secrets = sorted(set(_spellings(_secrets(asked))), key=len, reverse=True)
-    taken = [part._replace(body=_without(part.body, secrets)) for part in parts(asked)]
+    secrets = sorted(set(_encodings(_collect_secrets(asked))), key=len, reverse=True)
+    taken = [part._replace(body=_remove_secrets(part.body, secrets)) for part in parts(asked)]
     try:
         _write(target, _archive(f"dealtable-{name}", taken))
     except OSError as error:
-        raise LineError(f"{target} cannot be written: {error.strerror}") from error
+        raise CliError(f"{target} cannot be written: {error.strerror}") from error
     for part in taken:
         click.echo(plain(f"{part.name:<24} {len(part.body):>9} bytes  {part.says}"))
     click.echo(f"{target}: {len(taken)} parts of table {name}; no key, seed or hidden face in it")
@@ -128,9 +128,9 @@ def _write(target: Path, body: bytes) -> None:
 # The last look: nothing that is known to be secret here leaves, wherever it got in from.
 
 
-def _secrets(asked: Asked) -> Iterator[bytes]:
+def _collect_secrets(asked: Asked) -> Iterator[bytes]:
     """Yield what must not be in the archive, as far as this user may read it."""
-    for folder in (KEYS, CLIENTS):
+    for folder in (KEYS, CLIENTS_FOLDER):
         there = (asked.state_dir / folder).rglob("*")
         for path in sorted(path for path in there if path.suffix in _SECRET_FILES):
             with suppress(OSError, UnicodeDecodeError):
@@ -142,7 +142,7 @@ def _secrets(asked: Asked) -> Iterator[bytes]:
         for chained in read(asked.state_dir).entries:
             if not chained.entry.public:
                 texts = (text for text in chained.entry.data.values() if isinstance(text, str))
-                yield from (text.encode() for text in texts if len(text) >= _BOX)
+                yield from (text.encode() for text in texts if len(text) >= _MIN_SEALED_CHARS)
 
 
 def _secrets_in(certificate: str) -> Iterator[bytes]:
@@ -162,7 +162,7 @@ def _runtime_dir(asked: Asked) -> Path:
         return RUNTIME_ROOT / table_of(asked.state_dir)
 
 
-def _spellings(secrets: Iterable[bytes]) -> Iterator[bytes]:
+def _encodings(secrets: Iterable[bytes]) -> Iterator[bytes]:
     """Yield each secret as it is and as text is made of it."""
     for secret in secrets:
         if secret:
@@ -172,7 +172,7 @@ def _spellings(secrets: Iterable[bytes]) -> Iterator[bytes]:
             yield base64.urlsafe_b64encode(secret)
 
 
-def _without(body: bytes, secrets: Iterable[bytes]) -> bytes:
+def _remove_secrets(body: bytes, secrets: Iterable[bytes]) -> bytes:
     for secret in secrets:
-        body = body.replace(secret, _INSTEAD)
+        body = body.replace(secret, _REPLACEMENT)
     return body

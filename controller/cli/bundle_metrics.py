@@ -13,31 +13,31 @@ PATIENCE_S: Final = 3.0
 """How long the gateway has for all of its metrics."""
 LARGEST: Final = 1 << 20
 """Bytes of an answer."""
-_OK: Final = re.compile(rb"HTTP/1\.[01] 200 ")
+_STATUS_OK: Final = re.compile(rb"HTTP/1\.[01] 200 ")
 
 
-def metrics_at(address: str) -> bytes:
+def fetch_metrics(address: str) -> bytes:
     """Return the metrics at `http://HOST:PORT/metrics`, an address that a gateway says of itself.
 
     Nobody else is asked for its word. Raises ValueError or OSError, in words for people.
     """
     where = urlsplit(address)
     host, port = where.hostname or "", where.port or 0
-    if (where.scheme, where.path) != ("http", PATH) or not port or not _is_here(host):
+    if (where.scheme, where.path) != ("http", PATH) or not port or not _is_own_address(host):
         raise ValueError("its gateway names no address of this computer for its metrics")
     try:
-        answer = asyncio.run(_asked_for(host, port))
+        answer = asyncio.run(_get_metrics(host, port))
     except TimeoutError:
         raise ValueError(f"no metrics in {PATIENCE_S:g} s") from None
     if len(answer) > LARGEST:
         raise ValueError(f"more than {LARGEST} bytes of metrics")
     head, end, body = answer.partition(b"\r\n\r\n")
-    if not end or not _OK.match(head):
+    if not end or not _STATUS_OK.match(head):
         raise ValueError("what answers there has no metrics")
     return body
 
 
-def _is_here(host: str) -> bool:
+def _is_own_address(host: str) -> bool:
     """Tell whether a host is written as an address, and as one of this computer's own."""
     try:
         address = ipaddress.ip_address(host)
@@ -49,7 +49,7 @@ def _is_here(host: str) -> bool:
     return not address.is_multicast
 
 
-async def _asked_for(host: str, port: int) -> bytes:
+async def _get_metrics(host: str, port: int) -> bytes:
     """Return all that is answered, or a little more than may be. Raises OSError."""
     async with asyncio.timeout(PATIENCE_S):
         reader, writer = await asyncio.open_connection(host, port)

@@ -14,25 +14,25 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from controller.cli.bundle_metrics import metrics_at
+from controller.cli.bundle_metrics import fetch_metrics
 from controller.client.endpoints import NoEndpoints, read_endpoints
-from controller.journal.entries import Chained, public_event
+from controller.journal.entries import ChainedEntry, public_event
 from controller.journal.errors import JournalError
 from controller.journal.kinds import KINDS
 from controller.journal.verify import verify
 from controller.journal.verify.sources import Source, read
 from controller.roster import (
-    ADMITTED,
-    CLIENTS,
+    ADMITTED_FOLDER,
+    CLIENTS_FOLDER,
     KEYS,
-    REVOKED,
+    REVOKED_FOLDER,
     RosterError,
     fingerprint,
     read_certificate,
 )
 from controller.rules.rulebooks import ProfileError
 
-LOG_BYTES: Final = 1 << 20
+MAX_LOG_BYTES: Final = 1 << 20
 """Of a log, its end."""
 _HIDDEN: Final = "(not shown)"
 _SECRET_NAME: Final = re.compile(r"secret|passw|token|seed|private|^key$|_key$|^sign$", re.I)
@@ -68,7 +68,7 @@ def parts(asked: Asked) -> Iterator[Part]:
         else:
             yield Part(name, body, says)
     for log in sorted(asked.state_dir.glob("*.log")):
-        yield Part(f"logs/{log.name}", _end_of(log), "a log, at most its last megabyte")
+        yield Part(f"logs/{log.name}", _read_log_end(log), "a log, at most its last megabyte")
 
 
 def table_of(state_dir: Path) -> str:
@@ -81,16 +81,16 @@ def table_of(state_dir: Path) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", name) or "table"
 
 
-def _config(asked: Asked) -> bytes:
+def _read_config(asked: Asked) -> bytes:
     """The configuration's keys without their comments: nobody knows what people write there."""
-    return _json(_redacted(tomllib.loads(asked.config.read_text(encoding="utf-8"))))
+    return _json(_redact(tomllib.loads(asked.config.read_text(encoding="utf-8"))))
 
 
-def _redacted(value: Any, name: str = "") -> Any:
+def _redact(value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
-        return {key: _redacted(inner, key) for key, inner in value.items()}
+        return {key: _redact(inner, key) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_redacted(inner, name) for inner in value]
+        return [_redact(inner, name) for inner in value]
     return _HIDDEN if _SECRET_NAME.search(name) else value
 
 
@@ -105,18 +105,18 @@ def _events(asked: Asked) -> bytes:
     return b"".join(msgspec.json.encode(event) + b"\n" for event in events)
 
 
-def _private(asked: Asked) -> bytes:
+def _count_private(asked: Asked) -> bytes:
     """How many private entries there are, and which events the boards told; nothing of inside."""
     private = [item.entry for item in read(asked.state_dir).entries if not _is_public(item)]
     wire = [
-        {"n": entry.n, "attempt": entry.attempt, "boots": _numbers(entry.data.get("boots"))}
+        {"n": entry.n, "attempt": entry.attempt, "boots": _event_numbers(entry.data.get("boots"))}
         for entry in private
         if entry.kind == "wire"
     ]
     return _json({"entries": dict(sorted(Counter(e.kind for e in private).items())), "wire": wire})
 
 
-def _numbers(boots: Any) -> dict[str, list[int]]:
+def _event_numbers(boots: Any) -> dict[str, list[int]]:
     """Of a group: for each board its boot, and the numbers of its first and its last event."""
     if not isinstance(boots, Mapping):
         return {}
@@ -127,19 +127,19 @@ def _numbers(boots: Any) -> dict[str, list[int]]:
     }
 
 
-def _verified(asked: Asked) -> bytes:
+def _verify_journal(asked: Asked) -> bytes:
     return _json(msgspec.to_builtins(verify(asked.state_dir, events=asked.events)))
 
 
-def _endpoints(asked: Asked) -> bytes:
+def _read_endpoints(asked: Asked) -> bytes:
     return _json(msgspec.to_builtins(read_endpoints(asked.state_dir)))
 
 
-def _keys(asked: Asked) -> bytes:
+def _read_certificates(asked: Asked) -> bytes:
     """Whose certificates there are: names, roles and fingerprints, from public files alone."""
     shown = [
-        {"file": f"{folder}/{path.name}"} | _certificate(path)
-        for folder in (KEYS, CLIENTS, ADMITTED, REVOKED)
+        {"file": f"{folder}/{path.name}"} | _describe_certificate(path)
+        for folder in (KEYS, CLIENTS_FOLDER, ADMITTED_FOLDER, REVOKED_FOLDER)
         for path in sorted((asked.state_dir / folder).glob("*.key"))
     ]
     if not shown:
@@ -147,7 +147,7 @@ def _keys(asked: Asked) -> bytes:
     return _json(shown)
 
 
-def _certificate(path: Path) -> dict[str, Any]:
+def _describe_certificate(path: Path) -> dict[str, Any]:
     try:
         read_ = read_certificate(path)
     except RosterError:
@@ -161,32 +161,32 @@ def _certificate(path: Path) -> dict[str, Any]:
     }
 
 
-def _metrics(asked: Asked) -> bytes:
+def _read_metrics(asked: Asked) -> bytes:
     told = read_endpoints(asked.state_dir).metrics
     if not told:
         raise NoEndpoints(f"{asked.state_dir}: its gateway serves no metrics")
-    return metrics_at(told)
+    return fetch_metrics(told)
 
 
-def _system(asked: Asked) -> bytes:
+def _describe_system(asked: Asked) -> bytes:
     disk = shutil.disk_usage(asked.state_dir)
     return _json(
         {
             "os": platform.freedesktop_os_release().get("PRETTY_NAME"),
             "kernel": platform.release(),
             "machine": platform.machine(),
-            "board": _line_of("/proc/device-tree/model"),
+            "board": _read_line("/proc/device-tree/model"),
             "python": sys.version.split()[0],
             "cpus": os.cpu_count(),
-            "load": _line_of("/proc/loadavg"),
+            "load": _read_line("/proc/loadavg"),
             "memory": _memory(),
             "state_dir_disk_bytes": {"total": disk.total, "free": disk.free},
-            "packages": dict(sorted(_packages())),
+            "packages": dict(sorted(_installed_packages())),
         }
     )
 
 
-def _packages() -> Iterator[tuple[str, str]]:
+def _installed_packages() -> Iterator[tuple[str, str]]:
     for found in importlib.metadata.distributions():
         yield found.metadata["Name"], found.version
 
@@ -198,17 +198,17 @@ def _memory() -> dict[str, str]:
     return {name: value.strip() for name, _, value in rows if name in wanted}
 
 
-def _line_of(path: str) -> str | None:
+def _read_line(path: str) -> str | None:
     try:
         return Path(path).read_text().strip("\0\n")
     except OSError:
         return None
 
 
-def _end_of(log: Path) -> bytes:
+def _read_log_end(log: Path) -> bytes:
     with log.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - LOG_BYTES))
+        file.seek(max(0, size - MAX_LOG_BYTES))
         return file.read()
 
 
@@ -216,7 +216,7 @@ def _opened(source: Source) -> dict[str, Any]:
     return next((c.entry.data for c in source.entries if c.entry.kind == "opened"), {})
 
 
-def _is_public(chained: Chained) -> bool:
+def _is_public(chained: ChainedEntry) -> bool:
     """Public by its mark and by its kind: one of them may have been tampered with."""
     kind = KINDS.get(chained.entry.kind)
     return chained.entry.public and (kind is None or kind.public)
@@ -227,12 +227,16 @@ def _json(value: Any) -> bytes:
 
 
 _PARTS: Final[tuple[tuple[str, Callable[[Asked], bytes], str], ...]] = (
-    ("configuration.json", _config, "the configuration, without comments and secrets"),
-    ("endpoints.json", _endpoints, "where the gateway serves"),
+    ("configuration.json", _read_config, "the configuration, without comments and secrets"),
+    ("endpoints.json", _read_endpoints, "where the gateway serves"),
     ("events.jsonl", _events, "public entries of the journal; `dealtable verify` reads them"),
-    ("keys.json", _keys, "names, roles and fingerprints of the certificates"),
-    ("metrics.txt", _metrics, "the metrics of this moment"),
-    ("private.json", _private, "how many private entries there are, and the boards' event numbers"),
-    ("system.json", _system, "system, packages, memory, disk"),
-    ("verify.json", _verified, "what `dealtable verify` says of the journal"),
+    ("keys.json", _read_certificates, "names, roles and fingerprints of the certificates"),
+    ("metrics.txt", _read_metrics, "the metrics of this moment"),
+    (
+        "private.json",
+        _count_private,
+        "how many private entries there are, and the boards' event numbers",
+    ),
+    ("system.json", _describe_system, "system, packages, memory, disk"),
+    ("verify.json", _verify_journal, "what `dealtable verify` says of the journal"),
 )

@@ -8,16 +8,21 @@ import click
 from rich.console import Console
 
 from controller.acceptance.bench import Bench
-from controller.acceptance.calibrate import SUBJECTS, Outcome, Subject, calibrate
-from controller.acceptance.figures import Figures
-from controller.acceptance.session import Session, Unready
-from controller.cli import LineError
+from controller.acceptance.calibrate import (
+    CALIBRATION_SUBJECTS,
+    CalibrationSubject,
+    Outcome,
+    calibrate,
+)
+from controller.acceptance.figures import SelftestFigures
+from controller.acceptance.session import MachineNotReady, Session
+from controller.cli import CliError
 from controller.cli.technician import (
-    Interrupted,
-    at_bench,
-    card_set_of,
+    MaintenanceInterrupted,
+    exclude_machine,
     interrupted,
-    no_machine,
+    open_boards,
+    read_card_set,
     run,
 )
 from controller.config import TableConfig, load_table
@@ -31,7 +36,7 @@ Examples:
 
 @click.command(epilog=EPILOG)
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG")
-@click.argument("subject", type=click.Choice(SUBJECTS), metavar="PART")
+@click.argument("subject", type=click.Choice(CALIBRATION_SUBJECTS), metavar="PART")
 @click.option(
     "--control", type=click.Path(path_type=Path), help="A simulated table's control socket."
 )
@@ -51,25 +56,35 @@ def command(
     """
     table = load_table(config)
     console = Console(stderr=True)
-    with no_machine(table):
+    with exclude_machine(table):
         try:
             text, right = run(
-                lambda: _calibrated(table, control, cast(Subject, subject), console, dry_run)
+                lambda: _run_calibration(
+                    table, control, cast(CalibrationSubject, subject), console, dry_run
+                )
             )
-        except Interrupted:
-            raise LineError(interrupted().replace("\n", " ")) from None
-        except Unready as unready:
-            raise LineError(f"{subject}: {unready}") from None
+        except MaintenanceInterrupted:
+            raise CliError(interrupted().replace("\n", " ")) from None
+        except MachineNotReady as unready:
+            raise CliError(f"{subject}: {unready}") from None
     click.echo(text)
     context.exit(0 if right else 1)
 
 
-async def _calibrated(
-    table: TableConfig, control: Path | None, subject: Subject, console: Console, dry_run: bool
+async def _run_calibration(
+    table: TableConfig,
+    control: Path | None,
+    subject: CalibrationSubject,
+    console: Console,
+    dry_run: bool,
 ) -> tuple[str, bool]:
-    async with at_bench(table, control, settings=False) as (bench, hands):
+    async with open_boards(table, control, settings=False) as (bench, hands):
         of = Session(
-            bench, hands, Figures(asked=bench.asked), card_set_of(table), table.reader.look_s
+            bench,
+            hands,
+            SelftestFigures(asked=bench.asked),
+            read_card_set(table),
+            table.reader.look_s,
         )
         say = partial(console.print, "  ", markup=False)
         outcome = await calibrate(of, subject, say)
@@ -77,10 +92,10 @@ async def _calibrated(
             of.cards.close()
         if not outcome.right:
             return f"{subject}: not right: {outcome.why}", False
-        return await _set(bench, subject, outcome, dry_run=dry_run), True
+        return await _apply_settings(bench, subject, outcome, dry_run=dry_run), True
 
 
-async def _set(bench: Bench, subject: str, outcome: Outcome, *, dry_run: bool) -> str:
+async def _apply_settings(bench: Bench, subject: str, outcome: Outcome, *, dry_run: bool) -> str:
     """Set on the board what follows; return what people are told."""
     if not outcome.settings:
         return f"{subject}: right; no setting of a board follows from it"

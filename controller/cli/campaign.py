@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.cli.results import require_writable
 from controller.trials.campaign.life import run_life
 from controller.trials.campaign.page import page_of
@@ -27,10 +27,10 @@ from controller.trials.campaign.plan import (
     LIFE_DEALS,
     CampaignPlan,
     Replay,
-    faults_of,
-    life_plan,
     lives,
-    replay_of,
+    load_faults,
+    parse_replay,
+    plan_life,
 )
 from controller.trials.campaign.pool import run_lives
 from controller.trials.campaign.report import CampaignReport, merged, text_of
@@ -56,7 +56,7 @@ that happens in one follows from its seed (CAMPAIGN.LIFE) and its faults, on any
 any number of jobs. Exit 0: all is right; 1: a finding; 2: bad usage; 130: broken off.
 """
 
-_INTERRUPTED = 128 + 2
+_EXIT_INTERRUPTED = 128 + 2
 """What a shell says of a program that Ctrl-C ended."""
 
 
@@ -112,21 +112,21 @@ def command(
     are counted beside these.
     """
     if journal is not None:
-        _check_journal(journal)
+        _make_journal_folder(journal)
     if replay is not None:
         if stop or page is not None or jobs is not None:
             raise click.UsageError("--stop, --page and --jobs do not go with --replay")
-        ctx.exit(_replay(_named(replay), faults, journal, wire, as_json))
+        ctx.exit(_run_replay(_parse_replay(replay), faults, journal, wire, as_json))
     if wire is not None:
         raise click.UsageError("--wire goes with --replay: only there the lines are listened to")
     if page is not None:
         require_writable(page)
-    plan = CampaignPlan(seed, deals, faults, faults_of(faults), journal)
-    with _progress(deals) as progress:
+    plan = CampaignPlan(seed, deals, faults, load_faults(faults), journal)
+    with _show_progress(deals) as progress:
         saw = partial(_advance, progress)
         ran = run_lives(lives(plan), run_life, jobs=jobs or _cores(), stop=stop, saw=saw)
     if not as_json:
-        click.echo(_pace(progress), err=True)
+        click.echo(_format_pace(progress), err=True)
     report = merged(plan, ran.reports, interrupted=ran.interrupted)
     click.echo(msgspec.json.encode(report) if as_json else text_of(report), nl=as_json)
     if page is not None:
@@ -137,44 +137,44 @@ def command(
 def _exit_code(report: CampaignReport) -> int:
     if report.findings:
         return 1
-    return _INTERRUPTED if report.interrupted else 0
+    return _EXIT_INTERRUPTED if report.interrupted else 0
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _named(text: str) -> Replay:
+def _parse_replay(text: str) -> Replay:
     try:
-        return replay_of(text)
+        return parse_replay(text)
     except ValueError as error:
-        raise LineError(str(error)) from None
+        raise CliError(str(error)) from None
 
 
-def _check_journal(folder: Path) -> None:
+def _make_journal_folder(folder: Path) -> None:
     """Make the folder of the journals; raises LineError where something lies in it already."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         taken = any(folder.iterdir())
     except OSError as error:
-        raise LineError(f"{folder}: cannot hold journals: {error.strerror}") from None
+        raise CliError(f"{folder}: cannot hold journals: {error.strerror}") from None
     if taken:
-        raise LineError(f"{folder}: other files lie there; name a folder that is empty or new")
+        raise CliError(f"{folder}: other files lie there; name a folder that is empty or new")
 
 
-def _replay(
+def _run_replay(
     what: Replay, faults: str, journal: Path | None, wire: Path | None, as_json: bool
 ) -> int:
     """Run one life again and tell it; returns the exit code."""
     story = Story(what.deal)
-    plan = life_plan(what.name, what.deal or LIFE_DEALS, faults_of(faults), journal)
+    plan = plan_life(what.name, what.deal or LIFE_DEALS, load_faults(faults), journal)
     report = run_life(plan, story)
     path = wire or Path(tempfile.mkdtemp(prefix="dealtable-")) / f"wire-{what.name}.txt"
     try:
         with path.open("w", encoding="utf-8") as file:
             file.writelines(f"{line}\n" for line in story.wire())
     except OSError as error:
-        raise LineError(f"{path}: the wire log cannot be written: {error.strerror}") from None
+        raise CliError(f"{path}: the wire log cannot be written: {error.strerror}") from None
     if as_json:
         told = {"report": report, "story": story.text().splitlines(), "wire": str(path)}
         click.echo(msgspec.json.encode(told))
@@ -187,7 +187,7 @@ def _replay(
 
 
 @contextmanager
-def _progress(deals: int) -> Iterator[Progress]:
+def _show_progress(deals: int) -> Iterator[Progress]:
     """Show a bar of the deals on a terminal, with their rate and the time that is left."""
     console = Console(stderr=True)
     columns = (
@@ -214,7 +214,7 @@ def _advance(progress: Progress, report: LifeReport) -> None:
     )
 
 
-def _pace(progress: Progress) -> str:
+def _format_pace(progress: Progress) -> str:
     """Return how long it took, and how fast that is."""
     (task,) = progress.tasks
     took_s = task.elapsed or 0.0

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from controller.cli.watch_words import OUTCOMES, SAID, WAYS
+from controller.cli.watch_words import OUTCOMES_ZH, SAID, WAYS
 from controller.client.line import LineState
 from controller.faults import Language
 from controller.messages import Alert, Call, Fairness, Machine, Match, State
 from controller.rules.seat_words import SEATS, SIDES
-from controller.words import PHASES, ROLES, reason_words
+from controller.words import MACHINE_PHASE_WORDS, ROLES, reason_words
 
 
 class Line(NamedTuple):
@@ -25,7 +25,7 @@ _PHASE_STYLES: Final = {"fault": BAD, "held": GOOD, "released": GOOD}
 _OUTCOME_STYLES: Final = {"ok": GOOD}
 
 
-class Changes:
+class StateLines:
     """The lines of one table, in `language`."""
 
     def __init__(self, language: Language = "en") -> None:
@@ -39,22 +39,24 @@ class Changes:
         `whys`: what whoever holds the table gave as his reason, by the pause's name, where that
         was heard.
         """
-        yield from self._alerts(before.alerts if before else [], now.alerts)
-        yield from self._holds(
+        yield from self._alert_lines(before.alerts if before else [], now.alerts)
+        yield from self._pause_lines(
             before.machine.pauses if before else {}, now.machine.pauses, whys or {}
         )
         waited = {(call.seat, call.reason) for call in before.calls} if before else set()
         for call in now.calls:
             if (call.seat, call.reason) not in waited:
-                yield Line(self._call(call), CALLS)
-        if now.match.match and (before is None or _standing(before.match) != _standing(now.match)):
-            yield Line(self._match(now.match))
-        if before is None or _progress(before.machine) != _progress(now.machine):
-            yield Line(self._machine(now), _PHASE_STYLES.get(now.machine.phase, ""))
+                yield Line(self._call_text(call), CALLS)
+        if now.match.match and (
+            before is None or _match_fields(before.match) != _match_fields(now.match)
+        ):
+            yield Line(self._match_text(now.match))
+        if before is None or _machine_fields(before.machine) != _machine_fields(now.machine):
+            yield Line(self._machine_text(now), _PHASE_STYLES.get(now.machine.phase, ""))
         ended = {proof.attempt for proof in before.fairness if proof.outcome} if before else set()
         for proof in now.fairness:
             if before is not None and proof.outcome and proof.attempt not in ended:
-                yield Line(self._outcome(proof), _OUTCOME_STYLES.get(proof.outcome, BAD))
+                yield Line(self._outcome_text(proof), _OUTCOME_STYLES.get(proof.outcome, BAD))
 
     def way(self, state: LineState, last: State | None) -> Line:
         """Return the line that says how the way to a table stands; `last` is what it last said."""
@@ -74,15 +76,15 @@ class Changes:
         words = SAID[part]
         return (words.zh if self._language == "zh" else words.en).format(**told)
 
-    def _alerts(self, before: list[Alert], now: list[Alert]) -> Iterator[Line]:
+    def _alert_lines(self, before: list[Alert], now: list[Alert]) -> Iterator[Line]:
         known = {alert.name for alert in before}
         for alert in now:
             if alert.name not in known:
-                yield Line(self._alert(alert), BAD)
+                yield Line(self._alert_text(alert), BAD)
         for name in sorted(known - {alert.name for alert in now}):
             yield Line(self.say("over", name=name), GOOD)
 
-    def _holds(
+    def _pause_lines(
         self, before: Mapping[str, str], now: Mapping[str, str], whys: Mapping[str, str]
     ) -> Iterator[Line]:
         for role, by in now.items():
@@ -90,15 +92,15 @@ class Changes:
                 said = reason_words(whys.get(role, ""))
                 told = said.zh if self._language == "zh" else said.en
                 why = self.say("why", why=told) if told else ""
-                yield Line(self.say("hold", by=by, role=self._role(role), why=why), CALLS)
+                yield Line(self.say("hold", by=by, role=self._role_text(role), why=why), CALLS)
         for role, by in before.items():
             if role not in now:
-                yield Line(self.say("hold_over", by=by, role=self._role(role)), GOOD)
+                yield Line(self.say("hold_over", by=by, role=self._role_text(role)), GOOD)
 
-    def _role(self, role: str) -> str:
+    def _role_text(self, role: str) -> str:
         return ROLES[role].zh if self._language == "zh" and role in ROLES else role
 
-    def _match(self, match: Match) -> str:
+    def _match_text(self, match: Match) -> str:
         """Return where a match stands, and who is waited for."""
         zh = self._language == "zh"
         words = [
@@ -114,16 +116,20 @@ class Changes:
             words.append(self.say("deal", deal=match.deal) + level)
         return "  ".join([*words, match.next_zh if zh else match.next_en]).rstrip()
 
-    def _call(self, call: Call) -> str:
+    def _call_text(self, call: Call) -> str:
         zh = self._language == "zh"
         seat = call.seat and (SEATS[call.seat].zh if zh else call.seat)
         who = self.say("caller", seat=seat) if seat else ""
         ours, theirs = (call.words_zh, call.words_en) if zh else (call.words_en, call.words_zh)
         return self.say("call", who=who, words=ours or theirs)
 
-    def _machine(self, state: State) -> str:
+    def _machine_text(self, state: State) -> str:
         machine = state.machine
-        phase = PHASES[machine.phase].zh if self._language == "zh" else f"{machine.phase:<10}"
+        phase = (
+            MACHINE_PHASE_WORDS[machine.phase].zh
+            if self._language == "zh"
+            else f"{machine.phase:<10}"
+        )
         words = [phase]
         if machine.deal is not None:
             words.append(self._attempt(machine.deal, machine.of_deal))
@@ -135,7 +141,7 @@ class Changes:
             words.append(self.say("simulated"))
         return "  ".join(words).rstrip()
 
-    def _alert(self, alert: Alert) -> str:
+    def _alert_text(self, alert: Alert) -> str:
         zh = self._language == "zh" and alert.cause_zh
         return self.say(
             "alert",
@@ -145,11 +151,11 @@ class Changes:
             action=alert.action_zh if zh else alert.action,
         )
 
-    def _outcome(self, proof: Fairness) -> str:
+    def _outcome_text(self, proof: Fairness) -> str:
         why = self.say("reasons", why=", ".join(proof.reasons)) if proof.reasons else ""
         outcome = proof.outcome
         assert outcome is not None  # only ended attempts are told
-        told = OUTCOMES[outcome] if self._language == "zh" else outcome.value
+        told = OUTCOMES_ZH[outcome] if self._language == "zh" else outcome.value
         which = self._attempt(proof.deal, proof.of_deal)
         return self.say("outcome", attempt=which, outcome=told, why=why)
 
@@ -160,9 +166,9 @@ class Changes:
         return self.say("attempt", deal=deal, attempt=of_deal)
 
 
-def _progress(machine: Machine) -> tuple[object, ...]:
+def _machine_fields(machine: Machine) -> tuple[object, ...]:
     return machine.phase, machine.deal, machine.attempt, machine.fed, machine.refed
 
 
-def _standing(match: Match) -> tuple[object, ...]:
+def _match_fields(match: Match) -> tuple[object, ...]:
     return match.match, match.phase, match.deal, match.level, match.levels, match.next_en

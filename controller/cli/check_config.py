@@ -5,17 +5,17 @@ from pathlib import Path
 import click
 
 from controller.cards import FACES
-from controller.cli import LineError
-from controller.cli.barcode_file import BACKS, load_barcode
-from controller.cli.modbus_file import load_modbus
-from controller.cli.rulebook import profile_of
-from controller.cli.two_users import check_two_users
+from controller.cli import CliError
+from controller.cli.barcode_file import BACKS, load_barcode_file
+from controller.cli.modbus_file import load_modbus_file
+from controller.cli.rulebook import load_table_profile
+from controller.cli.two_users import check_separation
 from controller.config import TableConfig, load_sim, load_table
 from controller.console.config import load as load_console
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile
 from controller.tomlfile import FileError, tables, text_of
-from drivers.adapters.modbus_map import unwatched
+from drivers.adapters.modbus_map import units_without_watchdog
 
 EPILOG = """\b
 Examples:
@@ -39,7 +39,7 @@ def command(files: tuple[Path, ...]) -> None:
     for file in files:
         try:
             click.echo(f"{file}: {_check(file)}")
-        except (FileError, LineError) as error:
+        except (FileError, CliError) as error:
             wrong = True
             click.echo(f"Error: {error}", err=True)
     if wrong:
@@ -48,34 +48,34 @@ def command(files: tuple[Path, ...]) -> None:
 
 def _check(file: Path) -> str:
     """Return a line that says what the file sets up. Raises FileError."""
-    keys = _keys(file)
+    keys = _top_level_keys(file)
     if "table" not in keys and keys & {"sim", "mechanics", "fault"}:
         sim = load_sim(file)
         return f"simulated table {sim.sim.id}, wear {sim.mechanics.wear}, {len(sim.faults)} faults"
     if "table" not in keys and {"profile", "organizer"} <= keys:
-        return _event(file)
+        return _describe_event(file)
     if "table" not in keys and "console" in keys:
-        return _console(file)
+        return _describe_console(file)
     if "table" not in keys and {"adapter", "engine"} <= keys:
-        return _barcode(file)
+        return _describe_barcode(file)
     if "table" not in keys and {"adapter", "line"} <= keys:
-        return _modbus(file)
+        return _describe_modbus(file)
     config = load_table(file)
-    check_two_users(config, file)
+    check_separation(config, file)
     return (
-        f"table {config.table.id}, {_boards(config)}, {_sets(config)}, {_profile(config)}"
-        f"{_users(config)}"
+        f"table {config.table.id}, {_describe_boards(config)}, {_describe_sets(config)}, "
+        f"{_describe_profile(config)}{_describe_users(config)}"
     )
 
 
-def _keys(file: Path) -> set[str]:
+def _top_level_keys(file: Path) -> set[str]:
     try:
         return set(tables(text_of(file), name=str(file)))
     except FileError:
         return set()  # load_table says what is wrong
 
 
-def _event(file: Path) -> str:
+def _describe_event(file: Path) -> str:
     """Return what an event's file settles; it names the rulebook that it is for."""
     name = tables(text_of(file), name=str(file))["profile"]
     profile = load_profile(str(name), file)
@@ -87,55 +87,57 @@ def _event(file: Path) -> str:
     )
 
 
-def _console(file: Path) -> str:
+def _describe_console(file: Path) -> str:
     """Return what a console.toml sets up, with the tables.toml beside it."""
     config = load_console(file)
     own, tables = config.console, config.tables
     seals = "TLS" if own.tls_cert is not None else "plain HTTP"
-    warns = ": PINs cross the network unsealed" if own.is_open_and_plain else ""
+    warns = ": PINs cross the network unsealed" if own.is_unencrypted_on_network else ""
     noun = "table" if len(tables) == 1 else "tables"
     areas = ", ".join(sorted({table.area for table in tables}))
     where = f" in {areas}" if areas else ""
     return f"console {own.name} at {own.listen}, {seals}{warns}, {len(tables)} {noun}{where}"
 
 
-def _barcode(file: Path) -> str:
+def _describe_barcode(file: Path) -> str:
     """Return what a barcode.toml sets up, and for how many cards."""
-    profile = load_barcode(file)
+    profile = load_barcode_file(file)
     backs = " and ".join(
         f"{FACES - len(profile.missing(back))} of {FACES} faces of back {back}" for back in BACKS
     )
     return f"barcode reader {profile.adapter.id} at {profile.adapter.link}, codes for {backs}"
 
 
-def _modbus(file: Path) -> str:
+def _describe_modbus(file: Path) -> str:
     """Return what a modbus.toml maps, and which drives do not stop by themselves."""
-    told = load_modbus(file)
+    told = load_modbus_file(file)
     units = f"{len(told.unit)} {'unit' if len(told.unit) == 1 else 'units'}"
-    warns = f", without a watchdog: {', '.join(bare)}" if (bare := unwatched(told)) else ""
+    warns = (
+        f", without a watchdog: {', '.join(bare)}" if (bare := units_without_watchdog(told)) else ""
+    )
     return f"dealer {told.adapter.id} at {told.adapter.link}, {units} on {told.line.port}{warns}"
 
 
-def _boards(config: TableConfig) -> str:
+def _describe_boards(config: TableConfig) -> str:
     kind = "simulated" if config.table.backend == "sim" else "real"
     asked = " (no trigger wire)" if config.reader.trigger == "asked" else ""
     return f"{kind} boards at {config.dealer.port} and {config.reader.port}{asked}"
 
 
-def _users(config: TableConfig) -> str:
+def _describe_users(config: TableConfig) -> str:
     if config.gateway.user is None:
         return ""
     return f", machine as {config.table.user}, gateway as {config.gateway.user}"
 
 
-def _sets(config: TableConfig) -> str:
+def _describe_sets(config: TableConfig) -> str:
     named = ", ".join(f"{card_set.id} (back {card_set.back})" for card_set in config.card_sets)
     noun = "set" if len(config.card_sets) == 1 else "sets"
     return f"{noun} {named}" + (", dealing ahead" if config.play.deal_ahead else "")
 
 
-def _profile(config: TableConfig) -> str:
-    profile = profile_of(config)
+def _describe_profile(config: TableConfig) -> str:
+    profile = load_table_profile(config)
     event, words = "", profile.name
     if profile.event is not None:
         event, words = f" for {profile.event.title_en}", f"{words} --event {config.table.event}"

@@ -11,24 +11,28 @@ from pathlib import Path
 from types import CodeType
 from typing import Final
 
-from controller.cli.program_files import Kind, compiled_as, found_in
-from controller.release import Difference
+from controller.cli.program_files import Kind, found_in, parse_compiled_name
+from controller.release import FileDifference
 
 _HEADER_BYTES: Final = 16
 
 
-def untrue(folder: Path) -> Iterator[Difference]:
+def find_wrong_bytecode(folder: Path) -> Iterator[FileDifference]:
     """Yield the compiled files of a program that this Python would run, and that say something
     else than their sources. Raises FileError."""
     for one in found_in(folder):
         if one.kind is Kind.COMPILED:
-            stem, level = compiled_as(one.path.name)
+            stem, level = parse_compiled_name(one.path.name)
             source = one.path.parents[1] / f"{stem}.py"
-            if level is not None and source.is_file() and not _says(one.path, source, level):
-                yield Difference(one.name, "not of this release")
+            if (
+                level is not None
+                and source.is_file()
+                and not _matches_source(one.path, source, level)
+            ):
+                yield FileDifference(one.name, "not of this release")
 
 
-def _says(path: Path, source: Path, level: int) -> bool:
+def _matches_source(path: Path, source: Path, level: int) -> bool:
     """Tell whether a compiled file says what its source does, or is never run because it is old."""
     raw, text = path.read_bytes(), source.read_bytes()
     if raw[:4] != importlib.util.MAGIC_NUMBER or _is_old(raw, source):
@@ -38,17 +42,17 @@ def _says(path: Path, source: Path, level: int) -> bool:
         fresh = compile(text, str(source), "exec", dont_inherit=True, optimize=level)
     except (ValueError, EOFError, TypeError, SyntaxError):
         return False
-    return _same(there, fresh)
+    return _is_same_code(there, fresh)
 
 
-def _same(there: object, fresh: CodeType) -> bool:
+def _is_same_code(there: object, fresh: CodeType) -> bool:
     """Tell whether two codes are one; `==` alone passes over the room that they claim."""
     return (
         isinstance(there, CodeType)
         and there == fresh
         and there.co_stacksize == fresh.co_stacksize
         and all(
-            _same(one, other)
+            _is_same_code(one, other)
             for one, other in zip(there.co_consts, fresh.co_consts, strict=True)
             if isinstance(other, CodeType)
         )

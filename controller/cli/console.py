@@ -9,14 +9,14 @@ from typing import Final, get_args
 import click
 from nacl.utils import random as entropy
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.cli.console_keys import make_keys
-from controller.cli.ending import ending_signals
-from controller.cli.hardening import keep_to_oneself
-from controller.cli.log_option import level_option
-from controller.cli.logs import LevelName, describe, log_as_asked
-from controller.cli.notify import Notice, beating
-from controller.cli.release_files import read_key, read_manifest, read_signed
+from controller.cli.ending import termination_signals
+from controller.cli.hardening import restrict_process
+from controller.cli.log_option import log_level_option
+from controller.cli.logs import LogLevelName, describe, set_log_level
+from controller.cli.notify import SystemdNotifier, beating
+from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
 from controller.cli.wall import wall_ms
 from controller.console.config import ConsoleConfig, Own, load
 from controller.faults import Language
@@ -43,7 +43,7 @@ Later:
 
 Without tables to hand, `dealtable demo --tables 4` opens a console over simulated ones.
 """
-_NEEDS: Final = ("argon2", "segno", "sqlalchemy", "starlette", "uvicorn", "zeroconf")
+_LIBRARIES: Final = ("argon2", "segno", "sqlalchemy", "starlette", "uvicorn", "zeroconf")
 """Libraries of the extra `console`."""
 FIRST: Final = (("chief", Role.CHIEF), ("technician", Role.TECHNICIAN))
 """Who is invited to a console that has nobody."""
@@ -70,9 +70,9 @@ FIRST: Final = (("chief", Role.CHIEF), ("technician", Role.TECHNICIAN))
     show_default=True,
     help="With --invite: in which language.",
 )
-@level_option
+@log_level_option
 def command(
-    path: Path, invite: str | None, role: str | None, language: Language, level: LevelName
+    path: Path, invite: str | None, role: str | None, language: Language, level: LogLevelName
 ) -> None:
     """The referees' console: every table on one page, in a browser, until Ctrl-C.
 
@@ -83,15 +83,15 @@ def command(
     if (invite is None) != (role is None):
         raise click.UsageError("--invite NAME and --role ROLE go together")
     if (library := missing()) is not None:
-        raise LineError(needs(library))
-    log_as_asked(level)
+        raise CliError(needs(library))
+    set_log_level(level)
     describe(part="console")
     config = load(path)
     os.umask(0o077)  # what it keeps is not everybody's on this computer
     if invite is not None and role is not None:
         _invite(config, invite, Role(role), language)
         return
-    keep_to_oneself(hidden=True)
+    restrict_process(hidden=True)
     if made := make_keys(config.console.keys, config.console.name):
         roles = ", ".join(role.value for role in made)
         click.echo(f"new keys ({roles}) in {config.console.keys}: to be admitted at every table")
@@ -100,7 +100,7 @@ def command(
 
 def missing() -> str | None:
     """Return the name of a library that a console needs and that is not installed."""
-    return next((name for name in _NEEDS if importlib.util.find_spec(name) is None), None)
+    return next((name for name in _LIBRARIES if importlib.util.find_spec(name) is None), None)
 
 
 def needs(library: str) -> str:
@@ -115,15 +115,15 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
     from controller.console.store.archive import StoreError
 
     stop = asyncio.Event()
-    for number in ending_signals():
+    for number in termination_signals():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     own = config.console
-    notice = Notice.taken_from(os.environ)
+    notice = SystemdNotifier.from_environment(os.environ)
     status = f"{own.name}: the console serves"
     clock = Clock(asyncio.get_running_loop().time, wall_ms)
     try:
         async with opened(
-            config, path, now_ms=clock, entropy=entropy, manifest=manifest_of(own)
+            config, path, now_ms=clock, entropy=entropy, manifest=read_expected_manifest(own)
         ) as console:
             following = console.begin(clock.follow(console.stepped))
             invited = await console.sessions.invite_first(FIRST)
@@ -135,7 +135,7 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
                 for name, code in invited:
                     good = f"within {own.invitation_h} h"
                     click.echo(f'invitation of "{name}": {code}   at {url}/invited {good}')
-                if own.is_open_and_plain:
+                if own.is_unencrypted_on_network:
                     click.echo(
                         "PINs cross the network unsealed: tls_cert and tls_key seal them", err=True
                     )
@@ -148,21 +148,21 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
                 notice.stopping()
                 following.cancel()
     except StoreError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
     except ConsoleFailed as error:
         raise click.ClickException(str(error)) from error
 
 
-def manifest_of(own: Own) -> Manifest | None:
+def read_expected_manifest(own: Own) -> Manifest | None:
     """Return the release that the tables should run; None where none is said. Raises LineError."""
     if own.release is None:
         return None
     if own.release_key is None:
         return read_manifest(own.release)
     try:
-        return read_signed(own.release, read_key(own.release_key))
+        return read_signed_manifest(own.release, read_release_key(own.release_key))
     except BadRelease as wrong:
-        raise LineError(f"{own.release}: {wrong}") from None
+        raise CliError(f"{own.release}: {wrong}") from None
 
 
 def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) -> None:
@@ -176,13 +176,13 @@ def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) ->
     try:
         said = msgspec.convert(name, PersonName)
     except msgspec.ValidationError:
-        raise LineError(
+        raise CliError(
             f"--invite {name}: expected a name, 1 to 40 printable characters without brackets"
         ) from None
     try:
         engine = open_engine(config.console.store)
     except StoreError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
     try:
         hours = config.console.invitation_h
         people = People(engine, wall_ms, entropy, invitation_ms=hours * 3_600_000)

@@ -14,15 +14,15 @@ from controller.cli.keys_shown import KeysError
 from controller.gateway.key_files import (
     PUBLIC_MODE,
     SECRET_MODE,
-    new_client,
+    new_client_secret,
     public_text,
-    write_new,
-    write_over,
+    replace_text,
+    write_new_text,
 )
 from controller.messages import Role
 from controller.roster import RosterError, read_certificate
 
-_LONGEST: Final = 28
+_MAX_NAME_LETTERS: Final = 28
 """Letters of a console's name in a key's, which has 40: the role stands behind it."""
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 
@@ -37,10 +37,12 @@ def make_keys(folder: Path, name: str) -> list[Role]:
         for role in Role:
             secret = folder / f"{role.value}.key_secret"
             if not secret.exists():
-                write_new(secret, new_client(key_name(name, role), role), SECRET_MODE)
+                write_new_text(
+                    secret, new_client_secret(make_key_name(name, role), role), SECRET_MODE
+                )
                 made.append(role)
             public = public_text(read_certificate(secret))
-            write_over(secret.with_suffix(".key"), public, PUBLIC_MODE)
+            replace_text(secret.with_suffix(".key"), public, PUBLIC_MODE)
     except OSError as error:
         raise KeysError(f"{error.filename}: {error.strerror}") from None
     except RosterError as error:
@@ -48,7 +50,7 @@ def make_keys(folder: Path, name: str) -> list[Role]:
     return made
 
 
-def key_name(console: str, role: Role) -> str:
+def make_key_name(console: str, role: Role) -> str:
     """Return what the key of a role is called at the tables: "Hall-1-referee"."""
-    plain = _NOT_IN_NAMES.sub("-", console).strip("-._")[:_LONGEST] or "console"
+    plain = _NOT_IN_NAMES.sub("-", console).strip("-._")[:_MAX_NAME_LETTERS] or "console"
     return f"{plain}-{role.value}"

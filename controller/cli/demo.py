@@ -12,26 +12,26 @@ from typing import Any, TypeVar
 
 import click
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.cli import demo_summary as summary
 from controller.cli.board import Board
-from controller.cli.demo_console import LOGINS, PIN, demo_console
+from controller.cli.demo_console import DEMO_LOGINS, PIN, demo_console
 from controller.cli.demo_progress import DemoProgress
 from controller.cli.demo_summary import Outcome
-from controller.cli.ending import ending_signals
-from controller.cli.quantities import Number, Whole
+from controller.cli.ending import termination_signals
+from controller.cli.quantities import DecimalNumber, Whole
 from controller.client.client import NoAnswer
-from controller.roster import CLIENTS
+from controller.roster import CLIENTS_FOLDER
 from controller.trials.costs import costs as spent
 from controller.trials.costs import since
-from controller.trials.hall import HallError, HallPlan, RunningTable, fallen, hall
-from controller.trials.hall_console import RunningConsole
+from controller.trials.hall import HallError, HallPlan, TableProcess, fallen, hall
+from controller.trials.hall_console import ConsoleProcess
 from controller.trials.match_players import match_players
 from controller.trials.players import Dealt, players
-from sim.hall import refuse_host
+from sim.hall import refuse_host_faults
 from sim.interpreters import find_micropython
 from sim.mechanics.faults import FaultError, parse_fault
-from sim.workers import may_open_many_files
+from sim.workers import raise_open_file_limit
 
 EPILOG = """\b
 Examples:
@@ -46,13 +46,13 @@ the tables. While a demo runs, `dealtable watch --state-dir DIR` follows it from
 """
 
 # A table that brings no deal to its end in this time needs a hand that nobody here has.
-DEAL_S = 300.0
+DEAL_TIMEOUT_S = 300.0
 
 Played = TypeVar("Played")
 
 
 @dataclass(frozen=True)
-class _Wish:
+class _DemoOptions:
     """What was asked for. `deals`: None goes on until Ctrl-C. `console`: one is opened."""
 
     plan: HallPlan
@@ -70,7 +70,7 @@ class _Wish:
 @click.option("--costs", is_flag=True, help="With --once: CPU and memory, by kind of process.")
 @click.option(
     "--speed",
-    type=Number(0.1, 1000),
+    type=DecimalNumber(0.1, 1000),
     default=1.0,
     show_default=True,
     help="The mechanics this many times faster than 100 ms a card.",
@@ -125,10 +125,10 @@ def command(
         raise click.UsageError("--console-port goes with a console: not with --once, --no-console")
     _check_faults(faults)
     _check_firmware(firmware, boards)
-    may_open_many_files()
+    raise_open_file_limit()
     folder = state_dir or Path(tempfile.mkdtemp(prefix="dealtable-"))
     plan = HallPlan(folder.absolute(), tables, speed, seed, firmware, boards, faults, port)
-    wish = _Wish(
+    wish = _DemoOptions(
         plan,
         deals or (1 if once else None),
         live=not once,
@@ -153,22 +153,22 @@ def command(
 
 def _check_faults(faults: Sequence[str]) -> None:
     try:
-        refuse_host(parse_fault(fault) for fault in faults)
+        refuse_host_faults(parse_fault(fault) for fault in faults)
     except FaultError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
 
 
 def _check_firmware(firmware: str, boards: str | None) -> None:
     try:
         if firmware == "micropython":
             if boards == "inside":
-                raise LineError("--boards inside runs under CPython: MicroPython needs processes")
+                raise CliError("--boards inside runs under CPython: MicroPython needs processes")
             find_micropython()
     except FileNotFoundError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
 
 
-async def _run(wish: _Wish) -> Outcome | None:
+async def _run(wish: _DemoOptions) -> Outcome | None:
     """Run the hall; return what it brought, None where people only looked on.
 
     Raises HallError where a process of the hall ends by itself.
@@ -176,25 +176,25 @@ async def _run(wish: _Wish) -> Outcome | None:
     task = asyncio.current_task()
     assert task is not None
     loop = asyncio.get_running_loop()
-    for number in ending_signals():
+    for number in termination_signals():
         loop.add_signal_handler(number, task.cancel)
     shown = DemoProgress(
         wish.plan.tables, None if wish.live else wish.deals, wish.plan.rules.deck.cards
     )
     with contextlib.suppress(asyncio.CancelledError), shown as progress:
         async with hall(wish.plan, progress.up) as tables:
-            about = _about(wish.plan, tables)
+            about = _find_places(wish.plan, tables)
             if wish.live:
-                return await _with_console(wish, tables, about)
-            return await _unless_fallen(_once(wish, tables, about, progress), tables)
+                return await _play_with_console(wish, tables, about)
+            return await _play_unless_exited(_deal_once(wish, tables, about, progress), tables)
     return None
 
 
-async def _with_console(
-    wish: _Wish, tables: list[RunningTable], about: dict[str, Any]
+async def _play_with_console(
+    wish: _DemoOptions, tables: list[TableProcess], about: dict[str, Any]
 ) -> Outcome | None:
     """Play before people, with a console where one was asked for."""
-    console: RunningConsole | None = None
+    console: ConsoleProcess | None = None
     async with contextlib.AsyncExitStack() as stack:
         if wish.console:
             opening = demo_console(wish.plan.state_dir, tables, wish.console_port)
@@ -203,12 +203,14 @@ async def _with_console(
             about["console"] = console.url
             if not sys.stdout.isatty():
                 # A terminal shows it below the tables.
-                click.echo(f"console {console.url}  ({', '.join(LOGINS)}: PIN {PIN})")
+                click.echo(f"console {console.url}  ({', '.join(DEMO_LOGINS)}: PIN {PIN})")
         await _live(wish, tables, about, console)
         return None
 
 
-async def _unless_fallen(play: Coroutine[Any, Any, Played], tables: list[RunningTable]) -> Played:
+async def _play_unless_exited(
+    play: Coroutine[Any, Any, Played], tables: list[TableProcess]
+) -> Played:
     """Play to the end. Raises HallError as soon as a process of these tables ends by itself."""
     playing, falling = asyncio.ensure_future(play), asyncio.ensure_future(fallen(tables))
     try:
@@ -222,13 +224,15 @@ async def _unless_fallen(play: Coroutine[Any, Any, Played], tables: list[Running
         await asyncio.gather(playing, falling, return_exceptions=True)
 
 
-async def _once(
-    wish: _Wish, tables: list[RunningTable], about: dict[str, Any], progress: DemoProgress
+async def _deal_once(
+    wish: _DemoOptions, tables: list[TableProcess], about: dict[str, Any], progress: DemoProgress
 ) -> Outcome:
     """Deal at every table, and say what it cost."""
     loop, me = asyncio.get_running_loop(), os.getpid()
     before, begun_s = spent(me), loop.time()
-    rows = await asyncio.gather(*(_deals(wish, *one, progress) for one in enumerate(tables)))
+    rows = await asyncio.gather(
+        *(_deal_at_table(wish, *one, progress) for one in enumerate(tables))
+    )
     took = since(before, spent(me))
     return Outcome(
         about,
@@ -239,8 +243,8 @@ async def _once(
     )
 
 
-async def _deals(
-    wish: _Wish, number: int, table: RunningTable, progress: DemoProgress
+async def _deal_at_table(
+    wish: _DemoOptions, number: int, table: TableProcess, progress: DemoProgress
 ) -> tuple[list[Dealt], str | None]:
     """Deal at one table; return its deals, and why there are fewer than were asked for."""
     dealt: list[Dealt] = []
@@ -248,20 +252,20 @@ async def _deals(
     async with players(table, progress.saw) as people:
         try:
             for _ in range(wish.deals or 1):
-                async with asyncio.timeout(DEAL_S):
+                async with asyncio.timeout(DEAL_TIMEOUT_S):
                     dealt.append(await people.deal())
         except TimeoutError:
-            return dealt, f"table {table.id}: no deal in {DEAL_S:g} s; {people.standing()}"
+            return dealt, f"table {table.id}: no deal in {DEAL_TIMEOUT_S:g} s; {people.standing()}"
         except (HallError, NoAnswer) as error:
             return dealt, f"table {table.id}: {error}"
     return dealt, None
 
 
 async def _live(
-    wish: _Wish,
-    tables: list[RunningTable],
+    wish: _DemoOptions,
+    tables: list[TableProcess],
     about: dict[str, Any],
-    console: RunningConsole | None,
+    console: ConsoleProcess | None,
 ) -> None:
     """Show the tables while they deal; a table whose daemon ends leaves the others dealing.
 
@@ -270,7 +274,7 @@ async def _live(
     lost: list[str] = []
     with Board(tables, about) as board:
 
-        async def at(number: int, table: RunningTable) -> None:
+        async def at(number: int, table: TableProcess) -> None:
             await asyncio.sleep(wish.plan.begins_s(number))
             if wish.deals is None:
                 plan = wish.plan
@@ -280,16 +284,16 @@ async def _live(
                 for _ in range(wish.deals or 0):
                     await people.deal()
 
-        async def unless_lost(number: int, table: RunningTable) -> None:
+        async def unless_lost(number: int, table: TableProcess) -> None:
             try:
-                await _unless_fallen(at(number, table), [table])
+                await _play_unless_exited(at(number, table), [table])
             except (HallError, NoAnswer) as error:
                 lost.append(str(error))
                 board.tell(str(error))
 
         looking = [asyncio.ensure_future(board.look())]
         if console is not None:
-            looking.append(asyncio.ensure_future(_watch(console, board, about)))
+            looking.append(asyncio.ensure_future(_watch_console(console, board, about)))
         try:
             await asyncio.gather(*(unless_lost(*one) for one in enumerate(tables)))
         finally:
@@ -299,7 +303,7 @@ async def _live(
         raise HallError("; ".join(dict.fromkeys(lost)))
 
 
-async def _watch(console: RunningConsole, board: Board, about: dict[str, Any]) -> None:
+async def _watch_console(console: ConsoleProcess, board: Board, about: dict[str, Any]) -> None:
     """Wait until the console ends by itself, and show that it is gone."""
     assert console.process is not None
     await console.process.wait()
@@ -307,7 +311,7 @@ async def _watch(console: RunningConsole, board: Board, about: dict[str, Any]) -
     board.tell(f"the console ended by itself; see {console.log}")
 
 
-def _about(plan: HallPlan, tables: list[RunningTable]) -> dict[str, Any]:
+def _find_places(plan: HallPlan, tables: list[TableProcess]) -> dict[str, Any]:
     """Return where everything is, while it runs."""
     where = [
         {
@@ -315,7 +319,7 @@ def _about(plan: HallPlan, tables: list[RunningTable]) -> dict[str, Any]:
             "feed": table.endpoints.feed,
             "commands": table.endpoints.commands,
             "state_dir": str(table.state_dir),
-            "clients": str(table.state_dir / CLIENTS),
+            "clients": str(table.state_dir / CLIENTS_FOLDER),
         }
         for table in tables
     ]

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from controller.cli.console import missing, needs
 from controller.client.endpoints import write_endpoints
 from controller.messages import Role
-from controller.trials.hall import HallError, RunningTable
-from controller.trials.hall_console import RunningConsole, console
+from controller.trials.hall import HallError, TableProcess
+from controller.trials.hall_console import ConsoleProcess, console
 
 PIN: Final = "1111"
-LOGINS: Final = {
+DEMO_LOGINS: Final = {
     "chief": Role.CHIEF,
     "referee": Role.REFEREE,
     "technician": Role.TECHNICIAN,
@@ -26,14 +26,14 @@ LOGINS: Final = {
 
 @asynccontextmanager
 async def demo_console(
-    folder: Path, tables: Sequence[RunningTable], port: int | None
-) -> AsyncIterator[RunningConsole | None]:
+    folder: Path, tables: Sequence[TableProcess], port: int | None
+) -> AsyncIterator[ConsoleProcess | None]:
     """Open a console for the block and give it; None, in one line, where none opens."""
     if (library := missing()) is not None:
         click.echo(f"no console opens: {needs(library)}", err=True)
         yield None
         return
-    people = [(name, role, PIN) for name, role in LOGINS.items()]
+    people = [(name, role, PIN) for name, role in DEMO_LOGINS.items()]
     async with AsyncExitStack() as stack:
         try:
             running = await stack.enter_async_context(

@@ -7,7 +7,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from controller.messages import Phase, State
 
-_ON_THE_WAY = frozenset({Phase.DEALING, Phase.HELD})
+_UNCOUNTED_PHASES = frozenset({Phase.DEALING, Phase.HELD})
 """Phases in which the cards that were fed are of a deal not counted yet."""
 
 
@@ -22,7 +22,7 @@ class DemoProgress:
         self, tables: int, deals: int | None, cards: int, console: Console | None = None
     ) -> None:
         self._tables, self._deals, self._cards = tables, deals, cards
-        self._before: dict[str, int] = {}
+        self._deals_before: dict[str, int] = {}
         self._dealt: dict[str, int] = {}
         self._fed: dict[str, int] = {}
         console = console or Console(stderr=True)
@@ -57,7 +57,7 @@ class DemoProgress:
         else:
             self._bar.update(
                 self._task,
-                description=self._standing(None),
+                description=self._format_progress(None),
                 completed=0,
                 total=self._tables * self._deals * self._cards,
                 unit="cards",
@@ -67,14 +67,14 @@ class DemoProgress:
     def saw(self, state: State) -> None:
         """Take a state of a table: how many cards were fed there for deals of this demo."""
         table, machine = state.table, state.machine
-        before = self._before.setdefault(table, state.counters.deals)
+        before = self._deals_before.setdefault(table, state.counters.deals)
         self._dealt[table] = dealt = state.counters.deals - before
-        fed = machine.fed if machine.phase in _ON_THE_WAY else 0
+        fed = machine.fed if machine.phase in _UNCOUNTED_PHASES else 0
         # A misdeal's cards are fed again: the line waits meanwhile.
         self._fed[table] = max(self._fed.get(table, 0), dealt * self._cards + fed)
         self._bar.update(
             self._task,
-            description=self._standing(state),
+            description=self._format_progress(state),
             completed=sum(self._fed.values()),
             refresh=True,
         )
@@ -83,7 +83,7 @@ class DemoProgress:
         """Take the line away."""
         self._bar.stop()
 
-    def _standing(self, state: State | None) -> str:
+    def _format_progress(self, state: State | None) -> str:
         """Return in words how far it is: of one table its phase, or what it calls for."""
         asked = self._tables * (self._deals or 0)
         words = f"{sum(self._dealt.values())} of {asked} deals"

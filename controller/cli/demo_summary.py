@@ -9,7 +9,7 @@ import msgspec
 
 from controller.deal.sequence import sequence
 from controller.rules.rulebooks import load_profile
-from controller.trials.costs import Cost, cores
+from controller.trials.costs import ProcessCost, cores
 from controller.trials.hall import HallPlan
 from controller.trials.mechanical import mechanical_s
 from controller.trials.players import Dealt
@@ -29,7 +29,7 @@ class Outcome:
     about: dict[str, Any]
     dealt: list[Dealt]
     failed: list[str]
-    costs: dict[str, Cost]
+    costs: dict[str, ProcessCost]
     took_s: float
 
     def wrong(self) -> list[str]:
@@ -40,7 +40,9 @@ class Outcome:
 
 def as_json(plan: HallPlan, outcome: Outcome, costs: bool) -> bytes:
     """Return the summary for programs; `costs`: with processor time and memory."""
-    told: dict[str, Any] = outcome.about | {"deals": [_row(plan, one) for one in outcome.dealt]}
+    told: dict[str, Any] = outcome.about | {
+        "deals": [_make_deal_row(plan, one) for one in outcome.dealt]
+    }
     if costs:
         told["costs"] = {"cores": cores(), "took_s": outcome.took_s, "kinds": outcome.costs}
     return msgspec.json.encode(told)
@@ -48,19 +50,19 @@ def as_json(plan: HallPlan, outcome: Outcome, costs: bool) -> bytes:
 
 def as_lines(plan: HallPlan, outcome: Outcome, costs: bool) -> Iterator[str]:
     """Yield the summary for people."""
-    rows = [_row(plan, one) for one in outcome.dealt]
+    rows = [_make_deal_row(plan, one) for one in outcome.dealt]
     for row in rows:
         if plan.tables <= FEW or row["misdeals"]:
-            yield _deal(row)
+            yield _format_deal(row)
     if plan.tables > FEW and rows:
-        yield _in_short(plan, rows)
+        yield _format_overview(plan, rows)
     if costs:
         for kind, cost in outcome.costs.items():
-            yield _cost(kind, cost, len(rows), outcome.took_s * plan.tables)
+            yield _format_cost(kind, cost, len(rows), outcome.took_s * plan.tables)
     yield f"check it: dealtable verify {outcome.about['tables'][0]['state_dir']}"
 
 
-def _deal(row: dict[str, Any]) -> str:
+def _format_deal(row: dict[str, Any]) -> str:
     counts = " ".join(f"{pocket} {count}" for pocket, count in row["landed"].items())
     misdeals = "".join(f", {m['outcome']} before: {m['reason']}" for m in row["misdeals"])
     return (
@@ -69,7 +71,7 @@ def _deal(row: dict[str, Any]) -> str:
     )
 
 
-def _in_short(plan: HallPlan, rows: list[dict[str, Any]]) -> str:
+def _format_overview(plan: HallPlan, rows: list[dict[str, Any]]) -> str:
     """Return one line about the deals of many tables."""
     paces = [row["wall_s"] / row["mechanical_s"] for row in rows]
     misdeals = sum(len(row["misdeals"]) for row in rows)
@@ -80,7 +82,7 @@ def _in_short(plan: HallPlan, rows: list[dict[str, Any]]) -> str:
     )
 
 
-def _cost(kind: str, cost: Cost, deals: int, table_s: float) -> str:
+def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> str:
     """Return one kind of process; `table_s`: seconds times tables."""
     each = cost.processes
     return (
@@ -90,7 +92,7 @@ def _cost(kind: str, cost: Cost, deals: int, table_s: float) -> str:
     )
 
 
-def _row(plan: HallPlan, dealt: Dealt) -> dict[str, Any]:
+def _make_deal_row(plan: HallPlan, dealt: Dealt) -> dict[str, Any]:
     """Return a deal for the summary, with the time the mechanics alone would take."""
     profile = load_profile("international-000")
     seed = bytes.fromhex(dealt.seed)

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.config import RUNTIME_ROOT, Board, TableConfig, load_table
 
 EPILOG: Final = """\b
@@ -37,14 +37,14 @@ def udev(path: Path) -> None:
     A port that lies outside /dev (a simulated board's, an adapter's) needs none. Exit 2 for one
     that goes by the kernel's own name, such as /dev/ttyACM0: that one changes.
     """
-    _print(udev_rules(load_table(path)))
+    _print_lines(make_udev_rules(load_table(path)))
 
 
 @command.command()
 @_config
 def tmpfiles(path: Path) -> None:
     """Print what systemd-tmpfiles makes in /run at every start: the table's folders in memory."""
-    _print(tmpfiles_lines(load_table(path)))
+    _print_lines(make_tmpfiles_lines(load_table(path)))
 
 
 @command.command()
@@ -54,14 +54,14 @@ def check(path: Path) -> None:
 
     They are the same for every table and go by its name. Exit 2, one line for each.
     """
-    wrong = list(misfits(load_table(path)))
+    wrong = list(find_unit_mismatches(load_table(path)))
     for line in wrong:
         click.echo(f"Error: {path}: {line}", err=True)
     if wrong:
-        raise SystemExit(LineError.exit_code)
+        raise SystemExit(CliError.exit_code)
 
 
-def misfits(config: TableConfig) -> Iterator[str]:
+def find_unit_mismatches(config: TableConfig) -> Iterator[str]:
     """Yield a line for each value that the units need to be another one."""
     table, gateway = config.table, config.gateway
     for key, found, expected in (
@@ -76,13 +76,13 @@ def misfits(config: TableConfig) -> Iterator[str]:
             yield f'{key}: {said}, expected "{expected}": the services are made for that'
 
 
-def udev_rules(config: TableConfig) -> Iterator[str]:
+def make_udev_rules(config: TableConfig) -> Iterator[str]:
     """Yield the lines of a table's udev rules. Raises LineError."""
-    group = _machine(config)
+    group = _require_machine_user(config)
     yield f"# Table {config.table.id}, from its configuration: `dealtable deploy udev` makes it."
     yield 'ACTION=="remove", GOTO="dealtable_end"'
     for key, board in (("dealer", config.dealer), ("reader", config.reader)):
-        yield from _port(key, board, group)
+        yield from _make_port_rule(key, board, group)
     yield "# An adapter of FTDI hands over what it has after 1 ms, not after 16."
     yield 'SUBSYSTEM=="usb-serial", DRIVER=="ftdi_sio", ATTR{latency_timer}="1"'
     if config.panel.pins == "lgpio":
@@ -90,9 +90,9 @@ def udev_rules(config: TableConfig) -> Iterator[str]:
     yield 'LABEL="dealtable_end"'
 
 
-def tmpfiles_lines(config: TableConfig) -> Iterator[str]:
+def make_tmpfiles_lines(config: TableConfig) -> Iterator[str]:
     """Yield the lines that make a table's folders in memory. Raises LineError."""
-    machine, table = _machine(config), config.table.id
+    machine, table = _require_machine_user(config), config.table.id
     folder, door = config.table.runtime_dir, config.socket.parent
     yield f"# Table {table}, from its configuration: `dealtable deploy tmpfiles` makes it."
     yield f"d {folder.parent} 0755 root root -"
@@ -100,14 +100,14 @@ def tmpfiles_lines(config: TableConfig) -> Iterator[str]:
     yield f"d {door} 2710 {machine} {config.gateway.user} -"
 
 
-def _port(key: str, board: Board, group: str) -> Iterator[str]:
+def _make_port_rule(key: str, board: Board, group: str) -> Iterator[str]:
     port = Path(board.port)
     if not port.is_relative_to(_DEV):
         yield f"# {key}: {port} is not the kernel's, nor named by it."
         return
     name = port.relative_to(_DEV)
     if name.name.startswith(("tty", "pts")) or name.parts[0] in ("pts", "shm", "serial"):
-        raise LineError(
+        raise CliError(
             f"{key}.port = {port}: expected a name of the table's own, such as /dev/table-{key}: "
             "the kernel's names change with the order in which boards are plugged in"
         )
@@ -118,15 +118,15 @@ def _port(key: str, board: Board, group: str) -> Iterator[str]:
     )
 
 
-def _machine(config: TableConfig) -> str:
+def _require_machine_user(config: TableConfig) -> str:
     """Return the machine's user, whose group is of the same name. Raises LineError."""
     if config.table.user is None:
-        raise LineError(
+        raise CliError(
             "table.user and gateway.user: missing, expected two users: on a table's computer the "
             "machine and the gateway are never one"
         )
     return config.table.user
 
 
-def _print(lines: Iterator[str]) -> None:
+def _print_lines(lines: Iterator[str]) -> None:
     click.echo("\n".join(list(lines)))

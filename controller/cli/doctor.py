@@ -10,10 +10,10 @@ from rich.text import Text
 
 from controller.cli.doctor_facts import gathered
 from controller.cli.plain import plain
-from controller.cli.rulebook import profile_of
+from controller.cli.rulebook import load_table_profile
 from controller.cli.wall import wall
 from controller.config import load_table
-from controller.doctor.checks import examined, verdict
+from controller.doctor.checks import run_checks, verdict
 from controller.doctor.finding import Light
 from controller.doctor.page import Examination, lines
 
@@ -47,8 +47,8 @@ def command(context: click.Context, config: Path, key: Path | None, as_json: boo
     Exit 0: nothing keeps the table from dealing; 1: something does; 2: a file cannot be used.
     """
     table = load_table(config)
-    profile_of(table)
-    findings = examined(table, gathered(table, config, key))
+    load_table_profile(table)
+    findings = run_checks(table, gathered(table, config, key))
     examination = Examination(
         table=table.table.id,
         simulated=table.table.backend == "sim",

@@ -7,42 +7,44 @@ from typing import Final
 from controller.config import TableConfig
 from controller.doctor.facts import Answer
 from controller.doctor.of_boards import BOARDS
-from controller.faults import Evidence, fault, fault_name
+from controller.faults import Evidence, driver_error_fault, fault
 from controller.journal.errors import JournalError
-from controller.journal.store import kept_shut
-from controller.pinned import pinned_boards
+from controller.journal.store import hold_journal_lock
+from controller.pinned import expected_boards
 from drivers.errors import DriverError, Mismatch, PortBusy, PortMissing
 from drivers.events import Board
-from drivers.flash.greeting import Greeting
+from drivers.flash.greeting import BoardQuery
 from drivers.flash.image import own
 from drivers.identity import Welcome, check
 
-IN_USE: Final = Answer(unasked="what stands at its port, which is in use: the table's feed says")
+PORT_IN_USE: Final = Answer(
+    unasked="what stands at its port, which is in use: the table's feed says"
+)
 CLOSED: Final = Answer(unasked="what stands at its port; whether a machine runs is closed to you")
 
 
 def answers(config: TableConfig) -> dict[Board, Answer]:
     """Ask both boards who they are, with the table's journal kept shut meanwhile."""
     try:
-        with kept_shut(config.table.state_dir):
-            return {board: _answer(config, board) for board in BOARDS}
+        with hold_journal_lock(config.table.state_dir):
+            return {board: _ask_board(config, board) for board in BOARDS}
     except JournalError:
-        return dict.fromkeys(BOARDS, IN_USE)
+        return dict.fromkeys(BOARDS, PORT_IN_USE)
 
 
-def _answer(config: TableConfig, board: Board) -> Answer:
+def _ask_board(config: TableConfig, board: Board) -> Answer:
     section = config.dealer if board == "dealer" else config.reader
-    who = pinned_boards(config, own().hash)
+    who = expected_boards(config, own().hash)
     other = who["reader" if board == "dealer" else "dealer"]
     session = secrets.randbelow(2**32 - 1) + 1
     welcome: Welcome | None = None
     try:
-        with Greeting(
+        with BoardQuery(
             section.port, section.baud, board, clock=time.monotonic, session=session
         ) as greeting:
             welcome = greeting.hello()
         if welcome is None:
-            return _answered("BOARD_SILENT", {"board": board, "port": section.port})
+            return _answer_for_fault("BOARD_SILENT", {"board": board, "port": section.port})
         check(welcome, who[board], other)
     except DriverError as error:
         return _wrong(error, board, section.port, welcome)
@@ -56,9 +58,9 @@ def _wrong(error: DriverError, board: Board, port: str, welcome: Welcome | None)
         evidence |= {"expected": error.expected, "found": error.found}
     elif isinstance(error, PortMissing | PortBusy):
         evidence["port"] = error.path
-    return _answered(fault_name(error), evidence, welcome)
+    return _answer_for_fault(driver_error_fault(error), evidence, welcome)
 
 
-def _answered(name: str, evidence: Evidence, welcome: Welcome | None = None) -> Answer:
+def _answer_for_fault(name: str, evidence: Evidence, welcome: Welcome | None = None) -> Answer:
     row = fault(name)
     return Answer(welcome, fault=row.name, cause=row.cause(evidence), action=row.action(evidence))

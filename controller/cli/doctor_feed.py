@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from controller.cli import LineError
-from controller.cli.printers import state_in
-from controller.cli.reach import command_ids, endpoints_in, identity_in
-from controller.client.client import BadMessage, Client, Identity
+from controller.cli import CliError
+from controller.cli.printers import decode_state
+from controller.cli.reach import new_command_id, read_identity, read_table_endpoints
+from controller.client.client import BadMessage, Client, ClientIdentity
 from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints
 from controller.client.line import BadAddress, LineState
 from controller.config import TableConfig
 from controller.doctor import gathering
 from controller.doctor.computer import Computer
 from controller.doctor.facts import Feed
-from controller.roster import CLIENTS
+from controller.roster import CLIENTS_FOLDER
 
-HEARD_S: Final = 5.0
+STATE_TIMEOUT_S: Final = 5.0
 """A table says something every second."""
-OPEN_S: Final = 2.0
+CONNECT_TIMEOUT_S: Final = 2.0
 
 
 def feed_of(config: TableConfig, computer: Computer) -> Feed:
@@ -33,30 +33,30 @@ def feed_of(config: TableConfig, computer: Computer) -> Feed:
         wanted = (config.gateway.feed, config.gateway.commands)
         return Feed(taken=gathering.taken(computer, wanted))
     try:
-        endpoints = endpoints_in(place)
-    except LineError as error:
+        endpoints = read_table_endpoints(place)
+    except CliError as error:
         return Feed(address=str(place), trouble=str(error))
-    identity = next(_identities(place), None)
+    identity = next(_readable_identities(place), None)
     if identity is not None:
         return asyncio.run(_heard(endpoints, identity))
-    return _knocked(endpoints.feed)
+    return _probe_address(endpoints.feed)
 
 
-def _identities(place: Path) -> Iterator[Identity]:
+def _readable_identities(place: Path) -> Iterator[ClientIdentity]:
     """Yield the admitted pairs that lie here and that this user may read, an observer's first."""
-    folder = place / CLIENTS
+    folder = place / CLIENTS_FOLDER
     try:
         files = sorted(folder.glob("*.key_secret"), key=lambda one: one.stem != "observer")
     except OSError:
         return
     for file in files:
         try:
-            yield identity_in(file)
-        except LineError:
+            yield read_identity(file)
+        except CliError:
             continue
 
 
-async def _heard(endpoints: Endpoints, identity: Identity) -> Feed:
+async def _heard(endpoints: Endpoints, identity: ClientIdentity) -> Feed:
     """Listen until a state of the table comes."""
     line = LineState.CONNECTING
 
@@ -67,26 +67,26 @@ async def _heard(endpoints: Endpoints, identity: Identity) -> Feed:
     address = endpoints.feed
     try:
         async with (
-            asyncio.timeout(HEARD_S),
-            Client(endpoints, identity, command_ids, stands) as client,
+            asyncio.timeout(STATE_TIMEOUT_S),
+            Client(endpoints, identity, new_command_id, stands) as client,
         ):
             while True:
-                state = state_in(await client.hear())
+                state = decode_state(await client.hear())
                 if state is not None:
                     alerts = tuple(alert.name for alert in state.alerts)
                     return Feed(address, f"table {state.table}: {state.machine.phase}", alerts)
     except TimeoutError:
         said = f"as {identity.name}: {line}" if line is not LineState.OPEN else "silent"
-        return Feed(address, trouble=f"nothing came in {HEARD_S:g} s, {said}")
+        return Feed(address, trouble=f"nothing came in {STATE_TIMEOUT_S:g} s, {said}")
     except (BadAddress, BadMessage) as wrong:
         return Feed(address, trouble=str(wrong))
 
 
-def _knocked(address: str) -> Feed:
+def _probe_address(address: str) -> Feed:
     """Tell whether somebody listens at an address, without a key to speak with him."""
     place = urlsplit(address)
     try:
-        socket.create_connection((place.hostname, place.port), OPEN_S).close()
+        socket.create_connection((place.hostname, place.port), CONNECT_TIMEOUT_S).close()
     except (OSError, ValueError) as error:
         return Feed(address, trouble=f"nobody answers there ({error})")
-    return Feed(address, no_key=True)
+    return Feed(address, has_no_key=True)

@@ -11,7 +11,7 @@ from types import FrameType
 _PR_SET_PDEATHSIG = 1
 
 
-def ending_signals() -> tuple[signal.Signals, ...]:
+def termination_signals() -> tuple[signal.Signals, ...]:
     """Return the signals that are to end a process in good order.
 
     A terminal that is closed hangs up; who was told to survive that (`nohup`) does.
@@ -23,7 +23,7 @@ def ending_signals() -> tuple[signal.Signals, ...]:
 
 
 @contextmanager
-def all_as_ctrl_c() -> Iterator[None]:
+def handle_signals_as_ctrl_c() -> Iterator[None]:
     """Let the first signal that is to end this process do in the block what Ctrl-C does there.
 
     Behind it the others change nothing: a terminal that is closed may hang up more than once.
@@ -40,7 +40,7 @@ def all_as_ctrl_c() -> Iterator[None]:
             raise KeyboardInterrupt
         pressed(signal.SIGINT, frame)
 
-    others = set(ending_signals()) - {signal.SIGINT}
+    others = set(termination_signals()) - {signal.SIGINT}
     before = {number: signal.signal(number, press) for number in others}
     try:
         yield
@@ -49,15 +49,15 @@ def all_as_ctrl_c() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def with_parent(number: signal.Signals) -> Callable[[], None]:
+def make_parent_death_hook(number: signal.Signals) -> Callable[[], None]:
     """Return what a new child does first: it asks for this signal for when its parent dies.
 
     For `preexec_fn`, made before the child is.
     """
-    return partial(_ask, os.getpid(), int(number), ctypes.CDLL(None))
+    return partial(_request_death_signal, os.getpid(), int(number), ctypes.CDLL(None))
 
 
-def _ask(parent: int, number: int, libc: ctypes.CDLL) -> None:
+def _request_death_signal(parent: int, number: int, libc: ctypes.CDLL) -> None:
     libc.prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
         os._exit(1)  # it died before it was asked for

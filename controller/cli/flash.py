@@ -9,17 +9,17 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 
-from controller.cli import LineError
-from controller.cli.installed import firmware_in, own_folder
+from controller.cli import CliError
+from controller.cli.installed import find_program_folder, read_program_firmware
 from controller.cli.program_files import MANIFEST
-from controller.cli.release_files import read_key, read_manifest, read_signed
+from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
 from controller.release import BadRelease
 from drivers.errors import DriverError, PortBusy
 from drivers.events import Board
 from drivers.flash import image as images
-from drivers.flash.errors import FlashError, NoBoard
+from drivers.flash.errors import FlashError, NoBoardFound
 from drivers.flash.flashing import Flasher
-from drivers.flash.image import Image
+from drivers.flash.image import FirmwareImage
 
 BAUD: Final = 115_200
 EPILOG: Final = """\b
@@ -29,7 +29,7 @@ Examples:
 """
 
 
-class _Setting(click.ParamType[tuple[str, int]]):
+class _SettingType(click.ParamType[tuple[str, int]]):
     name = "setting"
 
     def convert(
@@ -49,7 +49,7 @@ class _Setting(click.ParamType[tuple[str, int]]):
 @click.option("--check", is_flag=True, help="Only compare hashes: exit 1 where they differ.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--key", type=click.Path(path_type=Path, dir_okay=False), help="The release's .key.")
-@click.option("--setting", "settings", type=_Setting(), multiple=True, metavar="NAME=N")
+@click.option("--setting", "settings", type=_SettingType(), multiple=True, metavar="NAME=N")
 @click.pass_context
 def command(
     context: click.Context,
@@ -81,11 +81,11 @@ def command(
         transient=True,
         disable=not console.is_terminal,
     ) as bar:
-        teller = _Teller(bar, image)
-        flasher = Flasher(port, kind, image, _Shell(), teller, BAUD)
+        teller = _FlashProgress(bar, image)
+        flasher = Flasher(port, kind, image, _FlashSystem(), teller, BAUD)
         try:
             if check or dry_run:
-                text, right = _look(flasher, image)
+                text, right = _compare_board(flasher, image)
             else:
                 welcome = flasher.greet()
                 if not flasher.runs(welcome):
@@ -93,13 +93,13 @@ def command(
                 assert welcome is not None
                 if settings:
                     flasher.configure(settings)
-                text, right = f"{kind} board {welcome.uid} runs {_named(image)}", True
-        except NoBoard as error:
-            raise LineError(f"{error}; hold its button BOOTSEL while it starts") from None
+                text, right = f"{kind} board {welcome.uid} runs {_format_firmware(image)}", True
+        except NoBoardFound as error:
+            raise CliError(f"{error}; hold its button BOOTSEL while it starts") from None
         except PortBusy as error:
-            raise LineError(f"{error}: stop the table first") from None
+            raise CliError(f"{error}: stop the table first") from None
         except DriverError as error:
-            raise LineError(f"{error}: name the port of the board") from None
+            raise CliError(f"{error}: name the port of the board") from None
         except FlashError as error:
             bar.stop()
             click.echo(f"Error: {error}", err=True)
@@ -107,12 +107,14 @@ def command(
     click.echo(text)
     click.echo(released)
     if dry_run and not right:
-        click.echo(f"it would be given {_named(image)}: {len(image.files)} files, {image.size} B")
+        click.echo(
+            f"it would be given {_format_firmware(image)}: {len(image.files)} files, {image.size} B"
+        )
     if check and not right:
         context.exit(1)
 
 
-class _Shell:
+class _FlashSystem:
     """The wall's clock, and fresh numbers."""
 
     def clock(self) -> float:
@@ -125,10 +127,10 @@ class _Shell:
         return secrets.randbelow(2**32 - 1) + 1
 
 
-class _Teller:
+class _FlashProgress:
     """A bar of the bytes that are written, and the step before it."""
 
-    def __init__(self, bar: Progress, image: Image) -> None:
+    def __init__(self, bar: Progress, image: FirmwareImage) -> None:
         self._bar = bar
         self._task = bar.add_task("asking the board who it is", total=image.size)
 
@@ -139,39 +141,46 @@ class _Teller:
         self._bar.advance(self._task, size)
 
 
-def _look(flasher: Flasher, image: Image) -> tuple[str, bool]:
+def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
     """Return what a board runs, in a line, and whether that is this firmware."""
     welcome = flasher.greet()
     if welcome is not None:
         found = f"{welcome.firmware} ({welcome.firmware_hash})"
         if flasher.runs(welcome):
             return f"{welcome.kind} board {welcome.uid} runs {found}, as it should", True
-        return f"{welcome.kind} board {welcome.uid} runs {found}, not {_named(image)}", False
+        return (
+            f"{welcome.kind} board {welcome.uid} runs {found}, not {_format_firmware(image)}",
+            False,
+        )
     wrong = flasher.differs()
     if not wrong:
-        return f"the board waits at its prompt; its files are {_named(image)}", True
+        return f"the board waits at its prompt; its files are {_format_firmware(image)}", True
     return f"the board waits at its prompt; {len(wrong)} of its files differ: {wrong[0]} …", False
 
 
-def _named(image: Image) -> str:
+def _format_firmware(image: FirmwareImage) -> str:
     version = ".".join(map(str, images.FIRMWARE_VERSION))
     return f"{version} ({image.hash})"
 
 
-def _released(image: Image, kind: Board, key: Path | None) -> str:
+def _released(image: FirmwareImage, kind: Board, key: Path | None) -> str:
     """Return what a release says of this firmware. Raises LineError where it is another's."""
-    folder = own_folder()
+    folder = find_program_folder()
     path = folder / MANIFEST
     if not path.exists():
         if key is not None:
-            raise LineError(f"{path}: is not there: this program is of no release, leave --key out")
+            raise CliError(f"{path}: is not there: this program is of no release, leave --key out")
         return "of no release: a program out of a checkout"
     try:
-        manifest = read_manifest(path) if key is None else read_signed(path, read_key(key))
+        manifest = (
+            read_manifest(path)
+            if key is None
+            else read_signed_manifest(path, read_release_key(key))
+        )
     except BadRelease as wrong:
-        raise LineError(f"{path}: {wrong}") from None
-    there = firmware_in(folder)[kind]
+        raise CliError(f"{path}: {wrong}") from None
+    there = read_program_firmware(folder)[kind]
     if manifest.firmware.get(kind) != there or there.hash != image.hash:
-        raise LineError(f"{path}: the firmware of this program is not the released one: reinstall")
+        raise CliError(f"{path}: the firmware of this program is not the released one: reinstall")
     signed = "signed by that key" if key else "its signature was not checked: --key"
     return f"of release {manifest.version} (serial {manifest.serial}), {signed}"

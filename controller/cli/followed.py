@@ -7,12 +7,24 @@ from typing import Final, NamedTuple
 
 import click
 
-from controller.cli import LineError
-from controller.cli.reach import client_in, endpoints_in, identity_in, table_key
-from controller.client.client import Identity
+from controller.cli import CliError
+from controller.cli.reach import (
+    read_client_identity,
+    read_identity,
+    read_table_endpoints,
+    table_key,
+)
+from controller.client.client import ClientIdentity
 from controller.client.endpoints import Endpoints
 from controller.messages import Role
-from controller.roster import CLIENTS, KEYS, TABLE, WATCH, RosterError, read_certificate
+from controller.roster import (
+    CLIENTS_FOLDER,
+    KEYS,
+    TABLE,
+    WATCH_CLIENT,
+    RosterError,
+    read_certificate,
+)
 
 _ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
 
@@ -21,7 +33,7 @@ class Table(NamedTuple):
     """Where a table is, whom we come as, and the key its heads are signed with, if known."""
 
     endpoints: Endpoints
-    identity: Identity
+    identity: ClientIdentity
     verify: bytes | None
 
 
@@ -45,20 +57,20 @@ def followed(
         pinned = server_keys or [str(folder / KEYS / f"{TABLE}.key") for folder in state_dirs]
         pinned = [*pinned] * (len(state_dirs) // len(pinned))
         return [
-            _in_folder(folder, key, key_file)
+            _target_in_folder(folder, key, key_file)
             for folder, key in zip(state_dirs, pinned, strict=True)
         ]
     for feed in feeds:
         if not _ADDRESS.fullmatch(feed):
-            raise LineError(f"{feed}: an ENDPOINT is an address such as tcp://192.168.1.12:5556")
+            raise CliError(f"{feed}: an ENDPOINT is an address such as tcp://192.168.1.12:5556")
     if len(state_dirs) > 1:
         raise click.UsageError("an ENDPOINT goes with one --state-dir at most")
     folder = state_dirs[0] if state_dirs else None
-    identity = _identity(key_file, folder)
-    keys = [(table_key(key), _verify(Path(key))) for key in server_keys]
+    identity = _choose_identity(key_file, folder)
+    keys = [(table_key(key), _read_verify_key(Path(key))) for key in server_keys]
     if not keys and folder is not None:
         file = folder / KEYS / f"{TABLE}.key"
-        keys = [(table_key(str(file)), _verify(file))]
+        keys = [(table_key(str(file)), _read_verify_key(file))]
     if len(keys) not in (1, len(feeds)):
         raise click.UsageError("an ENDPOINT needs its table's --server-key, or its --state-dir")
     keys *= len(feeds) // len(keys)
@@ -68,28 +80,28 @@ def followed(
     ]
 
 
-def _in_folder(folder: Path, key: str, key_file: Path | None) -> Table:
+def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> Table:
     """Return the table of a state directory, whose public key is `key`, or in that file."""
-    endpoints = endpoints_in(folder)
+    endpoints = read_table_endpoints(folder)
     if table_key(key) != endpoints.server_key:
-        raise LineError(f"{folder}: its table's key is another than that of {key}")
-    verify = _verify(Path(key)) or _verify(folder / KEYS / f"{TABLE}.key")
-    return Table(endpoints, _identity(key_file, folder), verify)
+        raise CliError(f"{folder}: its table's key is another than that of {key}")
+    verify = _read_verify_key(Path(key)) or _read_verify_key(folder / KEYS / f"{TABLE}.key")
+    return Table(endpoints, _choose_identity(key_file, folder), verify)
 
 
-def _verify(file: Path) -> bytes | None:
+def _read_verify_key(file: Path) -> bytes | None:
     """Return the key that a table's heads are signed with, out of its table.key; None without."""
     try:
         return read_certificate(file).verify if file.is_file() else None
     except RosterError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
 
 
-def _identity(key_file: Path | None, folder: Path | None) -> Identity:
+def _choose_identity(key_file: Path | None, folder: Path | None) -> ClientIdentity:
     if key_file is not None:
-        return identity_in(key_file)
+        return read_identity(key_file)
     if folder is None:
         raise click.UsageError("an ENDPOINT needs a --key to come with, or its --state-dir")
-    own = folder / CLIENTS / f"{WATCH}.key_secret"
+    own = folder / CLIENTS_FOLDER / f"{WATCH_CLIENT}.key_secret"
     # A table whose keys an older release made has no such client.
-    return client_in(folder, WATCH if own.exists() else Role.OBSERVER)
+    return read_client_identity(folder, WATCH_CLIENT if own.exists() else Role.OBSERVER)

@@ -19,12 +19,12 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
-from controller.cli import LineError
+from controller.cli import CliError
 
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_SECCOMP: Final = 22
 _PR_SET_NO_NEW_PRIVS: Final = 38
-_FILTER: Final = 2
+_SECCOMP_MODE_FILTER: Final = 2
 
 # Of <linux/seccomp.h>, <linux/filter.h> and <linux/audit.h>.
 KILL: Final = 0x8000_0000
@@ -37,7 +37,7 @@ _CALL_AT, _KIND_AT, _FIRST_ARGUMENT_AT = 0, 4, 16
 _Rule = tuple[int, int, int, int]  # opcode, how many to skip if true, if false, operand
 
 # The kernel's name of a computer's calls, and there the number of socket() and of socketpair().
-_CALLS: Final = {
+_SOCKET_CALLS: Final = {
     "x86_64": (0xC000_003E, 41, 53),
     "aarch64": (0xC000_00B7, 198, 199),
 }
@@ -45,7 +45,7 @@ _IO_URING_SETUP: Final = 425  # everywhere; through it sockets are made without 
 _X32: Final = 0x4000_0000  # a second set of numbers of x86_64
 
 
-def keep_to_oneself(*, hidden: bool) -> None:
+def restrict_process(*, hidden: bool) -> None:
     """Give up core dumps and new rights; `hidden`: nobody reads this process's memory but root.
 
     A hidden process belongs to root in /proc: same user or not, its memory, files and environment
@@ -58,33 +58,35 @@ def keep_to_oneself(*, hidden: bool) -> None:
         if hidden:
             _prctl(_PR_SET_DUMPABLE, 0)
     except OSError as error:
-        raise LineError(
+        raise CliError(
             f"the kernel refuses to protect this process: prctl: {error.strerror}; "
             "a container or a filter of system calls has to allow it"
         ) from None
 
 
-def close_the_network(instead: int = NO_SUCH_FAMILY) -> bool:
+def deny_network(instead: int = NO_SUCH_FAMILY) -> bool:
     """From now on give no thread of this process any socket but Unix sockets.
 
     Asking for another ends with `instead`. Returns False on a kind of computer where the kernel's
     numbers are not known here. Raises OSError where the kernel has no such filter.
     """
-    rules = _rules(platform.machine(), instead)
+    rules = _make_filter(platform.machine(), instead)
     if not rules:
         return False
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     packed = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *rule) for rule in rules))
     program = struct.pack("@HP", len(rules), ctypes.addressof(packed))
-    _prctl(_PR_SET_SECCOMP, _FILTER, ctypes.create_string_buffer(program, len(program)))
+    _prctl(
+        _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.create_string_buffer(program, len(program))
+    )
     return True
 
 
-def _rules(computer: str, instead: int) -> Sequence[_Rule]:
+def _make_filter(computer: str, instead: int) -> Sequence[_Rule]:
     """Return the filter: what the kernel asks at every call, from the first rule on."""
-    if computer not in _CALLS:
+    if computer not in _SOCKET_CALLS:
         return ()
-    kind, make, make_pair = _CALLS[computer]
+    kind, make, make_pair = _SOCKET_CALLS[computer]
     return (
         (_LOAD, 0, 0, _KIND_AT),
         (_EQUAL, 1, 0, kind),

@@ -8,13 +8,13 @@ from typing import Self
 
 import msgspec
 
-from controller.heads import Disagreement, Heads, KeptHead
+from controller.heads import HeadConflict, KeptHead, KeptHeads
 from controller.tomlfile import FileError
 
-_BEGINNING = b'{"table":'
+_LINE_PREFIX = b'{"table":'
 
 
-class HeadsFile:
+class KeptHeadsFile:
     """A file of kept heads, and what it holds; lines are only ever added.
 
     `wrong` is in what the heads that were in it disagree. One watcher writes it at a time.
@@ -28,11 +28,11 @@ class HeadsFile:
         except OSError as error:
             raise FileError(f"{path}: cannot be opened: {error.strerror}") from None
         try:
-            self._heads = Heads(self._read())
+            self._heads = KeptHeads(self._read())
         except BaseException:
             os.close(self._file)
             raise
-        self._due: list[KeptHead] = []
+        self._unwritten: list[KeptHead] = []
         self.wrong = self._heads.wrong
 
     def __enter__(self) -> Self:
@@ -50,20 +50,20 @@ class HeadsFile:
         """Tell whether its table showed this head last time, too."""
         return self._heads.repeats(one)
 
-    def see(self, one: KeptHead) -> Disagreement | None:
+    def see(self, one: KeptHead) -> HeadConflict | None:
         """Take a head that a table shows; return in what it contradicts those before it.
 
         `keep` lays it down.
         """
         if not self._heads.holds(one):
-            self._due.append(one)
+            self._unwritten.append(one)
         return self._heads.see(one)
 
     def keep(self) -> None:
         """Write and sync what was seen and is not in the file. Raises FileError; try again then."""
-        if not self._due:
+        if not self._unwritten:
             return
-        lines = b"".join(msgspec.json.encode(one) + b"\n" for one in self._due)
+        lines = b"".join(msgspec.json.encode(one) + b"\n" for one in self._unwritten)
         size = os.fstat(self._file).st_size
         try:
             if os.write(self._file, lines) != len(lines):
@@ -74,7 +74,7 @@ class HeadsFile:
             if isinstance(error, FileError):
                 raise
             raise FileError(f"{self._path}: cannot be written: {error.strerror}") from None
-        self._due.clear()
+        self._unwritten.clear()
 
     def _read(self) -> list[KeptHead]:
         """Return what the file holds; a line that a power cut left half written is taken away."""
@@ -87,22 +87,22 @@ class HeadsFile:
         except OSError as error:
             raise FileError(f"{self._path}: cannot be read: {error.strerror}") from None
         lines = whole.split(b"\n") if newline else []
-        kept = [self._head(line, number) for number, line in enumerate(lines, start=1)]
-        return kept if not rest else [*kept, *self._last(rest, len(lines) + 1)]
+        kept = [self._decode_line(line, number) for number, line in enumerate(lines, start=1)]
+        return kept if not rest else [*kept, *self._repair_last_line(rest, len(lines) + 1)]
 
-    def _last(self, rest: bytes, number: int) -> list[KeptHead]:
+    def _repair_last_line(self, rest: bytes, number: int) -> list[KeptHead]:
         """Return the head in a line without an end; make an end of it."""
         try:
-            kept = [self._head(rest, number)]
+            kept = [self._decode_line(rest, number)]
         except FileError:
-            if not (rest.startswith(_BEGINNING) or _BEGINNING.startswith(rest)):
+            if not (rest.startswith(_LINE_PREFIX) or _LINE_PREFIX.startswith(rest)):
                 raise
             os.ftruncate(self._file, os.fstat(self._file).st_size - len(rest))
             return []
         os.write(self._file, b"\n")
         return kept
 
-    def _head(self, line: bytes, number: int) -> KeptHead:
+    def _decode_line(self, line: bytes, number: int) -> KeptHead:
         try:
             return msgspec.json.decode(line, type=KeptHead)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -9,29 +9,29 @@ import msgspec
 
 from controller.acceptance.health import (
     SET,
-    Did,
     Found,
-    Health,
     Mark,
-    attempts_of,
-    health_of,
+    ServiceKind,
+    WearReport,
+    count_attempts,
     parts,
+    report_wear,
     signs,
 )
 from controller.acceptance.report import Report
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.cli.selftest import FOLDER, reports, told_of
 from controller.cli.wall import wall
-from controller.journal.chain import Break, follow
+from controller.journal.chain import ChainBreak, follow
 from controller.journal.entries import Entry
 from controller.journal.errors import JournalError
-from controller.journal.store import STORE_NAME, read_rows
-from controller.tomlwords import printable
-from controller.whole_files import put_over
+from controller.journal.store import STORE_NAME, open_read_only
+from controller.tomlwords import escape_unprintable
+from controller.whole_files import replace_file
 
 MARKS: Final = "service.json"
 """In a state directory: what was cleaned and replaced, and when."""
-_REPORTS: Final = 5
+_MAX_REPORTS: Final = 5
 EPILOG: Final = """\b
 Examples:
   dealtable health /var/lib/dealtable/T01
@@ -62,60 +62,64 @@ def command(
 
     def counted() -> Iterator[Entry]:
         nonlocal last
-        for entry in _entries(state_dir / STORE_NAME):
+        for entry in _read_entries(state_dir / STORE_NAME):
             last = entry.n
             yield entry
 
     try:
-        attempts = attempts_of(counted())
+        attempts = count_attempts(counted())
     except JournalError as error:
-        raise LineError(printable(str(error))) from None
+        raise CliError(escape_unprintable(str(error))) from None
     known = {f"{SET}:{attempt.card_set}" for attempt in attempts} | set(parts())
-    marks = _marks(state_dir)
-    new = _new(cleaned, "cleaned", known, last, who) + _new(replaced, "replaced", known, last, who)
+    marks = _read_marks(state_dir)
+    new = _make_marks(cleaned, "cleaned", known, last, who) + _make_marks(
+        replaced, "replaced", known, last, who
+    )
     if new:
         _keep(state_dir, [*marks, *new])
-    health = health_of(attempts, [*marks, *new], last)
+    health = report_wear(attempts, [*marks, *new], last)
     if as_json:
         click.echo(msgspec.json.encode(health))
     else:
-        click.echo("\n".join(_page(health, reports(state_dir / FOLDER)[:_REPORTS])))
+        click.echo("\n".join(_format_page(health, reports(state_dir / FOLDER)[:_MAX_REPORTS])))
 
 
-def _entries(path: Path) -> Iterator[Entry]:
-    with read_rows(path) as rows:
+def _read_entries(path: Path) -> Iterator[Entry]:
+    with open_read_only(path) as rows:
         for one in follow(rows):
-            if isinstance(one, Break):
+            if isinstance(one, ChainBreak):
                 raise JournalError(f"{path}: entry {one.n} {one.what}: see `dealtable verify`")
             yield one.entry
 
 
-def _new(names: tuple[str, ...], did: Did, known: set[str], n: int, who: str) -> list[Mark]:
+def _make_marks(
+    names: tuple[str, ...], did: ServiceKind, known: set[str], n: int, who: str
+) -> list[Mark]:
     for name in names:
         if name not in known:
-            raise LineError(f"there is no {name!r} here: one of {', '.join(sorted(known))}")
+            raise CliError(f"there is no {name!r} here: one of {', '.join(sorted(known))}")
     return [Mark(n, wall(), name, did, who) for name in names]
 
 
-def _marks(state_dir: Path) -> list[Mark]:
+def _read_marks(state_dir: Path) -> list[Mark]:
     path = state_dir / MARKS
     try:
         return msgspec.json.decode(path.read_bytes(), type=list[Mark])
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:
-        raise LineError(f"{path}: {error}: mend the file, or move it away") from None
+        raise CliError(f"{path}: {error}: mend the file, or move it away") from None
 
 
 def _keep(state_dir: Path, marks: list[Mark]) -> None:
     path = state_dir / MARKS
     try:
-        put_over(path, msgspec.json.format(msgspec.json.encode(marks)) + b"\n", 0o644)
+        replace_file(path, msgspec.json.format(msgspec.json.encode(marks)) + b"\n", 0o644)
     except OSError as error:
-        raise LineError(f"{path}: {error.strerror}") from None
+        raise CliError(f"{path}: {error.strerror}") from None
 
 
-def _page(health: Health, tests: list[Report]) -> Iterator[str]:
+def _format_page(health: WearReport, tests: list[Report]) -> Iterator[str]:
     whole = health.whole
     yield (
         f"{whole.cards} cards in {whole.attempts} attempts, {whole.deals} deals played; "
@@ -123,23 +127,23 @@ def _page(health: Health, tests: list[Report]) -> Iterator[str]:
         f"{whole.doubles} doubles, {whole.stalls} stalls"
     )
     for one in health.found:
-        yield f"{_DUE[one.due]} {_line(one)}"
+        yield f"{_DUE_SIGNS[one.due]} {_format_finding(one)}"
     for one in health.due:
         sign = signs()[one.sign]
-        yield f"{_DUE[one.due]}: {_part(one.part)}: {sign.do_en} / {sign.do_zh}"
+        yield f"{_DUE_SIGNS[one.due]}: {_format_part(one.part)}: {sign.do_en} / {sign.do_zh}"
     yield from map(told_of, tests)
 
 
-def _line(found: Found) -> str:
+def _format_finding(found: Found) -> str:
     sign = signs()[found.sign]
     value = "too few cards" if found.value is None else f"{found.value:g}"
     since = f", {found.since[:10]}" if found.since else ""
-    return f"{_part(found.part)}: {sign.en}: {value} (due at {found.now:g}{since})"
+    return f"{_format_part(found.part)}: {sign.en}: {value} (due at {found.now:g}{since})"
 
 
-def _part(part: str) -> str:
+def _format_part(part: str) -> str:
     words = parts().get(part)
-    return printable(part) if words is None else f"{words.zh} {words.en}"
+    return escape_unprintable(part) if words is None else f"{words.zh} {words.en}"
 
 
-_DUE: Final = {"fine": "  ", "soon": "! ", "now": "!!"}
+_DUE_SIGNS: Final = {"fine": "  ", "soon": "! ", "now": "!!"}

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from controller.cli.changes import BAD, CALLS, GOOD, Line
-from controller.cli.heads_file import HeadsFile
+from controller.cli.heads_file import KeptHeadsFile
 from controller.heads import KeptHead, fits
 from controller.messages import Boards, Firmware, Release, SignedHead, State
 from controller.release import Compared, Likeness, Manifest, compare_state
 from controller.tomlfile import FileError
 
-UNSIGNED: Final = 10
+MAX_UNSIGNED_STATES: Final = 10
 """States in a row without a signed head, as a table that begins has a few of."""
 _STYLES: Final[Mapping[Likeness, str]] = {"same": GOOD, "unknown": "yellow", "other": BAD}
 """What stands behind is worse."""
@@ -23,36 +23,38 @@ class TableKeys(NamedTuple):
     verify: bytes | None
 
 
-class HeldAgainst:
+class StateChecker:
     """Says of one table's states where they do not agree with what was kept or released.
 
     `heads` may serve several tables. `manifest` is what the table should run.
     """
 
-    def __init__(self, keys: TableKeys, heads: HeadsFile | None, manifest: Manifest | None) -> None:
+    def __init__(
+        self, keys: TableKeys, heads: KeptHeadsFile | None, manifest: Manifest | None
+    ) -> None:
         self._keys, self._heads, self._manifest = keys, heads, manifest
         self._refused: SignedHead | None = None
-        self._unsigned = 0
+        self._unsigned_states = 0
         self._told: tuple[Release | None, Boards] | None = None
 
     def lines(self, state: State) -> Iterator[Line]:
         """Yield what is new."""
         if self._heads is not None:
-            yield from self._of_signed(state, self._heads)
+            yield from self._check_signed(state, self._heads)
         if self._manifest is not None and self._told != (state.release, state.boards):
             self._told = state.release, state.boards
-            yield release_line(compare_state(self._manifest, state), self._manifest, state)
+            yield format_release_line(compare_state(self._manifest, state), self._manifest, state)
 
-    def _of_signed(self, state: State, heads: HeadsFile) -> Iterator[Line]:
+    def _check_signed(self, state: State, heads: KeptHeadsFile) -> Iterator[Line]:
         if state.signed is not None:
-            self._unsigned = 0
-            yield from self._of_head(state, state.signed, heads)
+            self._unsigned_states = 0
+            yield from self._check_head(state, state.signed, heads)
             return
-        self._unsigned += 1
-        if self._unsigned == UNSIGNED:
+        self._unsigned_states += 1
+        if self._unsigned_states == MAX_UNSIGNED_STATES:
             yield Line("shows no signed head: nothing is kept of this table", CALLS)
 
-    def _of_head(self, state: State, signed: SignedHead, heads: HeadsFile) -> Iterator[Line]:
+    def _check_head(self, state: State, signed: SignedHead, heads: KeptHeadsFile) -> Iterator[Line]:
         curve, verify = self._keys
         one = KeptHead(
             table=state.table,
@@ -82,28 +84,28 @@ class HeldAgainst:
             yield Line(f"heads are not kept: {failed}", BAD)
 
 
-def release_line(compared: Compared, manifest: Manifest, state: State) -> Line:
+def format_release_line(compared: Compared, manifest: Manifest, state: State) -> Line:
     """Return the line that says how what a table reports is like a manifest."""
     boards = state.boards
     parts = (
-        _part("program", compared.program, _program(state.release)),
-        _part("dealer", compared.dealer, _firmware(boards.dealer)),
-        _part("reader", compared.reader, _firmware(boards.reader)),
+        _format_component("program", compared.program, _format_program(state.release)),
+        _format_component("dealer", compared.dealer, _format_firmware(boards.dealer)),
+        _format_component("reader", compared.reader, _format_firmware(boards.reader)),
     )
     worst = max((compared.program, compared.dealer, compared.reader), key=list(_STYLES).index)
     named = f"{manifest.version} ({manifest.serial})"
     return Line(f"reports, beside release {named}: {', '.join(parts)}", _STYLES[worst])
 
 
-def _part(name: str, likeness: Likeness, reported: str) -> str:
+def _format_component(name: str, likeness: Likeness, reported: str) -> str:
     return f"{name} {likeness}" if likeness == "same" else f"{name} {likeness} ({reported})"
 
 
-def _program(reported: Release | None) -> str:
+def _format_program(reported: Release | None) -> str:
     if reported is None:
         return "no manifest"
     return f"{reported.version} ({reported.serial}) {reported.hash[:16]}…"
 
 
-def _firmware(reported: Firmware | None) -> str:
+def _format_firmware(reported: Firmware | None) -> str:
     return "not there" if reported is None else f"{reported.version} {reported.hash}"

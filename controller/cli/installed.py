@@ -16,30 +16,30 @@ import msgspec
 
 import controller
 from controller import release
-from controller.cli.program_files import MANIFEST, ODD, Kind, found_in
+from controller.cli.program_files import MANIFEST, ODD_KINDS, Kind, found_in
 from controller.cli.release_files import read, read_manifest
 from controller.faults import fault
 from controller.messages import Firmware, Release
 from controller.release import BoardKind, Manifest, Serial
 from controller.tomlfile import FileError
-from controller.whole_files import put_over
+from controller.whole_files import replace_file
 from drivers.firmware.version import firmware_hash
 
 FIRMWARE: Final = "drivers/firmware"
 REMEMBERED: Final = "release.json"
 """In the state directory: the highest serial that ran there."""
 _VERSION: Final = re.compile(rb"(?m)^FIRMWARE_VERSION = \((\d+), (\d+), (\d+)\)$")
-_KINDS: Final[tuple[BoardKind, ...]] = ("dealer", "reader")
+_BOARD_KINDS: Final[tuple[BoardKind, ...]] = ("dealer", "reader")
 
 
-class Remembered(msgspec.Struct, frozen=True, kw_only=True):
+class RememberedRelease(msgspec.Struct, frozen=True, kw_only=True):
     """The newest release that a state directory has seen."""
 
     version: str
     serial: Serial
 
 
-def own_folder() -> Path:
+def find_program_folder() -> Path:
     """Return the folder that this program's packages lie in."""
     return Path(controller.__file__).parents[1]
 
@@ -54,12 +54,12 @@ def digests(folder: Path) -> dict[str, str]:
     return {one.name: one.digest for one in found_in(folder) if one.kind not in aside}
 
 
-def odd_in(folder: Path) -> dict[str, str]:
+def find_odd_files(folder: Path) -> dict[str, str]:
     """Return what of `folder` can be no part of a release, and why, by path. Raises FileError."""
-    return {one.name: one.kind.value for one in found_in(folder) if one.kind in ODD}
+    return {one.name: one.kind.value for one in found_in(folder) if one.kind in ODD_KINDS}
 
 
-def firmware_in(folder: Path) -> dict[BoardKind, Firmware]:
+def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
     """Return what boards report that carry the firmware in `folder`. Raises FileError.
 
     Boards of both kinds carry the whole package; which of them one is, its flash says.
@@ -72,30 +72,32 @@ def firmware_in(folder: Path) -> dict[BoardKind, Firmware]:
         and one.path.suffix == ".py"
     ]
     firmware = Firmware(
-        version=_firmware_version(folder / FIRMWARE / "version.py"),
+        version=_read_firmware_version(folder / FIRMWARE / "version.py"),
         hash=firmware_hash(files).hex(),
     )
-    return dict.fromkeys(_KINDS, firmware)
+    return dict.fromkeys(_BOARD_KINDS, firmware)
 
 
-def running_release(state_dir: Path, folder: Path | None = None) -> Release | None:
+def read_running_release(state_dir: Path, folder: Path | None = None) -> Release | None:
     """Return which release this program says it is, its hash taken over its own files.
 
     None without a manifest: a program out of a checkout. `state_dir` remembers it. Raises
     FileError for a manifest that cannot be read, and where a newer release ran there, or any
     and this is none: taking the manifest away is no way back.
     """
-    folder = folder or own_folder()
+    folder = folder or find_program_folder()
     path = folder / MANIFEST
-    remembered = read_remembered(state_dir)
+    remembered = read_remembered_release(state_dir)
     if not path.exists():
         if remembered is not None:
-            raise FileError(_older("no manifest", remembered))
+            raise FileError(_format_older_release("no manifest", remembered))
         return None
     manifest = read_manifest(path)
     if remembered is not None and manifest.serial < remembered.serial:
-        raise FileError(_older(f"{manifest.version} ({manifest.serial})", remembered))
-    remember(state_dir, manifest)
+        raise FileError(
+            _format_older_release(f"{manifest.version} ({manifest.serial})", remembered)
+        )
+    remember_release(state_dir, manifest)
     return Release(
         version=manifest.version,
         serial=manifest.serial,
@@ -103,11 +105,11 @@ def running_release(state_dir: Path, folder: Path | None = None) -> Release | No
     )
 
 
-def read_remembered(state_dir: Path) -> Remembered | None:
+def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
     """Return the newest release that a state directory has seen. Raises FileError."""
     path = state_dir / REMEMBERED
     try:
-        return msgspec.json.decode(_read_plain(path), type=Remembered)
+        return msgspec.json.decode(_read_plain(path), type=RememberedRelease)
     except FileNotFoundError:
         return None
     except PermissionError:
@@ -120,17 +122,17 @@ def read_remembered(state_dir: Path) -> Remembered | None:
         raise FileError(f"{path}: {wrong}; it says which release ran here last") from None
 
 
-def remember(state_dir: Path, manifest: Manifest) -> None:
+def remember_release(state_dir: Path, manifest: Manifest) -> None:
     """Remember a release, unless a newer one was seen. Raises FileError.
 
     The file is the folder's owner's, whoever writes it: root may, and the machine reads it.
     """
-    before = read_remembered(state_dir)
+    before = read_remembered_release(state_dir)
     if before is not None and before.serial >= manifest.serial:
         return
-    seen = Remembered(version=manifest.version, serial=manifest.serial)
+    seen = RememberedRelease(version=manifest.version, serial=manifest.serial)
     try:
-        put_over(state_dir / REMEMBERED, msgspec.json.encode(seen) + b"\n", 0o600)
+        replace_file(state_dir / REMEMBERED, msgspec.json.encode(seen) + b"\n", 0o600)
     except OSError as error:
         raise FileError(f"{state_dir / REMEMBERED}: cannot be written: {error.strerror}") from None
 
@@ -144,7 +146,7 @@ def _read_plain(path: Path) -> bytes:
         return file.read()
 
 
-def _older(found: str, remembered: Remembered) -> str:
+def _format_older_release(found: str, remembered: RememberedRelease) -> str:
     """Return the words of the catalogue, in both languages."""
     row = fault("RELEASE_OLDER")
     evidence = {
@@ -155,7 +157,7 @@ def _older(found: str, remembered: Remembered) -> str:
     return f"{row.name} ({row.code}): {' / '.join(told)}"
 
 
-def _firmware_version(path: Path) -> str:
+def _read_firmware_version(path: Path) -> str:
     """Return the version that a firmware says it is, without running it. Raises FileError."""
     found = _VERSION.search(read(path))
     if found is None:

@@ -5,17 +5,17 @@ from pathlib import Path
 import click
 import msgspec
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.cli.judge_text import lines
 from controller.faults import Language
-from controller.rules.combos.judge import judge, judge_contained
-from controller.rules.combos.nonsense import Nonsense
-from controller.rules.combos.notation import parse_level
-from controller.rules.combos.ruling import Containing, Ruling
+from controller.rules.combos.judge import judge, judge_contained_kinds
+from controller.rules.combos.nonsense import QuestionError
+from controller.rules.combos.notation import parse_typed_level
+from controller.rules.combos.ruling import ContainedKinds, Ruling
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import UnknownProfile, called
 
-_UNDECLARED = "-"
+_NOT_DECLARED = "-"
 
 _EPILOG = """\
 \b
@@ -46,7 +46,7 @@ Examples:
     multiple=True,
     metavar="KIND|RANKS",
     help="What the last PLAY was declared to be: plate, 34567, 3-7. Given twice: what each was; "
-    f'"{_UNDECLARED}" for nothing.',
+    f'"{_NOT_DECLARED}" for nothing.',
 )
 @click.option("--contained", is_flag=True, help="List the kinds that one exposed PLAY contains.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object.")
@@ -77,47 +77,47 @@ def command(
     Exit 0: legal, 1: not legal, 2: a question without sense.
     """
     try:
-        _refuse_too_many(plays, declared, contained)
-        played = None if level is None else parse_level(level)
+        _check_play_count(plays, declared, contained)
+        played = None if level is None else parse_typed_level(level)
         rules = called(profile, event)
-        answer: Containing | Ruling
+        answer: ContainedKinds | Ruling
         if contained:
-            answer = judge_contained(rules, played, plays[0])
+            answer = judge_contained_kinds(rules, played, plays[0])
         else:
-            answer = _ruling(rules, played, plays, declared)
-    except (Nonsense, UnknownProfile) as mistake:
-        raise LineError(getattr(mistake.words, language)) from None
+            answer = _judge_plays(rules, played, plays, declared)
+    except (QuestionError, UnknownProfile) as mistake:
+        raise CliError(getattr(mistake.words, language)) from None
     click.echo(msgspec.json.encode(answer) if as_json else "\n".join(lines(answer)))
     if isinstance(answer, Ruling) and not answer.legal:
         raise SystemExit(1)
 
 
-def _refuse_too_many(plays: tuple[str, ...], declared: tuple[str, ...], contained: bool) -> None:
+def _check_play_count(plays: tuple[str, ...], declared: tuple[str, ...], contained: bool) -> None:
     """Refuse more than can be judged together. Raises Nonsense."""
     most = 1 if contained else 2
     if len(plays) > most:
-        raise Nonsense(
+        raise QuestionError(
             f"{len(plays)} plays: expected {'one' if contained else 'one or two'}; "
             'a play with blanks in it stands in quotes, as in "KK66 H2"',
             f"写了{len(plays)}手牌，应为{'一手' if contained else '一手或两手'}；"
             '中间有空格的一手牌须加引号，如 "KK66 H2"',
         )
     if contained and declared:
-        raise Nonsense(
+        raise QuestionError(
             "--contained asks what the cards may be: leave out --declare",
             "--contained 问的是牌张含有哪些牌型：请去掉 --declare",
         )
     if len(declared) > len(plays):
-        raise Nonsense(
+        raise QuestionError(
             f"{len(declared)} declarations: expected one a play at most",
             f"写了{len(declared)}个说明：每手牌至多一个",
         )
 
 
-def _ruling(
+def _judge_plays(
     profile: Profile, level: int | None, plays: tuple[str, ...], declared: tuple[str, ...]
 ) -> Ruling:
-    said = [None if word == _UNDECLARED else word for word in declared]
+    said = [None if word == _NOT_DECLARED else word for word in declared]
     on_said, own_said = [None, None, *said][-2:]
     on = plays[0] if len(plays) > 1 else None
     return judge(profile, level, plays[-1], on, own_said, on_said)

@@ -4,49 +4,49 @@ from collections import Counter
 from collections.abc import Iterator
 
 from controller.rules.combos.articles import Reason
-from controller.rules.combos.ruling import Containing, Judged, Reading, Ruling, reading_text
+from controller.rules.combos.ruling import ContainedKinds, JudgedPlay, Reading, Ruling, reading_text
 
 
-def lines(answer: Containing | Ruling) -> Iterator[str]:
+def lines(answer: ContainedKinds | Ruling) -> Iterator[str]:
     """Yield the lines of an answer: what holds, why, and what each play may be."""
-    if isinstance(answer, Containing):
+    if isinstance(answer, ContainedKinds):
         yield f"{answer.play} contains: {answer.en}"
         yield f"{answer.play} 含有：{answer.zh}"
-        yield from map(_because, answer.reasons)
+        yield from map(_format_reason, answer.reasons)
         return
     yield answer.en
     yield answer.zh
-    yield from map(_because, answer.reasons)
+    yield from map(_format_reason, answer.reasons)
     for judged in (answer.table, answer.play):
         if judged is not None:
             yield ""
-            yield from _of_play(judged)
+            yield from _format_play(judged)
 
 
-def _of_play(judged: Judged) -> Iterator[str]:
+def _format_play(judged: JudgedPlay) -> Iterator[str]:
     declared = judged.declared
     said = f"  (declared {declared.en} 说明为{declared.zh})" if declared else ""
     due = "  (to be declared at once 须说明)" if judged.declaration_due else ""
     yield f"{judged.play}{said}{due}"
-    alike = Counter(map(_deciding, judged.readings))
+    alike = Counter(map(_deciding_fields, judged.readings))
     folded = set[tuple[str, str]]()
     for reading in judged.readings:
-        counts, what = reading == judged.counts_as, _deciding(reading)
+        counts, what = reading == judged.counts_as, _deciding_fields(reading)
         if counts or alike[what] == 1:
             yield f"  {'*' if counts else ' '} {reading_text(reading)}  {reading.zh}"
         elif what not in folded:
             folded.add(what)
-            other = judged.counts_as is not None and _deciding(judged.counts_as) == what
-            yield f"    {_any_pair(reading, other=other)}"
-    yield from map(_because, judged.reasons)
+            other = judged.counts_as is not None and _deciding_fields(judged.counts_as) == what
+            yield f"    {_format_any_pair(reading, other=other)}"
+    yield from map(_format_reason, judged.reasons)
 
 
-def _deciding(reading: Reading) -> tuple[str, str]:
+def _deciding_fields(reading: Reading) -> tuple[str, str]:
     """Return what readings share that differ in nothing but the pair of a full house."""
     return reading.kind, reading.decides
 
 
-def _any_pair(reading: Reading, *, other: bool) -> str:
+def _format_any_pair(reading: Reading, *, other: bool) -> str:
     any_en, any_zh = ("any other", "另一") if other else ("any", "任意一")
     return (
         f"{reading.en} with {any_en} pair but {reading.decides}  "
@@ -54,7 +54,7 @@ def _any_pair(reading: Reading, *, other: bool) -> str:
     )
 
 
-def _because(reason: Reason) -> str:
+def _format_reason(reason: Reason) -> str:
     mark = "" if not reason.provisional or "provisional" in reason.article else " (provisional)"
     mark += " 暂定" if reason.provisional else ""
     return f"  {reason.article}{mark}: {reason.en} · {reason.zh}"

@@ -10,22 +10,22 @@ import click
 from controller.cli.keys_options import (
     compared,
     examples,
-    expires_on,
-    new_table,
-    role_of_it,
+    expires_option,
+    new_table_argument,
+    role_option,
     table,
 )
-from controller.cli.keys_renewed import Place, rotate_client, rotate_own
-from controller.cli.keys_shown import KeysError, confirm, listed, refuse_over, shown
+from controller.cli.keys_renewed import Place, rotate_client, rotate_table_keys
+from controller.cli.keys_shown import KeysError, confirm, listed, refuse_expired, shown
 from controller.cli.wall import wall
 from controller.config import load_table
 from controller.gateway.certificates import (
-    create_client,
-    create_keys,
+    create_client_keys,
+    create_table_keys,
     request,
     set_aside,
 )
-from controller.gateway.enrolment import admit, enrol, revoke, to_admit
+from controller.gateway.enrolment import admit, enrol_client, read_client_file, revoke_client
 from controller.messages import Role
 from controller.roster import (
     Roster,
@@ -35,7 +35,7 @@ from controller.roster import (
     read_certificate,
 )
 
-GRACE_H = 24.0
+DEFAULT_GRACE_H = 24.0
 """Hours for which an old key is good beside the new one (provisional)."""
 
 
@@ -56,7 +56,7 @@ def command() -> None:
     short_help="Make the table's keys and a client of each role.",
     epilog=examples("create state", "create --config table.toml"),
 )
-@new_table
+@new_table_argument
 @click.option(
     "--config",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -67,14 +67,14 @@ def create(place: Place | None, config: Path | None) -> None:
     place = Place.of(config) if config is not None else place
     if place is None:
         raise click.UsageError("Missing argument 'TABLE': the state directory, or --config")
-    with _in_one_line():
+    with _raise_keys_errors():
         if place.config is None:
-            create_keys(place.state_dir)
+            create_table_keys(place.state_dir)
         else:
             from controller.cli.two_users import lay_out
 
             lay_out(load_table(place.config))
-    _show(place)
+    _print_clients(place)
 
 
 @command.command(
@@ -86,12 +86,12 @@ def create(place: Place | None, config: Path | None) -> None:
 )
 @table
 @click.argument("name")
-@role_of_it
-@expires_on
+@role_option
+@expires_option
 def client(place: Place, name: str, role: str, expires: datetime | None) -> None:
     """Make a client's key pair here and admit it. Carry its .key_secret to its computer."""
-    with _in_one_line():
-        public = create_client(place.folder, name, Role(role))
+    with _raise_keys_errors():
+        public = create_client_keys(place.folder, name, Role(role))
         made = read_certificate(public)
         if made.role != role:
             raise KeysError(f"{public}: exists already, as {made.role}: choose another name")
@@ -105,21 +105,21 @@ def client(place: Place, name: str, role: str, expires: datetime | None) -> None
     epilog=examples("request anna --role referee --out .", "fingerprint anna.key"),
 )
 @click.argument("name")
-@role_of_it
+@role_option
 @click.option(
     "--out",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder that the pair goes to.",
 )
-@expires_on
+@expires_option
 def ask(name: str, role: str, out: Path, expires: datetime | None) -> None:
     """Make a key pair on the computer that will use it; its secret never leaves it.
 
     Carry NAME.key to the table (`dealtable keys admit`), and read the fingerprint out to whoever
     admits it.
     """
-    with _in_one_line():
+    with _raise_keys_errors():
         try:
             public = request(out, name, Role(role), expires)
         except FileExistsError as there:
@@ -144,18 +144,20 @@ def ask(name: str, role: str, out: Path, expires: datetime | None) -> None:
 @table
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @compared
-@expires_on
+@expires_option
 def admit_client(place: Place, file: Path, mark: str | None, expires: datetime | None) -> None:
     """Admit a client by its public certificate, once its owner has read its fingerprint out.
 
     Its name, role and end are its owner's, who signed them: who carries the file changes nothing.
     --expires is the table's word, over that of the file.
     """
-    with _in_one_line():
-        brought = to_admit(file)
-        refuse_over(brought, moment(wall()))
+    with _raise_keys_errors():
+        brought = read_client_file(file)
+        refuse_expired(brought, moment(wall()))
         confirm(brought, mark)
-        enrol(place.folder, brought, expires)  # what was compared, whatever the file is by now
+        enrol_client(
+            place.folder, brought, expires
+        )  # what was compared, whatever the file is by now
     click.echo(f"{brought.name} is admitted as {brought.role}")
 
 
@@ -167,7 +169,7 @@ def admit_client(place: Place, file: Path, mark: str | None, expires: datetime |
 @table
 def list_clients(place: Place) -> None:
     """List the clients: name, role, fingerprint, and until when; those revoked behind them."""
-    _show(place)
+    _print_clients(place)
 
 
 @command.command(
@@ -176,9 +178,9 @@ def list_clients(place: Place) -> None:
     epilog=examples("fingerprint anna.key", "fingerprint state/keys/table.key"),
 )
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-def tell_fingerprint(file: Path) -> None:
+def show_fingerprint(file: Path) -> None:
     """Show whose certificate a file is, and its fingerprint: a client's, or a table.key."""
-    with _in_one_line():
+    with _raise_keys_errors():
         click.echo(shown(read_certificate(file)))
 
 
@@ -217,10 +219,10 @@ def rotate(
         raise click.UsageError("say whose key: a NAME, or --own for the table's")
     if at_once and hours is not None:
         raise click.UsageError("--at-once leaves no --grace")
-    grace_h = 0.0 if at_once else GRACE_H if hours is None else hours
-    with _in_one_line():
+    grace_h = 0.0 if at_once else DEFAULT_GRACE_H if hours is None else hours
+    with _raise_keys_errors():
         if name is None:
-            rotate_own(place)
+            rotate_table_keys(place)
         else:
             rotate_client(place, name, file, grace_h, mark)
 
@@ -237,10 +239,10 @@ def rotate(
 @click.argument("name")
 @click.option("--reason", required=True, help="Why; its owner is told so.")
 @click.option("--fingerprint", "mark", help="One of several keys of that name.")
-def take_away(place: Place, name: str, reason: str, mark: str | None) -> None:
+def revoke_command(place: Place, name: str, reason: str, mark: str | None) -> None:
     """Take a client's key away, for good: its connections end, its orders are refused."""
-    with _in_one_line():
-        for gone in revoke(place.folder, name, reason, moment(wall()), mark):
+    with _raise_keys_errors():
+        for gone in revoke_client(place.folder, name, reason, moment(wall()), mark):
             set_aside(place.folder, gone)
             click.echo(f"{gone.name}, {gone.role}, {fingerprint(gone)} is revoked")
         if not Roster.load(place.folder).chief_seals():
@@ -249,14 +251,14 @@ def take_away(place: Place, name: str, reason: str, mark: str | None) -> None:
             )
 
 
-def _show(place: Place) -> None:
-    with _in_one_line():
+def _print_clients(place: Place) -> None:
+    with _raise_keys_errors():
         lines = listed(place.folder, moment(wall()))
     click.echo("\n".join(lines))
 
 
 @contextmanager
-def _in_one_line() -> Iterator[None]:
+def _raise_keys_errors() -> Iterator[None]:
     """Raise KeysError for what goes wrong with a file."""
     try:
         yield

@@ -11,17 +11,17 @@ from controller.messages import Role
 from controller.roster import moment
 
 
-def _place(ctx: click.Context, param: click.Parameter, path: Path) -> Place:
+def _open_key_folder(ctx: click.Context, param: click.Parameter, path: Path) -> Place:
     place = Place.of(path)
-    place.refuse_without_table()
+    place.require_clients()
     return place
 
 
-def _new_place(ctx: click.Context, param: click.Parameter, path: Path | None) -> Place | None:
+def _name_key_folder(ctx: click.Context, param: click.Parameter, path: Path | None) -> Place | None:
     return None if path is None else Place.of(path)
 
 
-def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
+def _parse_expiry(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
@@ -40,18 +40,24 @@ def examples(*lines: str) -> str:
     return "\n".join(("\b", "Examples:", *(f"  dealtable keys {line}" for line in lines)))
 
 
-table = click.argument("place", type=click.Path(path_type=Path), callback=_place, metavar="TABLE")
-new_table = click.argument(
-    "place", type=click.Path(path_type=Path), callback=_new_place, metavar="TABLE", required=False
+table = click.argument(
+    "place", type=click.Path(path_type=Path), callback=_open_key_folder, metavar="TABLE"
 )
-role_of_it = click.option(
+new_table_argument = click.argument(
+    "place",
+    type=click.Path(path_type=Path),
+    callback=_name_key_folder,
+    metavar="TABLE",
+    required=False,
+)
+role_option = click.option(
     "--role",
     required=True,
     type=click.Choice([role.value for role in Role]),
     help="What it may do.",
 )
-expires_on = click.option(
-    "--expires", callback=_moment, metavar="DATE", help="Its last day, in UTC: 2027-12-31."
+expires_option = click.option(
+    "--expires", callback=_parse_expiry, metavar="DATE", help="Its last day, in UTC: 2027-12-31."
 )
 compared = click.option(
     "--fingerprint", "mark", help="The whole fingerprint, for scripts: nothing is asked."

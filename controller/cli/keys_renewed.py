@@ -6,16 +6,21 @@ from typing import NamedTuple
 
 import click
 
-from controller.cli.keys_shown import KeysError, confirm, refuse_over, shown
+from controller.cli.keys_shown import KeysError, confirm, refuse_expired, shown
 from controller.cli.wall import wall
 from controller.client.endpoints import NoEndpoints, read_endpoints
 from controller.config import load_table
-from controller.gateway.certificates import create_client, made_here, renew_table, set_aside
-from controller.gateway.enrolment import renew, revoke, to_admit
+from controller.gateway.certificates import (
+    create_client_keys,
+    made_here,
+    renew_table_keys,
+    set_aside,
+)
+from controller.gateway.enrolment import read_client_file, renew, revoke_client
 from controller.gateway.key_files import date_text
 from controller.journal.store import STORE_NAME
 from controller.roster import (
-    ADMITTED,
+    ADMITTED_FOLDER,
     KEYS,
     TABLE,
     Certificate,
@@ -41,9 +46,9 @@ class Place(NamedTuple):
         config = load_table(path)
         return cls(config.table.state_dir, config.gateway_dir, path)
 
-    def refuse_without_table(self) -> None:
+    def require_clients(self) -> None:
         """Return if a table keeps its clients here. Raises KeysError, with what to name instead."""
-        if (self.folder / ADMITTED).is_dir():
+        if (self.folder / ADMITTED_FOLDER).is_dir():
             return
         table = self.folder / KEYS / f"{TABLE}.key"
         if self.config is None and table.exists():
@@ -64,23 +69,23 @@ def rotate_client(
     """
     now = moment(wall())
     if file is not None:
-        new = to_admit(file)
+        new = read_client_file(file)
         if new.name != name:
             raise KeysError(f"{file}: is the key of {new.name}, not of {name}")
-        refuse_over(new, now)
+        refuse_expired(new, now)
         confirm(new, mark)
     else:
-        new = _new_pair(place, name)
+        new = _make_new_pair(place, name)
     ends = now + timedelta(hours=hours)
     old = renew(place.folder, new, ends)
     click.echo(shown(new))
     for each in old if hours == 0 else ():
-        revoke(place.folder, name, "replaced by a new key", now, fingerprint(each))
+        revoke_client(place.folder, name, "replaced by a new key", now, fingerprint(each))
     until = "is revoked" if hours == 0 else f"ends {date_text(ends)}"
     click.echo("\n".join(f"the old key {fingerprint(each)} {until}" for each in old))
 
 
-def _new_pair(place: Place, name: str) -> Certificate:
+def _make_new_pair(place: Place, name: str) -> Certificate:
     """Make a new pair where the old one was made here. Raises KeysError where it was not."""
     present = [each for each in Roster.load(place.folder).clients if each.name == name]
     if not present:
@@ -94,10 +99,10 @@ def _new_pair(place: Place, name: str) -> Certificate:
     for each in here:
         set_aside(place.folder, each)
     assert here[0].role is not None  # nobody is admitted without one
-    return read_certificate(create_client(place.folder, name, here[0].role))
+    return read_certificate(create_client_keys(place.folder, name, here[0].role))
 
 
-def rotate_own(place: Place) -> None:
+def rotate_table_keys(place: Place) -> None:
     """Renew the table's own keys. Raises KeysError where something still stands on them,
     RosterError, OSError."""
     journal = place.state_dir / STORE_NAME
@@ -110,7 +115,7 @@ def rotate_own(place: Place) -> None:
         read_endpoints(place.folder)
     except NoEndpoints:
         before = read_certificate(place.folder / KEYS / f"{TABLE}.key")
-        after = renew_table(place.state_dir, place.folder)
+        after = renew_table_keys(place.state_dir, place.folder)
     else:
         raise KeysError(f"{place.folder}: its gateway is running: stop the table first")
     click.echo(f"the table's fingerprint was {fingerprint(before)}, and is {fingerprint(after)}")

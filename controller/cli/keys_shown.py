@@ -8,7 +8,7 @@ import click
 
 from controller.gateway.key_files import date_text
 from controller.roster import (
-    ADMITTED,
+    ADMITTED_FOLDER,
     KEYS,
     TABLE,
     Certificate,
@@ -26,7 +26,7 @@ class KeysError(click.ClickException):
     exit_code = 2
 
 
-class OtherFingerprint(KeysError):
+class FingerprintMismatch(KeysError):
     """A key that is not the one whose fingerprint was read out: a finding, exit 1."""
 
     exit_code = 1
@@ -34,7 +34,7 @@ class OtherFingerprint(KeysError):
 
 def shown(certificate: Certificate) -> str:
     """Return a certificate in lines: name, role, fingerprint, its end where it has one."""
-    return "\n".join(f"{what + ':':<13}{said}" for what, said in _about(certificate))
+    return "\n".join(f"{what + ':':<13}{said}" for what, said in _certificate_fields(certificate))
 
 
 def confirm(certificate: Certificate, mark: str | None) -> None:
@@ -48,7 +48,7 @@ def confirm(certificate: Certificate, mark: str | None) -> None:
     if mark is None:
         *first, last = whole.split("-")
         hidden = "-".join((*first, "?" * len(last)))
-        for what, said in _about(certificate):
+        for what, said in _certificate_fields(certificate):
             click.echo(f"{what + ':':<13}{hidden if said == whole else said}")
         try:
             said = click.prompt("Its owner reads the fingerprint out; the last group is")
@@ -56,22 +56,25 @@ def confirm(certificate: Certificate, mark: str | None) -> None:
             raise KeysError(
                 "nobody said its fingerprint, nothing is admitted; scripts say --fingerprint"
             ) from None
-        fits = _plain(said) in (_plain(last), _plain(whole))
+        fits = _normalize_fingerprint(said) in (
+            _normalize_fingerprint(last),
+            _normalize_fingerprint(whole),
+        )
     else:
-        fits = _plain(mark) == _plain(whole)
+        fits = _normalize_fingerprint(mark) == _normalize_fingerprint(whole)
     if not fits:
-        raise OtherFingerprint(
+        raise FingerprintMismatch(
             f"{certificate.name}: that is not this key's fingerprint: nothing is admitted. "
             "Somebody else's file, or a slip: let its owner show it again (keys fingerprint)"
         )
 
 
-def refuse_over(certificate: Certificate, now: datetime) -> None:
+def refuse_expired(certificate: Certificate, now: datetime) -> None:
     """Return if a certificate is valid at all. Raises KeysError for one whose time is over."""
     if certificate.expires is not None and certificate.expires <= now:
         raise KeysError(
-            f"{certificate.name}: this key was good until {_end(certificate)}: let its owner make "
-            "a new pair (`dealtable keys request`)"
+            f"{certificate.name}: this key was good until {_expiry_text(certificate)}: let its owner "
+            "make a new pair (`dealtable keys request`)"
         )
 
 
@@ -80,48 +83,52 @@ def listed(folder: Path, now: datetime) -> list[str]:
     there = Roster.load(folder)
     roster = Roster(there.clients, there.revoked, lambda: now)
     if not roster.clients:
-        raise KeysError(f"{folder / ADMITTED}: nobody is admitted; run `dealtable keys create`")
-    return [line.rstrip() for line in (*_lines(roster), *_own(folder))]
+        raise KeysError(
+            f"{folder / ADMITTED_FOLDER}: nobody is admitted; run `dealtable keys create`"
+        )
+    return [line.rstrip() for line in (*_format_roster(roster), *_format_table_key(folder))]
 
 
-def _lines(roster: Roster) -> Iterator[str]:
+def _format_roster(roster: Roster) -> Iterator[str]:
     soon = roster.expiring()
     for each in roster.clients:
         if roster.has_expired(each):
-            how = f"EXPIRED {_end(each)}"
+            how = f"EXPIRED {_expiry_text(each)}"
         elif each.expires is not None:
-            how = f"{'ENDS SOON' if each in soon else 'until'} {_end(each)}"
+            how = f"{'ENDS SOON' if each in soon else 'until'} {_expiry_text(each)}"
         else:
             how = "no end"
-        yield _line(each.name, each.role, each, how)
+        yield _format_client(each.name, each.role, each, how)
     for each in roster.revoked:
-        yield _line(each.name, each.role, each, f"REVOKED {when(each.revoked)}: {each.reason}")
+        yield _format_client(
+            each.name, each.role, each, f"REVOKED {when(each.revoked)}: {each.reason}"
+        )
 
 
-def _own(folder: Path) -> Iterator[str]:
+def _format_table_key(folder: Path) -> Iterator[str]:
     try:
         table = read_certificate(folder / KEYS / f"{TABLE}.key")
     except RosterError:
         return
-    yield _line("(this table)", None, table, f"{KEYS}/{TABLE}.key")
+    yield _format_client("(this table)", None, table, f"{KEYS}/{TABLE}.key")
 
 
-def _line(name: str, role: object, certificate: Certificate, how: str) -> str:
+def _format_client(name: str, role: object, certificate: Certificate, how: str) -> str:
     return f"{name:<14} {role or '':<11} {fingerprint(certificate)} {how}"
 
 
-def _about(certificate: Certificate) -> Iterator[tuple[str, str]]:
+def _certificate_fields(certificate: Certificate) -> Iterator[tuple[str, str]]:
     yield "name", certificate.name
     if certificate.role is not None:
         yield "role", certificate.role.value
     yield "fingerprint", fingerprint(certificate)
     if certificate.expires is not None:
-        yield "until", _end(certificate)
+        yield "until", _expiry_text(certificate)
 
 
-def _end(certificate: Certificate) -> str:
+def _expiry_text(certificate: Certificate) -> str:
     return "" if certificate.expires is None else date_text(certificate.expires)
 
 
-def _plain(mark: str) -> str:
+def _normalize_fingerprint(mark: str) -> str:
     return mark.strip().lower().replace("-", "").replace(" ", "")

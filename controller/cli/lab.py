@@ -21,20 +21,20 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.cli.quantities import Whole
 from controller.cli.results import require_writable
 
 if TYPE_CHECKING:
-    from controller.trials.lab.collect import Collected, Plan
+    from controller.trials.lab.collect import CollectionResult, Plan
     from controller.trials.lab.data import Deals
-    from controller.trials.lab.family import Judgement
-    from controller.trials.lab.report import LabReport, Round
+    from controller.trials.lab.family import FamilyJudgement
+    from controller.trials.lab.report import CollectionJudgement, LabReport
 
 PATHS = ("sequence", "full")
 METHODS = ("fair", "naive-pocket", "riffles", "reject-shift")
 
-_INTERRUPTED = 128 + 2
+_EXIT_INTERRUPTED = 128 + 2
 """What a shell says of a program that Ctrl-C ended."""
 
 EPILOG = """\b
@@ -54,7 +54,7 @@ def command() -> None:
     """Collect deals, and test them as a test house does."""
 
 
-def _source_options(function: Callable[..., None]) -> Callable[..., None]:
+def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
         click.option("--jobs", type=Whole(1, 512), help="Processes; else one a core."),
         click.option(
@@ -83,7 +83,7 @@ def _source_options(function: Callable[..., None]) -> Callable[..., None]:
 
 @command.command("collect", short_help="Collect raw data of deals into a file.")
 @click.option("--deals", type=Whole(1, 10_000_000), required=True)
-@_source_options
+@_add_source_options
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -113,7 +113,7 @@ def collect_command(
     plan = Plan(deals=deals, path=path, method=method, seed=seed)
     collected = _collect(plan, jobs)
     if len(collected.deals):
-        with _undisturbed():
+        with _ignore_ctrl_c():
             save(collected.deals, out)
         size = out.stat().st_size / 1e6
         click.echo(f"{out}: {len(collected.deals)} of {deals} deals, {size:.1f} MB")
@@ -127,7 +127,7 @@ def collect_command(
     "files", nargs=-1, metavar="[FILE...]", type=click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--deals", type=Whole(1, 10_000_000), help="Collect these, in place of FILE.")
-@_source_options
+@_add_source_options
 @click.option(
     "--retest",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -162,52 +162,52 @@ def report_command(
     if bool(files) == (deals is not None):
         raise click.UsageError("name FILE or --deals, one of them")
     _check_installed(path, method, "numpy", "scipy", *(["matplotlib"] if html else []))
-    from controller.trials.lab.report import report_on, round_of
+    from controller.trials.lab.report import judge_collection, make_report
 
     if html is not None:
         require_writable(html)
     if files:
-        dealt, digests = _loaded(files)
-        plan = _plan_of(dealt)
+        dealt, digests = _load_files(files)
+        plan = _find_plan(dealt)
     else:
-        plan = _plan(deals or 0, path, method, seed)
-        dealt, digests = _fresh(ctx, plan, jobs), {}
-    first, judgement = round_of(dealt, digests)
+        plan = _make_plan(deals or 0, path, method, seed)
+        dealt, digests = _collect_all(ctx, plan, jobs), {}
+    first, judgement = judge_collection(dealt, digests)
     shown = [(dealt, judgement)]
-    fresh = _retest(ctx, first, plan, retest, jobs, shown)
-    report = report_on(first, fresh, partial(_naive, plan.seed if plan else seed))
+    fresh = _make_retest(ctx, first, plan, retest, jobs, shown)
+    report = make_report(first, fresh, partial(_collect_unfair, plan.seed if plan else seed))
     if html is not None:
         _write_page(html, report, *shown[-1])
-    _print(report, as_json=as_json)
+    _print_report(report, as_json=as_json)
     ctx.exit(0 if report.right else 1)
 
 
-def _print(report: "LabReport", *, as_json: bool) -> None:
+def _print_report(report: "LabReport", *, as_json: bool) -> None:
     from controller.trials.lab.text import text_of
 
     click.echo(msgspec.json.encode(report) if as_json else text_of(report), nl=as_json)
 
 
-def _retest(
+def _make_retest(
     ctx: click.Context,
-    first: "Round",
+    first: "CollectionJudgement",
     plan: "Plan | None",
     file: Path | None,
     jobs: int | None,
-    shown: "list[tuple[Deals, Judgement]]",
-) -> "Callable[[], Round] | None":
+    shown: "list[tuple[Deals, FamilyJudgement]]",
+) -> "Callable[[], CollectionJudgement] | None":
     """Return what brings the fresh deals: of the file, or dealt here; None where neither can."""
-    from controller.trials.lab.report import round_of
+    from controller.trials.lab.report import judge_collection
 
-    def judged(deals: "Deals", digests: dict[str, str]) -> "Round":
-        again, judgement = round_of(deals, digests)
+    def judged(deals: "Deals", digests: dict[str, str]) -> "CollectionJudgement":
+        again, judgement = judge_collection(deals, digests)
         shown.append((deals, judgement))
         return again
 
     if file is not None:
-        deals, digests = _loaded((file,))
+        deals, digests = _load_files((file,))
         if len(deals) != first.deals or set(digests.values()) & set(first.files.values()):
-            raise LineError(
+            raise CliError(
                 f"{file}: a retest has as many fresh deals, here {first.deals}, not {len(deals)}"
                 if len(deals) != first.deals
                 else f"{file}: these are the same deals, a retest has fresh ones"
@@ -216,16 +216,18 @@ def _retest(
     if plan is None:
         return None
     again = msgspec.structs.replace(plan, again=True)
-    return lambda: judged(_fresh(ctx, again, jobs), {})
+    return lambda: judged(_collect_all(ctx, again, jobs), {})
 
 
-def _plan(deals: int, path: Literal["sequence", "full"], method: str, seed: int | None) -> "Plan":
+def _make_plan(
+    deals: int, path: Literal["sequence", "full"], method: str, seed: int | None
+) -> "Plan":
     from controller.trials.lab.collect import Plan
 
     return Plan(deals=deals, path=path, method=method, seed=seed)
 
 
-def _plan_of(deals: "Deals") -> "Plan | None":
+def _find_plan(deals: "Deals") -> "Plan | None":
     """Return how deals like these are collected here; None where they come from elsewhere."""
     source = deals.source
     if source.path not in PATHS or source.method not in METHODS:
@@ -233,16 +235,16 @@ def _plan_of(deals: "Deals") -> "Plan | None":
     if source.path == "full" and importlib.util.find_spec("sim") is None:
         return None
     path = cast(Literal["sequence", "full"], source.path)
-    return _plan(len(deals), path, source.method, source.seed)
+    return _make_plan(len(deals), path, source.method, source.seed)
 
 
-def _naive(seed: int | None, method: str, deals: int) -> "Deals":
+def _collect_unfair(seed: int | None, method: str, deals: int) -> "Deals":
     from controller.trials.lab.collect import collect
 
-    return collect(_plan(deals, "sequence", method, seed), os.urandom).deals
+    return collect(_make_plan(deals, "sequence", method, seed), os.urandom).deals
 
 
-def _fresh(ctx: click.Context, plan: "Plan", jobs: int | None) -> "Deals":
+def _collect_all(ctx: click.Context, plan: "Plan", jobs: int | None) -> "Deals":
     """Collect what a report is on: all of it, or nothing is judged."""
     collected = _collect(plan, jobs)
     if collected.interrupted or collected.failed or len(collected.deals) < plan.deals:
@@ -252,24 +254,24 @@ def _fresh(ctx: click.Context, plan: "Plan", jobs: int | None) -> "Deals":
     return collected.deals
 
 
-def _collect(plan: "Plan", jobs: int | None) -> "Collected":
+def _collect(plan: "Plan", jobs: int | None) -> "CollectionResult":
     from controller.trials.lab.collect import collect
 
-    with _progress(plan.deals) as progress:
+    with _show_progress(plan.deals) as progress:
         saw = partial(_advance, progress)
         return collect(plan, os.urandom, jobs=jobs or len(os.sched_getaffinity(0)), saw=saw)
 
 
-def _told(collected: "Collected") -> int:
+def _told(collected: "CollectionResult") -> int:
     """Say what went wrong with a collection, and return the exit code."""
     for words in collected.failed:
         click.echo(words, err=True)
     if collected.interrupted:
-        return _INTERRUPTED
+        return _EXIT_INTERRUPTED
     return 1 if collected.failed else 0
 
 
-def _loaded(files: tuple[Path, ...]) -> "tuple[Deals, dict[str, str]]":
+def _load_files(files: tuple[Path, ...]) -> "tuple[Deals, dict[str, str]]":
     """Read files of deals, one behind the other, and their SHA-256."""
     from controller.trials.lab.data import Source, joined
     from controller.trials.lab.file import load
@@ -294,7 +296,9 @@ def _loaded(files: tuple[Path, ...]) -> "tuple[Deals, dict[str, str]]":
     return joined(parts, source), digests
 
 
-def _write_page(path: Path, report: "LabReport", deals: "Deals", judgement: "Judgement") -> None:
+def _write_page(
+    path: Path, report: "LabReport", deals: "Deals", judgement: "FamilyJudgement"
+) -> None:
     from controller.trials.lab.page import page_of
     from controller.trials.lab.plots import pictures
 
@@ -309,13 +313,13 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
     """Refuse what cannot run here, `packages` among it. Raises LineError."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        raise LineError(
+        raise CliError(
             f"this needs {' and '.join(missing)}, of the extra lab: "
             "pip install 'dealtable[lab]', in a checkout pip install -e '.[lab]'"
         )
     if path == "full":
         if importlib.util.find_spec("sim") is None:
-            raise LineError(
+            raise CliError(
                 "--path full needs the simulator: install dealtable-sim beside dealtable"
             )
         if method != METHODS[0]:
@@ -325,12 +329,12 @@ def _check_installed(path: str, method: str, *packages: str) -> None:
 def _check_out(out: Path) -> None:
     """Refuse a file that cannot be written in the end. Raises LineError."""
     if out.exists():
-        raise LineError(f"{out}: is there already; name another file")
+        raise CliError(f"{out}: is there already; name another file")
     require_writable(out)
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
+def _ignore_ctrl_c() -> Iterator[None]:
     """Let no second Ctrl-C break off the writing of what is to be kept."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -340,7 +344,7 @@ def _undisturbed() -> Iterator[None]:
 
 
 @contextmanager
-def _progress(deals: int) -> Iterator[Progress]:
+def _show_progress(deals: int) -> Iterator[Progress]:
     """Show a bar of the deals on a terminal, with their rate and the time that is left."""
     console = Console(stderr=True)
     columns: tuple[Any, ...] = (

@@ -2,14 +2,14 @@
 
 import click
 
-from controller.cli.logs import LEVEL_VARIABLE, LEVELS
+from controller.cli.logs import LEVELS, LOG_LEVEL_VARIABLE
 
-level_option = click.option(
+log_level_option = click.option(
     "--log-level",
     "level",
     type=click.Choice(list(LEVELS)),
     default="info",
-    envvar=LEVEL_VARIABLE,
+    envvar=LOG_LEVEL_VARIABLE,
     show_default=True,
     help="What to log to stderr: lines for people in a terminal, JSON elsewhere.",
 )

@@ -16,17 +16,17 @@ EventDict = structlog.typing.EventDict
 Processor = structlog.typing.Processor
 WrappedLogger = structlog.typing.WrappedLogger
 
-LevelName = Literal["debug", "info", "warning", "error"]
-LEVELS: Final[dict[LevelName, int]] = {
+LogLevelName = Literal["debug", "info", "warning", "error"]
+LEVELS: Final[dict[LogLevelName, int]] = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
     "warning": logging.WARNING,
     "error": logging.ERROR,
 }
-LEVEL_VARIABLE: Final = "DEALTABLE_LOG_LEVEL"
+LOG_LEVEL_VARIABLE: Final = "DEALTABLE_LOG_LEVEL"
 """How a process's children learn the level."""
 
-_whose: dict[str, Any] = {"table": None, "boot": None, "part": None}
+_context: dict[str, Any] = {"table": None, "boot": None, "part": None}
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
@@ -34,10 +34,10 @@ def log_to_stderr(level: int = logging.INFO) -> None:
     shared: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _say_whose,
+        _add_context,
         _hide_bytes,
     ]
-    render = _renderers(terminal=sys.stderr.isatty())
+    render = _make_renderers(terminal=sys.stderr.isatty())
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
@@ -55,36 +55,36 @@ def log_to_stderr(level: int = logging.INFO) -> None:
     logging.getLogger("drivers").setLevel(level)
 
 
-def log_as_asked(level: LevelName) -> None:
+def set_log_level(level: LogLevelName) -> None:
     """Log at a level, and let the processes that this one starts do so."""
-    os.environ[LEVEL_VARIABLE] = level
+    os.environ[LOG_LEVEL_VARIABLE] = level
     log_to_stderr(LEVELS[level])
 
 
 def describe(**whose: str) -> None:
     """Put fields on every line from now on: `table`, `boot`, `part`."""
-    _whose.update(whose)
+    _context.update(whose)
 
 
-def _say_whose(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
+def _add_context(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
     """Begin each line alike: when, how grave, of which table, run and process, what."""
     first = {key: line.pop(key) for key in ("timestamp", "level") if key in line}
     what = {"event": line.pop("event", None)}
-    return {**first, **_whose, **what, **line}
+    return {**first, **_context, **what, **line}
 
 
 def _hide_bytes(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
     """Raw bytes in a log line are a key or a card: say how many they were."""
-    return {key: _shown(value) for key, value in line.items()}
+    return {key: _hide_value(value) for key, value in line.items()}
 
 
-def _shown(value: object) -> object:
+def _hide_value(value: object) -> object:
     if isinstance(value, bytes | bytearray | memoryview):
         return f"({len(value)} bytes)"
     return value
 
 
-def _renderers(*, terminal: bool) -> list[Processor]:
+def _make_renderers(*, terminal: bool) -> list[Processor]:
     if terminal:
         # The traceback's own default shows the values of local variables: faces among them.
         plain = structlog.dev.plain_traceback

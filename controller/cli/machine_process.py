@@ -11,42 +11,42 @@ from functools import partial
 from pathlib import Path
 
 from controller.bridge import HelloMessage
-from controller.cli.installed import running_release
-from controller.cli.latency import warn_of_latency
+from controller.cli.installed import read_running_release
+from controller.cli.latency import warn_about_latency
 from controller.cli.logs import describe
-from controller.cli.notify import Notice, beating
-from controller.cli.pins import panel_pins, pin_factory
-from controller.cli.recorded import Recording
-from controller.cli.rulebook import profile_of
+from controller.cli.notify import SystemdNotifier, beating
+from controller.cli.pins import make_panel_pins, pin_factory
+from controller.cli.recorded import SerialRecording
+from controller.cli.rulebook import load_table_profile
 from controller.cli.wall import wall
 from controller.config import TableConfig
 from controller.journal.committer import ThreadCommitter
 from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
-from controller.journal.store import STORE_NAME, Store
+from controller.journal.store import STORE_NAME, JournalStore
 from controller.loggers import structlog
 from controller.machine.door import Door
-from controller.machine.lasting import LastingMachine
-from controller.machine.machine import VERSION, Machine, Surroundings
-from controller.machine.metrics import Meter
+from controller.machine.lasting import MachineSupervisor
+from controller.machine.machine import VERSION, Machine, MachineDeps
+from controller.machine.metrics import MachineMetrics
 from controller.messages import Event, State
 from controller.roster import (
-    ADMITTED,
+    ADMITTED_FOLDER,
     KEYS,
     TABLE,
-    LiveRoster,
+    FolderRoster,
     Roster,
     RosterError,
     read_certificate,
     read_sign_secret,
 )
 from controller.users import User
-from controller.vault.keyfile import KeyFile
+from controller.vault.keyfile import AttemptKeyFiles
 from drivers.flash.image import own
 
 _log = structlog.get_logger("machine")
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_LEAVE_S = 5.0
+_LEAVE_TIMEOUT_S = 5.0
 _BOOT_BYTES = 16
 """Of the name of a run. Signed orders are for one run: no two may ever share a name."""
 ROOM_BYTES = 16 << 20
@@ -58,7 +58,7 @@ async def run_machine(
     on_open: Callable[[], None],
     record: Path | None = None,
     gateway: User | None = None,
-    notice: Notice | None = None,
+    notice: SystemdNotifier | None = None,
 ) -> None:
     """Run the machine of `config` until SIGTERM, SIGINT or cancellation.
 
@@ -67,10 +67,10 @@ async def run_machine(
     it is this process's own. `notice` is who supervises it, if anybody does. Raises
     RuntimeDirError, RosterError, JournalError or RecordingError.
     """
-    notice = notice or Notice()
-    recording = Recording(record, config)
-    parts = _Parts(config, recording)
-    lasting = LastingMachine(parts.build, parts.publish)
+    notice = notice or SystemdNotifier()
+    recording = SerialRecording(record, config)
+    parts = _MachineFactory(config, recording)
+    lasting = MachineSupervisor(parts.build, parts.publish)
     await lasting.start()
     hello = HelloMessage(config.table.id, config.table.backend == "sim", parts.boot, metrics=True)
     parts.door = door = Door(
@@ -90,32 +90,32 @@ async def run_machine(
         async with door.serving(config.socket.parent, group):
             on_open()
             notice.ready(_status(lasting))
-            async with beating(notice, lambda: _status(lasting), parts.meter.writer_waits_s):
-                await _until_stopped(lasting, notice.stopping)
+            async with beating(notice, lambda: _status(lasting), parts.meter.oldest_write_wait_s):
+                await _run_until_signal(lasting, notice.stopping)
     finally:
         await lasting.close()
         recording.close()
 
 
-class _Parts:
+class _MachineFactory:
     """What a machine of this process is made of, however often it is made."""
 
-    def __init__(self, config: TableConfig, recording: Recording) -> None:
+    def __init__(self, config: TableConfig, recording: SerialRecording) -> None:
         """Read keys, rulebook and release. Raises RuntimeDirError, RosterError, FileError."""
         self._recording = recording
         state_dir = config.table.state_dir
-        self._config, self._profile = config, profile_of(config)
-        self._roster = LiveRoster(config.gateway_dir, wall, _roster_changed)
+        self._config, self._profile = config, load_table_profile(config)
+        self._roster = FolderRoster(config.gateway_dir, wall, _on_roster_changed)
         self._table_key = read_certificate(state_dir / KEYS / f"{TABLE}.key").curve
-        _refuse_without_chief(self._roster, config.gateway_dir)
+        _require_chief(self._roster, config.gateway_dir)
         self._sign = read_sign_secret(state_dir)
-        self._release = running_release(state_dir)
-        self._key_file = KeyFile(config.table.runtime_dir, state_dir)
-        self.meter = Meter()
+        self._release = read_running_release(state_dir)
+        self._key_file = AttemptKeyFiles(config.table.runtime_dir, state_dir)
+        self.meter = MachineMetrics()
         self.boot = ""
         self.door: Door | None = None
 
-    def _chief_now(self) -> bytes | None:
+    def _find_chief_seal(self) -> bytes | None:
         """Return whom attempts are sealed to: the first chief admitted now; None: there is none."""
         return next(iter(self._roster.chief_seals()), None)
 
@@ -135,9 +135,9 @@ class _Parts:
         if self.boot and shutil.disk_usage(state_dir).free < ROOM_BYTES:
             raise JournalError(f"{state_dir}: there is no room yet")
         with ExitStack() as opened:
-            store = Store.open(state_dir)
+            store = JournalStore.open(state_dir)
             opened.callback(store.close)
-            _refuse_another_tables(store, self._table_key, state_dir)
+            _require_same_table_key(store, self._table_key, state_dir)
             self.boot = boot = os.urandom(_BOOT_BYTES).hex()
             describe(boot=boot)
             committer = self.meter.timed(ThreadCommitter(store))
@@ -145,14 +145,14 @@ class _Parts:
             machine = Machine(
                 config,
                 self._profile,
-                Surroundings(
+                MachineDeps(
                     journal=Journal(store, committer, wall=wall, boot=boot),
                     ports={"dealer": recording.port("dealer"), "reader": recording.port("reader")},
                     roster=self._roster,
                     table_key=self._table_key,
                     sign=self._sign,
                     release=self._release,
-                    chief=self._chief_now,
+                    chief=self._find_chief_seal,
                     key_file=self._key_file,
                     entropy=os.urandom,
                     wall=wall,
@@ -164,14 +164,14 @@ class _Parts:
                 ),
             )
             opened.callback(machine.front.close)
-            warn_of_latency(config)
+            warn_about_latency(config)
             pins = partial(pin_factory, config.panel.pins)
-            await machine.front.open(panel_pins(config.panel), pins)
+            await machine.front.open(make_panel_pins(config.panel), pins)
             opened.pop_all()  # the machine closes them from now on
         return machine
 
 
-def _refuse_another_tables(store: Store, table_key: str, state_dir: Path) -> None:
+def _require_same_table_key(store: JournalStore, table_key: str, state_dir: Path) -> None:
     """Return if a journal was begun under the table's present key: commitments stand on it.
 
     Raises JournalError.
@@ -184,13 +184,13 @@ def _refuse_another_tables(store: Store, table_key: str, state_dir: Path) -> Non
             )
 
 
-def _status(machine: LastingMachine) -> str:
+def _status(machine: MachineSupervisor) -> str:
     """Return a line for people: what everybody may know of the machine."""
     state = machine.state()
     return f"table {state.table}: {state.machine.phase.value}, {len(state.alerts)} alerts"
 
 
-async def _until_stopped(machine: LastingMachine, on_stop: Callable[[], None]) -> None:
+async def _run_until_signal(machine: MachineSupervisor, on_stop: Callable[[], None]) -> None:
     """Run the machine until a signal; an attempt under way is ended before it goes."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -203,21 +203,21 @@ async def _until_stopped(machine: LastingMachine, on_stop: Callable[[], None]) -
         if running.done():
             running.result()
         on_stop()
-        await machine.leave(_LEAVE_S)
+        await machine.leave(_LEAVE_TIMEOUT_S)
     finally:
         for task in (running, stopping):
             task.cancel()
         await asyncio.gather(running, stopping, return_exceptions=True)
 
 
-def _refuse_without_chief(roster: Roster, folder: Path) -> None:
+def _require_chief(roster: Roster, folder: Path) -> None:
     if not roster.chief_seals():
         raise RosterError(
-            f"{folder / ADMITTED}: no chief with a sealing key; `dealtable keys` makes one"
+            f"{folder / ADMITTED_FOLDER}: no chief with a sealing key; `dealtable keys` makes one"
         )
 
 
-def _roster_changed(roster: LiveRoster, wrong: Sequence[RosterError]) -> None:
+def _on_roster_changed(roster: FolderRoster, wrong: Sequence[RosterError]) -> None:
     for error in wrong:
         _log.error("a key file that cannot be used", why=str(error))
     _log.info("roster changed", admitted=len(roster.clients), revoked=len(roster.revoked))

@@ -11,7 +11,7 @@ class ModbusFileError(tomlfile.FileError):
     """A map of a Modbus line cannot be used; its text is one line that says why."""
 
 
-def load_modbus(path: Path) -> ModbusMap:
+def load_modbus_file(path: Path) -> ModbusMap:
     """Return the map in a file. Raises FileError."""
     told = tomlfile.read(path, ModbusMap)
     try:

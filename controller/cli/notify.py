@@ -13,17 +13,17 @@ from collections.abc import AsyncIterator, Callable, MutableMapping
 from contextlib import asynccontextmanager, suppress
 from typing import Final, Self
 
-LAG_LIMIT_S: Final = 1.0
+MAX_LOOP_DELAY_S: Final = 1.0
 """How late the loop may come round and still be said to live (provisional)."""
-WRITER_LIMIT_S: Final = 5.0
+MAX_WRITE_DELAY_S: Final = 5.0
 """How long rows may wait for the disk: a worn card stops for seconds, too (provisional)."""
-BEATS: Final = 6
+HEARTBEATS_PER_WATCHDOG: Final = 6
 """How often a process says that it lives within the time that its supervisor allows."""
-_UNWATCHED_S: Final = 5.0
+_UNWATCHED_INTERVAL_S: Final = 5.0
 """How often its status is renewed where nobody watches it."""
 
 
-class Notice:
+class SystemdNotifier:
     """Whoever supervises this process; one that nobody supervises may say the same words.
 
     `address` is the socket's, where a leading `@` stands for the null byte of an abstract one.
@@ -39,7 +39,7 @@ class Notice:
             self._address = "\0" + address[1:] if address[0] == "@" else address
 
     @classmethod
-    def taken_from(cls, environ: MutableMapping[str, str]) -> Self:
+    def from_environment(cls, environ: MutableMapping[str, str]) -> Self:
         """Return what the environment says, and take it out of there: it is meant for us alone."""
         address = environ.pop("NOTIFY_SOCKET", None)
         micros = environ.pop("WATCHDOG_USEC", "")
@@ -49,21 +49,21 @@ class Notice:
 
     def ready(self, status: str) -> None:
         """Say that the process serves."""
-        self._say("READY=1", f"STATUS={status}")
+        self._send("READY=1", f"STATUS={status}")
 
     def lives(self, status: str) -> None:
         """Say that it lives."""
-        self._say("WATCHDOG=1", f"STATUS={status}")
+        self._send("WATCHDOG=1", f"STATUS={status}")
 
     def ails(self, why: str) -> None:
         """Say why it does not say that it lives."""
-        self._say(f"STATUS=ailing: {why}")
+        self._send(f"STATUS=ailing: {why}")
 
     def stopping(self) -> None:
         """Say that it ends because it was told to."""
-        self._say("STOPPING=1")
+        self._send("STOPPING=1")
 
-    def _say(self, *lines: str) -> None:
+    def _send(self, *lines: str) -> None:
         if self._address is None:
             return
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
@@ -74,14 +74,14 @@ class Notice:
 
 @asynccontextmanager
 async def beating(
-    notice: Notice, status: Callable[[], str], waits_s: Callable[[], float] = lambda: 0.0
+    notice: SystemdNotifier, status: Callable[[], str], waits_s: Callable[[], float] = lambda: 0.0
 ) -> AsyncIterator[None]:
     """Say in the block, again and again, that this process lives, as long as it does.
 
     `status` is a line for people, public as everything that a supervisor shows. `waits_s` is for
     how many seconds the oldest row has waited for the writer of the journal.
     """
-    beats = asyncio.ensure_future(_beat(notice, status, waits_s))
+    beats = asyncio.ensure_future(_send_heartbeats(notice, status, waits_s))
     try:
         yield
     finally:
@@ -90,14 +90,20 @@ async def beating(
             await beats
 
 
-async def _beat(notice: Notice, status: Callable[[], str], waits_s: Callable[[], float]) -> None:
+async def _send_heartbeats(
+    notice: SystemdNotifier, status: Callable[[], str], waits_s: Callable[[], float]
+) -> None:
     loop = asyncio.get_running_loop()
-    pause_s = _UNWATCHED_S if notice.watchdog_s is None else notice.watchdog_s / BEATS
+    pause_s = (
+        _UNWATCHED_INTERVAL_S
+        if notice.watchdog_s is None
+        else notice.watchdog_s / HEARTBEATS_PER_WATCHDOG
+    )
     due_s = loop.time() + pause_s
     while True:
         await asyncio.sleep(due_s - loop.time())
         woke_s = loop.time()
-        why = ailment(woke_s - due_s, waits_s())
+        why = find_stall_reason(woke_s - due_s, waits_s())
         due_s = woke_s + pause_s  # taken before the report: a stall during the report counts
         if why is None:
             notice.lives(status())
@@ -105,10 +111,10 @@ async def _beat(notice: Notice, status: Callable[[], str], waits_s: Callable[[],
             notice.ails(why)
 
 
-def ailment(late_s: float, waits_s: float) -> str | None:
+def find_stall_reason(late_s: float, waits_s: float) -> str | None:
     """Return why a process cannot be said to live; None where it can."""
-    if late_s > LAG_LIMIT_S:
+    if late_s > MAX_LOOP_DELAY_S:
         return f"the loop came round {late_s:.1f} s late"
-    if waits_s > WRITER_LIMIT_S:
+    if waits_s > MAX_WRITE_DELAY_S:
         return f"the journal's writer has not written for {waits_s:.1f} s"
     return None

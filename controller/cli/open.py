@@ -7,21 +7,21 @@ from typing import Any
 import click
 import msgspec
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.journal.errors import JournalError
 from controller.journal.fold import Progress, attempts
 from controller.journal.verify import check_opened
 from controller.journal.verify.sources import read
 from controller.journal.wire_group import opened, unpack
 from controller.roster import RosterError, read_certificate
-from controller.vault.sealing import AttemptKey, CannotUnseal, unseal_with
+from controller.vault.sealing import AttemptKey, UnsealError, unseal_with
 
 EPILOG = """\b
 Examples:
   dealtable open state --attempt 7 --key chief.key_secret
   dealtable open state --attempt 7 --key chief.key_secret --json > attempt-7.json
 """
-_NONCE = 32
+_NONCE_BYTES = 32
 
 
 @click.command("open", epilog=EPILOG)
@@ -45,8 +45,8 @@ def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_jso
 
     Exit 0: all holds; 1: a finding; 2: it cannot be opened.
     """
-    progress = _sealed(state_dir, attempt)
-    revealed, record = _inside(progress, _attempt_key(progress, key))
+    progress = _find_sealed_attempt(state_dir, attempt)
+    revealed, record = _open_boxes(progress, _unseal_attempt_key(progress, key))
     standing, findings = check_opened(progress, revealed, record)
     if as_json:
         shown = {"attempt": attempt, "deal": progress.deal, "revealed": revealed, "record": record}
@@ -58,53 +58,55 @@ def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_jso
     ctx.exit(1 if findings else 0)
 
 
-def _sealed(state_dir: Path, number: int) -> Progress:
+def _find_sealed_attempt(state_dir: Path, number: int) -> Progress:
     """Return the attempt, if it is one for the chief alone. Raises LineError."""
     try:
         entries = [chained.entry for chained in read(state_dir).entries]
     except JournalError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
     progress = attempts(entries).get(number)
     if progress is None:
-        raise LineError(f"{state_dir}: there is no attempt {number}; see `dealtable verify`")
+        raise CliError(f"{state_dir}: there is no attempt {number}; see `dealtable verify`")
     if "sealed_to_chief" not in progress.steps:
-        raise LineError(
+        raise CliError(
             f"attempt {number} was not left to the chief: its record is open, or it is under way"
         )
     return progress
 
 
-def _attempt_key(progress: Progress, key: Path) -> AttemptKey:
+def _unseal_attempt_key(progress: Progress, key: Path) -> AttemptKey:
     """Return what closed the attempt's boxes. Raises LineError for a key that does not."""
     try:
         chief = read_certificate(key)
     except RosterError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
     if chief.unseal is None:
-        raise LineError(f"{key}: holds no unsealing key; name the chief's .key_secret file")
+        raise CliError(f"{key}: holds no unsealing key; name the chief's .key_secret file")
     try:
-        raw = unseal_with(chief.unseal, _box(progress, "seed", "for_chief"))
-    except CannotUnseal:
-        raise LineError(
+        raw = unseal_with(chief.unseal, _read_box(progress, "seed", "for_chief"))
+    except UnsealError:
+        raise CliError(
             f"{key}: attempt {progress.attempt} was sealed to another chief's key"
         ) from None
-    return AttemptKey(raw, _closes_nothing)
+    return AttemptKey(raw, _refuse_sealing)
 
 
-def _closes_nothing(_: int) -> bytes:
+def _refuse_sealing(_: int) -> bytes:
     raise AssertionError("nothing is closed here")
 
 
-def _inside(progress: Progress, key: AttemptKey) -> tuple[dict[str, Any], dict[str, Any]]:
+def _open_boxes(progress: Progress, key: AttemptKey) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what `revealed` and `record` would have said. Raises LineError."""
     unseal = key.unseal
     cut = progress.data("cut")
     try:
         revealed = {
-            "seed": unseal(_box(progress, "seed", "box")).hex(),
+            "seed": unseal(_read_box(progress, "seed", "box")).hex(),
             "cut": None if cut is None else cut["cut"],
         }
-        hands = unseal(_box(progress, "hands_box", "box")) if progress.data("hands_box") else b""
+        hands = (
+            unseal(_read_box(progress, "hands_box", "box")) if progress.data("hands_box") else b""
+        )
         until = progress.steps["sealed_to_chief"].n  # what its machine would have shown then
         events = [
             event
@@ -112,17 +114,17 @@ def _inside(progress: Progress, key: AttemptKey) -> tuple[dict[str, Any], dict[s
             if entry.n < until
             for event in unpack(entry.data, entry.attempt, unseal)
         ]
-    except CannotUnseal as error:
-        raise LineError(f"attempt {progress.attempt}: {error}; its rows were changed") from None
+    except UnsealError as error:
+        raise CliError(f"attempt {progress.attempt}: {error}; its rows were changed") from None
     record: dict[str, Any] = {
-        "nonce": hands[:_NONCE].hex() or None,
-        "hands": hands[_NONCE:].hex() or None,
+        "nonce": hands[:_NONCE_BYTES].hex() or None,
+        "hands": hands[_NONCE_BYTES:].hex() or None,
         "events": opened(events),
         "key": key.raw.hex(),
     }
     return revealed, record
 
 
-def _box(progress: Progress, kind: str, field: str) -> bytes:
+def _read_box(progress: Progress, kind: str, field: str) -> bytes:
     data = progress.data(kind) or {}
     return base64.b64decode(data.get(field, ""))

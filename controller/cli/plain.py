@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from controller.tomlwords import printable, prints, short
+from controller.tomlwords import escape_unprintable, is_printable, short
 
 LONGEST_LINE: Final = 2_000
 """Characters of a line for people that are shown."""
@@ -13,16 +13,16 @@ _NOT_ASCII: Final = re.compile(r"[^\x20-\x7e\n]")
 
 def plain(text: str) -> str:
     """Return text as one line of bounded length, in which nothing steers the terminal."""
-    return printable(short(text, LONGEST_LINE))
+    return escape_unprintable(short(text, LONGEST_LINE))
 
 
-def plain_json(text: str) -> str:
+def safe_json(text: str) -> str:
     """Return JSON as the same JSON in which nothing steers the terminal: its escapes are JSON's."""
-    return _NOT_ASCII.sub(_shown, text)
+    return _NOT_ASCII.sub(_escape, text)
 
 
-def _shown(sign: re.Match[str]) -> str:
-    if prints(sign[0]):
+def _escape(sign: re.Match[str]) -> str:
+    if is_printable(sign[0]):
         return sign[0]
     units = sign[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

@@ -8,8 +8,8 @@ import msgspec
 from rich.console import Console
 
 from controller.bridge import event_topic, state_topic
-from controller.cli.changes import BAD, Changes, Line
-from controller.cli.plain import plain, plain_json
+from controller.cli.changes import BAD, Line, StateLines
+from controller.cli.plain import plain, safe_json
 from controller.client.client import BadMessage, Heard
 from controller.client.line import LineState
 from controller.faults import Language
@@ -19,7 +19,7 @@ SILENT_S: Final = 3.0
 """A table says something every second; after three it counts as silent."""
 
 
-class Printer(Protocol):
+class FeedPrinter(Protocol):
     """What becomes of what one table says. Its gateway may be anybody's: nothing that comes
     raises anything here, nor steers a terminal."""
 
@@ -39,12 +39,12 @@ class Printer(Protocol):
         """Nothing came for SILENT_S, though it should."""
 
 
-class JsonPrinter:
+class JsonFeedPrinter:
     """Each message's JSON on a line of its own; what is wrong with the line on stderr."""
 
     def __init__(self, name: str, language: Language = "en") -> None:
         self._name = name
-        self._changes = Changes(language)
+        self._changes = StateLines(language)
         self._wrong = ""
 
     def say(self, line: Line) -> None:
@@ -54,12 +54,12 @@ class JsonPrinter:
     def heard(self, heard: Heard) -> None:
         """Print it as it came; what is not JSON on one line is none of a table's."""
         try:
-            body = _json_in(heard)
+            body = _checked_json(heard)
         except BadMessage as bad:
             self.bad(str(bad))
             return
         self._wrong = ""
-        click.echo(plain_json(body))
+        click.echo(safe_json(body))
 
     def bad(self, why: str) -> None:
         """Say it, once until something else is wrong, or nothing."""
@@ -77,15 +77,15 @@ class JsonPrinter:
         self.say(self._changes.silence(None, SILENT_S))
 
 
-class LinePrinter:
+class TextFeedPrinter:
     """A line for each change of the state."""
 
     def __init__(self, name: str, language: Language = "en") -> None:
         self._name = name
-        self._changes = Changes(language)
-        self._last: State | None = None
-        self._whys: dict[str, str] = {}
-        self._state = LineState.CONNECTING
+        self._changes = StateLines(language)
+        self._last_state: State | None = None
+        self._pause_reasons: dict[str, str] = {}
+        self._line_state = LineState.CONNECTING
         self._wrong = ""
         self._console = Console(highlight=False, soft_wrap=True)
 
@@ -99,71 +99,71 @@ class LinePrinter:
     def heard(self, heard: Heard) -> None:
         """Print what is new in a state. Events say no more, but why somebody stops the table."""
         try:
-            now = state_in(heard)
+            now = decode_state(heard)
             if now is None:
-                self._note_why(heard)
+                self._keep_pause_reason(heard)
         except BadMessage as bad:
-            self._say_wrong(self._changes.say("version", why=str(bad)))
+            self._print_problem(self._changes.say("version", why=str(bad)))
             return
         self._wrong = ""
         if now is None:
             return
         self._name = now.table
-        for line in self._changes.of(self._last, now, self._whys):
+        for line in self._changes.of(self._last_state, now, self._pause_reasons):
             self.say(Line(f"{now.time[11:19]}  {line.text}", line.style))
-        self._last = now
+        self._last_state = now
 
     def bad(self, why: str) -> None:
         """Say it, once until something else is wrong, or nothing."""
-        self._say_wrong(self._changes.say("stranger", why=why))
+        self._print_problem(self._changes.say("stranger", why=why))
 
     def line(self, state: LineState) -> None:
         """Say how the way to the table stands now."""
-        self._state = state
-        self.say(self._changes.way(state, self._last))
+        self._line_state = state
+        self.say(self._changes.way(state, self._last_state))
 
     def silent(self) -> None:
         """Say so, unless the line itself is known to be the reason."""
-        if self._state in (LineState.CONNECTING, LineState.OPEN):
-            self.say(self._changes.silence(self._last, SILENT_S))
+        if self._line_state in (LineState.CONNECTING, LineState.OPEN):
+            self.say(self._changes.silence(self._last_state, SILENT_S))
 
-    def _say_wrong(self, text: str) -> None:
+    def _print_problem(self, text: str) -> None:
         if text != self._wrong:
             self._wrong = text
             self.say(Line(text, BAD))
 
-    def _note_why(self, heard: Heard) -> None:
+    def _keep_pause_reason(self, heard: Heard) -> None:
         """Keep the reason of whoever stops the table: it comes before the state that shows it."""
         if not heard.topic.startswith(event_topic("")):
             return
-        event = _decoded(_EVENT, heard.body)
+        event = _decode(_EVENT, heard.body)
         if event.kind == "pause":
-            self._whys[str(event.data.get("reason"))] = str(event.data.get("why") or "")
+            self._pause_reasons[str(event.data.get("reason"))] = str(event.data.get("why") or "")
 
 
-def state_in(heard: Heard) -> State | None:
+def decode_state(heard: Heard) -> State | None:
     """Return the state in a message; None for an event. Raises BadMessage."""
-    return _decoded(_STATE, heard.body) if heard.topic.startswith(state_topic("")) else None
+    return _decode(_STATE, heard.body) if heard.topic.startswith(state_topic("")) else None
 
 
 _STATE: Final = msgspec.json.Decoder(State)
 _EVENT: Final = msgspec.json.Decoder(Event)
 _JSON: Final = msgspec.json.Decoder()
-_BREAKS: Final = re.compile(rb"[\x00-\x1f]")
+_CONTROL_BYTES: Final = re.compile(rb"[\x00-\x1f]")
 
 
-def _json_in(heard: Heard) -> str:
+def _checked_json(heard: Heard) -> str:
     """Return the message's JSON. Raises BadMessage for what is none, or more than one line."""
-    if _BREAKS.search(heard.body):
+    if _CONTROL_BYTES.search(heard.body):
         raise BadMessage("JSON on more than one line")
-    _decoded(_JSON, heard.body)
+    _decode(_JSON, heard.body)
     return heard.body.decode()
 
 
 _T = TypeVar("_T")
 
 
-def _decoded(decoder: msgspec.json.Decoder[_T], body: bytes) -> _T:
+def _decode(decoder: msgspec.json.Decoder[_T], body: bytes) -> _T:
     try:
         return decoder.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from controller.cli.release_files import read
-from controller.framing import lp
+from controller.framing import length_prefixed
 from controller.tomlfile import FileError
 
 PACKAGES: Final = ("controller", "drivers")
@@ -24,7 +24,7 @@ SIGNATURE: Final = f"{MANIFEST}.sig"
 CACHE: Final = "__pycache__"
 LEVELS: Final = {"": 0, "opt-1": 1, "opt-2": 2}
 """How this Python may have optimized what it compiled, by the mark in the file's name."""
-_ODD: Final = "dealtable/odd/1"
+_ODD_TAG: Final = "dealtable/odd/1"
 
 
 class Kind(Enum):
@@ -38,7 +38,7 @@ class Kind(Enum):
     CACHED = "in a cache, and nothing that this Python compiles"
 
 
-ODD: Final = frozenset({Kind.LINK, Kind.DEVICE, Kind.CACHED})
+ODD_KINDS: Final = frozenset({Kind.LINK, Kind.DEVICE, Kind.CACHED})
 
 
 class Found(NamedTuple):
@@ -55,9 +55,9 @@ class Found(NamedTuple):
         That of a link or a device is of no file's bytes, so that it never passes for one.
         """
         if self.kind is Kind.LINK:
-            return _odd(self.kind, os.fsencode(os.readlink(self.path)))
+            return _hash_odd(self.kind, os.fsencode(os.readlink(self.path)))
         if self.kind is Kind.DEVICE:
-            return _odd(self.kind, b"")
+            return _hash_odd(self.kind, b"")
         return hashlib.sha256(read(self.path)).hexdigest()
 
 
@@ -66,10 +66,10 @@ def found_in(folder: Path) -> Iterator[Found]:
     for package in PACKAGES:
         if not (folder / package).is_dir():
             raise FileError(f"{folder}: holds no {package}/; name the folder of a program")
-        yield from _below(folder, folder / package, cached=False)
+        yield from _walk(folder, folder / package, cached=False)
 
 
-def _below(root: Path, path: Path, *, cached: bool) -> Iterator[Found]:
+def _walk(root: Path, path: Path, *, cached: bool) -> Iterator[Found]:
     """Yield what `path` is, or what lies in it where it is a folder."""
     try:
         mode = path.lstat().st_mode
@@ -78,14 +78,14 @@ def _below(root: Path, path: Path, *, cached: bool) -> Iterator[Found]:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
     if inside is None:
         name = os.fsencode(path.relative_to(root).as_posix()).decode(errors="backslashreplace")
-        yield Found(name, path, _kind(mode, name, cached=cached))
+        yield Found(name, path, _find_kind(mode, name, cached=cached))
         return
     cached = cached or path.name == CACHE
     for one in inside:
-        yield from _below(root, path / one, cached=cached)
+        yield from _walk(root, path / one, cached=cached)
 
 
-def _kind(mode: int, name: str, *, cached: bool) -> Kind:
+def _find_kind(mode: int, name: str, *, cached: bool) -> Kind:
     if stat.S_ISLNK(mode):
         return Kind.LINK
     if not stat.S_ISREG(mode):
@@ -98,14 +98,16 @@ def _kind(mode: int, name: str, *, cached: bool) -> Kind:
 def _is_compiled(name: str) -> bool:
     """Tell whether this Python gives what it compiles such a name, and right in the cache."""
     *_, folder, file = name.split("/")
-    return folder == CACHE and file.endswith(".pyc") and compiled_as(file)[1] is not None
+    return folder == CACHE and file.endswith(".pyc") and parse_compiled_name(file)[1] is not None
 
 
-def compiled_as(file: str) -> tuple[str, int | None]:
+def parse_compiled_name(file: str) -> tuple[str, int | None]:
     """Return a compiled file's stem, and how it was optimized; None for no way known here."""
     stem, tag, level = file.removesuffix(".pyc").partition(f".{sys.implementation.cache_tag}")
     return stem, LEVELS.get(level.removeprefix(".")) if tag else None
 
 
-def _odd(kind: Kind, what: bytes) -> str:
-    return hashlib.sha256(lp(_ODD) + lp(kind.value) + lp(what)).hexdigest()
+def _hash_odd(kind: Kind, what: bytes) -> str:
+    return hashlib.sha256(
+        length_prefixed(_ODD_TAG) + length_prefixed(kind.value) + length_prefixed(what)
+    ).hexdigest()

@@ -13,7 +13,7 @@ class Whole(click.IntRange):
         return "N"
 
 
-class Number(click.FloatRange):
+class DecimalNumber(click.FloatRange):
     """A number within bounds."""
 
     name = "number"

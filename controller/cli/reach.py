@@ -4,14 +4,14 @@ from pathlib import Path
 
 from nacl.utils import random as entropy
 
-from controller.cli import LineError
-from controller.client.client import Identity
+from controller.cli import CliError
+from controller.client.client import ClientIdentity
 from controller.client.endpoints import FILE as ENDPOINTS
 from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints
-from controller.roster import CLIENTS, KEYS, TABLE, RosterError, read_certificate
+from controller.roster import CLIENTS_FOLDER, KEYS, TABLE, RosterError, read_certificate
 
 
-def endpoints_in(state_dir: Path) -> Endpoints:
+def read_table_endpoints(state_dir: Path) -> Endpoints:
     """Return where the table of a state directory is.
 
     Its key is that of keys/table.key: endpoints.json is the gateway's to write, and an order that
@@ -22,29 +22,31 @@ def endpoints_in(state_dir: Path) -> Endpoints:
         told = read_endpoints(state_dir)
         own = read_certificate(file).curve
     except (NoEndpoints, RosterError) as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
     if told.server_key != own:
-        raise LineError(
+        raise CliError(
             f"{state_dir / ENDPOINTS}: names another table's key than {file}: restart the gateway; "
             "if it says so again, somebody else writes there"
         )
     return told
 
 
-def client_in(state_dir: Path, name: str) -> Identity:
+def read_client_identity(state_dir: Path, name: str) -> ClientIdentity:
     """Return the client `name` of a state directory's clients/. Raises LineError."""
-    return identity_in(state_dir / CLIENTS / f"{name}.key_secret")
+    return read_identity(state_dir / CLIENTS_FOLDER / f"{name}.key_secret")
 
 
-def identity_in(secret_file: Path) -> Identity:
+def read_identity(secret_file: Path) -> ClientIdentity:
     """Return whom a secret certificate makes of its holder. Raises LineError."""
     try:
         certificate = read_certificate(secret_file)
     except RosterError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
     if certificate.curve_secret is None:
-        raise LineError(f"{secret_file}: holds no secret-key; name the .key_secret file")
-    return Identity(certificate.name, certificate.curve, certificate.curve_secret, certificate.sign)
+        raise CliError(f"{secret_file}: holds no secret-key; name the .key_secret file")
+    return ClientIdentity(
+        certificate.name, certificate.curve, certificate.curve_secret, certificate.sign
+    )
 
 
 def table_key(key_or_file: str) -> str:
@@ -55,9 +57,9 @@ def table_key(key_or_file: str) -> str:
     try:
         return read_certificate(file).curve
     except RosterError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
 
 
-def command_ids() -> str:
+def new_command_id() -> str:
     """Return a command id that no other command has."""
     return entropy(12).hex()

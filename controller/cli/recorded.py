@@ -13,10 +13,10 @@ from controller.match.state import Match
 from drivers.events import Board
 from drivers.link.port import Port, SerialPort
 from drivers.link.recording import (
-    Header,
-    PortOf,
+    RecordedBoard,
     Recorder,
     RecordingError,
+    RecordingHeader,
     RecordingPort,
     Way,
     create,
@@ -25,7 +25,7 @@ from drivers.link.recording import (
 _log = structlog.get_logger("machine")
 
 
-class Recording:
+class SerialRecording:
     """What is kept of a machine's lines in the file `path`; None: nothing is, and it costs nothing.
 
     Its ports may be made before `begin`; what passes them until then is not kept.
@@ -72,17 +72,17 @@ class Recording:
                 f"--record {self._path}: {error.strerror}: name a file that can be made"
             ) from None
         dealer, reader = self._config.dealer, self._config.reader
-        header = Header(
+        header = RecordingHeader(
             table=table.id,
             boards={
-                "dealer": PortOf(dealer.port, dealer.id, dealer.firmware),
-                "reader": PortOf(reader.port, reader.id, reader.firmware),
+                "dealer": RecordedBoard(dealer.port, dealer.id, dealer.firmware),
+                "reader": RecordedBoard(reader.port, reader.id, reader.firmware),
             },
             version=version,
             started=started,
             simulated=table.backend == "sim",
         )
-        self._recorder = Recorder(file, header, on_ended=self._ended)
+        self._recorder = Recorder(file, header, on_ended=self._on_ended)
         _log.warning(
             "the serial lines are recorded: the file shows hands, so no match is opened",
             file=str(path),
@@ -97,5 +97,5 @@ class Recording:
         if self._recorder is not None:
             self._recorder.take(board, way, data)
 
-    def _ended(self, why: str) -> None:
+    def _on_ended(self, why: str) -> None:
         _log.warning("the recording of the serial lines has ended", why=why)

@@ -12,29 +12,29 @@ from controller.cli import compiled
 from controller.cli.installed import (
     FIRMWARE,
     digests,
-    firmware_in,
-    odd_in,
-    own_folder,
-    read_remembered,
-    remember,
+    find_odd_files,
+    find_program_folder,
+    read_program_firmware,
+    read_remembered_release,
+    remember_release,
 )
 from controller.cli.program_files import MANIFEST
 from controller.cli.quantities import Whole
 from controller.cli.release_files import (
     WHOLE,
+    decode_manifest,
+    hash_folder_files,
     make_keys,
-    manifest_in,
     read,
-    read_key,
     read_manifest,
-    read_signed,
-    signature_of,
-    whole_digests,
+    read_release_key,
+    read_signed_manifest,
+    signature_path,
     write,
 )
 from controller.release import BadRelease, Manifest, differences
 from controller.tomlfile import FileError
-from controller.tomlwords import printable
+from controller.tomlwords import escape_unprintable
 
 INSTALLED: Final = "installed"
 EPILOG: Final = """\b
@@ -92,20 +92,22 @@ def make(
     lies already, the new one's serial must be higher. Exit 2 for a program that holds a link.
     With --whole it names every file in DIR, whatever it is, and lies in DIR/manifest.json.
     """
-    place = _place(folder)
+    place = _choose_program_folder(folder)
     path = out or place / (WHOLE if whole else MANIFEST)
     if not whole:
-        _refuse_odd(place)
-    _refuse_no_higher(path, serial)
+        _require_plain_files(place)
+    _require_higher_serial(path, serial)
     made = Manifest(
         version=version,
         released=released.date().isoformat(),
         serial=serial,
-        files=whole_digests(place) if whole else digests(place),
-        firmware={} if whole else firmware_in(place),
+        files=hash_folder_files(place) if whole else digests(place),
+        firmware={} if whole else read_program_firmware(place),
     )
     write(path, release.encode(made))
-    click.echo(f"{path}: {_named(made)}, {len(made.files)} files, hash {made.release.hash}")
+    click.echo(
+        f"{path}: {_format_release(made)}, {len(made.files)} files, hash {made.release.hash}"
+    )
 
 
 @command.command()
@@ -116,10 +118,10 @@ def sign(manifest: Path, key_file: Path) -> None:
 
     The signature is written beside it, with .sig behind its name.
     """
-    raw, secret = read(manifest), read_key(key_file, secret=True)
-    made, path = manifest_in(raw, manifest), signature_of(manifest)
+    raw, secret = read(manifest), read_release_key(key_file, secret=True)
+    made, path = decode_manifest(raw, manifest), signature_path(manifest)
     write(path, f"{release.signature(raw, secret)}\n".encode())
-    click.echo(f"{path}: {_named(made)} is signed")
+    click.echo(f"{path}: {_format_release(made)} is signed")
 
 
 @command.command()
@@ -154,67 +156,69 @@ def check(
     One line for each file that is not as it was released. Exit 0: all are; 1: a difference, a
     signature of another key, a release older than one before; 2: a file cannot be read.
     """
-    place, verify = _place(folder), read_key(key_file)
+    place, verify = _choose_program_folder(folder), read_release_key(key_file)
     path = manifest or place / (WHOLE if whole else MANIFEST)
     try:
-        signed = read_signed(path, verify)
+        signed = read_signed_manifest(path, verify)
     except BadRelease as wrong:
         click.echo(f"{path}: {wrong}")
         context.exit(1)
     if whole:
-        unlike: Iterator[str] = map(str, differences(signed.files, whole_digests(place)))
+        unlike: Iterator[str] = map(str, differences(signed.files, hash_folder_files(place)))
     else:
-        unlike = _unlike(signed, place)
-    wrong_lines = [*_older(signed, state_dir), *unlike]
+        unlike = _format_differences(signed, place)
+    wrong_lines = [*_find_newer_release(signed, state_dir), *unlike]
     for line in wrong_lines:
         click.echo(line)
     if wrong_lines:
         context.exit(1)
     if state_dir is not None:
-        remember(state_dir, signed)
-    click.echo(f"{_named(signed)}: {len(signed.files)} files, all as released")
+        remember_release(state_dir, signed)
+    click.echo(f"{_format_release(signed)}: {len(signed.files)} files, all as released")
 
 
-def _refuse_odd(place: Path) -> None:
+def _require_plain_files(place: Path) -> None:
     """Return if a program is made of files alone. Raises FileError."""
-    for name, what in odd_in(place).items():
-        raise FileError(f"{place / printable(name)}: {what}: a release has none, remove it")
+    for name, what in find_odd_files(place).items():
+        raise FileError(
+            f"{place / escape_unprintable(name)}: {what}: a release has none, remove it"
+        )
 
 
-def _refuse_no_higher(path: Path, serial: int) -> None:
+def _require_higher_serial(path: Path, serial: int) -> None:
     """Return if no manifest lies at `path` that this serial does not follow. Raises FileError."""
     if path.exists():
         there = read_manifest(path)
         if serial <= there.serial:
             raise FileError(
-                f"{path}: is {_named(there)} already: --serial {there.serial + 1} or higher "
-                "follows it; to make it anew, remove it first"
+                f"{path}: is {_format_release(there)} already: --serial {there.serial + 1} or "
+                "higher follows it; to make it anew, remove it first"
             )
 
 
-def _unlike(manifest: Manifest, place: Path) -> Iterator[str]:
+def _format_differences(manifest: Manifest, place: Path) -> Iterator[str]:
     """Yield a line for each file that is not as it was released, the compiled ones last."""
-    odd = odd_in(place)
+    odd = find_odd_files(place)
     for one in differences(manifest.files, digests(place)):
         yield f"{one}: {odd[one.path]}" if one.path in odd else f"{one}"
-    if firmware_in(place) != manifest.firmware:
+    if read_program_firmware(place) != manifest.firmware:
         yield f"{FIRMWARE}: boards that carry it report another hash than the released one"
-    yield from map(str, compiled.untrue(place))
+    yield from map(str, compiled.find_wrong_bytecode(place))
 
 
-def _older(manifest: Manifest, state_dir: Path | None) -> Iterator[str]:
+def _find_newer_release(manifest: Manifest, state_dir: Path | None) -> Iterator[str]:
     """Yield a line where a newer release was accepted before."""
-    before = None if state_dir is None else read_remembered(state_dir)
+    before = None if state_dir is None else read_remembered_release(state_dir)
     if before is not None and manifest.serial < before.serial:
         yield (
-            f"{_named(manifest)} is older than {before.version} (serial {before.serial}), "
+            f"{_format_release(manifest)} is older than {before.version} (serial {before.serial}), "
             f"which {state_dir} has seen"
         )
 
 
-def _place(folder: str) -> Path:
-    return own_folder() if folder == INSTALLED else Path(folder)
+def _choose_program_folder(folder: str) -> Path:
+    return find_program_folder() if folder == INSTALLED else Path(folder)
 
 
-def _named(manifest: Manifest) -> str:
+def _format_release(manifest: Manifest) -> str:
     return f"release {manifest.version} (serial {manifest.serial}, {manifest.released})"

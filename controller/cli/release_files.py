@@ -12,12 +12,14 @@ from controller.release import BadRelease, Manifest
 from controller.signing import from_hex
 from controller.tomlfile import FileError
 
-SUFFIX: Final = ".sig"
+SIGNATURE_SUFFIX: Final = ".sig"
 WHOLE: Final = "manifest.json"
 """In a folder of files: what names them all."""
 _KEY_BYTES: Final = 32
-_PUBLIC: Final = "# The public key of releases: who has it knows what was released\n"
-_SECRET: Final = "# The SECRET key of releases: who has it can release; keep it off every table\n"
+_PUBLIC_BANNER: Final = "# The public key of releases: who has it knows what was released\n"
+_SECRET_BANNER: Final = (
+    "# The SECRET key of releases: who has it can release; keep it off every table\n"
+)
 
 
 def make_keys(name: Path) -> tuple[Path, Path]:
@@ -30,14 +32,14 @@ def make_keys(name: Path) -> tuple[Path, Path]:
     if any((folder / ".git").exists() for folder in here.parents):
         raise FileError(f"{secret}: lies in a repository; keep a secret key out of it")
     pair = SigningKey.generate()
-    _write_new(secret, f"{_SECRET}{bytes(pair).hex()}\n", 0o600)
-    _write_new(public, f"{_PUBLIC}{bytes(pair.verify_key).hex()}\n", 0o644)
+    _write_new(secret, f"{_SECRET_BANNER}{bytes(pair).hex()}\n", 0o600)
+    _write_new(public, f"{_PUBLIC_BANNER}{bytes(pair.verify_key).hex()}\n", 0o644)
     return public, secret
 
 
-def read_key(path: Path, *, secret: bool = False) -> bytes:
+def read_release_key(path: Path, *, secret: bool = False) -> bytes:
     """Return the 32 bytes of a public key file, or of a secret one. Raises FileError."""
-    banner, other = (_SECRET, _PUBLIC) if secret else (_PUBLIC, _SECRET)
+    banner, other = (_SECRET_BANNER, _PUBLIC_BANNER) if secret else (_PUBLIC_BANNER, _SECRET_BANNER)
     try:
         text = read(path).decode(errors="replace")
     except FileError as error:
@@ -54,18 +56,18 @@ def read_key(path: Path, *, secret: bool = False) -> bytes:
 
 def read_manifest(path: Path) -> Manifest:
     """Return the manifest in a file, whoever signed it. Raises FileError."""
-    return manifest_in(read(path), path)
+    return decode_manifest(read(path), path)
 
 
-def read_signed(path: Path, verify: bytes) -> Manifest:
+def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
     """Return the manifest in a file whose signature fits the key. Raises BadRelease where it
     does not, FileError where a file cannot be read or is no manifest."""
-    raw, sig = read(path), read(signature_of(path))
+    raw, sig = read(path), read(signature_path(path))
     release.check_signature(raw, sig.decode(errors="replace").strip(), verify)
-    return manifest_in(raw, path)
+    return decode_manifest(raw, path)
 
 
-def manifest_in(raw: bytes, path: Path) -> Manifest:
+def decode_manifest(raw: bytes, path: Path) -> Manifest:
     """Return the manifest in what was read from `path`. Raises FileError."""
     try:
         return release.decode(raw)
@@ -73,7 +75,7 @@ def manifest_in(raw: bytes, path: Path) -> Manifest:
         raise FileError(f"{path}: {wrong}") from None
 
 
-def whole_digests(folder: Path) -> dict[str, str]:
+def hash_folder_files(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file in a folder, by its path there, but of its own manifest.
 
     Raises FileError, also for what is neither a file nor a folder: a link leads elsewhere.
@@ -83,16 +85,16 @@ def whole_digests(folder: Path) -> dict[str, str]:
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             raise FileError(f"{path}: expected files and folders alone")
-        if path.is_file() and name not in (WHOLE, f"{WHOLE}{SUFFIX}"):
+        if path.is_file() and name not in (WHOLE, f"{WHOLE}{SIGNATURE_SUFFIX}"):
             found[name] = hashlib.sha256(read(path)).hexdigest()
     if not found:
         raise FileError(f"{folder}: holds no file")
     return found
 
 
-def signature_of(path: Path) -> Path:
+def signature_path(path: Path) -> Path:
     """Return where the signature of a manifest lies: beside it."""
-    return path.with_name(path.name + SUFFIX)
+    return path.with_name(path.name + SIGNATURE_SUFFIX)
 
 
 def write(path: Path, content: bytes) -> None:

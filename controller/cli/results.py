@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from controller.cli import LineError
+from controller.cli import CliError
 
 
 def require_writable(path: Path) -> None:
@@ -11,7 +11,7 @@ def require_writable(path: Path) -> None:
     target = Path(os.path.realpath(path))
     folder = target.parent
     if not folder.is_dir():
-        raise LineError(f"{path}: there is no folder {folder}")
+        raise CliError(f"{path}: there is no folder {folder}")
     is_loop = target.is_symlink()  # of links that lead to each other
     if is_loop or not os.access(target if target.exists() else folder, os.W_OK):
-        raise LineError(f"{path}: cannot be written by this user")
+        raise CliError(f"{path}: cannot be written by this user")

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from controller.rules.keys import all_keys
 
-_WIDTH = 110
+_DEFAULT_WIDTH = 110
 """Columns where no terminal and no COLUMNS says how many there are."""
-NARROW = 76
+MIN_TABLE_WIDTH = 76
 """Columns with fewer of which nothing stands side by side."""
 
 Row = tuple[str, Text, Text]
@@ -33,14 +33,14 @@ class Rows:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Lay the rows out for the columns there are."""
-        if options.max_width < NARROW:
+        if options.max_width < MIN_TABLE_WIDTH:
             yield from self._stacked()
         else:
             yield self._table(options.max_width)
 
     def _stacked(self) -> Iterable[RenderableType]:
         for key, *beside in self._rows:
-            yield _named(key)
+            yield _format_key(key)
             for heading, text in zip(self._headings[1:] or ("", ""), beside, strict=True):
                 if heading:
                     yield Text(f"  {heading}:", style="dim")
@@ -56,22 +56,22 @@ class Rows:
         for heading, ratio in zip(others, self._ratios, strict=True):
             table.add_column(heading, ratio=ratio, overflow="fold")
         for key, *beside in self._rows:
-            table.add_row(_named(key), *beside)
+            table.add_row(_format_key(key), *beside)
         return table
 
 
-def _named(key: str) -> Text:
+def _format_key(key: str) -> Text:
     label = all_keys()[key].label
     return Text.assemble(f"{label.zh}  {label.en}\n", (key, "dim"))
 
 
-def console_of_any_width() -> Console:
+def make_rich_console() -> Console:
     """Return a console as wide as COLUMNS says, as the terminal, or as a wide page."""
     told = os.environ.get("COLUMNS", "")
     if told.isdecimal() and int(told):
         return Console(width=int(told))
     console = Console()
-    return console if console.is_terminal else Console(width=_WIDTH)
+    return console if console.is_terminal else Console(width=_DEFAULT_WIDTH)
 
 
 def show(console: Console, parts: Iterable[RenderableType]) -> None:

@@ -5,7 +5,7 @@ from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
 
 
-def profile_of(config: TableConfig) -> Profile:
+def load_table_profile(config: TableConfig) -> Profile:
     """Return the profile of a table, with its event's own regulations where it has any.
 
     Raises ProfileError, one line that names the file.

@@ -10,9 +10,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from controller.cli import LineError
-from controller.cli.rows import NARROW, Rows, console_of_any_width, show
-from controller.framing import canonical
+from controller.cli import CliError
+from controller.cli.rows import MIN_TABLE_WIDTH, Rows, make_rich_console, show
+from controller.framing import canonical_json
 from controller.rules.keys import all_keys, idle, title, unset, value_words
 from controller.rules.profile import Profile, rules_of
 from controller.rules.regulations import regulations as to_settle
@@ -35,15 +35,19 @@ Examples:
 """
 
 
-def _file(_ctx: click.Context, _option: click.Parameter, name: str | None) -> Path | None:
+def _parse_event_path(
+    _ctx: click.Context, _option: click.Parameter, name: str | None
+) -> Path | None:
     if name == "":
-        raise LineError("--event: no file given")
+        raise CliError("--event: no file given")
     return None if name is None else Path(name)
 
 
 @click.command(epilog=EPILOG)
 @click.argument("profile", required=False)
-@click.option("--event", metavar="FILE", callback=_file, help="An event's regulations over it.")
+@click.option(
+    "--event", metavar="FILE", callback=_parse_event_path, help="An event's regulations over it."
+)
 @click.option("--regulations", is_flag=True, help="What an event has to settle: a page to sign.")
 @click.option("--diff", nargs=2, metavar="A B", help="The keys in which two profiles differ.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
@@ -57,61 +61,71 @@ def command(
     """List the rulebooks, or show PROFILE: every rule, where it is from, what is provisional."""
     _refuse_mixed(profile, event, regulations, diff)
     if diff:
-        _differences(*(called(name) for name in diff), as_json=as_json)
+        _print_differences(*(called(name) for name in diff), as_json=as_json)
     elif profile is None:
-        _list(as_json)
+        _print_list(as_json)
     elif regulations:
-        _regulations(called(profile, event), as_json)
+        _print_regulations(called(profile, event), as_json)
     else:
-        _show(called(profile, event), as_json)
+        _print_rulebook(called(profile, event), as_json)
 
 
 def _refuse_mixed(
     profile: str | None, event: Path | None, regulations: bool, diff: tuple[str, str] | None
 ) -> None:
     if diff and (profile is not None or event or regulations):
-        raise LineError("--diff A B stands alone: name no PROFILE, event or page beside it")
+        raise CliError("--diff A B stands alone: name no PROFILE, event or page beside it")
     if profile is None and (event or regulations):
-        raise LineError(f"name a PROFILE: one of {', '.join(profile_names())}")
+        raise CliError(f"name a PROFILE: one of {', '.join(profile_names())}")
 
 
-def _list(as_json: bool) -> None:
+def _print_list(as_json: bool) -> None:
     profiles = [load_profile(name) for name in profile_names()]
     if as_json:
-        _echo_json([_about(profile) for profile in profiles])
+        _print_json([_rulebook_data(profile) for profile in profiles])
         return
-    console = console_of_any_width()
-    show(console, _stacked(profiles) if console.width < NARROW else [_listed(profiles)])
+    console = make_rich_console()
+    show(
+        console,
+        _rulebook_blocks(profiles)
+        if console.width < MIN_TABLE_WIDTH
+        else [_rulebook_table(profiles)],
+    )
 
 
-def _listed(profiles: list[Profile]) -> Table:
+def _rulebook_table(profiles: list[Profile]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("profile", "规则 rulebook", "hash", _PROVISIONAL):
         table.add_column(heading, overflow="fold", no_wrap=heading in ("profile", "hash"))
     for profile in profiles:
-        table.add_row(profile.name, _titles(profile), _hash_begins(profile), _share(profile))
+        table.add_row(
+            profile.name,
+            _format_titles(profile),
+            _hash_prefix(profile),
+            _provisional_share(profile),
+        )
     return table
 
 
-def _stacked(profiles: list[Profile]) -> Iterator[Text]:
+def _rulebook_blocks(profiles: list[Profile]) -> Iterator[Text]:
     for profile in profiles:
-        yield Text(f"{profile.name}\n{_titles(profile)}\nhash {_hash_begins(profile)}")
-        yield Text(f"{_share(profile)} {_PROVISIONAL}\n")
+        yield Text(f"{profile.name}\n{_format_titles(profile)}\nhash {_hash_prefix(profile)}")
+        yield Text(f"{_provisional_share(profile)} {_PROVISIONAL}\n")
 
 
-def _titles(profile: Profile) -> str:
+def _format_titles(profile: Profile) -> str:
     return f"{profile.title_zh}\n{profile.title_en}"
 
 
-def _hash_begins(profile: Profile) -> str:
+def _hash_prefix(profile: Profile) -> str:
     return profile_hash(profile).hex()[:16]
 
 
-def _share(profile: Profile) -> str:
+def _provisional_share(profile: Profile) -> str:
     return f"{len(profile.provisional)} / {len(rules_of(profile))}"
 
 
-def _about(profile: Profile) -> dict[str, Any]:
+def _rulebook_data(profile: Profile) -> dict[str, Any]:
     return {
         "name": profile.name,
         "title_en": profile.title_en,
@@ -123,25 +137,28 @@ def _about(profile: Profile) -> dict[str, Any]:
     }
 
 
-def _show(profile: Profile, as_json: bool) -> None:
+def _print_rulebook(profile: Profile, as_json: bool) -> None:
     if as_json:
-        click.echo(canonical(profile).decode(), nl=False)
+        click.echo(canonical_json(profile).decode(), nl=False)
         return
-    show(console_of_any_width(), _whole(profile))
+    show(make_rich_console(), _rulebook_parts(profile))
 
 
-def _whole(profile: Profile) -> Iterator[RenderableType]:
+def _rulebook_parts(profile: Profile) -> Iterator[RenderableType]:
     yield Text(f"{profile.title_zh}  {profile.title_en}", style="bold")
     yield Text(profile.source)
     if profile.event:
         yield Text(f"赛事 event: {profile.event.title_zh}  {profile.event.title_en}")
     yield Text(f"hash {profile_hash(profile).hex()}", overflow="fold")
-    for heading, keys in _by_table(profile):
+    for heading, keys in _group_by_table(profile):
         yield Text(f"\n{heading.zh}  {heading.en}", style="bold cyan")
-        yield Rows(((key, _value(profile, key), _source(profile, key)) for key in keys), (5, 3))
+        yield Rows(
+            ((key, _format_value(profile, key), _format_source(profile, key)) for key in keys),
+            (5, 3),
+        )
 
 
-def _by_table(profile: Profile) -> Iterator[tuple[Words, list[str]]]:
+def _group_by_table(profile: Profile) -> Iterator[tuple[Words, list[str]]]:
     """Yield the title of each table with its keys."""
     tables: dict[tuple[str, str], list[str]] = {}
     for key in rules_of(profile):
@@ -151,13 +168,13 @@ def _by_table(profile: Profile) -> Iterator[tuple[Words, list[str]]]:
         yield Words(en, zh), keys
 
 
-def _value(profile: Profile, key: str) -> Text:
-    return _both(value_words(key, rules_of(profile)[key]))
+def _format_value(profile: Profile, key: str) -> Text:
+    return _format_both_languages(value_words(key, rules_of(profile)[key]))
 
 
-def _source(profile: Profile, key: str) -> Text:
+def _format_source(profile: Profile, key: str) -> Text:
     """Where a value is from, and what is to be said about that."""
-    text = _article(profile, key)
+    text = _format_article(profile, key)
     if profile.event and profile.settled(key):
         before = value_words(key, profile.event.before[key])
         text.append(f"\n{_SETTLED}; 原为 instead of {before.zh}  {before.en}", style="dim")
@@ -171,7 +188,7 @@ def _source(profile: Profile, key: str) -> Text:
     return text
 
 
-def _article(profile: Profile, key: str) -> Text:
+def _format_article(profile: Profile, key: str) -> Text:
     article = profile.article(key)
     if article is not None:
         return Text(article)
@@ -180,35 +197,35 @@ def _article(profile: Profile, key: str) -> Text:
     return Text(_PROVISIONAL, style="bold yellow")
 
 
-def _regulations(profile: Profile, as_json: bool) -> None:
+def _print_regulations(profile: Profile, as_json: bool) -> None:
     """Print the page as it is hashed; the hashes go to stderr, so that a pipe has it whole."""
     if as_json:
-        _echo_json(msgspec.to_builtins(_named(profile)))
+        _print_json(msgspec.to_builtins(_regulations_data(profile)))
         return
     click.echo(page(profile).encode(), nl=False)
     click.echo(f"page SHA-256 {page_hash(profile).hex()}", err=True)
     click.echo(f"profile hash {profile_hash(profile).hex()}", err=True)
 
 
-def _named(profile: Profile) -> dict[str, Any]:
-    return {**_about(profile), "regulations": to_settle(profile)}
+def _regulations_data(profile: Profile) -> dict[str, Any]:
+    return {**_rulebook_data(profile), "regulations": to_settle(profile)}
 
 
-def _differences(first: Profile, second: Profile, *, as_json: bool) -> None:
+def _print_differences(first: Profile, second: Profile, *, as_json: bool) -> None:
     rules = rules_of(first), rules_of(second)
     keys = [key for key in all_keys() if rules[0].get(key) != rules[1].get(key)]
     if as_json:
-        _echo_json({key: _difference(key, first, second) for key in keys})
+        _print_json({key: _difference_data(key, first, second) for key in keys})
         return
     if not keys:
         click.echo(_EQUAL)
         return
     rows = ((key, _held(first, key), _held(second, key)) for key in keys)
     headings = ("规则 key", first.name, second.name)
-    show(console_of_any_width(), [Rows(rows, (1, 1), headings)])
+    show(make_rich_console(), [Rows(rows, (1, 1), headings)])
 
 
-def _difference(key: str, *profiles: Profile) -> dict[str, Any]:
+def _difference_data(key: str, *profiles: Profile) -> dict[str, Any]:
     """One key for programs: in words, and what each of the profiles that have it says."""
     label = all_keys()[key].label
     rules = {profile.name: rules_of(profile) for profile in profiles}
@@ -230,12 +247,12 @@ def _difference(key: str, *profiles: Profile) -> dict[str, Any]:
 def _held(profile: Profile, key: str) -> Text:
     if key not in rules_of(profile):
         return Text("–")
-    return _value(profile, key).append("\n").append_text(_article(profile, key))
+    return _format_value(profile, key).append("\n").append_text(_format_article(profile, key))
 
 
-def _both(words: Words) -> Text:
+def _format_both_languages(words: Words) -> Text:
     return Text(words.zh if words.zh == words.en else f"{words.zh}  {words.en}")
 
 
-def _echo_json(value: object) -> None:
+def _print_json(value: object) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from controller.cli import LineError
-from controller.cli.log_option import level_option
-from controller.cli.logs import LevelName, describe, log_as_asked
+from controller.cli import CliError
+from controller.cli.log_option import log_level_option
+from controller.cli.logs import LogLevelName, describe, set_log_level
 from controller.config import TableConfig, load_table
 from controller.loggers import structlog
 
@@ -34,11 +34,11 @@ record_option = click.option(
 
 @click.group(invoke_without_command=True)
 @click.option("--config", "path", type=click.Path(path_type=Path), help="Such as table.toml.")
-@level_option
+@log_level_option
 @record_option
 @click.pass_context
 def command(
-    context: click.Context, path: Path | None, level: LevelName, record: Path | None
+    context: click.Context, path: Path | None, level: LogLevelName, record: Path | None
 ) -> None:
     """Run a table: its machine and its gateway, until Ctrl-C or SIGTERM.
 
@@ -49,7 +49,7 @@ def command(
     process becomes the user whom the file names for it (table.user, gateway.user).
     Under systemd each has a unit of its own: `run machine` and `run gateway`.
     """
-    log_as_asked(level)
+    set_log_level(level)
     describe(part=context.invoked_subcommand or "run")
     if context.invoked_subcommand is not None:
         if record is not None:
@@ -58,17 +58,17 @@ def command(
     if path is None:
         raise click.UsageError("which table? Say --config FILE, such as table.toml")
     config = load_table(path)
-    from controller.cli.rulebook import profile_of
-    from controller.cli.supervisor import machine_and_gateway
-    from controller.cli.two_users import check_two_users, lay_out, two_users
+    from controller.cli.rulebook import load_table_profile
+    from controller.cli.supervisor import supervise_table
+    from controller.cli.two_users import check_separation, lay_out, two_users
 
     describe(table=config.table.id)
-    profile_of(config)
+    load_table_profile(config)
     lay_out(config)
-    check_two_users(config, path)
+    check_separation(config, path)
     users = two_users(config)
     named = {} if users is None else users._asdict()
-    context.exit(asyncio.run(machine_and_gateway(path, record, named)))
+    context.exit(asyncio.run(supervise_table(path, record, named)))
 
 
 @command.command(short_help="Run the machine alone; no network.")
@@ -79,23 +79,28 @@ def machine(path: Path, record: Path | None) -> None:
 
     Writes "ready" once its gateway may come.
     """
-    from controller.cli.hardening import keep_to_oneself
+    from controller.cli.hardening import restrict_process
     from controller.cli.machine_process import run_machine
-    from controller.cli.notify import Notice
-    from controller.cli.two_users import check_two_users, check_who_runs, open_the_door, two_users
+    from controller.cli.notify import SystemdNotifier
+    from controller.cli.two_users import (
+        check_process_user,
+        check_separation,
+        open_socket_folder,
+        two_users,
+    )
     from controller.journal.errors import JournalError, StorageFailed
     from controller.roster import RosterError
     from controller.vault.keyfile import RuntimeDirError
     from drivers.link.recording import RecordingError
 
-    keep_to_oneself(hidden=True)
+    restrict_process(hidden=True)
     config = load_table(path)
     describe(table=config.table.id)
-    check_who_runs(config, "machine")
-    open_the_door(config)
-    check_two_users(config, path)
+    check_process_user(config, "machine")
+    open_socket_folder(config)
+    check_separation(config, path)
     users = two_users(config)
-    _close_the_network()
+    _deny_network()
     try:
         asyncio.run(
             run_machine(
@@ -103,11 +108,11 @@ def machine(path: Path, record: Path | None) -> None:
                 on_open=lambda: click.echo("ready"),
                 record=record,
                 gateway=None if users is None else users.gateway,
-                notice=Notice.taken_from(os.environ),
+                notice=SystemdNotifier.from_environment(os.environ),
             )
         )
     except (RuntimeDirError, RosterError, RecordingError) as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
     except (JournalError, StorageFailed) as error:
         raise click.ClickException(str(error)) from error
 
@@ -119,28 +124,28 @@ def gateway(path: Path) -> None:
 
     A table has one: beside another that lives, this one touches nothing and exits 2.
     """
-    from controller.cli.hardening import keep_to_oneself
-    from controller.cli.two_users import check_who_runs
+    from controller.cli.hardening import restrict_process
+    from controller.cli.two_users import check_process_user
     from controller.gateway.gateway import GatewayError
 
-    keep_to_oneself(hidden=False)
+    restrict_process(hidden=False)
     config = load_table(path)
     describe(table=config.table.id)
-    check_who_runs(config, "gateway")
+    check_process_user(config, "gateway")
     try:
-        with _the_only_gateway(config):
-            asyncio.run(_gateway(config))
+        with _lock_gateway(config):
+            asyncio.run(_serve_gateway(config))
     except GatewayError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
 
 
-async def _gateway(config: TableConfig) -> None:
+async def _serve_gateway(config: TableConfig) -> None:
     """Serve, and tell who supervises this process. Raises GatewayError."""
-    from controller.cli.notify import Notice, beating
+    from controller.cli.notify import SystemdNotifier, beating
     from controller.cli.wall import wall
     from controller.gateway.gateway import run_gateway
 
-    notice = Notice.taken_from(os.environ)
+    notice = SystemdNotifier.from_environment(os.environ)
     status = f"table {config.table.id}: the gateway serves"
     try:
         async with beating(notice, lambda: status):
@@ -155,7 +160,7 @@ async def _gateway(config: TableConfig) -> None:
 
 
 @contextmanager
-def _the_only_gateway(config: TableConfig) -> Iterator[None]:
+def _lock_gateway(config: TableConfig) -> Iterator[None]:
     """Hold the table's network for the block. Raises LineError where another gateway does.
 
     What is locked is the gateway's own secret: the one file that a gateway always has, and that
@@ -173,7 +178,7 @@ def _the_only_gateway(config: TableConfig) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise LineError(
+            raise CliError(
                 f"another gateway serves table {config.table.id} ({file} is locked): stop it first"
             ) from None
         yield
@@ -181,15 +186,15 @@ def _the_only_gateway(config: TableConfig) -> Iterator[None]:
         os.close(handle)
 
 
-def _close_the_network() -> None:
+def _deny_network() -> None:
     """Have the kernel refuse this process any socket but Unix sockets, where it can.
 
     What it keeps in is a machine that was taken over; one that is as it was written asks for none.
     """
-    from controller.cli.hardening import close_the_network
+    from controller.cli.hardening import deny_network
 
     try:
-        if close_the_network():
+        if deny_network():
             return
         why = "unknown kind of computer"
     except OSError as error:

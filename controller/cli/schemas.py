@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from controller.cli.answers import ANSWERS, Entries
+from controller.cli.answers import ANSWER_TYPES, EventsAnswer
 from controller.commands import COMMANDS, Order, names
 from controller.journal.data import KeptEvent, MatchToldData, MeetingData, TakenOverData
 from controller.journal.kinds import KINDS
@@ -41,7 +41,7 @@ CommandId = Annotated[
 ]
 
 
-class LaidOutData(MeetingData, frozen=True, kw_only=True):
+class MeetingDataSchema(MeetingData, frozen=True, kw_only=True):
     """A match is laid out: who plays it where, by which rulebook, and what its pairs bring."""
 
     meeting: Meeting  # type: ignore[assignment]  # said as a map where nobody knows a match
@@ -54,24 +54,24 @@ class Told(KeptEvent, frozen=True, kw_only=True):
     event: MatchEvent  # type: ignore[assignment]
 
 
-class ToldData(MatchToldData, frozen=True, kw_only=True):
+class MatchToldDataSchema(MatchToldData, frozen=True, kw_only=True):
     """What was kept back of the match, once it may be seen: all returns of a deal at once."""
 
     told: tuple[Told, ...]  # type: ignore[assignment]
 
 
-class ArrivedData(TakenOverData, frozen=True, kw_only=True):
+class TakenOverDataSchema(TakenOverData, frozen=True, kw_only=True):
     """A match came from another table."""
 
     proofs: tuple[Proof, ...]  # type: ignore[assignment]
     moves: tuple[Move, ...] | UnsetType = UNSET  # type: ignore[assignment]
 
 
-_OF_A_MATCH: Final[Mapping[str, Any]] = {
+_MATCH_DATA_TYPES: Final[Mapping[str, Any]] = {
     "match": MatchEvent,
-    "match_told": ToldData,
-    "meeting": LaidOutData,
-    "taken_over": ArrivedData,
+    "match_told": MatchToldDataSchema,
+    "meeting": MeetingDataSchema,
+    "taken_over": TakenOverDataSchema,
 }
 """Data that the journal's own types cannot say."""
 
@@ -87,17 +87,17 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True):
 
 def event_types() -> dict[str, Any]:
     """Return the type of a public event by its kind."""
-    return {kind: _event(kind) for kind, row in KINDS.items() if row.public}
+    return {kind: _make_event_type(kind) for kind, row in KINDS.items() if row.public}
 
 
 def command_types() -> dict[str, Any]:
     """Return the type of a command by its name."""
-    return {cmd: _command(cmd, order) for cmd, order in COMMANDS.items()}
+    return {cmd: _make_command_type(cmd, order) for cmd, order in COMMANDS.items()}
 
 
 def reply_types() -> dict[str, Any]:
     """Return the type of a reply by the command that it answers, where that is carried out."""
-    return {cmd: _reply(cmd) for cmd in COMMANDS}
+    return {cmd: _make_reply_type(cmd) for cmd in COMMANDS}
 
 
 NAMES: Final = ("state", "event", "command", "reply")
@@ -109,31 +109,31 @@ def document(name: str | None = None) -> dict[str, Any]:
 
     The same part has the same name in each of them.
     """
-    messages, parts = _messages_and_parts()
+    messages, parts = _build_definitions()
     if name is None:
-        top: dict[str, Any] = {"anyOf": [_ref(each) for each in NAMES]}
+        top: dict[str, Any] = {"anyOf": [_make_reference(each) for each in NAMES]}
         return {"$schema": DIALECT, **top, "$defs": messages | parts}
-    reached = _reached(messages[name], messages | parts)
+    reached = _reachable_parts(messages[name], messages | parts)
     return {"$schema": DIALECT, **messages[name], "$defs": reached}
 
 
 @cache
-def _messages_and_parts() -> tuple[dict[str, Any], dict[str, Any]]:
+def _build_definitions() -> tuple[dict[str, Any], dict[str, Any]]:
     events = reduce(or_, event_types().values())
     commands = reduce(or_, command_types().values())
     shapes = (State, events, commands, Refused, *reply_types().values())
     tops, parts = msgspec.json.schema_components(shapes, ref_template="#/$defs/{name}")
-    (state, event, command, *replies), parts = _renamed((list(tops), dict(parts)))
+    (state, event, command, *replies), parts = _without_module_names((list(tops), dict(parts)))
     for name, part in parts.items():  # what no type can say
         if name.endswith("Reply") or name == Refused.__name__:
             part["properties"]["ok"] = {"const": name != Refused.__name__}
-    parts[Entries.__name__]["properties"]["events"]["items"] = _ref("event")
+    parts[EventsAnswer.__name__]["properties"]["events"]["items"] = _make_reference("event")
     del parts[Event.__name__]
     messages = {"state": state, "event": event, "command": command, "reply": {"anyOf": replies}}
     return {name: {"title": name, **top} for name, top in messages.items()}, parts
 
 
-_PREFIXES: Final = {
+_MODULE_PREFIXES: Final = {
     "controller.messages": "",
     "controller.match.events": "",
     "controller.match.meeting": "Meeting",
@@ -142,59 +142,59 @@ _PREFIXES: Final = {
 """What is put before the names of a module's types where two modules have the same."""
 
 
-def _renamed(schema: Any) -> Any:
+def _without_module_names(schema: Any) -> Any:
     """Return a schema, or parts of one, without the names of modules in it."""
     if isinstance(schema, dict):
-        return {_short(key): _renamed(value) for key, value in schema.items()}
+        return {_public_name(key): _without_module_names(value) for key, value in schema.items()}
     if isinstance(schema, list | tuple):
-        return [_renamed(value) for value in schema]
+        return [_without_module_names(value) for value in schema]
     if isinstance(schema, str) and schema.startswith("#/$defs/"):
-        return f"#/$defs/{_short(schema.removeprefix('#/$defs/'))}"
+        return f"#/$defs/{_public_name(schema.removeprefix('#/$defs/'))}"
     return schema
 
 
-def _short(name: str) -> str:
+def _public_name(name: str) -> str:
     module, dot, last = name.rpartition(".")
-    return f"{_PREFIXES[module]}{last}" if dot and module.startswith("controller.") else name
+    return f"{_MODULE_PREFIXES[module]}{last}" if dot and module.startswith("controller.") else name
 
 
-def _reached(schema: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
+def _reachable_parts(schema: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts that a schema refers to, and those refer to, in the order of `parts`."""
     wanted: set[str] = set()
-    ahead = list(_refs(schema))
+    ahead = list(_find_references(schema))
     while ahead:
         name = ahead.pop()
         if name not in wanted:
             wanted.add(name)
-            ahead.extend(_refs(parts[name]))
+            ahead.extend(_find_references(parts[name]))
     return {name: part for name, part in parts.items() if name in wanted}
 
 
-def _refs(schema: Any) -> Iterator[str]:
+def _find_references(schema: Any) -> Iterator[str]:
     if isinstance(schema, dict):
         if isinstance(schema.get("$ref"), str):
             yield schema["$ref"].removeprefix("#/$defs/")
         for value in schema.values():
-            yield from _refs(value)
+            yield from _find_references(value)
     elif isinstance(schema, list):
         for value in schema:
-            yield from _refs(value)
+            yield from _find_references(value)
 
 
-def _ref(name: str) -> dict[str, str]:
+def _make_reference(name: str) -> dict[str, str]:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _event(kind: str) -> Any:
-    data = _OF_A_MATCH.get(kind, KINDS[kind].data)
+def _make_event_type(kind: str) -> Any:
+    data = _MATCH_DATA_TYPES.get(kind, KINDS[kind].data)
     fields = [
-        (field.name, data if field.name == "data" else field.type, *_default(field))
+        (field.name, data if field.name == "data" else field.type, *_field_default(field))
         for field in msgspec.structs.fields(Event)
         if field.name != "kind"
     ]
     about = KINDS[kind].data.__doc__
     return msgspec.defstruct(
-        f"{_camel(kind)}Event",
+        f"{_camel_case(kind)}Event",
         fields,
         tag_field="kind",
         tag=kind,
@@ -203,7 +203,7 @@ def _event(kind: str) -> Any:
     )
 
 
-def _command(cmd: str, order: Order) -> Any:
+def _make_command_type(cmd: str, order: Order) -> Any:
     due = any(field.required for field in msgspec.structs.fields(order.args))
     fields: list[Any] = [
         ("id", CommandId),
@@ -219,17 +219,17 @@ def _command(cmd: str, order: Order) -> Any:
         ),
     ]
     return msgspec.defstruct(
-        f"{_camel(cmd)}Command",
+        f"{_camel_case(cmd)}Command",
         fields,
         tag_field="cmd",
         tag=cmd,
         kw_only=True,
         forbid_unknown_fields=True,
-        namespace={"__doc__": _about(order)},
+        namespace={"__doc__": _describe_command(order)},
     )
 
 
-def _about(order: Order) -> str:
+def _describe_command(order: Order) -> str:
     """Say what a command does, who may give it, and when."""
     bound = {
         "none": "Deal and attempt: null.",
@@ -242,19 +242,19 @@ def _about(order: Order) -> str:
     )
 
 
-def _reply(cmd: str) -> Any:
-    answer = ANSWERS[cmd]
+def _make_reply_type(cmd: str) -> Any:
+    answer = ANSWER_TYPES[cmd]
     return msgspec.defstruct(
-        f"{_camel(cmd)}Reply",
+        f"{_camel_case(cmd)}Reply",
         [("id", str), ("ok", bool), ("result", answer), ("error", None, None)],
         kw_only=True,
         namespace={"__doc__": f"`{cmd}` was carried out."},
     )
 
 
-def _default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
+def _field_default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
     return () if field.required else (field.default,)
 
 
-def _camel(name: str) -> str:
+def _camel_case(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))

@@ -13,32 +13,32 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from controller import release
 from controller.acceptance import rounds
-from controller.acceptance.figures import Figures
+from controller.acceptance.figures import SelftestFigures
 from controller.acceptance.limits import parts
 from controller.acceptance.report import Report, page, report_of, shown
 from controller.acceptance.selftest import selftest
 from controller.acceptance.session import Session
-from controller.cli import LineError
-from controller.cli.installed import digests, own_folder
+from controller.cli import CliError
+from controller.cli.installed import digests, find_program_folder
 from controller.cli.program_files import MANIFEST
 from controller.cli.quantities import Whole
 from controller.cli.release_files import read_manifest
 from controller.cli.technician import (
-    Interrupted,
-    at_bench,
-    card_set_of,
+    MaintenanceInterrupted,
+    exclude_machine,
     interrupted,
-    no_machine,
+    open_boards,
+    read_card_set,
     run,
 )
 from controller.cli.wall import wall
 from controller.config import TableConfig, load_table
 from controller.messages import Release
-from controller.tomlwords import printable
-from controller.whole_files import put_over
+from controller.tomlwords import escape_unprintable
+from controller.whole_files import replace_file
 
 FOLDER: Final = "selftests"
-_LEAST, _MOST = 27, 5400
+_MIN_CARDS, _MAX_CARDS = 27, 5400
 EPILOG: Final = """\b
 Examples:
   dealtable selftest table.toml
@@ -53,7 +53,7 @@ Examples:
 )
 @click.option(
     "--cards",
-    type=Whole(_LEAST, _MOST),
+    type=Whole(_MIN_CARDS, _MAX_CARDS),
     default=rounds.CARDS,
     show_default=True,
     help="So many cards are looked at, at least.",
@@ -90,7 +90,7 @@ def command(
         return
     console = Console(stderr=True)
     with (
-        no_machine(table),
+        exclude_machine(table),
         Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -101,16 +101,18 @@ def command(
         ) as bar,
     ):
         try:
-            report = run(lambda: _tested(table, control, cards, bar))
-        except Interrupted:
+            report = run(lambda: _run_selftest(table, control, cards, bar))
+        except MaintenanceInterrupted:
             bar.stop()
-            raise LineError(interrupted().replace("\n", " ")) from None
+            raise CliError(interrupted().replace("\n", " ")) from None
     files = _written(report, folder)
-    click.echo(msgspec.json.encode(report).decode() if as_json else _summary(report, files))
+    click.echo(msgspec.json.encode(report).decode() if as_json else _format_summary(report, files))
     context.exit(1 if report.verdict == "fail" else 0)
 
 
-async def _tested(table: TableConfig, control: Path | None, cards: int, bar: Progress) -> Report:
+async def _run_selftest(
+    table: TableConfig, control: Path | None, cards: int, bar: Progress
+) -> Report:
     loop = asyncio.get_running_loop()
     began, since_s = wall(), loop.time()
     task = bar.add_task("opening the boards", total=1)
@@ -118,10 +120,10 @@ async def _tested(table: TableConfig, control: Path | None, cards: int, bar: Pro
     def told(what: str, done: int, of: int) -> None:
         bar.update(task, description=what, completed=done, total=of)
 
-    async with at_bench(table, control) as (bench, hands):
-        figures = Figures(asked=bench.asked)
+    async with open_boards(table, control) as (bench, hands):
+        figures = SelftestFigures(asked=bench.asked)
         await selftest(
-            Session(bench, hands, figures, card_set_of(table), table.reader.look_s, told), cards
+            Session(bench, hands, figures, read_card_set(table), table.reader.look_s, told), cards
         )
         return report_of(
             figures.all(),
@@ -137,7 +139,7 @@ async def _tested(table: TableConfig, control: Path | None, cards: int, bar: Pro
 
 def _release() -> Release | None:
     """Return which release this program says it is; None for one out of a checkout."""
-    folder = own_folder()
+    folder = find_program_folder()
     if not (folder / MANIFEST).exists():
         return None
     manifest = read_manifest(folder / MANIFEST)
@@ -155,9 +157,9 @@ def _written(report: Report, folder: Path) -> tuple[Path, Path]:
     }
     try:
         for path, data in files.items():
-            put_over(path, data, 0o644)
+            replace_file(path, data, 0o644)
     except OSError as error:
-        raise LineError(
+        raise CliError(
             f"{folder}: {error.strerror}: say with --out where the report goes"
         ) from None
     first, second = files
@@ -179,10 +181,10 @@ def told_of(report: Report) -> str:
     """Return a report in one line."""
     named = ", ".join(report.failed or report.warned)
     line = f"self-test {report.time[:16]}: {report.verdict}" + (f": {named}" if named else "")
-    return printable(line)
+    return escape_unprintable(line)
 
 
-def _summary(report: Report, files: tuple[Path, ...]) -> str:
+def _format_summary(report: Report, files: tuple[Path, ...]) -> str:
     lines: list[Any] = []
     for figure in report.figures:
         if figure.verdict in ("fail", "warn"):

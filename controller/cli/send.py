@@ -15,10 +15,15 @@ from msgspec import inspect
 
 from controller.arguments import Args, Nothing
 from controller.cards import composition, face_text, parse_face
-from controller.cli import LineError
-from controller.cli.about import OFFENCE, about, list_of_commands, no_such_command
-from controller.cli.plain import plain, plain_json
-from controller.cli.reach import client_in, command_ids, endpoints_in
+from controller.cli import CliError
+from controller.cli.about import (
+    OFFENCE_ARGUMENT,
+    about,
+    describe_unknown_command,
+    format_command_list,
+)
+from controller.cli.plain import plain, safe_json
+from controller.cli.reach import new_command_id, read_client_identity, read_table_endpoints
 from controller.cli.watch_words import WAYS
 from controller.client.client import ANSWER_S, Client, NoAnswer
 from controller.client.line import BadAddress
@@ -26,11 +31,11 @@ from controller.commands import COMMANDS, Order
 from controller.faults import Language
 from controller.match_arguments import CardName
 from controller.messages import Person, Phase, Reply, Role
-from controller.roster import CLIENTS
+from controller.roster import CLIENTS_FOLDER
 from controller.rules.combos.nonsense import NotationError
 from controller.rules.combos.notation import parse_play
 from controller.rules.penalties.offences import catalogue
-from controller.tomlwords import bare, if_given
+from controller.tomlwords import bare, without_none
 from controller.words import Words
 
 _NO_COMMAND: Final = Words(
@@ -40,17 +45,19 @@ _NO_STATE_DIR: Final = Words(
     "Missing option '--state-dir': where the table's keys are",
     "缺少 --state-dir：本台密钥所在的目录",
 )
-_IF_NEWER: Final = Words(
+_NAME_KEY_IF_NEWER: Final = Words(
     "if this table has it, say whose key signs it with --as ROLE",
     "若本台有此命令，请用 --as ROLE 说明用谁的密钥签名",
 )
-_LISTS_THEM: Final = Words("--about propose lists them", "--about propose 列出全部")
+_OFFENCES_HINT: Final = Words("--about propose lists them", "--about propose 列出全部")
 _BRACKET: Final = re.compile(r"\s*([()])\s*")
-_AN_ID: Final = re.compile("[a-z_]+")
-_CARD: Final = inspect.type_info(CardName)
+_OFFENCE_ID: Final = re.compile("[a-z_]+")
+_CARD_TYPE: Final = inspect.type_info(CardName)
 _DECK: Final = composition(2, jokers=True)
 
-_UNKNOWN: Final = Order(frozenset(Role), frozenset(Phase), True, "none", Nothing, "not known here")
+_UNKNOWN_COMMAND: Final = Order(
+    frozenset(Role), frozenset(Phase), True, "none", Nothing, "not known here"
+)
 
 EXAMPLES: Final = """\b
 Examples:
@@ -64,7 +71,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES + list_of_commands())
+@click.command(epilog=EXAMPLES + format_command_list())
 @click.argument("cmd", required=False)
 @click.argument("args", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option(
@@ -133,16 +140,16 @@ def command(
     if state_dir is None:
         raise click.UsageError(getattr(_NO_STATE_DIR, language))
     if name is None:
-        _say_whose(cmd, language)
-    values, asked_for = parse_words(cmd, args, language), cmd
+        _require_signer(cmd, language)
+    values, asked_for = parse_arguments(cmd, args, language), cmd
     check_person(person, language)
-    endpoints = endpoints_in(state_dir)
+    endpoints = read_table_endpoints(state_dir)
     name = name or Role.OBSERVER
-    _look_for_key(state_dir, name, language)
-    identity = client_in(state_dir, name)
+    _require_client_key(state_dir, name, language)
+    identity = read_client_identity(state_dir, name)
 
     async def ask() -> Reply:
-        async with Client(endpoints, identity, command_ids) as client:
+        async with Client(endpoints, identity, new_command_id) as client:
             return await ask_about_present(
                 client, asked_for, values, deal, attempt, person=person, answer_s=answer_s
             )
@@ -150,10 +157,10 @@ def command(
     try:
         reply = asyncio.run(ask())
     except NoAnswer as error:
-        click.echo(plain(_no_answer(error, language)), err=True)
+        click.echo(plain(_format_no_answer(error, language)), err=True)
         sys.exit(1)
     except BadAddress as error:
-        raise LineError(str(error)) from None
+        raise CliError(str(error)) from None
     show(reply, as_json, language)
     sys.exit(0 if reply.ok else 1)
 
@@ -174,13 +181,13 @@ async def ask_about_present(
     Returns the table's reply, or that of the snapshot when it was refused. Each of the two is
     waited for up to `answer_s`. Raises NoAnswer.
     """
-    bound = _order(cmd).bound
+    bound = _find_declaration(cmd).bound
     if bound != "none" and (deal is None or attempt is None):
         snapshot = await client.ask("snapshot", answer_s=answer_s)
         if not snapshot.ok or snapshot.result is None:
             return snapshot
         try:
-            present = msgspec.convert(snapshot.result[bound], _Present)
+            present = msgspec.convert(snapshot.result[bound], _PresentDeal)
         except (LookupError, msgspec.ValidationError):
             raise NoAnswer(f"its snapshot does not say at which deal its {bound} is") from None
         deal = present.deal if deal is None else deal
@@ -200,16 +207,16 @@ def check_person(person: str | None, language: Language) -> None:
         raise click.UsageError(getattr(said, language)) from None
 
 
-class _Present(msgspec.Struct):
+class _PresentDeal(msgspec.Struct):
     deal: int | None
     attempt: int | None
 
 
-def _say_whose(cmd: str, language: Language) -> None:
+def _require_signer(cmd: str, language: Language) -> None:
     """Raise UsageError for a command that needs a name to be signed in, or that there is not."""
     order = COMMANDS.get(cmd)
     if order is None:
-        unknown, if_newer = no_such_command(cmd), _IF_NEWER
+        unknown, if_newer = describe_unknown_command(cmd), _NAME_KEY_IF_NEWER
         said = Words(f"{unknown.en} ({if_newer.en})", f"{unknown.zh}（{if_newer.zh}）")
         raise click.UsageError(getattr(said, language))
     if order.signed:
@@ -220,19 +227,19 @@ def _say_whose(cmd: str, language: Language) -> None:
         raise click.UsageError(getattr(said, language))
 
 
-def _look_for_key(state_dir: Path, name: str, language: Language) -> None:
+def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
     """Raise LineError where there is no such client; it says which there are."""
-    folder = state_dir / CLIENTS
+    folder = state_dir / CLIENTS_FOLDER
     if not (folder / f"{name}.key_secret").exists():
         there = ", ".join(sorted(file.stem for file in folder.glob("*.key_secret")))
         said = Words(
             f"{folder} has no {name}.key_secret: --as takes {there or 'nobody here'}",
             f"{folder} 中没有 {name}.key_secret：--as 可用 {there or '（无）'}",
         )
-        raise LineError(getattr(said, language))
+        raise CliError(getattr(said, language))
 
 
-def _no_answer(error: NoAnswer, language: Language) -> str:
+def _format_no_answer(error: NoAnswer, language: Language) -> str:
     """Say that nothing came back; in Chinese how the line stood goes before the detail."""
     if language == "zh":
         stood = f"，{WAYS[error.state]}" if error.state is not None else ""
@@ -240,35 +247,35 @@ def _no_answer(error: NoAnswer, language: Language) -> str:
     return f"no answer: {error}"
 
 
-def _offence(text: str, language: Language) -> str:
+def _parse_offence(text: str, language: Language) -> str:
     """Return the id of an offence; one that is like none here is the table's business.
 
     What its name has in brackets may be left out where no other one is called so. Raises
     click.UsageError for what is nearly one, and for what can be no id.
     """
-    rows, wanted = catalogue().values(), _comparable(text)
-    called = {_comparable(said): row.id for row in rows for said in (row.id, row.en, row.zh)}
+    rows, wanted = catalogue().values(), _normalize_name(text)
+    called = {_normalize_name(said): row.id for row in rows for said in (row.id, row.en, row.zh)}
     close = [said for said in called if wanted in (said, said.partition("(")[0])]
     if len(close) == 1:
         return called[close[0]]
     close = close or difflib.get_close_matches(wanted, called)
-    if not close and _AN_ID.fullmatch(text):
+    if not close and _OFFENCE_ID.fullmatch(text):
         return text
     ids = dict.fromkeys(called[said] for said in close)
     meant = [f"{name} ({getattr(catalogue()[name], language)})" for name in ids]
     said = Words(
-        f"no offence is called {text!r}: {', '.join(meant) or _LISTS_THEM.en}",
-        f"没有名为 {text!r} 的违例事项：{'、'.join(meant) or _LISTS_THEM.zh}",
+        f"no offence is called {text!r}: {', '.join(meant) or _OFFENCES_HINT.en}",
+        f"没有名为 {text!r} 的违例事项：{'、'.join(meant) or _OFFENCES_HINT.zh}",
     )
     raise click.UsageError(getattr(said, language))
 
 
-def _comparable(name: str) -> str:
+def _normalize_name(name: str) -> str:
     """Return a name as it is compared: small, wide characters narrow, no blank at a bracket."""
     return _BRACKET.sub(r"\1", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
-def _card(text: str, language: Language) -> str:
+def _parse_card(text: str, language: Language) -> str:
     """Return a card as the wire spells it, written as people write plays.
 
     Raises click.UsageError for what is no card, or not exactly one.
@@ -292,18 +299,20 @@ def _card(text: str, language: Language) -> str:
     return face_text(play.faces[0])
 
 
-def _order(cmd: str) -> Order:
+def _find_declaration(cmd: str) -> Order:
     """The conditions of a command; one not known here is sent signed, and the table's business."""
-    return COMMANDS.get(cmd, _UNKNOWN)
+    return COMMANDS.get(cmd, _UNKNOWN_COMMAND)
 
 
-def parse_words(cmd: str, args: Sequence[str], language: Language = "en") -> dict[str, Any]:
+def parse_arguments(cmd: str, args: Sequence[str], language: Language = "en") -> dict[str, Any]:
     """Return NAME=VALUE words as a command's arguments, text where it takes text.
 
     An offence may be named by its id, or as it is called in English or Chinese; a card as people
     write it. Raises click.UsageError, in `language`.
     """
-    return dict(_parse_word(arg, _kinds(_order(cmd).args), language) for arg in args)
+    return dict(
+        _parse_argument(arg, _argument_types(_find_declaration(cmd).args), language) for arg in args
+    )
 
 
 def show(reply: Reply, as_json: bool, language: Language = "en") -> None:
@@ -312,7 +321,7 @@ def show(reply: Reply, as_json: bool, language: Language = "en") -> None:
     Whoever has the gateway may answer anything: nothing of it steers a terminal.
     """
     if as_json:
-        click.echo(plain_json(msgspec.json.encode(reply).decode()))
+        click.echo(safe_json(msgspec.json.encode(reply).decode()))
     elif reply.error is not None:
         error = reply.error
         said = f"refused, {error.code}: {error.message}. {error.action}."
@@ -321,19 +330,19 @@ def show(reply: Reply, as_json: bool, language: Language = "en") -> None:
         click.echo(plain(said), err=True)
     elif reply.result:
         shown = msgspec.json.format(msgspec.json.encode(reply.result))
-        click.echo(plain_json(shown.decode()))
+        click.echo(safe_json(shown.decode()))
     else:
         click.echo("ok")
 
 
-def _kinds(args: type[Args]) -> dict[str, inspect.Type]:
+def _argument_types(args: type[Args]) -> dict[str, inspect.Type]:
     """Return what each argument is where it is given."""
     shape = inspect.type_info(args)
     assert isinstance(shape, inspect.StructType)  # it is one
-    return {field.name: if_given(field.type) for field in shape.fields}
+    return {field.name: without_none(field.type) for field in shape.fields}
 
 
-def _parse_word(
+def _parse_argument(
     word: str, kinds: Mapping[str, inspect.Type], language: Language
 ) -> tuple[str, Any]:
     name, equals, text = word.partition("=")
@@ -343,10 +352,10 @@ def _parse_word(
         )
         raise click.UsageError(getattr(said, language))
     kind = bare(kinds.get(name, inspect.AnyType()))
-    if name == OFFENCE and name in kinds:
-        return name, _offence(text, language)
-    if kinds.get(name) == _CARD:
-        return name, _card(text, language)
+    if name == OFFENCE_ARGUMENT and name in kinds:
+        return name, _parse_offence(text, language)
+    if kinds.get(name) == _CARD_TYPE:
+        return name, _parse_card(text, language)
     if isinstance(kind, inspect.StrType):
         return name, text
     try:

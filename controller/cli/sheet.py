@@ -8,12 +8,12 @@ from typing import Literal
 import click
 import msgspec
 
-from controller.cli import LineError
-from controller.cli.reach import client_in, command_ids, endpoints_in
+from controller.cli import CliError
+from controller.cli.reach import new_command_id, read_client_identity, read_table_endpoints
 from controller.client.client import Client, NoAnswer
 from controller.client.line import BadAddress
 from controller.messages import Reply, Role
-from controller.sheet.text import sheet_text
+from controller.sheet.text import render_sheet
 
 EPILOG = """\b
 Examples:
@@ -38,11 +38,11 @@ def command(state_dir: Path, language: Literal["zh", "en"], as_json: bool) -> No
     Every deal with its level, places, tribute and penalties; corrections with old and new;
     points; who signed which version, and who has still to. Exit 1 where there is no match.
     """
-    endpoints = endpoints_in(state_dir)
-    identity = client_in(state_dir, Role.OBSERVER)
+    endpoints = read_table_endpoints(state_dir)
+    identity = read_client_identity(state_dir, Role.OBSERVER)
 
     async def ask() -> Reply:
-        async with Client(endpoints, identity, command_ids) as client:
+        async with Client(endpoints, identity, new_command_id) as client:
             return await client.ask("sheet")
 
     try:
@@ -50,11 +50,11 @@ def command(state_dir: Path, language: Literal["zh", "en"], as_json: bool) -> No
     except NoAnswer as error:
         raise click.ClickException(f"no answer: {error}") from None
     except BadAddress as error:
-        raise LineError(str(error)) from None
+        raise CliError(str(error)) from None
     if reply.error is not None or reply.result is None:
         said = "" if reply.error is None else f"{reply.error.message}. {reply.error.action}."
         raise click.ClickException(said)
     if as_json:
         click.echo(msgspec.json.encode(reply.result))
     else:
-        sys.stdout.write(sheet_text(reply.result, language))
+        sys.stdout.write(render_sheet(reply.result, language))

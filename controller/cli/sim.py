@@ -13,21 +13,21 @@ from typing import Any
 import click
 import msgspec
 
-from controller.cli import LineError
-from controller.cli.ending import ending_signals
-from controller.cli.quantities import Number, Whole
+from controller.cli import CliError
+from controller.cli.ending import termination_signals
+from controller.cli.quantities import DecimalNumber, Whole
 from controller.config import SimConfig, load_sim
 from sim.exact import exact_loop
 from sim.folders import memory_folder
-from sim.hall import SimTable, TablePlan, hall, refuse_host
-from sim.interpreters import Interpreter, cpython, find_micropython, micropython
-from sim.mechanics.faults import FaultError, fault_of, load_wear, menu, parse_fault, wear
+from sim.hall import SimTable, TablePlan, hall, refuse_host_faults
+from sim.interpreters import Interpreter, cpython_interpreter, find_micropython, micropython
+from sim.mechanics.faults import FaultError, fault_from_fields, load_wear, menu, parse_fault, wear
 from sim.mechanics.settings import BACKS, CardSet, Settings
-from sim.workers import WorkerEnded, Workers, may_open_many_files
+from sim.workers import WorkerEnded, Workers, raise_open_file_limit
 
 # Tables of a hall begin this long after one another, so that their heartbeats and polls do
 # not come in step.
-STAGGER_S = 0.013
+START_INTERVAL_S = 0.013
 
 EPILOG = f"""
 Point a table's configuration at what is printed: [dealer] and [reader] take `port` and `id`,
@@ -58,7 +58,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON a table.")
 @click.option(
     "--speed",
-    type=Number(0.1, 1000),
+    type=DecimalNumber(0.1, 1000),
     help="The mechanics this many times faster; limits and heartbeats stay as they are.",
 )
 @click.option(
@@ -121,7 +121,7 @@ def command(
             folder=root,
             settings=_settings(chosen, speed, faults, faults_file),
             seed=chosen.mechanics.seed,
-            interpreter=_interpreter(firmware or chosen.sim.firmware, boards, tables),
+            interpreter=_choose_interpreter(firmware or chosen.sim.firmware, boards, tables),
             attendant=chosen.sim.attendant and not no_attendant,
             dealer_id=chosen.sim.dealer_id,
             reader_id=chosen.sim.reader_id,
@@ -130,13 +130,15 @@ def command(
         )
         plans = hall(plan, tables, root)
         processes = min(tables, len(os.sched_getaffinity(0)))
-        may_open_many_files()
+        raise_open_file_limit()
         try:
             with asyncio.Runner(loop_factory=exact_loop) as runner:
                 if part is None and processes > 1:
-                    runner.run(_shared(_parts(root, processes), plans, as_json))
+                    runner.run(_run_workers(_worker_commands(root, processes), plans, as_json))
                 else:
-                    runner.run(_alone(_part(plans, part), as_json, is_part=part is not None))
+                    runner.run(
+                        _run_tables(_select_part(plans, part), as_json, is_part=part is not None)
+                    )
         except WorkerEnded as error:
             raise click.ClickException(str(error)) from error
 
@@ -148,11 +150,11 @@ def _settings(
     mechanics = chosen.mechanics
     try:
         worn = wear(mechanics.wear) if faults_file is None else load_wear(faults_file)
-        written = [fault_of(fields) for fields in chosen.faults]
+        written = [fault_from_fields(fields) for fields in chosen.faults]
         named = [parse_fault(text) for text in faults]
-        refuse_host((*written, *named))
+        refuse_host_faults((*written, *named))
     except FaultError as error:
-        raise LineError(str(error)) from None
+        raise CliError(str(error)) from None
     return Settings(
         packs=mechanics.packs,
         jokers=mechanics.jokers,
@@ -164,23 +166,23 @@ def _settings(
     )
 
 
-def _interpreter(name: str, boards: str | None, tables: int) -> Interpreter | None:
+def _choose_interpreter(name: str, boards: str | None, tables: int) -> Interpreter | None:
     """Return how to run the boards' processes, None for boards inside this one.
 
     Raises LineError where there is no MicroPython, or no way to have it inside.
     """
     if name == "micropython":
         if boards == "inside":
-            raise LineError("--boards inside runs under CPython: MicroPython needs processes")
+            raise CliError("--boards inside runs under CPython: MicroPython needs processes")
         try:
             return micropython(find_micropython())
         except FileNotFoundError as error:
-            raise LineError(str(error)) from None
+            raise CliError(str(error)) from None
     inside = tables > 1 if boards is None else boards == "inside"
-    return None if inside else cpython()
+    return None if inside else cpython_interpreter()
 
 
-def _parts(root: Path, processes: int) -> list[list[str]]:
+def _worker_commands(root: Path, processes: int) -> list[list[str]]:
     """Return the command of each process of a hall: this one, with its part of the tables."""
     context = click.get_current_context()
     words: list[str] = []
@@ -195,7 +197,7 @@ def _parts(root: Path, processes: int) -> list[list[str]]:
     return [[*command, "--part", f"{part + 1}/{processes}"] for part in range(processes)]
 
 
-def _part(plans: list[TablePlan], part: str | None) -> list[TablePlan]:
+def _select_part(plans: list[TablePlan], part: str | None) -> list[TablePlan]:
     """Return every Nth plan from the Kth, for part "K/N"; all without one."""
     if part is None:
         return plans
@@ -203,16 +205,16 @@ def _part(plans: list[TablePlan], part: str | None) -> list[TablePlan]:
     return plans[int(first) - 1 :: int(every)]
 
 
-def _stop_by_signal() -> asyncio.Event:
+def _make_stop_event() -> asyncio.Event:
     stop = asyncio.Event()
-    for number in ending_signals():
+    for number in termination_signals():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     return stop
 
 
-async def _alone(plans: list[TablePlan], as_json: bool, *, is_part: bool) -> None:
+async def _run_tables(plans: list[TablePlan], as_json: bool, *, is_part: bool) -> None:
     """Run these tables in this process. A part of a hall ends with its standard input, too."""
-    stop = _stop_by_signal()
+    stop = _make_stop_event()
     if is_part:
         asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
     entropy = random.SystemRandom()
@@ -220,22 +222,22 @@ async def _alone(plans: list[TablePlan], as_json: bool, *, is_part: bool) -> Non
         for plan in plans:
             table = SimTable(plan, lambda: entropy.getrandbits(32))
             await stack.enter_async_context(table)
-            _show(table.info(), as_json or is_part)
+            _print_table(table.info(), as_json or is_part)
             sys.stdout.flush()
-            await asyncio.sleep(STAGGER_S)
+            await asyncio.sleep(START_INTERVAL_S)
         gc.collect()
         gc.freeze()  # what was built up to here lives as long as the tables
         await stop.wait()
 
 
-async def _shared(parts: list[list[str]], plans: list[TablePlan], as_json: bool) -> None:
+async def _run_workers(parts: list[list[str]], plans: list[TablePlan], as_json: bool) -> None:
     """Run a process for each part; say where the tables are, in their order.
 
     Raises WorkerEnded where one ends by itself; the others are ended with it.
     """
-    stop = asyncio.ensure_future(_stop_by_signal().wait())
+    stop = asyncio.ensure_future(_make_stop_event().wait())
     async with Workers(parts) as workers:
-        work = asyncio.ensure_future(_pass_on(workers, len(parts), len(plans), as_json))
+        work = asyncio.ensure_future(_print_tables(workers, len(parts), len(plans), as_json))
         await asyncio.wait((stop, work), return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
         if work.done():
@@ -245,14 +247,14 @@ async def _shared(parts: list[list[str]], plans: list[TablePlan], as_json: bool)
             await work
 
 
-async def _pass_on(workers: Workers, parts: int, tables: int, as_json: bool) -> None:
+async def _print_tables(workers: Workers, parts: int, tables: int, as_json: bool) -> None:
     for number in range(tables):
-        _show(msgspec.json.decode(await workers.line(number % parts)), as_json)
+        _print_table(msgspec.json.decode(await workers.line(number % parts)), as_json)
     sys.stdout.flush()
     await workers.watch()
 
 
-def _show(info: dict[str, Any], as_json: bool) -> None:
+def _print_table(info: dict[str, Any], as_json: bool) -> None:
     if as_json:
         click.echo(msgspec.json.encode(info))
         return

@@ -9,20 +9,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from controller.cli.ending import ending_signals, with_parent
+from controller.cli.ending import make_parent_death_hook, termination_signals
 from controller.loggers import structlog
 from controller.users import User
 
 READY = b"ready\n"
 """What the machine writes to its standard output once the gateway may come."""
 
-OFTEN, OFTEN_S = 5, 60.0
+MAX_RESTARTS, RESTART_WINDOW_S = 5, 60.0
 """How often parts may be killed within so many seconds before the daemon gives up (provisional)."""
 # The machine itself is not imported: two processes that sleep need not carry it, too.
 _log = structlog.get_logger("run")
 
 
-async def machine_and_gateway(
+async def supervise_table(
     path: Path, record: Path | None = None, users: Mapping[str, User] | None = None
 ) -> int:
     """Run both until a signal or until one ends by itself; return the exit status of both.
@@ -37,17 +37,17 @@ async def machine_and_gateway(
     """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
-    for number in ending_signals():
+    for number in termination_signals():
         loop.add_signal_handler(number, stop.set)
     stopping = asyncio.ensure_future(stop.wait())
     words = {
         "machine": () if record is None else ("--record", str(record)),
         "gateway": (),
     }
-    start = partial(_child, users or {}, path)
+    start = partial(_start_child, users or {}, path)
     parts = {"machine": await start("machine", *words["machine"])}
     ends = [asyncio.ensure_future(parts["machine"].wait())]
-    if await _is_ready(parts["machine"], stopping):
+    if await _wait_until_ready(parts["machine"], stopping):
         parts["gateway"] = await start("gateway")
         ends.append(asyncio.ensure_future(parts["gateway"].wait()))
     killed: list[float] = []
@@ -55,10 +55,10 @@ async def machine_and_gateway(
         anything: list[asyncio.Future[Any]] = [*ends, stopping]
         await asyncio.wait(anything, return_when=asyncio.FIRST_COMPLETED)
         fallen = {part: child for part, child in parts.items() if child.returncode is not None}
-        killed = [at_s for at_s in killed if loop.time() - at_s < OFTEN_S]
+        killed = [at_s for at_s in killed if loop.time() - at_s < RESTART_WINDOW_S]
         killed += [loop.time()] * len(fallen)
         by_itself = any(child.returncode != -signal.SIGKILL for child in fallen.values())
-        if stop.is_set() or by_itself or len(killed) > OFTEN or len(parts) == 1:
+        if stop.is_set() or by_itself or len(killed) > MAX_RESTARTS or len(parts) == 1:
             break
         for part in fallen:
             _log.error("a part of the table was killed and is started again", part=part)
@@ -80,7 +80,9 @@ async def machine_and_gateway(
     return max(status if status > 0 else 1 for status in statuses)
 
 
-async def _is_ready(machine: asyncio.subprocess.Process, stopping: asyncio.Future[Any]) -> bool:
+async def _wait_until_ready(
+    machine: asyncio.subprocess.Process, stopping: asyncio.Future[Any]
+) -> bool:
     """Wait for the machine's word; False where it ends, or is to end, without it."""
     assert machine.stdout is not None
     line = asyncio.ensure_future(machine.stdout.readline())
@@ -91,7 +93,7 @@ async def _is_ready(machine: asyncio.subprocess.Process, stopping: asyncio.Futur
     return ready
 
 
-async def _child(
+async def _start_child(
     users: Mapping[str, User], path: Path, part: str, *words: str
 ) -> asyncio.subprocess.Process:
     user = users.get(part)
@@ -106,5 +108,5 @@ async def _child(
         extra_groups=None if user is None else user.groups,
         process_group=0,  # what a terminal says, Ctrl-C or that it is gone, is ours to answer
         # A table that is killed is killed whole. The kernel forgets it when a user changes.
-        preexec_fn=with_parent(signal.SIGKILL),
+        preexec_fn=make_parent_death_hook(signal.SIGKILL),
     )

@@ -15,17 +15,17 @@ import click
 from controller.acceptance.bench import Bench
 from controller.acceptance.limits import parts
 from controller.acceptance.session import CardSet
-from controller.acceptance.steps import Hands, Name, SimulatedHands, step
-from controller.cli import LineError
-from controller.cli.ending import ending_signals
-from controller.cli.rulebook import profile_of
+from controller.acceptance.steps import Hands, Name, SimulatedOperator, step
+from controller.cli import CliError
+from controller.cli.ending import termination_signals
+from controller.cli.rulebook import load_table_profile
 from controller.config import TableConfig
-from controller.faults import fault, fault_name
-from controller.journal.chain import Break, follow
+from controller.faults import driver_error_fault, fault
+from controller.journal.chain import ChainBreak, follow
 from controller.journal.errors import JournalError
 from controller.journal.fold import Progress, attempts
-from controller.journal.store import STORE_NAME, kept_shut, read_rows
-from controller.pinned import pinned_boards
+from controller.journal.store import STORE_NAME, hold_journal_lock, open_read_only
+from controller.pinned import expected_boards
 from drivers.errors import DriverError, PortBusy
 from drivers.events import Back
 from drivers.flash.image import own
@@ -33,29 +33,29 @@ from drivers.link.port import SerialPort
 
 T = TypeVar("T")
 
-_PINS: Final = "unix:"
-_BACKS: Final = {"A": Back.A, "B": Back.B}
-_HOW: Final = "   Enter: 完成 done   skip: 做不了 cannot be done\n"
-STOP_S: Final = 0.05
+_SIMULATED_PINS_PREFIX: Final = "unix:"
+_BACK_VALUES: Final = {"A": Back.A, "B": Back.B}
+_ANSWER_HINT: Final = "   Enter: 完成 done   skip: 做不了 cannot be done\n"
+STOP_DELAY_S: Final = 0.05
 """Until a STOP is on the line, before the port is closed."""
 
 
-class Interrupted(Exception):
+class MaintenanceInterrupted(Exception):
     """Somebody ended it; all motion was stopped."""
 
 
 def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run until it is done or a signal ends it. Raises Interrupted."""
     try:
-        return asyncio.run(_until_signal(work))
+        return asyncio.run(_cancel_on_signal(work))
     except asyncio.CancelledError:
-        raise Interrupted from None
+        raise MaintenanceInterrupted from None
 
 
-async def _until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+async def _cancel_on_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     loop = asyncio.get_running_loop()
     task = asyncio.ensure_future(work())
-    for number in ending_signals():
+    for number in termination_signals():
         loop.add_signal_handler(number, task.cancel)
     return await task
 
@@ -70,27 +70,27 @@ def interrupted() -> str:
 
 
 @contextmanager
-def no_machine(config: TableConfig) -> Iterator[None]:
+def exclude_machine(config: TableConfig) -> Iterator[None]:
     """Keep the machine of a table away for the block. Raises LineError, one line.
 
     It is refused where a machine runs, and where a deal is not over: its cards are evidence.
     """
     state_dir = config.table.state_dir
     try:
-        with kept_shut(state_dir):
+        with hold_journal_lock(state_dir):
             if (state_dir / STORE_NAME).exists():
                 _refuse_open_attempt(state_dir / STORE_NAME)
             yield
     except JournalError as error:
-        raise LineError(f"{error}") from None
+        raise CliError(f"{error}") from None
 
 
 def _refuse_open_attempt(path: Path) -> None:
-    with read_rows(path) as rows:
-        known = attempts(one.entry for one in follow(rows) if not isinstance(one, Break))
+    with open_read_only(path) as rows:
+        known = attempts(one.entry for one in follow(rows) if not isinstance(one, ChainBreak))
     for progress in list(known.values())[-2:]:
         if _is_open(progress):
-            raise LineError(
+            raise CliError(
                 f"attempt {progress.attempt} of deal {progress.deal} is not over, and its cards "
                 "lie in the machine: start the table (`dealtable run`) and end that deal first"
             )
@@ -108,7 +108,7 @@ def _is_open(progress: Progress) -> bool:
 
 
 @asynccontextmanager
-async def at_bench(
+async def open_boards(
     config: TableConfig, control: Path | None, *, settings: bool = True
 ) -> AsyncIterator[tuple[Bench, Hands]]:
     """Open a table's boards for the block; give them and whoever has hands there.
@@ -120,32 +120,32 @@ async def at_bench(
         "dealer": SerialPort(config.dealer.port, config.dealer.baud),
         "reader": SerialPort(config.reader.port, config.reader.baud),
     }
-    who = pinned_boards(config, own().hash, settings=settings)
+    who = expected_boards(config, own().hash, settings=settings)
     bench = Bench(ports, who, lambda: secrets.randbelow(2**32 - 1) + 1)  # type: ignore[arg-type]
     try:
         await bench.open()
-        async with _hands(config, control) as hands:
+        async with _choose_hands(config, control) as hands:
             yield bench, hands
     except PortBusy as error:
-        raise LineError(f"{error}: stop the table first") from None
+        raise CliError(f"{error}: stop the table first") from None
     except DriverError as error:
-        known = fault(fault_name(error))
-        raise LineError(f"{known.code} {known.name}: {error}: {known.action()}") from None
+        known = fault(driver_error_fault(error))
+        raise CliError(f"{known.code} {known.name}: {error}: {known.action()}") from None
     finally:
         bench.halt()
-        await asyncio.sleep(STOP_S)
+        await asyncio.sleep(STOP_DELAY_S)
         bench.close()
 
 
-def card_set_of(config: TableConfig) -> CardSet:
+def read_card_set(config: TableConfig) -> CardSet:
     """Return the set that lies in a table's machine, as its rulebook and configuration have it."""
-    profile = profile_of(config)
+    profile = load_table_profile(config)
     deck = profile.deck
-    back = _BACKS[config.card_sets[0].back]
+    back = _BACK_VALUES[config.card_sets[0].back]
     return CardSet(deck.cards, profile.hand, tuple(deck.composition()), int(back))
 
 
-class TerminalHands:
+class TerminalOperator:
     """People who are asked at the terminal; without one nobody is there."""
 
     def __init__(self) -> None:
@@ -176,10 +176,10 @@ class TerminalHands:
         # Somebody who pressed Enter twice has not done what is asked next.
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
         self._rest = b""
-        click.echo(f"\n=> {zh}\n   {en}\n{_HOW}", err=True, nl=False)
-        return (await self._line()) not in ("skip", "s", "跳过")
+        click.echo(f"\n=> {zh}\n   {en}\n{_ANSWER_HINT}", err=True, nl=False)
+        return (await self._read_line()) not in ("skip", "s", "跳过")
 
-    async def _line(self) -> str:
+    async def _read_line(self) -> str:
         """Return the next line that is typed; boards are heard meanwhile."""
         loop, typed = asyncio.get_running_loop(), asyncio.Event()
         number = sys.stdin.fileno()
@@ -201,17 +201,17 @@ class TerminalHands:
 
 
 @asynccontextmanager
-async def _hands(config: TableConfig, control: Path | None) -> AsyncIterator[Hands]:
+async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncIterator[Hands]:
     """Give people at the terminal, or those of a simulated table. Raises LineError."""
-    if control is None and config.panel.pins.startswith(_PINS):
-        control = Path(config.panel.pins.removeprefix(_PINS)).with_name("control")
+    if control is None and config.panel.pins.startswith(_SIMULATED_PINS_PREFIX):
+        control = Path(config.panel.pins.removeprefix(_SIMULATED_PINS_PREFIX)).with_name("control")
     if control is None or config.table.backend != "sim":
-        yield TerminalHands()
+        yield TerminalOperator()
         return
     try:
         from controller.trials.hall import Control, HallError
     except ImportError:
-        raise LineError(
+        raise CliError(
             "a simulated table needs the simulator: install dealtable-sim beside dealtable"
         ) from None
     people = Control(str(control))
@@ -219,9 +219,9 @@ async def _hands(config: TableConfig, control: Path | None) -> AsyncIterator[Han
     try:
         attended = (await people.do("info")).get("attendant", False)
         await people.do("attendant", on=False)  # two people at one machine are one too many
-        yield SimulatedHands(people.do)
+        yield SimulatedOperator(people.do)
     except HallError as error:
-        raise LineError(f"{control}: {error}: name its socket with --control") from None
+        raise CliError(f"{control}: {error}: name its socket with --control") from None
     finally:
         if attended:
             with suppress(HallError):

@@ -10,15 +10,15 @@ from typing import Any, Final
 import click
 import msgspec
 
-from controller.cli import LineError
-from controller.cli.reach import client_in, command_ids, endpoints_in
+from controller.cli import CliError
+from controller.cli.reach import new_command_id, read_client_identity, read_table_endpoints
 from controller.cli.results import require_writable
 from controller.client.client import Client, NoAnswer
 from controller.client.line import BadAddress
 from controller.messages import Failure, Role
 from controller.roster import KEYS, TABLE, RosterError, read_certificate
 from controller.signing import BadSignature, check_document
-from controller.tomlwords import printable
+from controller.tomlwords import escape_unprintable
 
 EXAMPLES: Final = """\b
 Examples:
@@ -62,7 +62,7 @@ class Refused(Exception):
         super().__init__(f"{table} refused, {error.code}: {error.message}. {error.action}.")
 
 
-class NotSigned(Exception):
+class UnsignedMatchError(Exception):
     """What is said to be a match of the first table does not bear its signature."""
 
     def __init__(self, what: str, verify: str) -> None:
@@ -88,7 +88,7 @@ class Ends:
         word: dict[str, Any],
     ) -> None:
         self.source, self.target, self.verify = source, target, verify
-        self._name, self._word = name, word
+        self._name, self._authority = name, word
 
     async def fetch(self, table: str | None) -> tuple[Part, ...]:
         """Let the match leave the first table for `table`, or for the second; return its parts.
@@ -98,12 +98,14 @@ class Ends:
         assert self.source is not None  # `command` asks
         head = None
         if self.target is not None:
-            present = await self._ask(self.target, [("snapshot", {})])
+            present = await self._send_commands(self.target, [("snapshot", {})])
             table, head = present[-1]["table"], present[-1]["head"]
-        leaves = {"table": table, "head": head, **self._word}
-        first = await self._ask(self.source, [("transfer", leaves), ("document", {})])
+        leaves = {"table": table, "head": head, **self._authority}
+        first = await self._send_commands(self.source, [("transfer", leaves), ("document", {})])
         rest = range(2, first[-1]["parts"] + 1)
-        more = await self._ask(self.source, [("document", {"part": number}) for number in rest])
+        more = await self._send_commands(
+            self.source, [("document", {"part": number}) for number in rest]
+        )
         parts = tuple(msgspec.convert(part, Part) for part in (first[-1], *more))
         self.check(parts, f"what {self.source} gave")
         return parts
@@ -114,25 +116,25 @@ class Ends:
             for part in parts:
                 check_document(part.digest, self.verify, part.sig)
         except BadSignature:
-            raise NotSigned(what, self.verify) from None
+            raise UnsignedMatchError(what, self.verify) from None
 
     async def hand_over(self, parts: Sequence[Part]) -> dict[str, Any]:
         """Give the parts to the second table; return how the match stands there."""
         assert self.target is not None  # `command` asks
         wanted = ("digest", "sig", "part", "parts", "text")
-        known = {"verify": self.verify, **self._word}
+        known = {"verify": self.verify, **self._authority}
         taken = [{name: getattr(part, name) for name in wanted} | known for part in parts]
-        answers = await self._ask(self.target, [("take_over", said) for said in taken])
+        answers = await self._send_commands(self.target, [("take_over", said) for said in taken])
         if "match" not in answers[-1]:
-            raise LineError(f"parts {answers[-1]['missing']} are missing: give the command again")
+            raise CliError(f"parts {answers[-1]['missing']} are missing: give the command again")
         return answers[-1]
 
-    async def _ask(
+    async def _send_commands(
         self, state_dir: Path, asked: Sequence[tuple[str, dict[str, Any]]]
     ) -> list[dict[str, Any]]:
         """Give one table commands, one after the other, and return its answers."""
-        identity, found = client_in(state_dir, self._name), []
-        async with Client(endpoints_in(state_dir), identity, command_ids) as client:
+        identity, found = read_client_identity(state_dir, self._name), []
+        async with Client(read_table_endpoints(state_dir), identity, new_command_id) as client:
             for cmd, args in asked:
                 reply = await client.ask(cmd, args)
                 if reply.error is not None:
@@ -185,12 +187,12 @@ def command(
     verify = key_in(source / KEYS / f"{TABLE}.key" if source is not None else key or "")
     ends = Ends(source, target, verify, name, word)
     try:
-        asyncio.run(_carry(ends, table, file))
-    except (NoAnswer, Refused, NotSigned) as error:
+        asyncio.run(_transfer_match(ends, table, file))
+    except (NoAnswer, Refused, UnsignedMatchError) as error:
         click.echo(f"{'no answer: ' if isinstance(error, NoAnswer) else ''}{error}", err=True)
         sys.exit(1)
     except BadAddress as error:
-        raise LineError(str(error)) from None
+        raise CliError(str(error)) from None
 
 
 def _check(source: Path | None, target: Path | None, table: str | None, file: Path | None) -> None:
@@ -215,13 +217,13 @@ def key_in(key: str | Path) -> str:
     try:
         return read_certificate(Path(key)).verify.hex()
     except RosterError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
 
 
 _HEX_KEY: Final = re.compile("[0-9a-f]{64}")
 
 
-async def _carry(ends: Ends, table: str | None, file: Path | None) -> None:
+async def _transfer_match(ends: Ends, table: str | None, file: Path | None) -> None:
     if ends.source is not None:
         parts = await ends.fetch(table)
     else:
@@ -233,14 +235,16 @@ async def _carry(ends: Ends, table: str | None, file: Path | None) -> None:
     stands = await ends.hand_over(parts)
     deal = f", deal {stands['deal']}" if stands["deal"] else ""
     where = f"match {stands['match']} is at {parts[0].to}{deal}, phase {stands['phase']}"
-    click.echo(printable(where))
+    click.echo(escape_unprintable(where))
 
 
 def _keep(file: Path | None, parts: tuple[Part, ...], verify: str) -> None:
     """Write the parts into a file, and say what the one who takes it there has to know."""
     assert file is not None  # `_check` asks
     file.write_bytes(msgspec.json.encode(parts))
-    click.echo(printable(f"match {parts[0].match} left for {parts[0].to}: it is in {file} now"))
+    click.echo(
+        escape_unprintable(f"match {parts[0].match} left for {parts[0].to}: it is in {file} now")
+    )
     click.echo(f"there: --from-key {verify} (not out of the hands that carry the file)")
 
 
@@ -250,11 +254,11 @@ def _read(file: Path | None) -> tuple[Part, ...]:
     try:
         parts = msgspec.json.decode(file.read_bytes(), type=tuple[Part, ...])
     except FileNotFoundError:
-        raise LineError(f"{file}: there is no such file") from None
+        raise CliError(f"{file}: there is no such file") from None
     except OSError as error:
-        raise LineError(f"{file}: cannot be read: {error.strerror}") from None
+        raise CliError(f"{file}: cannot be read: {error.strerror}") from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-        raise LineError(f"{file}: no match on its way ({wrong})") from None
+        raise CliError(f"{file}: no match on its way ({wrong})") from None
     if not parts:
-        raise LineError(f"{file}: no match on its way (no parts)")
+        raise CliError(f"{file}: no match on its way (no parts)")
     return parts

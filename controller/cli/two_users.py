@@ -18,19 +18,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.config import TableConfig
-from controller.roster import ADMITTED, CLIENTS, KEYS, REVOKED, SIGN_FILE, TABLE, RosterError
+from controller.roster import (
+    ADMITTED_FOLDER,
+    CLIENTS_FOLDER,
+    KEYS,
+    REVOKED_FOLDER,
+    SIGN_FILE,
+    TABLE,
+    RosterError,
+)
 from controller.users import (
     READ,
     WRITE,
     User,
     UserError,
-    changeable,
+    changeable_path,
+    find_user,
     may,
     name_of,
     there,
-    user_named,
 )
 from controller.whole_files import give, make_folder
 
@@ -40,14 +48,14 @@ _ROOT = User("root", 0, 0, (0,))
 Part = Literal["machine", "gateway"]
 
 
-class TwoUsers(NamedTuple):
+class ProcessUsers(NamedTuple):
     """Whom the two processes of a table run as."""
 
     machine: User
     gateway: User
 
 
-def two_users(config: TableConfig) -> TwoUsers | None:
+def two_users(config: TableConfig) -> ProcessUsers | None:
     """Return the users whom a configuration names; None where it names none.
 
     Raises LineError for one that this computer does not know, two names of one, and root.
@@ -57,14 +65,12 @@ def two_users(config: TableConfig) -> TwoUsers | None:
     users = []
     for key, name in (("table.user", config.table.user), ("gateway.user", config.gateway.user)):
         try:
-            users.append(user_named(name))
+            users.append(find_user(name))
         except UserError as error:
-            raise LineError(f"{key}: {error}") from error
-    found = TwoUsers(*users)
+            raise CliError(f"{key}: {error}") from error
+    found = ProcessUsers(*users)
     if found.gateway.uid in (found.machine.uid, 0):
-        raise LineError(
-            f"gateway.user = {found.gateway.name}: expected neither root nor table.user"
-        )
+        raise CliError(f"gateway.user = {found.gateway.name}: expected neither root nor table.user")
     return found
 
 
@@ -75,7 +81,7 @@ def lay_out(config: TableConfig) -> None:
     """
     users = two_users(config)
     if users is not None and os.geteuid() != 0:
-        raise LineError(
+        raise CliError(
             f"table.user and gateway.user: only root starts two users: start this as root, or "
             f"`run machine` as {users.machine.name} and `run gateway` as {users.gateway.name}"
         )
@@ -83,16 +89,16 @@ def lay_out(config: TableConfig) -> None:
         if users is None:
             _create_keys(config)
         else:
-            _lay_out(config, users)
-        _make_runtime_dir(config.table.runtime_dir, users)
+            _create_separated_folders(config, users)
+        _create_runtime_dir(config.table.runtime_dir, users)
     except RosterError as error:
-        raise LineError(str(error)) from error
+        raise CliError(str(error)) from error
     except OSError as error:
-        raise LineError(f"{error.filename}: {error.strerror}") from error
-    check_two_users(config, config.table.state_dir)
+        raise CliError(f"{error.filename}: {error.strerror}") from error
+    check_separation(config, config.table.state_dir)
 
 
-def check_two_users(config: TableConfig, *files: Path) -> None:
+def check_separation(config: TableConfig, *files: Path) -> None:
     """Return if what is there already keeps a table's two users apart, or it has only one.
 
     `files` are others that the gateway may not change, such as the configuration itself. Raises
@@ -100,11 +106,11 @@ def check_two_users(config: TableConfig, *files: Path) -> None:
     """
     users = two_users(config)
     if users is not None:
-        for finding in _findings(config, users, files):
-            raise LineError(finding)
+        for finding in _find_problems(config, users, files):
+            raise CliError(finding)
 
 
-def check_who_runs(config: TableConfig, part: Part) -> None:
+def check_process_user(config: TableConfig, part: Part) -> None:
     """Return if this process is the user whom the configuration names for its part.
 
     Raises LineError.
@@ -114,13 +120,13 @@ def check_who_runs(config: TableConfig, part: Part) -> None:
         return
     user, key = getattr(users, part), "table.user" if part == "machine" else "gateway.user"
     if os.geteuid() != user.uid:
-        raise LineError(
+        raise CliError(
             f"{key} is {user.name}, this runs as {name_of(os.geteuid())}: start `run {part}` as "
             f"{user.name}, or `dealtable run` as root"
         )
 
 
-def open_the_door(config: TableConfig) -> None:
+def open_socket_folder(config: TableConfig) -> None:
     """Let the gateway's group into the folder of the socket; the machine does, whose it is.
 
     Raises LineError where it is not to be had.
@@ -137,26 +143,26 @@ def open_the_door(config: TableConfig) -> None:
         if stat.S_IMODE(status.st_mode) & 0o777 != 0o710:
             folder.chmod(0o2710)
     except OSError as error:
-        raise LineError(
+        raise CliError(
             f"{folder}: {error.strerror}: the socket's folder belongs to {users.machine.name} and "
             f"the group {users.gateway.gid} of {users.gateway.name}: `dealtable run` as root makes "
             "it, or make it at every start (tmpfiles.d)"
         ) from error
 
 
-def _lay_out(config: TableConfig, users: TwoUsers) -> None:
+def _create_separated_folders(config: TableConfig, users: ProcessUsers) -> None:
     """As root: folders before what goes into them, so that nothing lies open meanwhile."""
     machine, gateway = users
     state_dir, place = config.table.state_dir, config.gateway_dir
     for folder in (state_dir, state_dir / KEYS):
-        _folder(folder, machine, 0o700)
-    _folder(place, _ROOT, 0o755)
-    _folder(place / CLIENTS, _ROOT, 0o700)
-    for folder in (place, place / KEYS, place / ADMITTED, place / REVOKED):
-        _folder(folder, _ROOT, 0o755)
+        _create_folder(folder, machine, 0o700)
+    _create_folder(place, _ROOT, 0o755)
+    _create_folder(place / CLIENTS_FOLDER, _ROOT, 0o700)
+    for folder in (place, place / KEYS, place / ADMITTED_FOLDER, place / REVOKED_FOLDER):
+        _create_folder(folder, _ROOT, 0o755)
         if folder.stat().st_uid == _ROOT.uid:  # as one user had it: nobody else could read it
             folder.chmod(stat.S_IMODE(folder.stat().st_mode) | 0o055)
-    _folder(config.socket.parent, User(machine.name, machine.uid, gateway.gid, ()), 0o2710)
+    _create_folder(config.socket.parent, User(machine.name, machine.uid, gateway.gid, ()), 0o2710)
     _create_keys(config)
     give(state_dir / KEYS / SIGN_FILE, machine.uid, machine.gid)
     give(place / KEYS / f"{TABLE}.key_secret", gateway.uid, gateway.gid)
@@ -165,68 +171,75 @@ def _lay_out(config: TableConfig, users: TwoUsers) -> None:
         os.close(os.open(addresses, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         addresses.chmod(0o644)
         give(addresses, gateway.uid, gateway.gid)
-    for name in (_ENDPOINTS, CLIENTS):  # so that `send --state-dir` finds the table, and its key
+    for name in (
+        _ENDPOINTS,
+        CLIENTS_FOLDER,
+    ):  # so that `send --state-dir` finds the table, and its key
         with suppress(FileExistsError):
             (state_dir / name).symlink_to(place / name)
 
 
 def _create_keys(config: TableConfig) -> None:
-    from controller.gateway.certificates import create_keys  # the machine never loads the network
+    from controller.gateway.certificates import (
+        create_table_keys,
+    )  # the machine never loads the network
 
-    create_keys(config.table.state_dir, config.gateway_dir)
+    create_table_keys(config.table.state_dir, config.gateway_dir)
 
 
-def _make_runtime_dir(folder: Path, users: TwoUsers | None) -> None:
+def _create_runtime_dir(folder: Path, users: ProcessUsers | None) -> None:
     try:
         if users is None:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         else:
-            _folder(folder, users.machine, 0o700)
+            _create_folder(folder, users.machine, 0o700)
     except OSError as error:
-        raise LineError(
+        raise CliError(
             f"runtime_dir {folder} cannot be made ({error.strerror}): "
             "name a folder under /run or /dev/shm that is yours"
         ) from error
 
 
-def _folder(folder: Path, owner: User, mode: int) -> None:
+def _create_folder(folder: Path, owner: User, mode: int) -> None:
     """Make a folder with its owner and mode, in root's folders; one that is there stays."""
     if not folder.parent.exists():
-        _folder(folder.parent, _ROOT, 0o755)
+        _create_folder(folder.parent, _ROOT, 0o755)
     make_folder(folder, owner.uid, owner.gid, mode)
 
 
 # What is wrong, in the order in which it is mended.
 
 
-def _findings(config: TableConfig, users: TwoUsers, files: tuple[Path, ...]) -> Iterator[str]:
+def _find_problems(
+    config: TableConfig, users: ProcessUsers, files: tuple[Path, ...]
+) -> Iterator[str]:
     table, place = config.table, config.gateway_dir
     for key, folder in (
         ("state_dir", table.state_dir),
         ("runtime_dir", table.runtime_dir),
         ("the socket's folder", config.socket.parent),
     ):
-        yield from _not_owned(key, folder, users.machine)
+        yield from _find_wrong_owner(key, folder, users.machine)
     for key, folder in (
         ("state_dir", table.state_dir),
         ("runtime_dir", table.runtime_dir),
-        ("clients", place / CLIENTS),
+        ("clients", place / CLIENTS_FOLDER),
     ):
         yield from _open(key, folder)
-    yield from _changeable(
+    yield from _find_writable(
         users.gateway,
         *(*files, table.state_dir, table.runtime_dir, config.socket.parent),
         *(place, place / KEYS, place / KEYS / f"{TABLE}.key"),
-        *(place / ADMITTED, *sorted((place / ADMITTED).glob("*.key"))),
-        *(place / REVOKED, *sorted((place / REVOKED).glob("*.key"))),
-        place / CLIENTS,
+        *(place / ADMITTED_FOLDER, *sorted((place / ADMITTED_FOLDER).glob("*.key"))),
+        *(place / REVOKED_FOLDER, *sorted((place / REVOKED_FOLDER).glob("*.key"))),
+        place / CLIENTS_FOLDER,
     )
-    yield from _secret(place / KEYS / f"{TABLE}.key_secret", users.gateway)
+    yield from _find_exposed_secret(place / KEYS / f"{TABLE}.key_secret", users.gateway)
     for key, port in (("dealer.port", config.dealer.port), ("reader.port", config.reader.port)):
-        yield from _port(key, Path(port), users.gateway)
+        yield from _find_readable_port(key, Path(port), users.gateway)
 
 
-def _not_owned(key: str, folder: Path, owner: User) -> Iterator[str]:
+def _find_wrong_owner(key: str, folder: Path, owner: User) -> Iterator[str]:
     for found in there(folder):
         uid = found.stat().st_uid
         if uid != owner.uid:
@@ -243,9 +256,9 @@ def _open(key: str, folder: Path) -> Iterator[str]:
             yield f"{key} {folder} is open to others (mode {mode:04o}): chmod 0700 it"
 
 
-def _changeable(gateway: User, *paths: Path) -> Iterator[str]:
+def _find_writable(gateway: User, *paths: Path) -> Iterator[str]:
     for path in there(*paths):
-        where = changeable(gateway, path)
+        where = changeable_path(gateway, path)
         if where is not None:
             what = "it" if where == path else path
             yield (
@@ -254,7 +267,7 @@ def _changeable(gateway: User, *paths: Path) -> Iterator[str]:
             )
 
 
-def _secret(file: Path, gateway: User) -> Iterator[str]:
+def _find_exposed_secret(file: Path, gateway: User) -> Iterator[str]:
     for found in there(file):
         status = found.stat()
         if status.st_uid != gateway.uid or stat.S_IMODE(status.st_mode) & 0o077:
@@ -264,7 +277,7 @@ def _secret(file: Path, gateway: User) -> Iterator[str]:
             )
 
 
-def _port(key: str, port: Path, gateway: User) -> Iterator[str]:
+def _find_readable_port(key: str, port: Path, gateway: User) -> Iterator[str]:
     for found in there(port):
         status = found.stat()
         if may(gateway, status, READ | WRITE):

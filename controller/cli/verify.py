@@ -7,7 +7,7 @@ import msgspec
 
 from controller.journal.verify import JournalError, Report, verify
 from controller.roster import RosterError
-from controller.tomlwords import printable
+from controller.tomlwords import escape_unprintable
 
 EPILOG = """\b
 Examples:
@@ -80,31 +80,31 @@ def command(
     try:
         report = verify(what, head_file, events, table)
     except (JournalError, RosterError) as error:
-        raise NotAJournal(printable(str(error))) from error
+        raise NotAJournal(escape_unprintable(str(error))) from error
     if as_json:
         click.echo(msgspec.json.encode(report))
     else:
-        _show(report, with_head=head_file is not None)
+        _print_report(report, with_head=head_file is not None)
     ctx.exit(1 if report.findings else 0)
 
 
-def _show(report: Report, *, with_head: bool) -> None:
+def _print_report(report: Report, *, with_head: bool) -> None:
     """Print a report: a line each, whatever names its rows have."""
     for standing in report.attempts:
         click.echo(str(standing))
     for finding in report.findings:
         click.echo(str(finding))
     for name in sorted({each.unknown_rules for each in report.attempts if each.unknown_rules}):
-        click.echo(printable(_strange(name, report)))
+        click.echo(escape_unprintable(_format_unknown_rules(name, report)))
     ended = [each for each in report.attempts if each.withdrawn or each.outcome not in (None, "ok")]
     if ended:
         click.echo(
             f"given up: {len(ended)}, of these {len(report.apart)} for reasons that no record shows"
         )
-    click.echo(printable(_summary(report, with_head)))
+    click.echo(escape_unprintable(_format_summary(report, with_head)))
 
 
-def _strange(name: str, report: Report) -> str:
+def _format_unknown_rules(name: str, report: Report) -> str:
     """Say which attempts were dealt under rules that are not at hand, and what helps."""
     dealt = [str(each.attempt) for each in report.attempts if each.unknown_rules == name]
     which = f"attempt {dealt[0]}" if len(dealt) == 1 else f"{len(dealt)} attempts from {dealt[0]}"
@@ -114,7 +114,7 @@ def _strange(name: str, report: Report) -> str:
     )
 
 
-def _summary(report: Report, with_head: bool) -> str:
+def _format_summary(report: Report, with_head: bool) -> str:
     what = "journal" if report.whole else "events"
     count = len(report.findings)
     holds = f"what is here holds; not in this file: {report.holes}" if report.holes else "all holds"

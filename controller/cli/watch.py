@@ -10,15 +10,21 @@ from typing import Final, NamedTuple
 
 import click
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.cli.changes import Line
 from controller.cli.followed import Table, followed
-from controller.cli.heads_file import HeadsFile
-from controller.cli.held_against import HeldAgainst, TableKeys
+from controller.cli.heads_file import KeptHeadsFile
+from controller.cli.held_against import StateChecker, TableKeys
 from controller.cli.plain import plain
-from controller.cli.printers import SILENT_S, JsonPrinter, LinePrinter, Printer, state_in
-from controller.cli.reach import command_ids
-from controller.cli.release_files import read_key, read_manifest, read_signed
+from controller.cli.printers import (
+    SILENT_S,
+    FeedPrinter,
+    JsonFeedPrinter,
+    TextFeedPrinter,
+    decode_state,
+)
+from controller.cli.reach import new_command_id
+from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
 from controller.client.client import BadMessage, Client, Heard
 from controller.client.line import BadAddress
 from controller.faults import Language
@@ -115,36 +121,36 @@ def command(
     finds a wrong file, never a liar.
     """
     tables = followed(endpoints, state_dirs, server_keys, key_file)
-    manifest = _manifest(manifest_file, release_key)
-    printer = partial(JsonPrinter if as_json else LinePrinter, language=language)
+    manifest = _read_manifest(manifest_file, release_key)
+    printer = partial(JsonFeedPrinter if as_json else TextFeedPrinter, language=language)
     bad: BaseException | None = None
     try:
-        with _heads(heads_file, tables) as heads:
+        with _open_heads_file(heads_file, tables) as heads:
             held = Held(heads, manifest)
             asyncio.run(_watch_all(tables, printer, topic, held))
     except* (BadAddress, OSError) as wrong:  # OSError: nobody reads what is printed any more
-        bad = _first(wrong)
+        bad = _first_exception(wrong)
     if isinstance(bad, BadAddress):
-        raise LineError(str(bad))
+        raise CliError(str(bad))
     if bad is not None:  # raised in there, it comes out in a group before Python 3.11.4
         raise bad
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def _first_exception(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """Return an exception of a group, which may be in a group of that."""
     first = group.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first
+    return _first_exception(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 class Held(NamedTuple):
     """What all tables' states are held against."""
 
-    heads: HeadsFile | None
+    heads: KeptHeadsFile | None
     manifest: Manifest | None
 
 
 async def _watch_all(
-    tables: Sequence[Table], printer: Callable[[str], Printer], topic: str | None, held: Held
+    tables: Sequence[Table], printer: Callable[[str], FeedPrinter], topic: str | None, held: Held
 ) -> None:
     """Watch until SIGINT or SIGTERM."""
     stop = asyncio.Event()
@@ -160,12 +166,12 @@ async def _watch_all(
             task.cancel()
 
 
-async def _watch(table: Table, printer: Printer, topic: str | None, held: Held) -> None:
+async def _watch(table: Table, printer: FeedPrinter, topic: str | None, held: Held) -> None:
     """Print what one table says. It is silent once, until it speaks again."""
     endpoints, identity, verify = table
-    against = HeldAgainst(TableKeys(endpoints.server_key, verify), *held) if any(held) else None
+    against = StateChecker(TableKeys(endpoints.server_key, verify), *held) if any(held) else None
     silent = False
-    async with Client(endpoints, identity, command_ids, printer.line) as client:
+    async with Client(endpoints, identity, new_command_id, printer.line) as client:
         while True:
             try:
                 async with asyncio.timeout(None if silent else SILENT_S):
@@ -181,27 +187,27 @@ async def _watch(table: Table, printer: Printer, topic: str | None, held: Held) 
                 continue
             silent = False
             await asyncio.sleep(0)  # a table that never stops talking must not keep the others'
-            for line in _against(against, heard):
+            for line in _check_message(against, heard):
                 printer.say(line)
             if topic is None or heard.topic.startswith(f"{topic}/"):
                 printer.heard(heard)
 
 
-def _against(held: HeldAgainst | None, heard: Heard) -> Iterator[Line]:
+def _check_message(held: StateChecker | None, heard: Heard) -> Iterator[Line]:
     """Yield what is to be said of a message beside what was kept or released."""
     if held is not None:
         with suppress(BadMessage):  # of another version, or nobody's: the printer says it
-            if (state := state_in(heard)) is not None:
+            if (state := decode_state(heard)) is not None:
                 yield from held.lines(state)
 
 
 @contextmanager
-def _heads(file: Path | None, tables: Sequence[Table]) -> Iterator[HeadsFile | None]:
+def _open_heads_file(file: Path | None, tables: Sequence[Table]) -> Iterator[KeptHeadsFile | None]:
     """Open the file of kept heads, if there is to be one; say what is wrong in it already."""
     if file is None:
         yield None
         return
-    with HeadsFile(file) as heads:
+    with KeptHeadsFile(file) as heads:
         for wrong in heads.wrong:
             click.echo(plain(f"{wrong.shown.table}  {file}: {wrong.en}"), err=True)
         if any(table.verify is None for table in tables):
@@ -213,7 +219,7 @@ def _heads(file: Path | None, tables: Sequence[Table]) -> Iterator[HeadsFile | N
         yield heads
 
 
-def _manifest(file: Path | None, key_file: Path | None) -> Manifest | None:
+def _read_manifest(file: Path | None, key_file: Path | None) -> Manifest | None:
     """Return the release that tables should run. Raises LineError."""
     if file is None:
         if key_file is not None:
@@ -222,6 +228,6 @@ def _manifest(file: Path | None, key_file: Path | None) -> Manifest | None:
     if key_file is None:
         return read_manifest(file)
     try:
-        return read_signed(file, read_key(key_file))
+        return read_signed_manifest(file, read_release_key(key_file))
     except BadRelease as wrong:
-        raise LineError(f"{file}: {wrong}") from None
+        raise CliError(f"{file}: {wrong}") from None

@@ -40,7 +40,7 @@ SAID: Final[Mapping[str, Words]] = {
 }
 """Lines and their parts."""
 
-OUTCOMES: Final[Mapping[Outcome, str]] = {
+OUTCOMES_ZH: Final[Mapping[Outcome, str]] = {
     Outcome.OK: "发牌成功",
     Outcome.MISDEAL: "重新发牌",
     Outcome.VOID: "作废",

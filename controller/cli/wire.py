@@ -7,10 +7,10 @@ import click
 import msgspec
 
 from controller.cards import face_text
-from controller.cli import LineError
+from controller.cli import CliError
 from drivers.events import Board
 from drivers.link import wire_text
-from drivers.link.recording import Chunk, Header, RecordingError, read
+from drivers.link.recording import Chunk, RecordingError, RecordingHeader, read
 
 EPILOG = """\b
 Examples:
@@ -37,23 +37,23 @@ def command(path: Path, as_json: bool, faces: bool, board: Board | None) -> None
     try:
         with path.open("rb") as file:
             header, chunks = read(file)
-            click.echo(msgspec.json.encode(header) if as_json else _title(header))
-            for one in wire_text.said(_of(chunks, board)):
+            click.echo(msgspec.json.encode(header) if as_json else _format_title(header))
+            for one in wire_text.said(_select_board(chunks, board)):
                 row = wire_text.row(one, face) if as_json else wire_text.line(one, face)
                 click.echo(msgspec.json.encode(row) if as_json else row)
     except OSError as error:
         if error.filename is None:  # the output's
             raise
-        raise LineError(f"{path}: {error.strerror}: name a recording") from error
+        raise CliError(f"{path}: {error.strerror}: name a recording") from error
     except RecordingError as error:
-        raise LineError(f"{path}: {error}") from error
+        raise CliError(f"{path}: {error}") from error
 
 
-def _of(chunks: Iterator[Chunk], board: Board | None) -> Iterator[Chunk]:
+def _select_board(chunks: Iterator[Chunk], board: Board | None) -> Iterator[Chunk]:
     return (chunk for chunk in chunks if board in (None, chunk.board))
 
 
-def _title(header: Header) -> str:
+def _format_title(header: RecordingHeader) -> str:
     backend = "simulated boards" if header.simulated else "boards"
     boards = ", ".join(f"{name} {one.id} at {one.port}" for name, one in header.boards.items())
     return (

@@ -18,19 +18,19 @@ from controller.roster.certificate import key_in
 SERVICE: Final = "_dealtable._tcp.local."
 VERSION: Final = "1"
 _PORTS: Final = range(1, 65_536)
-_Z85: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
+_Z85_PATTERN: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}")
+_TABLE_NAME_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}")
 """What a table can be called: any other name is there to be read for something else."""
-_MOST_ADDRESSES: Final = 8
+_MAX_ADDRESSES: Final = 8
 
 
-class NoTable(Exception):
+class BadAnnouncement(Exception):
     """An announcement that is none of a table: one line says why."""
 
 
-class Announced(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class TableAnnouncement(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A table as the network says. `addresses`: IPv4, in the order in which it said them.
 
     `key` is its CURVE key (Z85), `verify` its Ed25519 key (hex), as TOML and endpoints have them.
@@ -46,12 +46,12 @@ class Announced(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     @property
     def fingerprint(self) -> str:
         """What people compare: of these keys, whatever the announcement says it is."""
-        return fingerprint_of(self.key, self.verify)
+        return table_fingerprint(self.key, self.verify)
 
 
-def fingerprint_of(key: str, verify: str) -> str:
+def table_fingerprint(key: str, verify: str) -> str:
     """Return the fingerprint of a table's keys. Raises ValueError for what are none."""
-    if not _Z85.fullmatch(key):
+    if not _Z85_PATTERN.fullmatch(key):
         raise ValueError("a CURVE key is 40 characters of Z85")
     own = Certificate(name=TABLE, role=None, curve=key, verify=key_in(verify), seal=None)
     return fingerprint(own)
@@ -70,41 +70,41 @@ def told(table: str, own: Certificate, feed: int, commands: int) -> dict[str, st
     }
 
 
-def heard(said: Mapping[bytes, bytes | None], addresses: Iterable[str]) -> Announced:
+def heard(said: Mapping[bytes, bytes | None], addresses: Iterable[str]) -> TableAnnouncement:
     """Return the table behind what was heard. Raises NoTable."""
-    fields = _fields(said)
+    fields = _decode_fields(said)
     if fields.get("v") != VERSION:
-        raise NoTable(f"version {fields.get('v')}, expected {VERSION}")
+        raise BadAnnouncement(f"version {fields.get('v')}, expected {VERSION}")
     try:
-        found = Announced(
+        found = TableAnnouncement(
             table=fields["table"],
             key=fields["key"],
             verify=fields["verify"],
             feed=_port(fields["feed"]),
             commands=_port(fields["commands"]),
-            addresses=tuple(one for one in addresses if _is_v4(one))[:_MOST_ADDRESSES],
+            addresses=tuple(one for one in addresses if _is_ipv4(one))[:_MAX_ADDRESSES],
         )
         own = found.fingerprint
     except KeyError as missing:
-        raise NoTable(f"{missing.args[0]} is missing") from None
+        raise BadAnnouncement(f"{missing.args[0]} is missing") from None
     except ValueError as wrong:
-        raise NoTable(str(wrong)) from None
+        raise BadAnnouncement(str(wrong)) from None
     if fields.get("fingerprint") != own:
-        raise NoTable("its fingerprint is not that of its keys")
-    if not _NAME.fullmatch(found.table):
-        raise NoTable("its name is none that a table can have")
+        raise BadAnnouncement("its fingerprint is not that of its keys")
+    if not _TABLE_NAME_PATTERN.fullmatch(found.table):
+        raise BadAnnouncement("its name is none that a table can have")
     if not found.addresses:
-        raise NoTable("it has no address")
+        raise BadAnnouncement("it has no address")
     return found
 
 
-def _fields(said: Mapping[bytes, bytes | None]) -> dict[str, str]:
+def _decode_fields(said: Mapping[bytes, bytes | None]) -> dict[str, str]:
     try:
         return {
             name.decode("ascii"): (value or b"").decode("ascii") for name, value in said.items()
         }
     except UnicodeDecodeError:
-        raise NoTable("it says something that is no ASCII text") from None
+        raise BadAnnouncement("it says something that is no ASCII text") from None
 
 
 def _port(text: str) -> int:
@@ -113,7 +113,7 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _is_v4(address: str) -> bool:
+def _is_ipv4(address: str) -> bool:
     try:
         ipaddress.IPv4Address(address)
     except ValueError:

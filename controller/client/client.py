@@ -17,10 +17,10 @@ import zmq
 import zmq.asyncio
 
 from controller import signing
-from controller.bridge import is_deep
+from controller.bridge import is_too_deep
 from controller.client.endpoints import Endpoints
 from controller.client.line import RETRY_S, Keys, Line, LineState
-from controller.client.refused import HARD_LARGEST, LARGEST, refusal
+from controller.client.refused import LARGEST, MAX_MESSAGE_BYTES, refusal
 from controller.client.sockets import post
 from controller.commands import COMMANDS
 from controller.messages import Command, Reply
@@ -29,9 +29,9 @@ from controller.words import Words
 ANSWER_S: Final = 8.0
 """Longer than the gateway itself waits for the machine, so that its word is heard."""
 
-_FRAMES: Final = 2
-_DEEPEST_ANSWER: Final = 64
-_HOPELESS: Final = frozenset({LineState.KEY_REFUSED, LineState.OTHER_KEY})
+_FRAMES_PER_MESSAGE: Final = 2
+_MAX_REPLY_DEPTH: Final = 64
+_FINAL_STATES: Final = frozenset({LineState.KEY_REFUSED, LineState.OTHER_KEY})
 
 
 class BadMessage(Exception):
@@ -51,7 +51,7 @@ class NoAnswer(Exception):
 
 
 @dataclass(frozen=True)
-class Identity:
+class ClientIdentity:
     """Who asks: a CURVE pair in Z85 and the 32-byte Ed25519 seed of its commands, if it has one."""
 
     name: str
@@ -69,7 +69,7 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PendingCommand:
     """A command that waits for its answer, as it was sent."""
 
     answer: asyncio.Future[Reply]
@@ -92,7 +92,7 @@ class Client:
     def __init__(
         self,
         endpoints: Endpoints,
-        identity: Identity,
+        identity: ClientIdentity,
         ids: Callable[[], str],
         on_line: Callable[[LineState], None] = lambda _: None,
         topics: Sequence[str] = ("",),
@@ -101,17 +101,17 @@ class Client:
     ) -> None:
         self._endpoints = endpoints
         self._identity = identity
-        self._ids = ids
-        self._on_line = on_line
+        self._new_id = ids
+        self._on_state = on_line
         self._topics = topics
-        self._retry_s = retry_s
-        self._shared = context
-        self._context = zmq.asyncio.Context() if context is None else _aside(context)
+        self._retry_interval_s = retry_s
+        self._shared_context = context
+        self._context = zmq.asyncio.Context() if context is None else _asyncio_context(context)
         self._feed: Line | None = None
-        self._commands: Line | None = None
+        self._command_connection: Line | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._asked: dict[str, _Asked] = {}
-        self._lost_line = False
+        self._asked: dict[str, _PendingCommand] = {}
+        self._was_down = False
         self.boot: str | None = None
 
     async def __aenter__(self) -> Self:
@@ -130,10 +130,10 @@ class Client:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for line in (self._feed, self._commands):
+        for line in (self._feed, self._command_connection):
             if line is not None:
                 line.close()
-        if self._shared is None:
+        if self._shared_context is None:
             self._context.destroy()  # not term, which would wait for a socket left open
 
     async def hear(self) -> Heard:
@@ -142,17 +142,17 @@ class Client:
         Raises BadAddress at the first call, BadMessage for one that is none; the next may be one.
         """
         if self._feed is None:
-            self._feed = self._open(zmq.SUB, self._endpoints.feed, self._on_line)
+            self._feed = self._open(zmq.SUB, self._endpoints.feed, self._on_state)
             for topic in self._topics:
                 self._feed.socket.subscribe(topic)
         frames = await self._feed.socket.recv_multipart()
-        if len(frames) != _FRAMES:
-            raise BadMessage(f"{len(frames)} frames, expected {_FRAMES}")
+        if len(frames) != _FRAMES_PER_MESSAGE:
+            raise BadMessage(f"{len(frames)} frames, expected {_FRAMES_PER_MESSAGE}")
         try:
             heard = Heard(frames[0].decode(), frames[1])
         except UnicodeDecodeError:
             raise BadMessage("a topic that is no text") from None
-        self.boot = _boot_in(heard.body) or self.boot
+        self.boot = _read_boot(heard.body) or self.boot
         return heard
 
     async def feed(self) -> AsyncIterator[Heard]:
@@ -178,7 +178,7 @@ class Client:
         Raises NoAnswer when none came in `answer_s`, or the key is refused there; BadAddress.
         """
         command = Command(
-            id=command_id or self._ids(),
+            id=command_id or self._new_id(),
             cmd=cmd,
             deal=deal,
             attempt=attempt,
@@ -186,8 +186,10 @@ class Client:
             args=dict(args or {}),
         )
         size = len(msgspec.json.encode(command))
-        if size > HARD_LARGEST:
-            return _too_large(command.id, size)  # it has no signature: fields are bounded, too
+        if size > MAX_MESSAGE_BYTES:
+            return _refuse_too_large(
+                command.id, size
+            )  # it has no signature: fields are bounded, too
         if self._identity.seed is None or not _is_signed(cmd):
             return await self.send(command, answer_s)
         return await self._ask_signed(command, self._identity.seed, answer_s)
@@ -195,7 +197,7 @@ class Client:
     async def _ask_signed(self, command: Command, seed: bytes, answer_s: float) -> Reply:
         """Send a command, signed for the run of the table that was seen; ask for that first."""
         if self.boot is None:
-            seen = await self.send(Command(id=self._ids(), cmd="snapshot"), answer_s)
+            seen = await self.send(Command(id=self._new_id(), cmd="snapshot"), answer_s)
             if seen.error is not None:
                 return msgspec.structs.replace(seen, id=command.id)
         command = msgspec.structs.replace(command, boot=self.boot)
@@ -213,81 +215,83 @@ class Client:
         refused here, in its words.
         """
         body = msgspec.json.encode(command)
-        if len(body) > HARD_LARGEST:
-            return _too_large(command.id, len(body))
-        line = self._command_line()
+        if len(body) > MAX_MESSAGE_BYTES:
+            return _refuse_too_large(command.id, len(body))
+        line = self._open_commands()
         answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._asked[command.id] = _Asked(answer, body)
+        self._asked[command.id] = _PendingCommand(answer, body)
         try:
             async with asyncio.timeout(answer_s):
-                if line.state in _HOPELESS:
-                    raise NoAnswer(self._where(line.state), line.state)
+                if line.state in _FINAL_STATES:
+                    raise NoAnswer(self._failure_text(line.state), line.state)
                 await line.socket.send(body)
                 reply = await answer
         except TimeoutError:
-            where = self._where(line.state, f"no answer in {answer_s:g} s")
+            where = self._failure_text(line.state, f"no answer in {answer_s:g} s")
             raise NoAnswer(where, line.state) from None
         finally:
             self._asked.pop(command.id, None)
         if command.cmd == "snapshot" and reply.result is not None:
-            self._saw(reply.result)
+            self._note_boot(reply.result)
         return reply
 
-    def _saw(self, state: Mapping[str, Any]) -> None:
+    def _note_boot(self, state: Mapping[str, Any]) -> None:
         """Take which run of the table somebody who asked has seen."""
         boot = state.get("boot")
         if isinstance(boot, str):
             self.boot = boot
 
-    def _command_line(self) -> Line:
-        if self._commands is None:
-            self._commands = self._open(zmq.DEALER, self._endpoints.commands, self._on_commands)
-            self._tasks.append(asyncio.create_task(self._take_replies(self._commands)))
-        return self._commands
+    def _open_commands(self) -> Line:
+        if self._command_connection is None:
+            self._command_connection = self._open(
+                zmq.DEALER, self._endpoints.commands, self._on_command_state
+            )
+            self._tasks.append(asyncio.create_task(self._take_replies(self._command_connection)))
+        return self._command_connection
 
     def _open(
         self, kind: zmq.SocketType, address: str, on_change: Callable[[LineState], None]
     ) -> Line:
         me = self._identity
         keys = Keys(self._endpoints.server_key, me.public, me.secret)
-        line = Line(self._context, kind, address, keys, on_change, self._retry_s)
-        self._tasks.append(asyncio.create_task(line.watch_over()))
+        line = Line(self._context, kind, address, keys, on_change, self._retry_interval_s)
+        self._tasks.append(asyncio.create_task(line.follow_monitor()))
         return line
 
-    def _on_commands(self, state: LineState) -> None:
+    def _on_command_state(self, state: LineState) -> None:
         open_ = [asked for asked in self._asked.values() if not asked.answer.done()]
-        if state in _HOPELESS:
+        if state in _FINAL_STATES:
             for asked in open_:
-                asked.answer.set_exception(NoAnswer(self._where(state), state))
-        elif state is LineState.OPEN and self._lost_line and self._commands is not None:
+                asked.answer.set_exception(NoAnswer(self._failure_text(state), state))
+        elif state is LineState.OPEN and self._was_down and self._command_connection is not None:
             for asked in open_:
-                post(self._commands.socket, [asked.body])
-        self._lost_line = state is LineState.DOWN
+                post(self._command_connection.socket, [asked.body])
+        self._was_down = state is LineState.DOWN
 
     async def _take_replies(self, line: Line) -> None:
         while True:
             body = await line.socket.recv()
             try:
-                reply = _REPLY.decode(body)
+                reply = _REPLY_DECODER.decode(body)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
                 continue  # of another version, or nobody's: who asked hears that none came
-            if is_deep(reply.result, _DEEPEST_ANSWER):  # nothing that any table answers
+            if is_too_deep(reply.result, _MAX_REPLY_DEPTH):  # nothing that any table answers
                 continue
             asked = self._asked.get(reply.id)
             if asked is not None and not asked.answer.done():
                 asked.answer.set_result(reply)
 
-    def _where(self, state: LineState, what: str = "") -> str:
+    def _failure_text(self, state: LineState, what: str = "") -> str:
         said = ", ".join(filter(None, (what, str(state))))
         return f"{self._endpoints.commands}: {said} (as {self._identity.name})"
 
 
-def _aside(context: zmq.Context[Any]) -> zmq.asyncio.Context:
+def _asyncio_context(context: zmq.Context[Any]) -> zmq.asyncio.Context:
     """Return a context whose sockets are asyncio's, over one that others have."""
     return zmq.asyncio.Context.shadow(context.underlying)
 
 
-def _too_large(command_id: str, size: int) -> Reply:
+def _refuse_too_large(command_id: str, size: int) -> Reply:
     found = Words(f"{size} bytes", f"{size}字节")
     most = Words(f"at most {LARGEST}", f"至多{LARGEST}字节")
     return refusal(command_id, "BAD_COMMAND", found=found, expected=most)
@@ -298,20 +302,20 @@ def _is_signed(cmd: str) -> bool:
     return cmd not in COMMANDS or COMMANDS[cmd].signed
 
 
-class _OfARun(msgspec.Struct):
+class _HasBoot(msgspec.Struct):
     """What states and events have alike."""
 
     boot: str
 
 
-def _boot_in(body: bytes) -> str | None:
+def _read_boot(body: bytes) -> str | None:
     """Return the run of the table that a message of its feed is of; None for a bad one."""
     try:
-        return _RUN.decode(body).boot
+        return _BOOT_DECODER.decode(body).boot
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
 _OTHER_RUN: Final = "OTHER_RUN"
-_RUN: Final = msgspec.json.Decoder(_OfARun)
-_REPLY: Final = msgspec.json.Decoder(Reply)
+_BOOT_DECODER: Final = msgspec.json.Decoder(_HasBoot)
+_REPLY_DECODER: Final = msgspec.json.Decoder(Reply)

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 FILE = "endpoints.json"
-_ROOM = 4096
+_LENT_FILE_BYTES = 4096
 """A lent file has always as many bytes, and one write puts them all there."""
 
 
@@ -41,7 +41,7 @@ def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
     text = msgspec.json.format(msgspec.json.encode(endpoints)) + b"\n"
     if _is_lent(path):
         with path.open("r+b", buffering=0) as file:
-            file.write(text.rjust(_ROOM))
+            file.write(text.rjust(_LENT_FILE_BYTES))
             file.truncate()
         return
     part = path.with_suffix(".part")

@@ -14,13 +14,13 @@ import zmq
 import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
-from controller.bridge import MACHINE_LINE
+from controller.bridge import MAX_MACHINE_LINE_BYTES
 from controller.client.monitored import LineState as LineState
-from controller.client.monitored import Monitored, after, gave_up
-from controller.client.sockets import OF_A_HEARER, open_socket
+from controller.client.monitored import MonitoredConnection, after, needs_retry
+from controller.client.sockets import SUBSCRIBER_OPTIONS, open_socket
 
 RETRY_S: Final = 5.0
-LARGEST_HEARD: Final = 2 * MACHINE_LINE
+MAX_RECEIVED_BYTES: Final = 2 * MAX_MACHINE_LINE_BYTES
 """Bytes of a message; whoever has the gateway may send larger ones, and is hung up on."""
 
 
@@ -50,13 +50,13 @@ class Line:
         retry_s: float = RETRY_S,
     ) -> None:
         """Connect. Raises BadAddress."""
-        self._monitored = Monitored()
+        self._monitored = MonitoredConnection()
         self._address = address
         self._on_change = on_change
-        self._retry_s = retry_s
-        self._retry: asyncio.TimerHandle | None = None
-        more = OF_A_HEARER if kind is zmq.SUB else {}
-        self.socket = open_socket(context, kind, more | {zmq.MAXMSGSIZE: LARGEST_HEARD})
+        self._retry_interval_s = retry_s
+        self._retry_timer: asyncio.TimerHandle | None = None
+        more = SUBSCRIBER_OPTIONS if kind is zmq.SUB else {}
+        self.socket = open_socket(context, kind, more | {zmq.MAXMSGSIZE: MAX_RECEIVED_BYTES})
         self._monitor = self.socket.get_monitor_socket()
         try:
             self.socket.curve_serverkey = keys.server.encode()
@@ -72,34 +72,34 @@ class Line:
         """How it stands."""
         return self._monitored.state
 
-    async def watch_over(self) -> None:
+    async def follow_monitor(self) -> None:
         """Follow the socket's monitor until cancelled."""
         while True:
             seen = await recv_monitor_message(self._monitor)
-            self._note(seen["event"])
+            self._on_event(seen["event"])
 
     def close(self) -> None:
         """Close socket and monitor and leave no timer."""
-        if self._retry is not None:
-            self._retry.cancel()
+        if self._retry_timer is not None:
+            self._retry_timer.cancel()
         self.socket.disable_monitor()
         self._monitor.close()
         self.socket.close()
 
-    def _note(self, event: int) -> None:
+    def _on_event(self, event: int) -> None:
         before, self._monitored = self._monitored, after(self._monitored, event)
         if self.state is not before.state:
             self._on_change(self.state)
-        if gave_up(event):
-            self._try_later()
+        if needs_retry(event):
+            self._schedule_retry()
 
-    def _try_later(self) -> None:
-        if self._retry is None:
+    def _schedule_retry(self) -> None:
+        if self._retry_timer is None:
             loop = asyncio.get_running_loop()
-            self._retry = loop.call_later(self._retry_s, self._connect_again)
+            self._retry_timer = loop.call_later(self._retry_interval_s, self._reconnect)
 
-    def _connect_again(self) -> None:
-        self._retry = None
+    def _reconnect(self) -> None:
+        self._retry_timer = None
         with suppress(zmq.ZMQError):  # it may have forgotten the address, or not yet
             self.socket.disconnect(self._address)
         self.socket.connect(self._address)

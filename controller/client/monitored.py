@@ -20,14 +20,14 @@ class LineState(StrEnum):
     OTHER_KEY = "different key: what answers there has not the table's key; nothing is sent"
 
 
-class Monitored(msgspec.Struct, frozen=True, gc=False):
+class MonitoredConnection(msgspec.Struct, frozen=True, gc=False):
     """A line, as its monitor tells it. `unexplained`: handshakes in a row that merely ended."""
 
     state: LineState = LineState.CONNECTING
     unexplained: int = 0
 
 
-NO_HANDSHAKE: Final = frozenset(
+HANDSHAKE_FAILURES: Final = frozenset(
     {zmq.Event.HANDSHAKE_FAILED_NO_DETAIL, zmq.Event.HANDSHAKE_FAILED_PROTOCOL}
 )
 TOLD: Final[int] = (
@@ -41,22 +41,24 @@ TOLD: Final[int] = (
 """All that changes how a line stands."""
 
 
-def after(line: Monitored, event: int) -> Monitored:
+def after(line: MonitoredConnection, event: int) -> MonitoredConnection:
     """Return how a line stands behind an event of its monitor."""
     if event == zmq.Event.HANDSHAKE_SUCCEEDED:
-        return Monitored(LineState.OPEN)
+        return MonitoredConnection(LineState.OPEN)
     if event == zmq.Event.HANDSHAKE_FAILED_AUTH:
-        return Monitored(LineState.KEY_REFUSED, line.unexplained)
-    if event in NO_HANDSHAKE:
+        return MonitoredConnection(LineState.KEY_REFUSED, line.unexplained)
+    if event in HANDSHAKE_FAILURES:
         unexplained = line.unexplained + 1
         # once may be a gateway that just went
-        return Monitored(LineState.OTHER_KEY if unexplained > 1 else line.state, unexplained)
+        return MonitoredConnection(
+            LineState.OTHER_KEY if unexplained > 1 else line.state, unexplained
+        )
     lost = event == zmq.Event.DISCONNECTED and line.state is LineState.OPEN
     if lost or event == zmq.Event.CLOSED:
-        return Monitored(LineState.DOWN, line.unexplained)
+        return MonitoredConnection(LineState.DOWN, line.unexplained)
     return line
 
 
-def gave_up(event: int) -> bool:
+def needs_retry(event: int) -> bool:
     """Tell whether libzmq tries that address no more by itself: a refused key ends it for good."""
     return event == zmq.Event.HANDSHAKE_FAILED_AUTH

@@ -7,7 +7,7 @@ from controller.messages import Failure, Reply
 
 LARGEST: Final = 16_384
 """Bytes of a command. A message of more than `HARD_LARGEST` ends its connection unread."""
-HARD_LARGEST: Final = 65_536
+MAX_MESSAGE_BYTES: Final = 65_536
 
 
 def refusal(command_id: str, name: str, **evidence: object) -> Reply:

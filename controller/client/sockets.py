@@ -7,19 +7,19 @@ from typing import Final
 import zmq
 import zmq.asyncio
 
-HEARTBEAT_MS: Final = 1_000
-DEAD_AFTER_MS: Final = 3_000
-HANDSHAKE_MS: Final = 3_000
+HEARTBEAT_INTERVAL_MS: Final = 1_000
+HEARTBEAT_TIMEOUT_MS: Final = 3_000
+HANDSHAKE_TIMEOUT_MS: Final = 3_000
 
-OPTIONS: Final = {
+SOCKET_OPTIONS: Final = {
     zmq.LINGER: 0,
-    zmq.HEARTBEAT_IVL: HEARTBEAT_MS,
-    zmq.HEARTBEAT_TIMEOUT: DEAD_AFTER_MS,
-    zmq.HEARTBEAT_TTL: DEAD_AFTER_MS,
-    zmq.HANDSHAKE_IVL: HANDSHAKE_MS,
+    zmq.HEARTBEAT_IVL: HEARTBEAT_INTERVAL_MS,
+    zmq.HEARTBEAT_TIMEOUT: HEARTBEAT_TIMEOUT_MS,
+    zmq.HEARTBEAT_TTL: HEARTBEAT_TIMEOUT_MS,
+    zmq.HANDSHAKE_IVL: HANDSHAKE_TIMEOUT_MS,
 }
 
-OF_A_HEARER: Final[dict[int, int]] = {zmq.IMMEDIATE: 1}
+SUBSCRIBER_OPTIONS: Final[dict[int, int]] = {zmq.IMMEDIATE: 1}
 """Of a SUB socket that connects: what waits in it goes with its connection, not on to the next.
 
 Where nobody reads until it is full, a heartbeat is missed; libzmq 4.3.5 aborts the process that
@@ -27,7 +27,7 @@ then reads on behind a new connection (https://github.com/zeromq/libzmq/issues/3
 """
 
 
-def let_open_many_files() -> None:
+def raise_open_file_limit() -> None:
     """Let this process have as many open files as the system lets it have at most.
 
     A process begins with leave for some thousand, as a rule; a line to a table takes four, and
@@ -43,7 +43,7 @@ def open_socket(
 ) -> zmq.asyncio.Socket:
     """Return a socket that drops dead peers within `DEAD_AFTER_MS` and never lingers."""
     socket = context.socket(kind)
-    for option, value in (OPTIONS | (more or {})).items():
+    for option, value in (SOCKET_OPTIONS | (more or {})).items():
         socket.setsockopt(option, value)
     return socket
 

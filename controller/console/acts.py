@@ -12,41 +12,41 @@ from typing import Final, Literal
 
 import msgspec
 
-from controller.console.desk import UNWRITTEN, Desk
+from controller.console.desk import STORE_UNAVAILABLE, Desk
 from controller.console.people import Person
 from controller.console.seen import Run, Seen
-from controller.console.store.acts import KeptAct, KeptActs
+from controller.console.store.acts import AreaActionLog, LoggedAreaAction
 from controller.console.store.archive import StoreError
 from controller.console.store.orders import Orders
-from controller.console.wish import Answered, Wish
+from controller.console.wish import Answered, ConsoleCommandRequest
 from controller.console.wrong import Wrong
 from controller.loggers import structlog
 from controller.messages import Failure, Reply
 
 _log = structlog.get_logger("console")
 
-AreaFate = Literal["unsent", "sent", "silent", "accepted", "seen", "refused"]
+AreaCommandStatus = Literal["unsent", "sent", "silent", "accepted", "seen", "refused"]
 """Of one table's order: not sent, on its way, no answer (it may have acted), answered, told by the
 table's own journal, refused."""
-Fated = tuple[AreaFate, Failure | None]
+StatusAndError = tuple[AreaCommandStatus, Failure | None]
 """A fate, and why it is not done."""
-MOST_KEPT: Final = 50
+MAX_LOADED_ACTIONS: Final = 50
 """Taken up after a restart, the newest."""
 MOST_ALIKE: Final = 5
 """Of one kind and area that are shown, as long as something of them is not known."""
-_SERVERS_OWN: Final = 500
-_NEVER_GIVEN: Final = 404
+_FIRST_SERVER_ERROR: Final = 500
+_NOT_FOUND: Final = 404
 
 
 class AtTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One table's order and its fate; `error`: why it is not done."""
 
     table: str
-    fate: AreaFate
+    fate: AreaCommandStatus
     error: Failure | None = None
 
 
-class ActView(msgspec.Struct, frozen=True, kw_only=True):
+class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
     """What was ordered of an area, table by table, but where it refused and was ordered anew.
 
     `unheard`: tables whose present nobody knew then, and that it was not due at by their last
@@ -71,63 +71,63 @@ class Acts:
     `orders` and `kept` are what is written, `run` runs that.
     """
 
-    def __init__(self, desk: Desk, orders: Orders, kept: KeptActs, run: Run) -> None:
-        self._desk, self._orders, self._kept, self._run = desk, orders, kept, run
-        self._beginning = asyncio.Lock()
-        self._shown: dict[str, KeptAct] = {}
-        self._fates: dict[str, Fated] = {}
-        self._redone: set[str] = set()
-        self._executed: set[str] = set()
+    def __init__(self, desk: Desk, orders: Orders, kept: AreaActionLog, run: Run) -> None:
+        self._dispatcher, self._orders, self._action_log, self._run = desk, orders, kept, run
+        self._log_lock = asyncio.Lock()
+        self._shown_actions: dict[str, LoggedAreaAction] = {}
+        self._status_by_command: dict[str, StatusAndError] = {}
+        self._replaced_commands: set[str] = set()
+        self._executed_commands: set[str] = set()
         desk.on_fate, desk.on_executed = self._told, self._note_executed
 
     async def load(self) -> None:
         """Take up what was kept. Raises StoreError."""
-        for act in reversed(await self._run(lambda: self._kept.newest(MOST_KEPT))):
-            self._show(act, await self._run(partial(self._fates_kept, act)))
+        for act in reversed(await self._run(lambda: self._action_log.newest(MAX_LOADED_ACTIONS))):
+            self._show(act, await self._run(partial(self._load_statuses, act)))
         sent: dict[str, list[str]] = {}
-        for act in self._shown.values():
+        for act in self._shown_actions.values():
             for table, order in act.orders.items():
-                if self._fates[order][0] in ("accepted", "silent"):
+                if self._status_by_command[order][0] in ("accepted", "silent"):
                     sent.setdefault(table, []).append(order)
         for table, orders in sent.items():
-            self._executed.update(await self._desk.executed(table, orders))
+            self._executed_commands.update(await self._dispatcher.executed(table, orders))
 
-    async def order(self, person: Person, act: KeptAct) -> dict[str, Reply | None]:
+    async def order(self, person: Person, act: LoggedAreaAction) -> dict[str, Reply | None]:
         """Let the tables of an act do it, all at once; return what each has answered.
 
         None: it is not known whether it acted; with the same id it acts once. Raises Wrong.
         """
-        async with self._beginning:
+        async with self._log_lock:
             known = await self.known(act.id)
             if known is None:
-                await self._begin(act)
-        if known is not None and not _is_same(known, act):
+                await self._log_action(act)
+        if known is not None and not _is_same_action(known, act):
             raise Wrong(409, f"{act.id} is the id of another order", f"{act.id}是另一命令的编号")
         act = known or act
         return await self._all(person, act, act.orders)
 
-    def open(self, act: str) -> KeptAct:
+    def open(self, act: str) -> LoggedAreaAction:
         """Return an act that is shown. Raises Wrong."""
-        known = self._shown.get(act)
+        known = self._shown_actions.get(act)
         if known is None:
             en = "something else was ordered of this area since: look at its tables"
             raise Wrong(409, en, "该区此后已有其他命令，请到台查看")
         return known
 
-    async def again(self, person: Person, act: KeptAct) -> dict[str, Reply | None]:
+    async def again(self, person: Person, act: LoggedAreaAction) -> dict[str, Reply | None]:
         """Ask what became of an act where that is not known, and send what was never sent.
 
         What is not known is asked for in the name of who ordered it. Raises Wrong.
         """
-        return await self._all(person, act, self._due(act))
+        return await self._all(person, act, self._commands_without_result(act))
 
-    def view(self, seen: Sequence[Seen], now_ms: int) -> list[ActView]:
+    def view(self, seen: Sequence[Seen], now_ms: int) -> list[AreaActionView]:
         """Return the last acts of each kind of each area, the newest first."""
-        return [self._view(act) for act in reversed(self._shown.values())]
+        return [self._view(act) for act in reversed(self._shown_actions.values())]
 
-    def _view(self, act: KeptAct) -> ActView:
-        fates = {table: self._fate(order) for table, order in act.orders.items()}
-        return ActView(
+    def _view(self, act: LoggedAreaAction) -> AreaActionView:
+        fates = {table: self._status(order) for table, order in act.orders.items()}
+        return AreaActionView(
             id=act.id,
             area=act.area,
             act=act.act,
@@ -138,120 +138,135 @@ class Acts:
             tables=tuple(
                 AtTable(table=table, fate=fate, error=error)
                 for table, (fate, error) in fates.items()
-                if not (fate == "refused" and act.orders[table] in self._redone)
+                if not (fate == "refused" and act.orders[table] in self._replaced_commands)
             ),
             unheard=act.unheard,
         )
 
-    def _fate(self, order: str) -> Fated:
-        fate, error = self._fates.get(order, _UNSENT)
-        if fate != "refused" and order in self._executed:
+    def _status(self, order: str) -> StatusAndError:
+        fate, error = self._status_by_command.get(order, _NOT_SENT)
+        if fate != "refused" and order in self._executed_commands:
             return "seen", None
         return fate, error
 
-    async def _begin(self, act: KeptAct) -> None:
+    async def _log_action(self, act: LoggedAreaAction) -> None:
         try:
-            await self._run(lambda: self._kept.write(act))
+            await self._run(lambda: self._action_log.write(act))
         except StoreError as failed:
             _log.error("area not ordered: the database failed", why=str(failed))
-            raise Wrong(503, UNWRITTEN.message, UNWRITTEN.message_zh) from None
-        self._show(act, dict.fromkeys(act.orders.values(), _UNSENT))
+            raise Wrong(503, STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh) from None
+        self._show(act, dict.fromkeys(act.orders.values(), _NOT_SENT))
 
-    def _show(self, act: KeptAct, fates: Mapping[str, Fated]) -> None:
+    def _show(self, act: LoggedAreaAction, fates: Mapping[str, StatusAndError]) -> None:
         """Show an act; those of its kind before it of which nothing is left go, and the oldest."""
-        alike = [one for one in self._shown.values() if (one.area, one.act) == (act.area, act.act)]
+        alike = [
+            one
+            for one in self._shown_actions.values()
+            if (one.area, one.act) == (act.area, act.act)
+        ]
         for n, one in enumerate(alike):
-            self._redone.update(one.orders[table] for table in act.orders if table in one.orders)
-            if len(alike) - n >= MOST_ALIKE or not self._is_left(one):
-                del self._shown[one.id]
+            self._replaced_commands.update(
+                one.orders[table] for table in act.orders if table in one.orders
+            )
+            if len(alike) - n >= MOST_ALIKE or not self._has_open_commands(one):
+                del self._shown_actions[one.id]
                 for order in one.orders.values():
-                    del self._fates[order]
-                    self._redone.discard(order)
-                    self._executed.discard(order)
-        self._shown[act.id] = act
-        self._fates.update(fates)
+                    del self._status_by_command[order]
+                    self._replaced_commands.discard(order)
+                    self._executed_commands.discard(order)
+        self._shown_actions[act.id] = act
+        self._status_by_command.update(fates)
 
-    def _is_left(self, act: KeptAct) -> bool:
+    def _has_open_commands(self, act: LoggedAreaAction) -> bool:
         """Tell whether something of an act is not known, or was refused and not ordered anew."""
         refused = (
-            self._fate(order)[0] == "refused" and order not in self._redone
+            self._status(order)[0] == "refused" and order not in self._replaced_commands
             for order in act.orders.values()
         )
-        return bool(self._due(act)) or any(refused)
+        return bool(self._commands_without_result(act)) or any(refused)
 
-    def _due(self, act: KeptAct) -> dict[str, str]:
+    def _commands_without_result(self, act: LoggedAreaAction) -> dict[str, str]:
         """Return the orders of an act that were not sent, or of which nothing was heard."""
         return {
             table: order
             for table, order in act.orders.items()
-            if self._fate(order)[0] in ("unsent", "sent", "silent")
+            if self._status(order)[0] in ("unsent", "sent", "silent")
         }
 
-    async def known(self, act: str) -> KeptAct | None:
+    async def known(self, act: str) -> LoggedAreaAction | None:
         """Return what was ordered under an id; None where nothing was."""
-        shown = self._shown.get(act)
-        return shown or await self._run(lambda: self._kept.find(act))
+        shown = self._shown_actions.get(act)
+        return shown or await self._run(lambda: self._action_log.find(act))
 
     async def _all(
-        self, person: Person, act: KeptAct, orders: dict[str, str]
+        self, person: Person, act: LoggedAreaAction, orders: dict[str, str]
     ) -> dict[str, Reply | None]:
         replies = await asyncio.gather(
-            *(self._ordered(person, act, table, order) for table, order in orders.items())
+            *(self._send_to_table(person, act, table, order) for table, order in orders.items())
         )
         return dict(zip(orders, replies, strict=True))
 
-    async def _ordered(self, person: Person, act: KeptAct, table: str, order: str) -> Reply | None:
+    async def _send_to_table(
+        self, person: Person, act: LoggedAreaAction, table: str, order: str
+    ) -> Reply | None:
         """Return a table's reply; one that the console itself refuses looks alike."""
         try:
             told = await self._asked(person, act, table, order)
         except (Wrong, StoreError) as wrong:
-            error = UNWRITTEN if isinstance(wrong, StoreError) else _words(wrong)
-            if order in self._fates and self._fates[order][0] == "unsent":
-                ours = isinstance(wrong, StoreError) or wrong.status >= _SERVERS_OWN
-                self._fates[order] = ("unsent" if ours else "refused"), error
+            error = STORE_UNAVAILABLE if isinstance(wrong, StoreError) else _failure_of(wrong)
+            if order in self._status_by_command and self._status_by_command[order][0] == "unsent":
+                ours = isinstance(wrong, StoreError) or wrong.status >= _FIRST_SERVER_ERROR
+                self._status_by_command[order] = ("unsent" if ours else "refused"), error
             return Reply(id=order, ok=False, error=error)
         self._told(order, told)
         return told.reply
 
-    async def _asked(self, person: Person, act: KeptAct, table: str, order: str) -> Answered:
+    async def _asked(
+        self, person: Person, act: LoggedAreaAction, table: str, order: str
+    ) -> Answered:
         """Ask after an order, in whoever's name it was given; give it where it never was."""
         try:
-            return await self._desk.again(person, table, order)
+            return await self._dispatcher.again(person, table, order)
         except Wrong as wrong:
-            if wrong.status != _NEVER_GIVEN:
+            if wrong.status != _NOT_FOUND:
                 raise
-        return await self._desk.do(person, table, Wish(id=order, cmd=act.cmd, args=act.args))
+        return await self._dispatcher.do(
+            person, table, ConsoleCommandRequest(id=order, cmd=act.cmd, args=act.args)
+        )
 
     def _told(self, order: str, told: Answered | None) -> None:
         """Take what an order was answered; None: it goes out now."""
-        if order in self._fates:
-            self._fates[order] = ("sent", None) if told is None else _fate_of(told.reply)
+        if order in self._status_by_command:
+            self._status_by_command[order] = (
+                ("sent", None) if told is None else _status_of(told.reply)
+            )
 
     def _note_executed(self, table: str, order: str) -> None:
         """Note that a journal contains an order as carried out; only its own table's counts."""
-        if any(act.orders.get(table) == order for act in self._shown.values()):
-            self._executed.add(order)
+        if any(act.orders.get(table) == order for act in self._shown_actions.values()):
+            self._executed_commands.add(order)
 
-    def _fates_kept(self, act: KeptAct) -> dict[str, Fated]:
+    def _load_statuses(self, act: LoggedAreaAction) -> dict[str, StatusAndError]:
         given = {order: self._orders.find(order) for order in act.orders.values()}
         return {
-            order: _UNSENT if one is None else _fate_of(one.reply) for order, one in given.items()
+            order: _NOT_SENT if one is None else _status_of(one.reply)
+            for order, one in given.items()
         }
 
 
-_UNSENT: Final[Fated] = "unsent", None
+_NOT_SENT: Final[StatusAndError] = "unsent", None
 
 
-def _fate_of(reply: Reply | None) -> Fated:
+def _status_of(reply: Reply | None) -> StatusAndError:
     if reply is None:
         return "silent", None
     return ("accepted", None) if reply.ok else ("refused", reply.error)
 
 
-def _words(wrong: Wrong) -> Failure:
+def _failure_of(wrong: Wrong) -> Failure:
     return Failure(code="", message=wrong.en, action="", message_zh=wrong.zh, action_zh="")
 
 
-def _is_same(known: KeptAct, act: KeptAct) -> bool:
+def _is_same_action(known: LoggedAreaAction, act: LoggedAreaAction) -> bool:
     meant = (act.area, act.act, act.cmd, act.args, act.person)
     return meant == (known.area, known.act, known.cmd, known.args, known.person)

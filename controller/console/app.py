@@ -21,7 +21,7 @@ from controller.console.console import Console
 from controller.console.routing import HEADER, missing_page, refused
 from controller.console.wrong import Wrong
 
-_HERE: Final = Path(__file__).parent
+_CONSOLE_FOLDER: Final = Path(__file__).parent
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'; object-src 'none'",
@@ -32,7 +32,7 @@ _HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-_SAFE: Final = frozenset({"GET", "HEAD"})
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
 def make_app(console: Console, mounted: Iterable[BaseRoute] | None = None) -> Starlette:
@@ -43,13 +43,13 @@ def make_app(console: Console, mounted: Iterable[BaseRoute] | None = None) -> St
     app = Starlette(
         routes=[
             *(all_routes() if mounted is None else mounted),
-            Mount("/static/verify", _Modules(directory=_HERE.parent / "deal")),
-            Mount("/static", _Files(directory=_HERE / "static")),
+            Mount("/static/verify", _VerifierModules(directory=_CONSOLE_FOLDER.parent / "deal")),
+            Mount("/static", _RevalidatedFiles(directory=_CONSOLE_FOLDER / "static")),
         ],
-        exception_handlers={HTTPException: _not_found, Exception: _failed},
+        exception_handlers={HTTPException: _not_found, Exception: _internal_error},
     )
     app.state.console = console
-    app.add_middleware(_Guard)
+    app.add_middleware(_SecurityMiddleware)
     return app
 
 
@@ -71,7 +71,7 @@ def routes_of(module: ModuleType) -> list[Route]:
     return list(getattr(module, "ROUTES", ()))
 
 
-class _Files(StaticFiles):
+class _RevalidatedFiles(StaticFiles):
     """Files that a browser asks after each time: a console that was updated shows itself so."""
 
     def file_response(self, *args: object, **more: object) -> Response:
@@ -81,7 +81,7 @@ class _Files(StaticFiles):
         return response
 
 
-class _Modules(_Files):
+class _VerifierModules(_RevalidatedFiles):
     """The verifier's own modules, from where they lie among other files."""
 
     def lookup_path(self, path: str) -> tuple[str, object]:  # type: ignore[override]
@@ -89,7 +89,7 @@ class _Modules(_Files):
         return super().lookup_path(path) if path.endswith(".mjs") else ("", None)
 
 
-class _Guard:
+class _SecurityMiddleware:
     """Refuses what another site sends, and puts the headers on every answer.
 
     A page of another site can send a form here, but no header of its own. A cookie alone
@@ -115,7 +115,7 @@ class _Guard:
             wrong = Wrong(404, "there is no such page", "没有此页面")
             await refused(wrong)(scope, receive, with_headers)
             return
-        if scope["method"] not in _SAFE and not Request(scope).headers.get(HEADER):
+        if scope["method"] not in _SAFE_METHODS and not Request(scope).headers.get(HEADER):
             wrong = Wrong(403, f"the header {HEADER} is missing", f"缺少{HEADER}请求头")
             await refused(wrong)(scope, receive, with_headers)
             return
@@ -132,7 +132,7 @@ async def _not_found(request: Request, error: Exception) -> Response:
     return refused(Wrong(status, "there is no such page", "没有此页面"))
 
 
-async def _failed(_: Request, __: Exception) -> Response:
+async def _internal_error(_: Request, __: Exception) -> Response:
     answer = refused(Wrong(500, "the console failed here: see its log", "控制台出错，请查看日志"))
     answer.headers.update(_HEADERS)  # it does not come by the guard
     return answer

@@ -16,15 +16,15 @@ from controller.console.seen import Run, Tables
 from controller.console.standing import Standing
 from controller.console.store.archive import Archive
 from controller.console.store.orders import Orders
-from controller.console.wish import Wish
+from controller.console.wish import ConsoleCommandRequest
 from controller.console.wrong import Wrong
 from controller.messages import Event, Failure, Reply, State
 from controller.signing import BadSignature, check_document
 
 Fate = Literal["done", "refused", "unknown"]
 
-_MATCHES: Final = frozenset({"meeting", "taken_over", "transferred"})
-_FREE: Final = frozenset({"idle", "setup", "signed"})
+_MATCH_BOUNDARY_KINDS: Final = frozenset({"meeting", "taken_over", "transferred"})
+_FREE_PHASES: Final = frozenset({"idle", "setup", "signed"})
 """Phases of a match beside which a table takes another one."""
 
 
@@ -40,7 +40,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     zh: str = ""
 
 
-class Carried(msgspec.Struct, frozen=True, kw_only=True):
+class TransferProgress(msgspec.Struct, frozen=True, kw_only=True):
     """How far a match came."""
 
     steps: list[Step]
@@ -48,7 +48,7 @@ class Carried(msgspec.Struct, frozen=True, kw_only=True):
     match: str | None = None
 
 
-class Left(msgspec.Struct, frozen=True, kw_only=True):
+class DepartedMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A match that left the table `table` for `to`."""
 
     table: str
@@ -56,7 +56,7 @@ class Left(msgspec.Struct, frozen=True, kw_only=True):
     to: str
 
 
-class Fit(msgspec.Struct, frozen=True, kw_only=True):
+class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
     """A table between which and this one a match may go; a few words about it."""
 
     table: str
@@ -69,12 +69,12 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     `incoming`: from where one is on its way to here.
     """
 
-    left: Left | None
-    tables: list[Fit]
-    incoming: list[Fit]
+    left: DepartedMatch | None
+    tables: list[TransferTarget]
+    incoming: list[TransferTarget]
 
 
-class Carriage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TransferRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a person asks for: under which id, where to, and by whose word where by a chief's."""
 
     id: Annotated[
@@ -84,7 +84,7 @@ class Carriage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     by: str | None = None
 
 
-class _Stopped(Exception):
+class _StepFailed(Exception):
     """A step was not done."""
 
     def __init__(self, step: Step) -> None:
@@ -92,7 +92,7 @@ class _Stopped(Exception):
         self.step = step
 
 
-class Carrier:
+class MatchTransfer:
     """Carries matches between the console's tables.
 
     `verify` gives the key (hex) with which a table signs, as people entered it; None: not known.
@@ -109,8 +109,8 @@ class Carrier:
         verify: Callable[[str], str | None],
         now_ms: Callable[[], int],
     ) -> None:
-        self._tables, self._desk, self._orders = tables, desk, orders
-        self._archive, self._read, self._verify = archive, read, verify
+        self._tables, self._dispatcher, self._orders = tables, desk, orders
+        self._archive, self._read, self._verify_key_of = archive, read, verify
         self._now_ms = now_ms
 
     async def about(self, table: str) -> About:
@@ -121,17 +121,19 @@ class Carrier:
         coming = await self._read(lambda: [self._left(one) for one in idle])
         return About(
             left=left,
-            tables=[_fit(self._state(one), one) for one in idle if self._takes(one, here)],
+            tables=[
+                _transfer_target(self._state(one), one) for one in idle if self._can_take(one, here)
+            ],
             incoming=[
-                Fit(table=one.table, en=f"match {one.match}", zh=f"对局{one.match}")
+                TransferTarget(table=one.table, en=f"match {one.match}", zh=f"对局{one.match}")
                 for one in coming
                 if one is not None and one.to == table
             ],
         )
 
-    async def carry(self, person: Person, table: str, asked: Carriage) -> Carried:
+    async def carry(self, person: Person, table: str, asked: TransferRequest) -> TransferProgress:
         """Do what is left to do; return every step with its fate. Raises Wrong."""
-        verify = self._verify(table)
+        verify = self._verify_key_of(table)
         if verify is None:
             raise Wrong(
                 409,
@@ -144,14 +146,19 @@ class Carrier:
         steps: list[Step] = []
         try:
             await self._leave(person, table, asked, word, steps)
-            parts = await self._fetch(table, asked.to, verify, steps)
+            parts = await self._fetch_document(table, asked.to, verify, steps)
             match = await self._hand_over(person, asked, parts, {"verify": verify} | word, steps)
-        except _Stopped as stopped:
-            return Carried(steps=[*steps, stopped.step])
-        return Carried(steps=steps, done=True, match=match)
+        except _StepFailed as stopped:
+            return TransferProgress(steps=[*steps, stopped.step])
+        return TransferProgress(steps=steps, done=True, match=match)
 
     async def _leave(
-        self, person: Person, table: str, asked: Carriage, word: dict[str, Any], steps: list[Step]
+        self,
+        person: Person,
+        table: str,
+        asked: TransferRequest,
+        word: dict[str, Any],
+        steps: list[Step],
     ) -> None:
         """Let the match leave, unless it has left for there."""
         left = await self._read(lambda: self._left(table))
@@ -163,12 +170,12 @@ class Carrier:
         there = self._state(asked.to)
         head = there.head if there is not None else None
         args = {"table": asked.to, "head": head} | word if known is None else known.command.args
-        wish = Wish(id=order, cmd="transfer", args=args)
+        wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
         step = Step(step="transfer", table=table, fate="done")
-        _answered(step, (await self._desk.do(person, table, wish)).reply)
+        _require_result(step, (await self._dispatcher.do(person, table, wish)).reply)
         steps.append(step)
 
-    async def _fetch(
+    async def _fetch_document(
         self, table: str, to: str, verify: str, steps: list[Step]
     ) -> list[dict[str, Any]]:
         """Return the parts of the match that left, signed by the table."""
@@ -177,11 +184,11 @@ class Carrier:
         while len(parts) < count:
             number = len(parts) + 1
             step = Step(step="document", table=table, fate="done", part=number, parts=count)
-            reply = await self._desk.read(table, "document", {"part": number})
-            part = _answered(step, reply)
+            reply = await self._dispatcher.read(table, "document", {"part": number})
+            part = _require_result(step, reply)
             if part.get("to") != to:
-                raise _Stopped(_because(step, _ELSEWHERE))
-            _check_signed(step, part, verify)
+                raise _StepFailed(_refused_step(step, _WENT_ELSEWHERE))
+            _check_signature(step, part, verify)
             parts.append(part)
             count = _count(step, part)
         steps.append(Step(step="document", table=table, fate="done", part=count, parts=count))
@@ -190,7 +197,7 @@ class Carrier:
     async def _hand_over(
         self,
         person: Person,
-        asked: Carriage,
+        asked: TransferRequest,
         parts: Sequence[dict[str, Any]],
         known: dict[str, Any],
         steps: list[Step],
@@ -201,25 +208,29 @@ class Carrier:
             step = Step(
                 step="take_over", table=asked.to, fate="done", part=number, parts=len(parts)
             )
-            args = {name: part[name] for name in sorted(_HANDED_OVER)}
-            wish = Wish(id=f"{asked.id}-{number}", cmd="take_over", args=args | known)
-            said = _answered(step, (await self._desk.do(person, asked.to, wish)).reply)
+            args = {name: part[name] for name in sorted(_PART_FIELDS)}
+            wish = ConsoleCommandRequest(
+                id=f"{asked.id}-{number}", cmd="take_over", args=args | known
+            )
+            said = _require_result(step, (await self._dispatcher.do(person, asked.to, wish)).reply)
             steps.append(step)
             match = said.get("match")
         if match is None:
-            raise _Stopped(_because(step, _MISSING))
+            raise _StepFailed(_refused_step(step, _PARTS_MISSING))
         return match
 
-    def _left(self, table: str) -> Left | None:
+    def _left(self, table: str) -> DepartedMatch | None:
         """Return the match that went from a table and has not arrived, as far as was heard."""
-        n = self._archive.last_of(table, _MATCHES)
+        n = self._archive.last_number_of(table, _MATCH_BOUNDARY_KINDS)
         gone = self._entry(table, n)
         if gone is None or gone.kind != "transferred":
             return None
-        left = Left(table=table, match=str(gone.data.get("match")), to=str(gone.data.get("to")))
+        left = DepartedMatch(
+            table=table, match=str(gone.data.get("match")), to=str(gone.data.get("to"))
+        )
         if left.to not in self._tables.ids:
             return left
-        came = self._entry(left.to, self._archive.last_of(left.to, {"taken_over"}))
+        came = self._entry(left.to, self._archive.last_number_of(left.to, {"taken_over"}))
         if came is not None and (came.data.get("table"), came.data.get("n")) == (table, gone.n):
             return None
         return left
@@ -234,7 +245,7 @@ class Carrier:
         except KeyError:
             return None
 
-    def _takes(self, table: str, here: State | None) -> bool:
+    def _can_take(self, table: str, here: State | None) -> bool:
         """Tell whether a table can take the match of another: by the same rules, and live."""
         there = self._tables.seen(table)
         if here is None or there.state is None:
@@ -243,18 +254,18 @@ class Carrier:
         return same and there.standing(self._now_ms())[0] is Standing.LIVE
 
 
-_MOST_PARTS: Final = 999
-_HANDED_OVER: Final = frozenset({"digest", "sig", "part", "parts", "text"})
-_ELSEWHERE: Final = Failure(
+_MAX_PARTS: Final = 999
+_PART_FIELDS: Final = frozenset({"digest", "sig", "part", "parts", "text"})
+_WENT_ELSEWHERE: Final = Failure(
     code="",
     message="the match went to another table meanwhile",
     action="",
     message_zh="该对局已转往另一张台",
 )
-_MISSING: Final = Failure(
+_PARTS_MISSING: Final = Failure(
     code="", message="parts are missing there: try again", action="", message_zh="数据未齐，请重试"
 )
-_FORGED: Final = Failure(
+_NOT_SIGNED_BY_TABLE: Final = Failure(
     code="",
     message="the document does not bear that table's signature",
     action="",
@@ -262,44 +273,44 @@ _FORGED: Final = Failure(
 )
 
 
-def _answered(step: Step, reply: Reply | None) -> dict[str, Any]:
+def _require_result(step: Step, reply: Reply | None) -> dict[str, Any]:
     """Return what a table answered to a step. Raises _Stopped where it did not do it."""
     if reply is None:
-        raise _Stopped(msgspec.structs.replace(step, fate="unknown"))
+        raise _StepFailed(msgspec.structs.replace(step, fate="unknown"))
     if reply.error is not None:
-        raise _Stopped(_because(step, reply.error))
+        raise _StepFailed(_refused_step(step, reply.error))
     return reply.result or {}
 
 
-def _because(step: Step, why: Failure) -> Step:
+def _refused_step(step: Step, why: Failure) -> Step:
     en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
     return msgspec.structs.replace(
         step, fate="refused", en=en.removesuffix(": "), zh=zh.removesuffix("：")
     )
 
 
-def _check_signed(step: Step, part: dict[str, Any], verify: str) -> None:
+def _check_signature(step: Step, part: dict[str, Any], verify: str) -> None:
     try:
         check_document(str(part["digest"]), verify, str(part["sig"]))
     except (BadSignature, KeyError):
-        raise _Stopped(_because(step, _FORGED)) from None
+        raise _StepFailed(_refused_step(step, _NOT_SIGNED_BY_TABLE)) from None
 
 
 def _count(step: Step, part: dict[str, Any]) -> int:
     """Return of how many parts one is. Raises _Stopped where it lacks what is handed over."""
     count = part.get("parts")
-    if not isinstance(count, int) or not part.keys() >= _HANDED_OVER or count > _MOST_PARTS:
-        raise _Stopped(_because(step, _FORGED))
+    if not isinstance(count, int) or not part.keys() >= _PART_FIELDS or count > _MAX_PARTS:
+        raise _StepFailed(_refused_step(step, _NOT_SIGNED_BY_TABLE))
     return count
 
 
 def _is_free(state: State | None) -> bool:
-    return state is not None and state.match.phase in _FREE
+    return state is not None and state.match.phase in _FREE_PHASES
 
 
-def _fit(state: State | None, table: str) -> Fit:
+def _transfer_target(state: State | None, table: str) -> TransferTarget:
     assert state is not None  # it is free
     number = state.match.table_no
     if number is None:
-        return Fit(table=table)
-    return Fit(table=table, en=f"no. {number}", zh=f"台号{number}")
+        return TransferTarget(table=table)
+    return TransferTarget(table=table, en=f"no. {number}", zh=f"台号{number}")

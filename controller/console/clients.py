@@ -11,18 +11,18 @@ from typing import Any, Final
 
 import zmq
 
-from controller.client.client import ANSWER_S, Client, Identity, NoAnswer
-from controller.console.config import TableLine
+from controller.client.client import ANSWER_S, Client, ClientIdentity, NoAnswer
+from controller.console.config import ConfiguredTable
 from controller.console.keys import identity
 from controller.console.lines.asking import endpoints
 from controller.messages import Command, Reply, Role
 
-IDLE_S: Final = 300.0
-_AGAIN_S: Final = ANSWER_S + 2
+IDLE_TIMEOUT_S: Final = 300.0
+_CLOSE_DELAY_S: Final = ANSWER_S + 2
 """Whoever waits at a client that is used no more has his answer by then, or has none."""
 
 
-class Clients:
+class TableClients:
     """Gives clients. `line` and `keys` return what the configuration says of a table now.
 
     `ids` names a client's own questions.
@@ -31,27 +31,29 @@ class Clients:
     def __init__(
         self,
         context: zmq.Context[Any],
-        line: Callable[[str], TableLine],
+        line: Callable[[str], ConfiguredTable],
         keys: Callable[[str], Path],
         ids: Callable[[], str],
     ) -> None:
-        self._context, self._ids = context, ids
-        self._line, self._keys = line, keys
-        self._open: dict[tuple[str, Role], _Kept] = {}
+        self._context, self._new_id = context, ids
+        self._configured_table, self._key_folder_of = line, keys
+        self._open: dict[tuple[str, Role], _PooledClient] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
-    def of(self, table: str, role: Role) -> "_Kept":
+    def of(self, table: str, role: Role) -> "_PooledClient":
         """Return the client for a table and a role. Raises Wrong without a key, KeyError."""
-        line = self._line(table)
+        line = self._configured_table(table)
         key = table, role
         known = self._open.get(key)
         if known is not None and known.line != line:
             self._retire(key, known)
             known = None
         if known is None:
-            own: Identity = identity(self._keys(table), role)
-            client = Client(endpoints(line), own, self._ids, context=self._context)
-            known = self._open[key] = _Kept(client, line, lambda kept: self._retire(key, kept))
+            own: ClientIdentity = identity(self._key_folder_of(table), role)
+            client = Client(endpoints(line), own, self._new_id, context=self._context)
+            known = self._open[key] = _PooledClient(
+                client, line, lambda kept: self._retire(key, kept)
+            )
         return known
 
     async def close(self) -> None:
@@ -62,34 +64,36 @@ class Clients:
         self._open.clear()
         await asyncio.gather(*left, *self._closing, return_exceptions=True)
 
-    def _retire(self, key: tuple[str, Role], kept: "_Kept") -> None:
+    def _retire(self, key: tuple[str, Role], kept: "_PooledClient") -> None:
         """Use a client no more, and close it once nobody waits for it."""
         if self._open.get(key) is kept:
             del self._open[key]
-            task = asyncio.create_task(_later(kept))
+            task = asyncio.create_task(_close_later(kept))
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
 
 
-async def _later(kept: "_Kept") -> None:
+async def _close_later(kept: "_PooledClient") -> None:
     try:
-        await asyncio.sleep(_AGAIN_S)
+        await asyncio.sleep(_CLOSE_DELAY_S)
     finally:
         await kept.end()
 
 
-class _Kept:
+class _PooledClient:
     """A client, and when it was used last."""
 
-    def __init__(self, client: Client, line: TableLine, retire: Callable[["_Kept"], None]) -> None:
+    def __init__(
+        self, client: Client, line: ConfiguredTable, retire: Callable[["_PooledClient"], None]
+    ) -> None:
         self.line = line
         self._client, self._retire = client, retire
-        self._idle = self._rest()
+        self._idle_timer = self._rest()
 
     async def send(self, command: Command) -> Reply:
         """Send a command as it is and return the answer. Raises NoAnswer, BadAddress."""
-        self._idle.cancel()
-        self._idle = self._rest()
+        self._idle_timer.cancel()
+        self._idle_timer = self._rest()
         try:
             return await self._client.send(command)
         except NoAnswer:
@@ -98,8 +102,8 @@ class _Kept:
 
     async def end(self) -> None:
         """Close it."""
-        self._idle.cancel()
+        self._idle_timer.cancel()
         await self._client.close()
 
     def _rest(self) -> asyncio.TimerHandle:
-        return asyncio.get_running_loop().call_later(IDLE_S, lambda: self._retire(self))
+        return asyncio.get_running_loop().call_later(IDLE_TIMEOUT_S, lambda: self._retire(self))

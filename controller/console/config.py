@@ -13,12 +13,12 @@ from msgspec import Meta, field
 
 from controller import tomlfile
 from controller.config import ConfigError, Name, Text
-from controller.whole_files import put_over
+from controller.whole_files import replace_file
 
 TABLES_FILE: Final = "tables.toml"
 _MODE: Final = 0o640
 
-Listen = Annotated[
+ListenAddress = Annotated[
     str,
     Meta(
         pattern=r"^([^\s/:\[\]]+|\[[0-9a-fA-F:]+\]):\d{1,5}$",
@@ -32,14 +32,14 @@ Reached = Annotated[
         description='an address like "tcp://192.168.1.11:5556"',
     ),
 ]
-ServerKey = Annotated[
+ServerPublicKey = Annotated[
     str,
     Meta(
         pattern=r"^[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}$",
         description="the table's public-key, 40 characters, as its keys/table.key has it",
     ),
 ]
-Verify = Annotated[
+VerifyKey = Annotated[
     str,
     Meta(
         pattern="^[0-9a-f]{64}$",
@@ -53,8 +53,8 @@ Origin = Annotated[
         description='an address like "http://192.168.1.5:8080", without a path',
     ),
 ]
-Hours = Annotated[int, Meta(ge=1, le=720, description="1 to 720 hours")]
-Area = Annotated[
+InvitationHours = Annotated[int, Meta(ge=1, le=720, description="1 to 720 hours")]
+AreaName = Annotated[
     str,
     Meta(
         pattern=r"^[^\x00-\x1f\x7f/\s](?:[^\x00-\x1f\x7f/]{0,22}[^\x00-\x1f\x7f/\s])?$",
@@ -76,13 +76,13 @@ class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     name: Text = "dealtable"
-    listen: Listen = "127.0.0.1:8080"
+    listen: ListenAddress = "127.0.0.1:8080"
     store: Text = "sqlite:///console.db"
     keys: Path = Path("keys")
     tls_cert: Path | None = None
     tls_key: Path | None = None
     public_url: Origin | None = None
-    invitation_h: Hours = 24
+    invitation_h: InvitationHours = 24
     events: tuple[Path, ...] = ()
     release: Path | None = None
     release_key: Path | None = None
@@ -107,12 +107,12 @@ class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return int(self.listen.rpartition(":")[2])
 
     @property
-    def is_open_and_plain(self) -> bool:
+    def is_unencrypted_on_network(self) -> bool:
         """Whether PINs cross the network unsealed."""
         return self.tls_cert is None and not _is_loopback(self.host)
 
 
-class TableLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One table: where it is, and its keys: `server_key` (CURVE), `verify` (Ed25519, where known).
 
     `keys`: a folder like the console's, for this table alone.
@@ -121,9 +121,9 @@ class TableLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: Name
     feed: Reached
     commands: Reached
-    server_key: ServerKey
-    area: Area = "A"
-    verify: Verify | None = None
+    server_key: ServerPublicKey
+    area: AreaName = "A"
+    verify: VerifyKey | None = None
     keys: Path | None = None
 
 
@@ -131,13 +131,13 @@ class ConsoleConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole console.toml."""
 
     console: Own
-    tables: tuple[TableLine, ...] = ()
+    tables: tuple[ConfiguredTable, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse two tables of one name."""
-        _refuse_twice(self.tables)
+        _refuse_duplicates(self.tables)
 
-    def keys_of(self, table: TableLine) -> Path:
+    def keys_of(self, table: ConfiguredTable) -> Path:
         """Return the folder of the keys with which the console comes to a table."""
         return table.keys or self.console.keys
 
@@ -145,10 +145,10 @@ class ConsoleConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _TablesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole tables.toml."""
 
-    tables: tuple[TableLine, ...] = field(default=())
+    tables: tuple[ConfiguredTable, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        _refuse_twice(self.tables)
+        _refuse_duplicates(self.tables)
 
 
 def load(path: Path) -> ConsoleConfig:
@@ -162,7 +162,7 @@ def load(path: Path) -> ConsoleConfig:
         own.setdefault("keys", "keys")
     config = tomlfile.fit(raw, ConsoleConfig, ConfigError, name=str(path), folder=path.parent)
     console = msgspec.structs.replace(
-        config.console, store=_from_folder(config.console.store, path.parent)
+        config.console, store=_resolve_store(config.console.store, path.parent)
     )
     beside = path.parent / TABLES_FILE
     said = {table.id for table in config.tables}
@@ -170,24 +170,26 @@ def load(path: Path) -> ConsoleConfig:
     return ConsoleConfig(console, config.tables + more)
 
 
-def read_tables(path: Path) -> tuple[TableLine, ...]:
+def read_tables(path: Path) -> tuple[ConfiguredTable, ...]:
     """Return the tables of a tables.toml; none where there is no such file. Raises ConfigError."""
     if not path.exists():
         return ()
     return tomlfile.read(path, _TablesFile, ConfigError).tables
 
 
-def write_tables(path: Path, tables: tuple[TableLine, ...]) -> None:
+def write_tables(path: Path, tables: tuple[ConfiguredTable, ...]) -> None:
     """Write a tables.toml, whole or not at all. Raises OSError."""
     lines = ["# Written by the set-up page of the console; a table in console.toml comes first."]
     for table in tables:
         lines += ["", "[[tables]]"]
         said = msgspec.to_builtins(table, enc_hook=str)
-        lines += [f"{key} = {_quoted(value)}" for key, value in said.items() if value is not None]
-    put_over(path, ("\n".join(lines) + "\n").encode(), _MODE)
+        lines += [
+            f"{key} = {_toml_string(value)}" for key, value in said.items() if value is not None
+        ]
+    replace_file(path, ("\n".join(lines) + "\n").encode(), _MODE)
 
 
-def _refuse_twice(tables: tuple[TableLine, ...]) -> None:
+def _refuse_duplicates(tables: tuple[ConfiguredTable, ...]) -> None:
     first: dict[str, int] = {}
     for number, table in enumerate(tables):
         known = first.setdefault(table.id, number)
@@ -195,12 +197,12 @@ def _refuse_twice(tables: tuple[TableLine, ...]) -> None:
             raise ValueError(f"tables[{number}].id: expected another one than tables[{known}]")
 
 
-def _quoted(text: str) -> str:
+def _toml_string(text: str) -> str:
     """Return TOML's basic string; JSON's escapes are all TOML's, too."""
     return msgspec.json.encode(text).decode()
 
 
-def _from_folder(store: str, folder: Path) -> str:
+def _resolve_store(store: str, folder: Path) -> str:
     """Let a SQLite file count from the folder of the configuration."""
     head, slashes, file = store.partition(":///")
     if not head.startswith("sqlite") or not slashes or not file or file.startswith("/"):

@@ -10,34 +10,34 @@ import msgspec
 from sqlalchemy import Engine
 
 from controller.console.acts import Acts
-from controller.console.config import TABLES_FILE, ConsoleConfig, TableLine
+from controller.console.config import TABLES_FILE, ConfiguredTable, ConsoleConfig
 from controller.console.desk import Desk, Lines
 from controller.console.findings import Findings
-from controller.console.hall import Hall, OfAll
+from controller.console.hall import Hall, HallPart
 from controller.console.keeping import SheetKeeper
-from controller.console.lookers import Lookers
+from controller.console.lookers import StreamLimits
 from controller.console.one_table import TablePages
-from controller.console.pacing import ORDERS_A_SECOND, ORDERS_AT_ONCE, Pace
+from controller.console.pacing import COMMAND_BURST, COMMANDS_PER_SECOND, Pace
 from controller.console.people import People
-from controller.console.rings import Rings
-from controller.console.running import Running
+from controller.console.rings import AlertSounds
+from controller.console.running import TaskSupervisor
 from controller.console.seen import Result, Run, Seen, Tables
 from controller.console.sessions import Sessions
-from controller.console.store.acts import KeptActs
+from controller.console.store.acts import AreaActionLog
 from controller.console.store.archive import Archive
 from controller.console.store.orders import Orders
-from controller.console.store.sheets import Sheets
-from controller.console.store.takes import KeptTakes
-from controller.console.takes import Takes
+from controller.console.store.sheets import ScoreSheetStore
+from controller.console.store.takes import AssignmentStore
+from controller.console.takes import CallAssignments
 from controller.console.view.areas import areas
 from controller.messages import Role
 from controller.release import Manifest
 
-MOST_STRANGERS: Final = 2
+MAX_ANONYMOUS_REQUESTS: Final = 2
 """Others wait for their turn: a hall full of telephones keeps no referee waiting."""
 
 
-class Keeper(Protocol):
+class BackgroundService(Protocol):
     """Something that runs as long as the console does."""
 
     def start(self) -> None:
@@ -47,7 +47,7 @@ class Keeper(Protocol):
         """End; nothing is left running."""
 
 
-class StoreView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class StoreOutageView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The database takes nothing down, since `since_ms` (console's clock).
 
     `waiting`: events that wait in the console's memory; `refused`: how many found no room there
@@ -84,9 +84,9 @@ class Console:
         manifest: Manifest | None = None,
         unsigned_heads: Callable[[str], int] = lambda table: 0,
         check: Run | None = None,
-        running: Running | None = None,
+        running: TaskSupervisor | None = None,
     ) -> None:
-        self.running = running or Running()
+        self.running = running or TaskSupervisor()
         self.begin, self.ending = self.running.begin, self.running.ending
         self.config, self.path = config, path
         self.tables, self.now_ms, self.entropy = tables, now_ms, entropy
@@ -96,7 +96,7 @@ class Console:
         invitation_ms = config.console.invitation_h * 3_600_000
         people = people or People(engine, now_ms, entropy, invitation_ms=invitation_ms)
         self.sessions = Sessions(people, read, now_ms, check)
-        self.takes = Takes(KeptTakes(engine), write, now_ms)
+        self.takes = CallAssignments(AssignmentStore(engine), write, now_ms)
         self.desk = Desk(
             tables,
             Orders(engine),
@@ -108,25 +108,25 @@ class Console:
             now_ms=now_ms,
             executed=self.archive.executed,
         )
-        self.acts = Acts(self.desk, Orders(engine), KeptActs(engine), write)
+        self.acts = Acts(self.desk, Orders(engine), AreaActionLog(engine), write)
         self.findings = Findings(
             tables, self.archive, self.takes.who, read, manifest, unsigned_heads, self.begin
         )
-        self.hall = Hall(tables, self.takes, now_ms, self._parts(), self.begin)
+        self.hall = Hall(tables, self.takes, now_ms, self._hall_parts(), self.begin)
         self.pages = TablePages(tables, self.desk, self.hall, self.archive, self.past, now_ms)
-        sheets = Sheets(engine, now_ms)
-        self.keepers: list[Keeper] = [
+        sheets = ScoreSheetStore(engine, now_ms)
+        self.services: list[BackgroundService] = [
             SheetKeeper(tables, self.desk, sheets, write),
             self.findings,
         ]
-        self.lookers, self.rings = Lookers(), Rings()
-        self.pace = Pace(ORDERS_AT_ONCE, ORDERS_A_SECOND)
+        self.lookers, self.rings = StreamLimits(), AlertSounds()
+        self.pace = Pace(COMMAND_BURST, COMMANDS_PER_SECOND)
         self.run = entropy(8).hex()
         """Names this run of the console: numbers that a page knows of another one mean nothing."""
-        self.strangers = asyncio.Semaphore(MOST_STRANGERS)
+        self.strangers = asyncio.Semaphore(MAX_ANONYMOUS_REQUESTS)
         """Questions of people without a login, which the database answers: held meanwhile."""
 
-    def line(self, table: str) -> TableLine:
+    def line(self, table: str) -> ConfiguredTable:
         """Return what the configuration says of a table. Raises KeyError."""
         for one in self.config.tables:
             if one.id == table:
@@ -146,22 +146,22 @@ class Console:
         """Where the set-up page writes the tables that it found."""
         return None if self.path is None else self.path.parent / TABLES_FILE
 
-    def _parts(self) -> dict[str, tuple[OfAll, frozenset[Role]]]:
+    def _hall_parts(self) -> dict[str, tuple[HallPart, frozenset[Role]]]:
         """Return the parts of the hall's pages made of all tables, and the roles that see them."""
         everybody = frozenset(Role) - {Role.TABLE}
         return {
             "areas": (areas, everybody),
             "acts": (self.acts.view, frozenset({Role.CHIEF, Role.REFEREE})),
-            "store": (self._store, everybody - {Role.OBSERVER}),
+            "store": (self._store_outage, everybody - {Role.OBSERVER}),
             "chief": (self.findings.view, frozenset({Role.CHIEF})),
         }
 
-    def _store(self, seen: Sequence[Seen], now_ms: int) -> StoreView | None:
+    def _store_outage(self, seen: Sequence[Seen], now_ms: int) -> StoreOutageView | None:
         """Return what is shown of the database while it takes nothing down."""
         how = self.tables.store_standing
         if how.away_since_ms is None:
             return None
-        return StoreView(since_ms=how.away_since_ms, waiting=how.waiting, refused=how.refused)
+        return StoreOutageView(since_ms=how.away_since_ms, waiting=how.waiting, refused=how.refused)
 
     def stepped(self, by_ms: int) -> None:
         """Take it that the clock was set by so much: what lasts has lasted no longer by it."""
@@ -174,7 +174,7 @@ class Console:
         await self.acts.load()
         self.pages.start()
         self.hall.start()
-        for keeper in self.keepers:
+        for keeper in self.services:
             keeper.start()
 
     async def close(self) -> None:
@@ -182,5 +182,5 @@ class Console:
         self.ending.set()
         parts = (self.takes, self.sessions, self.desk, self.hall, self.pages)
         async with AsyncExitStack() as stack:
-            for end in (*(part.close for part in parts), *(one.close for one in self.keepers)):
+            for end in (*(part.close for part in parts), *(one.close for one in self.services)):
                 stack.push_async_callback(end)

@@ -22,29 +22,29 @@ from controller.console.people import Person
 from controller.console.seen import Result, Run, Seen, Tables
 from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
-from controller.console.wish import Answered, Fate, OrderView, Wish
+from controller.console.wish import Answered, CommandStatusView, ConsoleCommandRequest, Fate
 from controller.console.wrong import Wrong, no_table
 from controller.loggers import structlog
 from controller.messages import Command, Event, Failure, Phase, Reply, Role
-from controller.tomlwords import printable
+from controller.tomlwords import escape_unprintable
 
 _log = structlog.get_logger("console")
 
 LAST: Final = 20
 """Orders that a table's page shows."""
-_MOST_SEEN: Final = 1_024
+_MAX_REMEMBERED_COMMANDS: Final = 1_024
 """How many executed orders are remembered for one table."""
-_LONGEST_ID: Final = 64
-_UNTOLD: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
+_MAX_ID_LENGTH: Final = 64
+_UNKNOWN_RESULT_CODES: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
 """The gateway's word that it does not know what became of an order."""
-_NOT_OF_IT: Final = (
-    _UNTOLD
+_NO_RESULT_CODES: Final = (
+    _UNKNOWN_RESULT_CODES
     | {"TOO_MANY", "UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"}
     | {"WRONG_ROLE", "BAD_SIGNATURE", "ORDER_OVER", "ID_TAKEN"}
 )
 """What an order that is asked for again may be told without that its fate is known: who may give
 one now says nothing of then, and of one that is over the table itself does not know more."""
-UNWRITTEN: Final = Failure(
+STORE_UNAVAILABLE: Final = Failure(
     code="",
     message="the console's database takes nothing down, so that nothing was sent",
     action="its log says why",
@@ -89,30 +89,32 @@ class Desk:
         executed: Callable[[str, Collection[str]], Mapping[str, int]] = lambda table, orders: {},
     ) -> None:
         self._tables, self._orders, self._run, self._lines = tables, orders, run, lines
-        self._table_key, self._keys = table_key, keys
-        self._ids, self._now_ms = ids, now_ms
+        self._table_key_of, self._key_folder_of = table_key, keys
+        self._new_id, self._now_ms = ids, now_ms
         self._seen: dict[str, dict[str, int | None]] = {}
-        self._archived = executed
-        self._open: dict[str, _Open] = {}
-        self._out: set[str] = set()
+        self._find_archived = executed
+        self._open: dict[str, _PendingCommand] = {}
+        self._sent_ids: set[str] = set()
         self.on_orders: Callable[[str], None] = lambda table: None
         self.on_fate: Callable[[str, Answered | None], None] = lambda order, told: None
         self.on_executed: Callable[[str, str], None] = lambda table, order: None
 
-    async def do(self, person: Person, table: str, wish: Wish) -> Answered:
+    async def do(self, person: Person, table: str, wish: ConsoleCommandRequest) -> Answered:
         """Give an order; the same id again asks for the fate of the same order.
 
         Raises Wrong where the person may not, or the id is another order's. Who goes away
         meanwhile changes nothing: it is carried on.
         """
-        self._check(person, table, wish)
+        self._check_permission(person, table, wish)
         known = self._open.get(wish.id)
         if known is None:
-            known = self._begin(person.name, table, wish, self._carried(person, table, wish))
+            known = self._start_task(
+                person.name, table, wish, self._write_and_send(person, table, wish)
+            )
         elif (known.person, known.table, known.wish) != (person.name, table, wish):
             raise _other(wish.id)
         told = await asyncio.shield(known.task)
-        return self._unsealed(person, table, told)
+        return self._unseal(person, table, told)
 
     async def again(self, person: Person, table: str, order: str) -> Answered:
         """Ask what became of an order that has no answer, whoever has given it.
@@ -124,28 +126,34 @@ class Desk:
         given = await self._run(lambda: self._orders.find(order))
         if given is None or given.table != table:
             raise Wrong(404, f"there is no order {order} here", "没有此命令")
-        _require_his(person, given)
+        _require_may_ask(person, given)
         if given.reply is None:
             said = given.command
-            wish = Wish(
+            wish = ConsoleCommandRequest(
                 id=said.id, cmd=said.cmd, args=said.args, deal=said.deal, attempt=said.attempt
             )
             known = self._open.get(order)
             if known is None:
                 _log.info("asked for again", table=table, cmd=said.cmd, by=person.name)
-                known = self._begin(given.person, table, wish, self._sent(given, again=True))
+                known = self._start_task(
+                    given.person, table, wish, self._send_logged(given, again=True)
+                )
             told = await asyncio.shield(known.task)
         else:
             told = Answered(given.reply)
         # What was sealed to a chief is for the one alone who ordered it.
-        return self._unsealed(person, table, told) if person.name == given.person else told
+        return self._unseal(person, table, told) if person.name == given.person else told
 
-    def _begin(
-        self, person: str, table: str, wish: Wish, carried: Coroutine[Any, Any, Answered]
-    ) -> "_Open":
+    def _start_task(
+        self,
+        person: str,
+        table: str,
+        wish: ConsoleCommandRequest,
+        carried: Coroutine[Any, Any, Answered],
+    ) -> "_PendingCommand":
         task = asyncio.create_task(carried)
-        known = self._open[wish.id] = _Open(person, table, wish, task)
-        task.add_done_callback(lambda done: self._is_over(wish.id, table, done))
+        known = self._open[wish.id] = _PendingCommand(person, table, wish, task)
+        task.add_done_callback(lambda done: self._task_done(wish.id, table, done))
         return known
 
     async def read(
@@ -156,7 +164,7 @@ class Desk:
         role: Role = Role.OBSERVER,
     ) -> Reply:
         """Ask a table what changes nothing. Raises Wrong where it does not answer."""
-        command = Command(id=self._ids(), cmd=cmd, args=dict(args or {}))
+        command = Command(id=self._new_id(), cmd=cmd, args=dict(args or {}))
         try:
             return await self._lines(table, role).send(command)
         except (NoAnswer, BadAddress) as silent:
@@ -164,11 +172,11 @@ class Desk:
                 504, f"table {table} does not answer: {silent}", f"{table}没有应答"
             ) from None
 
-    async def orders(self, table: str) -> list[OrderView]:
+    async def orders(self, table: str) -> list[CommandStatusView]:
         """Return the newest orders of a table with their fate, the newest first."""
         given = await self._run(lambda: self._orders.last(table, LAST))
         seen = await self.executed(table, [one.command.id for one in given])
-        return [self._view(one, seen.get(one.command.id)) for one in given]
+        return [self._status_view(one, seen.get(one.command.id)) for one in given]
 
     async def executed(self, table: str, orders: Collection[str]) -> dict[str, int]:
         """Return which of these orders a table's journal has as carried out, with their numbers.
@@ -177,7 +185,7 @@ class Desk:
         """
         known = self._seen.get(table, {})
         unknown = [order for order in orders if order not in known]
-        found = await self._run(lambda: self._archived(table, unknown)) if unknown else {}
+        found = await self._run(lambda: self._find_archived(table, unknown)) if unknown else {}
         told = {**found, **{o: n for o in orders if (n := self._seen.get(table, {}).get(o))}}
         for order in unknown:
             self._remember(table, order, told.get(order))
@@ -188,7 +196,7 @@ class Desk:
         order = event.data.get("id")
         if event.kind != "command" or not isinstance(order, str) or "refused" in event.data:
             return
-        if len(order) > _LONGEST_ID:  # no order of ours
+        if len(order) > _MAX_ID_LENGTH:  # no order of ours
             return
         self._remember(event.table, order, event.n)
         self.on_executed(event.table, order)
@@ -199,7 +207,7 @@ class Desk:
         one."""
         seen = self._seen.setdefault(table, {})
         seen.pop(order, None)
-        if len(seen) >= _MOST_SEEN:
+        if len(seen) >= _MAX_REMEMBERED_COMMANDS:
             del seen[next(iter(seen))]
         seen[order] = n
 
@@ -216,7 +224,7 @@ class Desk:
         except KeyError:
             raise no_table(table) from None
 
-    def _check(self, person: Person, table: str, wish: Wish) -> None:
+    def _check_permission(self, person: Person, table: str, wish: ConsoleCommandRequest) -> None:
         self._require_table(table)
         order = COMMANDS.get(wish.cmd)
         if order is not None and not order.signed:
@@ -225,37 +233,41 @@ class Desk:
             why = refusal(wish.cmd, person.role, Phase.EMPTY)
             assert why is not None  # whatever the phase
             en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
-            raise Wrong(403 if order is not None else 400, printable(en), printable(zh))
+            raise Wrong(
+                403 if order is not None else 400, escape_unprintable(en), escape_unprintable(zh)
+            )
 
-    async def _carried(self, person: Person, table: str, wish: Wish) -> Answered:
-        given = await self._kept(lambda: self._orders.find(wish.id))
+    async def _write_and_send(
+        self, person: Person, table: str, wish: ConsoleCommandRequest
+    ) -> Answered:
+        given = await self._use_store(lambda: self._orders.find(wish.id))
         if given is not None:
-            if not _is_same(given, person, table, wish):
+            if not _is_same_request(given, person, table, wish):
                 raise _other(wish.id)
             if given.reply is not None:
                 return Answered(given.reply)
-            return await self._sent(given, again=True)
+            return await self._send_logged(given, again=True)
         given = Given(
             table=table,
             person=person.name,
             role=person.role,
             at_ms=self._now_ms(),
-            command=await self._signed(person, table, wish),
+            command=await self._sign(person, table, wish),
         )
-        await self._kept(lambda: self._orders.write(given))
+        await self._use_store(lambda: self._orders.write(given))
         self._remember(table, wish.id, None)
-        return await self._sent(given, again=False)
+        return await self._send_logged(given, again=False)
 
-    async def _kept(self, call: Callable[[], Result]) -> Result:
+    async def _use_store(self, call: Callable[[], Result]) -> Result:
         """Read or write what has to be before anything is sent. Raises Wrong where it cannot be."""
         try:
             return await self._run(call)
         except StoreError as failed:
             _log.error("order not sent: the database failed", why=str(failed))
-            en, zh = UNWRITTEN.message, UNWRITTEN.message_zh
+            en, zh = STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh
             raise Wrong(503, en, zh) from None
 
-    async def _signed(self, person: Person, table: str, wish: Wish) -> Command:
+    async def _sign(self, person: Person, table: str, wish: ConsoleCommandRequest) -> Command:
         """Return the order as it goes out. Raises Wrong where the table was never heard."""
         state = self._require_table(table).state
         boot = state.boot if state is not None else await self._boot(table, person.role)
@@ -269,10 +281,10 @@ class Desk:
             args=wish.args,
         )
         self._require_table(table)  # it may have been let go meanwhile
-        seed = identity(self._keys(table), person.role).seed
+        seed = identity(self._key_folder_of(table), person.role).seed
         assert seed is not None
         try:
-            return signing.sign(command, self._table_key(table), seed)
+            return signing.sign(command, self._table_key_of(table), seed)
         except ValueError as wrong:
             raise Wrong(
                 400, f"{wish.cmd} cannot be signed: {wrong}", f"无法签名：{wrong}"
@@ -292,33 +304,33 @@ class Desk:
             )
         return boot
 
-    async def _sent(self, given: Given, again: bool) -> Answered:
+    async def _send_logged(self, given: Given, again: bool) -> Answered:
         order, table = given.command, given.table
         try:
             line = self._lines(table, given.role)
         except KeyError:  # let go meanwhile
             raise no_table(table) from None
-        self._out.add(order.id)
+        self._sent_ids.add(order.id)
         self.on_orders(table)
         self.on_fate(order.id, None)
         try:
             reply = await line.send(order)
         except (NoAnswer, BadAddress) as silent:
-            return self._unknown(given, str(silent))
-        untold = _NOT_OF_IT if again else _UNTOLD
+            return self._unknown_result(given, str(silent))
+        untold = _NO_RESULT_CODES if again else _UNKNOWN_RESULT_CODES
         if reply.error is not None and reply.error.code in untold:
-            return self._unknown(given, reply.error.message)
+            return self._unknown_result(given, reply.error.message)
         try:
             await self._run(lambda: self._orders.answered(order.id, reply))
         except StoreError as failed:  # it is unknown again after a restart, and can be asked for
             _log.error("answer not kept", table=table, cmd=order.cmd, why=str(failed))
         return Answered(reply)
 
-    def _is_over(self, order: str, table: str, done: "asyncio.Task[Answered]") -> None:
+    def _task_done(self, order: str, table: str, done: "asyncio.Task[Answered]") -> None:
         """Tell how an order ended; whoever asked may be gone."""
         del self._open[order]
-        was_out = order in self._out
-        self._out.discard(order)
+        was_out = order in self._sent_ids
+        self._sent_ids.discard(order)
         if done.cancelled():  # the desk ends: nobody is left to be told
             return
         failed = done.exception()
@@ -329,48 +341,48 @@ class Desk:
             self.on_fate(order, Answered(None))
         self.on_orders(table)
 
-    def _unknown(self, given: Given, why: str) -> Answered:
+    def _unknown_result(self, given: Given, why: str) -> Answered:
         _log.warning("order unanswered", table=given.table, cmd=given.command.cmd, why=why)
         return Answered(None, why)
 
-    def _unsealed(self, person: Person, table: str, told: Answered) -> Answered:
+    def _unseal(self, person: Person, table: str, told: Answered) -> Answered:
         """Open what was sealed to a chief, for the one who ordered it, on its way to him."""
         reply = told.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
             return told
-        result = opened(self._keys(table), Role.CHIEF, reply.result)
+        result = opened(self._key_folder_of(table), Role.CHIEF, reply.result)
         return Answered(msgspec.structs.replace(reply, result=result))
 
-    def _view(self, given: Given, seen: int | None) -> OrderView:
+    def _status_view(self, given: Given, seen: int | None) -> CommandStatusView:
         reply, command = given.reply, given.command
         error = None if reply is None else reply.error
-        return OrderView(
+        return CommandStatusView(
             id=command.id,
             cmd=command.cmd,
             person=given.person,
             role=given.role,
             at_ms=given.at_ms,
-            fate=self._fate(given),
+            fate=self._status(given),
             seen=seen,
             error=error,
         )
 
-    def _fate(self, given: Given) -> Fate:
+    def _status(self, given: Given) -> Fate:
         if given.reply is None:
             return "sent" if given.command.id in self._open else "unknown"
         return "done" if given.reply.ok else "refused"
 
 
-class _Open(NamedTuple):
+class _PendingCommand(NamedTuple):
     """An order that is carried on, whoever waits for it."""
 
     person: str
     table: str
-    wish: Wish
+    wish: ConsoleCommandRequest
     task: "asyncio.Task[Answered]"
 
 
-def _require_his(person: Person, given: Given) -> None:
+def _require_may_ask(person: Person, given: Given) -> None:
     """Let only those ask for another's order who could have given it as it was. Raises Wrong."""
     order = COMMANDS.get(given.command.cmd)
     may = order is not None and person.role in order.roles
@@ -382,7 +394,7 @@ def _require_his(person: Person, given: Given) -> None:
         )
 
 
-def _is_same(given: Given, person: Person, table: str, wish: Wish) -> bool:
+def _is_same_request(given: Given, person: Person, table: str, wish: ConsoleCommandRequest) -> bool:
     """Tell whether somebody means the order that was given, and gave it himself."""
     said = given.command
     meant = (person.name, table, wish.cmd, wish.args, wish.deal, wish.attempt)

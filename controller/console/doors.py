@@ -20,16 +20,16 @@ from controller.loggers import structlog
 MOST_OF_ONE: Final = 256
 """Connections of one address; a browser has six, and a router may stand before a few dozen of them
 (provisional). This computer's own are not counted: a proxy would be one of them."""
-HEAD_S: Final = 15.0
+REQUEST_TIMEOUT_S: Final = 15.0
 """How long a connection may be open before it has asked for something, and between two requests
 from the first letter of the second; with TLS so long for the greeting before that, too."""
 AT_ONCE: Final = 3_000
 A_SECOND: Final = 100.0
 """Questions of one address: so many at once, and so many a second on and on (provisional). Forty
 tablets behind one router load a page of some forty files each after a restart."""
-SLOW_S: Final = 20.0
+WRITE_TIMEOUT_S: Final = 20.0
 """How long somebody may take nothing of what he is sent, once no more of it fits on the way."""
-_PAUSE_S: Final = 0.5
+_ACCEPT_RETRY_S: Final = 0.5
 """Where this computer can take no more."""
 _log = structlog.get_logger("console")
 
@@ -41,25 +41,25 @@ class Door(H11Protocol):
     def __init__(self, *args: Any, **more: Any) -> None:
         """Have no timer yet."""
         super().__init__(*args, **more)
-        self._late: asyncio.TimerHandle | None = None
-        self._slow: asyncio.TimerHandle | None = None
+        self._request_timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
         self.on_answered: Callable[[Door], bool] = lambda door: True
         self.on_lost: Callable[[Door], None] = lambda door: None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to hear somebody."""
         super().connection_made(transport)
-        self._look()
+        self._update_request_timer()
 
     def data_received(self, data: bytes) -> None:
         """Take what comes."""
         super().data_received(data)
-        self._look()
+        self._update_request_timer()
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         super().on_response_complete()
-        self._look()
+        self._update_request_timer()
         if not self.on_answered(self):
             self.transport.close()
 
@@ -70,41 +70,41 @@ class Door(H11Protocol):
         sleeps with its line would keep it from the others of its browser.
         """
         super().pause_writing()
-        if self._slow is None:
-            self._slow = self.loop.call_later(SLOW_S, self.transport.abort)
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(WRITE_TIMEOUT_S, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Go on."""
-        self._take_up()
+        self._cancel_write_timer()
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave no timer."""
         self._stop()
-        self._take_up()
+        self._cancel_write_timer()
         super().connection_lost(exc)
         self.on_lost(self)
 
-    def _look(self) -> None:
+    def _update_request_timer(self) -> None:
         """Count the time while nothing is asked; between two requests uvicorn does, at first."""
         asked = self.cycle is not None and not self.cycle.response_complete
         if asked or self.timeout_keep_alive_task is not None:
             self._stop()
-        elif self._late is None:
-            self._late = self.loop.call_later(HEAD_S, self.transport.close)
+        elif self._request_timer is None:
+            self._request_timer = self.loop.call_later(REQUEST_TIMEOUT_S, self.transport.close)
 
     def _stop(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+        if self._request_timer is not None:
+            self._request_timer.cancel()
+            self._request_timer = None
 
-    def _take_up(self) -> None:
-        if self._slow is not None:
-            self._slow.cancel()
-            self._slow = None
+    def _cancel_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
 
 
-class Entrance:
+class ConnectionLimiter:
     """Takes connections off a socket and gives each its door: so many of one address.
 
     They count from the first moment, also those that have not greeted yet. Who asks on and on as
@@ -114,11 +114,11 @@ class Entrance:
     def __init__(
         self, listening: socket.socket, door: Callable[[], Door], tls: ssl.SSLContext | None = None
     ) -> None:
-        self._listening, self._door, self._tls = listening, door, tls
-        self._inside: dict[Door, str] = {}
+        self._listening, self._make_connection, self._tls = listening, door, tls
+        self._address_of: dict[Door, str] = {}
         self._open: Counter[str] = Counter()
-        self._pace = Pace(AT_ONCE, A_SECOND)
-        self._greeting: set[asyncio.Task[None]] = set()
+        self._request_buckets = Pace(AT_ONCE, A_SECOND)
+        self._handshakes: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Take connections until this is cancelled; whoever is still greeting is left then."""
@@ -130,30 +130,30 @@ class Entrance:
                     line, address = await loop.sock_accept(self._listening)
                 except OSError as error:  # gone again, or this computer is full
                     _log.warning("a connection was not taken", why=error.strerror)
-                    await asyncio.sleep(_PAUSE_S)
+                    await asyncio.sleep(_ACCEPT_RETRY_S)
                     continue
                 self._take(line, counted(address[0]))
         finally:
             await asyncio.sleep(0)  # who was taken last greets by now, and closes what it has
-            for task in self._greeting:
+            for task in self._handshakes:
                 task.cancel()
-            await asyncio.gather(*self._greeting, return_exceptions=True)
+            await asyncio.gather(*self._handshakes, return_exceptions=True)
 
     def _take(self, line: socket.socket, host: str) -> None:
-        if host and (self._open[host] >= MOST_OF_ONE or not self._may_ask(host)):
+        if host and (self._open[host] >= MOST_OF_ONE or not self._may_request(host)):
             line.close()
             return
-        door = self._door()
-        door.on_answered, door.on_lost = self._answered, self._left
-        self._inside[door] = host
+        door = self._make_connection()
+        door.on_answered, door.on_lost = self._may_continue, self._left
+        self._address_of[door] = host
         self._open[host] += 1
-        task = asyncio.ensure_future(self._greet(line, door))
-        self._greeting.add(task)
-        task.add_done_callback(self._greeting.discard)
+        task = asyncio.ensure_future(self._shake_hands(line, door))
+        self._handshakes.add(task)
+        task.add_done_callback(self._handshakes.discard)
 
-    async def _greet(self, line: socket.socket, door: Door) -> None:
+    async def _shake_hands(self, line: socket.socket, door: Door) -> None:
         """Let a door hear a connection, once it is sealed where it has to be."""
-        late_s = None if self._tls is None else HEAD_S
+        late_s = None if self._tls is None else REQUEST_TIMEOUT_S
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: door, line, ssl=self._tls, ssl_handshake_timeout=late_s
@@ -161,15 +161,15 @@ class Entrance:
         except OSError:  # it speaks no TLS, or left, or took too long
             self._left(door)
 
-    def _may_ask(self, host: str) -> bool:
-        return self._pace.take(host, asyncio.get_running_loop().time())
+    def _may_request(self, host: str) -> bool:
+        return self._request_buckets.take(host, asyncio.get_running_loop().time())
 
-    def _answered(self, door: Door) -> bool:
-        host = self._inside.get(door)
-        return not host or self._may_ask(host)
+    def _may_continue(self, door: Door) -> bool:
+        host = self._address_of.get(door)
+        return not host or self._may_request(host)
 
     def _left(self, door: Door) -> None:
-        host = self._inside.pop(door, None)
+        host = self._address_of.pop(door, None)
         if host is None:
             return
         self._open[host] -= 1

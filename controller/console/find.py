@@ -8,51 +8,51 @@ from typing import Final
 from zeroconf import Error, InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-from controller.client.announced import SERVICE, Announced, NoTable, heard
+from controller.client.announced import SERVICE, BadAnnouncement, TableAnnouncement, heard
 from controller.console.in_order import in_order
 from controller.loggers import structlog
-from controller.tomlwords import printable, short
+from controller.tomlwords import escape_unprintable, short
 
-LISTEN_S: Final = 60.0
+LISTEN_TIMEOUT_S: Final = 60.0
 """So long it goes on listening after it was last asked."""
-_ASK_MS: Final = 3_000
-_MOST: Final = 1_000
+_QUERY_TIMEOUT_MS: Final = 3_000
+_MAX_TABLES: Final = 1_000
 """A hall has four hundred; more than this somebody makes up."""
-_MOST_ODD: Final = 20
+_MAX_LOGGED_INVALID: Final = 20
 """Announcements of no table that the log has."""
 _log = structlog.get_logger("console")
 
 
-class Finder:
+class TableDiscovery:
     """Listens while it is asked, and no longer. `interfaces`: addresses of this computer."""
 
     def __init__(
         self,
         interfaces: Sequence[str] | InterfaceChoice = InterfaceChoice.All,
-        listen_s: float = LISTEN_S,
+        listen_s: float = LISTEN_TIMEOUT_S,
     ) -> None:
         self._interfaces, self._listen_s = interfaces, listen_s
-        self._found: dict[str, Announced] = {}
-        self._asking: set[asyncio.Task[None]] = set()
+        self._found: dict[str, TableAnnouncement] = {}
+        self._queries: set[asyncio.Task[None]] = set()
         self._zeroconf: AsyncZeroconf | None = None
         self._browser: AsyncServiceBrowser | None = None
-        self._end: asyncio.TimerHandle | None = None
-        self._ending: set[asyncio.Task[None]] = set()
-        self._odd = 0
+        self._stop_timer: asyncio.TimerHandle | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+        self._invalid_count = 0
         self.why_not: str | None = None
 
     def start(self) -> None:
         """Wait until somebody asks: a hall that is set up needs no listener."""
 
-    def found(self) -> tuple[Announced, ...]:
+    def found(self) -> tuple[TableAnnouncement, ...]:
         """Return what has been heard until now, by name; begin to listen where it does not.
 
         `why_not` says why it cannot listen, None where it can.
         """
         loop = asyncio.get_running_loop()
-        if self._end is not None:
-            self._end.cancel()
-        self._end = loop.call_later(self._listen_s, self._stop)
+        if self._stop_timer is not None:
+            self._stop_timer.cancel()
+        self._stop_timer = loop.call_later(self._listen_s, self._stop)
         if self._zeroconf is None:
             self._start()
         found = self._found.values()
@@ -61,7 +61,7 @@ class Finder:
     async def close(self) -> None:
         """Listen no more, and leave no timer."""
         self._stop()
-        await asyncio.gather(*self._ending)
+        await asyncio.gather(*self._closing)
 
     def _start(self) -> None:
         self.why_not = None
@@ -76,43 +76,47 @@ class Finder:
         )
 
     def _stop(self) -> None:
-        if self._end is not None:
-            self._end.cancel()
-            self._end = None
+        if self._stop_timer is not None:
+            self._stop_timer.cancel()
+            self._stop_timer = None
         zeroconf, browser = self._zeroconf, self._browser
         self._zeroconf = self._browser = None
         self._found.clear()
-        for task in self._asking:
+        for task in self._queries:
             task.cancel()
         if zeroconf is not None and browser is not None:
             ending = asyncio.ensure_future(_close(zeroconf, browser))
-            self._ending.add(ending)
-            ending.add_done_callback(self._ending.discard)
+            self._closing.add(ending)
+            ending.add_done_callback(self._closing.discard)
 
     def _changed(
         self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
     ) -> None:
         if state_change is ServiceStateChange.Removed:
             self._found.pop(name, None)
-        elif len(self._found) < _MOST and len(self._asking) < _MOST:
-            task = asyncio.ensure_future(self._ask(zeroconf, name))
-            self._asking.add(task)
-            task.add_done_callback(self._asking.discard)
+        elif len(self._found) < _MAX_TABLES and len(self._queries) < _MAX_TABLES:
+            task = asyncio.ensure_future(self._query(zeroconf, name))
+            self._queries.add(task)
+            task.add_done_callback(self._queries.discard)
 
-    async def _ask(self, zeroconf: Zeroconf, name: str) -> None:
+    async def _query(self, zeroconf: Zeroconf, name: str) -> None:
         """Ask a service for its address and what it says of itself."""
         info = AsyncServiceInfo(SERVICE, name)
         with suppress(Error):
-            if not await info.async_request(zeroconf, _ASK_MS):
+            if not await info.async_request(zeroconf, _QUERY_TIMEOUT_MS):
                 return
             try:
                 self._found[name] = heard(info.properties, info.parsed_addresses(IPVersion.V4Only))
-            except NoTable as wrong:
+            except BadAnnouncement as wrong:
                 self._found.pop(name, None)
-                if self._odd < _MOST_ODD:  # anybody may say such things, without end
-                    self._odd += 1
-                    why = printable(short(str(wrong)))
-                    _log.warning("no table's announcement", name=printable(short(name)), why=why)
+                if (
+                    self._invalid_count < _MAX_LOGGED_INVALID
+                ):  # anybody may say such things, without end
+                    self._invalid_count += 1
+                    why = escape_unprintable(short(str(wrong)))
+                    _log.warning(
+                        "no table's announcement", name=escape_unprintable(short(name)), why=why
+                    )
 
 
 async def _close(zeroconf: AsyncZeroconf, browser: AsyncServiceBrowser) -> None:

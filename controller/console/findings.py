@@ -14,27 +14,27 @@ import msgspec
 
 from controller.console.in_order import in_order
 from controller.console.late import Moment, moment
-from controller.console.seen import Begin, Run, Seen, Tables, Undo
+from controller.console.seen import Begin, Run, Seen, Tables, Unsubscribe
 from controller.console.store.archive import Archive, StoreError
 from controller.console.view.chief import ChiefView, chief
-from controller.console.view.noted import Load, Noted, OpenedHand
+from controller.console.view.noted import HallNotes, Load, OpenedHand
 from controller.console.view.open_matters import open_matters
-from controller.console.view.waits import since_epoch_ms
-from controller.heads import Disagreement
+from controller.console.view.waits import stamp_to_epoch_ms
+from controller.heads import HeadConflict
 from controller.loggers import structlog
 from controller.messages import Event
 from controller.release import Manifest
 
 LOOK_S: Final = 5.0
 """How often the archive is asked for heads that contradict each other."""
-MOST_OPENED: Final = 100
+MAX_OPENED_HANDS: Final = 100
 """Hands of one table's match that the chief is told of, the newest: whoever has a table's gateway
 may send such events without end."""
-MOST_PEOPLE: Final = 500
+MAX_PEOPLE: Final = 500
 """Names under which orders are counted."""
-_LONGEST_NAME: Final = 40
-_NEW_MATCH: Final = frozenset({"meeting", "taken_over"})
-_OPENED: Final = "opened_hand"
+_MAX_NAME_LENGTH: Final = 40
+_MATCH_START_KINDS: Final = frozenset({"meeting", "taken_over"})
+_OPENED_HAND_KIND: Final = "opened_hand"
 _log = structlog.get_logger("console")
 T = TypeVar("T")
 
@@ -70,130 +70,137 @@ class Findings:
         unsigned_heads: Callable[[str], int] = lambda table: 0,
         begin: Begin = asyncio.create_task,
     ) -> None:
-        self._begin = begin
-        self._tables, self._archive, self._goes, self._read = tables, archive, goes, read
+        self._start_task = begin
+        self._tables, self._archive, self._assigned_to, self._read = tables, archive, goes, read
         self._manifest, self._unsigned_heads = manifest, unsigned_heads
-        self._since: dict[str, int] = {}
-        self._begun: dict[str, Moment] = {}
+        self._first_seen_ms: dict[str, int] = {}
+        self._match_started_at: dict[str, Moment] = {}
         self._opened: dict[str, tuple[Opened, ...]] = {}
-        self._disagreements: tuple[Disagreement, ...] = ()
-        self._ways: dict[str, Way] = {}
-        self._done: Counter[str] = Counter()
-        self._gone_ms: Counter[str] = Counter()
+        self._disagreements: tuple[HeadConflict, ...] = ()
+        self._assignments: dict[str, Way] = {}
+        self._finished_count: Counter[str] = Counter()
+        self._finished_ms: Counter[str] = Counter()
         self._orders: Counter[str] = Counter()
-        self._undo: Undo | None = None
+        self._unsubscribe: Unsubscribe | None = None
         self._looking: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Hear the tables' events, and look into the archive."""
-        self._undo = self._tables.on_event(self.saw)
-        self._looking = self._begin(self._look())
+        self._unsubscribe = self._tables.on_event(self.saw)
+        self._looking = self._start_task(self._poll_archive())
 
     async def close(self) -> None:
         """Hear nothing more."""
-        if self._undo is not None:
-            self._undo()
+        if self._unsubscribe is not None:
+            self._unsubscribe()
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
 
     def stepped(self, by_ms: int) -> None:
         """Take it that the console's clock was set by so much."""
-        self._since = {name: since_ms + by_ms for name, since_ms in self._since.items()}
-        self._ways = {
-            table: Way(way.person, way.since_ms + by_ms) for table, way in self._ways.items()
+        self._first_seen_ms = {
+            name: since_ms + by_ms for name, since_ms in self._first_seen_ms.items()
+        }
+        self._assignments = {
+            table: Way(way.person, way.since_ms + by_ms) for table, way in self._assignments.items()
         }
 
     def view(self, seen: Sequence[Seen], now_ms: int) -> ChiefView:
         """Return the chief's part of the hall."""
-        self._note_open(seen, now_ms)
-        self._note_ways(seen, now_ms)
+        self._note_open_matters(seen, now_ms)
+        self._note_assignments(seen, now_ms)
         heads = {one.table: self._unsigned_heads(one.table) for one in seen}
-        noted = Noted(
-            since=self._since,
+        noted = HallNotes(
+            since=self._first_seen_ms,
             opened=[each.hand for hands in self._opened.values() for each in hands],
             disagreements=self._disagreements,
             unsigned_heads=heads,
-            load=self._load(),
+            load=self._workloads(),
             manifest=self._manifest,
         )
         return chief(seen, now_ms, noted)
 
     def saw(self, event: Event) -> None:
         """Take an event of a table."""
-        if event.kind in _NEW_MATCH:
-            self._note_begun(event.table, moment(event))
-        elif event.kind == _OPENED:
-            self._note_opened(event.table, _opened(event))
+        if event.kind in _MATCH_START_KINDS:
+            self._note_match_start(event.table, moment(event))
+        elif event.kind == _OPENED_HAND_KIND:
+            self._note_opened_hand(event.table, _opened(event))
         elif event.kind == "command" and "refused" not in event.data:
-            self._count_order(event.data.get("person"))
+            self._count_command(event.data.get("person"))
 
-    def _note_begun(self, table: str, at: Moment) -> None:
+    def _note_match_start(self, table: str, at: Moment) -> None:
         """Forget the hands of the match before; those of this one may be known already."""
-        begun = self._begun.get(table)
+        begun = self._match_started_at.get(table)
         if begun is not None and at.late(begun):
             return
-        self._begun[table] = at
+        self._match_started_at[table] = at
         known = self._opened.pop(table, ())
         if hands := tuple(one for one in known if at.late(one.at)):
             self._opened[table] = hands
 
-    def _note_opened(self, table: str, opened: Opened) -> None:
+    def _note_opened_hand(self, table: str, opened: Opened) -> None:
         """Note a hand of the present match, however late it comes."""
-        begun, known = self._begun.get(table), self._opened.get(table, ())
+        begun, known = self._match_started_at.get(table), self._opened.get(table, ())
         if begun is not None and opened.at.late(begun):
             return
         if any(one.at == opened.at for one in known):
             return
         older = tuple(one for one in known if not opened.at.late(one.at))
         newer = tuple(one for one in known if opened.at.late(one.at))
-        self._opened[table] = (*older, opened, *newer)[-MOST_OPENED:]
+        self._opened[table] = (*older, opened, *newer)[-MAX_OPENED_HANDS:]
 
-    def _count_order(self, person: object) -> None:
-        if not isinstance(person, str) or len(person) > _LONGEST_NAME:
+    def _count_command(self, person: object) -> None:
+        if not isinstance(person, str) or len(person) > _MAX_NAME_LENGTH:
             return
-        if person in self._orders or len(self._orders) < MOST_PEOPLE:
+        if person in self._orders or len(self._orders) < MAX_PEOPLE:
             self._orders[person] += 1
 
-    def _note_open(self, seen: Sequence[Seen], now_ms: int) -> None:
+    def _note_open_matters(self, seen: Sequence[Seen], now_ms: int) -> None:
         found = [(one.table, one.state) for one in seen if one.state is not None]
         names = {name for table, state in found for name in open_matters(table, state)}
-        self._since = {name: self._since.get(name, now_ms) for name in names}
+        self._first_seen_ms = {name: self._first_seen_ms.get(name, now_ms) for name in names}
 
-    def _note_ways(self, seen: Sequence[Seen], now_ms: int) -> None:
-        going = {one.table: who for one in seen if (who := self._goes(one.table)) is not None}
-        for table, way in list(self._ways.items()):
+    def _note_assignments(self, seen: Sequence[Seen], now_ms: int) -> None:
+        going = {
+            one.table: who for one in seen if (who := self._assigned_to(one.table)) is not None
+        }
+        for table, way in list(self._assignments.items()):
             if going.get(table) != way.person:
-                del self._ways[table]
-                self._done[way.person] += 1
-                self._gone_ms[way.person] += now_ms - way.since_ms
+                del self._assignments[table]
+                self._finished_count[way.person] += 1
+                self._finished_ms[way.person] += now_ms - way.since_ms
         for table, person in going.items():
-            self._ways.setdefault(table, Way(person, now_ms))
+            self._assignments.setdefault(table, Way(person, now_ms))
 
-    def _load(self) -> list[Load]:
-        people = sorted({way.person for way in self._ways.values()} | {*self._done, *self._orders})
-        return [self._load_of(person) for person in people]
+    def _workloads(self) -> list[Load]:
+        people = sorted(
+            {way.person for way in self._assignments.values()}
+            | {*self._finished_count, *self._orders}
+        )
+        return [self._workload_of(person) for person in people]
 
-    def _load_of(self, person: str) -> Load:
-        ways = {table: way for table, way in self._ways.items() if way.person == person}
-        done = self._done[person]
+    def _workload_of(self, person: str) -> Load:
+        ways = {table: way for table, way in self._assignments.items() if way.person == person}
+        done = self._finished_count[person]
         return Load(
             person=person,
             tables=tuple(sorted(ways, key=in_order)),
             since_ms=min((way.since_ms for way in ways.values()), default=None),
             done=done,
-            average_ms=self._gone_ms[person] // done if done else None,
+            average_ms=self._finished_ms[person] // done if done else None,
             orders=self._orders[person],
         )
 
-    async def _look(self) -> None:
+    async def _poll_archive(self) -> None:
         """Take up what the archive has, and look again for what it learns."""
         for table in self._tables.ids:
-            for kept in await self._asked(partial(_kept, self._archive, table)) or ():
+            for kept in await self._asked(partial(_read_match_notes, self._archive, table)) or ():
                 if isinstance(kept, Opened):
-                    self._note_opened(table, kept)
+                    self._note_opened_hand(table, kept)
                 else:
-                    self._note_begun(table, kept)
+                    self._note_match_start(table, kept)
         while True:
             found = await self._asked(lambda: tuple(self._archive.disagreements()))
             if found is not None:  # else what was known stays so
@@ -211,20 +218,20 @@ class Findings:
         return None
 
 
-def _kept(archive: Archive, table: str) -> tuple[Moment | Opened, ...]:
+def _read_match_notes(archive: Archive, table: str) -> tuple[Moment | Opened, ...]:
     """Return when the present match of a table began, and the hands that were opened in it."""
-    began = [moment(one) for kind in _NEW_MATCH for one in archive.newest(table, 1, kind)]
+    began = [moment(one) for kind in _MATCH_START_KINDS for one in archive.newest(table, 1, kind)]
     begun = sorted(began, key=lambda at: at.n)[-1:]
-    hands = [_opened(one) for one in archive.newest(table, MOST_OPENED, _OPENED)]
+    hands = [_opened(one) for one in archive.newest(table, MAX_OPENED_HANDS, _OPENED_HAND_KIND)]
     return (*begun, *hands)  # those of the matches before are late to this one
 
 
 def _opened(event: Event) -> Opened:
     hand = OpenedHand(
         table=event.table,
-        seat=str(event.data.get("seat"))[:_LONGEST_NAME],
-        by=str(event.data.get("by"))[:_LONGEST_NAME],
+        seat=str(event.data.get("seat"))[:_MAX_NAME_LENGTH],
+        by=str(event.data.get("by"))[:_MAX_NAME_LENGTH],
         deal=event.deal,
-        at_ms=since_epoch_ms(event.time),
+        at_ms=stamp_to_epoch_ms(event.time),
     )
     return Opened(moment(event), hand)

@@ -11,12 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from controller.console.people import Person
-from controller.console.seen import Begin, Seen, Tables, Undo
+from controller.console.seen import Begin, Seen, Tables, Unsubscribe
 from controller.console.shown import Shown
 from controller.console.standing import Standing
-from controller.console.takes import Takes
+from controller.console.takes import CallAssignments
 from controller.console.view.rows import row
-from controller.console.view.waits import Wait, queue, reasons, undealt_ms, wait
+from controller.console.view.waits import WaitingTable, queue, reasons, undealt_ms, wait
 from controller.loggers import structlog
 from controller.messages import Role, State
 
@@ -30,7 +30,7 @@ one table must not fill their lines (provisional; a tenth is much)."""
 
 _log = structlog.get_logger("console")
 
-OfAll = Callable[[Sequence[Seen], int], object]
+HallPart = Callable[[Sequence[Seen], int], object]
 """A view of all tables together, at `now_ms`."""
 
 
@@ -44,37 +44,37 @@ class Hall:
     def __init__(
         self,
         tables: Tables,
-        takes: Takes,
+        takes: CallAssignments,
         now_ms: Callable[[], int],
-        of_all: Mapping[str, tuple[OfAll, frozenset[Role]]] | None = None,
+        of_all: Mapping[str, tuple[HallPart, frozenset[Role]]] | None = None,
         begin: Begin = asyncio.create_task,
     ) -> None:
-        self._begin = begin
-        self._tables, self._takes, self._now_ms = tables, takes, now_ms
-        self._of_all = dict(of_all or {})
-        self._shown = {role: Shown() for role in Role}
-        self._due: set[str] = set()
-        self._standing: dict[str, tuple[Standing, int]] = {}
-        self._waits: dict[str, Wait] = {}
-        self._unshown: dict[str, int] = {}
+        self._start_task = begin
+        self._tables, self._call_assignments, self._now_ms = tables, takes, now_ms
+        self._hall_parts = dict(of_all or {})
+        self._parts_by_role = {role: Shown() for role in Role}
+        self._changed_tables: set[str] = set()
+        self._freshness: dict[str, tuple[Standing, int]] = {}
+        self._waiting_tables: dict[str, WaitingTable] = {}
+        self._unrenderable: dict[str, int] = {}
         self._failed_parts: set[str] = set()
-        self._undo: list[Undo] = []
+        self._unsubscribe: list[Unsubscribe] = []
         self._tasks: list[asyncio.Task[None]] = []
-        self._news = asyncio.Event()
+        self._changes = asyncio.Event()
         self.on_wait: Callable[[str], None] = lambda table: None
 
     def start(self) -> None:
         """Show what is known, and go on showing it."""
-        self._due.update(self._tables.ids)
-        self._show_waits()
-        self._show()
-        self._undo.append(self._tables.on_change(self._changed))
-        self._takes.on_change = self._changed
-        self._tasks = [self._begin(self._follow()), self._begin(self._tick())]
+        self._changed_tables.update(self._tables.ids)
+        self._publish_waits()
+        self._publish()
+        self._unsubscribe.append(self._tables.on_change(self._changed))
+        self._call_assignments.on_change = self._changed
+        self._tasks = [self._start_task(self._follow()), self._start_task(self._tick())]
 
     async def close(self) -> None:
         """Stop."""
-        for undo in self._undo:
+        for undo in self._unsubscribe:
             undo()
         for task in self._tasks:
             task.cancel()
@@ -82,30 +82,32 @@ class Hall:
 
     def stepped(self, by_ms: int) -> None:
         """Take it that the console's clock was set by so much."""
-        self._standing = {
-            table: (how, since_ms + by_ms) for table, (how, since_ms) in self._standing.items()
+        self._freshness = {
+            table: (how, since_ms + by_ms) for table, (how, since_ms) in self._freshness.items()
         }
-        self._unshown = {table: since_ms + by_ms for table, since_ms in self._unshown.items()}
+        self._unrenderable = {
+            table: since_ms + by_ms for table, since_ms in self._unrenderable.items()
+        }
         for table in self._tables.ids:
             self._changed(table)
 
     def shown(self, role: Role) -> Shown:
         """Return the parts that a role sees."""
-        return self._shown[role]
+        return self._parts_by_role[role]
 
-    def wait(self, table: str) -> Wait | None:
+    def wait(self, table: str) -> WaitingTable | None:
         """Return for what a table waits."""
-        return self._waits.get(table)
+        return self._waiting_tables.get(table)
 
     def _changed(self, table: str) -> None:
-        self._due.add(table)
-        self._news.set()
+        self._changed_tables.add(table)
+        self._changes.set()
 
     async def _follow(self) -> None:
         while True:
-            await self._news.wait()
-            self._news.clear()
-            self._show()
+            await self._changes.wait()
+            self._changes.clear()
+            self._publish()
             await asyncio.sleep(GATHER_S)
 
     async def _tick(self) -> None:
@@ -113,59 +115,59 @@ class Hall:
         while True:
             now_ms = self._now_ms()
             known = set(self._tables.ids)
-            for table in known | self._standing.keys():
-                if table not in known or self._differs(table, now_ms):
+            for table in known | self._freshness.keys():
+                if table not in known or self._is_outdated(table, now_ms):
                     self._changed(table)
-            self._show_all(now_ms)
+            self._publish_hall_parts(now_ms)
             await asyncio.sleep(TICK_S)
 
-    def _differs(self, table: str, now_ms: int) -> bool:
+    def _is_outdated(self, table: str, now_ms: int) -> bool:
         how, _ = self._tables.seen(table).standing(now_ms)
-        shown = self._standing.get(table)
-        return shown is None or shown[0] is not how or self._turns_chiefs(table, now_ms)
+        shown = self._freshness.get(table)
+        return shown is None or shown[0] is not how or self._is_newly_escalated(table, now_ms)
 
-    def _turns_chiefs(self, table: str, now_ms: int) -> bool:
-        shown = self._waits.get(table)
+    def _is_newly_escalated(self, table: str, now_ms: int) -> bool:
+        shown = self._waiting_tables.get(table)
         if shown is None:
             return False
-        again = wait(table, shown.reasons, self._takes.who(table), now_ms)
+        again = wait(table, shown.reasons, self._call_assignments.who(table), now_ms)
         return again is not None and again.chiefs != shown.chiefs
 
-    def _show(self) -> None:
-        due, self._due = self._due, set()
-        now_ms, known, waits = self._now_ms(), set(self._tables.ids), dict(self._waits)
+    def _publish(self) -> None:
+        due, self._changed_tables = self._changed_tables, set()
+        now_ms, known, waits = self._now_ms(), set(self._tables.ids), dict(self._waiting_tables)
         for table in due:
             if table in known:
-                self._show_row(self._tables.seen(table), now_ms)
+                self._publish_row(self._tables.seen(table), now_ms)
             else:
-                self._drop(table)
-            if waits.get(table) != self._waits.get(table):
+                self._remove_row(table)
+            if waits.get(table) != self._waiting_tables.get(table):
                 self.on_wait(table)
-        if waits != self._waits:
-            self._show_waits()
+        if waits != self._waiting_tables:
+            self._publish_waits()
 
-    def _show_waits(self) -> None:
-        for role, shown in self._shown.items():
-            shown.put("waits", queue(self._waits.values(), role))
+    def _publish_waits(self) -> None:
+        for role, shown in self._parts_by_role.items():
+            shown.put("waits", queue(self._waiting_tables.values(), role))
 
-    def _show_row(self, seen: Seen, now_ms: int) -> None:
+    def _publish_row(self, seen: Seen, now_ms: int) -> None:
         """Show a table; one whose state no page can show is not shown as if it had none to say."""
         how, since_ms = seen.standing(now_ms)
         if how is Standing.LIVE:  # as long as it is heard; else every state would be news
             since_ms = self._live_since(seen.table, since_ms)
         try:
             self._put_row(seen, seen.state, how, since_ms, now_ms)
-            self._unshown.pop(seen.table, None)
+            self._unrenderable.pop(seen.table, None)
         except Exception:
-            if seen.table not in self._unshown:
+            if seen.table not in self._unrenderable:
                 _log.exception("state not shown", table=seen.table)
-            since_ms = self._unshown.setdefault(seen.table, now_ms)
+            since_ms = self._unrenderable.setdefault(seen.table, now_ms)
             self._put_row(seen, None, Standing.STALE, since_ms, now_ms)
 
     def _put_row(
         self, seen: Seen, state: State | None, how: Standing, since_ms: int, now_ms: int
     ) -> None:
-        table, taken_by = seen.table, self._takes.who(seen.table)
+        table, taken_by = seen.table, self._call_assignments.who(seen.table)
         found = reasons(
             state,
             how,
@@ -183,36 +185,38 @@ class Hall:
         body = msgspec.json.encode(shown_as)
         if len(body) > MOST_BYTES:
             raise ValueError(f"{table} says more than any table")
-        self._standing[table] = standing
+        self._freshness[table] = standing
         if waits is None:
-            self._waits.pop(table, None)
+            self._waiting_tables.pop(table, None)
         else:
-            self._waits[table] = waits
+            self._waiting_tables[table] = waits
         if done:
-            self._takes.put(table, None)
-        for shown in self._shown.values():
-            shown.put_body(f"row/{table}", body)
+            self._call_assignments.put(table, None)
+        for shown in self._parts_by_role.values():
+            shown.put_json(f"row/{table}", body)
 
     def _live_since(self, table: str, since_ms: int) -> int:
-        known = self._standing.get(table)
+        known = self._freshness.get(table)
         return known[1] if known is not None and known[0] is Standing.LIVE else since_ms
 
-    def _drop(self, table: str) -> None:
+    def _remove_row(self, table: str) -> None:
         """Show a table no more: it was let go, and nobody goes there."""
-        self._standing.pop(table, None)
-        self._waits.pop(table, None)
-        self._unshown.pop(table, None)
-        self._takes.put(table, None)
-        for shown in self._shown.values():
+        self._freshness.pop(table, None)
+        self._waiting_tables.pop(table, None)
+        self._unrenderable.pop(table, None)
+        self._call_assignments.put(table, None)
+        for shown in self._parts_by_role.values():
             shown.drop(f"row/{table}")
 
-    def _showable(self, seen: Seen) -> Seen:
+    def _without_unrenderable(self, seen: Seen) -> Seen:
         """Return a table; one whose row cannot be shown spoils nothing that is made of all."""
-        return msgspec.structs.replace(seen, state=None) if seen.table in self._unshown else seen
+        return (
+            msgspec.structs.replace(seen, state=None) if seen.table in self._unrenderable else seen
+        )
 
-    def _show_all(self, now_ms: int) -> None:
-        seen = [self._showable(self._tables.seen(table)) for table in self._tables.ids]
-        for name, (made, roles) in self._of_all.items():
+    def _publish_hall_parts(self, now_ms: int) -> None:
+        seen = [self._without_unrenderable(self._tables.seen(table)) for table in self._tables.ids]
+        for name, (made, roles) in self._hall_parts.items():
             try:
                 body = msgspec.json.encode(made(seen, now_ms))
             except Exception:
@@ -220,11 +224,11 @@ class Hall:
                     _log.exception("part not shown", part=name)
                 self._failed_parts.add(name)
                 for role in roles:
-                    self._shown[role].drop(name)
+                    self._parts_by_role[role].drop(name)
                 continue
             self._failed_parts.discard(name)
             for role in roles:
-                self._shown[role].put_body(name, body)
+                self._parts_by_role[role].put_json(name, body)
 
 
 def me(person: Person) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import Final
 import msgspec
 
 from controller.console.desk import Desk
-from controller.console.seen import Run, Tables, Undo
+from controller.console.seen import Run, Tables, Unsubscribe
 from controller.console.store.archive import StoreError
-from controller.console.store.sheets import Sheets
-from controller.console.view.sheet import read_sheet, timed
+from controller.console.store.sheets import ScoreSheetStore
+from controller.console.view.sheet import parse_sheet, timed
 from controller.console.wrong import Wrong
 from controller.loggers import structlog
 from controller.messages import Reply, State
@@ -32,33 +32,33 @@ Mark = tuple[object, ...]
 class SheetKeeper:
     """Watches the tables; `write` writes what is to be kept."""
 
-    def __init__(self, tables: Tables, desk: Desk, sheets: Sheets, write: Run) -> None:
-        self._tables, self._desk, self._sheets, self._write = tables, desk, sheets, write
+    def __init__(self, tables: Tables, desk: Desk, sheets: ScoreSheetStore, write: Run) -> None:
+        self._tables, self._dispatcher, self._sheets, self._write = tables, desk, sheets, write
         self._wanted: dict[str, Mark] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._undo: Undo = lambda: None
+        self._unsubscribe: Unsubscribe = lambda: None
 
     def start(self) -> None:
         """Begin, with what the tables say already."""
-        self._undo = self._tables.on_change(self._look)
+        self._unsubscribe = self._tables.on_change(self._check_table)
         for table in self._tables.ids:
-            self._look(table)
+            self._check_table(table)
 
     async def close(self) -> None:
         """End; what was not kept yet is kept when the console runs again."""
-        self._undo()
+        self._unsubscribe()
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _look(self, table: str) -> None:
+    def _check_table(self, table: str) -> None:
         try:
             state = self._tables.seen(table).state
         except KeyError:  # it is not the console's any more
             self._wanted.pop(table, None)
             return
-        mark = None if state is None else _mark(state)
+        mark = None if state is None else _sheet_version(state)
         if mark is None or self._wanted.get(table) == mark:
             return
         self._wanted[table] = mark
@@ -80,10 +80,10 @@ class SheetKeeper:
     async def _asked(self, table: str, mark: Mark) -> bool:
         """Ask for the sheet and write it down; tell whether there is no more to be had."""
         try:
-            reply = await self._desk.read(table, "sheet")
+            reply = await self._dispatcher.read(table, "sheet")
             if reply.result is None:
-                return self._is_gone(table, reply)
-            sheet = timed(read_sheet(reply.result), self._tables.seen(table).state)
+                return self._has_no_sheet(table, reply)
+            sheet = timed(parse_sheet(reply.result), self._tables.seen(table).state)
             if sheet.table != table:  # what one table says of another is not kept as its word
                 _log.warning("a sheet of another table", table=table, other=sheet.table[:24])
                 return True
@@ -103,7 +103,7 @@ class SheetKeeper:
             return False
         return True
 
-    def _is_gone(self, table: str, reply: Reply) -> bool:
+    def _has_no_sheet(self, table: str, reply: Reply) -> bool:
         """Tell whether a table has no sheet; else somebody in between has no answer from it."""
         code = "" if reply.error is None else reply.error.code
         if code != _NO_SHEET:
@@ -111,7 +111,7 @@ class SheetKeeper:
         return code == _NO_SHEET
 
 
-def _mark(state: State) -> Mark | None:
+def _sheet_version(state: State) -> Mark | None:
     """Return what makes the sheet of a state another one; None where no match is over."""
     match = state.match
     if match.verdict is None or match.match is None:

@@ -8,7 +8,7 @@ from typing import Any
 from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 
-from controller.client.client import Identity
+from controller.client.client import ClientIdentity
 from controller.console.wrong import Wrong
 from controller.messages import Role
 from controller.roster import RosterError, read_certificate
@@ -32,7 +32,7 @@ def certificate(folder: Path, role: Role) -> Certificate:
     return found
 
 
-def identity(folder: Path, role: Role) -> Identity:
+def identity(folder: Path, role: Role) -> ClientIdentity:
     """Return as whom the console comes to a table for people of a role. Raises Wrong."""
     try:
         own = certificate(folder, role)
@@ -42,7 +42,7 @@ def identity(folder: Path, role: Role) -> Identity:
             409, f"the console has no key of {who.en}: {missing}", f"控制台没有{who.zh}的密钥"
         ) from None
     assert own.curve_secret is not None
-    return Identity(own.name, own.curve, own.curve_secret, own.sign)
+    return ClientIdentity(own.name, own.curve, own.curve_secret, own.sign)
 
 
 def opened(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ its numbers begin anew then, under another boot, and what is of the old one has 
 
 import msgspec
 
-from controller.console.view.waits import since_epoch_ms
+from controller.console.view.waits import stamp_to_epoch_ms
 from controller.messages import Event
 
 
@@ -24,7 +24,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
         """
         if self.n >= than.n:
             return False
-        return self.boot == than.boot or since_epoch_ms(self.time) < since_epoch_ms(than.time)
+        return self.boot == than.boot or stamp_to_epoch_ms(self.time) < stamp_to_epoch_ms(than.time)
 
 
 def moment(event: Event) -> Moment:

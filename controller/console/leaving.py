@@ -19,58 +19,58 @@ MOST: Final = 4_096
 _log = structlog.get_logger("console")
 
 
-class Leaving:
+class PendingLogouts:
     """Sessions that are over, but not yet in the database. `end` ends one there, and may block."""
 
     def __init__(self, end: Callable[[str], None], run: Run) -> None:
-        self._end, self._run = end, run
-        self._over: set[str] = set()
+        self._end_session, self._run = end, run
+        self._tokens: set[str] = set()
         self._away = False
-        self._more, self._tried = asyncio.Event(), asyncio.Event()
-        self._ending: asyncio.Task[None] | None = None
+        self._added, self._attempted = asyncio.Event(), asyncio.Event()
+        self._flush_task: asyncio.Task[None] | None = None
 
     def __contains__(self, token: str) -> bool:
         """Tell whether a session is over, though the database does not know it."""
-        return token in self._over
+        return token in self._tokens
 
     async def put(self, token: str) -> None:
         """End a session; return once the database has it, is away, or is late."""
-        if len(self._over) >= MOST:
+        if len(self._tokens) >= MOST:
             return
-        self._over.add(token)
+        self._tokens.add(token)
         self._away = False
-        self._more.set()
-        if self._ending is None or self._ending.done():
-            self._ending = asyncio.create_task(self._end_all())
+        self._added.set()
+        if self._flush_task is None or self._flush_task.done():
+            self._flush_task = asyncio.create_task(self._flush())
         with suppress(TimeoutError):
             async with asyncio.timeout(LATE_S):
-                while token in self._over and not self._away:
-                    await self._tried.wait()
+                while token in self._tokens and not self._away:
+                    await self._attempted.wait()
 
     async def close(self) -> None:
         """Try once more, and stop."""
-        if self._ending is not None:
-            self._ending.cancel()
-            await asyncio.gather(self._ending, return_exceptions=True)
-        await self._try()
+        if self._flush_task is not None:
+            self._flush_task.cancel()
+            await asyncio.gather(self._flush_task, return_exceptions=True)
+        await self._try_once()
 
-    async def _end_all(self) -> None:
-        while self._over:
-            self._more.clear()
-            await self._try()
-            self._tried.set()
-            self._tried = asyncio.Event()
-            if self._over:
+    async def _flush(self) -> None:
+        while self._tokens:
+            self._added.clear()
+            await self._try_once()
+            self._attempted.set()
+            self._attempted = asyncio.Event()
+            if self._tokens:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(AGAIN_S):
-                        await self._more.wait()
+                        await self._added.wait()
 
-    async def _try(self) -> None:
-        for token in tuple(self._over):
+    async def _try_once(self) -> None:
+        for token in tuple(self._tokens):
             try:
-                await self._run(partial(self._end, token))
+                await self._run(partial(self._end_session, token))
             except StoreError as failed:
                 _log.warning("who logged out is not out in the database yet", why=str(failed))
                 self._away = True
                 return
-            self._over.discard(token)
+            self._tokens.discard(token)

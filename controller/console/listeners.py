@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Generic, ParamSpec
 
-from controller.console.seen import Undo
+from controller.console.seen import Unsubscribe
 from controller.loggers import structlog
 
 What = ParamSpec("What")
@@ -16,7 +16,7 @@ class Listeners(Generic[What]):
     def __init__(self) -> None:
         self._all: list[Callable[What, None]] = []
 
-    def add(self, told: Callable[What, None]) -> Undo:
+    def add(self, told: Callable[What, None]) -> Unsubscribe:
         """Tell one more, until what is returned is called."""
         self._all.append(told)
 

@@ -11,26 +11,29 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
-MOST_PAGES: Final = 32
+MAX_STREAMS_PER_PERSON: Final = 32
 """Lines of one person: of a few browsers, and some screens under one name (provisional)."""
-MOST_BEFORE: Final = 4
+MAX_VISIBLE_STREAMS: Final = 4
 """Lines of one browser, of pages that lie before somebody."""
-MOST_BEHIND: Final = 1
+MAX_HIDDEN_STREAMS: Final = 1
 """Lines of one browser, of pages that nobody sees and somebody wants to hear. One is left for all
 else that a browser asks."""
-TURN_MS: Final = 2_000
+RECONNECT_DELAY_MS: Final = 2_000
 """After how long a page whose line has ended takes another: two of them are less than a page is
 silent for before it says so."""
 
 
-class Lookers:
+class StreamLimits:
     """The lines of everybody. One too many ends the oldest: a page that was left behind, on a
     tablet that sleeps, keeps nobody out."""
 
     def __init__(
-        self, most: int = MOST_PAGES, before: int = MOST_BEFORE, behind: int = MOST_BEHIND
+        self,
+        most: int = MAX_STREAMS_PER_PERSON,
+        before: int = MAX_VISIBLE_STREAMS,
+        behind: int = MAX_HIDDEN_STREAMS,
     ) -> None:
-        self._most, self._of_browser = most, {False: before, True: behind}
+        self._per_person, self._per_browser = most, {False: before, True: behind}
         self._open: dict[tuple[str, str], list[asyncio.Event]] = {}
 
     @property
@@ -49,15 +52,15 @@ class Lookers:
         """
         own = asyncio.Event()
         with ExitStack() as counted:
-            counted.enter_context(self._counted(("person", person), own, self._most))
+            counted.enter_context(self._count_stream(("person", person), own, self._per_person))
             if browser:
                 kind = "behind" if behind else "before"
-                most = self._of_browser[behind]
-                counted.enter_context(self._counted((kind, browser), own, most))
+                most = self._per_browser[behind]
+                counted.enter_context(self._count_stream((kind, browser), own, most))
             yield own
 
     @contextmanager
-    def _counted(self, of: tuple[str, str], own: asyncio.Event, most: int) -> Iterator[None]:
+    def _count_stream(self, of: tuple[str, str], own: asyncio.Event, most: int) -> Iterator[None]:
         lines = self._open.setdefault(of, [])
         lines.append(own)
         for older in lines[:-most]:

@@ -17,10 +17,10 @@ from controller.console.seen import Run, Seen, Tables
 from controller.console.shown import Shown
 from controller.console.standing import Standing
 from controller.console.store.archive import Archive, StoreError
-from controller.console.view.area_stop import Stop, stop_of
+from controller.console.view.area_stop import Stop, area_stop_of
 from controller.console.view.areas import is_playing
 from controller.console.view.called import rulebook
-from controller.console.view.hardware import Hardware, hardware
+from controller.console.view.hardware import HardwareView, hardware
 from controller.console.view.told import Told, tell
 from controller.console.wrong import Wrong, no_table
 from controller.loggers import structlog
@@ -29,10 +29,10 @@ from controller.words import Words
 
 _log = structlog.get_logger("console")
 
-OFFERS_S: Final = 1.0
+OFFERS_INTERVAL_S: Final = 1.0
 """A table is asked for its offers at most so often, for one role."""
 TICK_S: Final = 0.5
-LINGER_S: Final = 5.0
+EXPIRY_S: Final = 5.0
 """A page that nobody looks at any more is kept so long: whoever had his turn of a line, or loads
 it anew, is told what changed meanwhile, and no table is asked again."""
 BEHIND: Final = 200
@@ -41,7 +41,7 @@ MOST: Final = 50
 """Lines of what was told, not counting those that a better line repeats."""
 
 
-class TablePart(msgspec.Struct, frozen=True, kw_only=True):
+class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
     """A table itself: where it stands, and how it is heard. `since_ms`: the console's clock.
 
     `rules`: what its rulebook is called, None where nothing was heard. `skew_ms`: so much that
@@ -56,11 +56,11 @@ class TablePart(msgspec.Struct, frozen=True, kw_only=True):
     heard_ms: int | None
     skew_ms: int = 0
     rules: Words | None = None
-    hardware: Hardware | None = None
+    hardware: HardwareView | None = None
     stop: Stop | None = None
 
 
-class _Page:
+class _TablePage:
     """One table for one role, as long as somebody looks. `failed`: it cannot go on.
 
     `leaving`: what ends it soon, where nobody looks.
@@ -87,26 +87,26 @@ class TablePages:
         run: Run,
         now_ms: Callable[[], int],
     ) -> None:
-        self._tables, self._desk, self._hall = tables, desk, hall
+        self._tables, self._dispatcher, self._hall = tables, desk, hall
         self._archive, self._run, self._now_ms = archive, run, now_ms
-        self._pages: dict[tuple[str, Role], _Page] = {}
+        self._pages: dict[tuple[str, Role], _TablePage] = {}
         self._told: dict[str, list[Event]] = {}
-        self._untold: set[str] = set()
-        self._unread: set[str] = set()
+        self._unpublished: set[str] = set()
+        self._failed_reads: set[str] = set()
         self._asked: set[str] = set()
-        self._asked_again: set[str] = set()
-        self._showing: set[asyncio.Task[None]] = set()
-        self._undo: list[Callable[[], None]] = []
+        self._refresh_again: set[str] = set()
+        self._refresh_tasks: set[asyncio.Task[None]] = set()
+        self._unsubscribe: list[Callable[[], None]] = []
         self._closed = False
 
     def start(self) -> None:
         """Begin to hear the tables."""
-        self._undo = [
+        self._unsubscribe = [
             self._tables.on_change(self._changed),
             self._tables.on_event(self._heard),
-            self._tables.on_event(self._desk.saw),
+            self._tables.on_event(self._dispatcher.saw),
         ]
-        self._desk.on_orders = self._orders_changed
+        self._dispatcher.on_orders = self._commands_changed
         self._hall.on_wait = self._changed
 
     @property
@@ -117,13 +117,13 @@ class TablePages:
     async def close(self) -> None:
         """Stop."""
         self._closed = True
-        for undo in self._undo:
+        for undo in self._unsubscribe:
             undo()
         for page in self._pages.values():
-            _stay(page)
-        self._desk.on_orders = self._hall.on_wait = lambda table: None
+            _cancel_expiry(page)
+        self._dispatcher.on_orders = self._hall.on_wait = lambda table: None
         tasks = [task for page in self._pages.values() for task in page.tasks]
-        tasks += self._showing
+        tasks += self._refresh_tasks
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -141,20 +141,22 @@ class TablePages:
         key = table, role
         page = self._pages.get(key)
         if page is not None and page.leaving and page.failed.is_set():
-            _stay(page)
+            _cancel_expiry(page)
             self._leave(key, page)
             page = None
         if page is None:
-            page = self._pages[key] = _Page()
-            self._show(table, page)
-        _stay(page)
+            page = self._pages[key] = _TablePage()
+            self._publish(table, page)
+        _cancel_expiry(page)
         page.lookers += 1
         try:
             if not page.tasks:
                 page.tasks = [
-                    asyncio.create_task(_or_fail(page, self._keep_offers(table, role, page))),
-                    asyncio.create_task(_or_fail(page, self._fill(table, page))),
-                    asyncio.create_task(_or_fail(page, self._tick(table, page))),
+                    asyncio.create_task(
+                        _run_or_fail(page, self._refresh_offers(table, role, page))
+                    ),
+                    asyncio.create_task(_run_or_fail(page, self._load_page(table, page))),
+                    asyncio.create_task(_run_or_fail(page, self._tick(table, page))),
                 ]
             yield page.shown, page.failed
         finally:
@@ -163,28 +165,28 @@ class TablePages:
                 self._leave(key, page)
             elif not page.lookers:
                 soon = asyncio.get_running_loop().call_later
-                page.leaving = soon(LINGER_S, self._leave, key, page)
+                page.leaving = soon(EXPIRY_S, self._leave, key, page)
 
-    def _leave(self, key: tuple[str, Role], page: _Page) -> None:
+    def _leave(self, key: tuple[str, Role], page: _TablePage) -> None:
         for task in page.tasks:
             task.cancel()
         del self._pages[key]
         if not any(table == key[0] for table, _ in self._pages):
             self._told.pop(key[0], None)
 
-    def _of(self, table: str) -> Iterable[_Page]:
+    def _pages_of(self, table: str) -> Iterable[_TablePage]:
         return [page for (one, _), page in self._pages.items() if one == table]
 
     def _fail(self, table: str) -> None:
-        for page in self._of(table):
+        for page in self._pages_of(table):
             page.failed.set()
 
     def _changed(self, table: str) -> None:
-        for page in self._of(table):
-            self._show(table, page)
+        for page in self._pages_of(table):
+            self._publish(table, page)
             page.news.set()
 
-    def _show(self, table: str, page: _Page) -> None:
+    def _publish(self, table: str, page: _TablePage) -> None:
         try:
             seen = self._tables.seen(table)
         except KeyError:
@@ -193,12 +195,12 @@ class TablePages:
             return
         page.shown.put("table", self._table_part(seen))
         if seen.body is not None:
-            page.shown.put_body("state", seen.body)
+            page.shown.put_json("state", seen.body)
         page.shown.put("wait", self._hall.wait(table))
 
-    def _table_part(self, seen: Seen) -> TablePart:
+    def _table_part(self, seen: Seen) -> TablePartView:
         how, since_ms = seen.standing(self._now_ms())
-        return TablePart(
+        return TablePartView(
             id=seen.table,
             area=seen.area,
             standing=how,
@@ -210,29 +212,29 @@ class TablePages:
             stop=_stop(seen),
         )
 
-    async def _tick(self, table: str, page: _Page) -> None:
+    async def _tick(self, table: str, page: _TablePage) -> None:
         """Let a table that says nothing grow silent, and read again what could not be read."""
         while True:
             await asyncio.sleep(TICK_S)
-            self._show(table, page)
-            if table in self._unread:
-                self._orders_changed(table)
+            self._publish(table, page)
+            if table in self._failed_reads:
+                self._commands_changed(table)
 
-    async def _fill(self, table: str, page: _Page) -> None:
+    async def _load_page(self, table: str, page: _TablePage) -> None:
         """Show the newest orders and events."""
-        await self._show_orders(table)
+        await self._publish_commands(table)
         if table not in self._told:
             self._told[table] = []
-            await self._read_told(table)
-        self._tell(table)
+            await self._read_events(table)
+        self._publish_events(table)
 
-    async def _read_told(self, table: str) -> None:
+    async def _read_events(self, table: str) -> None:
         """Read the newest events, to what was heard since."""
         try:
             kept = await self._run(lambda: self._archive.newest(table, BEHIND))
         except StoreError as failed:
             _log.warning("events not read", table=table, why=str(failed))
-            self._unread.add(table)
+            self._failed_reads.add(table)
             return
         if table not in self._told:  # nobody looks any more
             return
@@ -243,63 +245,63 @@ class TablePages:
     def _heard(self, event: Event) -> None:
         if event.table in self._told:
             insert(self._told[event.table], event, BEHIND)
-            if event.table not in self._untold:  # once for all that came together
-                self._untold.add(event.table)
-                asyncio.get_running_loop().call_soon(self._tell, event.table)
+            if event.table not in self._unpublished:  # once for all that came together
+                self._unpublished.add(event.table)
+                asyncio.get_running_loop().call_soon(self._publish_events, event.table)
 
-    def _tell(self, table: str) -> None:
-        self._untold.discard(table)
+    def _publish_events(self, table: str) -> None:
+        self._unpublished.discard(table)
         try:
             lines = _newest_lines(tell(self._told.get(table, ())))
         except Exception:
             _log.exception("events not told", table=table)
             self._fail(table)
             return
-        for page in self._of(table):
+        for page in self._pages_of(table):
             page.shown.put("told", lines)
 
-    def _orders_changed(self, table: str) -> None:
+    def _commands_changed(self, table: str) -> None:
         """Show the orders, once more behind those that are being read, however many changed."""
         if table in self._asked:
-            self._asked_again.add(table)
-        elif any(self._of(table)):
+            self._refresh_again.add(table)
+        elif any(self._pages_of(table)):
             self._asked.add(table)
-            task = asyncio.ensure_future(self._show_changed(table))
-            task.add_done_callback(self._showing.discard)
-            self._showing.add(task)  # nobody else holds it
+            task = asyncio.ensure_future(self._refresh_commands(table))
+            task.add_done_callback(self._refresh_tasks.discard)
+            self._refresh_tasks.add(task)  # nobody else holds it
 
-    async def _show_changed(self, table: str) -> None:
+    async def _refresh_commands(self, table: str) -> None:
         try:
-            again = table in self._unread
-            self._unread.discard(table)
-            await self._show_orders(table)
+            again = table in self._failed_reads
+            self._failed_reads.discard(table)
+            await self._publish_commands(table)
             if again and table in self._told:
-                await self._read_told(table)
-                self._tell(table)
+                await self._read_events(table)
+                self._publish_events(table)
         except Exception:
             _log.exception("page not kept", table=table)
             self._fail(table)
         finally:
             self._asked.discard(table)
-        if table in self._asked_again:
-            self._asked_again.discard(table)
-            self._orders_changed(table)
+        if table in self._refresh_again:
+            self._refresh_again.discard(table)
+            self._commands_changed(table)
 
-    async def _show_orders(self, table: str) -> None:
+    async def _publish_commands(self, table: str) -> None:
         try:
-            orders = await self._desk.orders(table)
+            orders = await self._dispatcher.orders(table)
         except StoreError as failed:
             _log.warning("orders not read", table=table, why=str(failed))
-            self._unread.add(table)
+            self._failed_reads.add(table)
             return
         except Exception:  # an order shown as it was before is worse than a page that ends
             _log.exception("orders not read", table=table)
             self._fail(table)
             return
-        for page in self._of(table):
+        for page in self._pages_of(table):
             page.shown.put("orders", orders)
 
-    async def _keep_offers(self, table: str, role: Role, page: _Page) -> None:
+    async def _refresh_offers(self, table: str, role: Role, page: _TablePage) -> None:
         """Ask the table what its people may order now, whenever its journal went on.
 
         A table that does not answer is asked again: without its answer every order looks possible.
@@ -308,13 +310,13 @@ class TablePages:
         while True:
             page.news.clear()
             state = self._state(table)
-            now = None if state is None else _turning_point(state)
+            now = None if state is None else _offers_basis(state)
             if now is None or now == asked:
                 await page.news.wait()
                 continue
-            answered = await self._ask_offers(table, role, page)
+            answered = await self._load_offers(table, role, page)
             asked = now if answered else None
-            await asyncio.sleep(OFFERS_S)
+            await asyncio.sleep(OFFERS_INTERVAL_S)
 
     def _state(self, table: str) -> State | None:
         try:
@@ -322,10 +324,10 @@ class TablePages:
         except KeyError:  # it is not the console's any more
             return None
 
-    async def _ask_offers(self, table: str, role: Role, page: _Page) -> bool:
+    async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
         """Show what may be ordered now; return whether the table answered."""
         try:
-            reply = await self._desk.read(table, "offers", {"role": role.value}, role)
+            reply = await self._dispatcher.read(table, "offers", {"role": role.value}, role)
         except (Wrong, KeyError):  # silent, or not the console's any more
             page.shown.drop("offers")
             return False
@@ -336,14 +338,14 @@ class TablePages:
         return True
 
 
-def _stay(page: _Page) -> None:
+def _cancel_expiry(page: _TablePage) -> None:
     """Let a page not end, where it was about to."""
     if page.leaving is not None:
         page.leaving.cancel()
         page.leaving = None
 
 
-async def _or_fail(page: _Page, running: Coroutine[Any, Any, None]) -> None:
+async def _run_or_fail(page: _TablePage, running: Coroutine[Any, Any, None]) -> None:
     """Run what keeps a page true; where it fails, the page ends rather than to stand still."""
     try:
         await running
@@ -355,10 +357,10 @@ async def _or_fail(page: _Page, running: Coroutine[Any, Any, None]) -> None:
 def _stop(seen: Seen) -> Stop | None:
     state = seen.state
     playing = state is not None and is_playing(state)
-    return stop_of(state, seen.heard.heard_ms) if state is not None and playing else None
+    return area_stop_of(state, seen.heard.heard_ms) if state is not None and playing else None
 
 
-def _turning_point(state: State) -> tuple[Any, ...]:
+def _offers_basis(state: State) -> tuple[Any, ...]:
     """What has to change before something else can be ordered."""
     return state.boot, state.head, state.machine.phase, state.match.phase
 

@@ -3,11 +3,11 @@
 import math
 from typing import Final
 
-ORDERS_AT_ONCE: Final = 20
-ORDERS_A_SECOND: Final = 5.0
+COMMAND_BURST: Final = 20
+COMMANDS_PER_SECOND: Final = 5.0
 """Of one person, of all that changes something, whatever it is and wherever he is logged in: more
 than hands press, a hundredth of what a script could send (provisional)."""
-_MOST: Final = 4_096
+_MAX_REMEMBERED: Final = 4_096
 """Of whom something is remembered."""
 
 
@@ -19,20 +19,20 @@ class Pace:
     """
 
     def __init__(self, at_once: float, a_second: float) -> None:
-        self._at_once, self._a_second = at_once, a_second
+        self._burst, self._per_second = at_once, a_second
         self._left: dict[str, tuple[float, float]] = {}
 
     def take(self, who: str, now_s: float) -> bool:
         """Count one more of somebody; tell whether there was room for it."""
-        left, at_s = self._left.pop(who, (self._at_once, now_s))
-        left = min(self._at_once, left + (now_s - at_s) * self._a_second)
+        left, at_s = self._left.pop(who, (self._burst, now_s))
+        left = min(self._burst, left + (now_s - at_s) * self._per_second)
         there_was = left >= 1
         self._left[who] = left - there_was, now_s
-        if len(self._left) > _MOST:
+        if len(self._left) > _MAX_REMEMBERED:
             del self._left[next(iter(self._left))]  # who has been quiet the longest
         return there_was
 
     @property
     def wait_s(self) -> int:
         """In how many whole seconds there is room for one more at the latest."""
-        return math.ceil(1 / self._a_second)
+        return math.ceil(1 / self._per_second)

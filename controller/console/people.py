@@ -15,20 +15,20 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from argon2.low_level import ARGON2_VERSION
 from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
-from controller.console.guesses import Guesses
+from controller.console.guesses import LoginThrottle
 from controller.console.store.tables import INVITATIONS, PEOPLE, SESSIONS
 from controller.faults import Language
 from controller.loggers import structlog
 from controller.messages import Role
-from controller.tomlwords import printable, short
+from controller.tomlwords import escape_unprintable, short
 
 SESSION_MS: Final = 16 * 3_600_000
 """A long day in a hall, and no longer: tablets are left lying about."""
-MOST_SESSIONS: Final = 40
+MAX_SESSIONS: Final = 40
 """Of one person; one more ends the oldest: who has a PIN does not fill the disk with sessions."""
 INVITATION_MS: Final = 24 * 3_600_000
 """From the evening of the set-up to the next day's first round (provisional)."""
-SHORTEST_PIN, LONGEST_PIN = 4, 12
+MIN_PIN_LENGTH, MAX_PIN_LENGTH = 4, 12
 _CODE_LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """Without what is taken for another: 0 O, 1 I L."""
 _CODE_LENGTH: Final = 10
@@ -44,7 +44,7 @@ class Person(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     table: str | None = None
 
 
-class Listed(Person, frozen=True, gc=False, kw_only=True):
+class ListedAccount(Person, frozen=True, gc=False, kw_only=True):
     """Somebody, as he is listed. `invited_until_ms`: how long his invitation is, or was, good.
 
     None: he has none that he did not use. `has_pin`: whether he can log in.
@@ -81,8 +81,8 @@ class People:
         self._engine, self._now_ms, self._entropy = engine, now_ms, entropy
         self._hasher = hasher or PasswordHasher()
         self._invitation_ms = invitation_ms
-        self._guesses = Guesses(now_ms, entropy(16))
-        self._nobodys = _made_up(self._hasher, entropy)
+        self._throttle = LoginThrottle(now_ms, entropy(16))
+        self._dummy_hash = _make_dummy_hash(self._hasher, entropy)
 
     def invite(self, person: Person) -> str:
         """Write a new person down; return the code with which he sets his PIN, shown this once.
@@ -120,10 +120,10 @@ class People:
         Sessions that were begun with an older PIN end: it is chosen anew where that one was seen.
         What no invitation is for costs no hash, which anybody could make the console pay.
         """
-        if not (pin.isascii() and pin.isdigit() and SHORTEST_PIN <= len(pin) <= LONGEST_PIN):
+        if not (pin.isascii() and pin.isdigit() and MIN_PIN_LENGTH <= len(pin) <= MAX_PIN_LENGTH):
             raise NotAllowed(
-                f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits",
-                f"密码须为{SHORTEST_PIN}至{LONGEST_PIN}位数字",
+                f"a PIN has {MIN_PIN_LENGTH} to {MAX_PIN_LENGTH} digits",
+                f"密码须为{MIN_PIN_LENGTH}至{MAX_PIN_LENGTH}位数字",
             )
         own = INVITATIONS.c.code == _digest(code.strip().upper())
         invited = (
@@ -142,9 +142,9 @@ class People:
                 )
             base.execute(update(PEOPLE).where(PEOPLE.c.name == row.name).values(pin=hashed))
             self._end_sessions(base, row.name)
-        self._guesses.forget(row.name)
-        self._guesses.move_out(row.name)
-        return _person(row)
+        self._throttle.forget(row.name)
+        self._throttle.forget_addresses(row.name)
+        return _account_of_row(row)
 
     def log_in(self, name: str, pin: str, host: str = "") -> tuple[Person, str]:
         """Return who has that name and PIN, and what his browser shall show. Raises NotAllowed.
@@ -157,17 +157,17 @@ class People:
                 select(PEOPLE).where(PEOPLE.c.name == name, PEOPLE.c.active)
             ).one_or_none()
         known = row is not None
-        _wait(self._guesses.wait_s(name, host, known=known))
-        if not self._right(row.pin if row is not None else None, pin) or row is None:
-            if wait_s := self._guesses.was_wrong(name, host, known=known):
-                said = printable(short(name))
+        _refuse_if_waiting(self._throttle.wait_s(name, host, known=known))
+        if not self._is_pin_right(row.pin if row is not None else None, pin) or row is None:
+            if wait_s := self._throttle.count_failure(name, host, known=known):
+                said = escape_unprintable(short(name))
                 _log.warning("wrong PINs", name=said, host=host or "here", wait_s=wait_s)
             raise NotAllowed("name or PIN is wrong", "姓名或密码不对")
-        return _person(row), self.begin(name, host, row.pin)
+        return _account_of_row(row), self.begin(name, host, row.pin)
 
-    def may_try(self, name: str, host: str) -> None:
+    def refuse_while_waiting(self, name: str, host: str) -> None:
         """Raise NotAllowed where an address has to wait. It does not block."""
-        _wait(self._guesses.host_wait_s(name, host))
+        _refuse_if_waiting(self._throttle.address_wait_s(name, host))
 
     def begin(self, name: str, host: str = "", pin: str | None = None) -> str:
         """Begin a session of somebody who has shown who he is; return what his browser shows.
@@ -183,7 +183,7 @@ class People:
             select(SESSIONS.c.until_ms)
             .where(own)
             .order_by(SESSIONS.c.until_ms.desc())
-            .offset(MOST_SESSIONS - 1)
+            .offset(MAX_SESSIONS - 1)
             .limit(1)
         )
         with self._engine.begin() as base:
@@ -195,7 +195,7 @@ class People:
                 base.execute(delete(SESSIONS).where(own, SESSIONS.c.until_ms <= until_ms))
             until = {"person": name, "until_ms": now_ms + SESSION_MS}
             base.execute(insert(SESSIONS).values(token=_digest(token), **until))
-        self._guesses.was_right(name, host)
+        self._throttle.count_success(name, host)
         return token
 
     def whose(self, token: str) -> Person | None:
@@ -208,7 +208,7 @@ class People:
         )
         with self._engine.connect() as base:
             row = base.execute(asked).one_or_none()
-        return None if row is None else _person(row)
+        return None if row is None else _account_of_row(row)
 
     def stepped(self, old_ms: int, by_ms: int) -> None:
         """Let what was begun by this clock last no longer and no shorter for its being set.
@@ -245,10 +245,10 @@ class People:
             )
             self._end_sessions(base, name)
             base.execute(delete(INVITATIONS).where(INVITATIONS.c.person == name))
-        self._guesses.move_out(name)
+        self._throttle.forget_addresses(name)
         return bool(gone.rowcount)
 
-    def all(self) -> list[Listed]:
+    def all(self) -> list[ListedAccount]:
         """Return everybody who may log in or is invited, by name."""
         asked = (
             select(PEOPLE, INVITATIONS.c.until_ms)
@@ -257,7 +257,7 @@ class People:
             .order_by(PEOPLE.c.name)
         )
         with self._engine.connect() as base:
-            return [_listed(row) for row in base.execute(asked)]
+            return [_listed_account_of_row(row) for row in base.execute(asked)]
 
     def invited_until_ms(self, name: str) -> int | None:
         """Return how long somebody's invitation is good, or was; None where he has none."""
@@ -265,15 +265,15 @@ class People:
         with self._engine.connect() as base:
             return base.scalar(asked)
 
-    def has_anybody(self) -> bool:
+    def has_usable_account(self) -> bool:
         """Tell whether somebody can log in, who has set his PIN."""
         asked = select(PEOPLE.c.name).where(PEOPLE.c.active, PEOPLE.c.pin.is_not(None)).limit(1)
         with self._engine.connect() as base:
             return base.scalar(asked) is not None
 
-    def _right(self, hashed: str | None, pin: str) -> bool:
+    def _is_pin_right(self, hashed: str | None, pin: str) -> bool:
         try:
-            return self._hasher.verify(hashed or self._nobodys, pin) and hashed is not None
+            return self._hasher.verify(hashed or self._dummy_hash, pin) and hashed is not None
         except (Argon2Error, InvalidHashError):
             return False
 
@@ -281,7 +281,7 @@ class People:
         base.execute(delete(SESSIONS).where(SESSIONS.c.person == name))
 
 
-def _made_up(hasher: PasswordHasher, entropy: Callable[[int], bytes]) -> str:
+def _make_dummy_hash(hasher: PasswordHasher, entropy: Callable[[int], bytes]) -> str:
     """Return what looks like a PIN's hash and is nobody's: it is refused as slowly as any other.
 
     To hash something for it would take each console that starts a tenth of a second and 64 MiB.
@@ -293,7 +293,7 @@ def _made_up(hasher: PasswordHasher, entropy: Callable[[int], bytes]) -> str:
     return f"$argon2{hasher.type.name.lower()}$v={ARGON2_VERSION}${cost}${salt}${digest}"
 
 
-def _wait(left_s: int) -> None:
+def _refuse_if_waiting(left_s: int) -> None:
     """Raise NotAllowed where there are seconds left to wait."""
     if left_s > 0:
         raise NotAllowed(
@@ -301,12 +301,12 @@ def _wait(left_s: int) -> None:
         )
 
 
-def _person(row: Row[Any]) -> Person:
+def _account_of_row(row: Row[Any]) -> Person:
     return Person(name=row.name, role=Role(row.role), language=row.language, table=row.table_id)
 
 
-def _listed(row: Row[Any]) -> Listed:
-    return Listed(
+def _listed_account_of_row(row: Row[Any]) -> ListedAccount:
+    return ListedAccount(
         name=row.name,
         role=Role(row.role),
         language=row.language,

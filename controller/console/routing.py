@@ -33,15 +33,15 @@ CHIEF: Final[Roles] = frozenset({Role.CHIEF})
 REFEREES: Final[Roles] = CHIEF | {Role.REFEREE}
 TECHNICIAN: Final[Roles] = frozenset({Role.TECHNICIAN})
 STAFF: Final[Roles] = REFEREES | TECHNICIAN
-_READS: Final = frozenset({"GET", "HEAD"})
-COOKIE: Final = "dealtable"
+_READ_METHODS: Final = frozenset({"GET", "HEAD"})
+SESSION_COOKIE: Final = "dealtable"
 HEADER: Final = "X-Dealtable"
 LARGEST: Final = 1 << 20
 """Bytes of a request: a draw of a large hall is a tenth of it."""
 PATIENCE_S: Final = 30.0
 """How long the body of a request may take to come."""
-_HOST: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?")
-_PAGES: Final = Path(__file__).parent / "pages"
+_HOST_PATTERN: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?")
+_PAGES_FOLDER: Final = Path(__file__).parent / "pages"
 
 
 _log = structlog.get_logger("console")
@@ -81,14 +81,14 @@ class Asked:
         said, url = self.console.config.console.public_url, self.request.url
         if said:
             return said.rstrip("/")
-        if not _HOST.fullmatch(url.netloc):
+        if not _HOST_PATTERN.fullmatch(url.netloc):
             raise Wrong(400, "the header Host names no host", "Host请求头有误")
         return f"{url.scheme}://{url.netloc}"
 
     @property
     def token(self) -> str:
         """What the browser holds of its session; "" where there is none."""
-        return self.request.cookies.get(COOKIE, "")
+        return self.request.cookies.get(SESSION_COOKIE, "")
 
     def query(self, name: str, default: str = "") -> str:
         """Return a field behind the question mark."""
@@ -153,22 +153,22 @@ def route(
     where somebody has to be logged in, and something may change by it.
     """
     if paced is None:
-        paced = roles is not None and not _READS.issuperset(methods)
+        paced = roles is not None and not _READ_METHODS.issuperset(methods)
 
     async def endpoint(request: Request) -> Response:
         console: Console = request.app.state.console
-        person = await _who(console, request, needed=roles is not None)
+        person = await _session_owner(console, request, needed=roles is not None)
         if roles is not None:
             person = admit(person, roles)
             if paced:
-                _keep_pace(console.pace, person)
+                _limit_rate(console.pace, person)
         answered = await handler(Asked(request, console, person))
         return answered if isinstance(answered, Response) else answer(answered)
 
-    return Route(path, _refusing(path, endpoint), methods=list(methods))
+    return Route(path, _with_error_responses(path, endpoint), methods=list(methods))
 
 
-def _keep_pace(pace: Pace, person: Person) -> None:
+def _limit_rate(pace: Pace, person: Person) -> None:
     """Count an order of somebody, before anything of it is read. Raises Wrong where it is one too
     many: it was surely not given then."""
     if not pace.take(person.name, asyncio.get_running_loop().time()):
@@ -180,10 +180,10 @@ def _keep_pace(pace: Pace, person: Person) -> None:
         )
 
 
-async def _who(console: "Console", request: Request, *, needed: bool) -> Person | None:
+async def _session_owner(console: "Console", request: Request, *, needed: bool) -> Person | None:
     """Return who asks; nobody, where he need not be known and the database is away."""
     try:
-        return await console.sessions.whose(request.cookies.get(COOKIE, ""))
+        return await console.sessions.whose(request.cookies.get(SESSION_COOKIE, ""))
     except StoreError:
         if needed:
             raise
@@ -199,24 +199,24 @@ def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
     async def endpoint(request: Request) -> Response:
         console: Console = request.app.state.console
         if roles is not None:
-            person = await console.sessions.whose(request.cookies.get(COOKIE, ""))
+            person = await console.sessions.whose(request.cookies.get(SESSION_COOKIE, ""))
             if person is None:
                 return RedirectResponse(f"/login?next={quote(request.scope['path'])}", 303)
             if person.role not in roles:
                 return RedirectResponse(home(person), 303)
             if request.path_params.get("id", "") not in ("", *console.tables.ids):
                 return missing_page()
-        return FileResponse(_PAGES / file, headers={"Cache-Control": "no-cache"})
+        return FileResponse(_PAGES_FOLDER / file, headers={"Cache-Control": "no-cache"})
 
-    return Route(path, _refusing(path, endpoint), methods=["GET"])
+    return Route(path, _with_error_responses(path, endpoint), methods=["GET"])
 
 
 def missing_page() -> Response:
     """Return the page for an address at which there is nothing."""
-    return FileResponse(_PAGES / "missing.html", 404, headers={"Cache-Control": "no-store"})
+    return FileResponse(_PAGES_FOLDER / "missing.html", 404, headers={"Cache-Control": "no-store"})
 
 
-def _refusing(path: str, endpoint: Endpoint) -> Endpoint:
+def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
     """Return an endpoint that answers with a refusal what another one raises."""
 
     async def answered(request: Request) -> Response:

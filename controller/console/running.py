@@ -9,7 +9,7 @@ from controller.loggers import structlog
 _log = structlog.get_logger("console")
 
 
-class Running:
+class TaskSupervisor:
     """The tasks without which the console would show the past as the present.
 
     `ending` is set once the console ends: streams end then. `failure`: why it ends by itself.
@@ -25,10 +25,10 @@ class Running:
         Where it fails, the console ends, and whoever keeps it running starts it anew.
         """
         task = asyncio.create_task(running)
-        task.add_done_callback(self._is_over)
+        task.add_done_callback(self._task_done)
         return task
 
-    def _is_over(self, task: "asyncio.Task[None]") -> None:
+    def _task_done(self, task: "asyncio.Task[None]") -> None:
         error = None if task.cancelled() else task.exception()
         if error is not None:
             _log.critical("console failed", exc_info=error)

@@ -6,11 +6,11 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from controller.console.config import TableLine
+from controller.console.config import ConfiguredTable
 from controller.console.standing import Heard, Standing, standing
 from controller.messages import Event, State
 
-Undo = Callable[[], None]
+Unsubscribe = Callable[[], None]
 """Ends what its giver began; a second time it does nothing."""
 
 
@@ -49,7 +49,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
         return standing(self.heard, now_ms)
 
 
-class StoreStanding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class StoreStatus(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """How the database is. `away_since_ms` (console's clock): since when it takes nothing.
 
     `why`: in its own words. `waiting`: events in memory; `refused`: how many found no room since
@@ -72,14 +72,14 @@ class Tables(Protocol):
     def seen(self, table: str) -> Seen:
         """Return what is known of a table. Raises KeyError for one that is not the console's."""
 
-    def on_change(self, told: Callable[[str], None]) -> Undo:
+    def on_change(self, told: Callable[[str], None]) -> Unsubscribe:
         """Tell of every table of which something else is known, at most 20 times a second each."""
 
-    def on_event(self, told: Callable[[Event], None]) -> Undo:
+    def on_event(self, told: Callable[[Event], None]) -> Unsubscribe:
         """Tell of every public event that comes, once."""
 
     @property
-    def store_standing(self) -> StoreStanding:
+    def store_standing(self) -> StoreStatus:
         """How the database is that keeps what they say."""
 
     def stepped(self, by_ms: int) -> None:
@@ -88,7 +88,7 @@ class Tables(Protocol):
     async def settled(self) -> None:
         """Return once the archive has all that was heard by now, or can take nothing."""
 
-    def add(self, line: TableLine) -> None:
+    def add(self, line: ConfiguredTable) -> None:
         """Begin to hear a table; one of its id that is there already is replaced."""
 
     def remove(self, table: str) -> None:

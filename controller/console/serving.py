@@ -12,25 +12,25 @@ import uvicorn
 from sqlalchemy import Engine
 from starlette.applications import Starlette
 
-from controller.client.client import Identity
+from controller.client.client import ClientIdentity
 from controller.config import ConfigError
 from controller.console.app import make_app
-from controller.console.clients import Clients
-from controller.console.config import ConsoleConfig, Own, TableLine
+from controller.console.clients import TableClients
+from controller.console.config import ConfiguredTable, ConsoleConfig, Own
 from controller.console.console import Console
-from controller.console.doors import Door, Entrance
+from controller.console.doors import ConnectionLimiter, Door
 from controller.console.keys import identity
-from controller.console.running import Running
+from controller.console.running import TaskSupervisor
 from controller.console.seen import Run
 from controller.console.store.archive import Archive, open_engine
-from controller.console.store.aside import Aside
+from controller.console.store.aside import WorkerThread
 from controller.console.tables import Tables
 from controller.messages import Role
 from controller.release import Manifest
 
-_LEAVE_S: Final = 1
+_SHUTDOWN_TIMEOUT_S: Final = 1
 """Seconds for answers under way at the end; streams have ended before."""
-_WAITING: Final = 256
+_BACKLOG: Final = 256
 """Connections that wait to be taken."""
 
 
@@ -55,15 +55,15 @@ async def opened(
     def ids() -> str:
         return entropy(12).hex()
 
-    def observer(line: TableLine) -> Identity:
+    def observer(line: ConfiguredTable) -> ClientIdentity:
         return identity(console.config.keys_of(line), Role.OBSERVER)
 
     async with AsyncExitStack() as stack:
-        store, running = _store(stack, config.console.store), Running()
+        store, running = _open_database(stack, config.console.store), TaskSupervisor()
         tables = await stack.enter_async_context(
             Tables(observer, Archive(store.engine), store.write, now_ms, ids, begin=running.begin)
         )
-        clients = Clients(
+        clients = TableClients(
             tables.context,
             lambda table: console.line(table),
             lambda table: console.config.keys_of(console.line(table)),
@@ -92,7 +92,7 @@ async def opened(
         yield console
 
 
-class _Store(NamedTuple):
+class _Database(NamedTuple):
     """The database, and what runs calls on its three threads."""
 
     engine: Engine
@@ -101,14 +101,14 @@ class _Store(NamedTuple):
     check: Run
 
 
-def _store(stack: AsyncExitStack, url: str) -> _Store:
+def _open_database(stack: AsyncExitStack, url: str) -> _Database:
     """Open the database and its threads until the stack is left. Raises StoreError."""
     engine = open_engine(url)
     stack.callback(engine.dispose)
-    threads = [Aside(name) for name in ("writing", "reading", "checking")]
+    threads = [WorkerThread(name) for name in ("writing", "reading", "checking")]
     for thread in threads:
         stack.callback(thread.close)
-    return _Store(engine, *(thread.run for thread in threads))
+    return _Database(engine, *(thread.run for thread in threads))
 
 
 async def serve(
@@ -123,15 +123,15 @@ async def serve(
     ConfigError where it cannot listen, ConsoleFailed where it cannot go on.
     """
     own = console.config.console
-    with _bound(own) as listening:
-        tls = _sealing(own)
-        server = _Server(_settings(app or make_app(console)))
+    with _bound_socket(own) as listening:
+        tls = _tls_context(own)
+        server = _UvicornServer(_settings(app or make_app(console)))
         serving = asyncio.ensure_future(server.serve(sockets=[]))
         waited = (stop.wait(), console.ending.wait())
         ends: list[asyncio.Task[Any]] = [asyncio.create_task(end) for end in waited]
         try:
             await server.up.wait()
-            ends.append(console.begin(Entrance(listening, server.door, tls).run()))
+            ends.append(console.begin(ConnectionLimiter(listening, server.door, tls).run()))
             on_up(address(own, listening.getsockname()[1]))
             await asyncio.wait({serving, *ends}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -153,7 +153,7 @@ def address(own: Own, port: int) -> str:
     return f"{scheme}://{host}:{port}"
 
 
-class _Server(uvicorn.Server):
+class _UvicornServer(uvicorn.Server):
     """A server that leaves signals to whoever runs it. `up` is set once it answers."""
 
     def __init__(self, config: uvicorn.Config) -> None:
@@ -185,11 +185,11 @@ def _settings(app: Starlette) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=_LEAVE_S,
+        timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_S,
     )
 
 
-def _sealing(own: Own) -> ssl.SSLContext | None:
+def _tls_context(own: Own) -> ssl.SSLContext | None:
     """Return what seals connections; None where they are plain. Raises ConfigError."""
     if own.tls_cert is None or own.tls_key is None:
         return None
@@ -211,11 +211,11 @@ def _sealing(own: Own) -> ssl.SSLContext | None:
 
 
 @contextmanager
-def _bound(own: Own) -> Iterator[socket.socket]:
+def _bound_socket(own: Own) -> Iterator[socket.socket]:
     """Give a socket that is bound where the console listens. Raises ConfigError."""
     family = socket.AF_INET6 if ":" in own.host else socket.AF_INET
     try:
-        listening = socket.create_server((own.host, own.port), family=family, backlog=_WAITING)
+        listening = socket.create_server((own.host, own.port), family=family, backlog=_BACKLOG)
     except OSError as failure:
         raise ConfigError(
             f"listen = {own.listen}: {failure.strerror or failure}: choose another port, or an "

@@ -10,25 +10,25 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-from controller.console.leaving import Leaving
-from controller.console.people import Listed, NotAllowed, People, Person
+from controller.console.leaving import PendingLogouts
+from controller.console.people import ListedAccount, NotAllowed, People, Person
 from controller.console.seen import Run
 from controller.console.store.archive import StoreError
 from controller.faults import Language
 from controller.loggers import structlog
 from controller.messages import Role
 
-TRUSTED_MS: Final = 5_000
+CACHE_MS: Final = 5_000
 """Another process may remove somebody, as `dealtable console --invite` changes a role."""
 LATE_S: Final = 1.0
 """Who is known goes on meanwhile where the database takes longer, or is away: nobody can be let go
 there either, and who looks at a page has to see that it is away."""
-MOST_CHECKING: Final = 16
+MAX_PIN_CHECKS: Final = 16
 """PINs that wait to be checked: who knows his is not kept waiting by more."""
 MOST_OF_ONE: Final = 4
 """Of them from one address: who guesses leaves room for the others."""
-_MOST: Final = 4_096
-_LONGEST: Final = 200
+_MAX_CACHED: Final = 4_096
+_MAX_TOKEN_LENGTH: Final = 200
 _log = structlog.get_logger("console")
 
 
@@ -40,63 +40,63 @@ class Sessions:
     ) -> None:
         self._people, self._run, self._now_ms = people, run, now_ms
         self._check = check or run
-        self._known: dict[str, tuple[int, Person]] = {}
-        self._asking: dict[str, asyncio.Task[Person | None]] = {}
-        self._stepping: set[asyncio.Task[None]] = set()
+        self._cache: dict[str, tuple[int, Person]] = {}
+        self._lookups: dict[str, asyncio.Task[Person | None]] = {}
+        self._shift_tasks: set[asyncio.Task[None]] = set()
         self._changes = 0
-        self._checking: list[str] = []
-        self._leaving = Leaving(lambda token: self._people.log_out(token), run)
+        self._checking_addresses: list[str] = []
+        self._pending_logouts = PendingLogouts(lambda token: self._people.log_out(token), run)
 
     async def whose(self, token: str) -> Person | None:
         """Return whose session a token is; None where it is over, or he may no longer."""
-        if not token or len(token) > _LONGEST or token in self._leaving:
+        if not token or len(token) > _MAX_TOKEN_LENGTH or token in self._pending_logouts:
             return None
-        until_ms, known = self._known.get(token, (0, None))
+        until_ms, known = self._cache.get(token, (0, None))
         if known is not None and self._now_ms() < until_ms:
             return known
-        asking = self._asking.get(token)
+        asking = self._lookups.get(token)
         if asking is None:
-            asking = self._asking[token] = asyncio.create_task(self._asked(token))
+            asking = self._lookups[token] = asyncio.create_task(self._asked(token))
             asking.add_done_callback(lambda done: self._told(token, done))
         if known is None:
             return await asyncio.shield(asking)
         with suppress(TimeoutError, StoreError):
             async with asyncio.timeout(LATE_S):
                 return await asyncio.shield(asking)
-        return self._known.get(token, (0, None))[1]  # nobody, where he was let go meanwhile
+        return self._cache.get(token, (0, None))[1]  # nobody, where he was let go meanwhile
 
     async def _asked(self, token: str) -> Person | None:
         changes = self._changes
         person = await self._run(lambda: self._people.whose(token))
-        if len(self._known) >= _MOST:
-            self._known.clear()
+        if len(self._cache) >= _MAX_CACHED:
+            self._cache.clear()
         if person is None:
-            self._known.pop(token, None)
+            self._cache.pop(token, None)
         elif changes == self._changes:  # else somebody may be out since
-            self._known[token] = self._now_ms() + TRUSTED_MS, person
+            self._cache[token] = self._now_ms() + CACHE_MS, person
         return person
 
     def _told(self, token: str, asking: "asyncio.Task[Person | None]") -> None:
-        if self._asking.get(token) is asking:
-            del self._asking[token]
+        if self._lookups.get(token) is asking:
+            del self._lookups[token]
         if not asking.cancelled():
             asking.exception()  # whoever asked may be gone
 
     def stepped(self, by_ms: int) -> None:
         """Take it that the clock was set by so much: nobody is out, or in for longer, by it."""
-        self._known = {
-            token: (until_ms + by_ms, person) for token, (until_ms, person) in self._known.items()
+        self._cache = {
+            token: (until_ms + by_ms, person) for token, (until_ms, person) in self._cache.items()
         }
-        task = asyncio.create_task(self._step(self._now_ms() - by_ms, by_ms))
-        self._stepping.add(task)
-        task.add_done_callback(self._stepping.discard)
+        task = asyncio.create_task(self._shift_expiry_times(self._now_ms() - by_ms, by_ms))
+        self._shift_tasks.add(task)
+        task.add_done_callback(self._shift_tasks.discard)
 
     async def close(self) -> None:
         """Wait until all are moved with the clock, and who logged out is out."""
-        await asyncio.gather(*self._stepping, return_exceptions=True)
-        await self._leaving.close()
+        await asyncio.gather(*self._shift_tasks, return_exceptions=True)
+        await self._pending_logouts.close()
 
-    async def _step(self, old_ms: int, by_ms: int) -> None:
+    async def _shift_expiry_times(self, old_ms: int, by_ms: int) -> None:
         try:
             await self._run(lambda: self._people.stepped(old_ms, by_ms))
         except StoreError as failed:  # then they log in anew
@@ -107,15 +107,17 @@ class Sessions:
 
         `host`: the address that he comes from; "" where it is not counted.
         """
-        self._people.may_try(name, host)  # else who waits would fill the room of the others
-        of_one = sum(one == host != "" for one in self._checking)
-        if len(self._checking) >= MOST_CHECKING or of_one >= MOST_OF_ONE:
+        self._people.refuse_while_waiting(
+            name, host
+        )  # else who waits would fill the room of the others
+        of_one = sum(one == host != "" for one in self._checking_addresses)
+        if len(self._checking_addresses) >= MAX_PIN_CHECKS or of_one >= MOST_OF_ONE:
             raise NotAllowed("too many log in at once: try again", "登录人数过多，请稍后再试")
-        self._checking.append(host)
+        self._checking_addresses.append(host)
         try:
             return await self._check(lambda: self._people.log_in(name, pin, host))
         finally:
-            self._checking.remove(host)
+            self._checking_addresses.remove(host)
 
     async def log_out(self, token: str) -> None:
         """End a session: here at once, in the database as soon as it is there.
@@ -127,9 +129,9 @@ class Sessions:
                 if await self.whose(token) is None:
                     return
         self._changes += 1
-        self._known.pop(token, None)
-        self._asking.pop(token, None)
-        await self._leaving.put(token)
+        self._cache.pop(token, None)
+        self._lookups.pop(token, None)
+        await self._pending_logouts.put(token)
 
     async def speak(self, name: str, language: Language) -> None:
         """Remember in which language somebody reads."""
@@ -150,7 +152,7 @@ class Sessions:
         """Invite these where nobody can log in yet; return each name with its code."""
 
         def invited() -> list[tuple[str, str]]:
-            if self._people.has_anybody():
+            if self._people.has_usable_account():
                 return []
             return [
                 (name, self._people.invite(Person(name=name, role=role))) for name, role in first
@@ -178,11 +180,11 @@ class Sessions:
         self._forget()
         return gone
 
-    async def all(self) -> list[Listed]:
+    async def all(self) -> list[ListedAccount]:
         """Return everybody who may log in or is invited, by name."""
         return await self._run(self._people.all)
 
     def _forget(self) -> None:
         self._changes += 1
-        self._known.clear()
-        self._asking.clear()  # what is being read may be of before
+        self._cache.clear()
+        self._lookups.clear()  # what is being read may be of before

@@ -15,14 +15,14 @@ from typing import Final
 
 import msgspec
 
-FRAME_S: Final = 0.03
+FRAME_INTERVAL_S: Final = 0.03
 """Changes that come within so short a time go out together."""
 BEAT_S: Final = 2.0
 """How often a stream says that it is alive; a page that hears nothing for two of them says so."""
 
 
-_NUMBERS: Final = itertools.count(1)
-_LONGEST: Final = 15
+_PAGE_NUMBERS: Final = itertools.count(1)
+_MAX_VERSION_DIGITS: Final = 15
 """Digits of a version that is taken for one."""
 
 
@@ -30,16 +30,16 @@ class Shown:
     """The parts of one page, each as its JSON. `number`: in this process no other has it."""
 
     def __init__(self) -> None:
-        self.number = next(_NUMBERS)
+        self.number = next(_PAGE_NUMBERS)
         self._parts: dict[str, tuple[int, bytes | None]] = {}
         self._version = 0
-        self._news = asyncio.Event()
+        self._change = asyncio.Event()
 
     def put(self, name: str, value: object) -> bool:
         """Show `value` under a name; tell whether it is another than before."""
-        return self.put_body(name, msgspec.json.encode(value))
+        return self.put_json(name, msgspec.json.encode(value))
 
-    def put_body(self, name: str, body: bytes) -> bool:
+    def put_json(self, name: str, body: bytes) -> bool:
         """Show what is JSON already, as several pages may share it."""
         return self._set(name, body)
 
@@ -62,15 +62,15 @@ class Shown:
     async def changed(self, version: int) -> None:
         """Return as soon as there is a version behind `version`."""
         while self._version <= version:
-            await self._news.wait()
+            await self._change.wait()
 
     def _set(self, name: str, body: bytes | None) -> bool:
         if name in self._parts and self._parts[name][1] == body:
             return False
         self._version += 1
         self._parts[name] = self._version, body
-        self._news.set()
-        self._news = asyncio.Event()
+        self._change.set()
+        self._change = asyncio.Event()
         return True
 
 
@@ -97,9 +97,9 @@ async def stream(
     if before == 0 or before > version:
         version, parts = shown.since(0)
         mine = {name: msgspec.json.encode(value) for name, value in (own or {}).items()}
-        yield _event("all", _stamp(now_ms) | mine | parts, f"{of}{version}")
+        yield _encode_event("all", _stamp(now_ms) | mine | parts, f"{of}{version}")
     else:
-        yield _event("some", _stamp(now_ms) | parts, f"{of}{version}")
+        yield _encode_event("some", _stamp(now_ms) | parts, f"{of}{version}")
     beat_s = loop.time() + BEAT_S
     while True:
         with suppress(TimeoutError):
@@ -107,15 +107,15 @@ async def stream(
                 await shown.changed(version)
         if loop.time() >= beat_s:  # also where changes never end
             if may is not None and not await may():
-                yield _event("gone", {})
+                yield _encode_event("gone", {})
                 return
-            yield _event("beat", _stamp(now_ms))
+            yield _encode_event("beat", _stamp(now_ms))
             beat_s = loop.time() + BEAT_S
             continue
         version, parts = shown.since(version)
         if parts:
-            yield _event("some", parts, f"{of}{version}")
-        await asyncio.sleep(FRAME_S)
+            yield _encode_event("some", parts, f"{of}{version}")
+        await asyncio.sleep(FRAME_INTERVAL_S)
 
 
 def _stamp(now_ms: Callable[[], int] | None) -> dict[str, bytes | None]:
@@ -126,10 +126,10 @@ def _version(known: str, of: str) -> int:
     """Return the version in an event's id, which anybody may have made up; 0: of other parts."""
     number = known.removeprefix(of)
     mine = known.startswith(of) and number.isascii() and number.isdigit()
-    return int(number) if mine and len(number) <= _LONGEST else 0
+    return int(number) if mine and len(number) <= _MAX_VERSION_DIGITS else 0
 
 
-def _event(kind: str, parts: dict[str, bytes | None], known: str = "") -> bytes:
+def _encode_event(kind: str, parts: dict[str, bytes | None], known: str = "") -> bytes:
     name = b"id: %s\n" % known.encode() if known else b""
     body = b",".join(
         b"%s:%s" % (msgspec.json.encode(name), body or b"null") for name, body in parts.items()

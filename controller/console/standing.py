@@ -11,14 +11,14 @@ import msgspec
 
 SILENT_MS: Final = 3_000
 """A table says its state once a second: behind three of them it is silent."""
-STALE_MS: Final = 5_000
+STALE_AFTER_MS: Final = 5_000
 """States that all bear the stamp of one moment this long are no news."""
 
-SKEW_MS: Final = 2_000
+MIN_SKEW_MS: Final = 2_000
 """Clocks that are less apart than this are alike: a state takes a moment to come."""
 
 
-class Contact(StrEnum):
+class TableLinkState(StrEnum):
     """What the line to a table is like."""
 
     CONNECTING = "connecting"
@@ -48,38 +48,38 @@ class Heard(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     itself has listened without a gap; a silence before that is the console's own.
     """
 
-    contact: Contact = Contact.CONNECTING
-    contact_ms: int = 0
+    contact: TableLinkState = TableLinkState.CONNECTING
+    link_since_ms: int = 0
     heard_ms: int | None = None
-    news_ms: int | None = None
+    changed_ms: int | None = None
     skew_ms: int = 0
-    awake_ms: int = 0
+    listening_since_ms: int = 0
 
 
-def awoken(heard: Heard, stood_ms: int, now_ms: int) -> Heard:
+def after_console_stall(heard: Heard, stood_ms: int, now_ms: int) -> Heard:
     """Return `heard` for a console whose own process did not run from `stood_ms` to `now_ms`.
 
     A table that was silent before remains silent.
     """
     was_silent = standing(heard, stood_ms)[0] is Standing.SILENT
-    return heard if was_silent else msgspec.structs.replace(heard, awake_ms=now_ms)
+    return heard if was_silent else msgspec.structs.replace(heard, listening_since_ms=now_ms)
 
 
 def stepped(heard: Heard, by_ms: int) -> Heard:
     """Return the same by a clock that was set by so much."""
     return msgspec.structs.replace(
         heard,
-        contact_ms=heard.contact_ms + by_ms,
+        link_since_ms=heard.link_since_ms + by_ms,
         heard_ms=None if heard.heard_ms is None else heard.heard_ms + by_ms,
-        news_ms=None if heard.news_ms is None else heard.news_ms + by_ms,
-        awake_ms=heard.awake_ms + by_ms,
-        skew_ms=heard.skew_ms + by_ms if abs(heard.skew_ms + by_ms) >= SKEW_MS else 0,
+        changed_ms=None if heard.changed_ms is None else heard.changed_ms + by_ms,
+        listening_since_ms=heard.listening_since_ms + by_ms,
+        skew_ms=heard.skew_ms + by_ms if abs(heard.skew_ms + by_ms) >= MIN_SKEW_MS else 0,
     )
 
 
-_BY_CONTACT: Final = {
-    Contact.KEY_REFUSED: Standing.KEY_REFUSED,
-    Contact.OTHER_KEY: Standing.OTHER_KEY,
+_FRESHNESS_BY_LINK: Final = {
+    TableLinkState.KEY_REFUSED: Standing.KEY_REFUSED,
+    TableLinkState.OTHER_KEY: Standing.OTHER_KEY,
 }
 
 
@@ -90,15 +90,15 @@ def standing(heard: Heard, now_ms: int) -> tuple[Standing, int]:
     is not its present, however short it was away. If the console's own process did not run
     for a while, a table is connecting until its next message: only the console may have been late.
     """
-    if heard.contact in _BY_CONTACT:
-        return _BY_CONTACT[heard.contact], heard.contact_ms
-    has_listened = now_ms - heard.awake_ms > SILENT_MS
-    if heard.heard_ms is None or heard.news_ms is None:
-        waited = has_listened and now_ms - heard.contact_ms > SILENT_MS
-        return (Standing.SILENT if waited else Standing.CONNECTING), heard.contact_ms
-    lost = heard.contact is Contact.DOWN or heard.heard_ms < heard.contact_ms
-    if lost or heard.heard_ms < heard.awake_ms or now_ms - heard.heard_ms > SILENT_MS:
+    if heard.contact in _FRESHNESS_BY_LINK:
+        return _FRESHNESS_BY_LINK[heard.contact], heard.link_since_ms
+    has_listened = now_ms - heard.listening_since_ms > SILENT_MS
+    if heard.heard_ms is None or heard.changed_ms is None:
+        waited = has_listened and now_ms - heard.link_since_ms > SILENT_MS
+        return (Standing.SILENT if waited else Standing.CONNECTING), heard.link_since_ms
+    lost = heard.contact is TableLinkState.DOWN or heard.heard_ms < heard.link_since_ms
+    if lost or heard.heard_ms < heard.listening_since_ms or now_ms - heard.heard_ms > SILENT_MS:
         return (Standing.SILENT if has_listened else Standing.CONNECTING), heard.heard_ms
-    if now_ms - max(heard.news_ms, heard.awake_ms) > STALE_MS:
-        return Standing.STALE, heard.news_ms
+    if now_ms - max(heard.changed_ms, heard.listening_since_ms) > STALE_AFTER_MS:
+        return Standing.STALE, heard.changed_ms
     return Standing.LIVE, heard.heard_ms

@@ -16,26 +16,26 @@ from typing import Any, Final, Self
 import zmq
 from msgspec.structs import replace
 
-from controller.client.client import Identity
+from controller.client.client import ClientIdentity
 from controller.client.line import RETRY_S, Keys
 from controller.client.monitored import LineState
-from controller.console.config import TableLine
+from controller.console.config import ConfiguredTable
 from controller.console.in_order import in_order
 from controller.console.lines import heard as how
 from controller.console.lines.asking import asking
-from controller.console.lines.backfill import AUDIT_S, SETTLE_S, Ask, Backfill
+from controller.console.lines.backfill import AUDIT_DELAY_S, SETTLE_S, Ask, Backfill
 from controller.console.lines.counts import Counts, counted
 from controller.console.lines.feed import Feed
 from controller.console.lines.intake import Intake
-from controller.console.lines.signed import signed_head
-from controller.console.lines.taken import NotTaken, taken_event, taken_state
+from controller.console.lines.signed import check_signed_head
+from controller.console.lines.taken import MessageRejected, parse_event, parse_state
 from controller.console.listeners import Listeners
-from controller.console.seen import Begin, Run, Seen, StoreStanding, Undo
-from controller.console.standing import Heard, Standing, awoken, stepped
+from controller.console.seen import Begin, Run, Seen, StoreStatus, Unsubscribe
+from controller.console.standing import Heard, Standing, after_console_stall, stepped
 from controller.console.store.archive import Archive, Kept, Written
-from controller.console.store.writer import MOST_EVENTS, Writer
+from controller.console.store.writer import MAX_WAITING_EVENTS, EventWriter
 from controller.console.store.writer import RETRY_S as STORE_RETRY_S
-from controller.console.view.waits import awaits_machine
+from controller.console.view.waits import is_deal_due
 from controller.loggers import structlog
 from controller.messages import Event, SignedHead, State
 
@@ -55,12 +55,12 @@ a transaction costs more than all that it writes."""
 _log = structlog.get_logger("console")
 
 
-class _One:
+class _TableFeed:
     """What is known of one table."""
 
-    def __init__(self, line: TableLine, me: Identity, now_ms: int) -> None:
+    def __init__(self, line: ConfiguredTable, me: ClientIdentity, now_ms: int) -> None:
         self.line, self.me = line, me
-        self.seen = Seen(table=line.id, area=line.area, heard=Heard(contact_ms=now_ms))
+        self.seen = Seen(table=line.id, area=line.area, heard=Heard(link_since_ms=now_ms))
         self.counts = Counts()
         self.news: bytes | None = None
         self.standing: Standing | None = None
@@ -78,7 +78,7 @@ class Tables:
 
     def __init__(
         self,
-        identity: Callable[[TableLine], Identity],
+        identity: Callable[[ConfiguredTable], ClientIdentity],
         archive: Archive,
         write: Run,
         now_ms: Callable[[], int],
@@ -86,18 +86,18 @@ class Tables:
         *,
         retry_s: float = RETRY_S,
         settle_s: float = SETTLE_S,
-        audit_s: float = AUDIT_S,
+        audit_s: float = AUDIT_DELAY_S,
         store_retry_s: float = STORE_RETRY_S,
-        most_waiting: int = MOST_EVENTS,
+        most_waiting: int = MAX_WAITING_EVENTS,
         begin: Begin = asyncio.create_task,
     ) -> None:
-        self._begin = begin
-        self._identity, self._archive, self._write = identity, archive, write
-        self._now_ms, self._ids = now_ms, ids
+        self._start_task = begin
+        self._identity_of, self._archive, self._write = identity, archive, write
+        self._now_ms, self._new_id = now_ms, ids
         self._retry_s, self._settle_s, self._audit_s = retry_s, settle_s, audit_s
-        self._store_retry_s, self._most_waiting = store_retry_s, most_waiting
-        self._all: dict[str, _One] = {}
-        self._due: dict[str, None] = {}
+        self._store_retry_s, self._max_waiting = store_retry_s, most_waiting
+        self._all: dict[str, _TableFeed] = {}
+        self._changed_tables: dict[str, None] = {}
         self._events: list[Event] = []
         self._on_change: Listeners[str] = Listeners()
         self._on_event: Listeners[Event] = Listeners()
@@ -105,25 +105,27 @@ class Tables:
     async def __aenter__(self) -> Self:
         """Take up what is kept. Raises StoreError."""
         sys.setswitchinterval(TURN_S)
-        self._loop, self._gathers_s = asyncio.get_running_loop(), 0.0
-        self._looked_s = self._loop.time()
+        self._loop, self._next_flush_s = asyncio.get_running_loop(), 0.0
+        self._last_check_s = self._loop.time()
         self._marks = await self._write(self._archive.marks)
-        self._feed = Feed(self._message, self._odd, self._line, self._tell, self._retry_s)
-        self._writer = Writer(
+        self._feed = Feed(
+            self._receive, self._count_malformed, self._line_changed, self._publish, self._retry_s
+        )
+        self._writer = EventWriter(
             self._archive,
             self._write,
             self._now_ms,
             self._written,
             self._store_changed,
             self._store_retry_s,
-            self._most_waiting,
-            self._begin,
+            self._max_waiting,
+            self._start_task,
         )
-        self._intake = Intake(self._writer, self._marks, self._happened, self._doubt)
+        self._intake = Intake(self._writer, self._marks, self._note_event, self._note_gap)
         self._backfill = Backfill(
-            self._intake, self._asking, self._head, self._settle_s, self._audit_s
+            self._intake, self._open_event_source, self._head_of, self._settle_s, self._audit_s
         )
-        self._looking = self._begin(self._look_on())
+        self._looking = self._start_task(self._poll())
         return self
 
     async def __aexit__(
@@ -151,7 +153,7 @@ class Tables:
         return tuple(self._all)
 
     @property
-    def store_standing(self) -> StoreStanding:
+    def store_standing(self) -> StoreStatus:
         """How the database is."""
         return self._writer.standing
 
@@ -160,15 +162,15 @@ class Tables:
         """The tables of whose past something may be missing in the archive."""
         return self._backfill.behind
 
-    def add(self, line: TableLine) -> None:
+    def add(self, line: ConfiguredTable) -> None:
         """Begin to hear a table, in the place of the one of that name. Raises BadAddress."""
         known = self._all.get(line.id)
         if known is not None and known.line == line:
             return
         if known is not None:
-            self._shut(line.id)
-        me = self._identity(line)
-        one = _One(line, me, self._now_ms())
+            self._disconnect(line.id)
+        me = self._identity_of(line)
+        one = _TableFeed(line, me, self._now_ms())
         self._feed.open(line.id, line.feed, Keys(line.server_key, me.public, me.secret))
         everyone = {**self._all, line.id: one}
         self._all = {table: everyone[table] for table in sorted(everyone, key=in_order)}
@@ -177,12 +179,12 @@ class Tables:
     def remove(self, table: str) -> None:
         """Hear a table no more, and forget it, but for what is kept. Raises KeyError."""
         del self._all[table]
-        self._shut(table)
+        self._disconnect(table)
         self._changed(table)
 
     def seen(self, table: str) -> Seen:
         """Return what is known of a table. Raises KeyError for one that is not the console's."""
-        self._look()
+        self._check_for_stall()
         return self._all[table].seen
 
     def standing(self, table: str) -> tuple[Standing, int]:
@@ -193,11 +195,11 @@ class Tables:
         """Return what was not taken of a table's feed. Raises KeyError."""
         return self._all[table].counts
 
-    def on_change(self, told: Callable[[str], None]) -> Undo:
+    def on_change(self, told: Callable[[str], None]) -> Unsubscribe:
         """Tell of every table of which something else is known, at most 20 times a second each."""
         return self._on_change.add(told)
 
-    def on_event(self, told: Callable[[Event], None]) -> Undo:
+    def on_event(self, told: Callable[[Event], None]) -> Unsubscribe:
         """Tell of every public event that comes, once; what was missed comes later than it was."""
         return self._on_event.add(told)
 
@@ -218,70 +220,70 @@ class Tables:
         self._intake.flush()
         await self._writer.settled()
 
-    def _shut(self, table: str) -> None:
+    def _disconnect(self, table: str) -> None:
         self._feed.shut(table)
         self._backfill.lost(table)
         self._intake.forget(table)
 
     # What the feed tells.
 
-    def _message(self, table: str, topic: bytes, body: bytes) -> None:
+    def _receive(self, table: str, topic: bytes, body: bytes) -> None:
         one = self._all[table]
         if topic.startswith(b"state/"):
             one.news = body  # which table it is about stands in the body, too
-            self._due[table] = None
+            self._changed_tables[table] = None
             return
         try:
-            event = taken_event(body, table)
-        except NotTaken as wrong:
-            self._count(one, wrong)
+            event = parse_event(body, table)
+        except MessageRejected as wrong:
+            self._count_rejection(one, wrong)
             return
         self._intake.heard(Kept(event, body))
 
-    def _odd(self, table: str) -> None:
-        self._count(self._all[table], NotTaken("junk"))
+    def _count_malformed(self, table: str) -> None:
+        self._count_rejection(self._all[table], MessageRejected("junk"))
 
-    def _line(self, table: str, state: LineState) -> None:
-        self._look()
+    def _line_changed(self, table: str, state: LineState) -> None:
+        self._check_for_stall()
         one = self._all[table]
         one.seen = replace(one.seen, heard=how.on_line(one.seen.heard, state, self._now_ms()))
-        self._due[table] = None
+        self._changed_tables[table] = None
         if state is LineState.OPEN:
             self._backfill.reached(table)
         else:
             self._backfill.lost(table)
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         """Take the last state of each table that said one, and tell who asked for it."""
-        self._look()
-        if self._due:
-            due, self._due = self._due, {}
+        self._check_for_stall()
+        if self._changed_tables:
+            due, self._changed_tables = self._changed_tables, {}
             now_ms = self._now_ms()
             for table in due:
                 one = self._all.get(table)
                 if one is not None and one.news is not None:
                     body, one.news = one.news, None
-                    self._take_safely(one, body, now_ms)
+                    self._accept_state_safely(one, body, now_ms)
             for table in due:
                 self._changed(table)
         now_s = self._loop.time()
-        if now_s >= self._gathers_s or self._writer.away:  # then what waits is told to people
-            self._gathers_s = now_s + GATHER_S
+        if now_s >= self._next_flush_s or self._writer.away:  # then what waits is told to people
+            self._next_flush_s = now_s + GATHER_S
             self._intake.flush()
 
-    def _take_safely(self, one: _One, body: bytes, now_ms: int) -> None:
+    def _accept_state_safely(self, one: _TableFeed, body: bytes, now_ms: int) -> None:
         """Take a state; a fault of ours with one table is none of the others."""
         try:
             self._take(one, body, now_ms)
         except Exception:
             _log.exception("state not taken", table=one.line.id)
 
-    def _take(self, one: _One, body: bytes, now_ms: int) -> None:
+    def _take(self, one: _TableFeed, body: bytes, now_ms: int) -> None:
         seen = one.seen
         try:
-            state = taken_state(body, seen.table)
-        except NotTaken as wrong:
-            self._count(one, wrong)
+            state = parse_state(body, seen.table)
+        except MessageRejected as wrong:
+            self._count_rejection(one, wrong)
             return
         undealt_ms = seen.undealt_ms if seen.undealt_ms is not None else now_ms
         one.seen = Seen(
@@ -290,23 +292,23 @@ class Tables:
             state=state,
             body=body,
             heard=how.on_state(seen.heard, seen.state, state, now_ms),
-            undealt_ms=undealt_ms if awaits_machine(state) else None,
+            undealt_ms=undealt_ms if is_deal_due(state) else None,
         )
         if state.signed is not None and state.signed != one.signed:
             one.signed = state.signed
-            self._take_head(one, state, state.signed)
-        if self._intake.hides(seen.table, state.head):
+            self._accept_head(one, state, state.signed)
+        if self._intake.may_have_more(seen.table, state.head):
             self._backfill.audit(seen.table)
 
-    def _take_head(self, one: _One, state: State, signed: SignedHead) -> None:
-        kept = signed_head(one.line, state.time, signed)
+    def _accept_head(self, one: _TableFeed, state: State, signed: SignedHead) -> None:
+        kept = check_signed_head(one.line, state.time, signed)
         if kept is None:
             one.counts = replace(one.counts, heads=one.counts.heads + 1)
             _log.warning("a head that the table did not sign", table=one.line.id, n=signed.n)
         else:
             self._intake.head(kept)
 
-    def _count(self, one: _One, wrong: NotTaken) -> None:
+    def _count_rejection(self, one: _TableFeed, wrong: MessageRejected) -> None:
         if not one.counts.messages:
             _log.warning("not taken from a feed", table=one.line.id, why=wrong.why)
         one.counts = counted(one.counts, wrong)
@@ -317,12 +319,12 @@ class Tables:
             one.standing = one.seen.standing(self._now_ms())[0]
         self._on_change.tell(table)
 
-    async def _look_on(self) -> None:
+    async def _poll(self) -> None:
         """Find who has grown silent or stale, as nothing comes that would tell, and hand on what
         has gathered."""
         while True:
             await asyncio.sleep(LOOK_S)
-            self._look()
+            self._check_for_stall()
             self._intake.flush()
             now_ms = self._now_ms()
             for table, one in tuple(self._all.items()):
@@ -332,27 +334,29 @@ class Tables:
                 except Exception:  # of one table: the others are looked at
                     _log.exception("not looked at", table=table)
 
-    def _look(self) -> None:
+    def _check_for_stall(self) -> None:
         """Find whether the console itself stood still: that is no silence of a table."""
         now_s = self._loop.time()
-        gap_s, self._looked_s = now_s - self._looked_s, now_s
+        gap_s, self._last_check_s = now_s - self._last_check_s, now_s
         if gap_s <= GAP_S:
             return
         _log.warning("the console stood still", for_s=round(gap_s, 1))
         now_ms = self._now_ms()
         stood_ms = now_ms - round(gap_s * 1000)
         for one in self._all.values():
-            one.seen = replace(one.seen, heard=awoken(one.seen.heard, stood_ms, now_ms))
+            one.seen = replace(
+                one.seen, heard=after_console_stall(one.seen.heard, stood_ms, now_ms)
+            )
 
     # What goes to the store, and what is missing there.
 
-    def _happened(self, event: Event) -> None:
+    def _note_event(self, event: Event) -> None:
         """Tell of an event as soon as all is read that came with it."""
         if not self._events:
-            asyncio.get_running_loop().call_soon(self._tell_events)
+            asyncio.get_running_loop().call_soon(self._publish_events)
         self._events.append(event)
 
-    def _tell_events(self) -> None:
+    def _publish_events(self) -> None:
         events, self._events = self._events, []
         for event in events:
             self._on_event.tell(event)
@@ -365,14 +369,14 @@ class Tables:
     def _store_changed(self) -> None:
         self._backfill.hold(self._writer.away)
 
-    def _doubt(self, table: str) -> None:
+    def _note_gap(self, table: str) -> None:
         self._backfill.doubt(table)
 
-    def _head(self, table: str) -> str:
+    def _head_of(self, table: str) -> str:
         state = self._all[table].seen.state
         return "" if state is None else state.head
 
-    def _asking(self, table: str) -> AbstractAsyncContextManager[Ask]:
+    def _open_event_source(self, table: str) -> AbstractAsyncContextManager[Ask]:
         one = self._all[table]
-        odd = partial(self._count, one)
-        return asking(one.line, one.me, self._ids, self.context, odd)
+        odd = partial(self._count_rejection, one)
+        return asking(one.line, one.me, self._new_id, self.context, odd)

@@ -4,27 +4,27 @@ import asyncio
 from collections.abc import Callable, Collection
 
 from controller.console.seen import Run
-from controller.console.store.takes import KeptTakes
+from controller.console.store.takes import AssignmentStore
 from controller.loggers import structlog
 
 _log = structlog.get_logger("console")
 
 
-class Takes:
+class CallAssignments:
     """Who goes to a table that waits: kept in the database, written by `run` off the loop.
 
     `on_change` is told of every table to which somebody else goes now.
     """
 
-    def __init__(self, kept: KeptTakes, run: Run, now_ms: Callable[[], int]) -> None:
-        self._kept, self._run, self._now_ms = kept, run, now_ms
+    def __init__(self, kept: AssignmentStore, run: Run, now_ms: Callable[[], int]) -> None:
+        self._store, self._run, self._now_ms = kept, run, now_ms
         self._by_table: dict[str, str] = {}
-        self._writing: set[asyncio.Task[None]] = set()
+        self._writes: set[asyncio.Task[None]] = set()
         self.on_change: Callable[[str], None] = lambda table: None
 
     async def load(self, tables: Collection[str]) -> None:
         """Take up what was kept, but of a table that is not among these any more."""
-        self._by_table = await self._run(self._kept.all)
+        self._by_table = await self._run(self._store.all)
         for table in self._by_table.keys() - set(tables):
             self.put(table, None)
 
@@ -42,8 +42,8 @@ class Takes:
             self._by_table[table] = person
         at_ms = self._now_ms()
         task = asyncio.ensure_future(self._keep(table, person, at_ms))
-        self._writing.add(task)
-        task.add_done_callback(self._writing.discard)
+        self._writes.add(task)
+        task.add_done_callback(self._writes.discard)
         self.on_change(table)
 
     def drop(self, person: str) -> None:
@@ -54,10 +54,10 @@ class Takes:
 
     async def _keep(self, table: str, person: str | None, at_ms: int) -> None:
         try:
-            await self._run(lambda: self._kept.put(table, person, at_ms))
+            await self._run(lambda: self._store.put(table, person, at_ms))
         except Exception as failed:  # it holds as long as the console runs
             _log.warning("who goes to a table is not kept", table=table, why=str(failed))
 
     async def close(self) -> None:
         """Wait until all is written."""
-        await asyncio.gather(*self._writing, return_exceptions=True)
+        await asyncio.gather(*self._writes, return_exceptions=True)

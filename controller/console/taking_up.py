@@ -11,21 +11,21 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from controller.client.announced import Announced, fingerprint_of
+from controller.client.announced import TableAnnouncement, table_fingerprint
 from controller.config import ConfigError
-from controller.console.config import ConsoleConfig, TableLine, read_tables, write_tables
+from controller.console.config import ConfiguredTable, ConsoleConfig, read_tables, write_tables
 from controller.console.console import Console
-from controller.console.find import Finder
+from controller.console.find import TableDiscovery
 from controller.console.wrong import Wrong
-from controller.roster.certificate import certificate_of
+from controller.roster.certificate import parse_certificate
 from controller.tomlfile import fit
 
-_KNOCK_S: Final = 2.0
+_CONNECT_TIMEOUT_S: Final = 2.0
 
 Port = Annotated[int, Meta(ge=1, le=65_535)]
 
 
-class Taking(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+class TableEnrolmentRequest(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A table to be taken up: one that was found, by its `handle`; or all of it, by hand.
 
     `said`: the last group of the fingerprint, or all of it, as the table's own side shows it.
@@ -41,11 +41,11 @@ class Taking(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     certificate: str | None = None
 
 
-async def take_up(console: Console, wish: Taking) -> TableLine:
+async def take_up(console: Console, wish: TableEnrolmentRequest) -> ConfiguredTable:
     """Take a table up: its fingerprint is the one that somebody read at the table. Raises Wrong."""
-    line = await (_by_hand(wish) if wish.handle is None else _heard(console, wish))
+    line = await (_table_by_hand(wish) if wish.handle is None else _heard(console, wish))
     assert line.verify is not None
-    _compare(fingerprint_of(line.server_key, line.verify), wish.said)
+    _check_fingerprint(table_fingerprint(line.server_key, line.verify), wish.said)
     await _written(console, line.id, line)
     return line
 
@@ -55,7 +55,7 @@ async def let_go(console: Console, name: str) -> None:
     await _written(console, name, None)
 
 
-def beside(console: Console) -> tuple[TableLine, ...]:
+def beside(console: Console) -> tuple[ConfiguredTable, ...]:
     """Return the tables that were taken up here; () where their file cannot be read."""
     if console.tables_file is None:
         return ()
@@ -64,12 +64,12 @@ def beside(console: Console) -> tuple[TableLine, ...]:
     return ()
 
 
-def finder(console: Console) -> Finder:
+def finder(console: Console) -> TableDiscovery:
     """Return the console's one listener on the network; the first time, make it."""
-    there = next((one for one in console.keepers if isinstance(one, Finder)), None)
+    there = next((one for one in console.services if isinstance(one, TableDiscovery)), None)
     if there is None:
-        there = Finder()
-        console.keepers.append(there)
+        there = TableDiscovery()
+        console.services.append(there)
     return there
 
 
@@ -78,12 +78,12 @@ def at(host: str, port: int) -> str:
     return f"tcp://{host}:{port}"
 
 
-def handle(one: Announced) -> str:
+def handle(one: TableAnnouncement) -> str:
     """What names a heard table to the browser: no part of the group that is asked for."""
     return f"{one.table}:{one.fingerprint.rpartition('-')[0]}:{one.addresses[0]}:{one.feed}"
 
 
-async def _heard(console: Console, wish: Taking) -> TableLine:
+async def _heard(console: Console, wish: TableEnrolmentRequest) -> ConfiguredTable:
     """Return the found table that is meant, at the address at which it answers. Raises Wrong."""
     heard = finder(console).found()
     one = next((one for one in heard if handle(one) == wish.handle), None)
@@ -91,21 +91,23 @@ async def _heard(console: Console, wish: Taking) -> TableLine:
         raise Wrong(
             409, "this table is not announced any more: look again", "该台已不在网络上，请重新查找"
         )
-    answers = await asyncio.gather(*(_knock(host, one.feed) for host in one.addresses))
+    answers = await asyncio.gather(*(_is_reachable(host, one.feed) for host in one.addresses))
     host = next((host for host, there in zip(one.addresses, answers, strict=True) if there), None)
     if host is None:
-        raise _nobody_at(", ".join(at(host, one.feed) for host in one.addresses))
-    return _line(one.table, wish.area, host, one.feed, one.commands, one.key, one.verify)
+        raise _unreachable(", ".join(at(host, one.feed) for host in one.addresses))
+    return _configured_table(
+        one.table, wish.area, host, one.feed, one.commands, one.key, one.verify
+    )
 
 
-async def _by_hand(wish: Taking) -> TableLine:
+async def _table_by_hand(wish: TableEnrolmentRequest) -> ConfiguredTable:
     """Return the table that was named by hand, with its certificate. Raises Wrong."""
     if not wish.id or not wish.host or not wish.certificate:
         raise Wrong(
             400, "a table has a name, an address and its table.key", "须填台号、地址和table.key"
         )
     try:
-        own = certificate_of(wish.certificate)
+        own = parse_certificate(wish.certificate)
     except (KeyError, ValueError, OverflowError) as wrong:
         raise Wrong(
             400, f"this is no table.key: {wrong}", "这不是table.key文件，请取keys/table.key"
@@ -116,17 +118,17 @@ async def _by_hand(wish: Taking) -> TableLine:
             "this is another key: take keys/table.key, which has no secret",
             "这不是牌台的公开证书：请取keys/table.key，勿取私钥文件",
         )
-    line = _line(
+    line = _configured_table(
         wish.id, wish.area, wish.host, wish.feed, wish.commands, own.curve, own.verify.hex()
     )
-    if not await _knock(wish.host, wish.feed):
-        raise _nobody_at(line.feed)
+    if not await _is_reachable(wish.host, wish.feed):
+        raise _unreachable(line.feed)
     return line
 
 
-def _line(
+def _configured_table(
     table: str, area: str, host: str, feed: int, commands: int, key: str, verify: str
-) -> TableLine:
+) -> ConfiguredTable:
     raw = {
         "id": table,
         "area": area.strip(),
@@ -136,15 +138,15 @@ def _line(
         "verify": verify,
     }
     try:
-        return fit(raw, TableLine, ConfigError, name="table")
+        return fit(raw, ConfiguredTable, ConfigError, name="table")
     except ConfigError as wrong:
         raise Wrong(400, str(wrong), f"填写有误：{wrong}") from None
 
 
-async def _knock(host: str, port: int) -> bool:
+async def _is_reachable(host: str, port: int) -> bool:
     """Tell whether anybody answers there."""
     try:
-        async with asyncio.timeout(_KNOCK_S):
+        async with asyncio.timeout(_CONNECT_TIMEOUT_S):
             _, writer = await asyncio.open_connection(host, port)
     except (OSError, TimeoutError, UnicodeError):
         return False
@@ -154,7 +156,7 @@ async def _knock(host: str, port: int) -> bool:
     return True
 
 
-def _nobody_at(where: str) -> Wrong:
+def _unreachable(where: str) -> Wrong:
     return Wrong(
         409,
         f"nobody answers at {where}: is the table running, and does the network let you through?",
@@ -162,7 +164,7 @@ def _nobody_at(where: str) -> Wrong:
     )
 
 
-def _compare(whole: str, said: str) -> None:
+def _check_fingerprint(whole: str, said: str) -> None:
     """Return where `said` is the fingerprint, or its last group. Raises Wrong."""
     plain = said.strip().lower().replace("-", "").replace(" ", "")
     if plain not in (whole.rpartition("-")[2], whole.replace("-", "")):
@@ -173,7 +175,7 @@ def _compare(whole: str, said: str) -> None:
         )
 
 
-async def _written(console: Console, name: str, line: TableLine | None) -> None:
+async def _written(console: Console, name: str, line: ConfiguredTable | None) -> None:
     """Write a table down, or out, and take it up, or let it go, without a restart."""
     file = console.tables_file
     if file is None:

@@ -9,22 +9,22 @@ from controller.messages import Failure, Reply, Role
 
 Fate = Literal["sent", "done", "refused", "unknown"]
 
-OrderId = Annotated[
+CommandId = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,60}$", description="8 to 60 letters, digits, _ . -")
 ]
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ConsoleCommandRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a person orders. `deal` and `attempt`: what he had before his eyes."""
 
-    id: OrderId
+    id: CommandId
     cmd: str
     args: dict[str, Any] = {}
     deal: int | None = None
     attempt: int | None = None
 
 
-class OrderView(msgspec.Struct, frozen=True, kw_only=True):
+class CommandStatusView(msgspec.Struct, frozen=True, kw_only=True):
     """One order and its fate, as a table's page shows it.
 
     `seen`: the number of the public entry that says it was carried out, once the feed brought it.

@@ -1,6 +1,6 @@
 """Why the console does not do what it was asked, for whoever asked, in both languages."""
 
-from controller.tomlwords import printable, short
+from controller.tomlwords import escape_unprintable, short
 
 
 class Wrong(Exception):
@@ -17,5 +17,5 @@ class Wrong(Exception):
 
 def no_table(name: str, status: int = 404) -> Wrong:
     """Return that this console has no table of a name, which anybody may have made up."""
-    said = printable(short(name))
+    said = escape_unprintable(short(name))
     return Wrong(status, f"there is no table {said} here", f"没有{said}这张台")

@@ -13,32 +13,32 @@ import msgspec
 
 from controller.deal import ledger as book
 from controller.deal.effects import (
-    AwaitPair,
+    AwaitLook,
     Check,
     Effect,
     Feed,
-    Hold,
-    Refuse,
+    HoldHands,
+    RefuseHands,
     Reread,
     Route,
     Shuffle,
 )
-from controller.deal.ledger import TRAY, TRAY_CARDS, TRAY_ROUNDS, Ledger
-from controller.deal.lock import open_reasons
+from controller.deal.ledger import MAX_TRAY_CARDS, MAX_TRAY_ROUNDS, TRAY, Ledger
+from controller.deal.lock import lock_reasons
 from controller.deal.sightings import (
-    AtReader,
-    Begun,
-    Broken,
-    Gated,
-    LandedIn,
+    AttemptStopped,
+    BothBegan,
+    CardAtReader,
+    CardGated,
+    CardLanded,
+    LandingMissed,
     Look,
-    NotLanded,
-    PairLate,
-    RanEmpty,
+    LookOverdue,
     Seen,
     Settled,
     Shuffled,
-    Strayed,
+    SourceEmptied,
+    StrayLanded,
     Verdict,
 )
 
@@ -93,42 +93,45 @@ def step(attempt: Attempt, event: Seen) -> Step:
     """
     if attempt.stage is Stage.OVER:
         return attempt, ()
-    if isinstance(event, Broken):
+    if isinstance(event, AttemptStopped):
         return _over(attempt, event.reason)
-    if attempt.stage not in _LEGAL[type(event)]:
-        late = isinstance(event, _LATE) and attempt.stage in (Stage.CHECKING, Stage.HELD)
+    if attempt.stage not in _LEGAL_STAGES[type(event)]:
+        late = isinstance(event, _LATE_OBSERVATIONS) and attempt.stage in (
+            Stage.CHECKING,
+            Stage.HELD,
+        )
         return (attempt, ()) if late else _over(attempt, "EVENT_LOST")
-    return _ON[type(event)](attempt, event)
+    return _HANDLERS[type(event)](attempt, event)
 
 
-def rerouted(attempt: Attempt, index: int) -> Attempt:
+def send_to_tray(attempt: Attempt, index: int) -> Attempt:
     """Return the attempt with the card at the hold point on its way to the tray instead.
 
     For a route that was given by an earlier run of the daemon, which had waited long enough.
     """
     after = book.note(attempt.ledger, index, read=False, route=TRAY, why="UNREADABLE")
-    return _with(attempt, ledger=after)
+    return _replace(attempt, ledger=after)
 
 
 def _over(attempt: Attempt, *reasons: str) -> Step:
     ended = msgspec.structs.replace(attempt, stage=Stage.OVER, reasons=reasons)
-    return ended, (Refuse(reasons),)
+    return ended, (RefuseHands(reasons),)
 
 
-def _with(attempt: Attempt, **changes: Any) -> Attempt:
+def _replace(attempt: Attempt, **changes: Any) -> Attempt:
     return msgspec.structs.replace(attempt, **changes)
 
 
-def _begun(attempt: Attempt, event: Begun) -> Step:
-    return _with(attempt, stage=Stage.SHUFFLING), (Shuffle(attempt.passes),)
+def _on_begun(attempt: Attempt, event: BothBegan) -> Step:
+    return _replace(attempt, stage=Stage.SHUFFLING), (Shuffle(attempt.passes),)
 
 
-def _shuffled(attempt: Attempt, event: Shuffled) -> Step:
+def _on_shuffled(attempt: Attempt, event: Shuffled) -> Step:
     upto = attempt.ledger.expected
-    return _with(attempt, stage=Stage.DEALING, upto=upto), (Feed(upto),)
+    return _replace(attempt, stage=Stage.DEALING, upto=upto), (Feed(upto),)
 
 
-def _at_reader(attempt: Attempt, event: AtReader) -> Step:
+def _on_at_reader(attempt: Attempt, event: CardAtReader) -> Step:
     after = book.see(
         attempt.ledger,
         event.index,
@@ -138,81 +141,81 @@ def _at_reader(attempt: Attempt, event: AtReader) -> Step:
     if after is None:
         return _over(attempt, "COUNT_OVER")
     early = attempt.early
-    seen = _with(attempt, ledger=after, early=None)
+    seen = _replace(attempt, ledger=after, early=None)
     if early is None:
-        return seen, (AwaitPair(event.index),)
+        return seen, (AwaitLook(event.index),)
     if early.look is Look.TRAY or event.doubled:
-        return _look(seen, early)
+        return _decide(seen, early)
     # An extra pulse moves every look to the next card, and a lost pulse hides this later from the
     # final count. The reader repeats a look only at the card that it counted last. It refuses if
     # that is not this card, and the counts of both boards are compared.
-    return seen, (Reread(event.index), AwaitPair(event.index))
+    return seen, (Reread(event.index), AwaitLook(event.index))
 
 
 def _verdict(attempt: Attempt, event: Verdict) -> Step:
     newest = len(attempt.ledger.cards)
     if event.index == newest + 1 and attempt.early is None:
-        return _with(attempt, early=event), (AwaitPair(event.index),)
+        return _replace(attempt, early=event), (AwaitLook(event.index),)
     card = attempt.ledger.card(event.index)
     if card is None:
         return _over(attempt, "PULSE_COUNT")
     if card.route is not None:
         return attempt, ()  # the answer came after the patience ended: the tray reads it again
-    return _look(attempt, event)
+    return _decide(attempt, event)
 
 
-def _pair_late(attempt: Attempt, event: PairLate) -> Step:
+def _on_look_overdue(attempt: Attempt, event: LookOverdue) -> Step:
     if attempt.early is not None and attempt.early.index == event.index:
-        return _with(attempt, early=Verdict(event.index, Look.TRAY, "UNREADABLE")), ()
+        return _replace(attempt, early=Verdict(event.index, Look.TRAY, "UNREADABLE")), ()
     card = attempt.ledger.card(event.index)
     if card is None or card.route is not None:
         return attempt, ()
-    return _look(attempt, Verdict(event.index, Look.TRAY, "UNREADABLE"))
+    return _decide(attempt, Verdict(event.index, Look.TRAY, "UNREADABLE"))
 
 
-def _look(attempt: Attempt, verdict: Verdict) -> Step:
+def _decide(attempt: Attempt, verdict: Verdict) -> Step:
     """Decide on the card at the hold point. A doubled index always gets its second look."""
     card = attempt.ledger.cards[verdict.index - 1]
     if verdict.look is Look.REREAD and not card.doubled:
-        return attempt, (Reread(card.index), AwaitPair(card.index))
+        return attempt, (Reread(card.index), AwaitLook(card.index))
     if verdict.look is Look.ACCEPT and not card.doubled:
         return _route(attempt, card.index, attempt.sequence[card.place - 1], None)
     why = "DOUBLE_FEED" if card.doubled else (verdict.why or "UNREADABLE")
-    if attempt.ledger.rounds(card.place) >= TRAY_ROUNDS:
+    if attempt.ledger.rounds(card.place) >= MAX_TRAY_ROUNDS:
         return _over(attempt, why)
     return _route(attempt, card.index, TRAY, why)
 
 
 def _route(attempt: Attempt, index: int, outlet: str, why: str | None) -> Step:
     after = book.note(attempt.ledger, index, read=why is None, route=outlet, why=why)
-    return _with(attempt, ledger=after), (Route(index, outlet),)
+    return _replace(attempt, ledger=after), (Route(index, outlet),)
 
 
-def _gated(attempt: Attempt, event: Gated) -> Step:
+def _on_gated(attempt: Attempt, event: CardGated) -> Step:
     card = attempt.ledger.card(event.index)
     if card is None or card.route is None or card.gated is not None:
         return _over(attempt, "EVENT_LOST")
     # The board may turn a card that jams behind its ROUTE into the tray, nowhere else.
     if event.outlet not in (card.route, TRAY):
         return _over(attempt, "WRONG_POCKET")
-    return _with(attempt, ledger=book.note(attempt.ledger, event.index, gated=event.outlet)), ()
+    return _replace(attempt, ledger=book.note(attempt.ledger, event.index, gated=event.outlet)), ()
 
 
-def _landed(attempt: Attempt, event: LandedIn) -> Step:
+def _landed(attempt: Attempt, event: CardLanded) -> Step:
     card = attempt.ledger.card(event.index)
     if card is None or card.gated is None or card.landed is not None:
         return _over(attempt, "EVENT_LOST")
     if event.outlet != card.gated:
         return _over(attempt, "WRONG_POCKET")
-    if event.outlet == TRAY and attempt.ledger.rounds(card.place) >= TRAY_ROUNDS:
+    if event.outlet == TRAY and attempt.ledger.rounds(card.place) >= MAX_TRAY_ROUNDS:
         return _over(attempt, card.why or "JAM")
     after = book.land(attempt.ledger, event.index, event.outlet)
-    if after.in_tray > TRAY_CARDS:
+    if after.in_tray > MAX_TRAY_CARDS:
         return _over(attempt, "TRAY_FULL")
-    return _advance(_with(attempt, ledger=after))
+    return _advance(_replace(attempt, ledger=after))
 
 
-def _strayed(attempt: Attempt, event: Strayed) -> Step:
+def _on_stray(attempt: Attempt, event: StrayLanded) -> Step:
     """A landing that nobody announced: of a card gone astray, or of one that hung on another.
 
     With no card on its way it can only be the second of two that left as one.
@@ -220,20 +223,20 @@ def _strayed(attempt: Attempt, event: Strayed) -> Step:
     return _over(attempt, "DOUBLE_FEED" if _follows(attempt.ledger, event) else "WRONG_POCKET")
 
 
-def _follows(ledger: Ledger, event: Strayed) -> bool:
+def _follows(ledger: Ledger, event: StrayLanded) -> bool:
     gated = [card for card in ledger.cards if card.gated is not None]
     flying = any(card.landed is None for card in gated)
     return bool(gated) and not flying and gated[-1].landed == event.outlet
 
 
-def _not_landed(attempt: Attempt, event: NotLanded) -> Step:
+def _on_not_landed(attempt: Attempt, event: LandingMissed) -> Step:
     return _over(attempt, "NOT_LANDED")
 
 
-def _ran_empty(attempt: Attempt, event: RanEmpty) -> Step:
+def _on_empty(attempt: Attempt, event: SourceEmptied) -> Step:
     if event.tray:
         return (attempt, ()) if not attempt.ledger.aside else _over(attempt, "COUNT_SHORT")
-    return _advance(_with(attempt, hopper_empty=True))
+    return _advance(_replace(attempt, hopper_empty=True))
 
 
 def _advance(attempt: Attempt) -> Step:
@@ -244,51 +247,51 @@ def _advance(attempt: Attempt) -> Step:
     if attempt.stage is Stage.DEALING:
         if not attempt.hopper_empty and after.fed < after.expected:
             return attempt, ()
-        after = book.set_unreached_aside(after)
+        after = book.with_unreached_places(after)
         if after.in_tray < len(after.aside):
             return _over(attempt, "COUNT_SHORT")
-        attempt = _with(attempt, ledger=after, stage=Stage.REFEEDING)
+        attempt = _replace(attempt, ledger=after, stage=Stage.REFEEDING)
     if after.aside:
         upto = len(after.cards) + len(after.aside)
         more = (Feed(upto, tray=True),) if upto > attempt.upto else ()
-        return _with(attempt, upto=upto), more
-    return _with(attempt, stage=Stage.CHECKING), (Check(),)
+        return _replace(attempt, upto=upto), more
+    return _replace(attempt, stage=Stage.CHECKING), (Check(),)
 
 
-def _settled(attempt: Attempt, event: Settled) -> Step:
-    reasons = open_reasons(attempt.ledger, attempt.sequence, event)
+def _on_final_count(attempt: Attempt, event: Settled) -> Step:
+    reasons = lock_reasons(attempt.ledger, attempt.sequence, event)
     if reasons:
         return _over(attempt, *reasons)
-    return _with(attempt, stage=Stage.HELD), (Hold(),)
+    return _replace(attempt, stage=Stage.HELD), (HoldHands(),)
 
 
 _DEALING = frozenset({Stage.DEALING, Stage.REFEEDING})
 # What may still come once every card has landed, and says nothing new then.
-_LATE = (Verdict, PairLate, RanEmpty)
+_LATE_OBSERVATIONS = (Verdict, LookOverdue, SourceEmptied)
 # Which sightings a right attempt can bring, at which stage.
-_LEGAL: dict[type[Any], frozenset[Stage]] = {
-    Begun: frozenset({Stage.READY}),
+_LEGAL_STAGES: dict[type[Any], frozenset[Stage]] = {
+    BothBegan: frozenset({Stage.READY}),
     Shuffled: frozenset({Stage.SHUFFLING}),
-    AtReader: _DEALING,
+    CardAtReader: _DEALING,
     Verdict: _DEALING,
-    PairLate: _DEALING,
-    Gated: _DEALING,
-    LandedIn: _DEALING,
-    Strayed: frozenset(Stage),
-    NotLanded: _DEALING,
-    RanEmpty: _DEALING,
+    LookOverdue: _DEALING,
+    CardGated: _DEALING,
+    CardLanded: _DEALING,
+    StrayLanded: frozenset(Stage),
+    LandingMissed: _DEALING,
+    SourceEmptied: _DEALING,
     Settled: frozenset({Stage.CHECKING}),
 }
-_ON: dict[type[Any], Callable[[Attempt, Any], Step]] = {
-    Begun: _begun,
-    Shuffled: _shuffled,
-    AtReader: _at_reader,
+_HANDLERS: dict[type[Any], Callable[[Attempt, Any], Step]] = {
+    BothBegan: _on_begun,
+    Shuffled: _on_shuffled,
+    CardAtReader: _on_at_reader,
     Verdict: _verdict,
-    PairLate: _pair_late,
-    Gated: _gated,
-    LandedIn: _landed,
-    Strayed: _strayed,
-    NotLanded: _not_landed,
-    RanEmpty: _ran_empty,
-    Settled: _settled,
+    LookOverdue: _on_look_overdue,
+    CardGated: _on_gated,
+    CardLanded: _landed,
+    StrayLanded: _on_stray,
+    LandingMissed: _on_not_landed,
+    SourceEmptied: _on_empty,
+    Settled: _on_final_count,
 }

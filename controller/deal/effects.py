@@ -33,7 +33,7 @@ class Reread(Value, frozen=True):
     index: int
 
 
-class AwaitPair(Value, frozen=True):
+class AwaitLook(Value, frozen=True):
     """Start the 300 ms in which AT_READER and READ of one index must meet."""
 
     index: int
@@ -43,14 +43,14 @@ class Check(Value, frozen=True):
     """Ask both boards and the vault, and answer with a Settled."""
 
 
-class Hold(Value, frozen=True):
+class HoldHands(Value, frozen=True):
     """Four right hands: the 27-lock holds."""
 
 
-class Refuse(Value, frozen=True):
+class RefuseHands(Value, frozen=True):
     """Stop the boards; the attempt is over for these reasons."""
 
     reasons: tuple[str, ...]
 
 
-Effect = Shuffle | Feed | Route | Reread | AwaitPair | Check | Hold | Refuse
+Effect = Shuffle | Feed | Route | Reread | AwaitLook | Check | HoldHands | RefuseHands

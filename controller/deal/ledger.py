@@ -15,8 +15,8 @@ SEATS = ("N", "W", "S", "E")
 TRAY = "tray"
 OUTLETS = (*SEATS, TRAY)
 # At most 6 cards and two rounds of the tray, then a misdeal.
-TRAY_CARDS = 6
-TRAY_ROUNDS = 2
+MAX_TRAY_CARDS = 6
+MAX_TRAY_ROUNDS = 2
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -134,7 +134,7 @@ def land(ledger: Ledger, index: int, outlet: str) -> Ledger:
     return msgspec.structs.replace(after, aside=(*after.aside, after.cards[index - 1].place))
 
 
-def set_unreached_aside(ledger: Ledger) -> Ledger:
+def with_unreached_places(ledger: Ledger) -> Ledger:
     """Return the ledger once the hopper is empty: places no index reached wait below the others."""
     unreached = range(ledger.expected, ledger.fed, -1)
     return msgspec.structs.replace(ledger, aside=(*unreached, *ledger.aside))

@@ -9,17 +9,19 @@ from controller.deal.ledger import SEATS, Ledger
 from controller.deal.sightings import Settled
 
 
-def open_reasons(ledger: Ledger, sequence: str, settled: Settled) -> tuple[str, ...]:
+def lock_reasons(ledger: Ledger, sequence: str, settled: Settled) -> tuple[str, ...]:
     """Return why the lock does not close, as names of the fault catalogue; empty: it holds."""
     broken = [name for name, is_broken in _conditions(ledger, sequence, settled) if is_broken]
     all_there = settled.hopper_empty and settled.path_empty and settled.tray_empty
-    reasons = list(dict.fromkeys([*broken, *of_the_set(settled.set_faults, all_there=all_there)]))
+    reasons = list(
+        dict.fromkeys([*broken, *known_set_faults(settled.set_faults, all_there=all_there)])
+    )
     if not reasons and not settled.board_locked:
         reasons.append("BOARD_REFUSED")  # else it refuses for what is named already
     return tuple(reasons)
 
 
-def of_the_set(set_faults: Sequence[str], *, all_there: bool) -> list[str]:
+def known_set_faults(set_faults: Sequence[str], *, all_there: bool) -> list[str]:
     """Return which of `set_faults` can be known, by their names.
 
     No card is called missing while others lie elsewhere in the machine, not `all_there`: it may

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from controller.framing import lp
+from controller.framing import length_prefixed
 
 SEED_BYTES = 32
 NONCE_BYTES = 32
@@ -16,7 +16,7 @@ POCKET_LETTERS = "NWSE"
 
 _FULL_RUNS = (0, *(256 - 256 % bound for bound in range(1, 257)))
 """By bound: how many bytes make full runs of 0…bound-1."""
-_RATE = 136
+_RATE_BYTES = 136
 """Bytes that SHAKE-256 gives at a time: one more costs as much as all of them."""
 
 
@@ -28,17 +28,24 @@ def context(
     `table_key` is the table's public key as text, `profile_hash` 32 raw bytes.
     """
     fields = (table_key, match_id, deal, attempt, profile_hash, set_id)
-    return b"".join(lp(field) for field in fields)
+    return b"".join(length_prefixed(field) for field in fields)
 
 
 def commitment(bound_to: bytes, seed: bytes) -> bytes:
     """Return the 32 bytes that are published before anyone cuts."""
-    return hashlib.sha256(lp("dealtable/commit/1") + bound_to + lp(seed)).digest()
+    return hashlib.sha256(
+        length_prefixed("dealtable/commit/1") + bound_to + length_prefixed(seed)
+    ).digest()
 
 
 def hands(committed: bytes, nonce: bytes, record: bytes) -> bytes:
     """Return the 32 bytes that bind the hands: one face byte per place, hidden by `nonce`."""
-    return hashlib.sha256(lp("dealtable/hands/1") + lp(committed) + lp(nonce) + record).digest()
+    return hashlib.sha256(
+        length_prefixed("dealtable/hands/1")
+        + length_prefixed(committed)
+        + length_prefixed(nonce)
+        + record
+    ).digest()
 
 
 def sequence(committed: bytes, seed: bytes, cut: int | None, cards: int) -> str:
@@ -91,13 +98,18 @@ def even_draws(stream: Iterator[int]) -> Callable[[int], int]:
 
 def _draws(committed: bytes, seed: bytes, cut: int | None) -> Callable[[int], int]:
     cut_field = b"" if cut is None else str(cut).encode()
-    source = hashlib.shake_256(lp("dealtable/deal/1") + lp(committed) + lp(seed) + lp(cut_field))
+    source = hashlib.shake_256(
+        length_prefixed("dealtable/deal/1")
+        + length_prefixed(committed)
+        + length_prefixed(seed)
+        + length_prefixed(cut_field)
+    )
     return even_draws(chain.from_iterable(_blocks(source.digest)))
 
 
 def _blocks(first: Callable[[int], bytes]) -> Iterator[bytes]:
     """Yield an extendable output in parts, without end; 108 cards take about 121 bytes of it."""
-    given, size = 0, _RATE
+    given, size = 0, _RATE_BYTES
     while True:
         block = first(size)
         yield block[given:]

@@ -20,7 +20,7 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     """Something that was seen."""
 
 
-class Begun(Value, frozen=True):
+class BothBegan(Value, frozen=True):
     """Both boards opened the attempt: pockets, path and tray were seen empty."""
 
 
@@ -28,7 +28,7 @@ class Shuffled(Value, frozen=True):
     """The shuffler finished its passes."""
 
 
-class AtReader(Value, frozen=True):
+class CardAtReader(Value, frozen=True):
     """A card stands in the window; `doubled`: the sensor saw two at once."""
 
     index: int
@@ -43,45 +43,45 @@ class Verdict(Value, frozen=True):
     why: str | None = None
 
 
-class PairLate(Value, frozen=True):
+class LookOverdue(Value, frozen=True):
     """300 ms passed and only one of AT_READER and READ came for this index."""
 
     index: int
 
 
-class Gated(Value, frozen=True):
+class CardGated(Value, frozen=True):
     """A card crossed the gate towards `outlet`, as the gate's own sensor says."""
 
     index: int
     outlet: str
 
 
-class LandedIn(Value, frozen=True):
+class CardLanded(Value, frozen=True):
     """A card landed inside the window behind its own gate event."""
 
     index: int
     outlet: str
 
 
-class Strayed(Value, frozen=True):
+class StrayLanded(Value, frozen=True):
     """Something landed where no card was due."""
 
     outlet: str
 
 
-class RanEmpty(Value, frozen=True):
+class SourceEmptied(Value, frozen=True):
     """The hopper, or the tray where `tray`, has no card left and the path is clear."""
 
     tray: bool = False
 
 
-class NotLanded(Value, frozen=True):
+class LandingMissed(Value, frozen=True):
     """A card crossed the gate and was not seen to land in its window."""
 
     index: int
 
 
-class Broken(Value, frozen=True):
+class AttemptStopped(Value, frozen=True):
     """The attempt cannot go on for a reason outside the cards: a name of the fault catalogue."""
 
     reason: str
@@ -108,16 +108,16 @@ class Settled(Value, frozen=True, kw_only=True):
 
 
 Seen = (
-    Begun
+    BothBegan
     | Shuffled
-    | AtReader
+    | CardAtReader
     | Verdict
-    | PairLate
-    | Gated
-    | LandedIn
-    | Strayed
-    | RanEmpty
-    | NotLanded
+    | LookOverdue
+    | CardGated
+    | CardLanded
+    | StrayLanded
+    | SourceEmptied
+    | LandingMissed
     | Settled
-    | Broken
+    | AttemptStopped
 )

@@ -5,10 +5,10 @@ from typing import Final
 
 from controller.config import TableConfig
 from controller.doctor import of_boards, of_computer, of_program, of_table
-from controller.doctor.facts import Facts
+from controller.doctor.facts import DoctorFacts
 from controller.doctor.finding import Finding, Findings, Light
 
-Check = Callable[[TableConfig, Facts], Findings]
+Check = Callable[[TableConfig, DoctorFacts], Findings]
 
 CHECKS: Final[tuple[tuple[str, tuple[Check, ...]], ...]] = (
     ("program", (of_program.python, of_program.release, of_program.parts)),
@@ -30,7 +30,7 @@ CHECKS: Final[tuple[tuple[str, tuple[Check, ...]], ...]] = (
 """Every check, under what it is about; a technician mends them from the first red one on."""
 
 
-def examined(config: TableConfig, facts: Facts) -> dict[str, tuple[Finding, ...]]:
+def run_checks(config: TableConfig, facts: DoctorFacts) -> dict[str, tuple[Finding, ...]]:
     """Return what every check finds, by what it is about. Each finds something."""
     return {
         about: tuple(one for check in checks for one in check(config, facts))

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-_TIMEX_WORDS: Final = 64
-_STATUS_AT: Final = 5
+_TIMEX_INTS: Final = 64
+_TIMEX_STATUS_LONG: Final = 5
 """The word of the kernel's struct timex that has its status, in machines of 64 bits."""
-_UNSYNC: Final = 0x40
-RUN_S: Final = 5.0
+_STATUS_UNSYNCHRONIZED: Final = 0x40
+RUN_TIMEOUT_S: Final = 5.0
 
 Run = Callable[[Sequence[str]], str | None]
 
@@ -31,7 +31,7 @@ class Computer:
     ) -> None:
         self.root = root
         self.run = run or _run
-        self.synchronized = synchronized or _synchronized
+        self.synchronized = synchronized or _is_clock_synchronized
 
     def at(self, path: str) -> Path:
         """Return where a path of this computer lies."""
@@ -77,22 +77,27 @@ def lock_name(status: os.stat_result) -> str:
 def _run(words: Sequence[str]) -> str | None:
     try:
         done = subprocess.run(
-            words, capture_output=True, text=True, timeout=RUN_S, check=False, errors="replace"
+            words,
+            capture_output=True,
+            text=True,
+            timeout=RUN_TIMEOUT_S,
+            check=False,
+            errors="replace",
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
 
 
-def _synchronized() -> bool | None:
+def _is_clock_synchronized() -> bool | None:
     """Ask the kernel, changing nothing: adjtimex with no mode."""
     if ctypes.sizeof(ctypes.c_void_p) != 8:
         return None
-    words = (ctypes.c_int * _TIMEX_WORDS)()
+    words = (ctypes.c_int * _TIMEX_INTS)()
     try:
         answer = ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(words))
     except (AttributeError, OSError):
         return None
     # modes (with its gap), offset, freq, maxerror, esterror: two ints each, then the status
-    status = words[2 * _STATUS_AT]
-    return None if answer < 0 else not status & _UNSYNC
+    status = words[2 * _TIMEX_STATUS_LONG]
+    return None if answer < 0 else not status & _STATUS_UNSYNCHRONIZED

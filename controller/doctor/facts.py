@@ -9,7 +9,7 @@ from drivers.events import Board
 from drivers.identity import Welcome
 
 
-class Python(msgspec.Struct, frozen=True, gc=False):
+class PythonFacts(msgspec.Struct, frozen=True, gc=False):
     """The interpreter: its version, the bits of an address, the kind of computer."""
 
     version: tuple[int, int, int]
@@ -47,7 +47,7 @@ class Program(msgspec.Struct, frozen=True):
     trouble: str = ""
 
 
-class Holder(msgspec.Struct, frozen=True, gc=False):
+class PortHolder(msgspec.Struct, frozen=True, gc=False):
     """A process that has a port open. `locks`: nobody else can open it, who asks for the lock."""
 
     pid: int
@@ -68,7 +68,7 @@ class Port(msgspec.Struct, frozen=True, gc=False):
     terminal: bool = True
     usable: bool = True
     open_to_all: bool = False
-    holders: tuple[Holder, ...] = ()
+    holders: tuple[PortHolder, ...] = ()
     blind: bool = False
     latency_ms: int | None = None
 
@@ -164,17 +164,17 @@ class Feed(msgspec.Struct, frozen=True, gc=False):
     heard: str = ""
     alerts: tuple[str, ...] = ()
     trouble: str = ""
-    no_key: bool = False
+    has_no_key: bool = False
     taken: tuple[str, ...] = ()
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class DoctorFacts(msgspec.Struct, frozen=True, kw_only=True):
     """All of it. `machine`: the process that runs the table, if one does; `closed`: this user may
     not look, so that one may run all the same. `users`: what is wrong
     with the two users, "" for nothing. `services`: None where there is no systemd."""
 
     config_file: Path
-    python: Python
+    python: PythonFacts
     parts: tuple[Part, ...]
     program: Program
     machine: int | None

@@ -9,7 +9,7 @@ from typing import Final
 
 from controller.config import TableConfig
 from controller.doctor.computer import Computer, lock_name
-from controller.doctor.facts import Disk, Holder, Memory, Pins, Port, Service, Supply
+from controller.doctor.facts import Disk, Memory, Pins, Port, PortHolder, Service, Supply
 from controller.users import READ, WRITE, User, may
 from drivers.latency import latency_ms
 
@@ -17,10 +17,10 @@ UNITS: Final = ("dealtable-machine", "dealtable-gateway")
 _THROTTLED: Final = "/sys/devices/platform/soc/soc:firmware/get_throttled"
 _UNIT_FOLDERS: Final = ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
 _LG_WD: Final = "LG_WD"
-_LISTENS: Final = "0A"
+_LISTEN_STATE: Final = "0A"
 
 
-def locker(computer: Computer, file: Path) -> int | None:
+def find_lock_holder(computer: Computer, file: Path) -> int | None:
     """Return the process that has a file locked; None: nobody has, or it is not there."""
     try:
         name = lock_name(file.stat())
@@ -37,7 +37,7 @@ def port(computer: Computer, path: str, user: User) -> Port:
         status = place.stat()
     except OSError:
         return Port(path=path, latency_ms=latency)
-    holders, blind = _holders(computer, os.path.realpath(place), status)
+    holders, blind = _find_holders(computer, os.path.realpath(place), status)
     return Port(
         path=path,
         device=os.path.realpath(place),
@@ -50,9 +50,9 @@ def port(computer: Computer, path: str, user: User) -> Port:
     )
 
 
-def _holders(
+def _find_holders(
     computer: Computer, device: str, status: os.stat_result
-) -> tuple[tuple[Holder, ...], bool]:
+) -> tuple[tuple[PortHolder, ...], bool]:
     """Return who has a device open, and whether some processes would not say."""
     name = lock_name(status)
     locks = {pid for pid, locked in computer.locks() if locked == name}
@@ -70,7 +70,7 @@ def _holders(
                 if os.readlink(handle) == device:
                     having.add(int(folder.name))
     having.discard(os.getpid())
-    held = (Holder(pid, computer.name_of(pid), pid in locks) for pid in sorted(having))
+    held = (PortHolder(pid, computer.name_of(pid), pid in locks) for pid in sorted(having))
     return tuple(held), blind
 
 
@@ -85,11 +85,11 @@ def pins(computer: Computer, config: TableConfig, user: User) -> Pins:
         model=computer.text("/proc/device-tree/model"),
         chips=tuple(chips),
         socket=Path(socket).is_socket(),
-        lg_wd=_lg_wd(computer),
+        lg_wd=_is_lg_wd_set(computer),
     )
 
 
-def _lg_wd(computer: Computer) -> bool | None:
+def _is_lg_wd_set(computer: Computer) -> bool | None:
     """Tell whether lgpio's folder is set where the machine is started from."""
     if _LG_WD in os.environ:
         return True
@@ -120,14 +120,14 @@ def disk(folder: Path, user: User) -> Disk:
 def memory(computer: Computer, runtime_dir: Path, machine: int | None) -> Memory:
     """Return what may bring secrets out of memory; `machine` is the running one's process."""
     return Memory(
-        runtime_on=_mounted(computer, runtime_dir),
-        swaps=_swaps(computer),
+        runtime_on=_file_system_of(computer, runtime_dir),
+        swaps=_read_swaps(computer),
         core_pattern=computer.text("/proc/sys/kernel/core_pattern"),
         core_limit=None if machine is None else _core_limit(computer, machine),
     )
 
 
-def _mounted(computer: Computer, folder: Path) -> str | None:
+def _file_system_of(computer: Computer, folder: Path) -> str | None:
     """Return the kind of file system that a folder lies on, or will lie on."""
     place = Path(os.path.realpath(folder))
     kind, depth = None, 0
@@ -138,7 +138,7 @@ def _mounted(computer: Computer, folder: Path) -> str | None:
     return kind
 
 
-def _swaps(computer: Computer) -> tuple[str, ...] | None:
+def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
     said = computer.text("/proc/swaps")
     if said is None:
         return None
@@ -165,13 +165,13 @@ def supply(computer: Computer) -> Supply:
     heats = [computer.number(path) for path in computer.found("/sys/class/thermal/*/temp")]
     hottest = max((heat for heat in heats if heat is not None), default=None)
     return Supply(
-        throttled=_throttled(computer),
-        alarm=_alarm(computer),
+        throttled=_read_throttled(computer),
+        alarm=_read_voltage_alarm(computer),
         celsius=None if hottest is None else hottest / 1000,
     )
 
 
-def _throttled(computer: Computer) -> int | None:
+def _read_throttled(computer: Computer) -> int | None:
     bits = computer.number(_THROTTLED, 16)
     if bits is not None:
         return bits
@@ -182,7 +182,7 @@ def _throttled(computer: Computer) -> int | None:
         return None
 
 
-def _alarm(computer: Computer) -> bool | None:
+def _read_voltage_alarm(computer: Computer) -> bool | None:
     for path in computer.found("/sys/class/hwmon/*/name"):
         if computer.text(path) == "rpi_volt":
             alarm = computer.number(path.replace("/name", "/in0_lcrit_alarm"))
@@ -216,7 +216,7 @@ def listening(computer: Computer) -> frozenset[int]:
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in (computer.text(path) or "").splitlines()[1:]:
             words = line.split()
-            if len(words) > 3 and words[3] == _LISTENS:
+            if len(words) > 3 and words[3] == _LISTEN_STATE:
                 found.add(int(words[1].rpartition(":")[2], 16))
     return frozenset(found)
 

@@ -5,24 +5,24 @@ from typing import Final
 
 from controller.config import Board as BoardConfig
 from controller.config import TableConfig
-from controller.doctor.facts import Answer, Facts, Pins, Port
+from controller.doctor.facts import Answer, DoctorFacts, Pins, Port
 from controller.doctor.finding import Findings, amber, green, red, unknown
 from drivers.events import Board
 from drivers.firmware.version import FIRMWARE_VERSION
 from drivers.identity import Welcome
-from drivers.latency import LATENCY_MS
+from drivers.latency import USB_LATENCY_MS
 
 BOARDS: Final[tuple[Board, ...]] = ("dealer", "reader")
-_KERNELS: Final = ("/dev/tty", "/dev/serial")
+_KERNEL_NAMES: Final = ("/dev/tty", "/dev/serial")
 
 
-def ports(config: TableConfig, facts: Facts) -> Findings:
+def ports(config: TableConfig, facts: DoctorFacts) -> Findings:
     """Each port is there, by a name of its own, the machine's alone, and held by nobody else."""
     for board in BOARDS:
-        yield from _port(f"{board} port", config, facts.ports[board], facts)
+        yield from _check_port(f"{board} port", config, facts.ports[board], facts)
 
 
-def _port(check: str, config: TableConfig, port: Port, facts: Facts) -> Findings:
+def _check_port(check: str, config: TableConfig, port: Port, facts: DoctorFacts) -> Findings:
     machine = facts.machine
     user = config.table.user or "this user"
     where = port.path if port.device in ("", port.path) else f"{port.path} ({port.device})"
@@ -43,7 +43,7 @@ def _port(check: str, config: TableConfig, port: Port, facts: Facts) -> Findings
         yield unknown(check, what, "ask as root")
     elif others:
         yield red(check, f"{where} is held by {', '.join(others)}", "end that program")
-    elif port.path.startswith(_KERNELS) and config.table.backend == "serial":
+    elif port.path.startswith(_KERNEL_NAMES) and config.table.backend == "serial":
         do = "name it by its board's USB serial number: `dealtable deploy udev`"
         yield amber(check, f"{port.path} is the kernel's name, which changes", do)
     elif machine is not None and any(one.pid == machine for one in port.holders):
@@ -54,12 +54,12 @@ def _port(check: str, config: TableConfig, port: Port, facts: Facts) -> Findings
         yield green(check, f"{where}, held by nobody")
 
 
-def latency(config: TableConfig, facts: Facts) -> Findings:
+def latency(config: TableConfig, facts: DoctorFacts) -> Findings:
     """An adapter hands over what it has at once."""
     late = False
     for board in BOARDS:
         port = facts.ports[board]
-        if port.latency_ms is not None and port.latency_ms > LATENCY_MS:
+        if port.latency_ms is not None and port.latency_ms > USB_LATENCY_MS:
             late = True
             what = f"{port.path} holds bytes back for {port.latency_ms} ms"
             do = "`dealtable deploy udev` sets 1 ms; then plug the adapter in again"
@@ -69,54 +69,60 @@ def latency(config: TableConfig, facts: Facts) -> Findings:
         what = f"the adapter of {' and '.join(away)}, which is not there"
         yield unknown("latency", what, "plug it in")
     elif not late:
-        yield green("latency", f"no adapter holds bytes back for longer than {LATENCY_MS} ms")
+        yield green("latency", f"no adapter holds bytes back for longer than {USB_LATENCY_MS} ms")
 
 
-def boards(config: TableConfig, facts: Facts) -> Findings:
+def boards(config: TableConfig, facts: DoctorFacts) -> Findings:
     """Each board is the one that the configuration names, and runs what is shipped."""
     of: dict[Board, BoardConfig] = {"dealer": config.dealer, "reader": config.reader}
     for board in BOARDS:
         if facts.ports[board].device:
-            yield from _board(board, of[board], facts.answers[board], facts.program.firmware)
+            yield from _check_board(board, of[board], facts.answers[board], facts.program.firmware)
         else:
             yield unknown(f"{board} board", "its port is not there", "see its port above")
 
 
-def _board(board: Board, named: BoardConfig, answer: Answer, shipped: str) -> Findings:
+def _check_board(board: Board, named: BoardConfig, answer: Answer, shipped: str) -> Findings:
     check, welcome = f"{board} board", answer.welcome
     flash = f"put the shipped one there: dealtable flash --port {named.port} --board {board}"
     if answer.unasked:
         yield unknown(check, answer.unasked, "ask again when that is over")
-    elif answer.fault == "WRONG_FIRMWARE" and welcome is not None and _older(welcome):
+    elif answer.fault == "WRONG_FIRMWARE" and welcome is not None and _is_older(welcome):
         # Each upgrade that brings a new firmware finds this, and must not be refused for it.
-        what = f"{_named(welcome)}, of an older release: the table deals nothing (WRONG_FIRMWARE)"
+        what = (
+            f"{_board_text(welcome)}, of an older release: the table deals nothing (WRONG_FIRMWARE)"
+        )
         yield amber(check, what, flash)
     elif answer.fault:
         yield red(check, f"{answer.fault}: {answer.cause}", answer.action)
     elif welcome is not None and welcome.firmware_hash != shipped:
         # It passed the comparison with the configuration, so the file names this firmware.
-        what = f"{_named(welcome)}: its firmware is {welcome.firmware_hash}, shipped is {shipped}"
+        what = (
+            f"{_board_text(welcome)}: its firmware is {welcome.firmware_hash}, shipped is {shipped}"
+        )
         yield amber(check, f"{what}; the configuration names it", flash)
     elif welcome is not None and welcome.hal == "adapter":
         do = "read what no adapter can promise: deploy/THREATS.md"
-        yield amber(check, f"{_named(welcome)}: a bought part with an adapter before it", do)
+        yield amber(check, f"{_board_text(welcome)}: a bought part with an adapter before it", do)
     elif welcome is not None:
-        yield green(check, f"{_named(welcome)}, as shipped, settings {welcome.settings_crc:08x}")
+        yield green(
+            check, f"{_board_text(welcome)}, as shipped, settings {welcome.settings_crc:08x}"
+        )
 
 
-def _older(welcome: Welcome) -> bool:
+def _is_older(welcome: Welcome) -> bool:
     return tuple(map(int, welcome.firmware.split("."))) < FIRMWARE_VERSION
 
 
-def _named(welcome: Welcome) -> str:
+def _board_text(welcome: Welcome) -> str:
     return f"{welcome.uid}, firmware {welcome.firmware}"
 
 
-def pins(config: TableConfig, facts: Facts) -> Findings:
+def pins(config: TableConfig, facts: DoctorFacts) -> Findings:
     """Buttons, lid and emergency stop are seen through the pins that the file names."""
     wanted, known = config.panel.pins, facts.pins
     if wanted == "lgpio":
-        yield from _lgpio(known, config.table.user or "this user")
+        yield from _check_lgpio(known, config.table.user or "this user")
     elif config.table.backend == "serial":
         what = f'panel.pins = "{wanted}": no button, lid or emergency stop of this table is seen'
         yield red("pins", what, 'set panel.pins = "lgpio"')
@@ -129,7 +135,7 @@ def pins(config: TableConfig, facts: Facts) -> Findings:
         yield red("pins", what, "start its simulator: dealtable sim")
 
 
-def _lgpio(known: Pins, user: str) -> Findings:
+def _check_lgpio(known: Pins, user: str) -> Findings:
     chips = [Path(path).name for path, usable in known.chips if usable]
     if "Raspberry Pi" not in (known.model or ""):
         what = f'panel.pins = "lgpio", and this is no Raspberry Pi ({known.model or "unnamed"})'

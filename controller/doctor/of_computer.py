@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 from typing import Final
 
 from controller.config import TableConfig
-from controller.doctor.facts import Facts
+from controller.doctor.facts import DoctorFacts
 from controller.doctor.finding import Findings, amber, green, red, unknown
 
-LEAST_BYTES: Final = 64 << 20
+MIN_FREE_BYTES: Final = 64 << 20
 """Below it a match's journal may not fit (provisional); a full disk stops a table at once."""
 ROOM_BYTES: Final = 1 << 30
 """A season's journals, and room to upgrade (provisional)."""
@@ -20,10 +20,10 @@ UNDER_VOLTAGE: Final = 1 << 0
 THROTTLED: Final = 1 << 1 | 1 << 2 | 1 << 3
 BEFORE: Final = 16
 """The bits from here on: since the computer started."""
-_SUPPLY: Final = "take the Pi's own supply and a short, thick cable"
+_SUPPLY_ADVICE: Final = "take the Pi's own supply and a short, thick cable"
 
 
-def clock(config: TableConfig, facts: Facts) -> Findings:
+def clock(config: TableConfig, facts: DoctorFacts) -> Findings:
     """The wall's clock is kept right by somebody, and can be: certificates end by it."""
     known, released = facts.clock, facts.program.release
     if released is not None and known.now < datetime.fromisoformat(released.date).replace(
@@ -41,7 +41,7 @@ def clock(config: TableConfig, facts: Facts) -> Findings:
         yield green("clock", f"{known.now:%Y-%m-%d %H:%M} UTC, synchronised")
 
 
-def disk(config: TableConfig, facts: Facts) -> Findings:
+def disk(config: TableConfig, facts: DoctorFacts) -> Findings:
     """The journal can be written, and has room."""
     folder, known = config.table.state_dir, facts.disk
     room = f"{known.free_bytes / (1 << 30):.1f} GiB free"
@@ -51,7 +51,7 @@ def disk(config: TableConfig, facts: Facts) -> Findings:
         yield red("disk", f"{folder} lies on a disk that is only read", do)
     elif known.there and not known.writable:
         yield red("disk", f"{user} may not write {folder}", f"chown -R {user} it")
-    elif known.free_bytes < LEAST_BYTES:
+    elif known.free_bytes < MIN_FREE_BYTES:
         yield red("disk", f"{folder}: {room}", "carry old journals away, with their heads")
     elif not known.there:
         do = "`dealtable run` as root makes it, or `dealtable keys create --config`"
@@ -62,7 +62,7 @@ def disk(config: TableConfig, facts: Facts) -> Findings:
         yield green("disk", f"{folder}: {room}")
 
 
-def runtime_dir(config: TableConfig, facts: Facts) -> Findings:
+def runtime_dir(config: TableConfig, facts: DoctorFacts) -> Findings:
     """The keys of the present deal lie in memory."""
     folder, kind = config.table.runtime_dir, facts.memory.runtime_on
     if kind is None:
@@ -75,7 +75,7 @@ def runtime_dir(config: TableConfig, facts: Facts) -> Findings:
         yield green("runtime_dir", f"{folder} lies in memory ({kind})")
 
 
-def swap(config: TableConfig, facts: Facts) -> Findings:
+def swap(config: TableConfig, facts: DoctorFacts) -> Findings:
     """Memory is never written to a disk."""
     swaps = facts.memory.swaps
     if swaps is None:
@@ -87,7 +87,7 @@ def swap(config: TableConfig, facts: Facts) -> Findings:
         yield green("swap", "off: memory stays in memory")
 
 
-def cores(config: TableConfig, facts: Facts) -> Findings:
+def cores(config: TableConfig, facts: DoctorFacts) -> Findings:
     """What a process leaves that crashed is nobody's to read."""
     pattern, limit = facts.memory.core_pattern, facts.memory.core_limit
     if limit is not None and limit != "0 0":
@@ -102,7 +102,7 @@ def cores(config: TableConfig, facts: Facts) -> Findings:
         yield green("core dumps", "no program collects them, and no process of a table leaves one")
 
 
-def power(config: TableConfig, facts: Facts) -> Findings:
+def power(config: TableConfig, facts: DoctorFacts) -> Findings:
     """The supply holds its voltage, and the processor its speed."""
     bits, alarm = facts.supply.throttled, facts.supply.alarm
     if bits is None and alarm is None:
@@ -111,18 +111,18 @@ def power(config: TableConfig, facts: Facts) -> Findings:
         return
     bits = bits or 0
     if bits & UNDER_VOLTAGE or alarm:
-        yield red("supply", "its voltage is too low now", _SUPPLY)
+        yield red("supply", "its voltage is too low now", _SUPPLY_ADVICE)
     elif bits & THROTTLED:
-        do = f"{_SUPPLY}; give the Pi air"
+        do = f"{_SUPPLY_ADVICE}; give the Pi air"
         yield red("supply", f"the processor runs slower now (bits {bits:x})", do)
     elif bits >> BEFORE:
-        do = f"{_SUPPLY}; give the Pi air; it is forgotten at the next start"
+        do = f"{_SUPPLY_ADVICE}; give the Pi air; it is forgotten at the next start"
         yield amber("supply", f"it was too low, or too hot, since the start (bits {bits:x})", do)
     else:
         yield green("supply", "the voltage is right, and was since the start")
 
 
-def heat(config: TableConfig, facts: Facts) -> Findings:
+def heat(config: TableConfig, facts: DoctorFacts) -> Findings:
     """The processor is cool enough to keep its speed."""
     celsius = facts.supply.celsius
     if celsius is None:

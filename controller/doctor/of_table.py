@@ -3,13 +3,13 @@
 from typing import Final
 
 from controller.config import TableConfig
-from controller.doctor.facts import Facts, Service
+from controller.doctor.facts import DoctorFacts, Service
 from controller.doctor.finding import Findings, amber, green, red, unknown
 
-_LOCAL: Final = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:")
+_LOCAL_PREFIXES: Final = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:")
 
 
-def keys(config: TableConfig, facts: Facts) -> Findings:
+def keys(config: TableConfig, facts: DoctorFacts) -> Findings:
     """The table has its keys, and a chief is admitted whom deals can be sealed to."""
     known, place = facts.keys, config.gateway_dir
     if known.closed:
@@ -37,7 +37,7 @@ def keys(config: TableConfig, facts: Facts) -> Findings:
         yield green("keys", f"{known.clients} admitted, {known.chiefs} of them a chief")
 
 
-def users(config: TableConfig, facts: Facts) -> Findings:
+def users(config: TableConfig, facts: DoctorFacts) -> Findings:
     """Machine and gateway are two users, and neither can reach what is the other's."""
     if facts.users:
         yield red("users", facts.users, "do that, or start `dealtable run` once as root")
@@ -48,16 +48,16 @@ def users(config: TableConfig, facts: Facts) -> Findings:
         yield green("users", f"machine {config.table.user}, gateway {config.gateway.user}, apart")
 
 
-def services(config: TableConfig, facts: Facts) -> Findings:
+def services(config: TableConfig, facts: DoctorFacts) -> Findings:
     """Both processes are kept running, and start again with the computer."""
     if facts.services is None:
         yield unknown("services", "systemd does not run it", "see that something starts the table")
         return
     for service in facts.services:
-        yield from _service(service)
+        yield from _check_service(service)
 
 
-def _service(service: Service) -> Findings:
+def _check_service(service: Service) -> Findings:
     name = service.name
     if service.load != "loaded":
         yield amber("services", f"{name} is not installed", "deploy/install.sh installs it")
@@ -74,15 +74,15 @@ def _service(service: Service) -> Findings:
         yield green("services", f"{name} runs")
 
 
-def feed(config: TableConfig, facts: Facts) -> Findings:
+def feed(config: TableConfig, facts: DoctorFacts) -> Findings:
     """A gateway serves the table, and its feed is heard as consoles hear it."""
     known = facts.feed
     if known.address is None:
-        yield from _not_served(config, facts)
+        yield from _check_without_gateway(config, facts)
     elif known.trouble:
         do = "see that the gateway runs: systemctl status, or the log of `dealtable run`"
         yield red("feed", f"{known.address}: {known.trouble}", do)
-    elif known.no_key:
+    elif known.has_no_key:
         what = f"whether {known.address}, which is open, speaks with whom it should"
         yield unknown("feed", what, "ask as root, or dealtable watch with an admitted key")
     elif known.alerts:
@@ -94,13 +94,15 @@ def feed(config: TableConfig, facts: Facts) -> Findings:
         yield unknown(
             "firewall",
             "whether other computers come through to the feed",
-            f"on the console's computer: dealtable watch tcp://THIS:{_port(known.address)}",
+            f"on the console's computer: dealtable watch tcp://THIS:{_port_of(known.address)}",
         )
 
 
-def _not_served(config: TableConfig, facts: Facts) -> Findings:
+def _check_without_gateway(config: TableConfig, facts: DoctorFacts) -> Findings:
     local = [
-        one for one in (config.gateway.feed, config.gateway.commands) if one.startswith(_LOCAL)
+        one
+        for one in (config.gateway.feed, config.gateway.commands)
+        if one.startswith(_LOCAL_PREFIXES)
     ]
     for address in facts.feed.taken:
         do = "end that program, or give the gateway another port"
@@ -112,5 +114,5 @@ def _not_served(config: TableConfig, facts: Facts) -> Findings:
         yield unknown("feed", "no gateway of this table runs", "start the table, and ask again")
 
 
-def _port(address: str) -> str:
+def _port_of(address: str) -> str:
     return address.rpartition(":")[2]

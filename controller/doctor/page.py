@@ -7,14 +7,14 @@ import msgspec
 
 from controller.doctor.finding import Finding, Light
 
-SIGNS: Final[Mapping[Light, str]] = {
+LIGHT_SIGNS: Final[Mapping[Light, str]] = {
     Light.GREEN: "ok ",
     Light.AMBER: "?  ",
     Light.RED: "!! ",
     Light.UNKNOWN: "-  ",
 }
 """Said without colours, too."""
-_WIDE: Final = 13
+_CHECK_WIDTH: Final = 13
 
 
 class Examination(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,9 +38,9 @@ def lines(examination: Examination) -> Iterator[tuple[str, Light | None]]:
     for part, findings in examination.findings.items():
         yield f"{part}", None
         for one in findings:
-            yield f"  {SIGNS[one.light]}{one.check:<{_WIDE}} {one.text}", one.light
+            yield f"  {LIGHT_SIGNS[one.light]}{one.check:<{_CHECK_WIDTH}} {one.text}", one.light
             if one.do:
-                yield f"{'':{_WIDE + 6}}-> {one.do}", one.light
+                yield f"{'':{_CHECK_WIDTH + 6}}-> {one.do}", one.light
     yield summary(examination), examination.verdict
 
 

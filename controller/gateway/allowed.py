@@ -7,16 +7,16 @@ from typing import Final
 
 from controller.gateway.rates import Peer
 from controller.loggers import structlog
-from controller.roster import LiveRoster, NotAdmitted, RosterError
+from controller.roster import FolderRoster, NotAdmitted, RosterError
 from controller.roster.members import when
 
-BARRED_S: Final = 600.0
+BAN_TIME_S: Final = 600.0
 """How long a peer stays outside that asked for more than anybody may. Provisional."""
 
 _log = structlog.get_logger("gateway")
 
 
-class AllowList:
+class AdmittedKeys:
     """Tells which public CURVE keys (Z85) are admitted at this moment, and why others are not.
 
     `wall` gives the wall's stamp. Raises RosterError if made of wrong files; what becomes
@@ -24,60 +24,60 @@ class AllowList:
     """
 
     def __init__(self, folder: Path, wall: Callable[[], str]) -> None:
-        self._roster = LiveRoster(folder, wall, _changed)
-        self._said: set[str] = set()
-        self._barred: dict[Peer, float] = {}
+        self._roster = FolderRoster(folder, wall, _log_change)
+        self._logged_expiring: set[str] = set()
+        self._banned_until_s: dict[Peer, float] = {}
 
     def bar(self, peer: Peer) -> None:
         """Refuse a peer for `BARRED_S`: it asked for so much that there would be less for others.
 
         Who comes with the same key from another address stays.
         """
-        self._barred[peer] = asyncio.get_running_loop().time() + BARRED_S
-        name = self._roster.by_curve(peer.key).name
+        self._banned_until_s[peer] = asyncio.get_running_loop().time() + BAN_TIME_S
+        name = self._roster.look_up_curve_key(peer.key).name
         _log.error(
             "key barred: it floods the feed",
             key=peer.key,
             peer=peer.address,
             name=name,
-            for_s=BARRED_S,
+            for_s=BAN_TIME_S,
         )
 
     def why_not(self, peer: Peer) -> NotAdmitted | None:
         """Return why a peer is refused; None where it is admitted."""
-        found = self._roster.by_curve(peer.key)
+        found = self._roster.look_up_curve_key(peer.key)
         if isinstance(found, NotAdmitted):
             return found
-        return NotAdmitted("TOO_MANY", found.name) if self._is_barred(peer) else None
+        return NotAdmitted("TOO_MANY", found.name) if self._is_banned(peer) else None
 
     def gone(self, peers: Iterable[Peer]) -> list[str]:
         """Return whose of `peers` are admitted no more: names, and keys that have none."""
         roster = self._roster.now()
-        found = ((peer, roster.by_curve(peer.key)) for peer in peers)
+        found = ((peer, roster.look_up_curve_key(peer.key)) for peer in peers)
         return [
             whose.name or peer.key
             for peer, whose in found
-            if isinstance(whose, NotAdmitted) or self._is_barred(peer)
+            if isinstance(whose, NotAdmitted) or self._is_banned(peer)
         ]
 
     def expiring(self) -> int:
         """Return how many keys expire within a week; each is named in the log once."""
         ending = self._roster.expiring()
         for client in ending:
-            if client.curve not in self._said:
-                self._said.add(client.curve)
+            if client.curve not in self._logged_expiring:
+                self._logged_expiring.add(client.curve)
                 _log.warning("key expires soon", name=client.name, at=when(client.expires))
         return len(ending)
 
-    def _is_barred(self, peer: Peer) -> bool:
-        until_s = self._barred.get(peer)
+    def _is_banned(self, peer: Peer) -> bool:
+        until_s = self._banned_until_s.get(peer)
         if until_s is not None and until_s <= asyncio.get_running_loop().time():
-            del self._barred[peer]
+            del self._banned_until_s[peer]
             return False
         return until_s is not None
 
 
-def _changed(roster: LiveRoster, wrong: Sequence[RosterError]) -> None:
+def _log_change(roster: FolderRoster, wrong: Sequence[RosterError]) -> None:
     for error in wrong:
         _log.error("a key file that cannot be used", why=str(error))
     _log.info("allow-list changed", admitted=len(roster.clients))

@@ -24,7 +24,7 @@ from controller.roster import KEYS, TABLE, RosterError, fingerprint, read_certif
 
 LOOK_S: Final = 15.0
 """How often it is looked whether this computer has other addresses by now."""
-_ANYWHERE: Final = frozenset({"*", "0.0.0.0"})
+_ALL_INTERFACES: Final = frozenset({"*", "0.0.0.0"})
 _log = structlog.get_logger("gateway")
 
 
@@ -37,10 +37,10 @@ async def announce(config: TableConfig, endpoints: Endpoints, look_s: float = LO
     while True:
         addresses = _addresses(config, endpoints)
         try:
-            async with _announced(config.gateway_dir, endpoints, addresses):
+            async with _registered_service(config.gateway_dir, endpoints, addresses):
                 _log.info("announced", table=endpoints.table, addresses=addresses)
                 failed = False
-                await _until_others(config, endpoints, addresses, look_s)
+                await _wait_for_address_change(config, endpoints, addresses, look_s)
         except (OSError, Error, RosterError) as error:
             if not failed:
                 why = getattr(error, "strerror", None) or str(error) or type(error).__name__
@@ -50,7 +50,7 @@ async def announce(config: TableConfig, endpoints: Endpoints, look_s: float = LO
 
 
 @asynccontextmanager
-async def _announced(
+async def _registered_service(
     folder: Path, endpoints: Endpoints, addresses: list[str]
 ) -> AsyncIterator[None]:
     """Announce for the block at these addresses; say goodbye behind it. Raises OSError, Error."""
@@ -77,7 +77,7 @@ async def _announced(
         await zeroconf.async_close()
 
 
-async def _until_others(
+async def _wait_for_address_change(
     config: TableConfig, endpoints: Endpoints, addresses: list[str], look_s: float
 ) -> None:
     """Return when this computer has other addresses; nothing tells of that by itself."""
@@ -89,7 +89,7 @@ async def _until_others(
 
 def _addresses(config: TableConfig, endpoints: Endpoints) -> list[str]:
     """Return where this computer is reached: everywhere but by itself, or where it listens."""
-    if _host(config.gateway.feed) not in _ANYWHERE:
+    if _host(config.gateway.feed) not in _ALL_INTERFACES:
         return [_host(endpoints.feed)]
     found = {
         ipaddress.IPv4Address(one.ip)

@@ -18,20 +18,20 @@ from controller.gateway.enrolment import admit
 from controller.gateway.key_files import (
     PUBLIC_MODE,
     SECRET_MODE,
-    new_client,
+    new_client_secret,
     new_sign_secret,
     public_text,
-    table_secret,
-    write_new,
-    write_over,
+    replace_text,
+    table_secret_text,
+    write_new_text,
 )
 from controller.messages import Role
 from controller.roster import (
-    CLIENTS,
+    CLIENTS_FOLDER,
     KEYS,
     SIGN_FILE,
     TABLE,
-    WATCH,
+    WATCH_CLIENT,
     Certificate,
     RosterError,
     fingerprint,
@@ -39,13 +39,13 @@ from controller.roster import (
     read_sign_file,
 )
 
-FIRST_CLIENTS: Final = (*((role.value, role) for role in Role), (WATCH, Role.OBSERVER))
+FIRST_CLIENTS: Final = (*((role.value, role) for role in Role), (WATCH_CLIENT, Role.OBSERVER))
 """Whom a new table admits: a client of each role, and `dealtable watch` with a key of its own."""
 OLD = "old"
 """The folder, in keys/ and in clients/, of what was replaced."""
 
 
-def create_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
+def create_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
     """Create the table's keys and its first admitted clients, unless they are there.
 
     These are a client of each role, and an observer for `dealtable watch`.
@@ -61,28 +61,28 @@ def create_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
     nothing was ever signed with the old. Raises OSError, RosterError.
     """
     gateways = gateway_dir or state_dir
-    secret, public = _table_files(state_dir, gateways)
+    secret, public = _table_paths(state_dir, gateways)
     if not public[0].exists():
         for name, role in FIRST_CLIENTS:
-            admit(gateways, create_client(gateways, name, role))
+            admit(gateways, create_client_keys(gateways, name, role))
     elif not secret.exists():
         raise RosterError(f"{secret} is missing, {public[0]} is not: bring it back from a copy")
     sign = state_dir / KEYS / SIGN_FILE
     if not sign.exists():
-        write_new(sign, new_sign_secret(), SECRET_MODE)
+        write_new_text(sign, new_sign_secret(), SECRET_MODE)
     verify = bytes(SigningKey(read_sign_file(sign)).verify_key)
     if all(path.exists() and read_certificate(path).verify == verify for path in public):
         return
     if not secret.exists():
-        write_new(secret, table_secret(verify), SECRET_MODE)
+        write_new_text(secret, table_secret_text(verify), SECRET_MODE)
     there = read_certificate(secret)
     if there.curve_secret is None:
         raise RosterError(f"{secret}: holds no secret-key; put the table's secret file there")
-    write_over(secret, table_secret(verify, (there.curve, there.curve_secret)), SECRET_MODE)
+    replace_text(secret, table_secret_text(verify, (there.curve, there.curve_secret)), SECRET_MODE)
     _write_public(read_certificate(secret), public)
 
 
-def renew_table(state_dir: Path, gateway_dir: Path | None = None) -> Certificate:
+def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certificate:
     """Make the table new keys over the old ones; return the new certificate.
 
     The old public file stays in keys/old/: what the table said under it can still be checked.
@@ -90,32 +90,32 @@ def renew_table(state_dir: Path, gateway_dir: Path | None = None) -> Certificate
     every commitment. Raises OSError, RosterError.
     """
     gateways = gateway_dir or state_dir
-    secret, public = _table_files(state_dir, gateways)
+    secret, public = _table_paths(state_dir, gateways)
     before = read_certificate(public[0])
     name = f"{TABLE}-{fingerprint(before)}.key"
     for folder in dict.fromkeys((gateways, state_dir)):
-        write_over(folder / KEYS / OLD / name, public_text(before), PUBLIC_MODE)
+        replace_text(folder / KEYS / OLD / name, public_text(before), PUBLIC_MODE)
     sign = state_dir / KEYS / SIGN_FILE
-    write_over(sign, new_sign_secret(), SECRET_MODE)
+    replace_text(sign, new_sign_secret(), SECRET_MODE)
     verify = bytes(SigningKey(read_sign_file(sign)).verify_key)
-    write_over(secret, table_secret(verify), SECRET_MODE)
+    replace_text(secret, table_secret_text(verify), SECRET_MODE)
     after = read_certificate(secret)
     _write_public(after, public)
     return after
 
 
-def create_client(place: Path, name: str, role: Role) -> Path:
+def create_client_keys(place: Path, name: str, role: Role) -> Path:
     """Create the certificates of a client in clients/ and return its public file.
 
     A client that is there already stays as it is. Raises OSError.
     """
-    folder = place / CLIENTS
+    folder = place / CLIENTS_FOLDER
     secret = folder / f"{name}.key_secret"
     if not secret.exists():
-        write_new(secret, new_client(name, role), SECRET_MODE)
+        write_new_text(secret, new_client_secret(name, role), SECRET_MODE)
     public = secret.with_suffix(".key")
     if not public.exists():
-        write_new(public, public_text(read_certificate(secret)), PUBLIC_MODE)
+        write_new_text(public, public_text(read_certificate(secret)), PUBLIC_MODE)
     return public
 
 
@@ -125,15 +125,15 @@ def request(folder: Path, name: str, role: Role, expires: datetime | None = None
     Raises FileExistsError where a pair of that name is there, OSError.
     """
     secret = folder / f"{name}.key_secret"
-    write_new(secret, new_client(name, role, expires), SECRET_MODE)
+    write_new_text(secret, new_client_secret(name, role, expires), SECRET_MODE)
     public = secret.with_suffix(".key")
-    write_over(public, public_text(read_certificate(secret)), PUBLIC_MODE)
+    replace_text(public, public_text(read_certificate(secret)), PUBLIC_MODE)
     return public
 
 
 def made_here(place: Path, certificate: Certificate) -> bool:
     """Tell whether the pair of a client lies here, in use or set aside. Raises RosterError."""
-    places = (_pair(place, certificate), _old_pair(place, certificate))
+    places = (_pair_path(place, certificate), _archived_pair_path(place, certificate))
     return any(
         path.exists() and read_certificate(path).curve == certificate.curve for path in places
     )
@@ -144,7 +144,7 @@ def set_aside(place: Path, certificate: Certificate) -> None:
 
     What was sealed to it can still be opened with it. Raises OSError, RosterError.
     """
-    public, old = _pair(place, certificate), _old_pair(place, certificate)
+    public, old = _pair_path(place, certificate), _archived_pair_path(place, certificate)
     if not public.exists() or read_certificate(public).curve != certificate.curve:
         return
     old.parent.mkdir(mode=0o700, exist_ok=True)
@@ -154,16 +154,16 @@ def set_aside(place: Path, certificate: Certificate) -> None:
             path.rename(old.with_name(old.name.removesuffix(".key") + ending))
 
 
-def _pair(place: Path, certificate: Certificate) -> Path:
-    return place / CLIENTS / f"{certificate.name}.key"
+def _pair_path(place: Path, certificate: Certificate) -> Path:
+    return place / CLIENTS_FOLDER / f"{certificate.name}.key"
 
 
-def _old_pair(place: Path, certificate: Certificate) -> Path:
+def _archived_pair_path(place: Path, certificate: Certificate) -> Path:
     name = f"{certificate.name}-{fingerprint(certificate)}.key"
-    return place / CLIENTS / OLD / name
+    return place / CLIENTS_FOLDER / OLD / name
 
 
-def _table_files(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
+def _table_paths(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
     """The table's CURVE secret, and its public files, the gateway's first."""
     public = [folder / KEYS / f"{TABLE}.key" for folder in dict.fromkeys((gateways, state_dir))]
     return gateways / KEYS / f"{TABLE}.key_secret", public
@@ -171,4 +171,4 @@ def _table_files(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
 
 def _write_public(table: Certificate, public: list[Path]) -> None:
     for path in reversed(public):  # the gateway's last: it says that all is done
-        write_over(path, public_text(table), PUBLIC_MODE)
+        replace_text(path, public_text(table), PUBLIC_MODE)

@@ -11,11 +11,11 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import CommandMessage, ReplyMessage
-from controller.client.refused import HARD_LARGEST, refusal
+from controller.client.refused import MAX_MESSAGE_BYTES, refusal
 from controller.client.sockets import open_socket, post
 from controller.commands import COMMANDS
-from controller.counting import Histogram, Refusals
-from controller.gateway.rates import BURST, PER_S, Peer, Rates
+from controller.counting import Histogram, RefusalLogLimiter
+from controller.gateway.rates import BURST, PER_S, Peer, RateLimiter
 from controller.gateway.requests import BadCommand, parse
 from controller.loggers import structlog
 from controller.messages import Command, Reply
@@ -24,20 +24,20 @@ from controller.words import Words
 
 ANSWER_S: Final = 5.0
 """How long the machine has for an answer."""
-MOST_WAITING: Final = 16
+MAX_PENDING_PER_KEY: Final = 16
 """Commands of one key that may wait for their answers at a time."""
-REPLY_BOUNDS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+REPLY_TIME_BOUNDS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 _OPTIONS: Final[dict[int, int]] = {
     zmq.RCVHWM: 100,
     zmq.SNDHWM: 100,
-    zmq.MAXMSGSIZE: HARD_LARGEST,
+    zmq.MAXMSGSIZE: MAX_MESSAGE_BYTES,
 }
 _log = structlog.get_logger("gateway")
 
 
 @dataclass(frozen=True)
-class _Waiting:
+class _PendingCommand:
     """A command that went to the machine, and the way back to who asked."""
 
     envelope: list[bytes]
@@ -67,14 +67,14 @@ class Commands:
         self._context = context
         self.socket = open_socket(context, zmq.ROUTER, _OPTIONS)
         self._forward = forward
-        self._why_not = why_not
-        self._answer_s = answer_s
+        self._refusal_of_peer = why_not
+        self._reply_timeout_s = answer_s
         self.answers: Counter[tuple[str, str]] = Counter()
-        self.reply_s = Histogram(REPLY_BOUNDS_S)
-        self._rates = Rates()
-        self._dropped = Refusals()
-        self._waiting: dict[int, _Waiting] = {}
-        self._per_peer: Counter[str] = Counter()
+        self.reply_times = Histogram(REPLY_TIME_BOUNDS_S)
+        self._rate_limiter = RateLimiter()
+        self._log_limiter = RefusalLogLimiter()
+        self._waiting: dict[int, _PendingCommand] = {}
+        self._pending_by_key: Counter[str] = Counter()
         self._last_ref = 0
 
     @property
@@ -89,20 +89,20 @@ class Commands:
             try:
                 self._take(frames)
             except Exception:  # of this command alone: who sent it hears nothing
-                self._tell_dropped(str(frames[-1]["User-Id"]))
+                self._log_dropped(str(frames[-1]["User-Id"]))
             await asyncio.sleep(0)  # a flood of commands must not keep the loop
 
     def answer(self, message: ReplyMessage) -> None:
         """Pass the machine's reply to who asked; one that comes too late has nowhere to go."""
-        waiting = self._settle(message.ref)
+        waiting = self._remove_pending(message.ref)
         if waiting is not None:
-            self.reply_s.add(asyncio.get_running_loop().time() - waiting.since_s)
+            self.reply_times.add(asyncio.get_running_loop().time() - waiting.since_s)
             self._reply(waiting.envelope, message.body, waiting.cmd)
 
-    def machine_away(self) -> None:
+    def refuse_all_pending(self) -> None:
         """Tell all who wait that no answer will come."""
         for ref in list(self._waiting):
-            self._give_up(ref, "MACHINE_AWAY")
+            self._refuse_pending(ref, "MACHINE_AWAY")
 
     def reopen(self) -> None:
         """Put every client out; answers on their way have nowhere to go, and are asked again.
@@ -117,14 +117,14 @@ class Commands:
         for waiting in self._waiting.values():
             waiting.timer.cancel()
         self._waiting.clear()
-        self._per_peer.clear()
+        self._pending_by_key.clear()
         self.socket.close()
 
     def _take(self, frames: list[zmq.Frame]) -> None:
         peer = str(frames[-1]["User-Id"])
         *envelope, payload = [frame.bytes for frame in frames]
         try:
-            if not _is_plain(envelope):
+            if not _is_plain_envelope(envelope):
                 del envelope[1:]
                 count = len(frames) - 1
                 raise BadCommand(Words(f"{count} frames", f"{count}帧"), Words("one", "一帧"))
@@ -141,52 +141,57 @@ class Commands:
         if not self._forward(CommandMessage(self._last_ref, peer, command)):
             self._reply(envelope, refusal(command.id, "MACHINE_AWAY"), command.cmd)
             return
-        self._wait(self._last_ref, envelope, peer, command)
+        self._add_pending(self._last_ref, envelope, peer, command)
 
-    def _tell_dropped(self, peer: str) -> None:
+    def _log_dropped(self, peer: str) -> None:
         """Log the error that a command led to, once a minute for each key."""
-        unsaid = self._dropped.note(peer, asyncio.get_running_loop().time())
+        unsaid = self._log_limiter.note(peer, asyncio.get_running_loop().time())
         if unsaid is not None:
             more = {"dropped_meanwhile": unsaid} if unsaid else {}
             _log.exception("command dropped", key=peer, **more)
 
     def _refused(self, peer: Peer, command: Command) -> Reply | None:
         """Return what a peer is told whose commands do not even go to the machine."""
-        refused = self._why_not(peer)
+        refused = self._refusal_of_peer(peer)
         if refused is not None:
             return refusal(command.id, refused.code, **refused.evidence)
-        if self._per_peer[peer.key] >= MOST_WAITING:
-            found = Words(f"{MOST_WAITING} wait for their answers", f"{MOST_WAITING}条命令尚待应答")
-            most = Words(f"{MOST_WAITING} at a time", f"同时{MOST_WAITING}条")
+        if self._pending_by_key[peer.key] >= MAX_PENDING_PER_KEY:
+            found = Words(
+                f"{MAX_PENDING_PER_KEY} wait for their answers",
+                f"{MAX_PENDING_PER_KEY}条命令尚待应答",
+            )
+            most = Words(f"{MAX_PENDING_PER_KEY} at a time", f"同时{MAX_PENDING_PER_KEY}条")
             return refusal(command.id, "TOO_MANY", found=found, expected=most)
-        if not self._rates.take(peer.key, asyncio.get_running_loop().time()):
+        if not self._rate_limiter.take(peer.key, asyncio.get_running_loop().time()):
             found = Words(f"more than {BURST:g} at once", f"一次超过{BURST:g}条")
             most = Words(f"{PER_S:g} a second on and on", f"持续每秒{PER_S:g}条")
             return refusal(command.id, "TOO_MANY", found=found, expected=most)
         return None
 
-    def _wait(self, ref: int, envelope: list[bytes], peer: str, command: Command) -> None:
+    def _add_pending(self, ref: int, envelope: list[bytes], peer: str, command: Command) -> None:
         loop = asyncio.get_running_loop()
-        timer = loop.call_later(self._answer_s, self._too_late, ref)
-        self._waiting[ref] = _Waiting(envelope, peer, command.id, command.cmd, loop.time(), timer)
-        self._per_peer[peer] += 1
+        timer = loop.call_later(self._reply_timeout_s, self._on_timeout, ref)
+        self._waiting[ref] = _PendingCommand(
+            envelope, peer, command.id, command.cmd, loop.time(), timer
+        )
+        self._pending_by_key[peer] += 1
 
-    def _settle(self, ref: int) -> _Waiting | None:
+    def _remove_pending(self, ref: int) -> _PendingCommand | None:
         waiting = self._waiting.pop(ref, None)
         if waiting is None:
             return None
         waiting.timer.cancel()
-        self._per_peer[waiting.peer] -= 1
-        if not self._per_peer[waiting.peer]:
-            del self._per_peer[waiting.peer]
+        self._pending_by_key[waiting.peer] -= 1
+        if not self._pending_by_key[waiting.peer]:
+            del self._pending_by_key[waiting.peer]
         return waiting
 
-    def _too_late(self, ref: int) -> None:
-        _log.warning("machine late", after_s=self._answer_s)
-        self._give_up(ref, "MACHINE_LATE")
+    def _on_timeout(self, ref: int) -> None:
+        _log.warning("machine late", after_s=self._reply_timeout_s)
+        self._refuse_pending(ref, "MACHINE_LATE")
 
-    def _give_up(self, ref: int, name: str) -> None:
-        waiting = self._settle(ref)
+    def _refuse_pending(self, ref: int, name: str) -> None:
+        waiting = self._remove_pending(ref)
         if waiting is not None:
             self._reply(waiting.envelope, refusal(waiting.command_id, name), waiting.cmd)
 
@@ -198,6 +203,6 @@ class Commands:
         post(self.socket, [*envelope, msgspec.json.encode(reply)])
 
 
-def _is_plain(envelope: list[bytes]) -> bool:
+def _is_plain_envelope(envelope: list[bytes]) -> bool:
     """Whether it holds the sender's identity and no more than the empty frame of a REQ."""
     return len(envelope) == 1 or (len(envelope) == 2 and not envelope[1])

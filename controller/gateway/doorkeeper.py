@@ -14,19 +14,19 @@ import zmq
 import zmq.asyncio
 from zmq.utils import z85
 
-from controller.counting import Refusals
+from controller.counting import RefusalLogLimiter
 from controller.gateway.rates import Peer
 from controller.loggers import structlog
 from controller.roster import NotAdmitted
 
-ENDPOINT: Final = "inproc://zeromq.zap.01"
-DOMAIN: Final = b"dealtable"
+ZAP_ENDPOINT: Final = "inproc://zeromq.zap.01"
+ZAP_DOMAIN: Final = b"dealtable"
 
-_VERSION: Final = b"1.0"
+_ZAP_VERSION: Final = b"1.0"
 _log = structlog.get_logger("gateway")
 
 
-class Doorkeeper:
+class Authenticator:
     """Answers the handshakes of one ZeroMQ context. Bound before the sockets it guards.
 
     `why_not` tells why a peer is refused now, None where it is not. `refused`
@@ -36,13 +36,13 @@ class Doorkeeper:
     def __init__(
         self, context: zmq.asyncio.Context, why_not: Callable[[Peer], NotAdmitted | None]
     ) -> None:
-        self._why_not = why_not
+        self._refusal_of_peer = why_not
         self.refused: Counter[str] = Counter({"UNKNOWN_KEY": 0})
         self.inside: set[Peer] = set()
-        self._refusals = Refusals()
+        self._log_limiter = RefusalLogLimiter()
         self._socket = context.socket(zmq.REP)
         self._socket.linger = 0
-        self._socket.bind(ENDPOINT)
+        self._socket.bind(ZAP_ENDPOINT)
 
     def guard(self, socket: zmq.asyncio.Socket, secret_key: str) -> None:
         """Make `socket` a CURVE server with the table's secret key (Z85) and this doorkeeper.
@@ -52,7 +52,7 @@ class Doorkeeper:
         """
         socket.curve_server = True
         socket.curve_secretkey = secret_key.encode()
-        socket.zap_domain = DOMAIN
+        socket.zap_domain = ZAP_DOMAIN
         socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)
 
     async def serve(self) -> None:
@@ -67,20 +67,20 @@ class Doorkeeper:
 
     def _answer(self, request: list[bytes]) -> list[bytes]:
         _, number, domain, address, _, mechanism, *credentials = request
-        key = _key_text(credentials) if mechanism == b"CURVE" and domain == DOMAIN else None
+        key = _key_text(credentials) if mechanism == b"CURVE" and domain == ZAP_DOMAIN else None
         peer = Peer(key or "", address.decode(errors="replace"))
-        refused = NotAdmitted("UNKNOWN_KEY") if key is None else self._why_not(peer)
+        refused = NotAdmitted("UNKNOWN_KEY") if key is None else self._refusal_of_peer(peer)
         if key is not None and refused is None:
             self.inside.add(peer)
-            return [_VERSION, number, b"200", b"OK", key.encode(), b""]
+            return [_ZAP_VERSION, number, b"200", b"OK", key.encode(), b""]
         assert refused is not None
         shown = key or f"({mechanism.decode(errors='replace')})"
-        self._tell(shown, peer.address, refused)
-        return [_VERSION, number, b"400", b"key refused", b"", b""]
+        self._log_refusal(shown, peer.address, refused)
+        return [_ZAP_VERSION, number, b"400", b"key refused", b"", b""]
 
-    def _tell(self, key: str, address: str, refused: NotAdmitted) -> None:
+    def _log_refusal(self, key: str, address: str, refused: NotAdmitted) -> None:
         self.refused[refused.code] += 1
-        unsaid = self._refusals.note(key, asyncio.get_running_loop().time())
+        unsaid = self._log_limiter.note(key, asyncio.get_running_loop().time())
         if unsaid is not None:
             more: dict[str, Any] = {"refused_meanwhile": unsaid} if unsaid else {}
             whose = {"name": refused.name} if refused.name else {}

@@ -14,38 +14,44 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from controller.gateway.key_files import PUBLIC_MODE, beside, public_text, write_new, write_over
+from controller.gateway.key_files import (
+    PUBLIC_MODE,
+    beside,
+    public_text,
+    replace_text,
+    write_new_text,
+)
 from controller.roster import (
-    ADMITTED,
-    REVOKED,
+    ADMITTED_FOLDER,
+    REVOKED_FOLDER,
     Certificate,
     Roster,
     RosterError,
     fingerprint,
-    is_proved,
+    has_valid_proof,
     read_certificate,
 )
-from controller.roster.members import clashing, when
+from controller.roster.members import find_clash, when
 
 
 def admit(folder: Path, public_file: Path, expires: datetime | None = None) -> Path:
     """Put the client in a public file on the list; see `enrol`."""
-    return enrol(folder, to_admit(public_file), expires)
+    return enrol_client(folder, read_client_file(public_file), expires)
 
 
-def enrol(folder: Path, client: Certificate, expires: datetime | None = None) -> Path:
+def enrol_client(folder: Path, client: Certificate, expires: datetime | None = None) -> Path:
     """Put a client on the list and return its place there.
 
     `expires` is the table's word; without it that of the client's own file counts. Raises
     OSError, and RosterError for a key that was revoked, and a name or key that somebody else has.
     """
     roster = Roster.load(folder)
-    for path, there in _places(folder):
-        if _as_owned(there) == _as_owned(client):
-            write_over(path, public_text(_ending(there, expires)), PUBLIC_MODE)
+    for path, there in _admitted_files(folder):
+        if _without_table_fields(there) == _without_table_fields(client):
+            replace_text(path, public_text(_with_expiry(there, expires)), PUBLIC_MODE)
             return path
     _refuse_clash(client, roster)
-    return _add(folder, _ending(client, expires))
+    return _write_admitted(folder, _with_expiry(client, expires))
 
 
 def renew(folder: Path, client: Certificate, ends: datetime) -> Sequence[Certificate]:
@@ -57,7 +63,7 @@ def renew(folder: Path, client: Certificate, ends: datetime) -> Sequence[Certifi
     roster = Roster.load(folder)
     old = [
         (path, there)
-        for path, there in _places(folder)
+        for path, there in _admitted_files(folder)
         if there.name == client.name and there.curve != client.curve
     ]
     if not old:
@@ -67,13 +73,13 @@ def renew(folder: Path, client: Certificate, ends: datetime) -> Sequence[Certifi
     _refuse_clash(client, Roster([], roster.revoked))
     for path, there in old:
         sooner = ends if there.expires is None else min(ends, there.expires)
-        write_over(path, public_text(replace(there, expires=sooner)), PUBLIC_MODE)
+        replace_text(path, public_text(replace(there, expires=sooner)), PUBLIC_MODE)
     _refuse_clash(client, Roster.load(folder))
-    _add(folder, client)
+    _write_admitted(folder, client)
     return [there for _, there in old]
 
 
-def revoke(
+def revoke_client(
     folder: Path, name: str, reason: str, now: datetime, mark: str | None = None
 ) -> Sequence[Certificate]:
     """Take the keys of that name away, or the one with the fingerprint `mark` alone.
@@ -83,20 +89,25 @@ def revoke(
     """
     found = [
         (path, there)
-        for path, there in _places(folder)
+        for path, there in _admitted_files(folder)
         if there.name == name and mark in (None, fingerprint(there))
     ]
     if not found:
-        raise RosterError(f"{folder / ADMITTED}: nobody is admitted as {name}; see `keys list`")
+        raise RosterError(
+            f"{folder / ADMITTED_FOLDER}: nobody is admitted as {name}; see `keys list`"
+        )
     for path, there in found:
         gone = replace(there, revoked=now, reason=reason)
-        place = beside(folder / REVOKED, folder / ADMITTED) / f"{name}-{fingerprint(there)}.key"
-        write_over(place, public_text(gone), PUBLIC_MODE)
+        place = (
+            beside(folder / REVOKED_FOLDER, folder / ADMITTED_FOLDER)
+            / f"{name}-{fingerprint(there)}.key"
+        )
+        replace_text(place, public_text(gone), PUBLIC_MODE)
         path.unlink()
     return [there for _, there in found]
 
 
-def to_admit(public_file: Path) -> Certificate:
+def read_client_file(public_file: Path) -> Certificate:
     """Return the client in a file that somebody brought, as its owner made it.
 
     Raises RosterError, also where its name, role or end is not what the owner signed.
@@ -104,7 +115,7 @@ def to_admit(public_file: Path) -> Certificate:
     client = read_certificate(public_file)
     if client.role is None or client.has_secrets:
         raise RosterError(f"{public_file}: no client's public certificate: admit its NAME.key")
-    if not is_proved(client):
+    if not has_valid_proof(client):
         raise RosterError(
             f"{public_file}: is not as its owner made it (name, role, keys and end are signed): "
             "let the owner bring the NAME.key of `dealtable keys request`"
@@ -113,14 +124,14 @@ def to_admit(public_file: Path) -> Certificate:
 
 
 def _refuse_clash(client: Certificate, roster: Roster) -> None:
-    gone = roster.taken_away(client)
+    gone = roster.revocation_of(client)
     if gone is not None:
         raise RosterError(
             f"{client.name}: this key was revoked on {when(gone.revoked)} ({gone.reason}): "
             "let its owner make a new pair (`dealtable keys request`)"
         )
     # With an end of its own it would pass beside another one of its name.
-    clash = clashing(replace(client, expires=None), roster.clients)
+    clash = find_clash(replace(client, expires=None), roster.clients)
     if clash is not None:
         raise RosterError(
             f"{client.name}: {clash[0].name}, {clash[0].role}, has the same {clash[1]} here: "
@@ -128,28 +139,28 @@ def _refuse_clash(client: Certificate, roster: Roster) -> None:
         )
 
 
-def _add(folder: Path, client: Certificate) -> Path:
-    place = folder / ADMITTED / f"{client.name}.key"
+def _write_admitted(folder: Path, client: Certificate) -> Path:
+    place = folder / ADMITTED_FOLDER / f"{client.name}.key"
     if place.exists():
         place = place.with_name(f"{client.name}-{fingerprint(client)}.key")
-    write_new(place, public_text(client), PUBLIC_MODE)
+    write_new_text(place, public_text(client), PUBLIC_MODE)
     return place
 
 
-def _as_owned(client: Certificate) -> Certificate:
+def _without_table_fields(client: Certificate) -> Certificate:
     """Return a certificate without what its table says of it."""
     return replace(client, expires=None, proof=None)
 
 
-def _ending(client: Certificate, expires: datetime | None) -> Certificate:
+def _with_expiry(client: Certificate, expires: datetime | None) -> Certificate:
     return client if expires is None else replace(client, expires=expires)
 
 
-def _places(folder: Path) -> list[tuple[Path, Certificate]]:
+def _admitted_files(folder: Path) -> list[tuple[Path, Certificate]]:
     """The certificates in admitted/ and where they are; one that cannot be read is in nobody's
     way, least of all a revocation's."""
     found = []
-    for path in sorted((folder / ADMITTED).glob("*.key")):
+    for path in sorted((folder / ADMITTED_FOLDER).glob("*.key")):
         with suppress(RosterError):
             found.append((path, read_certificate(path)))
     return found

@@ -8,14 +8,14 @@ from typing import Final
 import zmq
 import zmq.asyncio
 
-from controller.bridge import BridgeError, FeedMessage, event_topic, state_topic
+from controller.bridge import FeedMessage, GatewayProtocolError, event_topic, state_topic
 from controller.client.sockets import open_socket, post
 from controller.gateway.rates import Peer
-from controller.gateway.topics import NOBODY, Topics
+from controller.gateway.topics import NOBODY, TopicLimits
 
-JOIN_S: Final = 0.02
+JOIN_DELAY_S: Final = 0.02
 """How long joins are gathered before the state goes out for all of them at once."""
-MOST_HELD: Final = 400
+MAX_HELD_BACK: Final = 400
 """Messages held back while subscribers connect anew; with more of them nobody waits longer."""
 
 _OPTIONS: Final[dict[int, int]] = {
@@ -43,31 +43,33 @@ class Feed:
         self.socket = open_socket(context, zmq.XPUB, _OPTIONS)
         self._state_topic = state_topic(table)
         self._topics = {self._state_topic, event_topic(table)}
-        self._asked = Topics(self._topics)
-        self._put_out = put_out
+        self._asked = TopicLimits(self._topics)
+        self._on_flood = put_out
         self.sent: Counter[str] = Counter()
         self._state: list[bytes] | None = None
-        self._repeat: asyncio.TimerHandle | None = None
-        self._held: list[list[bytes]] | None = None
-        self._go_on: asyncio.TimerHandle | None = None
+        self._repeat_timer: asyncio.TimerHandle | None = None
+        self._held_back: list[list[bytes]] | None = None
+        self._resume_timer: asyncio.TimerHandle | None = None
 
     def publish(self, message: FeedMessage) -> None:
         """Send `message` to its subscribers. Raises BridgeError for
         a topic that is not its table's."""
         if message.topic not in self._topics:
-            raise BridgeError(f"topic {message.topic[:80]!r}: expected {sorted(self._topics)}")
+            raise GatewayProtocolError(
+                f"topic {message.topic[:80]!r}: expected {sorted(self._topics)}"
+            )
         frames = [message.topic.encode(), bytes(message.body)]
-        if self._held is None:
+        if self._held_back is None:
             self._send(frames)
         else:
-            self._held.append(frames)
-            if len(self._held) >= MOST_HELD:
-                self._let_go()
+            self._held_back.append(frames)
+            if len(self._held_back) >= MAX_HELD_BACK:
+                self._send_held_back()
 
     def hold(self) -> None:
         """Keep what is published from now on, in its order."""
-        if self._held is None:
-            self._held = []
+        if self._held_back is None:
+            self._held_back = []
 
     def reopen(self) -> None:
         """Put every subscriber out. The new socket is to be guarded and bound."""
@@ -77,8 +79,8 @@ class Feed:
 
     def go_on_in(self, after_s: float) -> None:
         """Send what was held back, and all that comes, after a while."""
-        self._stop_waiting()
-        self._go_on = asyncio.get_running_loop().call_later(after_s, self._let_go)
+        self._cancel_resume()
+        self._resume_timer = asyncio.get_running_loop().call_later(after_s, self._send_held_back)
 
     @property
     def state(self) -> bytes | None:
@@ -87,10 +89,10 @@ class Feed:
 
     def forget(self) -> None:
         """Repeat the state no more: without its machine it is no longer the table's."""
-        if self._held is not None:
-            self._let_go()
-        if self._held is not None:
-            self._held.clear()
+        if self._held_back is not None:
+            self._send_held_back()
+        if self._held_back is not None:
+            self._held_back.clear()
         self._state = None
 
     async def serve(self) -> None:
@@ -98,21 +100,21 @@ class Feed:
         loop = asyncio.get_running_loop()
         while True:
             frames = await self.socket.recv_multipart(copy=False)
-            peer, asked = _sender(frames[0]), [frame.bytes for frame in frames]
+            peer, asked = _peer_of(frames[0]), [frame.bytes for frame in frames]
             if not self._asked.take(peer, asked, loop.time()):
                 self.hold()
                 self.socket.close()  # and all that its client had put into it
-                self._put_out(peer)
+                self._on_flood(peer)
                 return
-            if any(frame[:1] == b"\x01" and self._wants_state(frame[1:]) for frame in asked):
-                self._joined()
+            if any(frame[:1] == b"\x01" and self._matches_state(frame[1:]) for frame in asked):
+                self._schedule_repeat()
             await asyncio.sleep(0)  # a flood of subscriptions must not keep the loop
 
     def close(self) -> None:
         """Close the socket and leave no timer."""
-        self._stop_waiting()
-        if self._repeat is not None:
-            self._repeat.cancel()
+        self._cancel_resume()
+        if self._repeat_timer is not None:
+            self._repeat_timer.cancel()
         self.socket.close()
 
     def _send(self, frames: list[bytes]) -> None:
@@ -122,33 +124,35 @@ class Feed:
         self.sent[topic.partition("/")[0]] += 1
         post(self.socket, frames)
 
-    def _let_go(self) -> None:
-        self._stop_waiting()
+    def _send_held_back(self) -> None:
+        self._cancel_resume()
         if self.socket.closed:  # until it is open again
             return
-        held, self._held = self._held or [], None
+        held, self._held_back = self._held_back or [], None
         for frames in held:
             self._send(frames)
 
-    def _stop_waiting(self) -> None:
-        if self._go_on is not None:
-            self._go_on.cancel()
-            self._go_on = None
+    def _cancel_resume(self) -> None:
+        if self._resume_timer is not None:
+            self._resume_timer.cancel()
+            self._resume_timer = None
 
-    def _wants_state(self, prefix: bytes) -> bool:
+    def _matches_state(self, prefix: bytes) -> bool:
         return self._state_topic.encode().startswith(prefix)
 
-    def _joined(self) -> None:
-        if self._repeat is None:
-            self._repeat = asyncio.get_running_loop().call_later(JOIN_S, self._send_again)
+    def _schedule_repeat(self) -> None:
+        if self._repeat_timer is None:
+            self._repeat_timer = asyncio.get_running_loop().call_later(
+                JOIN_DELAY_S, self._repeat_state
+            )
 
-    def _send_again(self) -> None:
-        self._repeat = None
+    def _repeat_state(self) -> None:
+        self._repeat_timer = None
         if self._state is not None and not self.socket.closed:
             post(self.socket, self._state)
 
 
-def _sender(frame: zmq.Frame) -> Peer:
+def _peer_of(frame: zmq.Frame) -> Peer:
     """Return whom a message comes from; NOBODY for libzmq's own."""
     try:
         return Peer(str(frame["User-Id"]), str(frame["Peer-Address"]))

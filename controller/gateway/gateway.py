@@ -14,19 +14,19 @@ import zmq.asyncio
 from controller.bridge import FeedMessage, HelloMessage, MetricsMessage, ReplyMessage
 from controller.client.endpoints import Endpoints, reachable, remove_endpoints, write_endpoints
 from controller.config import OFF, TableConfig
-from controller.gateway.allowed import AllowList
+from controller.gateway.allowed import AdmittedKeys
 from controller.gateway.commands import ANSWER_S, Commands
-from controller.gateway.doorkeeper import Doorkeeper
+from controller.gateway.doorkeeper import Authenticator
 from controller.gateway.feed import Feed
-from controller.gateway.inlet import Inlet
+from controller.gateway.inlet import MachineConnection
 from controller.gateway.numbers import Numbers
-from controller.gateway.renewal import Front, until_one_is_gone
-from controller.gateway.scrape import Scrapes, bind, url
+from controller.gateway.renewal import Front, wait_for_revocation
+from controller.gateway.scrape import MetricsEndpoint, bind, url
 from controller.loggers import structlog
 from controller.roster import KEYS, TABLE, RosterError, read_certificate
-from controller.users import UserError, peers_of
+from controller.users import UserError, allowed_peer_uids
 
-_NAMES: Final = ("feed", "commands")
+_SOCKET_NAMES: Final = ("feed", "commands")
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _log = structlog.get_logger("gateway")
 
@@ -57,25 +57,29 @@ class Gateway:
         with ExitStack() as opened:
             context = zmq.asyncio.Context()
             opened.callback(context.destroy)
-            self._door = opened.enter_context(closing(Doorkeeper(context, allowed.why_not)))
+            self._authenticator = opened.enter_context(
+                closing(Authenticator(context, allowed.why_not))
+            )
             self._feed = opened.enter_context(closing(Feed(context, table, allowed.bar)))
-            self._inlet = Inlet(config.socket, table, self, _peers(config.table.user))
+            self._machine = MachineConnection(
+                config.socket, table, self, _allowed_machine_uids(config.table.user)
+            )
             self._commands = opened.enter_context(
-                closing(Commands(context, self._inlet.send, allowed.why_not, answer_s))
+                closing(Commands(context, self._machine.send, allowed.why_not, answer_s))
             )
             self._on_machine = on_machine
-            self._front = Front(self._door, secret, self._feed, self._commands)
-            self._numbers = Numbers(
+            self._client_sockets = Front(self._authenticator, secret, self._feed, self._commands)
+            self._metrics_source = Numbers(
                 table,
                 config.table.backend == "sim",
                 allowed=allowed,
-                door=self._door,
-                front=self._front,
+                door=self._authenticator,
+                front=self._client_sockets,
                 feed=self._feed,
                 commands=self._commands,
-                inlet=self._inlet,
+                inlet=self._machine,
             )
-            self._scrapes, asked_at = _scrapes(config.gateway.metrics, self._numbers)
+            self._scrapes, asked_at = _scrapes(config.gateway.metrics, self._metrics_source)
             if self._scrapes is not None:
                 opened.callback(self._scrapes.close)
             feed, commands = self._bind(config.gateway.feed, config.gateway.commands)
@@ -87,29 +91,31 @@ class Gateway:
     async def serve(self) -> None:
         """Serve until cancelled."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._door.serve())
+            group.create_task(self._authenticator.serve())
             group.create_task(self._serve_clients())
-            group.create_task(self._inlet.run())
+            group.create_task(self._machine.run())
             if self._scrapes is not None:
                 group.create_task(self._scrapes.serve())
 
     async def _serve_clients(self) -> None:
         """Serve feed and commands; whose key is taken away or expires is cut off."""
         while True:
-            async with self._front.serving():
-                gone = await until_one_is_gone(self._allowed, self._door)
+            async with self._client_sockets.serving():
+                gone = await wait_for_revocation(self._allowed, self._authenticator)
                 _log.warning("keys gone, all clients connect anew", whose=gone)
-                await self._front.drain()
-            await self._front.renew()
+                await self._client_sockets.drain()
+            await self._client_sockets.renew()
 
     def _bind(self, *addresses: str) -> list[str]:
         """Bind both sockets; return the addresses at which this computer reaches them."""
         bound = []
-        for part, name, address in zip(self._front.parts, _NAMES, addresses, strict=True):
+        for part, name, address in zip(
+            self._client_sockets.parts, _SOCKET_NAMES, addresses, strict=True
+        ):
             try:
-                bound.append(reachable(self._front.bind(part, address)))
+                bound.append(reachable(self._client_sockets.bind(part, address)))
             except zmq.ZMQError as error:
-                raise GatewayError(_not_bound(name, address, error.strerror)) from error
+                raise GatewayError(_bind_error_text(name, address, error.strerror)) from error
         return bound
 
     def close(self) -> None:
@@ -126,7 +132,7 @@ class Gateway:
 
     def on_metrics(self, message: MetricsMessage) -> None:
         """Take the machine's numbers."""
-        self._numbers.take(message)
+        self._metrics_source.take(message)
 
     def on_here(self, hello: HelloMessage) -> None:
         """Tell who wants to know that the machine is there."""
@@ -135,8 +141,8 @@ class Gateway:
     def on_away(self) -> None:
         """Say nothing in the machine's name any more."""
         self._feed.forget()
-        self._numbers.forget()
-        self._commands.machine_away()
+        self._metrics_source.forget()
+        self._commands.refuse_all_pending()
 
 
 @asynccontextmanager
@@ -226,21 +232,21 @@ def _table_keys(folder: Path) -> tuple[str, str]:
     return certificate.curve, certificate.curve_secret
 
 
-def _allowed(folder: Path, wall: Callable[[], str]) -> AllowList:
+def _allowed(folder: Path, wall: Callable[[], str]) -> AdmittedKeys:
     try:
-        return AllowList(folder, wall)
+        return AdmittedKeys(folder, wall)
     except RosterError as error:
         raise GatewayError(str(error)) from error
 
 
-def _peers(user: str | None) -> frozenset[int]:
+def _allowed_machine_uids(user: str | None) -> frozenset[int]:
     try:
-        return peers_of(user)
+        return allowed_peer_uids(user)
     except UserError as error:
         raise GatewayError(str(error)) from error
 
 
-def _scrapes(address: str, numbers: Numbers) -> tuple[Scrapes | None, str | None]:
+def _scrapes(address: str, numbers: Numbers) -> tuple[MetricsEndpoint | None, str | None]:
     """Listen for those who ask for metrics; return where. None where the configuration says off."""
     if address == OFF:
         return None, None
@@ -248,9 +254,9 @@ def _scrapes(address: str, numbers: Numbers) -> tuple[Scrapes | None, str | None
         bound = bind(address)
     except OSError as error:
         why = os.strerror(error.errno or 0)  # the error's own text repeats the address
-        raise GatewayError(_not_bound("metrics", address, why)) from error
-    return Scrapes(bound, numbers.text), url(bound)
+        raise GatewayError(_bind_error_text("metrics", address, why)) from error
+    return MetricsEndpoint(bound, numbers.text), url(bound)
 
 
-def _not_bound(key: str, address: str, why: str | None) -> str:
+def _bind_error_text(key: str, address: str, why: str | None) -> str:
     return f'[gateway] {key} = "{address}": {why}; stop what listens there or choose another port'

@@ -8,24 +8,24 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from controller.bridge import (
-    MACHINE_LINE,
+    MAX_MACHINE_LINE_BYTES,
     AskMetricsMessage,
-    BridgeError,
     CommandMessage,
     FeedMessage,
-    FromGateway,
+    GatewayMessage,
+    GatewayProtocolError,
     HelloMessage,
     Lines,
     MetricsMessage,
     ReplyMessage,
-    from_machine,
+    decode_machine_line,
     to_line,
 )
 from controller.loggers import structlog
-from controller.users import peer_uid, peers_of
+from controller.users import allowed_peer_uids, peer_uid
 
 FIRST_RETRY_S: Final = 0.05
-LAST_RETRY_S: Final = 2.0
+MAX_RETRY_INTERVAL_S: Final = 2.0
 MOST_UNSENT: Final = 1 << 18
 """Bytes the machine may leave unread before it counts as away."""
 
@@ -51,7 +51,7 @@ class Owner(Protocol):
         """The machine is gone; its answers will not come any more."""
 
 
-class Inlet:
+class MachineConnection:
     """One connection to the machine of `table` at a time, for as long as `run` runs.
 
     `peers` are the uids that a machine may have: this process's own and root's, if not said.
@@ -63,29 +63,29 @@ class Inlet:
         self._path = path
         self._table = table
         self._owner = owner
-        self._peers = peers_of(None) if peers is None else peers
-        self._line: _MachineLine | None = None
+        self._peers = allowed_peer_uids(None) if peers is None else peers
+        self._protocol: _MachineProtocol | None = None
 
     @property
     def is_up(self) -> bool:
         """Whether the machine has said who it is and is still there."""
-        return self._line is not None and self._line.greeted
+        return self._protocol is not None and self._protocol.greeted
 
     def send(self, message: CommandMessage) -> bool:
         """Hand `message` to the machine. Returns False while the machine is away."""
-        return self._line is not None and self._line.send(message)
+        return self._protocol is not None and self._protocol.send(message)
 
     def ask_metrics(self) -> bool:
         """Ask the machine for its numbers. Returns False where no answer will come."""
-        line = self._line
-        return line is not None and line.has_metrics and line.send(AskMetricsMessage())
+        line = self._protocol
+        return line is not None and line.answers_metrics and line.send(AskMetricsMessage())
 
     async def run(self) -> None:
         """Keep connected until cancelled: first retry after 50 ms, doubling to 2 s."""
         retry_s, said = FIRST_RETRY_S, ""
         while True:
-            line = _MachineLine(self._table, self._owner, self._peers)
-            why = await self._stay(line)
+            line = _MachineProtocol(self._table, self._owner, self._peers)
+            why = await self._connect_until_closed(line)
             if line.greeted:
                 retry_s, said = FIRST_RETRY_S, ""
                 self._owner.on_away()
@@ -93,32 +93,32 @@ class Inlet:
                 _log.warning("machine away", socket=str(self._path), why=why)
                 said = why
             await asyncio.sleep(retry_s)
-            retry_s = min(2 * retry_s, LAST_RETRY_S)
+            retry_s = min(2 * retry_s, MAX_RETRY_INTERVAL_S)
 
-    async def _stay(self, line: "_MachineLine") -> str:
+    async def _connect_until_closed(self, line: "_MachineProtocol") -> str:
         """Connect, stay until the connection ends, and return why it did."""
         try:
             await asyncio.get_running_loop().create_unix_connection(lambda: line, str(self._path))
-            self._line = line
+            self._protocol = line
             return await line.closed
         except OSError as error:
             return error.strerror or str(error)
         finally:
-            self._line = None
+            self._protocol = None
             line.close()
 
 
-class _MachineLine(asyncio.Protocol):
+class _MachineProtocol(asyncio.Protocol):
     """One connection. `closed` ends with the reason when it does."""
 
     def __init__(self, table: str, owner: Owner, peers: frozenset[int]) -> None:
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.greeted = False
-        self.has_metrics = False
+        self.answers_metrics = False
         self._table = table
         self._owner = owner
         self._peers = peers
-        self._lines = Lines(MACHINE_LINE)
+        self._lines = Lines(MAX_MACHINE_LINE_BYTES)
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -126,10 +126,10 @@ class _MachineLine(asyncio.Protocol):
         self._transport = transport
         uid = peer_uid(transport.get_extra_info("socket"))
         if uid not in self._peers:
-            self._end(f"it is user {uid}, not the machine's")
+            self._set_closed(f"it is user {uid}, not the machine's")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._end(str(exc or "it closed the socket"))
+        self._set_closed(str(exc or "it closed the socket"))
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -137,10 +137,10 @@ class _MachineLine(asyncio.Protocol):
                 if self.closed.done():
                     return
                 self._take(line)
-        except BridgeError as error:
-            self._end(str(error))
+        except GatewayProtocolError as error:
+            self._set_closed(str(error))
 
-    def send(self, message: FromGateway) -> bool:
+    def send(self, message: GatewayMessage) -> bool:
         transport = self._transport
         if transport is None or not self.greeted or self.closed.done():
             return False
@@ -154,11 +154,11 @@ class _MachineLine(asyncio.Protocol):
             self._transport.abort()
 
     def _take(self, line: bytes) -> None:
-        message = from_machine(line)
+        message = decode_machine_line(line)
         if isinstance(message, HelloMessage):
-            self._greet(message)
+            self._on_hello(message)
         elif not self.greeted:
-            raise BridgeError("a machine that does not say hello first")
+            raise GatewayProtocolError("a machine that does not say hello first")
         elif isinstance(message, FeedMessage):
             self._owner.on_feed(message)
         elif isinstance(message, MetricsMessage):
@@ -166,14 +166,16 @@ class _MachineLine(asyncio.Protocol):
         else:
             self._owner.on_reply(message)
 
-    def _greet(self, hello: HelloMessage) -> None:
+    def _on_hello(self, hello: HelloMessage) -> None:
         if self.greeted or hello.table != self._table:
-            raise BridgeError(f"hello of table {hello.table!r}, expected {self._table!r} once")
+            raise GatewayProtocolError(
+                f"hello of table {hello.table!r}, expected {self._table!r} once"
+            )
         self.greeted = True
-        self.has_metrics = hello.metrics
+        self.answers_metrics = hello.metrics
         self._owner.on_here(hello)
         _log.info("machine here", table=hello.table, simulated=hello.simulated)
 
-    def _end(self, why: str) -> None:
+    def _set_closed(self, why: str) -> None:
         if not self.closed.done():
             self.closed.set_result(why)

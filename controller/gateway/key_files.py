@@ -14,9 +14,9 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.messages import Role
-from controller.roster import TABLE, Certificate, certificate_of, proof_of
-from controller.tomlwords import printable
-from controller.whole_files import make_folder, put_new, put_over
+from controller.roster import TABLE, Certificate, parse_certificate, sign_certificate
+from controller.tomlwords import escape_unprintable
+from controller.whole_files import make_folder, replace_file, write_new_file
 
 PUBLIC_MODE: Final = 0o644
 SECRET_MODE: Final = 0o600
@@ -38,7 +38,7 @@ _PUBLIC_BANNER: Final = """\
 """
 
 
-def new_client(name: str, role: Role, expires: datetime | None = None) -> str:
+def new_client_secret(name: str, role: Role, expires: datetime | None = None) -> str:
     """Return the secret file of a client with a fresh pair for CURVE and one for signing.
 
     A chief has one for sealing, too: hands are opened for him alone. Raises ValueError for
@@ -53,7 +53,7 @@ def new_client(name: str, role: Role, expires: datetime | None = None) -> str:
         fields["expires"] = date_text(expires)
     fields |= {"verify": bytes(sign.verify_key).hex(), "sign": bytes(sign).hex()}
     text = _secret_text(fields, *_curve_pair())
-    certificate_of(text)
+    parse_certificate(text)
     return text
 
 
@@ -61,10 +61,10 @@ def new_sign_secret() -> str:
     """Return a table.sign file with a fresh Ed25519 secret."""
     sign = SigningKey.generate()
     fields = {"name": TABLE, "verify": bytes(sign.verify_key).hex(), "sign": bytes(sign).hex()}
-    return f"{_SIGN_BANNER}metadata\n{_lines(fields)}"
+    return f"{_SIGN_BANNER}metadata\n{_metadata_lines(fields)}"
 
 
-def table_secret(verify: bytes, curve: tuple[str, str] | None = None) -> str:
+def table_secret_text(verify: bytes, curve: tuple[str, str] | None = None) -> str:
     """Return a table.key_secret with `verify`, and `curve` (public and secret) or a new pair."""
     return _secret_text({"name": TABLE, "verify": verify.hex()}, *(curve or _curve_pair()))
 
@@ -84,13 +84,13 @@ def public_text(certificate: Certificate) -> str:
     if certificate.expires is not None:
         fields["expires"] = date_text(certificate.expires)
     if certificate.revoked is not None:
-        fields["revoked"] = _stamp(certificate.revoked)
-        reason = printable(certificate.reason).replace('"', "'")
+        fields["revoked"] = _utc_stamp(certificate.revoked)
+        reason = escape_unprintable(certificate.reason).replace('"', "'")
         fields["reason"] = f'"{reason}"'
     if certificate.role is not None and certificate.sign is not None:
-        fields["proof"] = proof_of(certificate).hex()
+        fields["proof"] = sign_certificate(certificate).hex()
     curve = f'curve\n    public-key = "{certificate.curve}"\n'
-    return f"{_PUBLIC_BANNER}metadata\n{_lines(fields)}{curve}"
+    return f"{_PUBLIC_BANNER}metadata\n{_metadata_lines(fields)}{curve}"
 
 
 def date_text(moment: datetime) -> str:
@@ -98,20 +98,20 @@ def date_text(moment: datetime) -> str:
     at_midnight = moment.time() == datetime.min.time()
     if at_midnight and moment.date() > date.min:
         return (moment - timedelta(days=1)).date().isoformat()
-    return _stamp(moment)
+    return _utc_stamp(moment)
 
 
-def write_new(path: Path, text: str, mode: int) -> None:
+def write_new_text(path: Path, text: str, mode: int) -> None:
     """Write `path` whole or not at all. Raises FileExistsError where there is one, OSError."""
-    put_new(path, text.encode(), mode)
+    write_new_file(path, text.encode(), mode)
 
 
-def write_over(path: Path, text: str, mode: int) -> None:
+def replace_text(path: Path, text: str, mode: int) -> None:
     """Write `path` whole or not at all, over what is there; what is so already stays.
 
     The file keeps its owner; a new one has its folder's. Raises OSError.
     """
-    put_over(path, text.encode(), mode)
+    replace_file(path, text.encode(), mode)
 
 
 def beside(folder: Path, like: Path) -> Path:
@@ -123,7 +123,7 @@ def beside(folder: Path, like: Path) -> Path:
 
 def _secret_text(fields: Mapping[str, str], public: str, secret: str) -> str:
     curve = f'curve\n    public-key = "{public}"\n    secret-key = "{secret}"\n'
-    return f"{_SECRET_BANNER}metadata\n{_lines(fields)}{curve}"
+    return f"{_SECRET_BANNER}metadata\n{_metadata_lines(fields)}{curve}"
 
 
 def _curve_pair() -> tuple[str, str]:
@@ -131,9 +131,9 @@ def _curve_pair() -> tuple[str, str]:
     return public.decode(), secret.decode()
 
 
-def _lines(metadata: Mapping[str, str]) -> str:
+def _metadata_lines(metadata: Mapping[str, str]) -> str:
     return "".join(f"    {key} = {value}\n" for key, value in metadata.items())
 
 
-def _stamp(moment: datetime) -> str:
+def _utc_stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

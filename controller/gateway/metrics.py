@@ -18,20 +18,20 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from controller.counting import Distribution, Sample
-from controller.gateway.families import FAMILIES, Family
+from controller.counting import MetricDistribution, Sample
+from controller.gateway.families import FAMILIES, MetricFamily
 
 __all__ = ["CONTENT_TYPE_PLAIN_0_0_4", "text"]
 
 PREFIX: Final = "dealtable_"
-Told = TypeVar("Told", Sample, Distribution)
+Told = TypeVar("Told", Sample, MetricDistribution)
 
 
 def text(
     table: str,
     simulated: str,
     samples: Sequence[Sample],
-    distributions: Sequence[Distribution],
+    distributions: Sequence[MetricDistribution],
 ) -> bytes:
     """Return everything in Prometheus' text format; each number has `table` and `simulated`.
 
@@ -40,11 +40,11 @@ def text(
     """
     registry = CollectorRegistry(auto_describe=False)
     whose = {"table": table, "simulated": simulated}
-    registry.register(_Given(list(_labelled(_metrics(samples, distributions), whose))))
+    registry.register(_FixedCollector(list(_add_labels(_metrics(samples, distributions), whose))))
     return generate_latest(registry)
 
 
-class _Given(Collector):
+class _FixedCollector(Collector):
     """Hands over what was worked out already."""
 
     def __init__(self, metrics: list[Metric]) -> None:
@@ -54,7 +54,7 @@ class _Given(Collector):
         return self._metrics
 
 
-def _labelled(metrics: Iterable[Metric], whose: dict[str, str]) -> Iterator[Metric]:
+def _add_labels(metrics: Iterable[Metric], whose: dict[str, str]) -> Iterator[Metric]:
     for metric in metrics:
         metric.samples = [
             sample._replace(labels={**whose, **sample.labels}) for sample in metric.samples
@@ -62,18 +62,20 @@ def _labelled(metrics: Iterable[Metric], whose: dict[str, str]) -> Iterator[Metr
         yield metric
 
 
-def _metrics(samples: Sequence[Sample], distributions: Sequence[Distribution]) -> Iterator[Metric]:
-    numbers = _by_family(samples)
-    histograms = _by_family(distributions)
+def _metrics(
+    samples: Sequence[Sample], distributions: Sequence[MetricDistribution]
+) -> Iterator[Metric]:
+    numbers = _group_by_family(samples)
+    histograms = _group_by_family(distributions)
     for key, family in FAMILIES.items():
         if family.kind == "histogram" and key in histograms:
-            yield _histogram(family, histograms[key])
+            yield _histogram_metric(family, histograms[key])
         elif key in numbers:
-            yield _number(family, numbers[key])
+            yield _number_metric(family, numbers[key])
     yield from ProcessCollector(registry=None).collect()
 
 
-def _by_family(told: Sequence[Told]) -> dict[str, list[Told]]:
+def _group_by_family(told: Sequence[Told]) -> dict[str, list[Told]]:
     """Sort what was told by family; what fits in none is left out."""
     found: dict[str, list[Told]] = {}
     for each in told:
@@ -83,7 +85,7 @@ def _by_family(told: Sequence[Told]) -> dict[str, list[Told]]:
     return found
 
 
-def _number(family: Family, samples: Sequence[Sample]) -> Metric:
+def _number_metric(family: MetricFamily, samples: Sequence[Sample]) -> Metric:
     kind = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
     metric = kind(PREFIX + family.name, family.help, labels=family.labels)
     for sample in samples:
@@ -91,7 +93,7 @@ def _number(family: Family, samples: Sequence[Sample]) -> Metric:
     return metric
 
 
-def _histogram(family: Family, distributions: Sequence[Distribution]) -> Metric:
+def _histogram_metric(family: MetricFamily, distributions: Sequence[MetricDistribution]) -> Metric:
     """Build a histogram: cumulative counts by their upper bound, as Prometheus has them."""
     metric = HistogramMetricFamily(PREFIX + family.name, family.help, labels=family.labels)
     for told in distributions:

@@ -9,17 +9,17 @@ import msgspec
 
 from controller.bridge import MetricsMessage
 from controller.counting import Sample
-from controller.gateway.allowed import AllowList
+from controller.gateway.allowed import AdmittedKeys
 from controller.gateway.commands import Commands
-from controller.gateway.doorkeeper import Doorkeeper
+from controller.gateway.doorkeeper import Authenticator
 from controller.gateway.feed import Feed
-from controller.gateway.inlet import Inlet
+from controller.gateway.inlet import MachineConnection
 from controller.gateway.renewal import Front
 from controller.messages import State
 
 ANSWER_S: Final = 1.0
 """How long the machine has to say its numbers; the gateway's go out without them."""
-FRESH_S: Final = 1.0
+MAX_METRICS_AGE_S: Final = 1.0
 """Numbers of the machine so new are not asked for again, however often somebody scrapes."""
 
 
@@ -31,23 +31,23 @@ class Numbers:
         table: str,
         simulated: bool,
         *,
-        allowed: AllowList,
-        door: Doorkeeper,
+        allowed: AdmittedKeys,
+        door: Authenticator,
         front: Front,
         feed: Feed,
         commands: Commands,
-        inlet: Inlet,
+        inlet: MachineConnection,
     ) -> None:
         self._table, self._simulated = table, "true" if simulated else "false"
-        self._allowed, self._door, self._front = allowed, door, front
-        self._feed, self._commands, self._inlet = feed, commands, inlet
+        self._admitted, self._authenticator, self._sockets = allowed, door, front
+        self._feed, self._commands, self._machine = feed, commands, inlet
         self._told: MetricsMessage | None = None
-        self._told_s = 0.0
+        self._received_s = 0.0
         self._asked: asyncio.Future[MetricsMessage] | None = None
 
     def take(self, message: MetricsMessage) -> None:
         """Take what the machine says."""
-        self._told, self._told_s = message, asyncio.get_running_loop().time()
+        self._told, self._received_s = message, asyncio.get_running_loop().time()
         if self._asked is not None and not self._asked.done():
             self._asked.set_result(message)
         self._asked = None
@@ -64,10 +64,10 @@ class Numbers:
         # Not before somebody asks: the library costs every gateway 14 MB.
         from controller.gateway.metrics import CONTENT_TYPE_PLAIN_0_0_4, text
 
-        machine = await self._of_machine()
+        machine = await self._ask_machine()
         samples, distributions = (
-            list(self._own()),
-            [self._commands.reply_s.read("command_reply_seconds")],
+            list(self._gateway_samples()),
+            [self._commands.reply_times.read("command_reply_seconds")],
         )
         if machine is not None:
             samples.extend(machine.samples)
@@ -75,12 +75,12 @@ class Numbers:
         written = text(self._table, self._simulated, samples, distributions)
         return written, CONTENT_TYPE_PLAIN_0_0_4
 
-    async def _of_machine(self) -> MetricsMessage | None:
+    async def _ask_machine(self) -> MetricsMessage | None:
         loop = asyncio.get_running_loop()
-        if self._told is not None and loop.time() - self._told_s < FRESH_S:
+        if self._told is not None and loop.time() - self._received_s < MAX_METRICS_AGE_S:
             return self._told
         if self._asked is None:
-            if not self._inlet.ask_metrics():
+            if not self._machine.ask_metrics():
                 return None
             self._asked = loop.create_future()
         with suppress(TimeoutError, asyncio.CancelledError):
@@ -88,25 +88,25 @@ class Numbers:
                 return await asyncio.shield(self._asked)
         return None
 
-    def _own(self) -> Iterator[Sample]:
-        yield Sample("machine_up", (), int(self._inlet.is_up))
-        for why, count in self._door.refused.items():
+    def _gateway_samples(self) -> Iterator[Sample]:
+        yield Sample("machine_up", (), int(self._machine.is_up))
+        for why, count in self._authenticator.refused.items():
             yield Sample("keys_refused", (why,), count)
-        yield Sample("keys_expiring", (), self._allowed.expiring())
-        yield Sample("connections_cut", (), self._front.renewed)
+        yield Sample("keys_expiring", (), self._admitted.expiring())
+        yield Sample("connections_cut", (), self._sockets.renewed)
         yield Sample("commands_waiting", (), self._commands.waiting)
         for topic, count in self._feed.sent.items():
             yield Sample("feed_messages", (topic,), count)
         for labels, count in self._commands.answers.items():
             yield Sample("commands", labels, count)
-        state = self._state()
+        state = self._decode_state()
         if state is not None:
             yield Sample("phase", (state.machine.phase.value,), 1)
             yield Sample("calls_waiting", (), len(state.calls))
             for name in sorted({alert.name for alert in state.alerts}):
                 yield Sample("alert", (name,), 1)
 
-    def _state(self) -> State | None:
+    def _decode_state(self) -> State | None:
         body = self._feed.state
         with suppress(msgspec.MsgspecError):  # of a machine of another version
             return None if body is None else msgspec.json.decode(body, type=State)

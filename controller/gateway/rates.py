@@ -7,7 +7,7 @@ PER_S: Final = 50.0
 Provisional."""
 BURST: Final = 200.0
 """Commands of one key at once, after a quiet time: a script that catches up. Provisional."""
-_MOST_KEYS: Final = 1000
+_MAX_KEYS: Final = 1000
 """Keys that are remembered; more come only where clients are admitted and removed again."""
 
 
@@ -19,7 +19,7 @@ class Peer(NamedTuple):
     address: str
 
 
-class Rates:
+class RateLimiter:
     """A bucket for each key: it holds `burst` commands and fills by `per_s` a second."""
 
     def __init__(self, per_s: float = PER_S, burst: float = BURST) -> None:
@@ -31,7 +31,7 @@ class Rates:
         left, since_s = self._left.get(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - since_s) * self._per_s)
         allowed = left >= 1
-        if key not in self._left and len(self._left) >= _MOST_KEYS:
+        if key not in self._left and len(self._left) >= _MAX_KEYS:
             self._left.pop(next(iter(self._left)))
         self._left[key] = (left - allowed, now_s)
         return allowed

@@ -14,9 +14,9 @@ from typing import Final
 import zmq
 import zmq.asyncio
 
-from controller.gateway.allowed import AllowList
+from controller.gateway.allowed import AdmittedKeys
 from controller.gateway.commands import Commands
-from controller.gateway.doorkeeper import Doorkeeper
+from controller.gateway.doorkeeper import Authenticator
 from controller.gateway.feed import Feed
 from controller.loggers import structlog
 
@@ -24,19 +24,19 @@ LOOK_S: Final = 0.5
 """How often it is looked whether a key that is inside is still admitted."""
 DRAIN_S: Final = 0.5
 """How long answers may still go out before the sockets are closed."""
-FLUSH_S: Final = 0.1
+FLUSH_DELAY_S: Final = 0.1
 """How long what was sent has to leave this process."""
 HOLD_S: Final = 1.0
 """How long the feed is held back for everybody to be there again (provisional)."""
-_AGAIN_S: Final = 0.01
+_RETRY_INTERVAL_S: Final = 0.01
 """libzmq frees an address some time after its socket was closed."""
-_LOOKS: Final = round(DRAIN_S / _AGAIN_S)
-_STRANGE: Final = 200
+_DRAIN_CHECKS: Final = round(DRAIN_S / _RETRY_INTERVAL_S)
+_TRIES_BEFORE_ERROR: Final = 200
 """Tries after which it is somebody else who has the address."""
 _log = structlog.get_logger("gateway")
 
 
-async def until_one_is_gone(allowed: AllowList, door: Doorkeeper) -> list[str]:
+async def wait_for_revocation(allowed: AdmittedKeys, door: Authenticator) -> list[str]:
     """Wait until peers that came in are admitted no more; return whose they are."""
     while True:
         gone = allowed.gone(door.inside)
@@ -48,19 +48,19 @@ async def until_one_is_gone(allowed: AllowList, door: Doorkeeper) -> list[str]:
 class Front:
     """Feed and commands behind one doorkeeper. `renewed` counts how often all were cut off."""
 
-    def __init__(self, door: Doorkeeper, secret: str, feed: Feed, commands: Commands) -> None:
-        self._door, self._secret = door, secret
+    def __init__(self, door: Authenticator, secret: str, feed: Feed, commands: Commands) -> None:
+        self._authenticator, self._secret = door, secret
         self._feed, self._commands = feed, commands
         self.parts: tuple[Feed | Commands, ...] = (feed, commands)
-        self._bound: list[str] = []
+        self._addresses: list[str] = []
         self.renewed = 0
 
     def bind(self, part: Feed | Commands, address: str) -> str:
         """Bind a socket under guard; return what it is bound to. Raises ZMQError."""
-        self._door.guard(part.socket, self._secret)
+        self._authenticator.guard(part.socket, self._secret)
         part.socket.bind(address)
-        self._bound.append(part.socket.getsockopt_string(zmq.LAST_ENDPOINT))
-        return self._bound[-1]
+        self._addresses.append(part.socket.getsockopt_string(zmq.LAST_ENDPOINT))
+        return self._addresses[-1]
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
@@ -74,23 +74,23 @@ class Front:
     async def drain(self) -> None:
         """Hold the feed back, and let answers go out that are due within a moment."""
         self._feed.hold()
-        for _ in range(_LOOKS):
+        for _ in range(_DRAIN_CHECKS):
             if not self._commands.waiting:
                 break
-            await asyncio.sleep(_AGAIN_S)
-        await asyncio.sleep(FLUSH_S)
+            await asyncio.sleep(_RETRY_INTERVAL_S)
+        await asyncio.sleep(FLUSH_DELAY_S)
 
     async def renew(self) -> None:
         """Put everybody out and let those in again who may."""
         self.renewed += 1
-        self._door.inside.clear()
-        bound, self._bound = self._bound, []
+        self._authenticator.inside.clear()
+        bound, self._addresses = self._addresses, []
         for part, address in zip(self.parts, bound, strict=True):
             part.reopen()
-            await self._bind_again(part, address)
+            await self._rebind(part, address)
         self._feed.go_on_in(HOLD_S)
 
-    async def _bind_again(self, part: Feed | Commands, address: str) -> None:
+    async def _rebind(self, part: Feed | Commands, address: str) -> None:
         """Bind at the address that was ours; somebody else may have taken it meanwhile."""
         tries = 0
         while True:
@@ -101,6 +101,6 @@ class Front:
                 if error.errno != zmq.EADDRINUSE:
                     raise
             tries += 1
-            if tries == _STRANGE:
+            if tries == _TRIES_BEFORE_ERROR:
                 _log.error("address taken by somebody else", address=address)
-            await asyncio.sleep(_AGAIN_S)
+            await asyncio.sleep(_RETRY_INTERVAL_S)

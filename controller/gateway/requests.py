@@ -4,12 +4,12 @@ from typing import Annotated, Final
 
 import msgspec
 
-from controller.bridge import DEEPEST, is_deep
+from controller.bridge import MAX_ARGUMENT_DEPTH, is_too_deep
 from controller.client.refused import LARGEST
 from controller.messages import Command
 from controller.words import Words
 
-LONGEST_ID: Final = 128
+MAX_ID_CHARACTERS: Final = 128
 
 
 class BadCommand(Exception):
@@ -32,33 +32,37 @@ def parse(payload: bytes) -> Command:
         raise BadCommand(
             Words(f"{size} bytes", f"{size}字节"),
             Words(f"at most {LARGEST}", f"至多{LARGEST}字节"),
-            _id_in(payload),
+            _read_id(payload),
         )
     try:
-        command = _COMMAND.decode(payload)
+        command = _COMMAND_DECODER.decode(payload)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
         found = Words(str(wrong), "无法读出命令")
-        raise BadCommand(found, Words("a command in JSON", "一条命令"), _id_in(payload)) from wrong
+        raise BadCommand(
+            found, Words("a command in JSON", "一条命令"), _read_id(payload)
+        ) from wrong
     size = len(command.id)
-    if not 0 < size <= LONGEST_ID:
+    if not 0 < size <= MAX_ID_CHARACTERS:
         found = Words(f"an id of {size} characters", f"id 为{size}个字符")
-        raise BadCommand(found, Words(f"1 to {LONGEST_ID}", f"1至{LONGEST_ID}个"))
-    if is_deep(command.args):
+        raise BadCommand(found, Words(f"1 to {MAX_ID_CHARACTERS}", f"1至{MAX_ID_CHARACTERS}个"))
+    if is_too_deep(command.args):
         found = Words("arguments too deep within each other", "参数嵌套过深")
-        raise BadCommand(found, Words(f"at most {DEEPEST}", f"至多{DEEPEST}层"), command.id)
+        raise BadCommand(
+            found, Words(f"at most {MAX_ARGUMENT_DEPTH}", f"至多{MAX_ARGUMENT_DEPTH}层"), command.id
+        )
     return command
 
 
-class _HasId(msgspec.Struct):
-    id: Annotated[str, msgspec.Meta(max_length=LONGEST_ID)]
+class _CommandId(msgspec.Struct):
+    id: Annotated[str, msgspec.Meta(max_length=MAX_ID_CHARACTERS)]
 
 
-_COMMAND: Final = msgspec.json.Decoder(Command)
-_ID: Final = msgspec.json.Decoder(_HasId)
+_COMMAND_DECODER: Final = msgspec.json.Decoder(Command)
+_ID_DECODER: Final = msgspec.json.Decoder(_CommandId)
 
 
-def _id_in(payload: bytes) -> str:
+def _read_id(payload: bytes) -> str:
     try:
-        return _ID.decode(payload).id
+        return _ID_DECODER.decode(payload).id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""

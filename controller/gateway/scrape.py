@@ -8,12 +8,12 @@ from contextlib import suppress
 from typing import Final
 
 PATH: Final = "/metrics"
-LARGEST_REQUEST: Final = 8192
+MAX_REQUEST_BYTES: Final = 8192
 PATIENCE_S: Final = 5.0
 """How long a client has to ask and to take its answer."""
-MOST_CLIENTS: Final = 8
+MAX_CLIENTS: Final = 8
 _ADDRESS: Final = re.compile(r"tcp://(.+):(\*|\d+)")
-_PLAIN: Final = "text/plain; charset=utf-8"
+_PLAIN_TEXT: Final = "text/plain; charset=utf-8"
 
 
 def bind(address: str) -> socket.socket:
@@ -31,7 +31,7 @@ def url(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}{PATH}" if ":" in host else f"http://{host}:{port}{PATH}"
 
 
-class Scrapes:
+class MetricsEndpoint:
     """Answers whoever asks for the metrics. `text` gives them, and their content type."""
 
     def __init__(
@@ -43,7 +43,9 @@ class Scrapes:
 
     async def serve(self) -> None:
         """Answer until cancelled."""
-        server = await asyncio.start_server(self._client, sock=self._socket, limit=LARGEST_REQUEST)
+        server = await asyncio.start_server(
+            self._serve_client, sock=self._socket, limit=MAX_REQUEST_BYTES
+        )
         try:
             await server.serve_forever()
         finally:
@@ -55,14 +57,16 @@ class Scrapes:
         """Close the socket."""
         self._socket.close()
 
-    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._clients) >= MOST_CLIENTS:
+    async def _serve_client(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        if len(self._clients) >= MAX_CLIENTS:
             writer.transport.abort()
             return
         self._clients.add(writer)
         try:
             async with asyncio.timeout(PATIENCE_S):
-                writer.write(await self._answer(await _request(reader)))
+                writer.write(await self._answer(await _read_request_line(reader)))
                 await writer.drain()
         except (TimeoutError, OSError):
             pass
@@ -72,17 +76,17 @@ class Scrapes:
 
     async def _answer(self, request: str | None) -> bytes:
         if request is None:
-            return _response("400 Bad Request", b"no request\n")
+            return _encode_response("400 Bad Request", b"no request\n")
         method, _, rest = request.partition(" ")
         if method != "GET":
-            return _response("405 Method Not Allowed", b"GET alone\n", "Allow: GET\r\n")
+            return _encode_response("405 Method Not Allowed", b"GET alone\n", "Allow: GET\r\n")
         if rest.split(" ")[0].partition("?")[0] != PATH:
-            return _response("404 Not Found", f"only {PATH} is here\n".encode())
+            return _encode_response("404 Not Found", f"only {PATH} is here\n".encode())
         body, kind = await self._text()
-        return _response("200 OK", body, kind=kind)
+        return _encode_response("200 OK", body, kind=kind)
 
 
-async def _request(reader: asyncio.StreamReader) -> str | None:
+async def _read_request_line(reader: asyncio.StreamReader) -> str | None:
     """Return the first line of a request, read to its end; None for what is none."""
     with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         head = await reader.readuntil(b"\r\n\r\n")
@@ -90,7 +94,7 @@ async def _request(reader: asyncio.StreamReader) -> str | None:
     return None
 
 
-def _response(status: str, body: bytes, more: str = "", kind: str = _PLAIN) -> bytes:
+def _encode_response(status: str, body: bytes, more: str = "", kind: str = _PLAIN_TEXT) -> bytes:
     head = (
         f"HTTP/1.0 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
         f"{more}Connection: close\r\n\r\n"

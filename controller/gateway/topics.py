@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from controller.gateway.rates import Peer, Rates
+from controller.gateway.rates import Peer, RateLimiter
 
 MOST_BYTES: Final = 16_384
 """Of topics that the feed does not have, for one peer: a console that follows a hundred tables with
 one socket subscribes to all their topics here. Provisional."""
-PER_TOPIC: Final = 32
+BYTES_PER_TOPIC: Final = 32
 """What a topic counts for beside its letters."""
 PER_S: Final = 50.0
 """Messages a second of one peer, on and on. Provisional."""
@@ -23,17 +23,17 @@ BURST: Final = 2_000.0
 
 NOBODY: Final = Peer("", "")
 """libzmq itself, where a connection has ended."""
-_ADDS, _DROPS = b"\x01", b"\x00"
+_SUBSCRIBE, _UNSUBSCRIBE = b"\x01", b"\x00"
 
 
-class Topics:
+class TopicLimits:
     """The subscriptions of all clients to a feed that has the topics `served`."""
 
     def __init__(self, served: Iterable[str]) -> None:
         self._served = tuple(topic.encode() for topic in served)
-        self._idle: dict[bytes, Peer] = {}
-        self._bytes: Counter[Peer] = Counter()
-        self._rates = Rates(PER_S, BURST)
+        self._unserved: dict[bytes, Peer] = {}
+        self._bytes_by_peer: Counter[Peer] = Counter()
+        self._rate_limiter = RateLimiter(PER_S, BURST)
 
     def take(self, peer: Peer, frames: Iterable[bytes], now_s: float) -> bool:
         """Note what `peer` sent; return False where that is more than one peer may have.
@@ -43,12 +43,14 @@ class Topics:
         """
         for frame in frames:
             sign, topic = frame[:1], frame[1:]
-            if sign == _DROPS and peer == NOBODY:  # a client may take back what another keeps
-                self._drop(topic)
-            elif sign == _ADDS and not self.has(topic) and topic not in self._idle:
-                self._idle[topic] = peer
-                self._bytes[peer] += len(topic) + PER_TOPIC
-        return peer == NOBODY or (self._rates.take(peer, now_s) and self._bytes[peer] <= MOST_BYTES)
+            if sign == _UNSUBSCRIBE and peer == NOBODY:  # a client may take back what another keeps
+                self._forget_topic(topic)
+            elif sign == _SUBSCRIBE and not self.has(topic) and topic not in self._unserved:
+                self._unserved[topic] = peer
+                self._bytes_by_peer[peer] += len(topic) + BYTES_PER_TOPIC
+        return peer == NOBODY or (
+            self._rate_limiter.take(peer, now_s) and self._bytes_by_peer[peer] <= MOST_BYTES
+        )
 
     def has(self, prefix: bytes) -> bool:
         """Tell whether the feed has a topic that begins so."""
@@ -56,10 +58,10 @@ class Topics:
 
     def clear(self) -> None:
         """Forget all subscriptions: their connections have ended."""
-        self._idle.clear()
-        self._bytes.clear()
+        self._unserved.clear()
+        self._bytes_by_peer.clear()
 
-    def _drop(self, topic: bytes) -> None:
-        peer = self._idle.pop(topic, None)
+    def _forget_topic(self, topic: bytes) -> None:
+        peer = self._unserved.pop(topic, None)
         if peer is not None:
-            self._bytes[peer] -= len(topic) + PER_TOPIC
+            self._bytes_by_peer[peer] -= len(topic) + BYTES_PER_TOPIC

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from controller.framing import lp
-from controller.journal.entries import LARGEST_BODY, Chained, Entry, decode, encode
+from controller.framing import length_prefixed
+from controller.journal.entries import MAX_BODY_BYTES, ChainedEntry, Entry, decode, encode
 
 HEAD_BYTES = 32
 ZERO = bytes(HEAD_BYTES)
-_TAG = lp("dealtable/entry/1")
+_ENTRY_TAG = length_prefixed("dealtable/entry/1")
 
 
 class Row(NamedTuple):
@@ -27,7 +27,7 @@ class Row(NamedTuple):
     head: bytes
 
 
-class Break(NamedTuple):
+class ChainBreak(NamedTuple):
     """Something wrong with the chain at row `n`, as found on the way through it."""
 
     n: int
@@ -36,10 +36,10 @@ class Break(NamedTuple):
 
 def next_head(prev: bytes, body: bytes) -> bytes:
     """Return the head behind `body`, where `prev` is the head before it."""
-    return hashlib.sha256(_TAG + prev + lp(body)).digest()
+    return hashlib.sha256(_ENTRY_TAG + prev + length_prefixed(body)).digest()
 
 
-def follow(rows: Iterable[Row]) -> Iterator[Chained | Break]:
+def follow(rows: Iterable[Row]) -> Iterator[ChainedEntry | ChainBreak]:
     """Walk the chain: every entry that can be read, and every break between them.
 
     A row that does not follow from the one before it breaks the chain once; the
@@ -47,35 +47,35 @@ def follow(rows: Iterable[Row]) -> Iterator[Chained | Break]:
     """
     expected, prev = 1, ZERO
     for row in rows:
-        entry = _entry(row.body)
-        yield from _breaks(row, entry, expected, prev)
+        entry = _decode_or_none(row.body)
+        yield from _find_breaks(row, entry, expected, prev)
         if entry is not None:
-            yield Chained(entry=entry, body=row.body, prev=prev, head=row.head)
+            yield ChainedEntry(entry=entry, body=row.body, prev=prev, head=row.head)
         expected, prev = row.n + 1, row.head
 
 
-def _breaks(row: Row, entry: Entry | None, expected: int, prev: bytes) -> Iterator[Break]:
+def _find_breaks(row: Row, entry: Entry | None, expected: int, prev: bytes) -> Iterator[ChainBreak]:
     if row.n != expected:
-        yield Break(row.n, f"it stands where entry {expected} belongs")
-    if len(row.body) > LARGEST_BODY or next_head(prev, row.body) != row.head:
-        yield Break(row.n, "its head does not follow from the head before it and its own text")
+        yield ChainBreak(row.n, f"it stands where entry {expected} belongs")
+    if len(row.body) > MAX_BODY_BYTES or next_head(prev, row.body) != row.head:
+        yield ChainBreak(row.n, "its head does not follow from the head before it and its own text")
     if entry is None:
-        yield Break(row.n, "its text is no entry of a journal")
+        yield ChainBreak(row.n, "its text is no entry of a journal")
         return
     if entry.n != row.n:
-        yield Break(row.n, f"its text says that it is entry {entry.n}")
-    if not _canonical(entry, row.body):
-        yield Break(row.n, "its text is not in the one form an entry has")
+        yield ChainBreak(row.n, f"its text says that it is entry {entry.n}")
+    if not _is_canonical(entry, row.body):
+        yield ChainBreak(row.n, "its text is not in the one form an entry has")
 
 
-def _entry(body: bytes) -> Entry | None:
+def _decode_or_none(body: bytes) -> Entry | None:
     try:
         return decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _canonical(entry: Entry, body: bytes) -> bool:
+def _is_canonical(entry: Entry, body: bytes) -> bool:
     try:
         return encode(entry) == body
     except (ValueError, RecursionError):

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from controller.journal.chain import Row
 from controller.journal.errors import StorageFailed
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 
 
 class Group(NamedTuple):
@@ -26,14 +26,14 @@ class Group(NamedTuple):
     durable: bool
 
 
-class Committed(NamedTuple):
+class RowsCommitted(NamedTuple):
     """All rows up to `last` are committed; if `durable`, the disk has them."""
 
     last: int
     durable: bool
 
 
-Answer = Callable[[Committed | StorageFailed], None]
+Answer = Callable[[RowsCommitted | StorageFailed], None]
 
 
 class Committer(Protocol):
@@ -52,7 +52,7 @@ class Committer(Protocol):
 class InlineCommitter:
     """Writes at once, in the caller: for simulated time, where no thread may be."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: JournalStore) -> None:
         """Take the store to write to."""
         self._store = store
         self._answer: Answer | None = None
@@ -74,7 +74,7 @@ class InlineCommitter:
         """See Committer."""
         self._answer = None
 
-    def _tell(self, result: Committed | StorageFailed) -> None:
+    def _tell(self, result: RowsCommitted | StorageFailed) -> None:
         if self._answer is not None:
             self._answer(result)
 
@@ -83,7 +83,7 @@ class ThreadCommitter:
     """One writer thread: what waits while it writes becomes one group, so a slow disk
     makes larger groups, not a slower loop."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: JournalStore) -> None:
         """Take the store; from `start` to `close` only the thread writes to it."""
         self._store = store
         self._waiting: queue.SimpleQueue[Group | None] = queue.SimpleQueue()
@@ -115,7 +115,7 @@ class ThreadCommitter:
             if groups and not failed:
                 result = _write(self._store, groups)
                 failed = isinstance(result, StorageFailed)
-                self._post(result)
+                self._post_result(result)
 
     def _take(self) -> tuple[list[Group], bool]:
         """Wait for a group and take all that came with it; False behind the last one."""
@@ -125,18 +125,18 @@ class ThreadCommitter:
                 taken.append(self._waiting.get_nowait())
         return [group for group in taken if group is not None], taken[-1] is not None
 
-    def _post(self, result: Committed | StorageFailed) -> None:
+    def _post_result(self, result: RowsCommitted | StorageFailed) -> None:
         assert self._loop is not None
         # The loop may be closed by now: its process ends and nobody listens.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._tell, result)
 
-    def _tell(self, result: Committed | StorageFailed) -> None:
+    def _tell(self, result: RowsCommitted | StorageFailed) -> None:
         if self._answer is not None:
             self._answer(result)
 
 
-def _write(store: Store, groups: Sequence[Group]) -> Committed | StorageFailed:
+def _write(store: JournalStore, groups: Sequence[Group]) -> RowsCommitted | StorageFailed:
     durable = any(group.durable for group in groups)
     try:
         store.write([row for group in groups for row in group.rows], durable=durable)
@@ -144,4 +144,4 @@ def _write(store: Store, groups: Sequence[Group]) -> Committed | StorageFailed:
         return failure
     except Exception as error:  # a writer that ended without a word would hold up every sync
         return StorageFailed(f"the journal cannot be written: {error!r}")
-    return Committed(groups[-1].last, durable)
+    return RowsCommitted(groups[-1].last, durable)

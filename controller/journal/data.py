@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from controller.messages import Landed, Outcome, Person, Release, Role, Seat
+from controller.messages import LandedCards, Outcome, Person, Release, Role, Seat
 
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="32 bytes in hex")]
 Signature = Annotated[str, Meta(pattern="^[0-9a-f]{128}$", description="64 bytes in hex")]
@@ -114,14 +114,14 @@ class WireData(Data, frozen=True):
     sealed: Base64 | UnsetType = UNSET
 
 
-class CourseWire(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class CourseEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A group of board events with every pocket, and nothing of what the reader saw."""
 
     boots: dict[Board, tuple[int, int, int]]
     b: Base64
 
 
-class OpenedWire(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class OpenedEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A group of board events with what the reader saw, four bytes a look, nothing sealed."""
 
     boots: dict[Board, tuple[int, int, int]]
@@ -153,7 +153,7 @@ class VerdictData(Data, frozen=True):
 
     outcome: Outcome
     reasons: list[FaultName]
-    landed: Landed
+    landed: LandedCards
     fed: Count
     refed: Count
     at_ms: Ms
@@ -190,7 +190,7 @@ class RevealedData(Data, frozen=True):
 
     seed: Hash
     cut: int | None
-    course: list[CourseWire] | UnsetType = UNSET
+    course: list[CourseEventGroup] | UnsetType = UNSET
 
 
 class WithdrawnData(Data, frozen=True):
@@ -200,7 +200,7 @@ class WithdrawnData(Data, frozen=True):
     at_ms: Ms
 
 
-class LastLook(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class FinalSensorState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the sensors said at the end.
 
     At a count all but `pockets_empty`; that and `path_empty` at a beginning which the dealer
@@ -233,8 +233,8 @@ class RecordData(Data, frozen=True):
 
     nonce: Hash | None
     hands: Annotated[str, Meta(pattern="^([0-9a-f]{2})*$")] | None
-    events: list[OpenedWire] | UnsetType = UNSET
-    settled: LastLook | UnsetType = UNSET
+    events: list[OpenedEventGroup] | UnsetType = UNSET
+    settled: FinalSensorState | UnsetType = UNSET
     counted: Count | UnsetType = UNSET
     key: Hash | UnsetType = UNSET
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import msgspec
 
-from controller.framing import canonical
-from controller.journal.errors import PrivateEntry
+from controller.framing import canonical_json
+from controller.journal.errors import PrivateEntryError
 from controller.messages import Event
 
-LARGEST_BODY = 0xFFFF
+MAX_BODY_BYTES = 0xFFFF
 """Most bytes of a body: its length is chained as two bytes."""
 
-_LARGEST_INT = 2**53
-_DEEPEST = 64
+_MAX_INT = 2**53
+_MAX_DEPTH = 64
 """Lists and objects in one another, at most: a reader may follow them by recursion."""
-_OTHER_FIELDS = 1024
+_OTHER_FIELDS_BYTES = 1024
 """Bytes that suffice for all fields of an entry but its data."""
 
 
@@ -41,7 +41,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_
     data: dict[str, Any]
 
 
-class Chained(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ChainedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An entry with its bytes and the chain before and behind it (32 bytes each)."""
 
     entry: Entry
@@ -57,9 +57,9 @@ def encode(entry: Entry) -> bytes:
     deeper than any entry, or for a body longer than LARGEST_BODY.
     """
     _check(entry.data, entry.kind)
-    body = canonical(entry)
-    if len(body) > LARGEST_BODY:
-        raise ValueError(f"{entry.kind}: an entry has at most {LARGEST_BODY} bytes")
+    body = canonical_json(entry)
+    if len(body) > MAX_BODY_BYTES:
+        raise ValueError(f"{entry.kind}: an entry has at most {MAX_BODY_BYTES} bytes")
     return body
 
 
@@ -69,8 +69,8 @@ def fits(kind: str, data: dict[str, Any]) -> None:
     Raises ValueError as `encode` does.
     """
     _check(data, kind)
-    if len(canonical(data)) > LARGEST_BODY - _OTHER_FIELDS:
-        raise ValueError(f"{kind}: an entry has at most {LARGEST_BODY} bytes")
+    if len(canonical_json(data)) > MAX_BODY_BYTES - _OTHER_FIELDS_BYTES:
+        raise ValueError(f"{kind}: an entry has at most {MAX_BODY_BYTES} bytes")
 
 
 def decode(body: bytes) -> Entry:
@@ -78,11 +78,11 @@ def decode(body: bytes) -> Entry:
     return _decoder.decode(body)
 
 
-def public_event(chained: Chained, table: str, simulated: bool) -> Event:
+def public_event(chained: ChainedEntry, table: str, simulated: bool) -> Event:
     """Return a public entry as the feed carries it; raises PrivateEntry for a private one."""
     entry = chained.entry
     if not entry.public:
-        raise PrivateEntry(f"entry {entry.n} ({entry.kind}) is private")
+        raise PrivateEntryError(f"entry {entry.n} ({entry.kind}) is private")
     return Event(
         table=table,
         boot=entry.boot,
@@ -114,11 +114,11 @@ def entry_of(event: Event) -> Entry:
 
 def _check(value: object, kind: str, depth: int = 0) -> None:
     """Raise ValueError for a value that two JSON writers might spell differently, or too deep."""
-    if depth > _DEEPEST:
-        raise ValueError(f"{kind}: an entry is at most {_DEEPEST} deep")
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"{kind}: an entry is at most {_MAX_DEPTH} deep")
     if value is None or isinstance(value, bool | str):
         return
-    if isinstance(value, int) and abs(value) <= _LARGEST_INT:
+    if isinstance(value, int) and abs(value) <= _MAX_INT:
         return
     if isinstance(value, list | tuple):
         for item in value:
@@ -128,10 +128,10 @@ def _check(value: object, kind: str, depth: int = 0) -> None:
         for item in value.values():
             _check(item, kind, depth + 1)
         return
-    raise ValueError(f"{kind}: an entry cannot hold {type(value).__name__} {_shown(value)}")
+    raise ValueError(f"{kind}: an entry cannot hold {type(value).__name__} {_number_text(value)}")
 
 
-def _shown(value: object) -> str:
+def _number_text(value: object) -> str:
     """Numbers may be told; anything else might be a secret."""
     return repr(value) if isinstance(value, int | float) else ""
 

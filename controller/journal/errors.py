@@ -1,6 +1,6 @@
 """What can be wrong with a journal; each message is one line for a person."""
 
-from controller.tomlwords import printable
+from controller.tomlwords import escape_unprintable
 
 
 class JournalError(Exception):
@@ -8,7 +8,7 @@ class JournalError(Exception):
 
     def __init__(self, text: str) -> None:
         """Keep the text as one line; some of it may be a damaged file's or a database's words."""
-        super().__init__(printable(text))
+        super().__init__(escape_unprintable(text))
 
 
 class StorageFailed(JournalError):
@@ -18,5 +18,5 @@ class StorageFailed(JournalError):
     """
 
 
-class PrivateEntry(JournalError):
+class PrivateEntryError(JournalError):
     """A private entry was about to leave through the public view."""

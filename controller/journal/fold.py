@@ -12,7 +12,7 @@ from controller.journal.entries import Entry
 from controller.messages import Outcome
 
 # A journal's attempts begin with the seed; on a feed the commitment is the first of them.
-_BEGINNINGS = ("seed", "committed")
+_FIRST_KINDS = ("seed", "committed")
 
 
 class Progress(msgspec.Struct, kw_only=True):
@@ -58,7 +58,7 @@ def attempts(entries: Iterable[Entry]) -> dict[int, Progress]:
     for entry in entries:
         if entry.attempt is None:
             continue
-        if entry.kind in _BEGINNINGS and entry.attempt not in found:
+        if entry.kind in _FIRST_KINDS and entry.attempt not in found:
             found[entry.attempt] = Progress(
                 deal=entry.deal, attempt=entry.attempt, boot=entry.boot, steps={}, wire=[]
             )

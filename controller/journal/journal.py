@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from controller.journal.chain import Row, next_head
-from controller.journal.committer import Committed, Committer, Group
-from controller.journal.entries import Chained, Entry, decode, encode
+from controller.journal.committer import Committer, Group, RowsCommitted
+from controller.journal.entries import ChainedEntry, Entry, decode, encode
 from controller.journal.errors import StorageFailed
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 
 
-def _nobody(_: Any) -> None:
+def _no_callback(_: Any) -> None:
     """Stands where its owner has set no callback."""
 
 
@@ -27,30 +27,30 @@ class Journal:
     """
 
     def __init__(
-        self, store: Store, committer: Committer, *, wall: Callable[[], str], boot: str
+        self, store: JournalStore, committer: Committer, *, wall: Callable[[], str], boot: str
     ) -> None:
         """Go on behind the store's last entry. `wall` gives UTC as ISO text; `boot` is hex.
 
         Must be made on the running loop.
         """
-        self.on_committed: Callable[[Sequence[Chained]], None] = _nobody
-        self.on_failed: Callable[[StorageFailed], None] = _nobody
+        self.on_committed: Callable[[Sequence[ChainedEntry]], None] = _no_callback
+        self.on_failed: Callable[[StorageFailed], None] = _no_callback
         self._store = store
         self._committer = committer
         self._wall = wall
         self._boot = boot
-        self._last, self._head = store.last()
-        self._committed = self._synced = self._sync_asked = self._last
-        self._appended: list[Chained] = []
-        self._handed_over: deque[Chained] = deque()
+        self._last_number, self._head = store.last()
+        self._committed = self._last_synced = self._last_sync_requested = self._last_number
+        self._unwritten: list[ChainedEntry] = []
+        self._handed_over: deque[ChainedEntry] = deque()
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._failure: StorageFailed | None = None
-        committer.start(self._on_answer)
+        committer.start(self._on_write_result)
 
     @property
     def last(self) -> int:
         """Number of the newest entry; 0 in an empty journal."""
-        return self._last
+        return self._last_number
 
     @property
     def head(self) -> bytes:
@@ -65,7 +65,7 @@ class Journal:
     @property
     def synced(self) -> int:
         """Number of the newest entry that outlives a power cut."""
-        return self._synced
+        return self._last_synced
 
     def append(
         self,
@@ -75,13 +75,13 @@ class Journal:
         deal: int | None = None,
         attempt: int | None = None,
         public: bool,
-    ) -> Chained:
+    ) -> ChainedEntry:
         """Number and chain an entry and return it; it is kept once flushed or synced.
 
         Raises ValueError for data an entry cannot hold (entries.py).
         """
         entry = Entry(
-            n=self._last + 1,
+            n=self._last_number + 1,
             time=self._wall(),
             boot=self._boot,
             kind=kind,
@@ -93,16 +93,16 @@ class Journal:
         body = encode(entry)
         head = next_head(self._head, body)
         # Decoded again: whoever folds it must see what a reader of the file will see.
-        chained = Chained(entry=decode(body), body=body, prev=self._head, head=head)
-        self._last, self._head = entry.n, head
+        chained = ChainedEntry(entry=decode(body), body=body, prev=self._head, head=head)
+        self._last_number, self._head = entry.n, head
         if self._failure is None:
-            self._appended.append(chained)
+            self._unwritten.append(chained)
         return chained
 
     def flush(self) -> None:
         """Hand over all that was appended, to be committed; synced if any of it is public."""
-        if self._appended:
-            self._hand_over(durable=any(item.entry.public for item in self._appended))
+        if self._unwritten:
+            self._hand_over(durable=any(item.entry.public for item in self._unwritten))
 
     async def sync(self) -> None:
         """Return when everything appended so far is durable.
@@ -111,12 +111,12 @@ class Journal:
         """
         if self._failure is not None:
             raise self._failure
-        if self._synced >= self._last:
+        if self._last_synced >= self._last_number:
             return
-        if self._sync_asked < self._last:
+        if self._last_sync_requested < self._last_number:
             self._hand_over(durable=True)
         done = asyncio.get_running_loop().create_future()
-        self._waiting.append((self._last, done))
+        self._waiting.append((self._last_number, done))
         await done
 
     async def close(self) -> None:
@@ -127,7 +127,7 @@ class Journal:
             self._committer.close()
             self._store.close()
 
-    def entries(self, after: int = 0, limit: int | None = None) -> Iterator[Chained]:
+    def entries(self, after: int = 0, limit: int | None = None) -> Iterator[ChainedEntry]:
         """Yield committed entries behind number `after`, at most `limit` of them.
 
         Raises StorageFailed.
@@ -139,24 +139,24 @@ class Journal:
             raise
 
     def _hand_over(self, *, durable: bool) -> None:
-        rows = [Row(item.entry.n, item.body, item.head) for item in self._appended]
-        self._handed_over.extend(self._appended)
-        self._appended.clear()
+        rows = [Row(item.entry.n, item.body, item.head) for item in self._unwritten]
+        self._handed_over.extend(self._unwritten)
+        self._unwritten.clear()
         if durable:
-            self._sync_asked = self._last
-        self._committer.commit(Group(rows, self._last, durable))
+            self._last_sync_requested = self._last_number
+        self._committer.commit(Group(rows, self._last_number, durable))
 
-    def _on_answer(self, answer: Committed | StorageFailed) -> None:
+    def _on_write_result(self, answer: RowsCommitted | StorageFailed) -> None:
         if isinstance(answer, StorageFailed):
             self._fail(answer)
             return
         self._committed = max(self._committed, answer.last)
         if answer.durable:
-            self._synced = answer.last
+            self._last_synced = answer.last
         try:
             self._publish()
         finally:  # the rows are durable, whatever `on_committed` makes of them
-            while self._waiting and self._waiting[0][0] <= self._synced:
+            while self._waiting and self._waiting[0][0] <= self._last_synced:
                 _, done = self._waiting.popleft()
                 if not done.done():
                     done.set_result(None)
@@ -172,7 +172,7 @@ class Journal:
         if self._failure is not None:
             return
         self._failure = failure
-        self._appended.clear()
+        self._unwritten.clear()
         self._handed_over.clear()
         while self._waiting:
             _, done = self._waiting.popleft()

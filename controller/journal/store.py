@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from controller.journal.chain import ZERO, Break, Row, follow
-from controller.journal.entries import Chained, decode
+from controller.journal.chain import ZERO, ChainBreak, Row, follow
+from controller.journal.entries import ChainedEntry, decode
 from controller.journal.errors import JournalError, StorageFailed
 
 STORE_NAME = "journal.db"
@@ -40,7 +40,7 @@ _IN_MEMORY = ":memory:"
 _APPEND = "INSERT INTO journal(n, body, head) VALUES (?, ?, ?)"
 
 
-class Store:
+class JournalStore:
     """An open journal file; one at a time may append to it.
 
     `open` and `in_memory` make one. `write` may be called from a thread of its
@@ -66,15 +66,15 @@ class Store:
         connection = None
         try:
             connection = _connect(path, factory)
-            _prepare(connection)
+            _create_or_check(connection)
             store = cls(str(path), connection, lock)
             store._check_chain(state_dir)
             _sync_directory(state_dir)
         except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
-            _abandon(connection, lock)
+            _close(connection, lock)
             raise JournalError(f"{path} is not a journal that can be used: {error}") from error
         except JournalError as error:
-            _abandon(connection, lock)
+            _close(connection, lock)
             raise JournalError(f"{path}: {error}") from error
         return store
 
@@ -82,10 +82,10 @@ class Store:
     def in_memory(cls) -> Self:
         """Return a journal that is gone with its process, for simulated deals by the thousand."""
         connection = sqlite3.connect(_IN_MEMORY, isolation_level=None)
-        _prepare(connection)
+        _create_or_check(connection)
         return cls(_IN_MEMORY, connection, None)
 
-    def entries(self, after: int = 0, limit: int | None = None) -> Iterator[Chained]:
+    def entries(self, after: int = 0, limit: int | None = None) -> Iterator[ChainedEntry]:
         """Yield the committed entries behind number `after`, at most `limit` rows.
 
         The chain was checked when the file was opened, and is not again here. Raises
@@ -102,10 +102,10 @@ class Store:
             )
             for n, body, head in rows:
                 if n > after:
-                    yield Chained(entry=decode(body), body=body, prev=prev, head=head)
+                    yield ChainedEntry(entry=decode(body), body=body, prev=prev, head=head)
                 prev = head
         except sqlite3.Error as error:
-            raise self._unreadable(error) from error
+            raise self._read_failure(error) from error
 
     def last(self) -> tuple[int, bytes]:
         """Return number and head of the newest committed entry; (0, ZERO) in an empty journal.
@@ -116,7 +116,7 @@ class Store:
             newest = self._writer.execute("SELECT n, head FROM journal ORDER BY n DESC LIMIT 1")
             return newest.fetchone() or (0, ZERO)
         except sqlite3.Error as error:
-            raise self._unreadable(error) from error
+            raise self._read_failure(error) from error
 
     def write(self, rows: Sequence[Row], *, durable: bool) -> None:
         """Append rows in one transaction; with `durable`, return only once the disk has them.
@@ -145,7 +145,7 @@ class Store:
         """Close the file and let another writer in."""
         if self._reader not in (None, self._writer):
             self._reader.close()
-        _abandon(self._writer, self._lock)
+        _close(self._writer, self._lock)
 
     def _open_reader(self) -> sqlite3.Connection:
         self._reader = sqlite3.connect(
@@ -156,13 +156,13 @@ class Store:
         )
         return self._reader
 
-    def _unreadable(self, error: sqlite3.Error) -> StorageFailed:
+    def _read_failure(self, error: sqlite3.Error) -> StorageFailed:
         return StorageFailed(f"{self._path} cannot be read: {error}")
 
     def _check_chain(self, state_dir: Path) -> None:
         rows = self._writer.execute("SELECT n, body, head FROM journal ORDER BY n")
-        for item in follow(_row(*row) for row in rows):
-            if isinstance(item, Break):
+        for item in follow(_checked_row(*row) for row in rows):
+            if isinstance(item, ChainBreak):
                 raise JournalError(
                     f"the chain is broken at entry {item.n}: {item.what}; "
                     f"see `dealtable verify {state_dir}`"
@@ -172,7 +172,7 @@ class Store:
 
 
 @contextlib.contextmanager
-def kept_shut(state_dir: Path) -> Iterator[None]:
+def hold_journal_lock(state_dir: Path) -> Iterator[None]:
     """Keep every daemon away from the journal in `state_dir` for the block; where there is none
     yet nothing is made.
 
@@ -189,34 +189,34 @@ def kept_shut(state_dir: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def read_rows(path: Path) -> Iterator[Iterator[Row]]:
+def open_read_only(path: Path) -> Iterator[Iterator[Row]]:
     """Open a journal file for reading alone, also beside its daemon; gives the rows as they lie.
 
     Raises JournalError for a file that is no journal, is damaged, or is missing; and, once
     its rows were read, for one whose tables somebody changed.
     """
     try:
-        with contextlib.closing(_connect_to_read(path)) as db:
+        with contextlib.closing(_connect_read_only(path)) as db:
             _refuse_other_formats(db)
-            _refuse_another_table(db)
+            _refuse_replaced_table(db)
             damage = [text for (text,) in db.execute("PRAGMA integrity_check") if text != "ok"]
             if damage:
                 raise JournalError(f"{path}: the file is damaged: {damage[0]}")
             rows = db.execute("SELECT n, body, head FROM journal ORDER BY n")
-            yield (_row(*row) for row in rows)
+            yield (_checked_row(*row) for row in rows)
             _refuse_changed_tables(db)
     except (sqlite3.Error, UnicodeDecodeError) as error:  # names in it that are no text
         raise JournalError(f"{path} is not a journal that can be read: {error}") from error
 
 
-def _row(n: object, body: object, head: object) -> Row:
+def _checked_row(n: object, body: object, head: object) -> Row:
     """Return a row as it lies in the file. Raises JournalError for one of another table's form."""
     if isinstance(n, int) and isinstance(body, bytes) and isinstance(head, bytes):
         return Row(n, body, head)
     raise JournalError("it has rows that no journal has: somebody changed the file")
 
 
-def _connect_to_read(path: Path) -> sqlite3.Connection:
+def _connect_read_only(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise JournalError(f"{path}: there is no journal")
     log = path.with_name(path.name + "-wal")
@@ -233,7 +233,7 @@ def _connect(path: Path, factory: type[sqlite3.Connection]) -> sqlite3.Connectio
     return sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=factory)
 
 
-def _prepare(db: sqlite3.Connection) -> None:
+def _create_or_check(db: sqlite3.Connection) -> None:
     """Begin an empty file as a journal; refuse one that is something else."""
     empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     if empty and _header(db) == (0, 0):
@@ -266,7 +266,7 @@ def _refuse_changed_tables(db: sqlite3.Connection) -> None:
         raise JournalError("its tables are not those of a journal: somebody changed the file")
 
 
-def _refuse_another_table(db: sqlite3.Connection) -> None:
+def _refuse_replaced_table(db: sqlite3.Connection) -> None:
     """Refuse a journal that is no table of ours: a view in its place may yield rows for ever."""
     found = db.execute("SELECT sql FROM sqlite_master WHERE name = 'journal'").fetchall()
     if found != [(_SCHEMA["journal"],)]:
@@ -298,7 +298,7 @@ def _take_lock(path: Path) -> int:
     return lock
 
 
-def _abandon(connection: sqlite3.Connection | None, lock: int | None) -> None:
+def _close(connection: sqlite3.Connection | None, lock: int | None) -> None:
     if connection is not None:
         connection.close()
     if lock is not None:

@@ -22,9 +22,9 @@ READ = 0x20
 AT_READER, DOUBLE, GATE, LANDED, STRAY, POCKET = 0x01, 0x02, 0x03, 0x04, 0x05, 0x06
 JAM, HOPPER_EMPTY, SHUFFLED = 0x07, 0x08, 0x09
 UNREADABLE = 0xFF
-OF_POCKETS = frozenset({GATE, LANDED, STRAY, POCKET})
+POCKET_CODES = frozenset({GATE, LANDED, STRAY, POCKET})
 """Whose place tells where a card went: sealed as long as its attempt has a key."""
-UNTOLD = 0xFF
+SEALED_PLACE = 0xFF
 """Stands for a place whose box stayed shut."""
 OUTLETS = ("N", "W", "S", "E", "tray")
 GROUP = 32
@@ -94,7 +94,7 @@ class Look(msgspec.Struct, frozen=True, gc=False):
         return []
 
 
-class WireEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A board event out of the journal.
 
     Where the box stayed shut `look` is null, and the place of a pocket UNTOLD.
@@ -116,7 +116,7 @@ class WireEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """Whether nothing of it stayed shut."""
         if self.code == READ:
             return self.look is not None
-        return self.code not in OF_POCKETS or self.place != UNTOLD
+        return self.code not in POCKET_CODES or self.place != SEALED_PLACE
 
 
 def groups(events: Iterable[BoardEvent], limit: int = GROUP) -> Iterator[list[BoardEvent]]:
@@ -148,32 +148,32 @@ def pack(
         if (event.boot, event.number) != (boot, last + 1) or event.attempt != events[0].attempt:
             raise ValueError(f"event {event.number} of {event.board} does not go on from {last}")
         boots[event.board] = [boot, first, event.number]
-    sealed = OF_POCKETS if seal is not None else frozenset()
+    sealed = POCKET_CODES if seal is not None else frozenset()
     data: dict[str, Any] = {
         "boots": boots,
-        "b": _text(b"".join(_small(event, sealed) for event in events)),
+        "b": _text(b"".join(_open_bytes(event, sealed) for event in events)),
     }
-    if seal is not None and (secret := b"".join(map(_secret, events))):
+    if seal is not None and (secret := b"".join(map(_secret_bytes, events))):
         data["sealed"] = _text(seal(secret))
     return data
 
 
 def unpack(
     data: dict[str, Any], attempt: int | None, unseal: Callable[[bytes], bytes] | None = None
-) -> list[WireEvent]:
+) -> list[LoggedBoardEvent]:
     """Return the events of a `wire` entry, with looks and pockets where `unseal` opens them.
 
     Raises ValueError for data that is no group.
     """
     try:
         sealed = data.get("sealed")
-        secret = unseal(_bytes(sealed)) if sealed and unseal else None
-        return list(_events(data, attempt or 0, secret, OF_POCKETS))
+        secret = unseal(_from_base64(sealed)) if sealed and unseal else None
+        return list(_events(data, attempt or 0, secret, POCKET_CODES))
     except (struct.error, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no group of board events: {error}") from error
 
 
-def course_of(events: Sequence[BoardEvent]) -> list[dict[str, Any]]:
+def pack_course(events: Sequence[BoardEvent]) -> list[dict[str, Any]]:
     """Return events as `revealed` carries them: every pocket, no look."""
     return [pack(group) for group in groups(events, limit=len(events))]
 
@@ -181,48 +181,48 @@ def course_of(events: Sequence[BoardEvent]) -> list[dict[str, Any]]:
 def opened(events: Sequence[BoardEvent]) -> list[dict[str, Any]]:
     """Return events as the public `record` of an attempt carries them: nothing sealed."""
     return [
-        pack(group) | {"looks": _text(b"".join(_look_of(e) for e in group if e.code == READ))}
+        pack(group) | {"looks": _text(b"".join(_look_bytes(e) for e in group if e.code == READ))}
         for group in groups(events, limit=len(events))
     ]
 
 
-def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list[WireEvent]:
+def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list[LoggedBoardEvent]:
     """Return the events of an opened record, or of a course, which has no looks.
 
     Raises ValueError for what is neither.
     """
     try:
-        return [event for group in record for event in _opened_events(group, attempt or 0)]
+        return [event for group in record for event in _unpack_opened_group(group, attempt or 0)]
     except (struct.error, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no record of board events: {error}") from error
 
 
-def _opened_events(group: dict[str, Any], attempt: int) -> Iterator[WireEvent]:
+def _unpack_opened_group(group: dict[str, Any], attempt: int) -> Iterator[LoggedBoardEvent]:
     looks = group.get("looks")
-    yield from _events(group, attempt, None if looks is None else _bytes(looks), frozenset())
+    yield from _events(group, attempt, None if looks is None else _from_base64(looks), frozenset())
 
 
-def _small(event: BoardEvent, sealed: frozenset[int]) -> bytes:
+def _open_bytes(event: BoardEvent, sealed: frozenset[int]) -> bytes:
     kind = event.code | (READER_BIT if event.board == "reader" else 0)
-    place = UNTOLD if event.code in sealed else event.place
+    place = SEALED_PLACE if event.code in sealed else event.place
     return _EVENT.pack(kind, event.seen, event.landed, event.index, place)
 
 
-def _secret(event: BoardEvent) -> bytes:
+def _secret_bytes(event: BoardEvent) -> bytes:
     """Return what of an event goes into the sealed box."""
     if event.code == READ:
-        return _look_of(event)
-    return bytes([event.place]) if event.code in OF_POCKETS else b""
+        return _look_bytes(event)
+    return bytes([event.place]) if event.code in POCKET_CODES else b""
 
 
 def _events(
     data: dict[str, Any], attempt: int, secret: bytes | None, of_pockets: frozenset[int]
-) -> Iterator[WireEvent]:
+) -> Iterator[LoggedBoardEvent]:
     """Yield the events of a group; `secret` has their looks, and the places of `of_pockets`."""
     boots = data["boots"]
     rest = None if secret is None else memoryview(secret)
     number = {board: first for board, (_, first, _) in boots.items()}
-    for kind, total_in, total_out, index, place in _EVENT.iter_unpack(_bytes(data["b"])):
+    for kind, total_in, total_out, index, place in _EVENT.iter_unpack(_from_base64(data["b"])):
         board: Board = "reader" if kind & READER_BIT else "dealer"
         code = kind & ~READER_BIT
         look = None
@@ -230,7 +230,7 @@ def _events(
             look, rest = Look(*_LOOK.unpack(rest[: _LOOK.size])), rest[_LOOK.size :]
         elif rest is not None and code in of_pockets:
             place, rest = rest[0], rest[1:]
-        yield WireEvent(
+        yield LoggedBoardEvent(
             board=board,
             boot=boots[board][0],
             number=number[board],
@@ -247,7 +247,7 @@ def _events(
         raise ValueError("its numbers do not fit its events")
 
 
-def _look_of(event: Any) -> bytes:
+def _look_bytes(event: Any) -> bytes:
     """A driver's READ has the four fields itself; one out of a journal has them in `look`."""
     look = getattr(event, "look", event)
     if look is None:
@@ -259,5 +259,5 @@ def _text(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
 
-def _bytes(text: str) -> bytes:
+def _from_base64(text: str) -> bytes:
     return base64.b64decode(text, validate=True)

@@ -7,22 +7,22 @@ acts: the deal itself waits for them.
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from controller.arguments import Acknowledging, ClearingSet, Holding, LoadingSet
+from controller.arguments import AcknowledgeArgs, ClearSetArgs, HoldArgs, ReplaceSetArgs
 from controller.faults import catalogue, fault
 from controller.machine.calling import end_calls
-from controller.machine.checks import STEPS, TableChecks
-from controller.machine.deals import Custom, Deals
-from controller.machine.order.desk import Order, OrderRefused, failure
-from controller.machine.order.match_desk import MatchDesk
+from controller.machine.checks import STEPS, TableCommandChecks
+from controller.machine.deals import Deals, DealSettings
+from controller.machine.order.desk import CommandRefused, Order, failure
+from controller.machine.order.match_desk import MatchCommands
 from controller.machine.order.match_orders import EVENTS
 from controller.machine.order.opening import OpenedHands
-from controller.machine.order.transfers import Transfers
+from controller.machine.order.transfers import TableTransfers
 from controller.machine.order.who import Asked
 from controller.machine.record import Record
-from controller.machine.stops import SEEN_BY_PEOPLE, ends_an_attempt
+from controller.machine.stops import FAULTS_TO_ACKNOWLEDGE, is_attempt_reason
 from controller.machine.table import Table
-from controller.machine.technical import Technical
-from controller.match.events import Suspended
+from controller.machine.technical import ServiceCommands
+from controller.match.events import TableSuspended
 from controller.messages import Failure
 from controller.words import Words
 from drivers.dealer import Dealer
@@ -31,11 +31,11 @@ from drivers.reader import Reader
 
 Act = Callable[[Order], Awaitable[None]]
 
-_WAITING_SENSORS = {"ESTOP_PRESSED": "estop", "LID_OPENED": "lid_open"}
+_LATCHED_SENSORS = {"ESTOP_PRESSED": "estop", "LID_OPENED": "lid_open"}
 """Faults that a sensor still sees; such a one cannot be acknowledged away."""
 
 
-class TableActs:
+class TableCommands:
     """Carries orders out at one table."""
 
     def __init__(
@@ -43,17 +43,19 @@ class TableActs:
         record: Record,
         table: Table,
         deals: Deals,
-        desk: MatchDesk,
-        custom: Custom,
+        desk: MatchCommands,
+        custom: DealSettings,
         boards: tuple[Dealer, Reader],
         opened: OpenedHands,
-        transfers: Transfers,
+        transfers: TableTransfers,
     ) -> None:
-        self._record, self._table, self._deals = record, table, deals
-        self._match, self._dealer = desk, boards[0]
-        technical = Technical(record, table, *boards)
-        self._checks = TableChecks(record, table, deals, desk, custom, opened, transfers, technical)
-        self._acts: Mapping[str, Act] = {
+        self._record, self._table, self._deal_cycle = record, table, deals
+        self._match_commands, self._dealer = desk, boards[0]
+        technical = ServiceCommands(record, table, *boards)
+        self._checks = TableCommandChecks(
+            record, table, deals, desk, custom, opened, transfers, technical
+        )
+        self._actions: Mapping[str, Act] = {
             "set_match": desk.lay_out,
             "call": self._call,
             "attend": self._attend,
@@ -80,10 +82,10 @@ class TableActs:
         """Return what carries a command out at once; None: a step of the machine waits for it."""
         if cmd in STEPS:
             return None
-        act = self._acts.get(cmd, self._match.act if cmd in EVENTS else None)
-        return self._checked(act) if act is not None and self._checks.has(cmd) else act
+        act = self._actions.get(cmd, self._match_commands.act if cmd in EVENTS else None)
+        return self._add_check(act) if act is not None and self._checks.has(cmd) else act
 
-    def _checked(self, act: Act) -> Act:
+    def _add_check(self, act: Act) -> Act:
         async def checked(order: Order) -> None:
             self._checks.require(order.asked)
             await act(order)
@@ -116,22 +118,24 @@ class TableActs:
 
     async def _confirm(self, order: Order) -> None:
         """Take a green button; at a seat that calls it takes that back, and means nothing else."""
-        if self._checks.takes_back(order.asked):
+        if self._checks.is_call_withdrawal(order.asked):
             end_calls(self._record, order.args.seat)
             await order.carried_out()
         else:
-            await self._match.act(order)
+            await self._match_commands.act(order)
 
     # Pauses: each is cleared by its owner, the chief clears every person's.
 
     async def _hold(self, order: Order) -> None:
-        args: Holding = order.args
+        args: HoldArgs = order.args
         if args.area:
-            self._match.write(*self._match.meant(order.asked))
+            self._match_commands.write(*self._match_commands.meant(order.asked))
         else:
-            suspends = () if self._record.play.match is None else self._match.meant(order.asked)
-            if suspends and self._match.refused(*suspends) is None:
-                self._match.write(*suspends)
+            suspends = (
+                () if self._record.play.match is None else self._match_commands.meant(order.asked)
+            )
+            if suspends and self._match_commands.refused(*suspends) is None:
+                self._match_commands.write(*suspends)
             why = {"reason": order.who.role.value, "by": order.who.by, "why": args.reason}
             self._record.write("pause", why)
             self._table.hold()
@@ -139,12 +143,12 @@ class TableActs:
 
     async def _resume(self, order: Order) -> None:
         if order.args.area:
-            self._match.write(*self._match.meant(order.asked))
+            self._match_commands.write(*self._match_commands.meant(order.asked))
             await order.carried_out()
             return
-        ended, goes_on = self._checks.ended_by(order.asked)
+        ended, goes_on = self._checks.pauses_to_end(order.asked)
         if goes_on:
-            self._match.write(*self._match.meant(order.asked))
+            self._match_commands.write(*self._match_commands.meant(order.asked))
         for why in ended:
             self._record.write("pause_ended", {"reason": why, "by": order.who.by})
         await order.carried_out()
@@ -155,60 +159,60 @@ class TableActs:
         """Take four counts; a table that somebody holds besides stays so."""
         pauses, held = self._record.state.pauses, None
         if pauses:
-            held = Suspended(at_ms=self._record.clock(), reason=", ".join(sorted(pauses)))
-        await self._match.act(order, held)
+            held = TableSuspended(at_ms=self._record.clock(), reason=", ".join(sorted(pauses)))
+        await self._match_commands.act(order, held)
 
     # Sets.
 
     async def _replace_set(self, order: Order) -> None:
-        args: LoadingSet = order.args
-        back = self._checks.known_back(order.asked)
+        args: ReplaceSetArgs = order.args
+        back = self._checks.loadable_back(order.asked)
         said = {"set": args.set, "back": back, "by": order.who.by}
         self._record.write("set_loaded", said)
         await order.carried_out(said)
-        self._deals.changed()
+        self._deal_cycle.changed()
 
     async def _clear_set(self, order: Order) -> None:
-        args: ClearingSet = order.args
+        args: ClearSetArgs = order.args
         said = {"set": args.set, "by": order.who.by}
         self._record.write("set_cleared", said)
         await order.carried_out(said)
-        self._deals.changed()
+        self._deal_cycle.changed()
 
     # Faults.
 
     async def _acknowledge(self, order: Order) -> None:
-        args: Acknowledging = order.args
+        args: AcknowledgeArgs = order.args
         named, board = args.code, args.board or ""
-        if await self._still_there(named):
+        if await self._is_still_sensed(named):
             row = fault(named)
             found = Words(row.cause(), row.cause(language="zh"))
-            raise OrderRefused(failure("STILL_THERE", found=found))
+            raise CommandRefused(failure("STILL_THERE", found=found))
         name = named if named in catalogue() else named.lower()
         self._record.write("acknowledged", {"name": name, "by": order.who.by, "board": board})
         order.write()  # with it: asked again after a crash it is answered the same
-        if named in SEEN_BY_PEOPLE or (named in catalogue() and ends_an_attempt(named)):
+        if named in FAULTS_TO_ACKNOWLEDGE or (named in catalogue() and is_attempt_reason(named)):
             self._record.clear(named, board)
         await self._record.sync()
         order.done()
-        self._deals.changed()
+        self._deal_cycle.changed()
 
-    async def _still_there(self, name: str) -> bool:
+    async def _is_still_sensed(self, name: str) -> bool:
         """Tell whether a sensor still sees what was latched."""
-        if name not in _WAITING_SENSORS:
+        if name not in _LATCHED_SENSORS:
             return False
         try:
             status = await self._dealer.status()
         except DriverError:
             return True
-        return bool(getattr(status, _WAITING_SENSORS[name]))
+        return bool(getattr(status, _LATCHED_SENSORS[name]))
 
     async def _clear_jam(self, order: Order) -> None:
         order.write()  # first: asked again after a crash it is answered the same
         self._record.clear("JAM")
         await self._record.sync()
         order.done()
-        self._deals.changed()
+        self._deal_cycle.changed()
 
     async def _void(self, order: Order) -> None:
         run = self._table.run

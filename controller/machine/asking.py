@@ -3,23 +3,23 @@
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeVar
 
-from controller.faults import fault_name
+from controller.faults import driver_error_fault
 from drivers.dealer import Dealer, Status
 from drivers.errors import DriverError, Refused, Result, SessionRenewed
 
 _T = TypeVar("_T")
 # Why a board does not begin, where its answer alone says it.
-_REFUSALS = {
+_REFUSAL_FAULTS = {
     Result.LID_OPEN: "LID_OPENED",
     Result.ESTOP: "ESTOP_PRESSED",
     Result.NO_ENGINE: "ENGINE_LOST",
     Result.SUPPLY_LOW: "SUPPLY_LOW",
     Result.NO_DRIVE: "DRIVE_LOST",
 }
-BEGIN_AGAIN: Final = 10
-BEGIN_AGAIN_S: Final = 0.2
+MAX_BEGIN_RETRIES: Final = 10
+BEGIN_RETRY_INTERVAL_S: Final = 0.2
 """How often a board is asked to begin once more, and how long after its refusal."""
-_PASSING: Final = frozenset({Result.NOT_CLEAR, Result.BUSY, Result.MEMORY})
+_TRANSIENT_RESULTS: Final = frozenset({Result.NOT_CLEAR, Result.BUSY, Result.MEMORY})
 """What may be over by the next look: a hand that goes, a motor that comes to its end."""
 
 
@@ -31,7 +31,7 @@ async def absolute(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         return await command()
 
 
-async def why_refused(
+async def refusal_fault(
     refused: Refused, dealer: Dealer, *, dealt: bool
 ) -> tuple[str, dict[str, bool | int]]:
     """Return the fault behind a board's refusal, and what its sensors saw for it.
@@ -39,24 +39,24 @@ async def why_refused(
     `dealt`: cards of the attempt were fed already, so that no pocket is to be empty.
     """
     if refused.result not in (Result.NOT_CLEAR, Result.NOT_LOCKED):
-        return _REFUSALS.get(refused.result, "BOARD_REFUSED"), {}
+        return _REFUSAL_FAULTS.get(refused.result, "BOARD_REFUSED"), {}
     try:
         status = await absolute(dealer.status)
     except DriverError as error:
-        return fault_name(error), {}
+        return driver_error_fault(error), {}
     if dealt:
-        return "SENSOR_STUCK" if _contradicts(status, refused) else "BOARD_REFUSED", {}
+        return "SENSOR_STUCK" if _is_contradiction(status, refused) else "BOARD_REFUSED", {}
     pockets_empty = not any(status.sees_pockets)
     seen: dict[str, bool | int] = {"pockets_empty": pockets_empty, "path_empty": status.clear}
-    return in_the_way(status) or "BOARD_REFUSED", seen
+    return obstruction(status) or "BOARD_REFUSED", seen
 
 
-def has_passed(refused: Refused, why: str) -> bool:
+def is_transient(refused: Refused, why: str) -> bool:
     """Tell whether what a board did not begin for is gone: `why` names nothing that is there."""
-    return why == "BOARD_REFUSED" and refused.result in _PASSING
+    return why == "BOARD_REFUSED" and refused.result in _TRANSIENT_RESULTS
 
 
-def _contradicts(status: Status, refused: Refused) -> bool:
+def _is_contradiction(status: Status, refused: Refused) -> bool:
     """Tell whether sensors say now what cannot be: the lift has not moved since it was seen down,
     and hands that were counted lie in all pockets and nowhere else.
     """
@@ -68,12 +68,12 @@ def _contradicts(status: Status, refused: Refused) -> bool:
     return elsewhere or path or not (down and all(status.sees_pockets))
 
 
-def within_reach(status: Status) -> bool:
+def can_reach_hands(status: Status) -> bool:
     """Tell whether players may have their hands: the lift is up, or left with a pocket empty."""
     return status.lift_up or not (status.lift_down or all(status.sees_pockets))
 
 
-def keeps_lift_up(status: Status) -> str | None:
+def lift_obstruction(status: Status) -> str | None:
     """Return why the lift is not down, as the catalogue names it; None where it is."""
     if any(status.sees_pockets):
         return "POCKET_NOT_EMPTY"
@@ -82,6 +82,6 @@ def keeps_lift_up(status: Status) -> str | None:
     return "STALL"
 
 
-def in_the_way(status: Status) -> str | None:
+def obstruction(status: Status) -> str | None:
     """Return why a new attempt would find the machine not clear; None where it would not."""
-    return keeps_lift_up(status) or (None if status.clear else "PATH_NOT_CLEAR")
+    return lift_obstruction(status) or (None if status.clear else "PATH_NOT_CLEAR")

@@ -14,13 +14,13 @@ from controller.cards import face_text
 from controller.deal import sequence as fair
 from controller.deal.ledger import SEATS, TRAY, Ledger
 from controller.journal.fold import Progress
-from controller.journal.wire_group import BoardEvent, course_of, opened
+from controller.journal.wire_group import BoardEvent, opened, pack_course
 from controller.machine.record import Record
 from controller.messages import Outcome
 from controller.rules.profile import BigTwoProfile, Profile
 from controller.rules.regulations_page import profile_hash
 from controller.vault.exchange import holder
-from controller.vault.keyfile import KeyFile
+from controller.vault.keyfile import AttemptKeyFiles
 from controller.vault.sealing import AttemptKey, seal_to
 from controller.vault.vault import Vault
 from drivers.events import Back
@@ -31,7 +31,7 @@ that leads (Big Two), or not at all."""
 
 
 @dataclass(frozen=True)
-class Bindings:
+class AttemptBinding:
     """What every attempt of this table is bound to, and where its secrets lie.
 
     `chief` gives the public key that attempt keys are sealed to, as of now, and None while no
@@ -39,7 +39,7 @@ class Bindings:
     """
 
     record: Record
-    key_file: KeyFile
+    key_file: AttemptKeyFiles
     chief: Callable[[], bytes | None]
     profile: Profile
     table_key: str
@@ -52,7 +52,7 @@ class Bindings:
 
 
 @dataclass(frozen=True)
-class DealPlan:
+class AttemptPlan:
     """What an attempt is dealt for: attempt `number` of deal `deal` of a match.
 
     `card_set` is the set's id, `back` its back; `passes` is how often it is shuffled.
@@ -66,7 +66,7 @@ class DealPlan:
     passes: int
 
 
-class AttemptBook:
+class AttemptWriter:
     """The entries of the attempt of a plan, closed with `key`, drawn from `seed`.
 
     `vault` holds its faces, and no other attempt's, until the book is closed. Without
@@ -76,8 +76,8 @@ class AttemptBook:
 
     def __init__(
         self,
-        bound_to: Bindings,
-        plan: DealPlan,
+        bound_to: AttemptBinding,
+        plan: AttemptPlan,
         key: AttemptKey | None,
         seed: bytes,
         chief: bytes = b"",
@@ -93,33 +93,33 @@ class AttemptBook:
         self._chief = chief
         self._nonce = b""
         self._written: dict[str, dict[str, Any]] = {}
-        self._hashed = bound_to.profile_hash
+        self._profile_hash = bound_to.profile_hash
         self._commitment = fair.commitment(
             fair.context(
                 bound_to.table_key,
                 plan.match_id,
                 plan.deal,
                 plan.number,
-                self._hashed,
+                self._profile_hash,
                 plan.card_set,
             ),
             self._seed,
         )
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+    def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
         """Begin a book: with a fresh key, that `chief` can open too, and a fresh seed."""
         key = AttemptKey.new(bound_to.entropy)
         return cls(bound_to, plan, key, bound_to.entropy(fair.SEED_BYTES), chief)
 
     @classmethod
-    def of_left(cls, bound_to: Bindings, progress: Progress, key: AttemptKey | None) -> Self:
+    def of_left(cls, bound_to: AttemptBinding, progress: Progress, key: AttemptKey | None) -> Self:
         """Take up the book where an earlier run of the daemon left it.
 
         The vault gets bound hands back. Raises CannotUnseal, KeyError for an attempt
         that was not committed to.
         """
-        seed = b"" if key is None else key.unseal(_bytes(progress.steps["seed"].data["box"]))
+        seed = b"" if key is None else key.unseal(_from_base64(progress.steps["seed"].data["box"]))
         book = cls(bound_to, _plan_of(progress), key, seed)
         book._written = {kind: entry.data for kind, entry in progress.steps.items()}
         book._commitment = bytes.fromhex(book._written["committed"]["commitment"])
@@ -127,7 +127,7 @@ class AttemptBook:
         book.vault.begin(progress.attempt)
         box = book._written.get("hands_box")
         if key is not None and box is not None:
-            plain = key.unseal(_bytes(box["box"]))
+            plain = key.unseal(_from_base64(box["box"]))
             book._nonce = plain[: fair.NONCE_BYTES]
             book.vault.adopt(progress.attempt, plain[fair.NONCE_BYTES :])
         return book
@@ -190,7 +190,7 @@ class AttemptBook:
                 "table_key": to.table_key,
                 "match": plan.match_id,
                 "profile": to.profile.name,
-                "profile_hash": self._hashed.hex(),
+                "profile_hash": self._profile_hash.hex(),
                 "set": plan.card_set,
                 "back": plan.back,
                 "deck": {"packs": deck.packs, "jokers": deck.jokers, "cards": deck.cards},
@@ -220,14 +220,14 @@ class AttemptBook:
         self._write("dealt", {"fed": ledger.fed, "refed": ledger.refed})
         self._write("hands_box", {"box": _text(self.seal(self._nonce + record))}, public=False)
         self._write("held", {"hands": hands.hex()})
-        self._verdict(Outcome.OK, (), ledger)
+        self._write_verdict(Outcome.OK, (), ledger)
 
     def refuse(self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None) -> None:
         """Write why there are no hands; hands that were held already are withdrawn."""
         if self.outcome is Outcome.OK:
             self._write("withdrawn", {"reasons": list(reasons)})
         else:
-            self._verdict(outcome, reasons, ledger)
+            self._write_verdict(outcome, reasons, ledger)
 
     def release(self, lead: Lead, waited: Mapping[str, int]) -> None:
         """Write that the hands are out, how long people `waited` (ms), and who leads (`lead`).
@@ -235,7 +235,7 @@ class AttemptBook:
         "turn_up": the turned-up card, and the seat that got it. "holder": the seat that
         holds the card that leads, whose face is in the rulebook (seed 002 A7). "none": nothing.
         """
-        self._write("released", {**_LEADS[lead](self), **waited})
+        self._write("released", {**_LEAD_WRITERS[lead](self), **waited})
 
     def recall(self, reasons: Sequence[str]) -> None:
         """Write that hands which were out are dealt again, and why."""
@@ -250,7 +250,7 @@ class AttemptBook:
         if self.sealed:
             self._write("sealed_to_chief", {"reason": "POWER"})
             return
-        course = {"course": course_of(events)} if events else {}
+        course = {"course": pack_course(events)} if events else {}
         self._write("revealed", {"seed": self._seed.hex(), "cut": self.cut, **course})
 
     def record(
@@ -294,16 +294,18 @@ class AttemptBook:
         will be (hands_kept.py).
         """
         self.vault.forget()
-        if not self._is_kept:
+        if not self._keeps_key:
             self._to.key_file.remove(self.number)
 
     @property
-    def _is_kept(self) -> bool:
+    def _keeps_key(self) -> bool:
         played = self.has("released") and self.has("revealed")
         opened = self.has("record") or self.has("recalled") or self.sealed
         return played and not opened and self._to.profile.hands_opened != "never"
 
-    def _verdict(self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None) -> None:
+    def _write_verdict(
+        self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None
+    ) -> None:
         nothing = dict.fromkeys((*SEATS, TRAY), 0)
         self._write(
             "verdict",
@@ -316,13 +318,13 @@ class AttemptBook:
             },
         )
 
-    def _turned_up(self) -> dict[str, str]:
+    def _turn_up(self) -> dict[str, str]:
         profile = self._to.profile
         draws = fair.turned_up(self._commitment, self._seed, self.cut, profile.deck.cards)
         place, face = self.vault.turned_up(draws, profile.turnup.faces())
         return {"turned_up": face_text(face), "leader": self.sequence[place - 1]}
 
-    def _holder(self) -> dict[str, str]:
+    def _find_holder(self) -> dict[str, str]:
         profile = self._to.profile
         assert isinstance(profile, BigTwoProfile)  # no other rulebook has a card that leads
         return {"leader": holder(self.vault, self.sequence, profile.bigtwo.lead.face())}
@@ -334,17 +336,17 @@ class AttemptBook:
         self._to.record.write(kind, data, deal=self.deal, attempt=self.number, public=public)
 
 
-_LEADS: dict[Lead, Callable[[AttemptBook], dict[str, str]]] = {
-    "turn_up": AttemptBook._turned_up,
-    "holder": AttemptBook._holder,
+_LEAD_WRITERS: dict[Lead, Callable[[AttemptWriter], dict[str, str]]] = {
+    "turn_up": AttemptWriter._turn_up,
+    "holder": AttemptWriter._find_holder,
     "none": lambda book: {},
 }
 
 
-def _plan_of(progress: Progress) -> DealPlan:
+def _plan_of(progress: Progress) -> AttemptPlan:
     committed = progress.steps["committed"].data
     assert progress.deal is not None
-    return DealPlan(
+    return AttemptPlan(
         match_id=committed["match"],
         deal=progress.deal,
         number=progress.attempt,
@@ -358,5 +360,5 @@ def _text(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
 
-def _bytes(text: str) -> bytes:
+def _from_base64(text: str) -> bytes:
     return base64.b64decode(text)

@@ -14,24 +14,24 @@ from typing import Any, Final, Self, TypeVar
 
 from controller.deal.attempt import Attempt, Stage
 from controller.deal.ledger import Ledger
-from controller.deal.lock import of_the_set
-from controller.deal.sightings import Begun, Broken, Shuffled
-from controller.faults import fault, fault_name
+from controller.deal.lock import known_set_faults
+from controller.deal.sightings import AttemptStopped, BothBegan, Shuffled
+from controller.faults import driver_error_fault, fault
 from controller.machine.asking import (
-    BEGIN_AGAIN,
-    BEGIN_AGAIN_S,
+    BEGIN_RETRY_INTERVAL_S,
+    MAX_BEGIN_RETRIES,
     absolute,
-    has_passed,
-    why_refused,
+    is_transient,
+    refusal_fault,
 )
-from controller.machine.attempt_book import AttemptBook, Bindings
-from controller.machine.dealing import Dealing
-from controller.machine.due import TWICE
-from controller.machine.hands_kept import at_deals_end
-from controller.machine.left_over import LeftOver
-from controller.machine.order.desk import Order, OrderDesk, uncut_reason
-from controller.machine.sightings import Sightings, place_told, settled
-from controller.machine.wire_log import WireLog
+from controller.machine.attempt_book import AttemptBinding, AttemptWriter
+from controller.machine.dealing import CardLoop
+from controller.machine.due import MISDEALS_BEFORE_CALL
+from controller.machine.hands_kept import opens_at_deal_end
+from controller.machine.left_over import UnfinishedAttempt
+from controller.machine.order.desk import CommandProcessor, Order, uncut_reason
+from controller.machine.sightings import BoardObservations, fault_place, settled
+from controller.machine.wire_log import BoardLog
 from controller.messages import Outcome, Seat
 from controller.words import Words
 from drivers.dealer import Dealer
@@ -42,39 +42,39 @@ from drivers.reader import Reader
 
 _T = TypeVar("_T")
 # What a record keeps of the count at the end: what no event of a board shows.
-_LAST_LOOK = (
+_FINAL_COUNT_FIELDS = (
     *("hopper_empty", "path_empty", "tray_empty", "lift_down", "pockets_seen"),
     *("board_fed", "board_landed", "board_locked", "reader_pulses"),
 )
 
 
 @dataclass(frozen=True)
-class Fixtures:
+class AttemptDeps:
     """What every attempt at this table works with.
 
     `cutter` says who cuts, where that is somebody's; `cut_s` how long a cut may take; `look_s`
     how long a card that only one board has seen waits for the other's word.
     """
 
-    bindings: Bindings
-    wire_log: WireLog
+    bindings: AttemptBinding
+    wire_log: BoardLog
     dealer: Dealer
     reader: Reader
-    desk: OrderDesk
+    desk: CommandProcessor
     cutter: Callable[[], Seat | None]
     cut_s: float
     look_s: float
     on_change: Callable[[], None]
 
 
-_NO_REASON: Final = {
+_UNCUT_REASON_MISSING: Final = {
     "found": Words("no reason", "未写理由"),
     "expected": Words("uncut=true and a reason", "不切牌（uncut=true）并写明理由"),
 }
 """What the order that starts a deal lacks while the cut is waited for."""
 
 
-class Ended(Exception):
+class AttemptEnded(Exception):
     """The attempt ends here, for these reasons."""
 
     def __init__(self, *reasons: str) -> None:
@@ -90,32 +90,34 @@ class AttemptRun:
     may be.
     """
 
-    def __init__(self, fixtures: Fixtures, book: AttemptBook) -> None:
+    def __init__(self, fixtures: AttemptDeps, book: AttemptWriter) -> None:
         self.book = book
         self.number = book.number
         self.over = asyncio.Event()
-        self.dealing: Dealing | None = None
+        self.dealing: CardLoop | None = None
         self.boards = self._at = fixtures
         self._record = fixtures.bindings.record
         self._profile = fixtures.bindings.profile
         self._loop = asyncio.get_running_loop()
-        self._broken: asyncio.Future[str] = self._loop.create_future()
-        self._dealt: asyncio.Future[Attempt] = self._loop.create_future()
+        self._stop_reason: asyncio.Future[str] = self._loop.create_future()
+        self._final_state: asyncio.Future[Attempt] = self._loop.create_future()
         self.lifted: asyncio.Future[None] = self._loop.create_future()
-        self._asides: set[asyncio.Task[None]] = set()
-        self._takes_shuffled = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_writing_shuffled = False
         self.let_out = False
-        self._blind: list[Event] = []
-        self._sightings = Sightings(self.number)
+        self._events_without_reads: list[Event] = []
+        self._observations = BoardObservations(self.number)
         self._collects = False
-        self._last_look: dict[str, Any] = {}
-        self._refusal = f"{Result.NOT_LOCKED.name} (dealer)"  # of the count: nothing was ordered
-        self._counted: int | None = None
-        self._told_late = False
+        self._final_count: dict[str, Any] = {}
+        self._refusal_text = (
+            f"{Result.NOT_LOCKED.name} (dealer)"  # of the count: nothing was ordered
+        )
+        self._events_before_verdict: int | None = None
+        self._ended_in_earlier_run = False
         self.whole = True  # False: a look of an earlier run cannot be told again
 
     @classmethod
-    def of_left(cls, fixtures: Fixtures, left: LeftOver) -> Self:
+    def of_left(cls, fixtures: AttemptDeps, left: UnfinishedAttempt) -> Self:
         """Take up an attempt of an earlier run of the daemon where it stands.
 
         It collects its boards' events from now on, and follows none before `take_up`.
@@ -129,12 +131,12 @@ class AttemptRun:
         for event in left.events():
             run.on_event(event)
         run.whole = left.whole
-        if run.in_boards and not (run.book.held or left.whole):
+        if run.needs_boards and not (run.book.held or left.whole):
             run.broken("RESTARTED")
         return run
 
     @property
-    def in_boards(self) -> bool:
+    def needs_boards(self) -> bool:
         """Whether its next step is the boards', so that they must know of it."""
         book = self.book
         if book.outcome is None:
@@ -144,7 +146,7 @@ class AttemptRun:
     @property
     def events(self) -> Sequence[Event]:
         """Its board events so far but for the reader's looks, in the order in which they came."""
-        return self._blind
+        return self._events_without_reads
 
     @property
     def told(self) -> Sequence[Event]:
@@ -156,15 +158,17 @@ class AttemptRun:
         self._collects = False
         dealt = self.book.has("begun") and self.book.outcome is None and not self.book.sealed
         if dealt:
-            self.dealing = self._new_dealing()
+            self.dealing = self._new_card_loop()
             self.dealing.quiet = True
-            self.dealing.see(Begun())
+            self.dealing.see(BothBegan())
             if self.book.has("shuffled"):
                 self.dealing.see(Shuffled())
         for event in events:
             self._follow(event)
         # Which of them it was that ended it, only an earlier run knew.
-        self._told_late = self.dealing is not None and self.dealing.attempt.stage is Stage.OVER
+        self._ended_in_earlier_run = (
+            self.dealing is not None and self.dealing.attempt.stage is Stage.OVER
+        )
 
     # What happens meanwhile.
 
@@ -174,7 +178,7 @@ class AttemptRun:
             return
         self.book.vault.hear(event)
         if not isinstance(event, Read):
-            self._blind.append(event)
+            self._events_without_reads.append(event)
         if event.code is Code.RELEASED and not self.lifted.done():
             self.lifted.set_result(None)
         if not self._collects:
@@ -187,18 +191,18 @@ class AttemptRun:
                 self.dealing.see(self.book.vault.read(event))
             return
         if event.code is Code.SHUFFLED:
-            self._take_shuffled(event.index)
+            self._on_shuffled(event.index)
             return
         if self.dealing is not None and self.let_out:
             return
         if event.code is Code.ENGINE and self.book.held:
             return  # hands that are held were read
-        seen = self._sightings.of(event)
+        seen = self._observations.of(event)
         if self.dealing is not None and seen is not None:
             if event.code is Code.AT_READER and not self.dealing.quiet:
-                self._at.reader.at_window(self.number, event.index)
+                self._at.reader.announce_card(self.number, event.index)
             self.dealing.told(seen)
-        elif isinstance(seen, Broken):
+        elif isinstance(seen, AttemptStopped):
             self.broken(seen.reason)
 
     def refused(self, refused: Refused) -> None:
@@ -210,28 +214,28 @@ class AttemptRun:
         looks = isinstance(refused.command, Look | Reread)
         counted_on = looks and refused.result is Result.WRONG_INDEX
         if not counted_on:
-            self._do_aside(self._give_up(refused))
+            self._spawn(self._stop_for_refusal(refused))
 
-    def line_lost(self, reason: str) -> None:
+    def on_line_lost(self, reason: str) -> None:
         """Take that a board is gone. Hands that are held wait for it to come back."""
         if not self.book.held:
             self.broken(reason)
 
     @property
-    def why_broken(self) -> str | None:
+    def stop_reason(self) -> str | None:
         """What ended the attempt from outside the cards; None where nothing did."""
-        return self._broken.result() if self._broken.done() else None
+        return self._stop_reason.result() if self._stop_reason.done() else None
 
     @property
-    def _is_over(self) -> bool:
-        return self._broken.done() or self._dealt.done()
+    def _has_ended(self) -> bool:
+        return self._stop_reason.done() or self._final_state.done()
 
     def broken(self, reason: str) -> None:
         """End the attempt for a reason outside the cards; hands that are out stay out."""
         if self.let_out:
             return
-        if not self._broken.done():
-            self._broken.set_result(reason)
+        if not self._stop_reason.done():
+            self._stop_reason.set_result(reason)
         if self.dealing is not None:
             self.dealing.broken(reason)
 
@@ -278,24 +282,24 @@ class AttemptRun:
         if self.book.outcome is not None:
             return await self.end(*self.book.reasons)
         try:
-            self._still_whole()
+            self._require_running()
             if not self.book.has("committed"):
                 await self._commit(start, uncut)
             if self.book.sealed:
-                raise Ended("POWER")
+                raise AttemptEnded("POWER")
             if not self.book.has("cut"):
                 await self._take_cut(uncut)
-            self.dealing = self.dealing or self._new_dealing()
+            self.dealing = self.dealing or self._new_card_loop()
             if not self.book.has("begun"):
                 await self._begin()
             reasons = await self._deal()
-        except Ended as ended:
+        except AttemptEnded as ended:
             reasons = ended.reasons
         finally:
-            self._leave_nothing()
+            self._close()
         if reasons:
             return await self.end(*reasons)
-        await self._hold()
+        await self._hold_hands()
         return Outcome.OK
 
     async def _commit(self, start: Order | None, uncut: str | None) -> None:
@@ -316,23 +320,23 @@ class AttemptRun:
         asked = {} if cutter is None else {"pocket": cutter}
         late = self._loop.call_later(self._at.cut_s, self._record.latch, "CUT_LATE", asked)
         try:
-            while not await self._one_cut():
+            while not await self._take_one_cut():
                 pass
         finally:
             late.cancel()
             self._record.clear("CUT_LATE")
 
-    async def _one_cut(self) -> bool:
+    async def _take_one_cut(self) -> bool:
         """Take one order that may be the cut; return whether it was one."""
-        order = await self.unless_broken(self._at.desk.take("cut", "start_deal"))
+        order = await self.until_stopped(self._at.desk.take("cut", "start_deal"))
         vetoed = self._at.desk.acts.veto(order.command.cmd, order.args)
         if vetoed is not None:  # the match moved between the order and this moment
-            order.refuse_for(vetoed)
+            order.refuse_with(vetoed)
             return False
         if order.command.cmd == "start_deal":
             cut, seat, reason = None, None, uncut_reason(order)
             if reason is None:
-                order.refuse("BAD_COMMAND", **_NO_REASON)
+                order.refuse("BAD_COMMAND", **_UNCUT_REASON_MISSING)
                 return False
         else:
             cut, seat, reason = order.args.n, order.args.seat or self._at.cutter(), None
@@ -350,24 +354,24 @@ class AttemptRun:
         cards, hand = self._profile.deck.cards, self._profile.hand
         try:
             for board in (self._at.reader, self._at.dealer):
-                await self._begun(partial(board.begin, self.number, cards, hand))
+                await self._begin_board(partial(board.begin, self.number, cards, hand))
         except DriverError as error:
-            raise Ended(fault_name(error)) from error
-        self._still_whole()
+            raise AttemptEnded(driver_error_fault(error)) from error
+        self._require_running()
         self.book.begin()
         await self._record.sync()
 
-    def _new_dealing(self) -> Dealing:
+    def _new_card_loop(self) -> CardLoop:
         at = self._at
-        return Dealing(
+        return CardLoop(
             self.number,
             self.book.sequence,
             self.book.plan.passes,
             dealer=at.dealer.link.post,
             reader=at.reader.post,
             stop=at.dealer.stop,
-            on_check=lambda: self._do_aside(self._settle()),
-            on_alone=lambda index: self._do_aside(self._compare(index)),
+            on_check=lambda: self._spawn(self._take_final_count()),
+            on_alone=lambda index: self._spawn(self._compare_counts(index)),
             on_end=self._on_end,
             on_change=at.on_change,
             pair_s=at.look_s,
@@ -376,64 +380,64 @@ class AttemptRun:
     async def _deal(self) -> tuple[str, ...]:
         """Deal the cards; return why there are no right hands, nothing where there are."""
         assert self.dealing is not None
-        self._still_whole()
+        self._require_running()
         if self._record.state.pauses:
             self.dealing.hold()
         if self.dealing.quiet:
             self.dealing.go_on()
         else:
-            self.dealing.see(Begun())
-        attempt = await self._dealt
+            self.dealing.see(BothBegan())
+        attempt = await self._final_state
         return attempt.reasons if attempt.stage is Stage.OVER else ()
 
-    def _still_whole(self) -> None:
+    def _require_running(self) -> None:
         """Raise Ended where something ended the attempt while its steps were written."""
-        if self._broken.done():
-            raise Ended(self._broken.result())
-        if self._dealt.done():
-            raise Ended(*self._dealt.result().reasons)
+        if self._stop_reason.done():
+            raise AttemptEnded(self._stop_reason.result())
+        if self._final_state.done():
+            raise AttemptEnded(*self._final_state.result().reasons)
 
-    def _take_shuffled(self, passes: int) -> None:
+    def _on_shuffled(self, passes: int) -> None:
         """Go on behind the shuffle once; a board that is told twice says it twice."""
-        told = self.book.has("shuffled") or self._takes_shuffled
-        if not told and self.dealing is not None and not self._is_over:
-            self._takes_shuffled = True
-            self._do_aside(self._shuffled(passes))
+        told = self.book.has("shuffled") or self._is_writing_shuffled
+        if not told and self.dealing is not None and not self._has_ended:
+            self._is_writing_shuffled = True
+            self._spawn(self._write_shuffled(passes))
 
-    async def _shuffled(self, passes: int) -> None:
+    async def _write_shuffled(self, passes: int) -> None:
         """Write that the shuffler is done; the first card moves behind that."""
-        if self._is_over:  # an order or a line was quicker: no step stands behind the verdict
+        if self._has_ended:  # an order or a line was quicker: no step stands behind the verdict
             return
         self.book.shuffled(passes)
         await self._record.sync()
         assert self.dealing is not None
         self.dealing.see(Shuffled())
 
-    async def _begun(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def _begin_board(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Have a board begin; it is asked again where what it refused for is gone.
 
         Raises Ended, DriverError.
         """
-        for left in reversed(range(BEGIN_AGAIN + 1)):
+        for left in reversed(range(MAX_BEGIN_RETRIES + 1)):
             try:
-                await self.unless_broken(absolute(begin))
+                await self.until_stopped(absolute(begin))
                 return
             except Refused as refused:
-                why = await self._why(refused, dealt=False)
-                if not left or not has_passed(refused, why):
-                    raise Ended(why) from refused
-            await self.unless_broken(asyncio.sleep(BEGIN_AGAIN_S))
+                why = await self._refusal_fault(refused, dealt=False)
+                if not left or not is_transient(refused, why):
+                    raise AttemptEnded(why) from refused
+            await self.until_stopped(asyncio.sleep(BEGIN_RETRY_INTERVAL_S))
 
-    async def _give_up(self, refused: Refused) -> None:
-        self.broken(await self._why(refused, dealt=self.fed > 0))
+    async def _stop_for_refusal(self, refused: Refused) -> None:
+        self.broken(await self._refusal_fault(refused, dealt=self.fed > 0))
 
-    async def _why(self, refused: Refused, *, dealt: bool) -> str:
+    async def _refusal_fault(self, refused: Refused, *, dealt: bool) -> str:
         """Return the fault behind a refusal, and keep what people are told of it."""
-        self._refusal = f"{refused.result.name} ({refused.board})"
-        why, self._last_look = await why_refused(refused, self._at.dealer, dealt=dealt)
+        self._refusal_text = f"{refused.result.name} ({refused.board})"
+        why, self._final_count = await refusal_fault(refused, self._at.dealer, dealt=dealt)
         return why
 
-    async def _compare(self, index: int) -> None:
+    async def _compare_counts(self, index: int) -> None:
         """Ask both boards how many cards they counted: only one of them saw card `index`.
 
         A card that one board never noticed would give its look to the next one.
@@ -445,43 +449,43 @@ class AttemptRun:
         except (SessionRenewed, LineLost):
             return  # a new session waits for the look again; a lost line ends the attempt
         except DriverError as error:
-            self.dealing.broken(fault_name(error))
+            self.dealing.broken(driver_error_fault(error))
             return
-        if not self.dealing.is_alone(index):
+        if not self.dealing.is_look_overdue(index):
             return  # the word came meanwhile, and what was asked first is no longer so
         if status.fed == read.pulses:
             self.dealing.alone(index)
             return
-        self._last_look = {"reader_pulses": read.pulses}
+        self._final_count = {"reader_pulses": read.pulses}
         self.dealing.broken("PULSE_COUNT")
 
-    async def _settle(self) -> None:
+    async def _take_final_count(self) -> None:
         """Ask both boards and the vault for the final count."""
         assert self.dealing is not None
         try:
             status = await absolute(self._at.dealer.status)
             read = await absolute(self._at.reader.status)
         except DriverError as error:
-            self.dealing.broken(fault_name(error))
+            self.dealing.broken(driver_error_fault(error))
             return
         count = settled(status, read.pulses, self._set_faults())
-        self._last_look = {name: getattr(count, name) for name in _LAST_LOOK}
+        self._final_count = {name: getattr(count, name) for name in _FINAL_COUNT_FIELDS}
         self.dealing.see(count)
 
     def _set_faults(self) -> tuple[str, ...]:
         assert self._ledger is not None
         places = self._ledger.places()
-        return self.book.vault.set_verdict(places, self._profile.deck.cards)
+        return self.book.vault.find_set_faults(places, self._profile.deck.cards)
 
     def _on_end(self, attempt: Attempt) -> None:
-        if attempt.stage is Stage.OVER and not self._told_late:
-            self._counted = len(self.told)
-        if not self._dealt.done():
-            self._dealt.set_result(attempt)
-        elif attempt.stage is Stage.OVER and not self._broken.done():
-            self._broken.set_result(attempt.reasons[0])
+        if attempt.stage is Stage.OVER and not self._ended_in_earlier_run:
+            self._events_before_verdict = len(self.told)
+        if not self._final_state.done():
+            self._final_state.set_result(attempt)
+        elif attempt.stage is Stage.OVER and not self._stop_reason.done():
+            self._stop_reason.set_result(attempt.reasons[0])
 
-    async def _hold(self) -> None:
+    async def _hold_hands(self) -> None:
         """Bind the hands, and write the verdict before anybody may lift them."""
         assert self._ledger is not None
         self._at.wire_log.write()
@@ -498,7 +502,7 @@ class AttemptRun:
         record = self.book.record(self.told, {})
         self._at.wire_log.write()
         self.book.reveal(self.told)
-        if at_deals_end(self._profile.hands_opened, practice=practice):
+        if opens_at_deal_end(self._profile.hands_opened, practice=practice):
             self.book.open(record)
         await self._record.sync()
         self.book.close()
@@ -508,7 +512,7 @@ class AttemptRun:
 
         Raises StorageFailed.
         """
-        record = self.book.record(self.told, self._last_look)
+        record = self.book.record(self.told, self._final_count)
         self._at.wire_log.write()
         self.book.recall(reasons)
         self.book.reveal()
@@ -522,67 +526,69 @@ class AttemptRun:
         Raises StorageFailed.
         """
         if "COUNT_SHORT" in reasons and self._ledger is not None:
-            seen = of_the_set(self._set_faults(), all_there=not self._ledger.in_tray)
+            seen = known_set_faults(self._set_faults(), all_there=not self._ledger.in_tray)
             reasons = tuple(dict.fromkeys([*reasons, *seen]))
         proven = any(fault(reason).misdeal for reason in reasons)
         outcome = Outcome.MISDEAL if proven else Outcome.VOID
         in_a_row = self._record.state.misdeals_in_a_row + (not self.book.reasons)
-        record = self.book.record(self.told, self._last_look, self._counted)
+        record = self.book.record(self.told, self._final_count, self._events_before_verdict)
         self._at.wire_log.write()
         self.book.refuse(outcome, reasons, self._ledger)
         self.book.reveal()
         self.book.open(record)
-        self._call_for_clearing(reasons, in_a_row)
+        self._raise_faults(reasons, in_a_row)
         await self._record.sync()
         self.over.set()
         await self._at.wire_log.sync()
         self.book.close()
         return Outcome.VOID if self.book.outcome is Outcome.OK else outcome
 
-    def _call_for_clearing(self, reasons: Sequence[str], in_a_row: int) -> None:
+    def _raise_faults(self, reasons: Sequence[str], in_a_row: int) -> None:
         """Tell people why there are no hands, until the cards are back.
 
         In one commit with the verdict: a daemon that dies behind it must not leave people without
         a word, and the next one finds the attempt over.
         """
-        why = {reason: place_told(reason, self.events) for reason in reasons}
+        why = {reason: fault_place(reason, self.events) for reason in reasons}
         if "BOARD_REFUSED" in why:
-            why["BOARD_REFUSED"] = {"found": self._refusal}
-        self._record.latch_all(why | ({"TWO_MISDEALS": {}} if in_a_row >= TWICE else {}))
+            why["BOARD_REFUSED"] = {"found": self._refusal_text}
+        self._record.raise_faults(
+            why | ({"TWO_MISDEALS": {}} if in_a_row >= MISDEALS_BEFORE_CALL else {})
+        )
 
     # What holds the steps together.
 
-    async def unless_broken(self, work: Coroutine[Any, Any, _T]) -> _T:
+    async def until_stopped(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Return what `work` gives, or end the attempt when it is broken first.
 
         Nothing of `work` is done where it is broken already.
         """
-        if self._broken.done():
+        if self._stop_reason.done():
             work.close()
-            raise Ended(self._broken.result())
+            raise AttemptEnded(self._stop_reason.result())
         waiting = self._loop.create_task(work)
-        both: set[asyncio.Future[Any]] = {waiting, self._broken}
+        both: set[asyncio.Future[Any]] = {waiting, self._stop_reason}
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if waiting.done():
                 return waiting.result()
         finally:
             waiting.cancel()
-        raise Ended(self._broken.result())
+        raise AttemptEnded(self._stop_reason.result())
 
-    def _do_aside(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Do what an event asks for once the read callback has returned."""
         aside = self._loop.create_task(work)
-        self._asides.add(aside)
-        aside.add_done_callback(self._aside_done)
+        self._tasks.add(aside)
+        aside.add_done_callback(self._on_task_done)
 
-    def _aside_done(self, task: asyncio.Task[None]) -> None:
-        self._asides.discard(task)
-        if not task.cancelled() and task.exception() is not None and not self._dealt.done():
-            self._dealt.set_exception(task.exception() or RuntimeError)
+    def _on_task_done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None and not self._final_state.done():
+            self._final_state.set_exception(task.exception() or RuntimeError)
 
-    def _leave_nothing(self) -> None:
+    def _close(self) -> None:
         if self.dealing is not None:
             self.dealing.close()
-        for aside in self._asides:
+        for aside in self._tasks:
             aside.cancel()

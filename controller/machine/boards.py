@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
-from controller.faults import fault_name
+from controller.faults import driver_error_fault
 from drivers.errors import DriverError, LineLost, Mismatch, PortBusy, PortMissing
 from drivers.events import Board
 from drivers.identity import Welcome
@@ -31,7 +31,7 @@ class Watcher(Protocol):
         """Take the fault of a board that cannot be used, as the catalogue names it."""
 
 
-class BoardLine:
+class BoardConnection:
     """One board behind its link. `events` give, by boot id, what the journal has of it."""
 
     def __init__(
@@ -48,8 +48,8 @@ class BoardLine:
         self._port = port
         self._watcher = watcher
         self._taken, self._kept = taken, kept
-        self._may_reopen = may_reopen
-        self._lost = asyncio.Event()
+        self._wait_reopenable = may_reopen
+        self._line_lost = asyncio.Event()
         link.on_down = self._on_down
 
     async def watch(self) -> None:
@@ -57,14 +57,14 @@ class BoardLine:
         try:
             while True:
                 await self._open()
-                await self._lost.wait()
-                await self._may_reopen()
+                await self._line_lost.wait()
+                await self._wait_reopenable()
         finally:
             self.link.close()
 
     async def _open(self) -> None:
         while True:
-            self._lost.clear()
+            self._line_lost.clear()
             try:
                 welcome = await self.link.open(self._taken(), self._kept())
             except DriverError as error:
@@ -75,11 +75,11 @@ class BoardLine:
                 return
 
     def _on_down(self, error: LineLost) -> None:
-        self._lost.set()
+        self._line_lost.set()
         self._report(error, absent=False)
 
     def _report(self, error: DriverError, *, absent: bool) -> None:
-        name = fault_name(error)
+        name = driver_error_fault(error)
         if absent and name == "LINE_LOST":
             name = "BOARD_SILENT"  # the port is there, nobody speaks on it
         evidence = {"board": self.link.board, "port": self._port, "why": str(error)}

@@ -36,11 +36,11 @@ def next_set(
     """
     name = loaded or next(iter(sets))
     if ahead and name == used:
-        name = next(_others(name, known, sets), name)
+        name = next(_sets_of_other_back(name, known, sets), name)
     return known.get(name, CardSetState(id=name, back=sets.get(name, "A")))
 
 
-def mixed_with(known: Mapping[str, CardSetState], card_set: CardSetState) -> tuple[str, ...]:
+def mixed_sets(known: Mapping[str, CardSetState], card_set: CardSetState) -> tuple[str, ...]:
     """Return the sets whose count is in doubt with this one's, where foreign backs lay in it.
 
     A card with another back came out of a set that has it: both counts are wrong then.
@@ -48,7 +48,9 @@ def mixed_with(known: Mapping[str, CardSetState], card_set: CardSetState) -> tup
     return tuple(name for name, one in known.items() if one.back != card_set.back)
 
 
-def _others(name: str, known: Mapping[str, CardSetState], sets: Mapping[str, str]) -> Iterator[str]:
+def _sets_of_other_back(
+    name: str, known: Mapping[str, CardSetState], sets: Mapping[str, str]
+) -> Iterator[str]:
     """Yield the table's sets of another back, those behind `name` first, barred ones last."""
     order = list(sets)
     begin = order.index(name) + 1 if name in sets else 0

@@ -8,27 +8,27 @@ deal waits for them, and `veto` says why it does not now. What only a board can 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from controller.arguments import Cutting
+from controller.arguments import CutArgs
 from controller.machine.calling import calling
-from controller.machine.deals import Custom, Deals
-from controller.machine.order.desk import OrderRefused, failure, failure_of
-from controller.machine.order.match_desk import MatchDesk
+from controller.machine.deals import Deals, DealSettings
+from controller.machine.order.desk import CommandRefused, failure, failure_of
+from controller.machine.order.match_desk import MatchCommands
 from controller.machine.order.opening import OpenedHands
-from controller.machine.order.transfers import Transfers
+from controller.machine.order.transfers import TableTransfers
 from controller.machine.order.who import Asked
 from controller.machine.record import Record
 from controller.machine.table import Table
-from controller.machine.technical import Technical
+from controller.machine.technical import ServiceCommands
 from controller.match.events import Cut, ReleaseOrdered
 from controller.match.phase import BEFORE_RELEASE, called
 from controller.match.refusals import Refusal
 from controller.messages import Failure, Phase, Role
-from controller.words import PHASES, Words, named, people
+from controller.words import MACHINE_PHASE_WORDS, Words, named, people
 
 STEPS: Final = frozenset({"start_deal", "cut", "release"})
 
 
-class TableChecks:
+class TableCommandChecks:
     """Looks at one table. Each check returns where the order may be carried out.
 
     Each raises OrderRefused where it may not.
@@ -39,52 +39,52 @@ class TableChecks:
         record: Record,
         table: Table,
         deals: Deals,
-        desk: MatchDesk,
-        custom: Custom,
+        desk: MatchCommands,
+        custom: DealSettings,
         opened: OpenedHands,
-        transfers: Transfers,
-        technical: Technical,
+        transfers: TableTransfers,
+        technical: ServiceCommands,
     ) -> None:
-        self._record, self._table, self._deals = record, table, deals
-        self._match, self._custom = desk, custom
+        self._record, self._table, self._deal_cycle = record, table, deals
+        self._match_commands, self._settings = desk, custom
         self._opened, self._transfers = opened, transfers
         self._checks: Mapping[str, Callable[[Asked], object]] = {
             "set_match": self._set_match,
             "start_match": self._start_match,
-            "take_over": lambda asked: self._not_in_test(),
+            "take_over": lambda asked: self._require_no_test(),
             "call": lambda asked: None,
             "attend": self._attend,
             "confirm": self._confirm,
             "hold": self._hold,
             "resume": self._resume,
-            "recount": self._unseen,
-            "replace_set": self.known_back,
+            "recount": self._check_unseen,
+            "replace_set": self.loadable_back,
             "clear_set": self._clear_set,
-            "tribute": desk.judges_tribute,
-            "return": desk.judges_return,
+            "tribute": desk.hands_for_tribute,
+            "return": desk.hands_for_return,
             "acknowledge": self._acknowledge,
             "clear_jam": self._clear_jam,
             "void": self._void,
-            "open_hand": lambda asked: opened.openable(),
-            "redeal": self._unseen,
+            "open_hand": lambda asked: opened.require_openable(),
+            "redeal": self._check_unseen,
             "adjust": self._adjust,
             "transfer": self._transfer,
             "selftest": lambda asked: technical.require_free(),
             "calibrate": lambda asked: technical.require_free(),
-            "configure": lambda asked: technical.require_still(),
+            "configure": lambda asked: technical.require_no_attempt(),
         }
 
     def require(self, asked: Asked) -> None:
         """Return if an act may be carried out. Raises OrderRefused."""
-        self._checks.get(asked.cmd, self._match.check)(asked)
+        self._checks.get(asked.cmd, self._match_commands.check)(asked)
 
     def refused(self, asked: Asked) -> Failure | None:
         """Return why an act would not be carried out; None: it would."""
         try:
             self.require(asked)
             if asked.cmd == "take_over":  # its document, which says more, comes in parts
-                self._transfers.arriving(asked)
-        except OrderRefused as refused:
+                self._transfers.require_arriving(asked)
+        except CommandRefused as refused:
             return refused.failure
         return None
 
@@ -96,7 +96,7 @@ class TableChecks:
 
     def veto(self, cmd: str, args: Any) -> Failure | None:
         """Return why a step of the machine cannot be ordered now; None: it can."""
-        return self.without_machine(cmd) or self._vetoes[cmd](self, args)
+        return self.without_machine(cmd) or self._step_refusals[cmd](self, args)
 
     def without_machine(self, cmd: str) -> Failure | None:
         """Return why a step is not the machine's in this deal; None: it is, or it is no step."""
@@ -104,15 +104,15 @@ class TableChecks:
         by_hand = match is not None and match.by_hand and match.phase in BEFORE_RELEASE
         return failure("BY_HAND") if by_hand and cmd in STEPS else None
 
-    def _veto_start(self, args: Any) -> Failure | None:
-        state, loaded = self._record.state, self._deals.loaded
+    def _start_refusal(self, args: Any) -> Failure | None:
+        state, loaded = self._record.state, self._deal_cycle.loaded
         if state.pauses:
             return failure("PAUSED", found=people(sorted(state.pauses)))
         if state.phase is Phase.COMMITTED and self._table.run is not None:
             return None  # without its cut
-        if self._deals.chief is None:
+        if self._deal_cycle.chief is None:
             return failure("NO_CHIEF")
-        if self._deals.waits_for is not None:
+        if self._deal_cycle.startable_deal is not None:
             return None
         if loaded.barred:
             return failure("SET_BARRED", found=loaded.id)
@@ -120,35 +120,35 @@ class TableChecks:
         where = {} if match is None else {"found": called(match.phase)}
         return failure("NO_DEAL_DUE", **where)
 
-    def _veto_cut(self, args: Cutting) -> Failure | None:
-        cutters, pauses = self._deals.cutters(), self._record.state.pauses
+    def _cut_refusal(self, args: CutArgs) -> Failure | None:
+        cutters, pauses = self._deal_cycle.cutters(), self._record.state.pauses
         if pauses:
             return failure("PAUSED", found=people(sorted(pauses)))
         if cutters and args.seat is not None and args.seat not in cutters:
             return failure_of(Refusal("NOT_HIS_DUTY", " / ".join(cutters)))
-        return None if self._deals.is_practice else self._refused_cut(args)
+        return None if self._deal_cycle.is_practice else self._match_cut_refusal(args)
 
-    def _refused_cut(self, args: Cutting) -> Failure | None:
+    def _match_cut_refusal(self, args: CutArgs) -> Failure | None:
         """Return why the match would not take a cut; one of a deal ahead it does not see yet."""
-        if self._deals.is_ahead:
+        if self._deal_cycle.is_ahead:
             return None
-        seat = args.seat or next(iter(self._deals.cutters()), None)
-        refused = self._match.refused(Cut(at_ms=self._record.clock(), seat=seat, n=args.n))
+        seat = args.seat or next(iter(self._deal_cycle.cutters()), None)
+        refused = self._match_commands.refused(Cut(at_ms=self._record.clock(), seat=seat, n=args.n))
         return None if refused is None else failure_of(refused.refusal)
 
-    def _veto_release(self, args: Any) -> Failure | None:
+    def _release_refusal(self, args: Any) -> Failure | None:
         pauses, play = self._record.state.pauses, self._record.play
         if pauses:
             return failure("PAUSED", found=people(sorted(pauses)))
-        if play.match is None or self._deals.is_practice:
+        if play.match is None or self._deal_cycle.is_practice:
             return None
-        refused = self._match.refused(ReleaseOrdered(at_ms=self._record.clock()))
+        refused = self._match_commands.refused(ReleaseOrdered(at_ms=self._record.clock()))
         return None if refused is None else failure_of(refused.refusal)
 
-    _vetoes: Mapping[str, Callable[["TableChecks", Any], Failure | None]] = {
-        "start_deal": _veto_start,
-        "cut": _veto_cut,
-        "release": _veto_release,
+    _step_refusals: Mapping[str, Callable[["TableCommandChecks", Any], Failure | None]] = {
+        "start_deal": _start_refusal,
+        "cut": _cut_refusal,
+        "release": _release_refusal,
     }
 
     # Those who call.
@@ -156,13 +156,13 @@ class TableChecks:
     def _attend(self, asked: Asked) -> None:
         seat = asked.args.seat
         if not calling(self._record, seat):
-            raise OrderRefused(failure_of(Refusal("NOBODY_CALLS", seat or "")))
+            raise CommandRefused(failure_of(Refusal("NOBODY_CALLS", seat or "")))
 
     def _confirm(self, asked: Asked) -> None:
-        if not self.takes_back(asked):
-            self._match.check(asked)
+        if not self.is_call_withdrawal(asked):
+            self._match_commands.check(asked)
 
-    def takes_back(self, asked: Asked) -> bool:
+    def is_call_withdrawal(self, asked: Asked) -> bool:
         """Tell whether a green button takes back the call of its own seat."""
         seat = asked.args.seat
         by_player = asked.who.role is Role.TABLE and seat is not None
@@ -170,29 +170,29 @@ class TableChecks:
 
     # A match, and what stops a table.
 
-    def _not_in_test(self) -> None:
-        if self._custom.testing:
-            raise OrderRefused(failure("TEST_MODE"))
+    def _require_no_test(self) -> None:
+        if self._settings.testing:
+            raise CommandRefused(failure("TEST_MODE"))
 
     def _set_match(self, asked: Asked) -> None:
-        self._not_in_test()
+        self._require_no_test()
         if self._table.busy:
-            raise OrderRefused(failure("MACHINE_BUSY"))
-        self._match.require_free()
+            raise CommandRefused(failure("MACHINE_BUSY"))
+        self._match_commands.require_free()
 
     def _start_match(self, asked: Asked) -> None:
-        self._not_in_test()
-        self._match.check(asked)
+        self._require_no_test()
+        self._match_commands.check(asked)
 
     def _hold(self, asked: Asked) -> None:
         if asked.args.area:
-            self._match.check(asked)
+            self._match_commands.check(asked)
 
     def _resume(self, asked: Asked) -> None:
-        if asked.args.area or self.ended_by(asked)[1]:
-            self._match.check(asked)
+        if asked.args.area or self.pauses_to_end(asked)[1]:
+            self._match_commands.check(asked)
 
-    def ended_by(self, asked: Asked) -> tuple[list[str], bool]:
+    def pauses_to_end(self, asked: Asked) -> tuple[list[str], bool]:
         """Return which pauses `resume` ends, and whether the match goes on, too.
 
         Each is cleared by its owner, the chief clears every person's. Raises OrderRefused.
@@ -203,23 +203,23 @@ class TableChecks:
         suspended = match is not None and match.suspended is not None
         claimed = match is not None and match.claimed is not None
         if not ended and pauses:
-            raise OrderRefused(failure("NOT_YOUR_PAUSE", found=people(sorted(pauses))))
+            raise CommandRefused(failure("NOT_YOUR_PAUSE", found=people(sorted(pauses))))
         if not ended and not suspended:
-            raise OrderRefused(failure("NOT_SUSPENDED"))
+            raise CommandRefused(failure("NOT_SUSPENDED"))
         # A claimed count is ended by its own recount, whoever else lets the table go on.
         goes_on = suspended and len(ended) == len(pauses) and not (claimed and ended)
         return ended, goes_on
 
     # What leaves the present deal unplayed is not for him who saw a hand of it.
 
-    def _unseen(self, asked: Asked) -> None:
+    def _check_unseen(self, asked: Asked) -> None:
         self._opened.forbid(asked)
-        self._match.check(asked)
+        self._match_commands.check(asked)
 
     def _adjust(self, asked: Asked) -> None:
         if asked.args.choice == "void_later":
             self._opened.forbid(asked)
-        self._match.check(asked)
+        self._match_commands.check(asked)
 
     def _transfer(self, asked: Asked) -> None:
         """See that who sends it saw no hand: the other table does not know who did."""
@@ -231,35 +231,35 @@ class TableChecks:
     def _void(self, asked: Asked) -> None:
         run = self._table.run
         if run is None or run.released:
-            found = named([self._table.phase], PHASES)
+            found = named([self._table.phase], MACHINE_PHASE_WORDS)
             expected = Words("an attempt whose hands are not out", "手牌尚未放行")
-            raise OrderRefused(failure("WRONG_PHASE", found=found, expected=expected))
-        if not self._deals.is_practice and not self._deals.is_ahead:
+            raise CommandRefused(failure("WRONG_PHASE", found=found, expected=expected))
+        if not self._deal_cycle.is_practice and not self._deal_cycle.is_ahead:
             self._opened.forbid(asked)
 
     # Sets and faults.
 
-    def known_back(self, asked: Asked) -> str:
+    def loadable_back(self, asked: Asked) -> str:
         """Return the back of a set that may be loaded. Raises OrderRefused."""
         name, state = asked.args.set, self._record.state
         known = state.sets.get(name)
-        back = known.back if known is not None else self._custom.sets.get(name, asked.args.back)
+        back = known.back if known is not None else self._settings.sets.get(name, asked.args.back)
         if back is None:
-            names = ", ".join(sorted({*self._custom.sets, *state.sets}))
-            raise OrderRefused(failure("NO_SUCH_SET", found=name, expected=names))
+            names = ", ".join(sorted({*self._settings.sets, *state.sets}))
+            raise CommandRefused(failure("NO_SUCH_SET", found=name, expected=names))
         if self._table.run is not None:
-            raise OrderRefused(failure("MACHINE_BUSY"))
+            raise CommandRefused(failure("MACHINE_BUSY"))
         if state.out is not None and state.out.card_set == name:
-            raise OrderRefused(failure("SET_OUT", found=name))
+            raise CommandRefused(failure("SET_OUT", found=name))
         return str(back)
 
     def _clear_set(self, asked: Asked) -> None:
-        sets, due = self._record.state.sets, self._deals.cards
+        sets, due = self._record.state.sets, self._deal_cycle.cards
         if asked.args.set not in sets:
             names = ", ".join(sorted(sets))
-            raise OrderRefused(failure("NO_SUCH_SET", found=asked.args.set, expected=names))
+            raise CommandRefused(failure("NO_SUCH_SET", found=asked.args.set, expected=names))
         if asked.args.cards != due:
-            raise OrderRefused(failure("SET_NOT_WHOLE", found=asked.args.cards, expected=due))
+            raise CommandRefused(failure("SET_NOT_WHOLE", found=asked.args.cards, expected=due))
 
     def _acknowledge(self, asked: Asked) -> None:
         named, board = asked.args.code, asked.args.board or ""
@@ -268,8 +268,8 @@ class TableChecks:
         if (named, board) not in latched and named not in needs:
             known = ", ".join(sorted({name for name, _ in latched} | needs))
             expected = known or Words("none", "无")
-            raise OrderRefused(failure("NOT_LATCHED", found=named, expected=expected))
+            raise CommandRefused(failure("NOT_LATCHED", found=named, expected=expected))
 
     def _clear_jam(self, asked: Asked) -> None:
         if not any(name == "JAM" for name, _ in self._record.latched):
-            raise OrderRefused(failure("NOT_LATCHED", found=Words("JAM", "“卡牌”")))
+            raise CommandRefused(failure("NOT_LATCHED", found=Words("JAM", "“卡牌”")))

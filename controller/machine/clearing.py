@@ -7,23 +7,23 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
-from controller.machine.asking import in_the_way, keeps_lift_up
+from controller.machine.asking import lift_obstruction, obstruction
 from controller.machine.record import Record
-from controller.machine.stops import SEEN_BY_PEOPLE, ends_an_attempt
+from controller.machine.stops import FAULTS_TO_ACKNOWLEDGE, is_attempt_reason
 from drivers.dealer import Dealer, Status
 from drivers.errors import DriverError
-from drivers.events import Doing
+from drivers.events import BoardActivity
 
 POLL_S = 0.5
 """How often the sensors are asked between attempts: is the set back in the hopper?"""
-FALL_S = 0.5
+CARD_FALL_TIMEOUT_S = 0.5
 """How long behind an attempt's end a card of it may still come to rest (provisional)."""
-TAKE_S = 60.0
+TAKE_TIMEOUT_S = 60.0
 """How long people may take to lift cards out before somebody is called (provisional)."""
-_AT_REST = (Doing.IDLE, Doing.STOPPED)
+_AT_REST = (BoardActivity.IDLE, BoardActivity.STOPPED)
 
 
-class Clearing:
+class TableClearing:
     """Waits at the sensors of one table until the machine is as the next step needs it.
 
     `ready` is set while both boards are there; `on_look` is called with every look while
@@ -38,36 +38,38 @@ class Clearing:
         on_look: Callable[[], object],
     ) -> None:
         self._record, self._dealer, self._ready = record, dealer, ready
-        self._on_look = on_look
+        self._on_status = on_look
 
     async def lift_down(self, *, set_back: bool) -> None:
         """Wait until the hands were taken, and the set lies in the hopper where that is due.
 
         What keeps the lift up, or lies where no card may be, for longer than TAKE_S is shown.
         """
-        overdue = _Overdue(self._record)
+        overdue = _OverdueFault(self._record)
         async for status in self.looks():
             self.show_openings(status)
-            overdue.see(_lasting(status))
+            overdue.see(_lasting_obstruction(status))
             back = not set_back or (status.sees_hopper and not status.lid_open)
-            if in_the_way(status) is None and back and status.doing in _AT_REST:
+            if obstruction(status) is None and back and status.doing in _AT_REST:
                 return
             await self._raise(status)
             await self._lower(status)
 
-    async def cleared_up(self, over_s: float) -> None:
+    async def wait_cleared(self, over_s: float) -> None:
         """Wait until nothing lies where no card may be, and the set is in the hopper.
 
         `over_s`: when the last attempt ended, by the loop's clock. A card that was on its way then
         may still fall. What is in the way for longer than TAKE_S is shown. A set may lie in the
         shuffler: a board without a line to the host may have drawn it in again.
         """
-        await asyncio.sleep(max(0.0, over_s + FALL_S - asyncio.get_running_loop().time()))
-        overdue = _Overdue(self._record)
+        await asyncio.sleep(
+            max(0.0, over_s + CARD_FALL_TIMEOUT_S - asyncio.get_running_loop().time())
+        )
+        overdue = _OverdueFault(self._record)
         async for status in self.looks():
             drawn_in = status.sees_shuffler and not (status.lid_open or status.estop)
-            overdue.see(_lasting(status) or ("PATH_NOT_CLEAR" if drawn_in else None))
-            self._on_look()
+            overdue.see(_lasting_obstruction(status) or ("PATH_NOT_CLEAR" if drawn_in else None))
+            self._on_status()
             if status.estop:
                 self._record.latch("ESTOP_PRESSED")
             closed = not (status.lid_open or status.estop)
@@ -77,14 +79,14 @@ class Clearing:
                 break
             await self._lower(status)
         for name, board in self._record.latched:
-            if not board and name not in SEEN_BY_PEOPLE and ends_an_attempt(name):
+            if not board and name not in FAULTS_TO_ACKNOWLEDGE and is_attempt_reason(name):
                 self._record.clear(name)
 
-    async def lift_home(self) -> None:
+    async def lower_empty_lift(self) -> None:
         """Bring an empty lift down: an earlier run of the daemon may have left it up."""
-        overdue = _Overdue(self._record)
+        overdue = _OverdueFault(self._record)
         async for status in self.looks():
-            overdue.see(keeps_lift_up(status))
+            overdue.see(lift_obstruction(status))
             if status.lift_down or any(status.sees_pockets) or not self._ready.is_set():
                 return
             await self._lower(status)
@@ -121,7 +123,7 @@ class Clearing:
             await asyncio.sleep(POLL_S)
 
 
-class _Overdue:
+class _OverdueFault:
     """Latches the one fault that has been there for longer than TAKE_S, and takes it down again."""
 
     def __init__(self, record: Record) -> None:
@@ -134,10 +136,10 @@ class _Overdue:
         if name != self._name:
             self._record.clear(self._name or "")
             self._name, self._since_s = name, self._loop.time()
-        if name is not None and self._loop.time() - self._since_s > TAKE_S:
+        if name is not None and self._loop.time() - self._since_s > TAKE_TIMEOUT_S:
             self._record.latch(name)
 
 
-def _lasting(status: Status) -> str | None:
+def _lasting_obstruction(status: Status) -> str | None:
     """Return what is to be shown where it lasts; an open lid or the e-stop is shown at once."""
-    return None if status.lid_open or status.estop else in_the_way(status)
+    return None if status.lid_open or status.estop else obstruction(status)

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from controller.journal.entries import Entry
 
-MOST_AWAY_MS = 24 * 3600 * 1000
+MAX_AWAY_MS = 24 * 3600 * 1000
 """The longest that a daemon counts as away: a longer gap is a wrong wall clock."""
 
 
@@ -19,23 +19,23 @@ class TableClock:
 
     def __init__(self, begins_ms: int = 0) -> None:
         self._loop = asyncio.get_running_loop()
-        self._began_s = self._loop.time()
-        self._begins_ms = begins_ms
+        self._started_s = self._loop.time()
+        self._offset_ms = begins_ms
 
     def __call__(self) -> int:
         """Return the milliseconds as of now."""
-        return self._begins_ms + round((self._loop.time() - self._began_s) * 1000)
+        return self._offset_ms + round((self._loop.time() - self._started_s) * 1000)
 
     def forward(self, by_ms: int) -> None:
         """Show `by_ms` more from now on, where a match of an older table comes."""
-        self._begins_ms += by_ms
+        self._offset_ms += by_ms
 
-    def time_of(self, at_ms: int) -> float:
+    def loop_time(self, at_ms: int) -> float:
         """Return the loop's time at which this clock shows `at_ms`."""
-        return self._began_s + (at_ms - self._begins_ms) / 1000
+        return self._started_s + (at_ms - self._offset_ms) / 1000
 
 
-def went_on(entries: Iterable[Entry], now: str) -> int:
+def resumed_ms(entries: Iterable[Entry], now: str) -> int:
     """Return what the clock of an earlier run would show at `now`, the wall's stamp.
 
     It shows the last moment of which the journal tells, and the time since then where the
@@ -48,13 +48,13 @@ def went_on(entries: Iterable[Entry], now: str) -> int:
             last = entry
     if last is None:
         return 0
-    return int(last.data["at_ms"]) + between_ms(last.time, now)
+    return int(last.data["at_ms"]) + elapsed_ms(last.time, now)
 
 
-def between_ms(earlier: str, later: str) -> int:
+def elapsed_ms(earlier: str, later: str) -> int:
     """Return the milliseconds from one wall stamp to a later one, 0 where they make no sense."""
     try:
         gap = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
     except (ValueError, TypeError):  # the latter: one of them says no zone
         return 0
-    return max(0, min(MOST_AWAY_MS, round(gap.total_seconds() * 1000)))
+    return max(0, min(MAX_AWAY_MS, round(gap.total_seconds() * 1000)))

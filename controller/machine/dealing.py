@@ -11,21 +11,21 @@ from collections.abc import Callable
 from typing import Any
 
 from controller.deal import effects as todo
-from controller.deal.attempt import Attempt, Stage, new_attempt, rerouted, step
+from controller.deal.attempt import Attempt, Stage, new_attempt, send_to_tray, step
 from controller.deal.ledger import OUTLETS, TRAY
-from controller.deal.sightings import Broken, Gated, PairLate, Seen
+from controller.deal.sightings import AttemptStopped, CardGated, LookOverdue, Seen
 from drivers.events import Outlet, Source
 from drivers.link import frames
 
-_MOVING = (todo.Shuffle, todo.Feed, todo.Route, todo.Reread, todo.AwaitPair)
+_MOTIONS = (todo.Shuffle, todo.Feed, todo.Route, todo.Reread, todo.AwaitLook)
 """What waits while the table is held; the end of an attempt does not."""
-_OUTLET = dict(zip(OUTLETS, Outlet, strict=True))
-PAIR_S = 0.3
+_OUTLET_CODES = dict(zip(OUTLETS, Outlet, strict=True))
+LOOK_TIMEOUT_S = 0.3
 """A card that only one of window and reader saw has the boards' counts compared after this
 long, unless said otherwise: where they agree it goes to the tray."""
 
 
-class Dealing:
+class CardLoop:
     """Carries one attempt from BEGIN to its end, over two boards.
 
     `dealer` and `reader` put a command on their board's line; `stop` stops all
@@ -53,51 +53,51 @@ class Dealing:
         on_alone: Callable[[int], None],
         on_end: Callable[[Attempt], None],
         on_change: Callable[[], None],
-        pair_s: float = PAIR_S,
+        pair_s: float = LOOK_TIMEOUT_S,
     ) -> None:
         self.number = number
         self.attempt = new_attempt(sequence, passes)
         self.quiet = False
-        self._held = False
+        self._is_paused = False
         self._dealer, self._reader, self._stop = dealer, reader, stop
-        self._on_check, self._on_end, self._on_change = on_check, on_end, on_change
-        self._on_alone, self._pair_s = on_alone, pair_s
+        self._on_count_due, self._on_end, self._on_change = on_check, on_end, on_change
+        self._on_look_overdue, self._look_timeout_s = on_alone, pair_s
         self._loop = asyncio.get_running_loop()
-        self._pair: asyncio.TimerHandle | None = None
-        self._carry_out: dict[type[Any], Callable[[Any], None]] = {
+        self._look_timer: asyncio.TimerHandle | None = None
+        self._effect_handlers: dict[type[Any], Callable[[Any], None]] = {
             todo.Shuffle: lambda e: dealer(frames.Shuffle(number, e.passes)),
             todo.Feed: self._feed,
             todo.Route: self._route,
             todo.Reread: lambda e: reader(frames.Reread(number, e.index)),
-            todo.AwaitPair: self._await_pair,
+            todo.AwaitLook: self._await_look,
             todo.Check: lambda e: on_check(),
-            todo.Hold: lambda e: self._end(),
-            todo.Refuse: self._refuse,
+            todo.HoldHands: lambda e: self._end(),
+            todo.RefuseHands: self._refuse,
         }
 
     def told(self, seen: Seen) -> None:
         """Take what the dealer board saw; while `quiet`, what it had seen before."""
-        (self._retell if self.quiet else self.see)(seen)
+        (self._replay if self.quiet else self.see)(seen)
 
     def see(self, seen: Seen) -> None:
         """Let the attempt take a sighting, and do at once what it asks for."""
         self.attempt, effects = step(self.attempt, seen)
         for effect in () if self.quiet else effects:
-            if not (self._held and isinstance(effect, _MOVING)):
-                self._carry_out[type(effect)](effect)
+            if not (self._is_paused and isinstance(effect, _MOTIONS)):
+                self._effect_handlers[type(effect)](effect)
         self._on_change()
 
     def broken(self, reason: str) -> None:
         """End the attempt for a reason outside the cards."""
-        self.see(Broken(reason))
+        self.see(AttemptStopped(reason))
 
-    def is_alone(self, index: int) -> bool:
+    def is_look_overdue(self, index: int) -> bool:
         """Return whether only one board has reported a card, and the wait for the other is over.
 
         False while a new wait runs (for a second look), and while the table is held: the counts
         are compared again afterwards.
         """
-        if self._pair is not None or self._held:
+        if self._look_timer is not None or self._is_paused:
             return False
         early = self.attempt.early
         newest = self.attempt.ledger.cards[-1:]
@@ -106,17 +106,17 @@ class Dealing:
 
     def alone(self, index: int) -> None:
         """Wait no more for the other board's word on a card: the tray gives it a second look."""
-        self.see(PairLate(index))
+        self.see(LookOverdue(index))
 
     def hold(self) -> None:
         """Stop all motion; `end_hold` goes on from where it stands."""
-        self._held = True
+        self._is_paused = True
         self.close()
         self._stop()
 
     def end_hold(self) -> None:
         """Let the cards go on that `hold` stopped."""
-        self._held = False
+        self._is_paused = False
         self.resume()
 
     def resume(self) -> None:
@@ -126,7 +126,7 @@ class Dealing:
         held stays so.
         """
         attempt = self.attempt
-        if self.quiet or self._held:
+        if self.quiet or self._is_paused:
             return
         if attempt.stage is Stage.SHUFFLING:
             self._dealer(frames.Shuffle(self.number, attempt.passes))
@@ -134,23 +134,23 @@ class Dealing:
             return
         self._feed(todo.Feed(attempt.upto, tray=attempt.stage is Stage.REFEEDING))
         if attempt.early is not None:
-            self._await_pair(todo.AwaitPair(attempt.early.index))
+            self._await_look(todo.AwaitLook(attempt.early.index))
             return
         for card in attempt.ledger.cards[-1:]:
             if card.route is None:
                 self._reader(frames.Reread(self.number, card.index))
-                self._await_pair(todo.AwaitPair(card.index))
+                self._await_look(todo.AwaitLook(card.index))
             elif card.gated is None:
                 self._route(todo.Route(card.index, card.route))
 
-    def _retell(self, seen: Seen) -> None:
+    def _replay(self, seen: Seen) -> None:
         """Let the attempt take a sighting that an earlier run may have acted on.
 
         Only what the sensors saw was written down, not that a patience ended: a card that
         went to the tray without a route waited for its look in vain.
         """
-        if isinstance(seen, Gated) and seen.outlet == TRAY and self._routeless(seen.index):
-            self.see(PairLate(seen.index))
+        if isinstance(seen, CardGated) and seen.outlet == TRAY and self._has_no_route(seen.index):
+            self.see(LookOverdue(seen.index))
         self.see(seen)
 
     def adopt(self, index: int, outlet: str) -> bool:
@@ -165,9 +165,9 @@ class Dealing:
         if outlet != TRAY:
             return False
         if card.route is None:
-            self.see(PairLate(index))
+            self.see(LookOverdue(index))
         else:
-            self.attempt = rerouted(self.attempt, index)
+            self.attempt = send_to_tray(self.attempt, index)
         return True
 
     def go_on(self) -> None:
@@ -178,37 +178,39 @@ class Dealing:
             self._stop()
             self._end()
         elif attempt.stage is Stage.CHECKING:
-            self._on_check()
+            self._on_count_due()
         else:
             self.resume()
 
-    def _routeless(self, index: int) -> bool:
+    def _has_no_route(self, index: int) -> bool:
         card = self.attempt.ledger.card(index)
         return card is not None and card.route is None
 
     def close(self) -> None:
         """Leave no timer behind."""
-        if self._pair is not None:
-            self._pair.cancel()
-            self._pair = None
+        if self._look_timer is not None:
+            self._look_timer.cancel()
+            self._look_timer = None
 
     def _feed(self, feed: todo.Feed) -> None:
         source = Source.TRAY if feed.tray else Source.HOPPER
         self._dealer(frames.Feed(self.number, source, feed.upto))
 
     def _route(self, route: todo.Route) -> None:
-        self._dealer(frames.Route(self.number, route.index, _OUTLET[route.outlet]))
+        self._dealer(frames.Route(self.number, route.index, _OUTLET_CODES[route.outlet]))
         self.close()
 
-    def _await_pair(self, wait: todo.AwaitPair) -> None:
+    def _await_look(self, wait: todo.AwaitLook) -> None:
         self.close()
-        self._pair = self._loop.call_later(self._pair_s, self._waited, wait.index)
+        self._look_timer = self._loop.call_later(
+            self._look_timeout_s, self._on_look_timeout, wait.index
+        )
 
-    def _waited(self, index: int) -> None:
-        self._pair = None
-        self._on_alone(index)
+    def _on_look_timeout(self, index: int) -> None:
+        self._look_timer = None
+        self._on_look_overdue(index)
 
-    def _refuse(self, refuse: todo.Refuse) -> None:
+    def _refuse(self, refuse: todo.RefuseHands) -> None:
         self._stop()
         self._end()
 

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from controller.machine.attempt_book import AttemptBook, DealPlan, Lead
-from controller.machine.attempt_run import AttemptRun, Fixtures
+from controller.machine.attempt_book import AttemptPlan, AttemptWriter, Lead
+from controller.machine.attempt_run import AttemptDeps, AttemptRun
 from controller.machine.card_sets import next_set
-from controller.machine.clearing import POLL_S, Clearing
-from controller.machine.due import Due, next_due
-from controller.machine.hands_kept import HandsKept
+from controller.machine.clearing import POLL_S, TableClearing
+from controller.machine.due import Due, next_deal
+from controller.machine.hands_kept import UnopenedHands
 from controller.machine.order.desk import Order, uncut_reason
-from controller.machine.play import Wanted, awaits_cut, needed
+from controller.machine.play import DealId, is_cut_awaited, needed
 from controller.machine.release import Release
-from controller.machine.stops import SEEN_BY_PEOPLE
+from controller.machine.stops import FAULTS_TO_ACKNOWLEDGE
 from controller.machine.table import Table
 from controller.machine.take_over import agree, left_open
 from controller.match.events import ReleaseOrdered
@@ -40,7 +40,7 @@ class Start(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Custom:
+class DealSettings:
     """How deals are dealt at this table, by its configuration.
 
     `practice` names what is dealt without a match; `sets` are its sets by id, with their
@@ -57,27 +57,29 @@ class Custom:
 class Deals:
     """Deals at one table, from order to order."""
 
-    def __init__(self, fixtures: Fixtures, table: Table, custom: Custom) -> None:
-        self._at, self._table, self._custom = fixtures, table, custom
+    def __init__(self, fixtures: AttemptDeps, table: Table, custom: DealSettings) -> None:
+        self._at, self._table, self._settings = fixtures, table, custom
         self._record = fixtures.bindings.record
         self._profile = fixtures.bindings.profile
-        self._news = asyncio.Event()
-        self._homed = False
-        self._clearing = Clearing(self._record, fixtures.dealer, table.ready, self._barred)
-        self._kept = HandsKept(fixtures.bindings, custom.practice)
-        self._due: Due | None = None
-        self._waits_for: Due | None = None
-        self._over_s = 0.0
+        self._match_news = asyncio.Event()
+        self._is_lift_lowered = False
+        self._clearing = TableClearing(
+            self._record, fixtures.dealer, table.ready, self._is_set_barred
+        )
+        self._unopened_hands = UnopenedHands(fixtures.bindings, custom.practice)
+        self._present_deal: Due | None = None
+        self._startable_deal: Due | None = None
+        self._last_end_s = 0.0
 
     @property
-    def waits_for(self) -> Due | None:
+    def startable_deal(self) -> Due | None:
         """The deal that an order may begin now; None: no order can begin one."""
-        return self._waits_for
+        return self._startable_deal
 
     @property
     def loaded(self) -> CardSetState:
         """The set that lies in the machine, or is to be laid into it."""
-        state, custom = self._record.state, self._custom
+        state, custom = self._record.state, self._settings
         return next_set(state.sets, state.loaded, state.used, custom.sets, ahead=custom.ahead)
 
     @property
@@ -87,29 +89,29 @@ class Deals:
 
     def changed(self) -> None:
         """Take the match as it stands now: hands that it needs no more are void or shown."""
-        self._news.set()
+        self._match_news.set()
         self._table.out.changed()
-        self._kept.changed()
+        self._unopened_hands.changed()
         self._void_if_not_needed()
 
     def _void_if_not_needed(self) -> None:
-        run, due = self._table.run, self._due
+        run, due = self._table.run, self._present_deal
         if run is None or due is None or due.practice:
             return
-        play, deal = self._record.play, Wanted(due.match_id, due.deal)
-        in_vain = run.book.has("cut") and awaits_cut(play, deal)
+        play, deal = self._record.play, DealId(due.match_id, due.deal)
+        in_vain = run.book.has("cut") and is_cut_awaited(play, deal)
         if in_vain or not needed(play, deal):
             run.broken("NOT_NEEDED")
 
     @property
     def is_practice(self) -> bool:
         """Whether the attempt under way belongs to no match."""
-        return self._due is None or self._due.practice
+        return self._present_deal is None or self._present_deal.practice
 
     @property
     def is_ahead(self) -> bool:
         """Whether the attempt under way is of a deal that is not due yet."""
-        match, due = self._record.play.match, self._due
+        match, due = self._record.play.match, self._present_deal
         return match is not None and due is not None and not due.practice and match.deal < due.deal
 
     @property
@@ -119,7 +121,7 @@ class Deals:
 
     def cutters(self) -> tuple[Seat, ...]:
         """Return who may cut the present attempt, whose word it is first; () for anybody."""
-        match, due = self._record.play.match, self._due
+        match, due = self._record.play.match, self._present_deal
         if match is None or due is None or due.practice:
             return ()
         if self.is_ahead:  # its rulebook's cutter is not known yet (provisional)
@@ -129,64 +131,64 @@ class Deals:
     def stopped(self, reason: str) -> None:
         """Take an open lid or a pressed e-stop, as the panel tells."""
         self._table.broken(reason)
-        if reason in SEEN_BY_PEOPLE:
+        if reason in FAULTS_TO_ACKNOWLEDGE:
             self._record.latch(reason)
 
     def close(self) -> None:
         """Leave no task behind."""
         self._table.out.leave()
-        self._kept.leave()
+        self._unopened_hands.leave()
 
     async def deal_on(self) -> None:
         """Deal until cancelled. Raises StorageFailed."""
         self._table.left = list(left_open(self._at))
-        self._kept.sweep([left.number for left in self._table.left])
+        self._unopened_hands.sweep([left.number for left in self._table.left])
         while self._table.left:
             left = self._table.left.pop(0)
-            self._due = _due_of(left.book.plan, self._custom.practice)
+            self._present_deal = _deal_of_plan(left.book.plan, self._settings.practice)
             self._table.run = left
             await agree(left, self._clearing.looks)
             self._void_if_not_needed()  # what voids it may have come while no daemon ran
-            await self._play(left, None)
+            await self._complete_attempt(left, None)
         while True:
             await self._table.ready.wait()
-            start = await self._next()
+            start = await self._next_start()
             if start is not None:
-                await self._one_attempt(start)
+                await self._run_attempt(start)
 
     # Before an attempt.
 
-    async def _next(self) -> Start | None:
+    async def _next_start(self) -> Start | None:
         """Return the next deal once it may begin; None: look again."""
         await self._table.out.settled()
-        barred = self._barred()
-        due = self._next_due()
+        barred = self._is_set_barred()
+        due = self._next_deal()
         if due is None or (self._table.out.run is not None and not due.ahead):
-            await self._look_on()
+            await self._watch_hopper()
             return None
         if due.again:
-            await self._clearing.cleared_up(self._over_s)
-        elif not self._homed:
-            await self._clearing.lift_home()
-            self._homed = True
-        if barred or self._barred() or self._without_chief() or self._record.state.pauses:
-            await self._look_on()
+            await self._clearing.wait_cleared(self._last_end_s)
+        elif not self._is_lift_lowered:
+            await self._clearing.lower_empty_lift()
+            self._is_lift_lowered = True
+        if barred or self._is_set_barred() or self._has_no_chief() or self._record.state.pauses:
+            await self._watch_hopper()
             return None
         self._record.clear("SET_TOO_EARLY")  # from here on it is welcome
-        order = None if due.by_itself else await self._ordered(due)
+        order = None if due.by_itself else await self._await_start(due)
         away = not self._table.ready.is_set()
-        if away or due != self._next_due():  # while somebody cleared up, or gave the order
+        if away or due != self._next_deal():  # while somebody cleared up, or gave the order
             if order is not None:
                 order.refuse("BOARD_AWAY" if away else "NO_DEAL_DUE")
             return None
         return Start(due, order) if due.by_itself or order is not None else None
 
-    def _next_due(self) -> Due | None:
+    def _next_deal(self) -> Due | None:
         """Return the deal that is to be dealt next, as the match stands now."""
-        state, play, custom = self._record.state, self._record.play, self._custom
-        return next_due(state, play, custom.practice, ahead=custom.ahead)
+        state, play, custom = self._record.state, self._record.play, self._settings
+        return next_deal(state, play, custom.practice, ahead=custom.ahead)
 
-    def _barred(self) -> bool:
+    def _is_set_barred(self) -> bool:
         """Tell whether the set in the machine may not be dealt with, and show it."""
         loaded = self.loaded
         evidence = {"found": loaded.id}
@@ -195,50 +197,50 @@ class Deals:
         self._record.show("SET_BARRED", bool(loaded.barred), evidence)
         return bool(loaded.barred)
 
-    def _without_chief(self) -> bool:
+    def _has_no_chief(self) -> bool:
         """Tell whether no chief is admitted whom an attempt could be sealed to, and show it."""
         without = self.chief is None
         self._record.show("NO_CHIEF", without)
         return without
 
-    async def _ordered(self, due: Due) -> Order | None:
+    async def _await_start(self, due: Due) -> Order | None:
         """Wait for the order to begin `due`; None where something else is due by then."""
-        self._waits_for = due
-        self._news.clear()
+        self._startable_deal = due
+        self._match_news.clear()
         self._at.on_change()
         ordered = asyncio.ensure_future(self._at.desk.take("start_deal"))
         try:
-            while not (ordered.done() or self._news.is_set() or self._without_chief()):
-                await self._wait({ordered})
+            while not (ordered.done() or self._match_news.is_set() or self._has_no_chief()):
+                await self._wait_for_news({ordered})
                 with suppress(DriverError):
                     self._clearing.show_openings(await self._at.dealer.status())
             return ordered.result() if ordered.done() else None
         finally:
             ordered.cancel()
-            self._waits_for = None
+            self._startable_deal = None
 
-    async def _look_on(self) -> None:
+    async def _watch_hopper(self) -> None:
         """Wait for news while people have the cards, and keep their evidence from the hopper."""
-        self._news.clear()
+        self._match_news.clear()
         with suppress(DriverError):
             status = await self._at.dealer.status()
             self._clearing.show_openings(status)
-            early = status.sees_hopper and self._cards_are_evidence()
+            early = status.sees_hopper and self._is_evidence_needed()
             self._record.show("SET_TOO_EARLY", early)
             if self._table.out.left and status.sees_hopper and status.lift_down:
                 await self._table.out.close()  # played at another table, and its cards are back
-        await self._wait(set())
+        await self._wait_for_news(set())
 
-    def _cards_are_evidence(self) -> bool:
+    def _is_evidence_needed(self) -> bool:
         """Tell whether the cards on the table may still be needed to judge by."""
         match = self._record.play.match
-        if match is None or match.by_hand or self._custom.ahead:
+        if match is None or match.by_hand or self._settings.ahead:
             return False  # by hand the set on the table never came out of this machine's lift
         return match.phase in AT_THE_TABLE
 
-    async def _wait(self, others: set[asyncio.Future[Order]]) -> None:
+    async def _wait_for_news(self, others: set[asyncio.Future[Order]]) -> None:
         """Wait for news, for one of `others`, or until the sensors are to be asked again."""
-        news = asyncio.ensure_future(self._news.wait())
+        news = asyncio.ensure_future(self._match_news.wait())
         waiting: set[asyncio.Future[Any]] = {news, *others}
         try:
             await asyncio.wait(waiting, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
@@ -247,17 +249,17 @@ class Deals:
 
     # An attempt.
 
-    async def _one_attempt(self, start: Start) -> None:
+    async def _run_attempt(self, start: Start) -> None:
         chief = self.chief  # as the roster is in the moment of the commitment
         if chief is None:
             if start.order is not None:
                 start.order.refuse("NO_CHIEF")
             return
-        due = self._due = start.due
-        known = self._table.attempts_known
+        due = self._present_deal = start.due
+        known = self._table.known_attempts
         number = max(self._record.state.attempts, *known, 0) + 1
         loaded = self.loaded
-        plan = DealPlan(
+        plan = AttemptPlan(
             match_id=due.match_id,
             deal=due.deal,
             number=number,
@@ -267,10 +269,10 @@ class Deals:
         )
         self._record.clear("TWO_MISDEALS")
         uncut = None if start.order is None else uncut_reason(start.order)
-        run = AttemptRun(self._at, AttemptBook.new(self._at.bindings, plan, chief))
-        await self._play(run, uncut, start.order)
+        run = AttemptRun(self._at, AttemptWriter.new(self._at.bindings, plan, chief))
+        await self._complete_attempt(run, uncut, start.order)
 
-    async def _play(
+    async def _complete_attempt(
         self, run: AttemptRun, uncut: str | None = None, start: Order | None = None
     ) -> None:
         """Take an attempt from where it stands to its end."""
@@ -278,11 +280,11 @@ class Deals:
         watching = asyncio.ensure_future(self._show_openings_until_cut(run))
         try:
             if await run.run(uncut, start) is Outcome.OK:
-                await self._hand_out(run)
+                await self._release_hands(run)
         finally:
             watching.cancel()
-            self._table.run = self._due = None
-            self._over_s = asyncio.get_running_loop().time()
+            self._table.run = self._present_deal = None
+            self._last_end_s = asyncio.get_running_loop().time()
 
     async def _show_openings_until_cut(self, run: AttemptRun) -> None:
         """Show what is open while a cut is waited for: an alert that stays keeps people from it."""
@@ -291,14 +293,16 @@ class Deals:
                 return
             self._clearing.show_openings(status)
 
-    async def _hand_out(self, run: AttemptRun) -> None:
+    async def _release_hands(self, run: AttemptRun) -> None:
         """Let held hands out by order, and see the lift down again."""
-        due, out = self._due, self._table.out
+        due, out = self._present_deal, self._table.out
         assert due is not None  # it was dealt for something
-        watching = asyncio.ensure_future(self._keep_hopper_free(run))
+        watching = asyncio.ensure_future(self._watch_hopper_while_held(run))
         try:
             gone = await Release(self._at, run).let_out(
-                lambda: self._lead(run.book.deal), self._ordered_release, self._waited
+                lambda: self._lead_rule(run.book.deal),
+                self._write_release_ordered,
+                self._waiting_times,
             )
         finally:
             watching.cancel()
@@ -307,25 +311,25 @@ class Deals:
         out.changed()
         await out.settled()  # the hands before are shown before these are anybody's
         self._table.run = None
-        out.take(run, None if due.practice else Wanted(due.match_id, due.deal))
+        out.take(run, None if due.practice else DealId(due.match_id, due.deal))
         if self._table.left:
             return  # another attempt was begun behind it: the lift was down by then
         await self._clearing.lift_down(set_back=due.practice)
         if due.practice:
             await out.close()
 
-    def _ordered_release(self) -> None:
+    def _write_release_ordered(self) -> None:
         """Tell the match that its hands are on their way out; the desk has asked it."""
-        due = self._due
+        due = self._present_deal
         if due is not None and not due.practice:
             self._record.happened(ReleaseOrdered(at_ms=self._record.clock()))
 
-    def _waited(self) -> dict[str, int]:
+    def _waiting_times(self) -> dict[str, int]:
         """Return how long people waited for the hands that go out; nothing in practice."""
         waited = self._record.play.waited
         return {} if waited is None or self.is_practice else msgspec.to_builtins(waited)
 
-    async def _keep_hopper_free(self, run: AttemptRun) -> None:
+    async def _watch_hopper_while_held(self, run: AttemptRun) -> None:
         """Say while hands are held that no set may lie in the hopper: they would not come out."""
         try:
             async for status in self._clearing.looks():
@@ -335,7 +339,7 @@ class Deals:
         finally:
             self._record.clear("SET_TOO_EARLY")
 
-    def _lead(self, deal: int) -> Lead:
+    def _lead_rule(self, deal: int) -> Lead:
         """Return how the release of a deal says who leads; of one dealt ahead it is not known."""
         if isinstance(self._profile, BigTwoProfile):
             return "holder"
@@ -346,5 +350,5 @@ class Deals:
         return "turn_up" if first and self._profile.turnup.deal1 else "none"
 
 
-def _due_of(plan: DealPlan, practice: str) -> Due:
+def _deal_of_plan(plan: AttemptPlan, practice: str) -> Due:
     return Due(match_id=plan.match_id, deal=plan.deal, practice=plan.match_id == practice)

@@ -12,23 +12,23 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from controller.bridge import (
-    GATEWAY_LINE,
+    MAX_GATEWAY_LINE_BYTES,
     SOCKET_NAME,
     AskMetricsMessage,
-    BridgeError,
     CommandMessage,
-    FromMachine,
+    GatewayProtocolError,
     HelloMessage,
     Lines,
+    MachineMessage,
     MetricsMessage,
     ReplyMessage,
-    from_gateway,
+    decode_gateway_line,
     public,
     to_line,
 )
 from controller.loggers import structlog
 from controller.messages import Command, Event, Reply, State
-from controller.users import peer_uid, peers_of
+from controller.users import allowed_peer_uids, peer_uid
 
 MOST_UNSENT = 1 << 22
 """Bytes a gateway may leave unread; one that does not keep up is let go and comes again."""
@@ -57,8 +57,8 @@ class Door:
         self._order = order
         self._state = state
         self._metrics = metrics
-        self._peers = peers_of(None) if peers is None else peers
-        self._gateways: set[_Gateway] = set()
+        self._allowed_uids = allowed_peer_uids(None) if peers is None else peers
+        self._gateways: set[_Connection] = set()
 
     @asynccontextmanager
     async def serving(self, folder: Path, group: int | None = None) -> AsyncIterator[None]:
@@ -70,7 +70,7 @@ class Door:
         # A killed machine leaves its socket; the journal's lock says that there is only one of us.
         path.unlink(missing_ok=True)
         loop = asyncio.get_running_loop()
-        server = await loop.create_unix_server(lambda: _Gateway(self), str(path))
+        server = await loop.create_unix_server(lambda: _Connection(self), str(path))
         if group is not None and path.stat().st_gid != group:
             os.chown(path, -1, group)
         path.chmod(0o600 if group is None else 0o660)
@@ -89,69 +89,69 @@ class Door:
             for gateway in list(self._gateways):
                 gateway.send(line)
 
-    def believes(self, uid: int) -> bool:
+    def is_allowed(self, uid: int) -> bool:
         """Tell whether a gateway may be this user."""
-        return uid in self._peers
+        return uid in self._allowed_uids
 
-    def joined(self, gateway: "_Gateway") -> None:
+    def joined(self, gateway: "_Connection") -> None:
         """Tell a new gateway who is here and how things stand."""
         self._gateways.add(gateway)
         gateway.send(to_line(self._hello))
         gateway.send(to_line(public(self._state())))
 
-    def left(self, gateway: "_Gateway") -> None:
+    def left(self, gateway: "_Connection") -> None:
         """Forget a gateway."""
         self._gateways.discard(gateway)
 
-    def tell_metrics(self, gateway: "_Gateway") -> None:
+    def send_metrics(self, gateway: "_Connection") -> None:
         """Send a gateway the machine's numbers."""
         if self._metrics is not None:
             unsent = sum(each.unsent for each in self._gateways)
             gateway.send(to_line(self._metrics(unsent)))
 
-    async def answer(self, gateway: "_Gateway", message: CommandMessage) -> None:
+    async def answer(self, gateway: "_Connection", message: CommandMessage) -> None:
         """Carry out a command and send its answer back."""
         reply = await self._order(message.body)
-        line: FromMachine = ReplyMessage(message.ref, reply)
+        line: MachineMessage = ReplyMessage(message.ref, reply)
         gateway.send(to_line(line))
 
 
-class _Gateway(asyncio.Protocol):
+class _Connection(asyncio.Protocol):
     """One connection from a gateway."""
 
     def __init__(self, door: Door) -> None:
-        self._door = door
-        self._lines = Lines(GATEWAY_LINE)
+        self._socket = door
+        self._lines = Lines(MAX_GATEWAY_LINE_BYTES)
         self._transport: asyncio.Transport | None = None
         self._answers: set[asyncio.Task[None]] = set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         uid = peer_uid(transport.get_extra_info("socket"))
-        if not self._door.believes(uid):
+        if not self._socket.is_allowed(uid):
             _log.warning("stranger at the machine's socket", uid=uid)
             transport.abort()
             return
         self._transport = transport
-        self._door.joined(self)
+        self._socket.joined(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        self._door.left(self)
+        self._socket.left(self)
         for answer in self._answers:
             answer.cancel()
 
     def data_received(self, data: bytes) -> None:
         try:
             for line in self._lines.take(data):
-                message = from_gateway(line)
+                message = decode_gateway_line(line)
                 if isinstance(message, AskMetricsMessage):
-                    self._door.tell_metrics(self)
+                    self._socket.send_metrics(self)
                     continue
-                task = asyncio.ensure_future(self._door.answer(self, message))
+                task = asyncio.ensure_future(self._socket.answer(self, message))
                 self._answers.add(task)
                 task.add_done_callback(self._answers.discard)
-        except BridgeError as error:
+        except GatewayProtocolError as error:
             _log.warning("gateway let go", why=str(error))
             self.close()
 

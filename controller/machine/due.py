@@ -2,15 +2,15 @@
 
 import msgspec
 
-from controller.machine.play import Play, wanted, wanted_ahead
+from controller.machine.play import Play, deal_to_prepare, wanted
 from controller.machine.state import TableState
 from controller.match.phase import Phase
 from controller.messages import Outcome
 
-TWICE = 2
+MISDEALS_BEFORE_CALL = 2
 """Misdeals in a row after which a person decides, not the machine (provisional)."""
 
-_FAILED = (Outcome.MISDEAL, Outcome.VOID)
+_FAILED_OUTCOMES = (Outcome.MISDEAL, Outcome.VOID)
 
 
 class Due(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -29,36 +29,36 @@ class Due(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     practice: bool = False
 
 
-def next_due(state: TableState, play: Play, practice: str, *, ahead: bool) -> Due | None:
+def next_deal(state: TableState, play: Play, practice: str, *, ahead: bool) -> Due | None:
     """Return the deal that is to be dealt; None while the match waits for people.
 
     `practice` names what is dealt without a match. `ahead`: deals may be dealt ahead.
     """
     if play.match is None or play.match.phase is Phase.SIGNED:
         last = (state.deal or 0) if state.match == practice else 0
-        deal = last if _failed(state, practice, last) else last + 1
-        return _due(state, practice, deal, practice=True)
+        deal = last if _has_failed(state, practice, last) else last + 1
+        return _new_next_deal(state, practice, deal, practice=True)
     now = wanted(play)
     if now is not None:
-        return _due(state, now.match_id, now.deal)
-    early = wanted_ahead(play) if ahead else None
-    return None if early is None else _due(state, early.match_id, early.deal, ahead=True)
+        return _new_next_deal(state, now.match_id, now.deal)
+    early = deal_to_prepare(play) if ahead else None
+    return None if early is None else _new_next_deal(state, early.match_id, early.deal, ahead=True)
 
 
-def _due(
+def _new_next_deal(
     state: TableState, match_id: str, deal: int, *, ahead: bool = False, practice: bool = False
 ) -> Due:
-    same = _failed(state, match_id, deal)
+    same = _has_failed(state, match_id, deal)
     return Due(
         match_id=match_id,
         deal=deal,
-        again=state.outcome in _FAILED,
-        by_itself=same and state.misdeals_in_a_row < TWICE,
+        again=state.outcome in _FAILED_OUTCOMES,
+        by_itself=same and state.misdeals_in_a_row < MISDEALS_BEFORE_CALL,
         ahead=ahead,
         practice=practice,
     )
 
 
-def _failed(state: TableState, match_id: str, deal: int) -> bool:
+def _has_failed(state: TableState, match_id: str, deal: int) -> bool:
     """Tell whether the last attempt was one of this deal, and gave no hands."""
-    return (state.match, state.deal) == (match_id, deal) and state.outcome in _FAILED
+    return (state.match, state.deal) == (match_id, deal) and state.outcome in _FAILED_OUTCOMES

@@ -5,16 +5,16 @@ from collections.abc import Awaitable, Callable
 from controller.machine.calling import end_calls
 from controller.machine.cut_counter import CutCounter
 from controller.machine.lamps import lamps
-from controller.machine.order.desk import OrderDesk
+from controller.machine.order.desk import CommandProcessor
 from controller.machine.public.waiting import waiting_for
 from controller.machine.record import Record
 from controller.match.phase import BEFORE_RELEASE
 from controller.messages import Phase, Seat
-from drivers.panel import Act, Key, Lamps, Panel, PanelLost, PanelPins, Press, Switch
+from drivers.panel import Act, Key, Lamps, Panel, PanelLost, PanelPins, Press, SwitchChange
 
-_STOPS = {"lid": "LID_OPENED", "estop": "ESTOP_PRESSED"}
-_LATCHED = "PANEL_LOST"
-MEANT_MS = 3000
+_SWITCH_FAULTS = {"lid": "LID_OPENED", "estop": "ESTOP_PRESSED"}
+_PANEL_FAULT = "PANEL_LOST"
+RELEASE_DELAY_MS = 3000
 """So long hands are ready before a press lets them out (provisional)."""
 
 
@@ -30,28 +30,32 @@ class Front:
         self,
         *,
         record: Record,
-        desk: OrderDesk,
+        desk: CommandProcessor,
         counter: CutCounter,
         cutters: Callable[[], tuple[Seat, ...]],
         phase: Callable[[], Phase],
         stopped: Callable[[str], None],
     ) -> None:
-        self._record, self._desk, self._phase, self._stopped = record, desk, phase, stopped
+        self._record, self._desk, self._phase, self._report_switch = record, desk, phase, stopped
         self._counter, self._cutters = counter, cutters
         self._number: int | None = None
-        self._shown: Lamps | None = None
+        self._lamps_shown: Lamps | None = None
         self._panel: Panel | None = None
 
     async def open(self, pins: PanelPins, factory: Callable[[], Awaitable[object]]) -> None:
         """Take the pins, or show that they cannot be had."""
         try:
             self._panel = Panel(
-                pins, await factory(), self._press, on_switch=self._switch, on_lost=self._lost
+                pins,
+                await factory(),
+                self._press,
+                on_switch=self._on_panel_switch,
+                on_lost=self._on_panel_lost,
             )
         except PanelLost as error:
-            self._lost(error)
+            self._on_panel_lost(error)
         else:
-            self._record.clear(_LATCHED)
+            self._record.clear(_PANEL_FAULT)
             self.show()
 
     def show(self) -> None:
@@ -59,13 +63,13 @@ class Front:
         if self._panel is None:
             return
         wanted = lamps(self._record.state, self._record.shown, self._phase())
-        if wanted == self._shown:
+        if wanted == self._lamps_shown:
             return
-        self._shown = wanted
+        self._lamps_shown = wanted
         try:
             self._panel.show(wanted)
         except PanelLost as error:
-            self._lost(error)
+            self._on_panel_lost(error)
 
     def close(self) -> None:
         """Give the pins back."""
@@ -75,13 +79,13 @@ class Front:
 
     def _press(self, press: Press) -> None:
         if press.key is Key.GREEN and press.seat is not None:
-            self._green(press.seat, press.act)
+            self._on_green(press.seat, press.act)
         elif press.act is Act.DOWN and press.key is Key.START:
             self._desk.press("start_deal")
         elif press.act is Act.DOWN and press.seat is not None:
             self._desk.press("call", seat=press.seat)
 
-    def _green(self, seat: Seat, act: Act) -> None:
+    def _on_green(self, seat: Seat, act: Act) -> None:
         """Take a green button. A cut is the number that stood there when it went down."""
         if act is Act.DOWN:
             self._number = self._counter.shown
@@ -114,13 +118,13 @@ class Front:
         Hands that were dealt ahead are ready in the moment when the second side confirms.
         """
         play, now_ms = self._record.play, self._record.clock()
-        if play.match is None or now_ms - play.since_ms >= MEANT_MS:
+        if play.match is None or now_ms - play.since_ms >= RELEASE_DELAY_MS:
             self._desk.press("release")
 
-    def _switch(self, switch: Switch) -> None:
+    def _on_panel_switch(self, switch: SwitchChange) -> None:
         if switch.on:
-            self._stopped(_STOPS[switch.what])
+            self._report_switch(_SWITCH_FAULTS[switch.what])
 
-    def _lost(self, error: PanelLost) -> None:
+    def _on_panel_lost(self, error: PanelLost) -> None:
         self.close()
-        self._record.latch(_LATCHED, {"found": error.why})
+        self._record.latch(_PANEL_FAULT, {"found": error.why})

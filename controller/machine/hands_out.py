@@ -8,19 +8,19 @@ import asyncio
 
 from controller.journal.errors import StorageFailed
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.play import Wanted, dealt_again, over
+from controller.machine.play import DealId, dealt_again, over
 from controller.machine.record import Record
 from controller.vault.exchange import DealtHands
 
 
-class HandsOut:
+class HandsWithPlayers:
     """The attempt whose hands the players hold, if any."""
 
     def __init__(self, record: Record) -> None:
         self._record = record
         self._run: AttemptRun | None = None
-        self._deal: Wanted | None = None
-        self._closing: asyncio.Task[None] | None = None
+        self._deal: DealId | None = None
+        self._close_task: asyncio.Task[None] | None = None
 
     @property
     def run(self) -> AttemptRun | None:
@@ -41,7 +41,7 @@ class HandsOut:
             return None  # the match is with another deal by now
         return DealtHands(run.book.vault, run.book.sequence)
 
-    def take(self, run: AttemptRun, deal: Wanted | None) -> None:
+    def take(self, run: AttemptRun, deal: DealId | None) -> None:
         """Take hands that were let out; `deal` is the match's, None in practice."""
         self._run, self._deal = run, deal
         self._record.show("HANDS_UNKNOWN", deal is not None and run.book.sealed)
@@ -50,11 +50,11 @@ class HandsOut:
 
     def changed(self) -> None:
         """Close the attempt if the match says that its deal is over."""
-        if self._run is None or self._deal is None or self._closing is not None:
+        if self._run is None or self._deal is None or self._close_task is not None:
             return
         if over(self._record.play, self._deal):
-            self._closing = asyncio.get_running_loop().create_task(self.close())
-            self._closing.add_done_callback(_look)
+            self._close_task = asyncio.get_running_loop().create_task(self.close())
+            self._close_task.add_done_callback(_check_close_task)
 
     async def close(self) -> None:
         """Reveal the attempt, or recall it where its deal is dealt again. Raises StorageFailed."""
@@ -65,22 +65,22 @@ class HandsOut:
             await run.recall(play.again or "ORDERED")
         else:
             await run.reveal(practice=self._deal is None)
-        self._run = self._deal = self._closing = None
+        self._run = self._deal = self._close_task = None
         self._record.clear("HANDS_UNKNOWN")
         self._record.on_play()
 
     async def settled(self) -> None:
         """Return once nothing of an attempt that is over is being written any more."""
-        if self._closing is not None:
-            await asyncio.wait({self._closing})
+        if self._close_task is not None:
+            await asyncio.wait({self._close_task})
 
     def leave(self) -> None:
         """Leave no task behind."""
-        if self._closing is not None:
-            self._closing.cancel()
+        if self._close_task is not None:
+            self._close_task.cancel()
 
 
-def _look(closing: asyncio.Task[None]) -> None:
+def _check_close_task(closing: asyncio.Task[None]) -> None:
     """Take a failure of the journal as seen: its owner is told by the journal itself."""
     if not closing.cancelled() and not isinstance(closing.exception(), StorageFailed | None):
         raise closing.exception() or RuntimeError

@@ -2,14 +2,14 @@
 
 from controller.machine.play import Play
 from controller.machine.state import TableState
-from controller.machine.stops import CALLS_ONLY
+from controller.machine.stops import CALLING_FAULTS
 from controller.messages import Phase
 from drivers.panel import Lamps, Light
 
-_WAITING = frozenset({Phase.COMMITTED})
-_READY = frozenset({Phase.EMPTY, Phase.HELD, Phase.RELEASED})
-_MOVING = frozenset({Phase.CUT, Phase.SHUFFLING, Phase.DEALING})
-_UNTIL_RELEASE = _MOVING | {Phase.HELD}
+_WAITING_PHASES = frozenset({Phase.COMMITTED})
+_READY_PHASES = frozenset({Phase.EMPTY, Phase.HELD, Phase.RELEASED})
+_MOVING_PHASES = frozenset({Phase.CUT, Phase.SHUFFLING, Phase.DEALING})
+_UNTIL_RELEASE = _MOVING_PHASES | {Phase.HELD}
 
 
 def lamps(state: TableState, play: Play, phase: Phase) -> Lamps:
@@ -19,13 +19,17 @@ def lamps(state: TableState, play: Play, phase: Phase) -> Lamps:
     the referee; it stays on beside the green while a deal that nobody cut is dealt and held.
     Green: all is well, blinking while cards move.
     """
-    waits = phase in _WAITING or (phase in _UNTIL_RELEASE and _is_uncut(state))
+    waits = phase in _WAITING_PHASES or (phase in _UNTIL_RELEASE and _is_uncut(state))
     called = bool(state.calls or play.needs)
-    referee = called or any(name in CALLS_ONLY for name, _ in state.faults)
+    referee = called or any(name in CALLING_FAULTS for name, _ in state.faults)
     return Lamps(
         red=Light.ON if phase is Phase.FAULT else Light.OFF,
         amber=Light.BLINK if referee else Light.ON if waits else Light.OFF,
-        green=Light.BLINK if phase in _MOVING else Light.ON if phase in _READY else Light.OFF,
+        green=Light.BLINK
+        if phase in _MOVING_PHASES
+        else Light.ON
+        if phase in _READY_PHASES
+        else Light.OFF,
         buzzer=Light.BLINK if referee else Light.OFF,
     )
 

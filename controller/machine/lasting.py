@@ -22,7 +22,7 @@ RETRY_S = 1.0
 """How often the disk is tried again, and the fault said; as often as a state without news."""
 
 
-class LastingMachine:
+class MachineSupervisor:
     """Runs one machine after the other over the same boards.
 
     `build` opens the journal and makes a machine of it, or raises JournalError or OSError;
@@ -35,7 +35,7 @@ class LastingMachine:
         self._build, self._publish = build, publish
         self._machine: Machine | None = None
         self._failure: StorageFailed | None = None
-        self._down = asyncio.Event()
+        self._journal_failed = asyncio.Event()
 
     @property
     def machine(self) -> Machine:
@@ -53,13 +53,13 @@ class LastingMachine:
             try:
                 await self.machine.run()
             except StorageFailed as failed:
-                await self._stand_still(failed)
+                await self._wait_for_disk(failed)
 
     async def order(self, command: Command) -> Reply:
         """Return the answer to a command; without a journal nothing is carried out."""
         if self._failure is None:
             answering = asyncio.ensure_future(self.machine.order(command))
-            falling = asyncio.ensure_future(self._down.wait())
+            falling = asyncio.ensure_future(self._journal_failed.wait())
             try:
                 both: set[asyncio.Future[Any]] = {answering, falling}
                 await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -84,10 +84,10 @@ class LastingMachine:
         with suppress(StorageFailed):
             await self.machine.record.journal.close()
 
-    async def _stand_still(self, failed: StorageFailed) -> None:
+    async def _wait_for_disk(self, failed: StorageFailed) -> None:
         """Return with a new machine once the journal can be written again."""
         self._failure = failed
-        self._down.set()
+        self._journal_failed.set()
         with suppress(OSError):  # the log may lie on that very disk
             _log.error("the journal cannot be written: the machine stands still", why=str(failed))
         await self.close()
@@ -98,4 +98,4 @@ class LastingMachine:
                 self._machine = await self._build()
                 self._failure = None
                 _log.info("the journal can be written again: the machine goes on")
-        self._down = asyncio.Event()
+        self._journal_failed = asyncio.Event()

@@ -25,44 +25,46 @@ from typing import Self
 
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress, attempts
-from controller.journal.wire_group import WireEvent, unpack
-from controller.machine.attempt_book import AttemptBook, Bindings
+from controller.journal.wire_group import LoggedBoardEvent, unpack
+from controller.machine.attempt_book import AttemptBinding, AttemptWriter
 from controller.machine.record import Record
-from controller.vault.sealing import AttemptKey, CannotUnseal
+from controller.vault.sealing import AttemptKey, UnsealError
 from drivers.events import Back, Code, Event, Read
 
 
 def open_attempts(record: Record) -> tuple[int, ...]:
     """Return the numbers of attempts that were committed to and have no end, in order."""
     found = attempts(chained.entry for chained in record.journal.entries())
-    return tuple(number for number, progress in found.items() if _is_open(progress))
+    return tuple(number for number, progress in found.items() if _is_unfinished(progress))
 
 
 @dataclass(frozen=True)
-class LeftOver:
+class UnfinishedAttempt:
     """An attempt as its journal tells it. `key`: None where it went with the power.
 
     `release_ordered`: an order to let its hands out was taken and not refused.
     """
 
-    bindings: Bindings
+    bindings: AttemptBinding
     progress: Progress
     key: AttemptKey | None
     release_ordered: bool
 
     @classmethod
-    def read(cls, bindings: Bindings, number: int) -> Self:
+    def read(cls, bindings: AttemptBinding, number: int) -> Self:
         """Read attempt `number` out of the journal, and its key out of its file."""
         entries = [chained.entry for chained in bindings.record.journal.entries()]
-        ordered = _release_ordered(entries, number)
+        ordered = _is_release_ordered(entries, number)
         return cls.of(bindings, attempts(entries)[number], release_ordered=ordered)
 
     @classmethod
-    def of(cls, bindings: Bindings, progress: Progress, *, release_ordered: bool = False) -> Self:
+    def of(
+        cls, bindings: AttemptBinding, progress: Progress, *, release_ordered: bool = False
+    ) -> Self:
         """Take what the journal has of an attempt, and read its key out of its file."""
         raw = bindings.key_file.read(progress.attempt)
         key = None if raw is None else AttemptKey(raw, bindings.entropy)
-        fits = key is not None and _fits(key, progress)
+        fits = key is not None and _is_key_of(key, progress)
         return cls(bindings, progress, key if fits else None, release_ordered)
 
     @property
@@ -70,33 +72,33 @@ class LeftOver:
         """The kinds of entries that the attempt has."""
         return frozenset(self.progress.steps)
 
-    def book(self) -> AttemptBook:
+    def book(self) -> AttemptWriter:
         """Return its book, to go on with."""
-        return AttemptBook.of_left(self.bindings, self.progress, self.key)
+        return AttemptWriter.of_left(self.bindings, self.progress, self.key)
 
     def events(self) -> list[Event]:
         """Return its board events as the boards told them.
 
         They end before the first that stayed shut: what follows from it is not known.
         """
-        return [_as_told(event) for event in takewhile(_is_told, self._journalled())]
+        return [_board_event(event) for event in takewhile(_is_readable, self._wire_events())]
 
-    def told(self) -> list[WireEvent]:
+    def told(self) -> list[LoggedBoardEvent]:
         """Return its board events for a record; none where one of its looks stayed shut."""
-        return list(self._journalled()) if self.whole else []
+        return list(self._wire_events()) if self.whole else []
 
     @property
     def whole(self) -> bool:
         """Whether every event of it can be told again."""
-        return all(map(_is_told, self._journalled()))
+        return all(map(_is_readable, self._wire_events()))
 
-    def _journalled(self) -> Iterator[WireEvent]:
+    def _wire_events(self) -> Iterator[LoggedBoardEvent]:
         unseal = None if self.key is None else self.key.unseal
         groups = (unpack(entry.data, entry.attempt, unseal) for entry in self.progress.wire)
         return chain.from_iterable(groups)
 
 
-def _is_open(progress: Progress) -> bool:
+def _is_unfinished(progress: Progress) -> bool:
     """Tell whether an attempt still owes a step; one that promised nothing owes nothing."""
     steps = set(progress.steps)
     if "committed" not in steps or "sealed_to_chief" in steps:
@@ -107,16 +109,16 @@ def _is_open(progress: Progress) -> bool:
     return not gave_hands and "record" not in steps
 
 
-def _fits(key: AttemptKey, progress: Progress) -> bool:
+def _is_key_of(key: AttemptKey, progress: Progress) -> bool:
     """Tell whether a key file is this attempt's, and not one that was tampered with."""
     try:
         key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
-    except (CannotUnseal, KeyError, ValueError):
+    except (UnsealError, KeyError, ValueError):
         return False
     return True
 
 
-def _release_ordered(entries: list[Entry], number: int) -> bool:
+def _is_release_ordered(entries: list[Entry], number: int) -> bool:
     orders = [
         entry.data
         for entry in entries
@@ -125,11 +127,11 @@ def _release_ordered(entries: list[Entry], number: int) -> bool:
     return bool(orders) and "refused" not in orders[-1]
 
 
-def _is_told(event: WireEvent) -> bool:
+def _is_readable(event: LoggedBoardEvent) -> bool:
     return event.told
 
 
-def _as_told(event: WireEvent) -> Event:
+def _board_event(event: LoggedBoardEvent) -> Event:
     """Return an event out of the journal as the driver handed it on."""
     told = (
         event.board,

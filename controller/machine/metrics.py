@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from controller.bridge import MetricsMessage
 from controller.counting import Histogram, Sample
-from controller.journal.committer import Answer, Committed, Committer, Group
+from controller.journal.committer import Answer, Committer, Group, RowsCommitted
 from controller.journal.entries import Entry
 from controller.journal.errors import StorageFailed
 from controller.machine.own_process import own_process
-from controller.machine.wire_log import WireLog
+from controller.machine.wire_log import BoardLog
 from controller.messages import Outcome
-from drivers.events import Board, Code, Event, JamAt, Motor, Outlet, Read
+from drivers.events import Board, Code, Event, JamPlace, Motor, Outlet, Read
 from drivers.link import frames
 from drivers.link.link import Link
 
@@ -27,7 +27,7 @@ JOURNAL_BOUNDS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 """A fast disk to a worn card that stops for seconds."""
 LAG_BOUNDS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5)
 
-_REMEMBERED = 16
+_MAX_JUDGED = 16
 """Attempts whose verdict is known again when one of their last events comes behind it."""
 
 
@@ -37,7 +37,7 @@ class TimedCommitter:
     def __init__(self, committer: Committer, took: Callable[[bool, float], None]) -> None:
         """`took(durable, seconds)` is called on the loop for each group that was written."""
         self._committer = committer
-        self._took = took
+        self._on_written = took
         self._asked: deque[tuple[Group, float]] = deque()
         self._failed = False
         self.rows_waiting = 0
@@ -45,8 +45,8 @@ class TimedCommitter:
     def start(self, answer: Answer) -> None:
         """See Committer."""
 
-        def answered(result: Committed | StorageFailed) -> None:
-            self._note(result)
+        def answered(result: RowsCommitted | StorageFailed) -> None:
+            self._on_result(result)
             answer(result)
 
         self._loop = asyncio.get_running_loop()
@@ -71,7 +71,7 @@ class TimedCommitter:
             return 0.0
         return self._loop.time() - self._asked[0][1]
 
-    def _note(self, result: Committed | StorageFailed) -> None:
+    def _on_result(self, result: RowsCommitted | StorageFailed) -> None:
         if isinstance(result, StorageFailed):
             self._failed = True
             return  # what waits now waits for ever, and shows
@@ -79,25 +79,25 @@ class TimedCommitter:
         while self._asked and self._asked[0][0].last <= result.last:
             group, since_s = self._asked.popleft()
             self.rows_waiting -= len(group.rows)
-            self._took(group.durable, now_s - since_s)
+            self._on_written(group.durable, now_s - since_s)
 
 
-class Meter:
+class MachineMetrics:
     """The counts of one machine. Those of entries go on over restarts, the others begin anew."""
 
     def __init__(self) -> None:
         self.route = Histogram(ROUTE_BOUNDS_S)
-        self.lag = Histogram(LAG_BOUNDS_S)
-        self.orders_refused: Counter[str] = Counter(dict.fromkeys(_REFUSALS, 0))
+        self.loop_lag = Histogram(LAG_BOUNDS_S)
+        self.refused_commands: Counter[str] = Counter(dict.fromkeys(_REFUSAL_CODES, 0))
         self._journal = {durable: Histogram(JOURNAL_BOUNDS_S) for durable in (False, True)}
-        self._counts: Counter[tuple[str, tuple[str, ...]]] = Counter(_NONE_YET)
-        self._behind: dict[int, list[Event]] = {}
-        self._over: deque[int] = deque(maxlen=_REMEMBERED)
-        self._sets: dict[int, str] = {}
-        self._taken = 0
-        self._outlet_before: int | None = None
+        self._counts: Counter[tuple[str, tuple[str, ...]]] = Counter(_ZERO_COUNTS)
+        self._unjudged: dict[int, list[Event]] = {}
+        self._judged: deque[int] = deque(maxlen=_MAX_JUDGED)
+        self._set_of_attempt: dict[int, str] = {}
+        self._last_entry = 0
+        self._last_outlet: int | None = None
         self._links: dict[Board, Link] = {}
-        self._wire_log: WireLog | None = None
+        self._board_log: BoardLog | None = None
         self._committer: TimedCommitter | None = None
 
     def timed(self, committer: Committer) -> Committer:
@@ -107,66 +107,66 @@ class Meter:
         )
         return self._committer
 
-    def writer_waits_s(self) -> float:
+    def oldest_write_wait_s(self) -> float:
         """Return for how many seconds the oldest rows have waited for the journal's writer."""
         return 0.0 if self._committer is None else self._committer.waits_s()
 
-    def watch(self, wire_log: WireLog, *links: Link) -> None:
+    def watch(self, wire_log: BoardLog, *links: Link) -> None:
         """Take the parts whose counts are read when they are asked for; time their ROUTEs."""
-        self._wire_log = wire_log
+        self._board_log = wire_log
         wire_log.on_written = self.wrote
         for link in links:
             self._links[link.board] = link
-            link.on_posted = self._posted
+            link.on_posted = self._on_posted
 
     def take(self, entry: Entry) -> None:
         """Count an entry of the journal: each once, those of earlier runs too.
 
         A journal that is read again, after its disk failed, is passed over as far as it is known.
         """
-        if entry.n <= self._taken:
+        if entry.n <= self._last_entry:
             return
-        self._taken = entry.n
-        count = _ENTRIES.get(entry.kind)
+        self._last_entry = entry.n
+        count = _ENTRY_COUNTERS.get(entry.kind)
         if count is not None:
             count(self, entry)
 
     def wrote(self, events: Sequence[Event]) -> None:
         """Count events of the boards on their way into the journal, with their verdict."""
         for event in events:
-            if event.attempt == 0 or event.attempt in self._over:
+            if event.attempt == 0 or event.attempt in self._judged:
                 self._count_event(event)
             else:
-                self._behind.setdefault(event.attempt, []).append(event)
+                self._unjudged.setdefault(event.attempt, []).append(event)
 
     def read(self, unsent: int = 0) -> MetricsMessage:
         """Return all of it. `unsent`: bytes that wait for the gateways."""
         samples = [Sample(name, labels, n) for (name, labels), n in self._counts.items()]
-        samples += self._of_lines()
-        samples += [Sample("orders_refused", (why,), n) for why, n in self.orders_refused.items()]
+        samples += self._line_samples()
+        samples += [Sample("orders_refused", (why,), n) for why, n in self.refused_commands.items()]
         samples += own_process()
         samples.append(Sample("gateway_unsent_bytes", (), unsent))
-        if self._wire_log is not None:
-            samples.append(Sample("wire_events_waiting", (), self._wire_log.waiting))
+        if self._board_log is not None:
+            samples.append(Sample("wire_events_waiting", (), self._board_log.waiting))
         if self._committer is not None:
             samples.append(Sample("journal_rows_waiting", (), self._committer.rows_waiting))
         distributions = [
             self.route.read("route_latency_seconds"),
-            self.lag.read("loop_lag_seconds"),
+            self.loop_lag.read("loop_lag_seconds"),
             self._journal[False].read("journal_write_seconds", "false"),
             self._journal[True].read("journal_write_seconds", "true"),
         ]
         return MetricsMessage(tuple(samples), tuple(distributions))
 
-    def _posted(self, command: frames.Command) -> None:
+    def _on_posted(self, command: frames.Command) -> None:
         """Time a ROUTE that answers what a board said; one for another reason has no beginning."""
         if type(command) is frames.Route:
             for link in self._links.values():
-                since_s = link.hearing_since
+                since_s = link.read_started_at
                 if since_s is not None:
                     self.route.add(asyncio.get_running_loop().time() - since_s)
 
-    def _of_lines(self) -> Iterator[Sample]:
+    def _line_samples(self) -> Iterator[Sample]:
         for board, link in self._links.items():
             counters = link.counters
             for field in counters.__struct_fields__:
@@ -180,7 +180,7 @@ class Meter:
         self._counts[name, labels] += n
 
     def _count_event(self, event: Event) -> None:
-        count = _EVENTS.get(event.code)
+        count = _EVENT_COUNTERS.get(event.code)
         if count is not None:
             count(self, event)
 
@@ -188,32 +188,32 @@ class Meter:
 
     def _committed(self, entry: Entry) -> None:
         if entry.attempt is not None:
-            self._sets[entry.attempt] = str(entry.data.get("set", ""))
+            self._set_of_attempt[entry.attempt] = str(entry.data.get("set", ""))
 
-    def _verdict(self, entry: Entry) -> None:
+    def _count_verdict(self, entry: Entry) -> None:
         data = entry.data
         self._count("attempts", data["outcome"])
         self._count("cards_fed", "hopper", n=data["fed"])
         self._count("cards_fed", "tray", n=data["refed"])
         self._count("misreads", n=data["refed"])
-        self._ended(entry, data["outcome"], data["reasons"])
+        self._count_failure(entry, data["outcome"], data["reasons"])
         attempt = entry.attempt or 0
-        self._over.append(attempt)
-        for event in self._behind.pop(attempt, ()):
+        self._judged.append(attempt)
+        for event in self._unjudged.pop(attempt, ()):
             self._count_event(event)
 
-    def _withdrawn(self, entry: Entry) -> None:
-        self._ended(entry, "void", entry.data["reasons"])
+    def _count_withdrawn(self, entry: Entry) -> None:
+        self._count_failure(entry, "void", entry.data["reasons"])
 
-    def _ended(self, entry: Entry, outcome: str, reasons: Sequence[str]) -> None:
+    def _count_failure(self, entry: Entry, outcome: str, reasons: Sequence[str]) -> None:
         """An attempt without hands counts once, under the first of its reasons."""
         if outcome != "ok":
             self._count("redeals" if outcome == "misdeal" else "voids", *reasons[:1])
-            self._sets.pop(entry.attempt or 0, None)
+            self._set_of_attempt.pop(entry.attempt or 0, None)
 
     def _released(self, entry: Entry) -> None:
         self._count("deals")
-        name = self._sets.pop(entry.attempt or 0, "")
+        name = self._set_of_attempt.pop(entry.attempt or 0, "")
         if name:
             self._count("set_deals", name)
 
@@ -222,12 +222,12 @@ class Meter:
 
     # Events of the boards.
 
-    def _gate(self, event: Event) -> None:
-        if event.place != self._outlet_before:
+    def _count_gate(self, event: Event) -> None:
+        if event.place != self._last_outlet:
             self._count("gate_turns")
-        self._outlet_before = event.place
+        self._last_outlet = event.place
 
-    def _landed(self, event: Event) -> None:
+    def _count_landed(self, event: Event) -> None:
         if event.place == Outlet.TRAY:
             self._count("tray_cards")
 
@@ -236,40 +236,40 @@ class Meter:
         seen = "face_up" if event.face_up else "face" if event.readable else "unreadable"
         self._count("reads", seen)
 
-    def _jam(self, event: Event) -> None:
-        self._count("jams", JamAt(event.place).name.lower())
+    def _count_jam(self, event: Event) -> None:
+        self._count("jams", JamPlace(event.place).name.lower())
 
-    def _stall(self, event: Event) -> None:
+    def _count_stall(self, event: Event) -> None:
         self._count("stalls", Motor(event.place).name.lower())
 
 
-_ENTRIES: dict[str, Callable[[Meter, Entry], None]] = {
-    "committed": Meter._committed,
-    "verdict": Meter._verdict,
-    "withdrawn": Meter._withdrawn,
-    "released": Meter._released,
-    "fault": Meter._fault,
+_ENTRY_COUNTERS: dict[str, Callable[[MachineMetrics, Entry], None]] = {
+    "committed": MachineMetrics._committed,
+    "verdict": MachineMetrics._count_verdict,
+    "withdrawn": MachineMetrics._count_withdrawn,
+    "released": MachineMetrics._released,
+    "fault": MachineMetrics._fault,
 }
-_EVENTS: dict[Code, Callable[[Meter, Event], None]] = {
-    Code.GATE: Meter._gate,
-    Code.LANDED: Meter._landed,
-    Code.READ: Meter._read,
-    Code.JAM: Meter._jam,
-    Code.STALL: Meter._stall,
+_EVENT_COUNTERS: dict[Code, Callable[[MachineMetrics, Event], None]] = {
+    Code.GATE: MachineMetrics._count_gate,
+    Code.LANDED: MachineMetrics._count_landed,
+    Code.READ: MachineMetrics._read,
+    Code.JAM: MachineMetrics._count_jam,
+    Code.STALL: MachineMetrics._count_stall,
     Code.DOUBLE: lambda meter, _: meter._count("double_feeds"),
     Code.STRAY: lambda meter, _: meter._count("strays"),
     Code.SHUFFLED: lambda meter, event: meter._count("shuffle_passes", n=event.index),
     Code.RELEASED: lambda meter, _: meter._count("lifts"),
 }
-_REFUSALS = (
+_REFUSAL_CODES = (
     *("UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED", "BAD_SIGNATURE", "WRONG_ROLE"),
     *("OTHER_RUN", "TOO_MANY_ORDERS"),
 )
 # Shown as 0 until there is one: who watches them must not take silence for none.
-_NONE_YET: dict[tuple[str, tuple[str, ...]], int] = {
+_ZERO_COUNTS: dict[tuple[str, tuple[str, ...]], int] = {
     **{(name, ()): 0 for name in ("deals", "misreads", "tray_cards", "double_feeds", "strays")},
     **{("attempts", (outcome.value,)): 0 for outcome in Outcome},
-    **{("jams", (place.name.lower(),)): 0 for place in JamAt},
+    **{("jams", (place.name.lower(),)): 0 for place in JamPlace},
     **{("stalls", (motor.name.lower(),)): 0 for motor in Motor},
     **{("reads", (seen,)): 0 for seen in ("face", "face_up", "unreadable")},
 }

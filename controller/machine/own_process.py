@@ -6,8 +6,8 @@ from pathlib import Path
 
 from controller.counting import Sample
 
-_STAT, _STATM, _KERNEL = Path("/proc/self/stat"), Path("/proc/self/statm"), Path("/proc/stat")
-_START_TICKS = 19
+_STAT, _STATM, _KERNEL_STAT = Path("/proc/self/stat"), Path("/proc/self/statm"), Path("/proc/stat")
+_START_TICKS_FIELD = 19
 """Where a process's start stands in its stat, counted behind the closing bracket of its name."""
 
 
@@ -16,14 +16,14 @@ def own_process() -> list[Sample]:
     used = resource.getrusage(resource.RUSAGE_SELF)
     pages = int(_STATM.read_text().split()[1])
     return [
-        Sample("machine_start_time_seconds", (), _started_s()),
+        Sample("machine_start_time_seconds", (), _start_time_s()),
         Sample("machine_cpu_seconds", (), used.ru_utime + used.ru_stime),
         Sample("machine_resident_memory_bytes", (), pages * resource.getpagesize()),
     ]
 
 
-def _started_s() -> float:
-    ticks = int(_STAT.read_text().rpartition(")")[2].split()[_START_TICKS])
-    lines = _KERNEL.read_text().splitlines()
+def _start_time_s() -> float:
+    ticks = int(_STAT.read_text().rpartition(")")[2].split()[_START_TICKS_FIELD])
+    lines = _KERNEL_STAT.read_text().splitlines()
     boot_s = next(int(line.split()[1]) for line in lines if line.startswith("btime"))
     return boot_s + ticks / os.sysconf("SC_CLK_TCK")

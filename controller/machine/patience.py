@@ -34,7 +34,7 @@ def waits(play: Play, limits: Limits) -> dict[str, int]:
     if match.phase is Phase.RESULT:
         due["RESULT_UNCONFIRMED"] = play.since_ms + limits.result_ms
     if isinstance(match, GuandanMatch) and match.phase is Phase.PLAY and match.outs:
-        due["OUT_UNCONFIRMED"] = play.said_ms + limits.out_ms
+        due["OUT_UNCONFIRMED"] = play.last_event_ms + limits.out_ms
     if match.phase is Phase.PLAY and match.began_ms is not None:
         due["SLOW_DEAL"] = match.began_ms + limits.slow_deal_ms
     return due
@@ -66,7 +66,7 @@ class Waiting:
             self._record.show(name, name in called)
         due_ms = next_call_ms(play, self._limits, now_ms)
         if due_ms is not None:
-            at_s = self._record.clock.time_of(due_ms)
+            at_s = self._record.clock.loop_time(due_ms)
             self._timer = asyncio.get_running_loop().call_at(at_s, self.changed)
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 from controller.heads import sign
 from controller.messages import Phase, SignedHead
 
-Synced = tuple[int, bytes]
+SyncedHead = tuple[int, bytes]
 """The number of an entry that outlives a power cut, and the journal's head behind it."""
 
 
@@ -20,7 +20,7 @@ class PhaseHeads:
         self._phase: Phase | None = None
         self.latest: SignedHead | None = None
 
-    def see(self, phase: Phase, synced: Synced | None) -> None:
+    def see(self, phase: Phase, synced: SyncedHead | None) -> None:
         """Sign the newest synced head where the phase that people see is another one."""
         if self._secret is None or synced is None or phase is self._phase:
             return

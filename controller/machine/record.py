@@ -12,22 +12,22 @@ from typing import Any
 import msgspec
 
 from controller.faults import fault
-from controller.journal.entries import Chained, Entry, public_event
+from controller.journal.entries import ChainedEntry, Entry, public_event
 from controller.journal.journal import Journal
 from controller.machine import play as at_play
-from controller.machine.clock import TableClock, went_on
+from controller.machine.clock import TableClock, resumed_ms
 from controller.machine.play import Play
 from controller.machine.state import FaultKey, TableState, fold
 from controller.match.events import MatchEvent, data_of
-from controller.match.unseen import keeps, kept_back
+from controller.match.unseen import is_event_withheld, keeps
 from controller.messages import Event
 from controller.rules.profile import Profile
 
-EVENTS_AT_ONCE = 200
+MAX_EVENTS_IN_ANSWER = 200
 """Events in one answer to `events`; the asker goes on behind the last of them."""
 
 
-def _nobody() -> None:
+def _ignore() -> None:
     """Stands where its owner has set no callback."""
 
 
@@ -61,19 +61,19 @@ class Record:
         self.play = self.shown = Play()
         self.head = bytes(32)
         self.synced: tuple[int, bytes] | None = None
-        self.on_play: Callable[[], None] = _nobody
+        self.on_play: Callable[[], None] = _ignore
         self._profile = profile
         self._table, self._simulated = table, simulated
         self._on_public, self._on_state, self._on_entry = on_public, on_state, on_entry
-        self._latched: dict[FaultKey, Mapping[str, Any]] = {}
-        self._plays: deque[tuple[int, Play]] = deque()
+        self._raised_faults: dict[FaultKey, Mapping[str, Any]] = {}
+        self._uncommitted_matches: deque[tuple[int, Play]] = deque()
         for chained in journal.entries():
             self._fold(chained)
             self.head = chained.head
-            self._remember_fault(chained.entry)
+            self._restore_fault(chained.entry)
             self.play = at_play.fold(self.play, chained.entry, profile)
         self.shown = self.play
-        self.clock = TableClock(went_on((each.entry for each in journal.entries()), now))
+        self.clock = TableClock(resumed_ms((each.entry for each in journal.entries()), now))
         journal.on_committed = self._committed
 
     def write(
@@ -92,7 +92,7 @@ class Record:
         play = at_play.fold(self.play, chained.entry, self._profile)
         if play is not self.play:
             self.play = play
-            self._plays.append((chained.entry.n, play))
+            self._uncommitted_matches.append((chained.entry.n, play))
             self.on_play()
 
     def happened(self, event: MatchEvent) -> None:
@@ -101,19 +101,19 @@ class Record:
         What may only be seen with the rest of it is kept back until `tell_kept`.
         """
         after = at_play.happened(self.play, event).match
-        public = after is None or not kept_back(after, event)
+        public = after is None or not is_event_withheld(after, event)
         kind = "match" if public else "match_kept"
-        self._write_of_match(kind, data_of(event), public=public)
+        self._write_match_entry(kind, data_of(event), public=public)
 
-    def tell_kept(self) -> None:
+    def publish_withheld(self) -> None:
         """Append what was kept back of the match, once it may be seen."""
         play = self.play
         if play.kept and play.match is not None and not keeps(play.match):
             told = [{"n": one.n, "event": dict(one.event)} for one in play.kept]
-            self._write_of_match("match_told", {"told": told}, public=True)
+            self._write_match_entry("match_told", {"told": told}, public=True)
             self.journal.flush()
 
-    def _write_of_match(self, kind: str, data: Mapping[str, Any], *, public: bool) -> None:
+    def _write_match_entry(self, kind: str, data: Mapping[str, Any], *, public: bool) -> None:
         match = self.play.match
         deal = None if match is None else match.deal or None
         self.write(kind, data, deal=deal, attempt=self.play.attempt, public=public)
@@ -127,16 +127,16 @@ class Record:
 
     def latch(self, name: str, evidence: Mapping[str, str] | None = None) -> None:
         """Put a fault of the catalogue up, once; it stays until `clear`."""
-        self.latch_all({name: evidence or {}})
+        self.raise_faults({name: evidence or {}})
 
-    def latch_all(self, faults: Mapping[str, Mapping[str, str]]) -> None:
+    def raise_faults(self, faults: Mapping[str, Mapping[str, str]]) -> None:
         """Put faults up with their evidence, in one commit with all that was written before."""
         for name, evidence in faults.items():
             known = dict(evidence)
             key = (name, known.get("board", ""))
-            if self._latched.get(key) == known:
+            if self._raised_faults.get(key) == known:
                 continue
-            self._latched[key] = known
+            self._raised_faults[key] = known
             self.write("fault", {"code": fault(name).code, "name": name, "evidence": known})
         self.journal.flush()
 
@@ -149,7 +149,7 @@ class Record:
 
     def clear(self, name: str, board: str = "") -> None:
         """Take a fault down again; one that is not up is no matter."""
-        known = self._latched.pop((name, board), None)
+        known = self._raised_faults.pop((name, board), None)
         if known is None:
             return
         self.write("fault_cleared", {"code": fault(name).code, "name": name, "evidence": known})
@@ -162,34 +162,34 @@ class Record:
             for chained in self.journal.entries(since)
             if chained.entry.public
         )
-        return [msgspec.to_builtins(event) for event in islice(events, EVENTS_AT_ONCE)]
+        return [msgspec.to_builtins(event) for event in islice(events, MAX_EVENTS_IN_ANSWER)]
 
     @property
     def latched(self) -> tuple[FaultKey, ...]:
         """The faults that are up, by name and board."""
-        return tuple(self._latched)
+        return tuple(self._raised_faults)
 
-    def _fold(self, chained: Chained) -> None:
+    def _fold(self, chained: ChainedEntry) -> None:
         self._on_entry(chained.entry)
         self.state = fold(self.state, chained.entry)
 
-    def _remember_fault(self, entry: Entry) -> None:
+    def _restore_fault(self, entry: Entry) -> None:
         """Take over what an earlier run of the daemon left up."""
         evidence = entry.data.get("evidence", {})
         key = (entry.data.get("name", ""), evidence.get("board", ""))
         if entry.kind == "fault":
-            self._latched[key] = evidence
+            self._raised_faults[key] = evidence
         elif entry.kind == "fault_cleared":
-            self._latched.pop(key, None)
+            self._raised_faults.pop(key, None)
 
-    def _committed(self, entries: Sequence[Chained]) -> None:
+    def _committed(self, entries: Sequence[ChainedEntry]) -> None:
         for chained in entries:
             self._fold(chained)
             if chained.entry.n <= self.journal.synced:
                 self.synced = chained.entry.n, chained.head
                 self.head = chained.head
-            while self._plays and self._plays[0][0] <= chained.entry.n:
-                _, self.shown = self._plays.popleft()
+            while self._uncommitted_matches and self._uncommitted_matches[0][0] <= chained.entry.n:
+                _, self.shown = self._uncommitted_matches.popleft()
             if chained.entry.public:
                 self._on_public(public_event(chained, self._table, self._simulated))
         self._on_state()

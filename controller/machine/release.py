@@ -7,15 +7,15 @@ stops the lift only delays them.
 import asyncio
 from collections.abc import Callable, Mapping
 
-from controller.faults import fault_name
-from controller.machine.asking import absolute, why_refused, within_reach
+from controller.faults import driver_error_fault
+from controller.machine.asking import absolute, can_reach_hands, refusal_fault
 from controller.machine.attempt_book import Lead
-from controller.machine.attempt_run import AttemptRun, Ended, Fixtures
+from controller.machine.attempt_run import AttemptDeps, AttemptEnded, AttemptRun
 from controller.machine.order.desk import Order
 from drivers.errors import DriverError, LineLost, Refused, Result
 
 # What a board answers to a release that it knows nothing of any more.
-_FORGOTTEN = (Result.WRONG_ATTEMPT, Result.NOT_LOCKED)
+_FORGOTTEN_RESULTS = (Result.WRONG_ATTEMPT, Result.NOT_LOCKED)
 AGAIN_S = 1.0
 """How long a lift may stand still before it is asked again."""
 LIFT_S = 6.0
@@ -25,7 +25,7 @@ LIFT_S = 6.0
 class Release:
     """The release of one attempt's held hands."""
 
-    def __init__(self, fixtures: Fixtures, run: AttemptRun) -> None:
+    def __init__(self, fixtures: AttemptDeps, run: AttemptRun) -> None:
         self._at, self._run = fixtures, run
         self._record = fixtures.bindings.record
         self._loop = asyncio.get_running_loop()
@@ -46,16 +46,16 @@ class Release:
             return True
         order: Order | None = None
         try:
-            self._may_say(lead())
+            self._require_lead(lead())
             if not self._run.let_out:
-                order = await self._permitted()
-                self._may_say(lead(), order)
+                order = await self._valid_command()
+                self._require_lead(lead(), order)
                 order.write()  # first: what the order means to a match is nothing without it
                 ordered()
                 await self._record.sync()
                 await self._begin_lift(order)
             await self._lift(order)
-        except Ended as ended:
+        except AttemptEnded as ended:
             await self._run.end(*ended.reasons)
             return False
         self._run.book.release(lead(), waited())
@@ -64,19 +64,19 @@ class Release:
             order.done()
         return True
 
-    async def _permitted(self) -> Order:
+    async def _valid_command(self) -> Order:
         """Return an order that still holds in the moment in which it is acted on.
 
         It was asked when it came; the match may have moved since, by another's order.
         """
         while True:
-            order = await self._run.unless_broken(self._release_order())
+            order = await self._run.until_stopped(self._next_command())
             vetoed = self._at.desk.acts.veto(order.command.cmd, order.args)
             if vetoed is None:
                 return order
-            order.refuse_for(vetoed)
+            order.refuse_with(vetoed)
 
-    async def _release_order(self) -> Order:
+    async def _next_command(self) -> Order:
         """Return an order to let the hands out that can be followed: the hopper is empty.
 
         The board's lock sees to that, too; but a set that was put back too early is no reason
@@ -89,7 +89,7 @@ class Release:
             except DriverError:
                 return order  # what keeps the board away will tell
             except asyncio.CancelledError:
-                why = self._run.why_broken
+                why = self._run.stop_reason
                 if why is not None:  # while the board was asked: no order stays unanswered
                     order.refuse(why)
                 raise
@@ -97,21 +97,21 @@ class Release:
                 return order
             order.refuse("SET_TOO_EARLY")
 
-    def _may_say(self, lead: Lead, order: Order | None = None) -> None:
+    def _require_lead(self, lead: Lead, order: Order | None = None) -> None:
         """Raise Ended where it has no faces any more to say who leads."""
         if self._run.book.sealed and lead != "none":
             if order is not None:
                 order.refuse("POWER")
-            raise Ended("POWER")
+            raise AttemptEnded("POWER")
 
     async def _begin_lift(self, order: Order) -> None:
         """Have the lift start. Once the board may have heard it the hands count as out."""
         try:
-            await self._run.unless_broken(absolute(self._release))
+            await self._run.until_stopped(absolute(self._send_release))
         except LineLost:
             pass  # nobody knows whether the board heard it: asked again from here on
-        except (Ended, DriverError) as error:
-            raise Ended(await self._refused_release(order, error)) from error
+        except (AttemptEnded, DriverError) as error:
+            raise AttemptEnded(await self._refuse_release(order, error)) from error
         self._run.let_out = True
 
     async def _lift(self, order: Order | None) -> None:
@@ -123,49 +123,49 @@ class Release:
             if self._loop.time() - begun_s > LIFT_S:
                 stuck.add("STALL")
             try:
-                await absolute(self._release)
+                await absolute(self._send_release)
             except Refused as refused:
-                if refused.result in _FORGOTTEN:
-                    reach = await self._within_reach()
+                if refused.result in _FORGOTTEN_RESULTS:
+                    reach = await self._can_reach_hands()
                     if reach:
                         break  # it forgot them once they were up: what is out stays out
                     if reach is None:
                         continue
-                    raise Ended(await self._refused_release(order, refused)) from refused
-                stuck.add(await self._why(refused))
+                    raise AttemptEnded(await self._refuse_release(order, refused)) from refused
+                stuck.add(await self._refusal_fault(refused))
                 begun_s = self._loop.time()  # a lift that may not rise is not what sticks
             except DriverError as error:
-                stuck.add(fault_name(error))
+                stuck.add(driver_error_fault(error))
                 begun_s = self._loop.time()
             for name in sorted(stuck):
                 self._record.latch(name)
         for name in sorted(stuck):
             self._record.clear(name)
 
-    async def _within_reach(self) -> bool | None:
+    async def _can_reach_hands(self) -> bool | None:
         """Return whether players may have the hands; None: the dealer board does not answer."""
         try:
-            return within_reach(await absolute(self._at.dealer.status))
+            return can_reach_hands(await absolute(self._at.dealer.status))
         except DriverError:
             return None
 
-    async def _release(self) -> None:
+    async def _send_release(self) -> None:
         await self._at.dealer.release(self._run.number)
 
-    async def _why(self, refused: Refused) -> str:
-        why, _ = await why_refused(refused, self._at.dealer, dealt=True)
+    async def _refusal_fault(self, refused: Refused) -> str:
+        why, _ = await refusal_fault(refused, self._at.dealer, dealt=True)
         return why
 
-    async def _refused_release(self, order: Order | None, error: Exception) -> str:
+    async def _refuse_release(self, order: Order | None, error: Exception) -> str:
         """Answer a release that cannot be; return why."""
-        if isinstance(error, Ended):
+        if isinstance(error, AttemptEnded):
             reason = error.reasons[0]
         elif isinstance(error, Refused) and error.result is Result.WRONG_ATTEMPT:
             reason = "BOARD_RESET"  # it knows nothing of hands that it locked
         elif isinstance(error, Refused):
-            reason = await self._why(error)
+            reason = await self._refusal_fault(error)
         else:
-            reason = fault_name(error)
+            reason = driver_error_fault(error)
         if order is not None:
             order.refuse(reason)
         return reason

@@ -7,34 +7,34 @@ from collections.abc import Callable, Iterable
 
 from controller.deal.ledger import OUTLETS
 from controller.deal.sightings import (
-    AtReader,
-    Broken,
-    Gated,
-    LandedIn,
-    NotLanded,
-    RanEmpty,
+    AttemptStopped,
+    CardAtReader,
+    CardGated,
+    CardLanded,
+    LandingMissed,
     Seen,
     Settled,
     Shuffled,
-    Strayed,
+    SourceEmptied,
+    StrayLanded,
 )
 from drivers.dealer import Status
-from drivers.events import Code, Event, JamAt, Motor, Source, StoppedBy
+from drivers.events import BoardStopReason, Code, Event, JamPlace, Motor, Source
 
 # Why a stop of the board ends the attempt; the ones missing here end nothing by themselves:
 # HOST and MEMORY_FULL are ours, and a board that missed its host goes on when told to.
-_STOPS = {
-    StoppedBy.ESTOP: "ESTOP_PRESSED",
-    StoppedBy.LID: "LID_OPENED",
-    StoppedBy.JAM: "JAM",
-    StoppedBy.STALL: "STALL",
-    StoppedBy.SUPPLY: "SUPPLY_LOW",
-    StoppedBy.EDGES_LOST: "EDGES_LOST",
-    StoppedBy.DRIVE: "DRIVE_LOST",
+_STOP_FAULTS = {
+    BoardStopReason.ESTOP: "ESTOP_PRESSED",
+    BoardStopReason.LID: "LID_OPENED",
+    BoardStopReason.JAM: "JAM",
+    BoardStopReason.STALL: "STALL",
+    BoardStopReason.SUPPLY: "SUPPLY_LOW",
+    BoardStopReason.EDGES_LOST: "EDGES_LOST",
+    BoardStopReason.DRIVE: "DRIVE_LOST",
 }
 
 
-class Sightings:
+class BoardObservations:
     """What the dealer board's events tell one attempt, in the order in which they came."""
 
     def __init__(self, attempt: int) -> None:
@@ -49,7 +49,7 @@ class Sightings:
             return None
         if event.code is Code.DOUBLE:
             self._doubled = event.index
-        read = _MEANING.get(event.code)
+        read = _OBSERVERS.get(event.code)
         return None if read is None else read(event, event.index == self._doubled)
 
 
@@ -71,7 +71,7 @@ def settled(status: Status, pulses: int, set_faults: tuple[str, ...]) -> Settled
     )
 
 
-def place_told(reason: str, events: Iterable[Event]) -> dict[str, str]:
+def fault_place(reason: str, events: Iterable[Event]) -> dict[str, str]:
     """Return the place that a board named last with what became this reason, as evidence for
     the fault catalogue; nothing where it named none."""
     if reason == "DRIVE_LOST":
@@ -79,7 +79,7 @@ def place_told(reason: str, events: Iterable[Event]) -> dict[str, str]:
         return {"board": "dealer", "drive": str(away[-1])} if away else {"board": "dealer"}
     if reason == "ENGINE_LOST":
         return {"board": "reader"}
-    code, places = _PLACES.get(reason, (None, {}))
+    code, places = _FAULT_PLACES.get(reason, (None, {}))
     told = [places[event.place] for event in events if event.code is code and event.place in places]
     return {"place": told[-1]} if told else {}
 
@@ -90,16 +90,16 @@ def _outlet(event: Event) -> str:
 
 
 def _jam(event: Event, _: bool) -> Seen:
-    return NotLanded(event.index) if event.place == JamAt.LANDING else Broken("JAM")
+    return LandingMissed(event.index) if event.place == JamPlace.LANDING else AttemptStopped("JAM")
 
 
-def _stopped(event: Event, _: bool) -> Seen | None:
-    reason = _STOPS.get(StoppedBy(event.place))
-    return None if reason is None else Broken(reason)
+def _on_stopped(event: Event, _: bool) -> Seen | None:
+    reason = _STOP_FAULTS.get(BoardStopReason(event.place))
+    return None if reason is None else AttemptStopped(reason)
 
 
-_PLACES: dict[str, tuple[Code, dict[int, str]]] = {
-    "JAM": (Code.JAM, {place: place.name.lower() for place in JamAt}),
+_FAULT_PLACES: dict[str, tuple[Code, dict[int, str]]] = {
+    "JAM": (Code.JAM, {place: place.name.lower() for place in JamPlace}),
     "STALL": (
         Code.STALL,
         {
@@ -112,16 +112,16 @@ _PLACES: dict[str, tuple[Code, dict[int, str]]] = {
     ),
 }
 """The event that becomes a reason, and its places in the catalogue's words."""
-_MEANING: dict[Code, Callable[[Event, bool], Seen | None]] = {
+_OBSERVERS: dict[Code, Callable[[Event, bool], Seen | None]] = {
     Code.SHUFFLED: lambda event, _: Shuffled(),
-    Code.AT_READER: lambda event, doubled: AtReader(event.index, doubled),
-    Code.GATE: lambda event, _: Gated(event.index, _outlet(event)),
-    Code.LANDED: lambda event, _: LandedIn(event.index, _outlet(event)),
-    Code.STRAY: lambda event, _: Strayed(_outlet(event)),
-    Code.HOPPER_EMPTY: lambda event, _: RanEmpty(tray=event.place == Source.TRAY),
+    Code.AT_READER: lambda event, doubled: CardAtReader(event.index, doubled),
+    Code.GATE: lambda event, _: CardGated(event.index, _outlet(event)),
+    Code.LANDED: lambda event, _: CardLanded(event.index, _outlet(event)),
+    Code.STRAY: lambda event, _: StrayLanded(_outlet(event)),
+    Code.HOPPER_EMPTY: lambda event, _: SourceEmptied(tray=event.place == Source.TRAY),
     Code.JAM: _jam,
-    Code.STALL: lambda event, _: Broken("STALL"),
-    Code.STOPPED: _stopped,
-    Code.LID: lambda event, _: Broken("LID_OPENED") if event.place else None,
-    Code.ENGINE: lambda event, _: None if event.place else Broken("ENGINE_LOST"),
+    Code.STALL: lambda event, _: AttemptStopped("STALL"),
+    Code.STOPPED: _on_stopped,
+    Code.LID: lambda event, _: AttemptStopped("LID_OPENED") if event.place else None,
+    Code.ENGINE: lambda event, _: None if event.place else AttemptStopped("ENGINE_LOST"),
 }

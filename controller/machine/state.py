@@ -12,15 +12,15 @@ import msgspec
 from controller.faults import fault
 from controller.journal.entries import Entry
 from controller.machine.alerts import alert
-from controller.machine.card_sets import Out, mixed_with
-from controller.machine.waited import Waited, waited_in
+from controller.machine.card_sets import Out, mixed_sets
+from controller.machine.waited import WaitingTimes, read_waiting_times
 from controller.messages import (
     Alert,
     Call,
     CardSetState,
     Counters,
     Fairness,
-    Landed,
+    LandedCards,
     Outcome,
     Phase,
     Reveal,
@@ -28,9 +28,9 @@ from controller.messages import (
 )
 
 _FOREIGN = "FOREIGN_BACK"
-SHOWN_PROOFS = 8
+MAX_SHOWN_PROOFS = 8
 """Attempts whose proofs stand in the public state; the others are in the event log."""
-REMEMBERED_ANSWERS = 1000
+MAX_REMEMBERED_ANSWERS = 1000
 """Commands whose ids are known again; a client repeats one within seconds."""
 
 FaultKey = tuple[str, str]
@@ -87,7 +87,7 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     misdeals_in_a_row: int = 0
     fed: int = 0
     refed: int = 0
-    landed: Landed | None = None
+    landed: LandedCards | None = None
     leader: Seat | None = None
     turned_up: str | None = None
     proofs: tuple[Fairness, ...] = ()
@@ -100,12 +100,12 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     used: str | None = None
     out: Out | None = None
     meeting: str | None = None
-    waited: Waited | None = None
+    waited: WaitingTimes | None = None
     dealt_with: dict[int, str] = {}
     pauses: dict[str, str] = {}
     taken: frozenset[str] = frozenset()
     opened: tuple[Opened, ...] = ()
-    seeded: int = 0
+    newest_seed: int = 0
     promised: Played | None = None
     played: tuple[Played, ...] = ()
     counters: Counters = Counters()
@@ -118,15 +118,15 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
 
 def fold(state: TableState, entry: Entry) -> TableState:
     """Return the state after an entry; kinds that change nothing of it are passed over."""
-    change = _CHANGES.get(entry.kind)
+    change = _HANDLERS.get(entry.kind)
     return state if change is None else change(state, entry)
 
 
-def _with(state: TableState, **changes: Any) -> TableState:
+def _replace(state: TableState, **changes: Any) -> TableState:
     return msgspec.structs.replace(state, **changes)
 
 
-def _proof(state: TableState, **changes: Any) -> tuple[Fairness, ...]:
+def _change_newest_proof(state: TableState, **changes: Any) -> tuple[Fairness, ...]:
     """Return the proofs with the newest one changed."""
     return (*state.proofs[:-1], msgspec.structs.replace(state.proofs[-1], **changes))
 
@@ -134,14 +134,14 @@ def _proof(state: TableState, **changes: Any) -> tuple[Fairness, ...]:
 def _committed(state: TableState, entry: Entry) -> TableState:
     assert entry.deal is not None
     assert entry.attempt is not None
-    tried = _tried(state, entry)
+    tried = _count_attempt(state, entry)
     proof = Fairness(
         deal=entry.deal,
         attempt=entry.attempt,
         of_deal=tried[entry.deal],
         commitment=entry.data["commitment"],
     )
-    return _with(
+    return _replace(
         state,
         phase=Phase.COMMITTED,
         match=entry.data["match"],
@@ -150,32 +150,34 @@ def _committed(state: TableState, entry: Entry) -> TableState:
         attempts=entry.attempt,
         tried=tried,
         outcome=None,
-        misdeals_in_a_row=state.misdeals_in_a_row if _same_deal(state, entry) else 0,
-        **_attempted(state, entry),
+        misdeals_in_a_row=state.misdeals_in_a_row if _is_same_deal(state, entry) else 0,
+        **set_changes_of_attempt(state, entry),
         fed=0,
         refed=0,
         landed=None,
         leader=None,
         turned_up=None,
-        proofs=(*state.proofs, proof)[-SHOWN_PROOFS:],
+        proofs=(*state.proofs, proof)[-MAX_SHOWN_PROOFS:],
         promised=Played(
             attempt=entry.attempt,
             deal=entry.deal,
             match=entry.data["match"],
             rules=entry.data["profile_hash"],
-            since=state.seeded or entry.n,
+            since=state.newest_seed or entry.n,
         ),
     )
 
 
 def _seed(state: TableState, entry: Entry) -> TableState:
     """Use an attempt's number up, also where nothing was committed to with its seed."""
-    return _with(state, attempts=max(state.attempts, entry.attempt or 0), seeded=entry.n)
+    return _replace(state, attempts=max(state.attempts, entry.attempt or 0), newest_seed=entry.n)
 
 
 def _cut(state: TableState, entry: Entry) -> TableState:
     cut = entry.data["cut"]
-    return _with(state, phase=Phase.CUT, proofs=_proof(state, cut=cut, uncut=cut is None))
+    return _replace(
+        state, phase=Phase.CUT, proofs=_change_newest_proof(state, cut=cut, uncut=cut is None)
+    )
 
 
 def _verdict(state: TableState, entry: Entry) -> TableState:
@@ -190,32 +192,32 @@ def _verdict(state: TableState, entry: Entry) -> TableState:
         misreads=counters.misreads + data["refed"],
         jams=counters.jams + ("JAM" in data["reasons"]),
     )
-    return _with(
+    return _replace(
         state,
         phase=Phase.HELD if ok else Phase.EMPTY,
         outcome=outcome,
         misdeals_in_a_row=0 if ok else state.misdeals_in_a_row + 1,
         fed=data["fed"],
         refed=data["refed"],
-        landed=msgspec.convert(data["landed"], Landed),
-        proofs=_proof(state, outcome=outcome, reasons=list(data["reasons"])),
+        landed=msgspec.convert(data["landed"], LandedCards),
+        proofs=_change_newest_proof(state, outcome=outcome, reasons=list(data["reasons"])),
         counters=changed,
-        sets=_judged(state, entry),
+        sets=sets_after_verdict(state, entry),
     )
 
 
-def _tried(state: TableState, entry: Entry) -> dict[int, int]:
+def _count_attempt(state: TableState, entry: Entry) -> dict[int, int]:
     """Return the attempts at each of the last deals with one more at the entry's, that one last."""
     deal, before = entry.deal or 0, state.tried if state.match == entry.data["match"] else {}
     others = {each: n for each, n in before.items() if each != deal}
-    return dict(list({**others, deal: before.get(deal, 0) + 1}.items())[-SHOWN_PROOFS:])
+    return dict(list({**others, deal: before.get(deal, 0) + 1}.items())[-MAX_SHOWN_PROOFS:])
 
 
-def _same_deal(state: TableState, entry: Entry) -> bool:
+def _is_same_deal(state: TableState, entry: Entry) -> bool:
     return (state.match, state.deal) == (entry.data["match"], entry.deal)
 
 
-def _attempted(state: TableState, entry: Entry) -> dict[str, Any]:
+def set_changes_of_attempt(state: TableState, entry: Entry) -> dict[str, Any]:
     """Return the changes that an attempt with a set makes to the sets."""
     name = entry.data["set"]
     known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
@@ -224,50 +226,51 @@ def _attempted(state: TableState, entry: Entry) -> dict[str, Any]:
     return {
         "sets": state.sets | {name: used},
         "loaded": name,
-        "dealt_with": dict(list(dealt_with.items())[-SHOWN_PROOFS:]),
+        "dealt_with": dict(list(dealt_with.items())[-MAX_SHOWN_PROOFS:]),
     }
 
 
-def _set_of(state: TableState, entry: Entry) -> CardSetState | None:
+def set_of_attempt(state: TableState, entry: Entry) -> CardSetState | None:
     """Return the set that an attempt was dealt with; another one may be loaded by now."""
     return state.sets.get(state.dealt_with.get(entry.attempt or 0, ""))
 
 
-def _judged(state: TableState, entry: Entry) -> dict[str, CardSetState]:
+def sets_after_verdict(state: TableState, entry: Entry) -> dict[str, CardSetState]:
     """Return the sets with the attempt's own one barred, where its count is in doubt."""
     doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
-    known = _set_of(state, entry)
+    known = set_of_attempt(state, entry)
     if known is None:
         return state.sets
     barred = list(dict.fromkeys([*known.barred, *doubts]))
-    sets = _set_changed(state, known, barred=barred, misdeals=known.misdeals + bool(doubts))
-    mixed = mixed_with(sets, known) if _FOREIGN in doubts else ()
-    return sets | {name: _barred(sets[name], _FOREIGN) for name in mixed}
+    sets = replace_set(state, known, barred=barred, misdeals=known.misdeals + bool(doubts))
+    mixed = mixed_sets(sets, known) if _FOREIGN in doubts else ()
+    return sets | {name: _bar_set(sets[name], _FOREIGN) for name in mixed}
 
 
-def _barred(known: CardSetState, why: str) -> CardSetState:
+def _bar_set(known: CardSetState, why: str) -> CardSetState:
     """Return a set that may not be dealt with until a person has counted it."""
     return msgspec.structs.replace(known, barred=list(dict.fromkeys([*known.barred, why])))
 
 
-def _set_changed(state: TableState, known: CardSetState, **changes: Any) -> dict[str, CardSetState]:
+def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[str, CardSetState]:
+    """Return the sets of `state`, with `changes` to one of them."""
     return state.sets | {known.id: msgspec.structs.replace(known, **changes)}
 
 
-def _set_loaded(state: TableState, entry: Entry) -> TableState:
+def _on_set_loaded(state: TableState, entry: Entry) -> TableState:
     name, back = entry.data["set"], entry.data["back"]
     known = state.sets.get(name, CardSetState(id=name, back=back))
-    return _with(state, loaded=name, used=None, sets=_set_changed(state, known, back=back))
+    return _replace(state, loaded=name, used=None, sets=replace_set(state, known, back=back))
 
 
-def _set_cleared(state: TableState, entry: Entry) -> TableState:
+def _on_set_cleared(state: TableState, entry: Entry) -> TableState:
     known = state.sets.get(entry.data["set"])
     if known is None:
         return state
-    return _with(state, sets=_set_changed(state, known, barred=[], cleared=known.cleared + 1))
+    return _replace(state, sets=replace_set(state, known, barred=[], cleared=known.cleared + 1))
 
 
-def _recalled(state: TableState, entry: Entry) -> TableState:
+def _on_recalled(state: TableState, entry: Entry) -> TableState:
     counters = msgspec.structs.replace(state.counters, redeals=state.counters.redeals + 1)
     reasons = list(entry.data["reasons"])
     proofs = tuple(
@@ -277,80 +280,82 @@ def _recalled(state: TableState, entry: Entry) -> TableState:
         for proof in state.proofs
     )
     now = entry.attempt == state.attempt  # else the next deal is under way already
-    return _with(
+    return _replace(
         state,
         counters=counters,
         proofs=proofs,
-        sets=_judged(state, entry),
+        sets=sets_after_verdict(state, entry),
         misdeals_in_a_row=state.misdeals_in_a_row + now,
-        out=_still_out(state, entry),
-        played=_not_shut(state, entry),
+        out=_set_still_in_play(state, entry),
+        played=_remove_played(state, entry),
     )
 
 
-def _pause(state: TableState, entry: Entry) -> TableState:
-    return _with(state, pauses=state.pauses | {entry.data["reason"]: entry.data["by"]})
+def _on_pause(state: TableState, entry: Entry) -> TableState:
+    return _replace(state, pauses=state.pauses | {entry.data["reason"]: entry.data["by"]})
 
 
-def _pause_ended(state: TableState, entry: Entry) -> TableState:
+def _on_pause_ended(state: TableState, entry: Entry) -> TableState:
     ended = entry.data["reason"]
-    return _with(state, pauses={why: by for why, by in state.pauses.items() if why != ended})
+    return _replace(state, pauses={why: by for why, by in state.pauses.items() if why != ended})
 
 
 def _withdrawn(state: TableState, entry: Entry) -> TableState:
     counters = msgspec.structs.replace(state.counters, voids=state.counters.voids + 1)
     reasons = list(entry.data["reasons"])
-    return _with(
+    return _replace(
         state,
         phase=Phase.EMPTY,
         outcome=Outcome.VOID,
         misdeals_in_a_row=state.misdeals_in_a_row + 1,
-        sets=_judged(state, entry),
-        proofs=_proof(state, outcome=Outcome.VOID, reasons=reasons),
+        sets=sets_after_verdict(state, entry),
+        proofs=_change_newest_proof(state, outcome=Outcome.VOID, reasons=reasons),
         counters=counters,
     )
 
 
 def _released(state: TableState, entry: Entry) -> TableState:
     counters = msgspec.structs.replace(state.counters, deals=state.counters.deals + 1)
-    known = _set_of(state, entry)
-    return _with(
+    known = set_of_attempt(state, entry)
+    return _replace(
         state,
         phase=Phase.RELEASED,
         counters=counters,
-        sets=state.sets if known is None else _set_changed(state, known, **_played(known, state)),
+        sets=state.sets
+        if known is None
+        else replace_set(state, known, **counts_after_release(known, state)),
         leader=entry.data.get("leader"),
         turned_up=entry.data.get("turned_up"),
         out=None if known is None else Out(entry.attempt or 0, known.id),
         used=state.loaded if state.meeting == state.match else state.used,
-        waited=waited_in(entry.data),
-        played=_now_played(state, entry),
+        waited=read_waiting_times(entry.data),
+        played=_add_played(state, entry),
     )
 
 
-def _now_played(state: TableState, entry: Entry) -> tuple[Played, ...]:
+def _add_played(state: TableState, entry: Entry) -> tuple[Played, ...]:
     one = state.promised
     return state.played if one is None or one.attempt != entry.attempt else (*state.played, one)
 
 
-def _not_shut(state: TableState, entry: Entry) -> tuple[Played, ...]:
+def _remove_played(state: TableState, entry: Entry) -> tuple[Played, ...]:
     """Return the played attempts without one that is open now, or is never opened here."""
     return tuple(one for one in state.played if one.attempt != entry.attempt)
 
 
-def _is_over(state: TableState, entry: Entry) -> tuple[Played, ...]:
+def _end_played(state: TableState, entry: Entry) -> tuple[Played, ...]:
     return tuple(
         msgspec.structs.replace(one, over=True) if one.attempt == entry.attempt else one
         for one in state.played
     )
 
 
-def _still_out(state: TableState, entry: Entry) -> Out | None:
+def _set_still_in_play(state: TableState, entry: Entry) -> Out | None:
     """Return whose hands are out once an attempt is over."""
     return None if state.out is not None and state.out.attempt == entry.attempt else state.out
 
 
-def _played(known: CardSetState, state: TableState) -> dict[str, Any]:
+def counts_after_release(known: CardSetState, state: TableState) -> dict[str, Any]:
     """Return what a release adds to its set's history."""
     return {"deals": known.deals + 1, "last_match": state.match, "last_deal": state.deal}
 
@@ -361,33 +366,33 @@ def _revealed(state: TableState, entry: Entry) -> TableState:
         msgspec.structs.replace(proof, reveal=reveal) if proof.attempt == entry.attempt else proof
         for proof in state.proofs
     )
-    return _with(
+    return _replace(
         state,
-        phase=_ended(state, entry),
+        phase=_phase_after_end(state, entry),
         proofs=proofs,
-        out=_still_out(state, entry),
-        played=_is_over(state, entry),
+        out=_set_still_in_play(state, entry),
+        played=_end_played(state, entry),
     )
 
 
-def _sealed(state: TableState, entry: Entry) -> TableState:
+def _on_sealed_to_chief(state: TableState, entry: Entry) -> TableState:
     """Take that an attempt is left to the chief: it is over, if it was not before."""
-    return _with(
+    return _replace(
         state,
-        phase=_ended(state, entry),
-        out=_still_out(state, entry),
-        played=_not_shut(state, entry),
+        phase=_phase_after_end(state, entry),
+        out=_set_still_in_play(state, entry),
+        played=_remove_played(state, entry),
     )
 
 
-def _opened_by_daemon(state: TableState, entry: Entry) -> TableState:
+def _on_opened(state: TableState, entry: Entry) -> TableState:
     """Take the table's sets by its configuration; what is known of one stays."""
     backs = entry.data.get("sets", {})
     fresh = {name: CardSetState(id=name, back=back) for name, back in backs.items()}
-    return _with(state, sets=fresh | state.sets)
+    return _replace(state, sets=fresh | state.sets)
 
 
-def _ended(state: TableState, entry: Entry) -> Phase:
+def _phase_after_end(state: TableState, entry: Entry) -> Phase:
     """Return the phase once an attempt is over; another one may be on its way by then."""
     return Phase.EMPTY if entry.attempt == state.attempt else state.phase
 
@@ -395,82 +400,84 @@ def _ended(state: TableState, entry: Entry) -> Phase:
 def _fault(state: TableState, entry: Entry) -> TableState:
     data = entry.data
     shown = alert(data["name"], entry.time, data.get("evidence"))
-    return _with(state, faults=state.faults | {_fault_key(data): shown})
+    return _replace(state, faults=state.faults | {_fault_key(data): shown})
 
 
-def _fault_cleared(state: TableState, entry: Entry) -> TableState:
+def _on_fault_cleared(state: TableState, entry: Entry) -> TableState:
     gone = _fault_key(entry.data)
-    return _with(state, faults={key: row for key, row in state.faults.items() if key != gone})
+    return _replace(state, faults={key: row for key, row in state.faults.items() if key != gone})
 
 
 def _fault_key(data: dict[str, Any]) -> FaultKey:
     return data["name"], data.get("evidence", {}).get("board", "")
 
 
-def _call(state: TableState, entry: Entry) -> TableState:
+def _on_call(state: TableState, entry: Entry) -> TableState:
     seat = entry.data["seat"]
     if any(call.seat == seat for call in state.calls):
         return state
     call = Call(seat=seat, reason=entry.data["reason"], since=entry.time)
-    return _with(state, calls=(*state.calls, call))
+    return _replace(state, calls=(*state.calls, call))
 
 
-def _call_ended(state: TableState, entry: Entry) -> TableState:
+def _on_call_ended(state: TableState, entry: Entry) -> TableState:
     seat = entry.data["seat"]
-    return _with(state, calls=tuple(call for call in state.calls if call.seat != seat))
+    return _replace(state, calls=tuple(call for call in state.calls if call.seat != seat))
 
 
-def _command(state: TableState, entry: Entry) -> TableState:
+def _on_command(state: TableState, entry: Entry) -> TableState:
     data = {**state.kept, **entry.data}
     if data.get("refused") == "ID_TAKEN":  # the answer is that of the order that has the id
-        return _with(state, kept={})
-    answers = dict(list(state.answers.items())[1 - REMEMBERED_ANSWERS :])
+        return _replace(state, kept={})
+    answers = dict(list(state.answers.items())[1 - MAX_REMEMBERED_ANSWERS :])
     answers[data["key"], data["id"]] = data
-    return _with(state, answers=answers, kept={})
+    return _replace(state, answers=answers, kept={})
 
 
-def _answer(state: TableState, entry: Entry) -> TableState:
+def _on_answer(state: TableState, entry: Entry) -> TableState:
     """Add to a command's answer what only its asker may read."""
     signed = (entry.data["key"], entry.data["id"])
     known = state.answers.get(signed)
     if known is None:
         return state
     result = {**known["result"], "sealed": entry.data["sealed"]}
-    return _with(state, answers=state.answers | {signed: {**known, "result": result}})
+    return _replace(state, answers=state.answers | {signed: {**known, "result": result}})
 
 
-def _opened_hand(state: TableState, entry: Entry) -> TableState:
+def _on_opened_hand(state: TableState, entry: Entry) -> TableState:
     opened = Opened(state.meeting, entry.deal, entry.data["key"], entry.data["by"])
-    return _with(state, opened=(*state.opened, opened))
+    return _replace(state, opened=(*state.opened, opened))
 
 
-_CHANGES: dict[str, Callable[[TableState, Entry], TableState]] = {
+_HANDLERS: dict[str, Callable[[TableState, Entry], TableState]] = {
     "committed": _committed,
     "cut": _cut,
-    "begun": lambda state, entry: _with(state, phase=Phase.SHUFFLING),
-    "shuffled": lambda state, entry: _with(state, phase=Phase.DEALING),
-    "held": lambda state, entry: _with(state, proofs=_proof(state, hands=entry.data["hands"])),
+    "begun": lambda state, entry: _replace(state, phase=Phase.SHUFFLING),
+    "shuffled": lambda state, entry: _replace(state, phase=Phase.DEALING),
+    "held": lambda state, entry: _replace(
+        state, proofs=_change_newest_proof(state, hands=entry.data["hands"])
+    ),
     "verdict": _verdict,
     "withdrawn": _withdrawn,
     "released": _released,
     "revealed": _revealed,
     "seed": _seed,
-    "record": lambda state, entry: _with(state, played=_not_shut(state, entry)),
-    "sealed_to_chief": _sealed,
-    "opened": _opened_by_daemon,
-    "meeting": lambda state, entry: _with(state, meeting=entry.data["match"]),
-    "recalled": _recalled,
-    "set_loaded": _set_loaded,
-    "set_cleared": _set_cleared,
-    "pause": _pause,
-    "pause_ended": _pause_ended,
-    "taken_over": lambda state, entry: _with(state, taken=state.taken | {entry.data["digest"]}),
+    "record": lambda state, entry: _replace(state, played=_remove_played(state, entry)),
+    "sealed_to_chief": _on_sealed_to_chief,
+    "opened": _on_opened,
+    "meeting": lambda state, entry: _replace(state, meeting=entry.data["match"]),
+    "recalled": _on_recalled,
+    "set_loaded": _on_set_loaded,
+    "set_cleared": _on_set_cleared,
+    "pause": _on_pause,
+    "pause_ended": _on_pause_ended,
+    "taken_over": lambda state, entry: _replace(state, taken=state.taken | {entry.data["digest"]}),
     "fault": _fault,
-    "fault_cleared": _fault_cleared,
-    "call": _call,
-    "call_ended": _call_ended,
-    "command_kept": lambda state, entry: _with(state, kept=entry.data),
-    "command": _command,
-    "answer": _answer,
-    "opened_hand": _opened_hand,
+    "fault_cleared": _on_fault_cleared,
+    "call": _on_call,
+    "call_ended": _on_call_ended,
+    "command_kept": lambda state, entry: _replace(state, kept=entry.data),
+    "command": _on_command,
+    "answer": _on_answer,
+    "opened_hand": _on_opened_hand,
 }

@@ -8,22 +8,22 @@ from controller.machine import patience
 from controller.machine.state import TableState
 from controller.messages import Phase
 
-CALLS_ONLY = frozenset(
+CALLING_FAULTS = frozenset(
     {"CUT_LATE", "TWO_MISDEALS", "SET_BARRED", "SET_TOO_EARLY", "NO_CHIEF", *patience.ALL}
 )
 """Faults for which somebody is called though nothing is broken."""
-STOPS_NOTHING = CALLS_ONLY | {"PANEL_LOST", "HANDS_UNKNOWN"}
+HARMLESS_FAULTS = CALLING_FAULTS | {"PANEL_LOST", "HANDS_UNKNOWN"}
 """Faults that are shown, with which the machine deals on."""
-SEEN_BY_PEOPLE = frozenset({"ESTOP_PRESSED", "TWO_MISDEALS"})
+FAULTS_TO_ACKNOWLEDGE = frozenset({"ESTOP_PRESSED", "TWO_MISDEALS"})
 """Faults that stay up until a person has said that he saw them."""
-_BEHIND_REASONS = 300
+_FIRST_OTHER_CODE = 300
 """Reasons of attempts have codes below this one."""
-_HANDS_SAFE = frozenset({Phase.HELD, Phase.RELEASED})
+_SAFE_PHASES = frozenset({Phase.HELD, Phase.RELEASED})
 
 
-def ends_an_attempt(name: str) -> bool:
+def is_attempt_reason(name: str) -> bool:
     """Tell whether a fault is a reason of an attempt: the catalogue's 1xx and 2xx."""
-    return fault(name).code < _BEHIND_REASONS
+    return fault(name).code < _FIRST_OTHER_CODE
 
 
 def shown_phase(state: TableState, *, boards_up: bool) -> Phase:
@@ -31,5 +31,5 @@ def shown_phase(state: TableState, *, boards_up: bool) -> Phase:
 
     `boards_up`: both boards answer and are the right ones.
     """
-    stopped = not boards_up or any(name not in STOPS_NOTHING for name, _ in state.faults)
-    return Phase.FAULT if stopped and state.phase not in _HANDS_SAFE else state.phase
+    stopped = not boards_up or any(name not in HARMLESS_FAULTS for name, _ in state.faults)
+    return Phase.FAULT if stopped and state.phase not in _SAFE_PHASES else state.phase

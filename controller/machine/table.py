@@ -11,14 +11,14 @@ from contextlib import suppress
 from controller.journal.errors import StorageFailed
 from controller.machine.attempt_run import AttemptRun
 from controller.machine.boards import Evidence
-from controller.machine.hands_out import HandsOut
+from controller.machine.hands_out import HandsWithPlayers
 from controller.machine.record import Record
 from controller.machine.stops import shown_phase
-from controller.machine.wire_log import WireLog
-from controller.messages import Boards, Phase, StandingBoard, Trigger
+from controller.machine.wire_log import BoardLog
+from controller.messages import Boards, ConnectedBoard, Phase, Trigger
 from drivers.dealer import Dealer
 from drivers.errors import Refused
-from drivers.events import Board, Code, Event, StoppedBy
+from drivers.events import Board, BoardStopReason, Code, Event
 from drivers.identity import Welcome
 
 
@@ -31,19 +31,19 @@ class Table:
     """
 
     def __init__(
-        self, record: Record, dealer: Dealer, wire_log: WireLog, on_change: Callable[[], None]
+        self, record: Record, dealer: Dealer, wire_log: BoardLog, on_change: Callable[[], None]
     ) -> None:
-        self._record, self._dealer, self._wire_log = record, dealer, wire_log
+        self._record, self._dealer, self._board_log = record, dealer, wire_log
         self._on_change = on_change
-        self._up: dict[Board, Welcome] = {}
+        self._welcomes: dict[Board, Welcome] = {}
         self._dealer_boot: int | None = None
-        self._asides: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._faults: dict[Board, str] = {}
         self.overheard: Callable[[Event], None] | None = None
         self.ready = asyncio.Event()
         self.run: AttemptRun | None = None
         self.left: list[AttemptRun] = []
-        self.out = HandsOut(record)
+        self.out = HandsWithPlayers(record)
 
     # What the boards say.
 
@@ -57,20 +57,20 @@ class Table:
             if self._dealer_boot not in (None, welcome.boot):
                 self.broken("BOARD_RESET")  # its lock and its counts are gone with the boot
             self._dealer_boot = welcome.boot
-        self._up[board] = welcome
+        self._welcomes[board] = welcome
         name = self._faults.pop(board, None)
         if name is not None:
             self._record.clear(name, board)
         for left_over, of in self._record.latched:
             if of == board:
                 self._record.clear(left_over, of)
-        if len(self._up) == 2:
+        if len(self._welcomes) == 2:
             self.ready.set()
             self._on_change()
 
     def board_down(self, board: Board, name: str, evidence: Evidence) -> None:
         """Take a board that cannot be used: the attempt under way is over."""
-        was_up = self._up.pop(board, None) is not None
+        was_up = self._welcomes.pop(board, None) is not None
         self.ready.clear()
         known = self._faults.get(board)
         if known is not None and known != name:
@@ -78,7 +78,7 @@ class Table:
         self._faults[board] = name
         self._record.latch(name, dict(evidence))
         if self.run is not None and was_up:
-            self.run.line_lost(name)
+            self.run.on_line_lost(name)
 
     def renewed(self) -> None:
         """A board is in a new session: it forgot no event, but what it was told last."""
@@ -111,23 +111,23 @@ class Table:
             run.on_event(event)
         if self.overheard is not None:
             self.overheard(event)
-        self._log(event)
+        self._log_event(event)
 
-    def _log(self, event: Event) -> None:
+    def _log_event(self, event: Event) -> None:
         """Put an event on its way into the journal; let a board go on that stopped for ours."""
-        self._wire_log.add(event)
+        self._board_log.add(event)
         if event.code is Code.ENGINE:
             self._show_engine(event)
         elif event.code is Code.DRIVE:
             self._show_drive(event)
         if event.code is not Code.STOPPED:
             return
-        if event.place == StoppedBy.HOST_SILENT:
+        if event.place == BoardStopReason.HOST_SILENT:
             self.renewed()
-        elif event.place == StoppedBy.MEMORY_FULL:
-            room = asyncio.get_running_loop().create_task(self._make_room())
-            self._asides.add(room)
-            room.add_done_callback(self._asides.discard)
+        elif event.place == BoardStopReason.MEMORY_FULL:
+            room = asyncio.get_running_loop().create_task(self._free_board_memory())
+            self._tasks.add(room)
+            room.add_done_callback(self._tasks.discard)
 
     def _show_engine(self, event: Event) -> None:
         """Say while the engine behind the reader board is away.
@@ -146,10 +146,10 @@ class Table:
         else:
             self._record.latch("DRIVE_LOST", {"board": "dealer", "drive": str(event.index)})
 
-    async def _make_room(self) -> None:
+    async def _free_board_memory(self) -> None:
         """Sync what the boards keep, so that they may forget it, and let them go on."""
         with suppress(StorageFailed):  # the journal tells its owner by itself
-            await self._wire_log.sync()
+            await self._board_log.sync()
             self.renewed()
 
     def seal_of(self, attempt: int) -> Callable[[bytes], bytes] | None:
@@ -184,16 +184,16 @@ class Table:
                     await self.run.over.wait()
 
     @property
-    def attempts_known(self) -> list[int]:
+    def known_attempts(self) -> list[int]:
         """The highest numbers of attempts that the boards have heard of."""
-        return [welcome.attempt for welcome in self._up.values()]
+        return [welcome.attempt for welcome in self._welcomes.values()]
 
     @property
     def firmware(self) -> Boards:
         """What the boards report of themselves that are there and right."""
-        up = self._up
-        dealer = _standing(up["dealer"]) if "dealer" in up else None
-        reader = _standing(up["reader"]) if "reader" in up else None
+        up = self._welcomes
+        dealer = _board_firmware(up["dealer"]) if "dealer" in up else None
+        reader = _board_firmware(up["reader"]) if "reader" in up else None
         asked = "reader" in up and up["reader"].asked
         trigger: Trigger | None = None if reader is None else "asked" if asked else "wire"
         return Boards(dealer=dealer, reader=reader, trigger=trigger)
@@ -204,6 +204,6 @@ class Table:
         return shown_phase(self._record.state, boards_up=self.ready.is_set())
 
 
-def _standing(welcome: Welcome) -> StandingBoard:
+def _board_firmware(welcome: Welcome) -> ConnectedBoard:
     version, of = welcome.firmware, welcome.firmware_hash
-    return StandingBoard(version=version, hash=of, hal=welcome.hal)
+    return ConnectedBoard(version=version, hash=of, hal=welcome.hal)

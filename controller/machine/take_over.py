@@ -15,27 +15,27 @@ from typing import Final
 
 from controller.deal.attempt import Stage
 from controller.deal.ledger import OUTLETS
-from controller.machine.asking import within_reach
-from controller.machine.attempt_run import AttemptRun, Ended, Fixtures
-from controller.machine.left_over import LeftOver, open_attempts
+from controller.machine.asking import can_reach_hands
+from controller.machine.attempt_run import AttemptDeps, AttemptEnded, AttemptRun
+from controller.machine.left_over import UnfinishedAttempt, open_attempts
 from drivers.dealer import Status
 from drivers.errors import DriverError
 from drivers.events import Code, Event
 from drivers.reader import Status as ReaderStatus
 
-TOLD_S: Final = 5.0
+BOARD_EVENTS_TIMEOUT_S: Final = 5.0
 """Time for the boards to report the events that the earlier run of the daemon missed."""
 Looks = Callable[[], AsyncIterator[Status]]
 """Yields the dealer board's status, again and again, whenever both boards are there."""
 
 
-def left_open(fixtures: Fixtures) -> tuple[AttemptRun, ...]:
+def left_open(fixtures: AttemptDeps) -> tuple[AttemptRun, ...]:
     """Return the attempts that the journal leaves open, the oldest first.
 
     Ask before the boards speak: what they send again belongs to these.
     """
     return tuple(
-        AttemptRun.of_left(fixtures, LeftOver.read(fixtures.bindings, number))
+        AttemptRun.of_left(fixtures, UnfinishedAttempt.read(fixtures.bindings, number))
         for number in open_attempts(fixtures.bindings.record)
     )
 
@@ -47,25 +47,25 @@ async def agree(run: AttemptRun, looks: Looks) -> None:
     attempt that has ended. If an open lid has already broken the attempt, the boards still have
     TOLD_S to report their events, so that the verdict counts the cards in the pockets.
     """
-    if not run.in_boards:
+    if not run.needs_boards:
         run.take_up(())
         return
     try:
-        dealer, reader = await run.unless_broken(_all_told(run, looks))
-    except Ended:
+        dealer, reader = await run.until_stopped(_wait_for_all_events(run, looks))
+    except AttemptEnded:
         if run.whole and not run.book.held:
             with suppress(TimeoutError):
-                async with asyncio.timeout(TOLD_S):
-                    await _all_told(run, looks)
+                async with asyncio.timeout(BOARD_EVENTS_TIMEOUT_S):
+                    await _wait_for_all_events(run, looks)
             run.take_up(in_order(run.told))
         return
     run.take_up(in_order(run.told))
-    reason = contradiction(run, dealer, reader)
+    reason = disagreement(run, dealer, reader)
     if reason is not None:
         run.broken(reason)
 
 
-async def _all_told(run: AttemptRun, looks: Looks) -> tuple[Status, ReaderStatus]:
+async def _wait_for_all_events(run: AttemptRun, looks: Looks) -> tuple[Status, ReaderStatus]:
     """Return what both boards say of themselves once every event before that has come."""
     while True:
         async for dealer in looks():
@@ -98,14 +98,14 @@ def in_order(events: Iterable[Event]) -> Iterator[Event]:
     yield from looks
 
 
-def contradiction(run: AttemptRun, dealer: Status, reader: ReaderStatus) -> str | None:
+def disagreement(run: AttemptRun, dealer: Status, reader: ReaderStatus) -> str | None:
     """Return why the boards cannot go on with an attempt; None where they can.
 
     Where a card was routed by the earlier run, that route is the card's from here on.
     """
     book, boards = run.book, (dealer.attempt, reader.attempt)
     if book.held:
-        if run.let_out and within_reach(dealer):
+        if run.let_out and can_reach_hands(dealer):
             return None
         if dealer.attempt < run.number:
             return "BOARD_RESET"

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from controller.arguments import Calibrating, Configuring
-from controller.faults import fault_name
-from controller.machine.order.desk import Order, OrderRefused, failure
+from controller.arguments import CalibrateArgs, ConfigureArgs
+from controller.faults import driver_error_fault
+from controller.machine.order.desk import CommandRefused, Order, failure
 from controller.machine.record import Record
 from controller.machine.table import Table
-from controller.tomlwords import unknown_key
+from controller.tomlwords import unknown_key_mistake
 from controller.words import Words
 from drivers import dealer as of_dealer
 from drivers import reader as of_reader
@@ -23,7 +23,7 @@ LOOK_S: Final = 0.05
 """How often a board is asked whether it still moves."""
 LOOKS: Final = 400
 """Looks at the longest motion of a test; the board's own limits end it long before."""
-ENGINE_LOOKS: Final = 30
+MAX_ENGINE_POLLS: Final = 30
 """Looks at the reader's engine: longer than a board waits for one."""
 _BOUNDS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
     "dealer": of_dealer.BOUNDS,
@@ -31,7 +31,7 @@ _BOUNDS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
 }
 
 
-class Technical:
+class ServiceCommands:
     """Carries a technician's orders out on the two boards, between deals."""
 
     def __init__(self, record: Record, table: Table, dealer: Dealer, reader: Reader) -> None:
@@ -43,7 +43,7 @@ class Technical:
 
         An engine that says nothing is named, too, and no more: some say nothing of an empty window.
         """
-        found = await self._tested(self._dealer, self._reader)
+        found = await self._self_test(self._dealer, self._reader)
         await order.carried_out({"boards": ["dealer", "reader"], **found})
 
     async def configure(self, order: Order) -> None:
@@ -53,16 +53,16 @@ class Technical:
         settings that it took: a row of the journal lists them, and the next row refuses the order.
         A setting whose answer was lost is `unknown` there: the board has the new or the old value.
         """
-        args: Configuring = order.args
-        self.require_still()
+        args: ConfigureArgs = order.args
+        self.require_no_attempt()
         _require_settings(args)
         board = self._board(args.board)
         changed: dict[str, int] = {}
         for name, value in args.settings.items():
             unknown = {name: value} if board.link.up else {}  # without a session nothing is sent
             try:
-                await self._do(partial(board.configure, name, value))
-            except OrderRefused as refused:
+                await self._send(partial(board.configure, name, value))
+            except CommandRefused as refused:
                 if refused.failure.code != "BOARD_AWAY":
                     unknown = {}
                 if changed or unknown:
@@ -73,27 +73,27 @@ class Technical:
 
     async def calibrate(self, order: Order) -> None:
         """Bring a board to its known positions: the lift down, motors and engine tried."""
-        args: Calibrating = order.args
+        args: CalibrateArgs = order.args
         if args.board == "dealer":
-            await self._do(self._dealer.retract, self._at_rest)
-        found = await self._tested(self._board(args.board))
+            await self._send(self._dealer.retract, self._wait_at_rest)
+        found = await self._self_test(self._board(args.board))
         await order.carried_out({"board": args.board, **found})
 
     def require_free(self) -> None:
         """Return if the boards may be tested. Raises OrderRefused."""
         if self._table.overheard is not None:  # another test is under way
-            raise OrderRefused(failure("BOARD_REFUSED", found=Result.BUSY.name))
-        self.require_still()
+            raise CommandRefused(failure("BOARD_REFUSED", found=Result.BUSY.name))
+        self.require_no_attempt()
 
-    def require_still(self) -> None:
+    def require_no_attempt(self) -> None:
         """Return if no attempt is under way. Raises OrderRefused."""
         if self._table.run is not None:
-            raise OrderRefused(failure("MACHINE_BUSY"))
+            raise CommandRefused(failure("MACHINE_BUSY"))
 
     def _board(self, name: str) -> Dealer | Reader:
         return self._dealer if name == "dealer" else self._reader
 
-    async def _tested(self, *boards: Dealer | Reader) -> dict[str, list[str]]:
+    async def _self_test(self, *boards: Dealer | Reader) -> dict[str, list[str]]:
         """Have boards test themselves; return what did not turn, or answer. Raises OrderRefused."""
         self.require_free()
         stalled: list[str] = []
@@ -107,10 +107,10 @@ class Technical:
 
         self._table.overheard = note
         try:
-            await self._do(*(board.selftest for board in boards))
-            await self._do(self._at_rest)
+            await self._send(*(board.selftest for board in boards))
+            await self._send(self._wait_at_rest)
             if self._reader in boards:
-                await self._engine_said(answers)
+                await self._wait_for_engine(answers)
         finally:
             self._table.overheard = None
         if stalled:
@@ -120,46 +120,46 @@ class Technical:
         silent = ["engine"] if self._reader in boards and not any(answers) else []
         return {"stalled": stalled, "silent": silent}
 
-    async def _engine_said(self, answers: list[bool]) -> None:
+    async def _wait_for_engine(self, answers: list[bool]) -> None:
         """Return once the reader board has told what its engine did, or at the limit."""
-        for _ in range(ENGINE_LOOKS):
+        for _ in range(MAX_ENGINE_POLLS):
             if answers:
                 return
             await asyncio.sleep(LOOK_S)
 
-    async def _at_rest(self) -> None:
+    async def _wait_at_rest(self) -> None:
         """Return once nothing of the dealer board moves, or at the limit."""
         for _ in range(LOOKS):
             if not await self._dealer.moves():
                 return
             await asyncio.sleep(LOOK_S)
 
-    async def _do(self, *commands: Callable[[], Awaitable[Any]]) -> None:
+    async def _send(self, *commands: Callable[[], Awaitable[Any]]) -> None:
         """Give the boards commands, or say which one cannot. Raises OrderRefused."""
         for command in commands:
-            self.require_still()
+            self.require_no_attempt()
             try:
                 await command()
             except Refused as error:
                 found = {"board": error.board, "found": error.result.name}
-                raise OrderRefused(failure("BOARD_REFUSED", **found)) from None
+                raise CommandRefused(failure("BOARD_REFUSED", **found)) from None
             except DriverError as error:
-                name = fault_name(error)
-                raise OrderRefused(failure("BOARD_AWAY", found=f"{name}: {error}")) from None
+                name = driver_error_fault(error)
+                raise CommandRefused(failure("BOARD_AWAY", found=f"{name}: {error}")) from None
 
 
-def _require_settings(said: Configuring) -> None:
+def _require_settings(said: ConfigureArgs) -> None:
     """Refuse settings that the board does not have, or would not take. Raises OrderRefused."""
     bounds = _BOUNDS[said.board]
     for name, value in said.settings.items():
         if name not in bounds:
-            wrong = unknown_key(f"settings.{name}", name, bounds)
+            wrong = unknown_key_mistake(f"settings.{name}", name, bounds)
             bad = failure("BAD_COMMAND", found=wrong.found, expected=wrong.expected)
-            raise OrderRefused(bad)
+            raise CommandRefused(bad)
         least, most = bounds[name]
         if not least <= value <= most:
             found, expected = (
                 f"settings.{name} = {value}",
                 Words(f"a number from {least} to {most}", f"{least}至{most}的数"),
             )
-            raise OrderRefused(failure("BAD_COMMAND", found=found, expected=expected))
+            raise CommandRefused(failure("BAD_COMMAND", found=found, expected=expected))

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 
-class Waited(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class WaitingTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """How long people waited for a deal's hands, and the hands for people, in milliseconds.
 
     `due_to_ready_ms`: from the moment when the deal was due, 0 where its hands were ready by
@@ -21,9 +21,9 @@ class Waited(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     ready_to_button_ms: int
 
 
-def waited_in(released: Mapping[str, Any]) -> Waited | None:
+def read_waiting_times(released: Mapping[str, Any]) -> WaitingTimes | None:
     """Return what the data of a release says of it; practice deals do not say it."""
     try:
-        return msgspec.convert(released, Waited)
+        return msgspec.convert(released, WaitingTimes)
     except msgspec.ValidationError:
         return None

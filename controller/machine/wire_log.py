@@ -15,12 +15,12 @@ from drivers.firmware.wire import EVENT_MEMORY
 
 DEFER_S = 0.002
 # What each card brings; these wait until a group is full, anything else does not.
-_OF_EACH_CARD = frozenset({Code.AT_READER, Code.READ, Code.GATE, Code.LANDED})
+_CODES_OF_EACH_CARD = frozenset({Code.AT_READER, Code.READ, Code.GATE, Code.LANDED})
 # A board keeps EVENT_MEMORY events: before half of them wait for a sync, one is made.
-_UNSYNCED = EVENT_MEMORY // 2
+_MAX_UNSYNCED = EVENT_MEMORY // 2
 
 
-class WireLog:
+class BoardLog:
     """Collects events of both boards and journals them.
 
     `seal(attempt)` returns what closes the faces of an attempt, or None where its
@@ -38,7 +38,7 @@ class WireLog:
         self.on_written: Callable[[Sequence[Event]], None] = lambda events: None
         self._journal = journal
         self._seal = seal
-        self._kept = kept
+        self._on_synced = kept
         self._waiting: list[Event] = []
         self._newest: dict[str, tuple[int, int]] = {}  # boot and number, never a look
         self._unsynced = 0
@@ -54,13 +54,13 @@ class WireLog:
     def add(self, event: Event) -> None:
         """Take an event; cheap, called inside the read callback."""
         self._waiting.append(event)
-        urgent = event.code not in _OF_EACH_CARD or len(self._waiting) >= GROUP
+        urgent = event.code not in _CODES_OF_EACH_CARD or len(self._waiting) >= GROUP
         if urgent and self._timer is None:
-            self._timer = self._loop.call_later(DEFER_S, self._on_time)
+            self._timer = self._loop.call_later(DEFER_S, self._on_timer)
 
     def write(self) -> None:
         """Append what waits to the journal, now."""
-        self._cancel()
+        self._cancel_timer()
         events, self._waiting = self._waiting, []
         for group in groups(events):
             attempt = group[0].attempt
@@ -78,7 +78,7 @@ class WireLog:
         self._unsynced = 0
         await self._journal.sync()
         for board, (boot, number) in newest.items():
-            self._kept(board, boot, number)
+            self._on_synced(board, boot, number)
 
     async def close(self) -> None:
         """Leave no timer and no task behind; what waits is appended."""
@@ -86,14 +86,14 @@ class WireLog:
         if self._syncing is not None:
             await asyncio.wait({self._syncing})
 
-    def _on_time(self) -> None:
+    def _on_timer(self) -> None:
         self.write()
-        if self._unsynced < _UNSYNCED:
+        if self._unsynced < _MAX_UNSYNCED:
             self._journal.flush()
         elif self._syncing is None or self._syncing.done():
             self._syncing = self._loop.create_task(self.sync())
 
-    def _cancel(self) -> None:
+    def _cancel_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -5,11 +5,11 @@ several tables (seed 002 A13).
 """
 
 from controller.match.course import Stepped, begin_deal, changed
-from controller.match.events import Answered, CardsLeft, Confirmed
+from controller.match.events import Answered, CardsLeftEntered, ResultConfirmed
 from controller.match.phase import Phase
 from controller.match.refusals import refuse
 from controller.match.state import BigTwoMatch, BigTwoRow
-from controller.match.timing import choices_made
+from controller.match.timing import update_choices
 from controller.messages import Seat
 from controller.rules.bigtwo.choices import answered, elapsed
 from controller.rules.bigtwo.scoring import deal_scores
@@ -18,7 +18,7 @@ from controller.rules.seats import ALL, SIDES
 from controller.rules.words import Words
 
 
-def choice_answered(match: BigTwoMatch, event: Answered) -> Stepped:
+def accept_answer(match: BigTwoMatch, event: Answered) -> Stepped:
     """Take an answer on open hand or doubling (seed 002 A6)."""
     assert match.choices is not None  # CHOICES begins with them
     try:
@@ -26,22 +26,22 @@ def choice_answered(match: BigTwoMatch, event: Answered) -> Stepped:
     except ValueError:
         asked = elapsed(match.choices, event.at_ms).now().asked()
         refuse("NOT_HIS_DUTY", " / ".join(asked))
-    return choices_made(changed(match, choices=choices), event.at_ms), ()
+    return update_choices(changed(match, choices=choices), event.at_ms), ()
 
 
-_LEFT = Words("the cards that each has left", "各家所剩张数")
+_CARDS_LEFT_WORDS = Words("the cards that each has left", "各家所剩张数")
 
 
-def cards_left(match: BigTwoMatch, event: CardsLeft) -> Stepped:
+def accept_cards_left(match: BigTwoMatch, event: CardsLeftEntered) -> Stepped:
     """Take how many cards each has left when one is out (seed 002 A10)."""
     try:
-        _scores(match, event.left)
+        _deal_scores(match, event.left)
     except ValueError:
-        refuse("NO_FINISH_ORDER", held(event.left), _LEFT)
+        refuse("NO_FINISH_ORDER", held(event.left), _CARDS_LEFT_WORDS)
     return changed(match, left=event.left, phase=Phase.RESULT, confirmed=(), led=True), ()
 
 
-def confirmed(match: BigTwoMatch, event: Confirmed) -> Stepped:
+def confirmed(match: BigTwoMatch, event: ResultConfirmed) -> Stepped:
     """Write the deal down once a player of each side, or the referee, confirmed it.
 
     Provisional: seed 002 does not say who confirms a score.
@@ -51,7 +51,7 @@ def confirmed(match: BigTwoMatch, event: Confirmed) -> Stepped:
     match = changed(match, confirmed=(*match.confirmed, event.by))
     if event.by != "referee" and not set(match.confirmed) >= set(SIDES):
         return match, ()
-    row = _row(match, event.at_ms)
+    row = _deal_row(match, event.at_ms)
     rows = (*match.rows, row)
     match = changed(match, rows=rows, totals=totals(rows))
     if len(rows) >= match.profile.deals:
@@ -64,7 +64,7 @@ def totals(rows: tuple[BigTwoRow, ...]) -> dict[Seat, int]:
     return {seat: sum(row.scores[seat] for row in rows) for seat in ALL}
 
 
-def _row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:
+def _deal_row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:
     assert match.choices is not None  # a deal was played
     assert match.leader is not None  # who holds the card that leads
     doubling = match.choices.doubling
@@ -78,12 +78,12 @@ def _row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:
         left=match.left,
         opened=match.choices.open_hand.yes(),
         doubled=() if doubling is None else doubling.yes(),
-        scores=_scores(match, match.left),
+        scores=_deal_scores(match, match.left),
         misdeals=match.misdeals,
     )
 
 
-def _scores(match: BigTwoMatch, left: dict[Seat, int]) -> dict[Seat, int]:
+def _deal_scores(match: BigTwoMatch, left: dict[Seat, int]) -> dict[Seat, int]:
     assert match.choices is not None  # a deal was played
     doubling = match.choices.doubling
     return deal_scores(

@@ -1,17 +1,24 @@
 """After the deals: corrections of what was written, and signatures under it."""
 
 from controller.match.authority import Act, require
-from controller.match.course import Stepped, changed, go_on, next_row, reopened, written
+from controller.match.course import Stepped, changed, go_on, next_row_number, reopened, written
 from controller.match.effects import Effects, Written
 from controller.match.events import Corrected, CorrectionConfirmed, Signed
 from controller.match.phase import Phase
-from controller.match.refusals import no_finish, refuse
-from controller.match.sheet import Choice, CorrectionRow, StoppedRow, deal_row, last_deal, replay
+from controller.match.refusals import refuse, refuse_finish
+from controller.match.sheet import (
+    Choice,
+    CorrectionRow,
+    StoppedRow,
+    find_deal_row,
+    last_deal,
+    replay,
+)
 from controller.match.state import GuandanMatch, Match, Signature
 from controller.rules.result import FinishError, Result, finish
 from controller.rules.seats import ALL
 
-SEATS_AND_REFEREE = (*ALL, "referee")
+BIG_TWO_SIGNERS = (*ALL, "referee")
 """Who signs in Big Two, where each scores for himself (provisional)."""
 
 
@@ -20,13 +27,13 @@ def corrected(match: GuandanMatch, event: Corrected) -> Stepped:
 
     A referee's, until later deals were played or the sheet was signed: then the chief's.
     """
-    require(_act(match, event.deal), event.role, verbal=event.verbal)
+    require(_correction_act(match, event.deal), event.role, verbal=event.verbal)
     try:
         result = finish(event.order)
     except FinishError as mistake:
-        no_finish(mistake)
+        refuse_finish(mistake)
     if event.entered_by is not None:
-        match = changed(match, spoken=match.spoken | {next_row(match): None})
+        match = changed(match, spoken=match.spoken | {next_row_number(match): None})
     return rewritten(
         match,
         event.deal,
@@ -47,7 +54,7 @@ def correction_confirmed(match: GuandanMatch, event: CorrectionConfirmed) -> Ste
     return changed(match, spoken=match.spoken | {event.row: event.by}), ()
 
 
-def _act(match: GuandanMatch, deal: int) -> Act:
+def _correction_act(match: GuandanMatch, deal: int) -> Act:
     if match.signatures:
         return "signed_sheet"
     last = last_deal(match.sheet)
@@ -71,11 +78,11 @@ def rewritten(
 
     Raises RefusedError where the sheet has no such deal.
     """
-    was = deal_row(match.sheet, deal)
+    was = find_deal_row(match.sheet, deal)
     if was is None:
         refuse("NO_SUCH_DEAL", str(deal))
     row = CorrectionRow(
-        row=next_row(match),
+        row=next_row_number(match),
         at_ms=at_ms,
         deal=deal,
         was=was.result,
@@ -91,16 +98,18 @@ def rewritten(
     if choice != "void_later" or not match.under_way:
         after, effects = reopened(match, at_ms)
         return after, (Written(row), *effects)
-    match, stopped = without_deal(match, "void_later", at_ms)
+    match, stopped = stop_deal_under_way(match, "void_later", at_ms)
     after, effects = go_on(match, at_ms)
     return after, (Written(row), *stopped, *effects)
 
 
-def without_deal(match: GuandanMatch, reason: str, at_ms: int) -> tuple[GuandanMatch, Effects]:
+def stop_deal_under_way(
+    match: GuandanMatch, reason: str, at_ms: int
+) -> tuple[GuandanMatch, Effects]:
     """Return the match with its deal under way written down as one that does not count."""
     if not match.under_way:
         return match, ()
-    row = StoppedRow(row=next_row(match), at_ms=at_ms, deal=match.deal, reason=reason)
+    row = StoppedRow(row=next_row_number(match), at_ms=at_ms, deal=match.deal, reason=reason)
     return written(changed(match, clocks=(), suspended=None, claimed=None), row)
 
 
@@ -118,4 +127,4 @@ def signers(match: Match) -> tuple[str, ...]:
     """Return who signs the sheet of a match."""
     if isinstance(match, GuandanMatch):
         return tuple(match.profile.roles.signers)
-    return SEATS_AND_REFEREE
+    return BIG_TWO_SIGNERS

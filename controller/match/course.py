@@ -8,8 +8,8 @@ from controller.match.effects import (
     DealDue,
     Effects,
     ExtraDealDue,
-    HandsVoid,
-    RefereeNeeded,
+    HandsVoided,
+    RefereeCalled,
     Written,
 )
 from controller.match.judging import judged
@@ -17,9 +17,9 @@ from controller.match.phase import BEFORE_RELEASE, Phase
 from controller.match.sheet import EndRow, SheetRow, advanced
 from controller.match.state import BigTwoMatch, GuandanMatch, Match, SignedVersion
 from controller.messages import Seat
-from controller.rules.ceremony import Duties, duties
-from controller.rules.ending import MoreNeeded, Verdict
-from controller.rules.result import Forfeited
+from controller.rules.ceremony import DealDuties, duties
+from controller.rules.ending import ExtraDealNeeded, Verdict
+from controller.rules.result import ForfeitedDeal
 from controller.rules.score import match_score
 from controller.rules.standing import level_due
 
@@ -41,11 +41,11 @@ def begin_deal(match: Match, *, extra: bool = False) -> Stepped:
         misdeals=0,
         by_hand=False,
         began_ms=None,
-        **_NOTHING_YET,
+        **_EMPTY_ATTEMPT,
     )
     if isinstance(fresh, GuandanMatch):
         fresh = changed(
-            as_it_stands(fresh),
+            follow_standing(fresh),
             extra=extra,
             exchange=None,
             gone=(),
@@ -59,17 +59,17 @@ def begin_deal(match: Match, *, extra: bool = False) -> Stepped:
 
 def begin_attempt(match: Match) -> Stepped:
     """Return the match with an attempt of its present deal due, nothing done for it yet."""
-    due = duties_of(match)
+    due = deal_duties_of(match)
     fresh = changed(
         match,
         phase=Phase.SHUFFLE if match.by_hand else Phase.CUT,
         duties=due,
-        **_NOTHING_YET,
+        **_EMPTY_ATTEMPT,
     )
     return fresh, (DealDue(fresh.deal, fresh.by_hand, due),)
 
 
-def duties_of(match: Match, shuffler: Seat | None = None) -> Duties:
+def deal_duties_of(match: Match, shuffler: Seat | None = None) -> DealDuties:
     """Return who does what before the present deal."""
     if isinstance(match, GuandanMatch):
         number = 1 if match.follows is None else match.deal
@@ -78,9 +78,9 @@ def duties_of(match: Match, shuffler: Seat | None = None) -> Duties:
         )
     profile, rows = match.profile, cast(BigTwoMatch, match).rows
     cuts = profile.cuts()
-    return Duties(
+    return DealDuties(
         shufflers=(),
-        cutters=(_first_out(rows[-1].left),) if rows else (profile.cutter_first,),
+        cutters=(_seat_out_first(rows[-1].left),) if rows else (profile.cutter_first,),
         shuffles=profile.shuffles_later if rows else profile.shuffles_first,
         cuts=(cuts[0], cuts[-1]),
         turnup=False,
@@ -95,7 +95,7 @@ def written(match: GuandanMatch, row: SheetRow) -> tuple[GuandanMatch, Effects]:
     return changed(match, sheet=(*match.sheet, row), standing=standing), (Written(row),)
 
 
-def next_row(match: GuandanMatch) -> int:
+def next_row_number(match: GuandanMatch) -> int:
     """Return the number of the sheet's next row."""
     return len(match.sheet) + 1
 
@@ -106,35 +106,35 @@ def go_on(match: GuandanMatch, at_ms: int) -> Stepped:
     end = judged(match, at_ms)
     if isinstance(end, Verdict):
         return ended(match, end, at_ms)
-    void = hands_void(match, "time_up")
+    void = void_hands(match, "time_up")
     match = changed(match, verdict=None, score=None, extra=False)
-    if isinstance(end, MoreNeeded):
+    if isinstance(end, ExtraDealNeeded):
         waiting = changed(match, phase=Phase.MATCH_CHECK)
-        return waiting, (*void, ExtraDealDue(), RefereeNeeded("extra_deal"))
+        return waiting, (*void, ExtraDealDue(), RefereeCalled("extra_deal"))
     if not match.deal:
         return changed(match, phase=Phase.SETUP), ()
-    if lacks_leader(match):
-        return changed(match, phase=Phase.FORFEIT), (RefereeNeeded("name_leader"),)
+    if is_leader_unnamed(match):
+        return changed(match, phase=Phase.FORFEIT), (RefereeCalled("name_leader"),)
     return begin_deal(match)
 
 
-def as_it_stands(match: GuandanMatch) -> GuandanMatch:
+def follow_standing(match: GuandanMatch) -> GuandanMatch:
     """Return the match with its present deal at the level and after the result of the sheet."""
     standing = match.standing
     level = level_due(match.profile, standing)
     return changed(match, level=level, owner=standing.owner, follows=standing.previous)
 
 
-def lacks_leader(match: GuandanMatch) -> bool:
+def is_leader_unnamed(match: GuandanMatch) -> bool:
     """Tell whether the next deal's leader has to be named: the last deal was forfeited."""
     previous = match.standing.previous
-    return isinstance(previous, Forfeited) and previous.leader is None
+    return isinstance(previous, ForfeitedDeal) and previous.leader is None
 
 
 def ended(match: GuandanMatch, end: Verdict, at_ms: int) -> Stepped:
     """Return the match over, with its score on the sheet."""
     score = match_score(match.profile, match.standing, end)
-    row = EndRow(row=next_row(match), at_ms=at_ms, verdict=end, score=score)
+    row = EndRow(row=next_row_number(match), at_ms=at_ms, verdict=end, score=score)
     over, effects = written(match, row)
     over = changed(
         over,
@@ -147,12 +147,12 @@ def ended(match: GuandanMatch, end: Verdict, at_ms: int) -> Stepped:
         suspended=None,
         claimed=None,
     )
-    return over, (*effects, *hands_void(match, "match_over"))
+    return over, (*effects, *void_hands(match, "match_over"))
 
 
-def hands_void(match: Match, reason: str) -> tuple[HandsVoid, ...]:
+def void_hands(match: Match, reason: str) -> tuple[HandsVoided, ...]:
     """Return the effect that voids what is dealt for a deal not begun; () where none is due."""
-    return (HandsVoid(reason),) if match.phase in BEFORE_RELEASE else ()
+    return (HandsVoided(reason),) if match.phase in BEFORE_RELEASE else ()
 
 
 def unsigned(match: GuandanMatch) -> GuandanMatch:
@@ -177,16 +177,16 @@ def reopened(match: GuandanMatch, at_ms: int) -> Stepped:
         return match, ()
     if match.phase not in BEFORE_RELEASE:
         return go_on(unsigned(match), at_ms)
-    if instead := instead_of_deal(match, at_ms):
+    if instead := outcome_instead_of_deal(match, at_ms):
         return instead
-    fresh = as_it_stands(match)
+    fresh = follow_standing(match)
     if not judged(fresh, at_ms):  # deals became void: those are due, and no extra one
         fresh = changed(fresh, extra=False)
     same = fresh.follows == match.follows
-    return changed(fresh, duties=match.duties if same else duties_of(fresh)), ()
+    return changed(fresh, duties=match.duties if same else deal_duties_of(fresh)), ()
 
 
-def instead_of_deal(match: GuandanMatch, at_ms: int) -> Stepped | None:
+def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> Stepped | None:
     """Return what comes by the sheet instead of the deal that was due; None: that deal.
 
     An extra deal that the chief ordered after a draw is not taken back by the same draw.
@@ -194,17 +194,17 @@ def instead_of_deal(match: GuandanMatch, at_ms: int) -> Stepped | None:
     end = judged(match, at_ms)
     if isinstance(end, Verdict) and not (match.extra and end.how == "draw"):
         return ended(match, end, at_ms)
-    if lacks_leader(match):
-        waiting = changed(match, phase=Phase.FORFEIT, deal=match.deal - 1, **_NOTHING_YET)
-        return waiting, (*hands_void(match, "name_leader"), RefereeNeeded("name_leader"))
+    if is_leader_unnamed(match):
+        waiting = changed(match, phase=Phase.FORFEIT, deal=match.deal - 1, **_EMPTY_ATTEMPT)
+        return waiting, (*void_hands(match, "name_leader"), RefereeCalled("name_leader"))
     return None
 
 
-def _first_out(left: dict[Seat, int]) -> Seat:
+def _seat_out_first(left: dict[Seat, int]) -> Seat:
     return next(seat for seat, cards in left.items() if not cards)
 
 
-_NOTHING_YET: dict[str, Any] = {
+_EMPTY_ATTEMPT: dict[str, Any] = {
     "shuffler": None,
     "cutter": None,
     "cut": None,

@@ -8,60 +8,65 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, get_args
 
 from controller.match.authority import require
-from controller.match.course import Stepped, changed, next_row, reopened, written
+from controller.match.course import Stepped, changed, next_row_number, reopened, written
 from controller.match.effects import Effects, Written
 from controller.match.enforcing import happens, taken_back
-from controller.match.events import RulingApproved, RulingProposed, RulingRejected, VerbalConfirmed
-from controller.match.phase import ENDED
+from controller.match.events import (
+    RulingApproved,
+    RulingProposed,
+    RulingRejected,
+    VerbalRulingConfirmed,
+)
+from controller.match.phase import ENDED_PHASES
 from controller.match.refusals import Refusal, RefusedError, refuse
-from controller.match.rows import value_text
+from controller.match.rows import rank_text_of_value
 from controller.match.rulings import (
     Ruling,
     approve,
     confirm_verbal,
-    deal_of,
+    deal_of_charge,
     propose,
     record_of,
     reject,
 )
-from controller.match.sheet import EndRow, OverturnedRow, Payment, RulingRow, deal_row, replay
+from controller.match.sheet import EndRow, OverturnedRow, Payment, RulingRow, find_deal_row, replay
 from controller.match.state import Exchange, GuandanMatch
 from controller.match.unseen import keeps
-from controller.rules.levels import Grade, grade_text
+from controller.rules.levels import Grade, level_text
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.consequences import LevelDown, LevelUp
-from controller.rules.penalties.proposals import Proposal, by_discretion, proposals
+from controller.rules.penalties.proposals import PenaltyProposal, discretionary_proposal, proposals
 from controller.rules.penalties.records import Penalty, Record
 from controller.rules.profile import GuandanProfile
-from controller.rules.returns import TEN, rule_between
+from controller.rules.returns import MAX_LOW_RANK, return_rule_between
 from controller.rules.seats import side
 from controller.rules.tribute import payers
 from controller.rules.wrong_card import Kind
 
-_WRONG_CARD: Final[Mapping[str, Kind]] = {
+_WRONG_CARD_OFFENCES: Final[Mapping[str, Kind]] = {
     "wrong_tribute": "tribute",
     "wrong_tribute_in_play": "tribute",
     "wrong_return": "return",
     "wrong_return_in_play": "return",
 }
 """Which offences say that a card was the wrong one, and which card."""
-_TEN_OR_LESS: Final = frozenset(map(str, range(2, TEN + 1)))
+_TEN_OR_LESS: Final = frozenset(map(str, range(2, MAX_LOW_RANK + 1)))
 
 
-def record_now(match: GuandanMatch) -> Record:
+def current_record(match: GuandanMatch) -> Record:
     """Return the record of both pairs: what they brought, and what holds in this match."""
     return record_of(match.record, match.rulings)
 
 
-def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[Proposal, ...]:
+def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposal, ...]:
     """Return what a charge can lead to in this match, the ladder's answer first."""
     try:
-        return proposals(match.profile, record_now(match), charge)
+        return proposals(match.profile, current_record(match), charge)
     except LookupError:
         refuse("NOT_LEGAL")
 
 
-class _Given(NamedTuple):
+class _DueCards(NamedTuple):
     """The cards that were due in a deal at `level`, as far as it is known what they were."""
 
     level: Grade
@@ -69,23 +74,23 @@ class _Given(NamedTuple):
     returns: tuple[Payment, ...]
 
 
-def require_can_be(match: GuandanMatch, charge: Charge) -> None:
+def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
     """Refuse a charge that the known facts of the deal contradict. Raises RefusedError.
 
     The charge is a wrong card, but the player had none to give, or the return is right. A deal
     without a row, and a deal whose hands are not released, contradict nothing. A return that
     may not be seen yet is not looked at, because the refusal would reveal its card.
     """
-    kind = _WRONG_CARD.get(charge.offence)
-    deal = None if kind is None else _given(match, deal_of(charge))
+    kind = _WRONG_CARD_OFFENCES.get(charge.offence)
+    deal = None if kind is None else _due_cards(match, deal_of_charge(charge))
     if deal is None:
         return
     due = deal.tribute if kind == "tribute" else deal.returns
-    his = [one for one in due if one.giver == charge.seat or _of_side(one, charge)]
+    his = [one for one in due if one.giver == charge.seat or _is_of_charged_side(one, charge)]
     if not his:
         givers = " / ".join(one.giver for one in due)
         refuse("NO_CARD_OF_HIS", charge.seat or charge.side, givers)
-    if kind == "return" and all(_is_right(match.profile, deal, one) for one in his):
+    if kind == "return" and all(_is_return_right(match.profile, deal, one) for one in his):
         refuse("RETURN_IS_RIGHT", his[0].card or "")
 
 
@@ -96,7 +101,7 @@ def proposed(match: GuandanMatch, event: RulingProposed) -> Stepped:
     charge = event.charge
     if charge.match != match.meeting.match_id or charge.pair != match.meeting.pairs[charge.side].id:
         refuse("OTHER_SIDE", charge.pair)
-    require_can_be(match, charge)
+    require_possible_charge(match, charge)
     _require_legal(match, charge, event.proposal)
     ruling = propose(event.id, charge, event.proposal, event.by, event.at_ms)
     return changed(match, rulings=(*match.rulings, ruling)), ()
@@ -107,10 +112,12 @@ def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
 
     What comes under a sheet that somebody signed is the chief's (seed 002 A15).
     """
-    ruling = ruling_of(match, event.id)
+    ruling = find_ruling(match, event.id)
     if match.signatures:
         require("signed_sheet", event.role, verbal=event.verbal)
-    require_can_be(match, ruling.charge)  # more of the deal is known now than when it was proposed
+    require_possible_charge(
+        match, ruling.charge
+    )  # more of the deal is known now than when it was proposed
     if event.proposal is not None:
         _require_legal(match, ruling.charge, event.proposal)
     word = approve(
@@ -121,49 +128,51 @@ def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
         event.proposal,
         entered_by=event.entered_by,
     )
-    decided = _allowed(word)
-    match, effects = _noted(_replaced(match, decided), decided, event.at_ms)
+    decided = _ruling_or_raise(word)
+    match, effects = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
     for consequence in decided.proposal.effects:
         after, more = happens(match, decided, consequence, event.at_ms)
         assert isinstance(after, GuandanMatch)  # it stays the match it was
         match, effects = after, (*effects, *more)
     moved = any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects)
-    if moved or _noted_behind_end(match):
+    if moved or _has_rows_after_end(match):
         after, more = reopened(match, event.at_ms)
         return after, (*effects, *more)
     return match, effects
 
 
-def _noted_behind_end(match: GuandanMatch) -> bool:
+def _has_rows_after_end(match: GuandanMatch) -> bool:
     """Tell whether rows were added to a sheet that was finished: it is ended and signed anew."""
-    return match.phase in ENDED and not isinstance(match.sheet[-1], EndRow)
+    return match.phase in ENDED_PHASES and not isinstance(match.sheet[-1], EndRow)
 
 
 def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
     """Reject a proposed ruling, or overturn a decided one with what it did to levels."""
-    ruling = ruling_of(match, event.id)
+    ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
     word = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
-    match = _replaced(match, _allowed(word))
+    match = _replace_ruling(match, _ruling_or_raise(word))
     if not overturned:
         return match, ()
     restored, _ = taken_back(match, ruling)
     assert isinstance(restored, GuandanMatch)  # it stays the match it was
     match = restored
-    row = OverturnedRow(row=next_row(match), at_ms=event.at_ms, ruling=event.id)
+    row = OverturnedRow(row=next_row_number(match), at_ms=event.at_ms, ruling=event.id)
     sheet = (*match.sheet, row)
     standing = replay(match.profile, sheet)
     after, effects = reopened(changed(match, sheet=sheet, standing=standing), event.at_ms)
     return after, (Written(row), *effects)
 
 
-def verbal_confirmed(match: GuandanMatch, event: VerbalConfirmed) -> Stepped:
+def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> Stepped:
     """Note that the chief stands by what he approved by word."""
-    ruling = ruling_of(match, event.id)
-    return _replaced(match, _allowed(confirm_verbal(ruling, event.by, event.role))), ()
+    ruling = find_ruling(match, event.id)
+    return _replace_ruling(
+        match, _ruling_or_raise(confirm_verbal(ruling, event.by, event.role))
+    ), ()
 
 
-def ruling_of(match: GuandanMatch, ruling_id: str) -> Ruling:
+def find_ruling(match: GuandanMatch, ruling_id: str) -> Ruling:
     """Return a ruling of the match by its name. Raises RefusedError where there is none."""
     for ruling in match.rulings:
         if ruling.id == ruling_id:
@@ -171,65 +180,69 @@ def ruling_of(match: GuandanMatch, ruling_id: str) -> Ruling:
     refuse("NO_SUCH_RULING", ruling_id)
 
 
-def _of_side(payment: Payment, charge: Charge) -> bool:
+def _is_of_charged_side(payment: Payment, charge: Charge) -> bool:
     return charge.seat is None and side(payment.giver) == charge.side
 
 
-def _given(match: GuandanMatch, deal: int) -> _Given | None:
+def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
     """Return the cards that were due in a deal; None: nothing is known of it."""
     if deal != match.deal or not match.under_way:
-        row = deal_row(match.sheet, deal)
-        return None if row is None else _Given(row.level, row.tribute, row.returns)
+        row = find_deal_row(match.sheet, deal)
+        return None if row is None else _DueCards(row.level, row.tribute, row.returns)
     exchange = match.exchange or Exchange(payers=payers(match.profile, match.follows))
     owed = () if exchange.anti else exchange.payers
     due = () if exchange.plan is None else exchange.plan.returns
     seen = {} if keeps(match) else exchange.returned
-    told = {to: value_text(counts, match.level) for to, counts in seen.items()}
-    return _Given(
+    told = {to: rank_text_of_value(counts, match.level) for to, counts in seen.items()}
+    return _DueCards(
         level=match.level,
         tribute=tuple(Payment(payer, payer) for payer in owed),
         returns=tuple(Payment(giver, to, told.get(to)) for giver, to in due),
     )
 
 
-def _is_right(profile: GuandanProfile, deal: _Given, returned: Payment) -> bool:
+def _is_return_right(profile: GuandanProfile, deal: _DueCards, returned: Payment) -> bool:
     """Tell whether a return is right beyond doubt: any card is, or one of 10 or less is due.
 
     A level card may count above A.
     """
     double = len(deal.tribute) > 1
-    rule = rule_between(profile, returned.giver, returned.to, double=double)
-    low = returned.card in _TEN_OR_LESS and returned.card != grade_text(deal.level)
+    rule = return_rule_between(profile, returned.giver, returned.to, double=double)
+    low = returned.card in _TEN_OR_LESS and returned.card != level_text(deal.level)
     return rule == "any" or low
 
 
-def _require_legal(match: GuandanMatch, charge: Charge, proposal: Proposal) -> None:
+def _require_legal(match: GuandanMatch, charge: Charge, proposal: PenaltyProposal) -> None:
     penalties: tuple[Penalty, ...] = get_args(Penalty)
     legal = legal_proposals(match, charge)
     if proposal in legal:
         return
-    if proposal not in [by_discretion(match.profile, charge, penalty) for penalty in penalties]:
+    if proposal not in [
+        discretionary_proposal(match.profile, charge, penalty) for penalty in penalties
+    ]:
         refuse("NOT_LEGAL")
 
 
-def _allowed(ruling: Ruling | Refusal) -> Ruling:
+def _ruling_or_raise(ruling: Ruling | Refusal) -> Ruling:
     if isinstance(ruling, Refusal):
         raise RefusedError(ruling)
     return ruling
 
 
-def _replaced(match: GuandanMatch, ruling: Ruling) -> GuandanMatch:
+def _replace_ruling(match: GuandanMatch, ruling: Ruling) -> GuandanMatch:
     rulings = tuple(ruling if one.id == ruling.id else one for one in match.rulings)
     return changed(match, rulings=rulings)
 
 
-def _noted(match: GuandanMatch, ruling: Ruling, at_ms: int) -> tuple[GuandanMatch, Effects]:
+def _add_penalty_row(
+    match: GuandanMatch, ruling: Ruling, at_ms: int
+) -> tuple[GuandanMatch, Effects]:
     """Write a decided penalty on the sheet."""
     charge, proposal = ruling.charge, ruling.proposal
     if proposal.penalty == "none":
         return match, ()
     row = RulingRow(
-        row=next_row(match),
+        row=next_row_number(match),
         at_ms=at_ms,
         ruling=ruling.id,
         person=charge.person,

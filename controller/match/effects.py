@@ -13,7 +13,7 @@ from controller.match.clocks.match_clock import AddedTime
 from controller.match.refusals import Refusal
 from controller.match.sheet import SheetRow
 from controller.messages import Seat
-from controller.rules.ceremony import Duties
+from controller.rules.ceremony import DealDuties
 from controller.rules.tribute import Plan
 
 Why = Literal[
@@ -43,40 +43,40 @@ class DealDue(Effect, frozen=True):
 
     deal: int
     by_hand: bool
-    duties: Duties
+    duties: DealDuties
 
 
-class TurnUpAgain(Effect, frozen=True):
+class TurnupRepeated(Effect, frozen=True):
     """The turned-up card does not count; cut and turn up again (翻到王/红心2，重翻)."""
 
     card: str
 
 
-class AskAnti(Effect, frozen=True):
+class AntiTributeAsked(Effect, frozen=True):
     """Do the payers hold both big jokers between them?"""
 
     payers: tuple[Seat, ...]
 
 
-class AskTribute(Effect, frozen=True):
+class TributeValuesAsked(Effect, frozen=True):
     """What must each payer's tribute count? All of them have laid theirs."""
 
     payers: tuple[Seat, ...]
 
 
-class Planned(Effect, frozen=True):
+class TributePlanned(Effect, frozen=True):
     """Who gives whom a card, and who returns one to whom."""
 
     plan: Plan
 
 
-class LeaderKnown(Effect, frozen=True):
+class LeaderDetermined(Effect, frozen=True):
     """Who leads the deal; his play begins it."""
 
     seat: Seat
 
 
-class RefereeNeeded(Effect, frozen=True):
+class RefereeCalled(Effect, frozen=True):
     """A person has to come; `why` names the situation."""
 
     why: Why
@@ -89,7 +89,7 @@ class AddedTimeDue(Effect, frozen=True):
     added: AddedTime
 
 
-class ClockSays(Effect, frozen=True):
+class ClockReported(Effect, frozen=True):
     """A clock came to a point at which somebody may have to rule."""
 
     due: Due
@@ -105,7 +105,7 @@ class ExtraDealDue(Effect, frozen=True):
     """The match needs a winner: the chief orders an extra deal."""
 
 
-class HandsVoid(Effect, frozen=True):
+class HandsVoided(Effect, frozen=True):
     """Hands held in the machine are not needed any more; their record is opened."""
 
     reason: str
@@ -114,16 +114,16 @@ class HandsVoid(Effect, frozen=True):
 MatchEffect = (
     Refused
     | DealDue
-    | TurnUpAgain
-    | AskAnti
-    | AskTribute
-    | Planned
-    | LeaderKnown
-    | RefereeNeeded
+    | TurnupRepeated
+    | AntiTributeAsked
+    | TributeValuesAsked
+    | TributePlanned
+    | LeaderDetermined
+    | RefereeCalled
     | AddedTimeDue
-    | ClockSays
+    | ClockReported
     | Written
     | ExtraDealDue
-    | HandsVoid
+    | HandsVoided
 )
 Effects = tuple[MatchEffect, ...]

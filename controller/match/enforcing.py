@@ -6,71 +6,77 @@ What there is, and which penalty has which, stands in controller/rules/penalties
 from collections.abc import Callable
 from typing import Any
 
-from controller.match.closing import rewritten, without_deal
+from controller.match.closing import rewritten, stop_deal_under_way
 from controller.match.course import (
     Stepped,
     changed,
     ended,
     go_on,
-    hands_void,
-    next_row,
+    next_row_number,
     unsigned,
+    void_hands,
     written,
 )
-from controller.match.finishing import place_taken
-from controller.match.judging import lost_by_ruling
+from controller.match.finishing import update_places
+from controller.match.judging import verdict_by_ruling
 from controller.match.phase import BEFORE_RELEASE, Phase
-from controller.match.refusals import no_finish, refuse
-from controller.match.rows import row_of_deal
-from controller.match.rulings import Ruling, deal_of
-from controller.match.sheet import RedealtRow, ShiftRow, deal_row
+from controller.match.refusals import refuse, refuse_finish
+from controller.match.rows import make_deal_row
+from controller.match.rulings import Ruling, deal_of_charge
+from controller.match.sheet import RedealtRow, ShiftRow, find_deal_row
 from controller.match.state import GuandanMatch
 from controller.messages import Side
 from controller.rules.penalties.consequences import (
     Consequence,
     DeadHand,
     DealLost,
-    Disqualified,
     LevelDown,
     LevelUp,
     MatchLost,
+    PairDisqualified,
     TurnLost,
 )
 from controller.rules.penalties.offences import offence
-from controller.rules.result import Finish, FinishError, Forfeited, Result, with_dead_hands
+from controller.rules.result import (
+    FinishError,
+    FinishOrder,
+    ForfeitedDeal,
+    Result,
+    finish_with_dead_hands,
+)
 
 
 def happens(match: GuandanMatch, ruling: Ruling, what: Consequence, at_ms: int) -> Stepped:
     """Return the match after one consequence of a ruling in force. Raises RefusedError."""
-    return _CONSEQUENCES[type(what)](match, ruling, what, at_ms)
+    return _HANDLERS[type(what)](match, ruling, what, at_ms)
 
 
-def _deal_lost(match: GuandanMatch, ruling: Ruling, what: DealLost, at_ms: int) -> Stepped:
+def _lose_deal(match: GuandanMatch, ruling: Ruling, what: DealLost, at_ms: int) -> Stepped:
     """Forfeit the deal of the offence: the present one, or one that is written already.
 
     A deal is forfeited once: the first ruling counts (provisional).
     """
-    _require_begun(match)
-    lost, deal = Forfeited(what.side), deal_of(ruling.charge)
+    _require_deal_begun(match)
+    lost, deal = ForfeitedDeal(what.side), deal_of_charge(ruling.charge)
     due = match.under_way or match.phase in BEFORE_RELEASE
     if deal != match.deal or not due:
-        was = deal_row(match.sheet, deal)
-        if was is not None and isinstance(was.result, Forfeited):
+        was = find_deal_row(match.sheet, deal)
+        if was is not None and isinstance(was.result, ForfeitedDeal):
             return match, ()
-        return _rewritten(match, ruling, deal, lost, at_ms)
-    row, void = row_of_deal(match, lost, at_ms), hands_void(match, "forfeit")
+        return _correct_result(match, ruling, deal, lost, at_ms)
+    row, void = make_deal_row(match, lost, at_ms), void_hands(match, "forfeit")
     over = changed(match, phase=Phase.FORFEIT, clocks=(), suspended=None, claimed=None)
     noted, effects = written(over, row)
     after, more = go_on(noted, at_ms)
     return after, (*void, *effects, *more)
 
 
-def _require_begun(match: GuandanMatch) -> None:
+def _require_deal_begun(match: GuandanMatch) -> None:
     if not match.deal:
         refuse("NOT_BEGUN")
 
 
-def _rewritten(
+def _correct_result(
     match: GuandanMatch, ruling: Ruling, deal: int, result: Result, at_ms: int
 ) -> Stepped:
     by, reason = ruling.approved_by or ruling.by, offence(ruling.charge.offence).en
@@ -87,54 +93,56 @@ def _rewritten(
     )
 
 
-def _shifted(match: GuandanMatch, ruling: Ruling, side: Side, steps: int, at_ms: int) -> Stepped:
-    row = ShiftRow(row=next_row(match), at_ms=at_ms, ruling=ruling.id, side=side, steps=steps)
+def _move_level(match: GuandanMatch, ruling: Ruling, side: Side, steps: int, at_ms: int) -> Stepped:
+    row = ShiftRow(
+        row=next_row_number(match), at_ms=at_ms, ruling=ruling.id, side=side, steps=steps
+    )
     return written(match, row)
 
 
-def _level_up(match: GuandanMatch, ruling: Ruling, what: LevelUp, at_ms: int) -> Stepped:
-    return _shifted(match, ruling, what.side, what.steps, at_ms)
+def _raise_level(match: GuandanMatch, ruling: Ruling, what: LevelUp, at_ms: int) -> Stepped:
+    return _move_level(match, ruling, what.side, what.steps, at_ms)
 
 
-def _level_down(match: GuandanMatch, ruling: Ruling, what: LevelDown, at_ms: int) -> Stepped:
-    return _shifted(match, ruling, what.side, -what.steps, at_ms)
+def _lower_level(match: GuandanMatch, ruling: Ruling, what: LevelDown, at_ms: int) -> Stepped:
+    return _move_level(match, ruling, what.side, -what.steps, at_ms)
 
 
-def _match_lost(match: GuandanMatch, ruling: Ruling, what: MatchLost, at_ms: int) -> Stepped:
-    end = lost_by_ruling(match)
+def _lose_match(match: GuandanMatch, ruling: Ruling, what: MatchLost, at_ms: int) -> Stepped:
+    end = verdict_by_ruling(match)
     assert end is not None  # the ruling is in force by now
-    match, stopped = without_deal(match, "match_lost", at_ms)
+    match, stopped = stop_deal_under_way(match, "match_lost", at_ms)
     over, effects = ended(unsigned(match), end, at_ms)
     return over, (*stopped, *effects)
 
 
-def _dead_hand(match: GuandanMatch, ruling: Ruling, what: DeadHand, at_ms: int) -> Stepped:
+def _make_hand_dead(match: GuandanMatch, ruling: Ruling, what: DeadHand, at_ms: int) -> Stepped:
     """Take a hand out of play; who came behind moves up (seed 000 A18.4).
 
     Found when the deal is written already, it changes what was written; in a forfeited
     deal nobody has a place (provisional). Where the deal was dealt again since the offence, the
     hand is gone that it was about.
     """
-    _require_begun(match)
-    deal = deal_of(ruling.charge)
+    _require_deal_begun(match)
+    deal = deal_of_charge(ruling.charge)
     if any(
         isinstance(row, RedealtRow) and row.deal == deal and row.at_ms > ruling.charge.at_ms
         for row in match.sheet
     ):
         return match, ()
-    if deal == match.deal and match.phase in _PLAYED:
+    if deal == match.deal and match.phase in _PLAY_PHASES:
         dead = changed(match, dead=(*match.dead, what.seat))
-        return place_taken(dead, match.ended_ms)
-    was = deal_row(match.sheet, deal)
+        return update_places(dead, match.ended_ms)
+    was = find_deal_row(match.sheet, deal)
     if was is None:
         refuse("NOT_BEGUN")
-    if not isinstance(was.result, Finish):
+    if not isinstance(was.result, FinishOrder):
         return match, ()
     try:
-        result = with_dead_hands(was.result.order, (*was.dead, what.seat))
+        result = finish_with_dead_hands(was.result.order, (*was.dead, what.seat))
     except FinishError as mistake:
-        no_finish(mistake)
-    return _rewritten(match, ruling, deal, result, at_ms)
+        refuse_finish(mistake)
+    return _correct_result(match, ruling, deal, result, at_ms)
 
 
 def _nothing(match: GuandanMatch, ruling: Ruling, what: Consequence, at_ms: int) -> Stepped:
@@ -142,13 +150,13 @@ def _nothing(match: GuandanMatch, ruling: Ruling, what: Consequence, at_ms: int)
     return match, ()
 
 
-_CONSEQUENCES: dict[type[Consequence], Callable[[GuandanMatch, Ruling, Any, int], Stepped]] = {
-    DealLost: _deal_lost,
-    LevelUp: _level_up,
-    LevelDown: _level_down,
-    MatchLost: _match_lost,
-    DeadHand: _dead_hand,
-    Disqualified: _nothing,
+_HANDLERS: dict[type[Consequence], Callable[[GuandanMatch, Ruling, Any, int], Stepped]] = {
+    DealLost: _lose_deal,
+    LevelUp: _raise_level,
+    LevelDown: _lower_level,
+    MatchLost: _lose_match,
+    DeadHand: _make_hand_dead,
+    PairDisqualified: _nothing,
     TurnLost: _nothing,
 }
 
@@ -165,15 +173,15 @@ def taken_back(match: GuandanMatch, ruling: Ruling) -> Stepped:
         return match, ()
     due = match.under_way or match.phase in BEFORE_RELEASE
     hands = [one.seat for one in final if isinstance(one, DeadHand)]
-    if deal_of(ruling.charge) != match.deal or not due or len(hands) < len(final):
+    if deal_of_charge(ruling.charge) != match.deal or not due or len(hands) < len(final):
         refuse("IT_ENDED_A_DEAL", ruling.id)
-    if match.phase not in _PLAYED:
+    if match.phase not in _PLAY_PHASES:
         return match, ()
     dead = list(match.dead)
     for seat in hands:
         if seat in dead:  # it is not where the deal was dealt again since
             dead.remove(seat)  # once: another ruling may have made the same hand dead
-    return place_taken(changed(match, dead=tuple(dead)), match.ended_ms)
+    return update_places(changed(match, dead=tuple(dead)), match.ended_ms)
 
 
-_PLAYED = (Phase.PLAY, Phase.RESULT)
+_PLAY_PHASES = (Phase.PLAY, Phase.RESULT)

@@ -12,7 +12,7 @@ import msgspec
 from controller.match.sheet import Choice
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.charges import Charge
-from controller.rules.penalties.proposals import Proposal
+from controller.rules.penalties.proposals import PenaltyProposal
 
 
 class Event(msgspec.Struct, frozen=True, tag_field="event", kw_only=True):
@@ -21,18 +21,18 @@ class Event(msgspec.Struct, frozen=True, tag_field="event", kw_only=True):
     at_ms: int
 
 
-class Seated(Event, frozen=True, tag="Seated"):
+class SeatTaken(Event, frozen=True, tag="Seated"):
     """`person` has taken `seat`; the pair's list says who should."""
 
     seat: Seat
     person: str | None = None
 
 
-class Started(Event, frozen=True, tag="Started"):
+class MatchStarted(Event, frozen=True, tag="Started"):
     """The chief opened the match: the common clock runs, the first deal is due."""
 
 
-class DealtByHand(Event, frozen=True, tag="DealtByHand"):
+class HandDealOrdered(Event, frozen=True, tag="DealtByHand"):
     """The hands of this deal are drawn by hand, the machine releases nothing."""
 
     reason: str
@@ -56,7 +56,7 @@ class Cut(Event, frozen=True, tag="Cut"):
     ahead: bool = False
 
 
-class TurnedUp(Event, frozen=True, tag="TurnedUp"):
+class CardTurnedUp(Event, frozen=True, tag="TurnedUp"):
     """A person turned a card up, written as faces are."""
 
     card: str
@@ -73,7 +73,7 @@ class Dealt(Event, frozen=True, tag="Dealt"):
     turned_up: str | None = None
 
 
-class Misdealt(Event, frozen=True, tag="Misdealt"):
+class AttemptFailed(Event, frozen=True, tag="Misdealt"):
     """The attempt was a misdeal or void, by the machine or by a count; `reasons` say why."""
 
     reasons: tuple[str, ...]
@@ -105,7 +105,7 @@ class CountClaimed(Event, frozen=True, tag="CountClaimed"):
     seat: Seat
 
 
-class Recounted(Event, frozen=True, tag="Recounted"):
+class HandsRecounted(Event, frozen=True, tag="Recounted"):
     """The referee counted four hands, after a search; a pair's second claim is the chief's.
 
     `found`: the counts were made right by a card that lay on the floor or in a pocket.
@@ -133,7 +133,7 @@ class DealVoided(Event, frozen=True, tag="DealVoided"):
     entered_by: str | None = None
 
 
-class AntiAnswered(Event, frozen=True, tag="AntiAnswered"):
+class AntiTributeAnswered(Event, frozen=True, tag="AntiAnswered"):
     """Whether the payers hold both big jokers; nobody learns who holds which.
 
     Answered otherwise before a card is laid or led, it corrects what was said.
@@ -178,11 +178,11 @@ class ReturnsSwapped(Event, frozen=True, tag="ReturnsSwapped"):
     """After equal tributes the losers took each other's return card (seed 003 R4.5)."""
 
 
-class Led(Event, frozen=True, tag="Led"):
+class LeadMade(Event, frozen=True, tag="Led"):
     """The first lead of the deal lies on the table: from now on there is no redeal."""
 
 
-class OutSaid(Event, frozen=True, tag="OutSaid"):
+class OutClaimed(Event, frozen=True, tag="OutSaid"):
     """`seat` says that he has played his last card; it counts when an opponent confirms it."""
 
     seat: Seat
@@ -210,7 +210,7 @@ class ResultEntered(Event, frozen=True, tag="ResultEntered"):
     ended_ms: int | None = None
 
 
-class CardsLeft(Event, frozen=True, tag="CardsLeft"):
+class CardsLeftEntered(Event, frozen=True, tag="CardsLeft"):
     """Big Two: how many cards each seat has left; one of them has none."""
 
     left: dict[Seat, int]
@@ -223,7 +223,7 @@ class Answered(Event, frozen=True, tag="Answered"):
     yes: bool
 
 
-class Confirmed(Event, frozen=True, tag="Confirmed"):
+class ResultConfirmed(Event, frozen=True, tag="Confirmed"):
     """A side, or the referee for both, confirmed the result."""
 
     by: Side | Literal["referee"]
@@ -281,13 +281,13 @@ class CorrectionConfirmed(Event, frozen=True, tag="CorrectionConfirmed"):
     role: Role
 
 
-class Suspended(Event, frozen=True, tag="Suspended"):
+class TableSuspended(Event, frozen=True, tag="Suspended"):
     """The referee was called, or stops the table: the clocks of seats stand still."""
 
     reason: str
 
 
-class Resumed(Event, frozen=True, tag="Resumed"):
+class TableResumed(Event, frozen=True, tag="Resumed"):
     """It goes on."""
 
 
@@ -312,13 +312,13 @@ class TimeAdded(Event, frozen=True, tag="TimeAdded"):
     role: Role
 
 
-class PlayCalled(Event, frozen=True, tag="PlayCalled"):
+class PlayClockStarted(Event, frozen=True, tag="PlayCalled"):
     """The play clock is started for `seat` (读秒)."""
 
     seat: Seat
 
 
-class PlayWarned(Event, frozen=True, tag="PlayWarned"):
+class PlayerWarned(Event, frozen=True, tag="PlayWarned"):
     """The referee has spoken the warning to `seat`: the next limit counts from now (A21.1)."""
 
     seat: Seat
@@ -330,7 +330,7 @@ class PlayMade(Event, frozen=True, tag="PlayMade"):
     seat: Seat
 
 
-class Ticked(Event, frozen=True, tag="Ticked"):
+class TimePassed(Event, frozen=True, tag="Ticked"):
     """Nothing but time has passed."""
 
 
@@ -339,7 +339,7 @@ class RulingProposed(Event, frozen=True, tag="RulingProposed"):
 
     id: str
     charge: Charge
-    proposal: Proposal
+    proposal: PenaltyProposal
     by: str
 
 
@@ -353,7 +353,7 @@ class RulingApproved(Event, frozen=True, tag="RulingApproved"):
     by: str
     role: Role
     verbal: bool = False
-    proposal: Proposal | None = None
+    proposal: PenaltyProposal | None = None
     entered_by: str | None = None
 
 
@@ -370,7 +370,7 @@ class RulingRejected(Event, frozen=True, tag="RulingRejected"):
     entered_by: str | None = None
 
 
-class VerbalConfirmed(Event, frozen=True, tag="VerbalConfirmed"):
+class VerbalRulingConfirmed(Event, frozen=True, tag="VerbalConfirmed"):
     """The chief confirms in writing what he approved by word."""
 
     id: str
@@ -386,53 +386,53 @@ class Signed(Event, frozen=True, tag="Signed"):
 
 
 MatchEvent = (
-    Seated
-    | Started
-    | DealtByHand
+    SeatTaken
+    | MatchStarted
+    | HandDealOrdered
     | Shuffled
     | Cut
-    | TurnedUp
+    | CardTurnedUp
     | Dealt
-    | Misdealt
+    | AttemptFailed
     | ReleaseOrdered
     | Released
     | Counted
     | CountClaimed
-    | Recounted
+    | HandsRecounted
     | DealVoided
-    | AntiAnswered
+    | AntiTributeAnswered
     | TributeLaid
     | TributeValued
     | TributeChosen
     | ReturnLaid
     | ReturnCorrected
     | ReturnsSwapped
-    | Led
-    | OutSaid
+    | LeadMade
+    | OutClaimed
     | Out
     | OutWithdrawn
     | ResultEntered
-    | CardsLeft
+    | CardsLeftEntered
     | Answered
-    | Confirmed
+    | ResultConfirmed
     | LeaderNamed
     | ExtraDealOrdered
     | DealStopped
     | Corrected
     | CorrectionConfirmed
-    | Suspended
-    | Resumed
+    | TableSuspended
+    | TableResumed
     | AreaPaused
     | AreaResumed
     | TimeAdded
-    | PlayCalled
-    | PlayWarned
+    | PlayClockStarted
+    | PlayerWarned
     | PlayMade
-    | Ticked
+    | TimePassed
     | RulingProposed
     | RulingApproved
     | RulingRejected
-    | VerbalConfirmed
+    | VerbalRulingConfirmed
     | Signed
 )
 

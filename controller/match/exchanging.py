@@ -7,9 +7,14 @@ import msgspec
 from controller.match.clocks import countdown
 from controller.match.clocks.duties import return_clock, tribute_clocks
 from controller.match.course import Stepped, changed
-from controller.match.effects import AskAnti, AskTribute, LeaderKnown, Planned
+from controller.match.effects import (
+    AntiTributeAsked,
+    LeaderDetermined,
+    TributePlanned,
+    TributeValuesAsked,
+)
 from controller.match.events import (
-    AntiAnswered,
+    AntiTributeAnswered,
     ReturnCorrected,
     ReturnLaid,
     ReturnsSwapped,
@@ -24,20 +29,20 @@ from controller.messages import Seat
 from controller.rules.ceremony import leader
 from controller.rules.levels import TWO
 from controller.rules.order import BIG_JOKER_VALUE
-from controller.rules.result import Finish
+from controller.rules.result import FinishOrder
 from controller.rules.tribute import (
     Plan,
     TributeError,
-    anti_plan,
+    finish_owing_tribute,
     leader_by_returns,
-    owing,
     payers,
     plan,
+    plan_without_tribute,
 )
 from controller.words import Words
 
 
-def after_count(match: GuandanMatch, at_ms: int) -> Stepped:
+def continue_after_count(match: GuandanMatch, at_ms: int) -> Stepped:
     """Ask about anti-tribute where tribute is due, else play (seed 000 A10.1, A15.3.3)."""
     clocks, _ = countdown.done(match.clocks, "sort", at_ms)
     match = changed(match, clocks=clocks)
@@ -45,31 +50,31 @@ def after_count(match: GuandanMatch, at_ms: int) -> Stepped:
     if not owed:
         first = leader(match.profile, match.follows, turned_to=match.turned_to)
         assert first is not None  # the turn-up or the other side's word is there by now
-        return _to_play(match, first)
+        return _begin_play(match, first)
     waiting = changed(match, phase=Phase.ANTI_CHECK, exchange=Exchange(payers=owed))
-    return waiting, (AskAnti(owed),)
+    return waiting, (AntiTributeAsked(owed),)
 
 
-def anti_answered(match: GuandanMatch, event: AntiAnswered) -> Stepped:
+def answer_anti_tribute(match: GuandanMatch, event: AntiTributeAnswered) -> Stepped:
     """Let UP lead where anti-tribute stands, else open the tribute (seed 000 A10.3).
 
     Said otherwise before a card is laid or led, it corrects what was said.
     """
-    exchange = _open_exchange(match)
+    exchange = _correctable_exchange(match)
     if match.phase is not Phase.ANTI_CHECK:
-        _require_other_answer(exchange, event)
+        _require_changed_answer(exchange, event)
     waiting, _ = countdown.done(match.clocks, "tribute", event.at_ms)
     waiting, _ = countdown.done(waiting, "play", event.at_ms)
-    match = _with(changed(match, clocks=waiting, leader=None), anti=False, plan=None)
+    match = _replace_exchange(changed(match, clocks=waiting, leader=None), anti=False, plan=None)
     if event.stands:
-        stands = anti_plan(match.profile, _owed(match))
+        stands = plan_without_tribute(match.profile, _finish_owing(match))
         assert stands.leader is not None  # UP leads
-        return _to_play(_with(match, anti=True, plan=stands), stands.leader)
+        return _begin_play(_replace_exchange(match, anti=True, plan=stands), stands.leader)
     clocks = (*match.clocks, *tribute_clocks(match.profile, exchange.payers, event.at_ms))
     return changed(match, phase=Phase.TRIBUTE, clocks=clocks), ()
 
 
-def _require_other_answer(exchange: Exchange, event: AntiAnswered) -> None:
+def _require_changed_answer(exchange: Exchange, event: AntiTributeAnswered) -> None:
     """Refuse what was answered already, and an answer after a card was laid."""
     if exchange.laid:
         refuse("TWICE", " / ".join(exchange.laid))
@@ -77,68 +82,68 @@ def _require_other_answer(exchange: Exchange, event: AntiAnswered) -> None:
         refuse("TWICE")
 
 
-def tribute_laid(match: GuandanMatch, event: TributeLaid) -> Stepped:
+def lay_tribute(match: GuandanMatch, event: TributeLaid) -> Stepped:
     """Note that a payer has laid his card; after the last one its value is asked for."""
-    exchange = _exchange(match)
+    exchange = _exchange_of(match)
     if event.seat not in exchange.payers:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
     if event.seat in exchange.laid:
         refuse("TWICE", event.seat)
     clocks, _ = countdown.done(match.clocks, "tribute", event.at_ms, seat=event.seat)
     laid = (*exchange.laid, event.seat)
-    match = _with(changed(match, clocks=clocks), laid=laid)
+    match = _replace_exchange(changed(match, clocks=clocks), laid=laid)
     all_laid = set(laid) == set(exchange.payers)
-    return match, (AskTribute(exchange.payers),) if all_laid else ()
+    return match, (TributeValuesAsked(exchange.payers),) if all_laid else ()
 
 
-def tribute_valued(match: GuandanMatch, event: TributeValued) -> Stepped:
+def value_tributes(match: GuandanMatch, event: TributeValued) -> Stepped:
     """Settle where tributes go, and open the returns (seed 000 A10.1–2).
 
     Said again before the first lead, it corrects what was said, and returns begin anew.
     """
-    exchange = _open_exchange(match)
-    _require_values(event.values.values())
+    exchange = _correctable_exchange(match)
+    _require_card_values(event.values.values())
     if missing := [seat for seat in exchange.payers if seat not in exchange.laid]:
         refuse("NOT_LAID", " / ".join(missing))
     try:
-        settled = plan(match.profile, _owed(match), event.values)
+        settled = plan(match.profile, _finish_owing(match), event.values)
     except TributeError:
         refuse("VALUES_MISSING", " / ".join(exchange.payers))
-    match = _with(match, values=event.values, plan=settled, given=(), returned={})
+    match = _replace_exchange(match, values=event.values, plan=settled, given=(), returned={})
     others, _ = countdown.done(match.clocks, "return", event.at_ms)
     others, _ = countdown.done(others, "play", event.at_ms)
     clocks = [return_clock(match.profile, giver, event.at_ms) for giver, _ in settled.returns]
     running = (*others, *(clock for clock in clocks if clock is not None))
     match = changed(match, phase=Phase.RETURN, leader=None, clocks=running)
-    return match, (Planned(settled),)
+    return match, (TributePlanned(settled),)
 
 
-def tribute_chosen(match: GuandanMatch, event: TributeChosen) -> Stepped:
+def choose_tribute(match: GuandanMatch, event: TributeChosen) -> Stepped:
     """Let UP take the card of one of two equal payers (seed 003 R4.5)."""
-    exchange = _exchange(match)
+    exchange = _exchange_of(match)
     if exchange.plan is None or not exchange.plan.choice_open or exchange.given:
         refuse("NO_CHOICE")
     if event.payer not in exchange.payers:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
-    settled = plan(match.profile, _owed(match), exchange.values, event.payer)
-    return _with(match, plan=settled), (Planned(settled),)
+    settled = plan(match.profile, _finish_owing(match), exchange.values, event.payer)
+    return _replace_exchange(match, plan=settled), (TributePlanned(settled),)
 
 
-def return_corrected(match: GuandanMatch, event: ReturnCorrected) -> Stepped:
+def correct_return(match: GuandanMatch, event: ReturnCorrected) -> Stepped:
     """Take another return instead of a wrong one, before the first lead (seed 000 A18.3)."""
-    exchange = _open_exchange(match)
+    exchange = _correctable_exchange(match)
     settled = exchange.plan
     if settled is None or event.seat not in exchange.given:
         refuse("NOT_HIS_DUTY", " / ".join(exchange.given))
     to = dict(settled.returns)[event.seat]
     told = _told(settled, to, event.value)
     kept = {seat: value for seat, value in exchange.returned.items() if seat != to}
-    return _after_returns(_with(match, returned=kept | told), settled)
+    return _continue_after_returns(_replace_exchange(match, returned=kept | told), settled)
 
 
-def returns_swapped(match: GuandanMatch, event: ReturnsSwapped) -> Stepped:
+def swap_returns(match: GuandanMatch, event: ReturnsSwapped) -> Stepped:
     """Let the losers take each other's return card after equal tributes (seed 003 R4.5)."""
-    exchange = _open_exchange(match)
+    exchange = _correctable_exchange(match)
     settled = exchange.plan
     free = settled is not None and settled.equal and settled.leader is None
     if settled is None or not free or len(exchange.given) < len(settled.returns):
@@ -147,13 +152,15 @@ def returns_swapped(match: GuandanMatch, event: ReturnsSwapped) -> Stepped:
     swapped = msgspec.structs.replace(settled, returns=((one, their), (other, to)))
     values = exchange.returned
     returned = {their: values[to], to: values[their]}
-    after, effects = _after_returns(_with(match, plan=swapped, returned=returned), swapped)
-    return after, (Planned(swapped), *effects)
+    after, effects = _continue_after_returns(
+        _replace_exchange(match, plan=swapped, returned=returned), swapped
+    )
+    return after, (TributePlanned(swapped), *effects)
 
 
-def return_laid(match: GuandanMatch, event: ReturnLaid) -> Stepped:
+def lay_return(match: GuandanMatch, event: ReturnLaid) -> Stepped:
     """Note a return; after the last one it is known who leads."""
-    exchange = _exchange(match)
+    exchange = _exchange_of(match)
     settled = exchange.plan
     assert settled is not None  # RETURN begins with a plan
     to = dict(settled.returns).get(event.seat)
@@ -163,29 +170,29 @@ def return_laid(match: GuandanMatch, event: ReturnLaid) -> Stepped:
         refuse("TWICE", event.seat)
     told = _told(settled, to, event.value)
     clocks, _ = countdown.done(match.clocks, "return", event.at_ms, seat=event.seat)
-    match = _with(
+    match = _replace_exchange(
         changed(match, clocks=clocks),
         given=(*exchange.given, event.seat),
         returned=exchange.returned | told,
     )
-    return _after_returns(match, settled)
+    return _continue_after_returns(match, settled)
 
 
-def _after_returns(match: GuandanMatch, settled: Plan) -> Stepped:
-    exchange = _exchange(match)
+def _continue_after_returns(match: GuandanMatch, settled: Plan) -> Stepped:
+    exchange = _exchange_of(match)
     if len(exchange.given) < len(settled.returns):
         return match, ()
     first = settled.leader or leader_by_returns(
-        match.profile, _owed(match), settled, exchange.returned
+        match.profile, _finish_owing(match), settled, exchange.returned
     )
-    return _to_play(match, first)
+    return _begin_play(match, first)
 
 
-def _to_play(match: GuandanMatch, first: Seat) -> Stepped:
-    return changed(match, phase=Phase.PLAY, leader=first), (LeaderKnown(first),)
+def _begin_play(match: GuandanMatch, first: Seat) -> Stepped:
+    return changed(match, phase=Phase.PLAY, leader=first), (LeaderDetermined(first),)
 
 
-def _require_values(values: Iterable[int]) -> None:
+def _require_card_values(values: Iterable[int]) -> None:
     """Refuse what no card counts: 2…14, the level 15, jokers 16 and 17."""
     for counts in values:
         if not TWO <= counts <= BIG_JOKER_VALUE:
@@ -198,22 +205,22 @@ def _told(settled: Plan, to: Seat, returned: int | None) -> dict[Seat, int]:
         refuse("VALUE_NEEDED")
     if returned is None:
         return {}
-    _require_values((returned,))
+    _require_card_values((returned,))
     return {to: returned}
 
 
-def _owed(match: GuandanMatch) -> Finish:
-    owed = owing(match.profile, match.follows)
+def _finish_owing(match: GuandanMatch) -> FinishOrder:
+    owed = finish_owing_tribute(match.profile, match.follows)
     assert owed is not None  # tribute is due in these phases
     return owed
 
 
-def _exchange(match: GuandanMatch) -> Exchange:
+def _exchange_of(match: GuandanMatch) -> Exchange:
     assert match.exchange is not None  # tribute is due in these phases
     return match.exchange
 
 
-def _open_exchange(match: GuandanMatch) -> Exchange:
+def _correctable_exchange(match: GuandanMatch) -> Exchange:
     """Return the exchange as long as it may be corrected. Raises RefusedError."""
     if match.led:
         refuse("AFTER_LEAD")
@@ -222,5 +229,5 @@ def _open_exchange(match: GuandanMatch) -> Exchange:
     return match.exchange
 
 
-def _with(match: GuandanMatch, **changes: object) -> GuandanMatch:
-    return changed(match, exchange=msgspec.structs.replace(_exchange(match), **changes))
+def _replace_exchange(match: GuandanMatch, **changes: object) -> GuandanMatch:
+    return changed(match, exchange=msgspec.structs.replace(_exchange_of(match), **changes))

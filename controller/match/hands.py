@@ -6,36 +6,36 @@ from controller.match.clocks.duties import opening_clock, sort_clock
 from controller.match.course import (
     M,
     Stepped,
-    as_it_stands,
     begin_attempt,
     changed,
+    follow_standing,
     go_on,
-    instead_of_deal,
-    next_row,
+    next_row_number,
+    outcome_instead_of_deal,
     written,
 )
-from controller.match.effects import LeaderKnown, RefereeNeeded
+from controller.match.effects import LeaderDetermined, RefereeCalled
 from controller.match.events import (
+    AttemptFailed,
     CountClaimed,
     Counted,
     Dealt,
     DealVoided,
-    Led,
-    Misdealt,
-    Recounted,
+    HandsRecounted,
+    LeadMade,
     Released,
     ReleaseOrdered,
 )
-from controller.match.exchanging import after_count
-from controller.match.judging import no_more_deals, time_open
+from controller.match.exchanging import continue_after_count
+from controller.match.judging import is_added_time_open, is_time_up_for_deals
 from controller.match.phase import Phase
-from controller.match.refusals import no_card, refuse
+from controller.match.refusals import refuse, refuse_card
 from controller.match.sheet import RedealtRow
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
-from controller.match.timing import lead_made
+from controller.match.timing import note_lead
 from controller.messages import Seat
-from controller.rules.bigtwo.choices import begin_opening
-from controller.rules.ceremony import turnup_stands
+from controller.rules.bigtwo.choices import begin_choices
+from controller.rules.ceremony import is_turnup_valid
 from controller.rules.seat_words import held
 from controller.rules.seats import ALL, side
 
@@ -50,19 +50,19 @@ def dealt(match: Match, event: Dealt) -> Stepped:
     """
     if match.suspended is not None and match.by_hand:
         refuse("SUSPENDED")
-    there = changed(_turned(match, event), phase=Phase.HELD, in_a_row=0)
-    return _taken(there, event.at_ms) if match.by_hand else (there, ())
+    there = changed(_with_turnup(match, event), phase=Phase.HELD, in_a_row=0)
+    return _begin_released_deal(there, event.at_ms) if match.by_hand else (there, ())
 
 
-def _turned(match: M, event: Dealt | Released) -> M:
+def _with_turnup(match: M, event: Dealt | Released) -> M:
     """Return the match with what is told of the card that decides who leads, if one does."""
     assert match.duties is not None  # a deal is due in these phases
     turned_up = _turned_up(match, event) if match.duties.turnup else None
-    turned_to = (event.turned_to or match.turned_to) if _card_leads(match) else None
+    turned_to = (event.turned_to or match.turned_to) if _is_leader_by_card(match) else None
     return changed(match, turned_to=turned_to, turned_up=turned_up)
 
 
-def _card_leads(match: Match) -> bool:
+def _is_leader_by_card(match: Match) -> bool:
     return not isinstance(match, GuandanMatch) or match.follows is None
 
 
@@ -73,22 +73,22 @@ def _turned_up(match: Match, event: Dealt | Released) -> str | None:
     try:
         face = parse_face(event.turned_up)
     except ValueError:
-        no_card(event.turned_up)
-    if not turnup_stands(match.profile, face):
+        refuse_card(event.turned_up)
+    if not is_turnup_valid(match.profile, face):
         refuse("TURN_AGAIN", face_text(face))
     return face_text(face)
 
 
-def misdealt(match: Match, event: Misdealt) -> Stepped:
+def misdealt(match: Match, event: AttemptFailed) -> Stepped:
     """Begin another attempt: nothing else changes, no level, result, number or duty."""
-    return _again(match, event.at_ms)
+    return _begin_next_attempt(match, event.at_ms)
 
 
 def release_ordered(match: Match, event: ReleaseOrdered) -> Stepped:
     """Let the held hands go: from now on they are the players', whatever the time is."""
     if match.let_go:
         refuse("TWICE")
-    if instead := _instead_of_release(match, event.at_ms):
+    if instead := _outcome_instead_of_release(match, event.at_ms):
         return instead
     return changed(match, let_go=True), ()
 
@@ -101,32 +101,32 @@ def released(match: Match, event: Released) -> Stepped:
     if not match.let_go:
         if match.suspended is not None:
             refuse("SUSPENDED")
-        if instead := _instead_of_release(match, event.at_ms):
+        if instead := _outcome_instead_of_release(match, event.at_ms):
             return instead
-    return _taken(_turned(match, event), event.at_ms)
+    return _begin_released_deal(_with_turnup(match, event), event.at_ms)
 
 
-def _instead_of_release(match: Match, at_ms: int) -> Stepped | None:
+def _outcome_instead_of_release(match: Match, at_ms: int) -> Stepped | None:
     """Return what comes instead of a further deal; None: it may begin. Raises RefusedError."""
     if match.clock.watch is not None and match.clock.watch.stands:
         refuse("AREA_STOPPED")
-    if not isinstance(match, GuandanMatch) or not no_more_deals(match, at_ms):
+    if not isinstance(match, GuandanMatch) or not is_time_up_for_deals(match, at_ms):
         return None
-    if time_open(match, at_ms):
+    if is_added_time_open(match, at_ms):
         refuse("ADDED_TIME_DUE")
     return go_on(match, at_ms)
 
 
-def _taken(match: Match, at_ms: int) -> Stepped:
-    if _card_leads(match) and match.turned_to is None:
+def _begin_released_deal(match: Match, at_ms: int) -> Stepped:
+    if _is_leader_by_card(match) and match.turned_to is None:
         refuse("TURNED_TO_MISSING")
     if isinstance(match, BigTwoMatch):
         assert match.turned_to is not None  # asked for just now
         rules = match.profile.bigtwo
-        choices = begin_opening(rules.open_hand, rules.doubling, match.turned_to, at_ms)
+        choices = begin_choices(rules.open_hand, rules.doubling, match.turned_to, at_ms)
         return changed(
             match, phase=Phase.CHOICES, choices=choices, leader=match.turned_to, began_ms=at_ms
-        ), (LeaderKnown(match.turned_to),)
+        ), (LeaderDetermined(match.turned_to),)
     assert isinstance(match, GuandanMatch)  # there are two kinds
     sorting = None if match.by_hand else sort_clock(match.profile, at_ms)  # who draws, sorts
     running = (sorting, opening_clock(match.profile, at_ms))
@@ -139,10 +139,12 @@ def counted(match: GuandanMatch, event: Counted) -> Stepped:
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
     match = changed(match, counted=(*match.counted, event.seat))
-    return after_count(match, event.at_ms) if len(match.counted) == len(ALL) else (match, ())
+    return (
+        continue_after_count(match, event.at_ms) if len(match.counted) == len(ALL) else (match, ())
+    )
 
 
-def count_claimed(match: Match, event: CountClaimed) -> Stepped:
+def claim_count(match: Match, event: CountClaimed) -> Stepped:
     """Stop everything for a claimed wrong count, until the first lead (seed 000 A5.2).
 
     A pair's second claim in a match is the chief's to look at (provisional).
@@ -153,10 +155,10 @@ def count_claimed(match: Match, event: CountClaimed) -> Stepped:
     stopped = changed(
         match, suspended="count", claimed=event.seat, claims=(*match.claims, event.seat)
     )
-    return stopped, (RefereeNeeded("second_count" if again else "count", event.seat),)
+    return stopped, (RefereeCalled("second_count" if again else "count", event.seat),)
 
 
-def recounted(match: Match, event: Recounted) -> Stepped:
+def recounted(match: Match, event: HandsRecounted) -> Stepped:
     """Play on where the referee's four counts are what the phase demands, else deal again.
 
     A whole hand each; a payer whose card is not returned yet holds one less, who has it one
@@ -166,47 +168,49 @@ def recounted(match: Match, event: Recounted) -> Stepped:
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
-    act: Act = "second_count" if _claimed_before(match) else "recount"
+    act: Act = "second_count" if _has_claimed_before(match) else "recount"
     require(act, event.role, verbal=event.verbal)
     most = match.profile.deck.cards
     if set(event.counts) != set(ALL) or not all(0 <= n <= most for n in event.counts.values()):
         refuse("WRONG_COUNTS", held(event.counts))
     going = changed(match, suspended=None, claimed=None)
-    if not _are_right(match, event.counts) or (event.found and _found_redeals(match)):
-        return _dealt_again(going, "count", event, claimed=match.claimed)
+    if not _are_counts_right(match, event.counts) or (
+        event.found and _must_redeal_found_card(match)
+    ):
+        return _redeal(going, "count", event, claimed=match.claimed)
     return going, ()
 
 
-def _claimed_before(match: Match) -> bool:
+def _has_claimed_before(match: Match) -> bool:
     """Tell whether the pair that claims now has claimed in this match before."""
     assert match.claimed is not None  # `recounted` asks
     pair = side(match.claimed)
     return sum(side(seat) == pair for seat in match.claims) > 1
 
 
-def _are_right(match: Match, counts: dict[Seat, int]) -> bool:
+def _are_counts_right(match: Match, counts: dict[Seat, int]) -> bool:
     laid: tuple[Seat, ...] = ()
     if isinstance(match, GuandanMatch) and match.exchange and match.exchange.plan is None:
         laid = match.exchange.laid
     return all(
         counts[seat] == due or (seat in laid and counts[seat] == due - 1)
-        for seat, due in demanded_counts(match).items()
+        for seat, due in required_counts(match).items()
     )
 
 
-def _found_redeals(match: Match) -> bool:
+def _must_redeal_found_card(match: Match) -> bool:
     return isinstance(match, GuandanMatch) and match.profile.counting.found_card == "redeal"
 
 
-def deal_voided(match: Match, event: DealVoided) -> Stepped:
+def void_deal(match: Match, event: DealVoided) -> Stepped:
     """Deal again what has begun: the chief's, whether led to or not (provisional)."""
     act: Act = "void_deal" if match.led else "redeal_after_release"
     require(act, event.role, verbal=event.verbal)
     stopped = changed(match, suspended=None, claimed=None)
-    return _dealt_again(stopped, event.reason, event)
+    return _redeal(stopped, event.reason, event)
 
 
-def demanded_counts(match: Match) -> dict[Seat, int]:
+def required_counts(match: Match) -> dict[Seat, int]:
     """Return how many cards each seat must hold before the first lead."""
     counts: dict[Seat, int] = dict.fromkeys(ALL, match.profile.hand)
     exchange = match.exchange if isinstance(match, GuandanMatch) else None
@@ -220,19 +224,19 @@ def demanded_counts(match: Match) -> dict[Seat, int]:
     return counts
 
 
-def led(match: Match, event: Led) -> Stepped:
+def led(match: Match, event: LeadMade) -> Stepped:
     """Note the first lead: the deal can only be played out from now on."""
-    return lead_made(match), ()
+    return note_lead(match), ()
 
 
-def _dealt_again(
-    match: Match, reason: str, event: Recounted | DealVoided, *, claimed: Seat | None = None
+def _redeal(
+    match: Match, reason: str, event: HandsRecounted | DealVoided, *, claimed: Seat | None = None
 ) -> Stepped:
     """Write on the sheet that hands which were out are dealt again, and begin an attempt."""
     if not isinstance(match, GuandanMatch):
-        return _again(match, event.at_ms)
+        return _begin_next_attempt(match, event.at_ms)
     row = RedealtRow(
-        row=next_row(match),
+        row=next_row_number(match),
         at_ms=event.at_ms,
         deal=match.deal,
         reason=reason,
@@ -241,11 +245,11 @@ def _dealt_again(
         entered_by=event.entered_by,
     )
     noted, effects = written(match, row)
-    again, more = _again(noted, event.at_ms)
+    again, more = _begin_next_attempt(noted, event.at_ms)
     return again, (*effects, *more)
 
 
-def _again(match: Match, at_ms: int) -> Stepped:
+def _begin_next_attempt(match: Match, at_ms: int) -> Stepped:
     """Begin another attempt, by what the sheet says now: no hands are with the players."""
     failed = changed(
         match,
@@ -255,12 +259,12 @@ def _again(match: Match, at_ms: int) -> Stepped:
         let_go=False,
     )
     if isinstance(failed, GuandanMatch):
-        failed = as_it_stands(changed(failed, exchange=None, gone=(), outs=(), dead=()))
-        if instead := instead_of_deal(failed, at_ms):
+        failed = follow_standing(changed(failed, exchange=None, gone=(), outs=(), dead=()))
+        if instead := outcome_instead_of_deal(failed, at_ms):
             return instead
     elif isinstance(failed, BigTwoMatch):
         failed = changed(failed, choices=None, left={})
     due, effects = begin_attempt(failed)
     if due.in_a_row < MISDEALS_TO_CALL:
         return due, effects
-    return due, (*effects, RefereeNeeded("misdeals_in_a_row"))
+    return due, (*effects, RefereeCalled("misdeals_in_a_row"))

@@ -5,36 +5,38 @@ from controller.match.phase import BEFORE_RELEASE, Phase
 from controller.match.rulings import Ruling, in_force
 from controller.match.sheet import last_deal
 from controller.match.state import GuandanMatch, Match
-from controller.rules.ending import How, MoreNeeded, Verdict, verdict
-from controller.rules.penalties.consequences import Disqualified, MatchLost
+from controller.rules.ending import EndReason, ExtraDealNeeded, Verdict, verdict
+from controller.rules.penalties.consequences import MatchLost, PairDisqualified
 from controller.rules.result import Result
 from controller.rules.seats import other_side
 
 
-def judged(match: GuandanMatch, at_ms: int) -> Verdict | MoreNeeded | None:
+def judged(match: GuandanMatch, at_ms: int) -> Verdict | ExtraDealNeeded | None:
     """Return whether the match is over, by a ruling, or by its sheet and its clock."""
-    return lost_by_ruling(match) or verdict(
+    return verdict_by_ruling(match) or verdict(
         match.profile,
         match.standing,
-        time_up=_out_of_time(match, at_ms),
+        time_up=_is_out_of_time(match, at_ms),
         knockout=match.meeting.stage == "knockout",
-        extra=_extra_result(match),
+        extra=_extra_deal_result(match),
     )
 
 
-def lost_by_ruling(match: GuandanMatch) -> Verdict | None:
+def verdict_by_ruling(match: GuandanMatch) -> Verdict | None:
     """Return how a ruling has ended the match; None: there is none in force that did.
 
     A match is lost once, the first such ruling counts; unless neither pair came: then
     nobody wins (both provisional).
     """
-    verdicts = [end for ruling in filter(in_force, match.rulings) if (end := _lost_by(ruling))]
+    verdicts = [
+        end for ruling in filter(in_force, match.rulings) if (end := _verdict_of_ruling(ruling))
+    ]
     if not match.deal and len({end.winner for end in verdicts}) > 1:
         return Verdict(None, "both_lost")
     return verdicts[0] if verdicts else None
 
 
-def no_more_deals(match: Match, at_ms: int) -> bool:
+def is_time_up_for_deals(match: Match, at_ms: int) -> bool:
     """Tell whether time is up for new deals; an extra deal is beyond time.
 
     A deal that had begun and is dealt again is no new one (seed 003 N4.4), but by the
@@ -50,20 +52,20 @@ def no_more_deals(match: Match, at_ms: int) -> bool:
     return not match_clock.has_time_for_deal(match.clock, at_ms)
 
 
-def time_open(match: Match, at_ms: int) -> bool:
+def is_added_time_open(match: Match, at_ms: int) -> bool:
     """Tell whether a referee has still to say what becomes of the time this table lost."""
     return match_clock.unanswered(match.clock, match.settled_stops, at_ms)
 
 
-def _lost_by(ruling: Ruling) -> Verdict | None:
+def _verdict_of_ruling(ruling: Ruling) -> Verdict | None:
     effects = ruling.proposal.effects
-    expelled = any(isinstance(effect, Disqualified) for effect in effects)
-    how: How = "disqualified" if expelled else "forfeit"
+    expelled = any(isinstance(effect, PairDisqualified) for effect in effects)
+    how: EndReason = "disqualified" if expelled else "forfeit"
     lost = [effect.side for effect in effects if isinstance(effect, MatchLost)]
     return Verdict(other_side(lost[0]), how) if lost else None
 
 
-def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
+def _is_out_of_time(match: GuandanMatch, at_ms: int) -> bool:
     """Tell whether time ends the match: it may still have a deal that had begun, or a word due.
 
     The word is a referee's on the time the table lost. An extra deal has no part in this:
@@ -74,11 +76,11 @@ def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
     if not match.extra:
         if match.begun and not match.clock.stops_deals:
             return False
-        if match.phase in BEFORE_RELEASE | {Phase.FORFEIT} and time_open(match, at_ms):
+        if match.phase in BEFORE_RELEASE | {Phase.FORFEIT} and is_added_time_open(match, at_ms):
             return False
     return not match_clock.has_time_for_deal(match.clock, at_ms)
 
 
-def _extra_result(match: GuandanMatch) -> Result | None:
+def _extra_deal_result(match: GuandanMatch) -> Result | None:
     last = last_deal(match.sheet)
     return last.result if last is not None and last.extra else None

@@ -8,17 +8,17 @@ from collections.abc import Callable
 from typing import Literal, cast
 
 from controller.match.clocks import countdown
-from controller.match.clocks.countdown import Duty
+from controller.match.clocks.countdown import ClockDuty
 from controller.match.clocks.due import Kind
 from controller.match.effects import (
     AddedTimeDue,
-    ClockSays,
+    ClockReported,
     ExtraDealDue,
     MatchEffect,
-    RefereeNeeded,
+    RefereeCalled,
 )
 from controller.match.effects import Why as AskedFor
-from controller.match.judging import time_open
+from controller.match.judging import is_added_time_open
 from controller.match.phase import BEFORE_RELEASE, Phase
 from controller.match.state import Match
 from controller.messages import Seat
@@ -49,13 +49,13 @@ WORDS = NEEDS
 
 def asked(effect: MatchEffect) -> tuple[Why, Seat | None] | None:
     """Return what an effect calls a referee for, and whom it concerns; None: for nothing."""
-    if isinstance(effect, RefereeNeeded):
+    if isinstance(effect, RefereeCalled):
         return effect.why, effect.seat
     if isinstance(effect, AddedTimeDue):
         return "added_time", None
     if isinstance(effect, ExtraDealDue):
         return "extra_deal", None
-    if isinstance(effect, ClockSays):
+    if isinstance(effect, ClockReported):
         kind = overrun(effect.due.kind)
         return None if kind is None else (kind, effect.due.seat)
     return None
@@ -63,57 +63,57 @@ def asked(effect: MatchEffect) -> tuple[Why, Seat | None] | None:
 
 def overrun(kind: Kind) -> Overrun | None:
     """Return what a clock's word calls a referee for; None: it only tells the hall."""
-    return cast(Overrun, kind) if kind in _OVERRUNS else None
+    return cast(Overrun, kind) if kind in _OVERRUN_DUTIES else None
 
 
-def still_needed(match: Match, why: str, seat: Seat | None = None) -> bool:
+def is_call_open(match: Match, why: str, seat: Seat | None = None) -> bool:
     """Tell whether the match still waits for the person that it called for `why`.
 
     `seat`: whom it concerned. A reason of somebody else's is open: who knows it ends it.
     """
-    if why in _OVERRUNS:
-        return _overrun_stands(match, why, seat)
-    waits = _OPEN.get(why)
+    if why in _OVERRUN_DUTIES:
+        return _is_overrun_open(match, why, seat)
+    waits = _OPEN_TESTS.get(why)
     return waits is None or waits(match, seat)
 
 
-def _overrun_stands(match: Match, kind: str, seat: Seat | None) -> bool:
+def _is_overrun_open(match: Match, kind: str, seat: Seat | None) -> bool:
     """Tell whether the clock that said so runs on: what it waits for is not done yet."""
     return any(
         clock.seat in (None, seat) or seat is None
-        for clock in countdown.running(match.clocks, _OVERRUNS[kind])
+        for clock in countdown.running(match.clocks, _OVERRUN_DUTIES[kind])
         if any(limit.kind == kind for limit in clock.limits[: clock.told])
     )
 
 
-def _in(phase: Phase) -> Callable[[Match, Seat | None], bool]:
+def _in_phase(phase: Phase) -> Callable[[Match, Seat | None], bool]:
     return lambda match, seat: match.phase is phase
 
 
-def _claimed(match: Match, seat: Seat | None) -> bool:
+def _is_count_claimed(match: Match, seat: Seat | None) -> bool:
     return match.claimed is not None and seat in (None, match.claimed)
 
 
-def _deal_fails(match: Match, seat: Seat | None) -> bool:
+def _is_deal_failing(match: Match, seat: Seat | None) -> bool:
     return match.misdeals > 0 and match.phase in BEFORE_RELEASE
 
 
-def _time_lost(match: Match, seat: Seat | None) -> bool:
-    return not match.signatures and time_open(match, match.now_ms)
+def _is_added_time_due(match: Match, seat: Seat | None) -> bool:
+    return not match.signatures and is_added_time_open(match, match.now_ms)
 
 
-_OPEN: dict[str, Callable[[Match, Seat | None], bool]] = {
-    "wrong_player": _in(Phase.SETUP),
-    "count": _claimed,
-    "second_count": _claimed,
-    "misdeals_in_a_row": _deal_fails,
-    "name_leader": _in(Phase.FORFEIT),
-    "added_time": _time_lost,
-    "extra_deal": _in(Phase.MATCH_CHECK),
+_OPEN_TESTS: dict[str, Callable[[Match, Seat | None], bool]] = {
+    "wrong_player": _in_phase(Phase.SETUP),
+    "count": _is_count_claimed,
+    "second_count": _is_count_claimed,
+    "misdeals_in_a_row": _is_deal_failing,
+    "name_leader": _in_phase(Phase.FORFEIT),
+    "added_time": _is_added_time_due,
+    "extra_deal": _in_phase(Phase.MATCH_CHECK),
 }
 """Until when the match waits for an answer."""
 
-_OVERRUNS: dict[str, Duty] = {
+_OVERRUN_DUTIES: dict[str, ClockDuty] = {
     "play_warning": "play",
     "play_violation": "play",
     "tribute_warning": "tribute",

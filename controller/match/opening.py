@@ -8,21 +8,33 @@ from controller.match.course import (
     begin_attempt,
     begin_deal,
     changed,
-    duties_of,
-    hands_void,
+    deal_duties_of,
+    void_hands,
 )
-from controller.match.effects import Effects, RefereeNeeded, TurnUpAgain
-from controller.match.events import Cut, DealtByHand, Seated, Shuffled, Started, TurnedUp
+from controller.match.effects import Effects, RefereeCalled, TurnupRepeated
+from controller.match.events import (
+    CardTurnedUp,
+    Cut,
+    HandDealOrdered,
+    MatchStarted,
+    SeatTaken,
+    Shuffled,
+)
 from controller.match.phase import Phase
-from controller.match.refusals import no_card, refuse
+from controller.match.refusals import refuse, refuse_card
 from controller.match.state import GuandanMatch, Match
 from controller.messages import Seat
-from controller.rules.ceremony import NoPipsError, counted_to, cut_problem, turnup_stands
+from controller.rules.ceremony import (
+    NoPipsError,
+    cut_problem,
+    first_drawer_by_count,
+    is_turnup_valid,
+)
 from controller.rules.seats import ALL, players, side
 from controller.words import Words
 
 
-def seated(match: Match, event: Seated) -> Stepped:
+def seated(match: Match, event: SeatTaken) -> Stepped:
     """Take a seat; after the start the fourth player's makes the first deal due."""
     if event.seat in match.seated:
         refuse("SEAT_TAKEN", event.seat)
@@ -30,15 +42,15 @@ def seated(match: Match, event: Seated) -> Stepped:
     match = changed(match, seated=there)
     expected = match.meeting.pair(event.seat).players.get(event.seat)
     stranger = None not in (event.person, expected) and event.person != expected
-    told: Effects = (RefereeNeeded("wrong_player", event.seat),) if stranger else ()
+    told: Effects = (RefereeCalled("wrong_player", event.seat),) if stranger else ()
     if set(players(side(event.seat))) <= set(there):
         clocks, _ = countdown.done(match.clocks, "late", event.at_ms, side=side(event.seat))
         match = changed(match, clocks=clocks)
-    begun, effects = _begun(match)
+    begun, effects = _begin_if_ready(match)
     return begun, (*told, *effects)
 
 
-def started(match: Match, event: Started) -> Stepped:
+def started(match: Match, event: MatchStarted) -> Stepped:
     """Open the match for the whole area; late players are waited for."""
     if match.started:
         refuse("TWICE", Words("the start", "开赛"))
@@ -50,29 +62,29 @@ def started(match: Match, event: Started) -> Stepped:
             if clock.side and not set(players(clock.side)) <= set(match.seated)
         )
         match = changed(match, clocks=waited_for)
-    return _begun(match)
+    return _begin_if_ready(match)
 
 
-def _begun(match: Match) -> Stepped:
+def _begin_if_ready(match: Match) -> Stepped:
     if match.started and len(match.seated) == len(ALL):
         return begin_deal(match)
     return match, ()
 
 
-def dealt_by_hand(match: Match, event: DealtByHand) -> Stepped:
+def order_hand_deal(match: Match, event: HandDealOrdered) -> Stepped:
     """Deal this one by hand: its attempt begins again, with all the rulebook's duties."""
     if match.by_hand:
         refuse("TWICE", Words("this deal", "本副"))
     due, effects = begin_attempt(changed(match, by_hand=True))
-    return due, (*hands_void(match, "by_hand"), *effects)
+    return due, (*void_hands(match, "by_hand"), *effects)
 
 
 def shuffled(match: Match, event: Shuffled) -> Stepped:
     """Note who shuffled; his opponents cut the first deal (seed 000 A5.1.2)."""
     assert match.duties is not None  # a deal is due in this phase
     if match.duties.shufflers and event.seat not in match.duties.shufflers:
-        refuse("NOT_HIS_DUTY", _seats(match.duties.shufflers))
-    due = duties_of(match, event.seat if match.duties.shufflers else None)
+        refuse("NOT_HIS_DUTY", _seat_list(match.duties.shufflers))
+    due = deal_duties_of(match, event.seat if match.duties.shufflers else None)
     return changed(match, phase=Phase.CUT, shuffler=event.seat, duties=due), ()
 
 
@@ -84,36 +96,36 @@ def cut(match: Match, event: Cut) -> Stepped:
             refuse("ILLEGAL_CUT", problem)
         anybody = event.ahead and event.seat is not None and not match.by_hand
         if event.seat not in match.duties.cutters and not anybody:
-            refuse("NOT_HIS_DUTY", _seats(match.duties.cutters))
+            refuse("NOT_HIS_DUTY", _seat_list(match.duties.cutters))
     by_hand = match.by_hand and match.duties.turnup
     then = Phase.TURNUP if by_hand else Phase.DEALING
     cutter = event.seat if event.n is not None else None
     return changed(match, phase=then, cutter=cutter, cut=event.n), ()
 
 
-def turned_up(match: Match, event: TurnedUp) -> Stepped:
+def turned_up(match: Match, event: CardTurnedUp) -> Stepped:
     """Count by the card who draws first; some cards do not count (seed 004 CN5)."""
     assert match.duties is not None  # a deal is due in this phase
     try:
         face = parse_face(event.card)
     except ValueError:
-        no_card(event.card)
+        refuse_card(event.card)
     card = face_text(face)
-    if not turnup_stands(match.profile, face):
-        return changed(match, phase=Phase.CUT, cutter=None, cut=None), (TurnUpAgain(card),)
+    if not is_turnup_valid(match.profile, face):
+        return changed(match, phase=Phase.CUT, cutter=None, cut=None), (TurnupRepeated(card),)
     return changed(
-        match, phase=Phase.DEALING, turned_up=card, first_drawer=_drawer(match, face)
+        match, phase=Phase.DEALING, turned_up=card, first_drawer=_first_drawer_by_card(match, face)
     ), ()
 
 
-def _drawer(match: Match, face: int) -> Seat | None:
+def _first_drawer_by_card(match: Match, face: int) -> Seat | None:
     if match.cutter is None or not isinstance(match, GuandanMatch):
         return None
     try:
-        return counted_to(match.profile, match.cutter, face)
+        return first_drawer_by_count(match.profile, match.cutter, face)
     except NoPipsError:  # where any card shows who leads, and nobody counts (seed 003 R4.1)
         return None
 
 
-def _seats(seats: tuple[Seat, ...]) -> str:
+def _seat_list(seats: tuple[Seat, ...]) -> str:
     return " / ".join(seats)

@@ -71,7 +71,7 @@ def called(*phases: Phase) -> Words:
 BEFORE_RELEASE = frozenset({Phase.SHUFFLE, Phase.CUT, Phase.TURNUP, Phase.DEALING, Phase.HELD})
 """A deal is due and has not begun: a deal begins with the release of its hands."""
 
-ENDED = frozenset({Phase.OVER, Phase.SIGNED})
+ENDED_PHASES = frozenset({Phase.OVER, Phase.SIGNED})
 """There is a verdict."""
 
 AT_THE_TABLE = frozenset(

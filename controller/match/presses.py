@@ -9,15 +9,15 @@ from collections.abc import Callable
 
 from controller.match.clocks import countdown
 from controller.match.events import (
-    Confirmed,
     Counted,
-    Led,
+    LeadMade,
     MatchEvent,
     Out,
-    OutSaid,
+    OutClaimed,
     PlayMade,
+    ResultConfirmed,
     ReturnLaid,
-    Seated,
+    SeatTaken,
     TributeLaid,
 )
 from controller.match.phase import Phase, called
@@ -34,7 +34,7 @@ def pressed(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
 
     Raises RefusedError where it means nothing: WRONG_PHASE, or NOT_HIS_DUTY in play.
     """
-    return _meaning(_PRESSED, match)(match, seat, at_ms)
+    return _meaning(_SHORT_PRESS, match)(match, seat, at_ms)
 
 
 def held(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
@@ -43,7 +43,7 @@ def held(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
     Raises RefusedError where it means nothing: WRONG_PHASE, or OTHER_RULES in Big Two, whose
     cards left are counted.
     """
-    return _meaning(_HELD, match)(match, seat, at_ms)
+    return _meaning(_LONG_PRESS, match)(match, seat, at_ms)
 
 
 def _meaning(table: dict[Phase, Meaning], match: Match) -> Meaning:
@@ -52,38 +52,38 @@ def _meaning(table: dict[Phase, Meaning], match: Match) -> Meaning:
     return table[match.phase]
 
 
-def _in_play(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
+def _press_in_play(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
     """Return what a press in play is: a word for an opponent, his own play, or the lead."""
-    said = _said_by_opponent(match, seat)
+    said = _opponent_claiming_out(match, seat)
     if said is not None:
         return Out(at_ms=at_ms, seat=said)
     if any(clock.seat == seat for clock in countdown.running(match.clocks, "play")):
         return PlayMade(at_ms=at_ms, seat=seat)
     if match.led or seat != match.leader:
         refuse("NOT_HIS_DUTY", seat)
-    return Led(at_ms=at_ms)
+    return LeadMade(at_ms=at_ms)
 
 
-def _said_by_opponent(match: Match, seat: Seat) -> Seat | None:
+def _opponent_claiming_out(match: Match, seat: Seat) -> Seat | None:
     """Return the opponent of `seat` who said first that he is out, and waits for a word."""
     outs = match.outs if isinstance(match, GuandanMatch) else ()
     return next((said for said in outs if side(said) != side(seat)), None)
 
 
-def _out(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
+def _claim_out(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
     if not isinstance(match, GuandanMatch):
         refuse("OTHER_RULES", match.profile.title)
-    return OutSaid(at_ms=at_ms, seat=seat)
+    return OutClaimed(at_ms=at_ms, seat=seat)
 
 
-_PRESSED: dict[Phase, Meaning] = {
-    Phase.SETUP: lambda match, seat, at_ms: Seated(at_ms=at_ms, seat=seat),
+_SHORT_PRESS: dict[Phase, Meaning] = {
+    Phase.SETUP: lambda match, seat, at_ms: SeatTaken(at_ms=at_ms, seat=seat),
     Phase.COUNT_CHECK: lambda match, seat, at_ms: Counted(at_ms=at_ms, seat=seat),
     Phase.TRIBUTE: lambda match, seat, at_ms: TributeLaid(at_ms=at_ms, seat=seat),
     Phase.RETURN: lambda match, seat, at_ms: ReturnLaid(at_ms=at_ms, seat=seat),
-    Phase.PLAY: _in_play,
-    Phase.RESULT: lambda match, seat, at_ms: Confirmed(at_ms=at_ms, by=side(seat)),
+    Phase.PLAY: _press_in_play,
+    Phase.RESULT: lambda match, seat, at_ms: ResultConfirmed(at_ms=at_ms, by=side(seat)),
 }
 """What a short press means. Choices of Big Two need a yes or a no, a named leader a seat."""
 
-_HELD: dict[Phase, Meaning] = {Phase.PLAY: _out}
+_LONG_PRESS: dict[Phase, Meaning] = {Phase.PLAY: _claim_out}

@@ -31,7 +31,7 @@ from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.rules.penalties.records import Record
 from controller.rules.profile import BigTwoProfile, GuandanProfile, Profile
 from controller.rules.seats import ALL
-from controller.rules.standing import at_start
+from controller.rules.standing import initial_standing
 
 Handler = Callable[[Any, Any], Stepped]
 
@@ -48,7 +48,7 @@ class Rule(NamedTuple):
     suspended: bool = False
 
 
-def match_of(profile: Profile, meeting: Meeting, record: Record = ()) -> Match:
+def new_match(profile: Profile, meeting: Meeting, record: Record = ()) -> Match:
     """Return a match before it begins; `record`: what its pairs bring from earlier ones."""
     if isinstance(profile, GuandanProfile):
         return GuandanMatch(
@@ -56,13 +56,13 @@ def match_of(profile: Profile, meeting: Meeting, record: Record = ()) -> Match:
             meeting=meeting,
             clock=match_clock(profile),
             record=record,
-            standing=at_start(profile),
+            standing=initial_standing(profile),
         )
     assert isinstance(profile, BigTwoProfile)  # there are two kinds
     return BigTwoMatch(
         profile=profile,
         meeting=meeting,
-        clock=_NO_CLOCK,
+        clock=_UNLIMITED_CLOCK,
         record=record,
         totals=dict.fromkeys(ALL, 0),
     )
@@ -72,7 +72,7 @@ def replayed(
     profile: Profile, meeting: Meeting, record: Record, happened: Iterable[MatchEvent]
 ) -> Match:
     """Return a match as its events left it: how it is moved to another table (转台)."""
-    match = match_of(profile, meeting, record)
+    match = new_match(profile, meeting, record)
     for event in happened:
         match, _ = step(match, event)
     return match
@@ -87,15 +87,15 @@ def step(match: Match, event: MatchEvent) -> Stepped:
         event = msgspec.structs.replace(event, at_ms=match.now_ms)
     match, said = timing.caught_up(match, event.at_ms)
     try:
-        after, effects = _handled(match, event)
+        after, effects = _handle(match, event)
     except RefusedError as refused:
         return match, (*said, Refused(refused.refusal))
-    kept, asked = timing.clocks_kept(after)
+    kept, asked = timing.update_clocks(after)
     return kept, (*said, *effects, *asked)
 
 
-def _handled(match: Match, event: MatchEvent) -> Stepped:
-    rule = _RULES[type(event)]
+def _handle(match: Match, event: MatchEvent) -> Stepped:
+    rule = _EVENT_RULES[type(event)]
     if not isinstance(match, rule.match):
         refuse("OTHER_RULES", match.profile.title)
     if match.phase not in rule.phases:
@@ -103,93 +103,101 @@ def _handled(match: Match, event: MatchEvent) -> Stepped:
     if match.suspended is not None and not rule.suspended:
         refuse("SUSPENDED")
     if isinstance(match, BigTwoMatch):
-        rule = _BIG_TWO.get(type(event), rule)
+        rule = _BIG_TWO_RULES.get(type(event), rule)
     return rule.does(match, event)
 
 
-def _only_time(match: Match, event: events.Ticked) -> Stepped:
+def _pass_time(match: Match, event: events.TimePassed) -> Stepped:
     return match, ()
 
 
-_NO_CLOCK = MatchClock(
+_UNLIMITED_CLOCK = MatchClock(
     limit_ms=0, margin_ms=0, stops_deals=False, chief_ms=0, chief_article=None, marks=()
 )
 """Big Two has no time for a match."""
 
-_ALWAYS = frozenset(Phase)
-_PLAYING = BEFORE_RELEASE | AT_THE_TABLE
-_ATTEMPT = frozenset({Phase.CUT, Phase.TURNUP, Phase.DEALING, Phase.HELD})
-_ANTI = frozenset({Phase.ANTI_CHECK, Phase.TRIBUTE, Phase.PLAY})
-_EXCHANGED = frozenset({Phase.TRIBUTE, Phase.RETURN, Phase.PLAY})
-_BEFORE_LEAD = AT_THE_TABLE - {Phase.RESULT}
-_WRITTEN = _PLAYING | {Phase.FORFEIT, Phase.MATCH_CHECK, Phase.OVER, Phase.SIGNED}
+_ALL_PHASES = frozenset(Phase)
+_DEAL_PHASES = BEFORE_RELEASE | AT_THE_TABLE
+_ATTEMPT_PHASES = frozenset({Phase.CUT, Phase.TURNUP, Phase.DEALING, Phase.HELD})
+_ANTI_TRIBUTE_PHASES = frozenset({Phase.ANTI_CHECK, Phase.TRIBUTE, Phase.PLAY})
+_EXCHANGE_PHASES = frozenset({Phase.TRIBUTE, Phase.RETURN, Phase.PLAY})
+_BEFORE_LEAD_PHASES = AT_THE_TABLE - {Phase.RESULT}
+_SHEET_PHASES = _DEAL_PHASES | {Phase.FORFEIT, Phase.MATCH_CHECK, Phase.OVER, Phase.SIGNED}
 
 
-def _in(*phases: Phase) -> frozenset[Phase]:
+def _phase_set(*phases: Phase) -> frozenset[Phase]:
     return frozenset(phases)
 
 
-_RULES: dict[type[events.Event], Rule] = {
-    events.Seated: Rule(opening.seated, _in(Phase.SETUP), suspended=True),
-    events.Started: Rule(opening.started, _in(Phase.SETUP)),
-    events.DealtByHand: Rule(opening.dealt_by_hand, BEFORE_RELEASE, GuandanMatch),
-    events.Shuffled: Rule(opening.shuffled, _in(Phase.SHUFFLE), GuandanMatch),
-    events.Cut: Rule(opening.cut, _in(Phase.CUT)),
-    events.TurnedUp: Rule(opening.turned_up, _in(Phase.TURNUP), GuandanMatch),
-    events.Dealt: Rule(hands.dealt, _in(Phase.DEALING), suspended=True),
-    events.Misdealt: Rule(hands.misdealt, _ATTEMPT, suspended=True),
-    events.ReleaseOrdered: Rule(hands.release_ordered, _in(Phase.HELD)),
-    events.Released: Rule(hands.released, _in(Phase.HELD), suspended=True),
-    events.Counted: Rule(hands.counted, _in(Phase.COUNT_CHECK), GuandanMatch),
-    events.CountClaimed: Rule(hands.count_claimed, _BEFORE_LEAD),
-    events.Recounted: Rule(hands.recounted, _BEFORE_LEAD, suspended=True),
-    events.DealVoided: Rule(hands.deal_voided, AT_THE_TABLE, suspended=True),
-    events.AntiAnswered: Rule(exchanging.anti_answered, _ANTI, GuandanMatch),
-    events.TributeLaid: Rule(exchanging.tribute_laid, _in(Phase.TRIBUTE), GuandanMatch),
-    events.TributeValued: Rule(exchanging.tribute_valued, _EXCHANGED, GuandanMatch),
-    events.TributeChosen: Rule(exchanging.tribute_chosen, _in(Phase.RETURN), GuandanMatch),
-    events.ReturnLaid: Rule(exchanging.return_laid, _in(Phase.RETURN), GuandanMatch),
+_EVENT_RULES: dict[type[events.Event], Rule] = {
+    events.SeatTaken: Rule(opening.seated, _phase_set(Phase.SETUP), suspended=True),
+    events.MatchStarted: Rule(opening.started, _phase_set(Phase.SETUP)),
+    events.HandDealOrdered: Rule(opening.order_hand_deal, BEFORE_RELEASE, GuandanMatch),
+    events.Shuffled: Rule(opening.shuffled, _phase_set(Phase.SHUFFLE), GuandanMatch),
+    events.Cut: Rule(opening.cut, _phase_set(Phase.CUT)),
+    events.CardTurnedUp: Rule(opening.turned_up, _phase_set(Phase.TURNUP), GuandanMatch),
+    events.Dealt: Rule(hands.dealt, _phase_set(Phase.DEALING), suspended=True),
+    events.AttemptFailed: Rule(hands.misdealt, _ATTEMPT_PHASES, suspended=True),
+    events.ReleaseOrdered: Rule(hands.release_ordered, _phase_set(Phase.HELD)),
+    events.Released: Rule(hands.released, _phase_set(Phase.HELD), suspended=True),
+    events.Counted: Rule(hands.counted, _phase_set(Phase.COUNT_CHECK), GuandanMatch),
+    events.CountClaimed: Rule(hands.claim_count, _BEFORE_LEAD_PHASES),
+    events.HandsRecounted: Rule(hands.recounted, _BEFORE_LEAD_PHASES, suspended=True),
+    events.DealVoided: Rule(hands.void_deal, AT_THE_TABLE, suspended=True),
+    events.AntiTributeAnswered: Rule(
+        exchanging.answer_anti_tribute, _ANTI_TRIBUTE_PHASES, GuandanMatch
+    ),
+    events.TributeLaid: Rule(exchanging.lay_tribute, _phase_set(Phase.TRIBUTE), GuandanMatch),
+    events.TributeValued: Rule(exchanging.value_tributes, _EXCHANGE_PHASES, GuandanMatch),
+    events.TributeChosen: Rule(exchanging.choose_tribute, _phase_set(Phase.RETURN), GuandanMatch),
+    events.ReturnLaid: Rule(exchanging.lay_return, _phase_set(Phase.RETURN), GuandanMatch),
     events.ReturnCorrected: Rule(
-        exchanging.return_corrected, _in(Phase.RETURN, Phase.PLAY), GuandanMatch
+        exchanging.correct_return, _phase_set(Phase.RETURN, Phase.PLAY), GuandanMatch
     ),
-    events.ReturnsSwapped: Rule(exchanging.returns_swapped, _in(Phase.PLAY), GuandanMatch),
-    events.Led: Rule(hands.led, _in(Phase.PLAY)),
-    events.OutSaid: Rule(finishing.out_said, _in(Phase.PLAY), GuandanMatch),
-    events.Out: Rule(finishing.out, _in(Phase.PLAY), GuandanMatch),
-    events.OutWithdrawn: Rule(finishing.out_withdrawn, _in(Phase.PLAY, Phase.RESULT), GuandanMatch),
+    events.ReturnsSwapped: Rule(exchanging.swap_returns, _phase_set(Phase.PLAY), GuandanMatch),
+    events.LeadMade: Rule(hands.led, _phase_set(Phase.PLAY)),
+    events.OutClaimed: Rule(finishing.claim_out, _phase_set(Phase.PLAY), GuandanMatch),
+    events.Out: Rule(finishing.out, _phase_set(Phase.PLAY), GuandanMatch),
+    events.OutWithdrawn: Rule(
+        finishing.withdraw_out, _phase_set(Phase.PLAY, Phase.RESULT), GuandanMatch
+    ),
     events.ResultEntered: Rule(
-        finishing.result_entered, _in(Phase.PLAY, Phase.RESULT), GuandanMatch
+        finishing.enter_result, _phase_set(Phase.PLAY, Phase.RESULT), GuandanMatch
     ),
-    events.CardsLeft: Rule(bigtwo.cards_left, _in(Phase.PLAY, Phase.RESULT), BigTwoMatch),
-    events.Answered: Rule(bigtwo.choice_answered, _in(Phase.CHOICES), BigTwoMatch),
-    events.Confirmed: Rule(finishing.confirmed, _in(Phase.RESULT)),
-    events.LeaderNamed: Rule(finishing.leader_named, _in(Phase.FORFEIT), GuandanMatch),
+    events.CardsLeftEntered: Rule(
+        bigtwo.accept_cards_left, _phase_set(Phase.PLAY, Phase.RESULT), BigTwoMatch
+    ),
+    events.Answered: Rule(bigtwo.accept_answer, _phase_set(Phase.CHOICES), BigTwoMatch),
+    events.ResultConfirmed: Rule(finishing.confirmed, _phase_set(Phase.RESULT)),
+    events.LeaderNamed: Rule(finishing.name_leader, _phase_set(Phase.FORFEIT), GuandanMatch),
     events.ExtraDealOrdered: Rule(
-        finishing.extra_deal_ordered, _in(Phase.MATCH_CHECK, Phase.OVER), GuandanMatch
+        finishing.order_extra_deal, _phase_set(Phase.MATCH_CHECK, Phase.OVER), GuandanMatch
     ),
-    events.DealStopped: Rule(finishing.deal_stopped, AT_THE_TABLE, GuandanMatch, suspended=True),
-    events.Corrected: Rule(closing.corrected, _WRITTEN, GuandanMatch, suspended=True),
+    events.DealStopped: Rule(finishing.stop_deal, AT_THE_TABLE, GuandanMatch, suspended=True),
+    events.Corrected: Rule(closing.corrected, _SHEET_PHASES, GuandanMatch, suspended=True),
     events.CorrectionConfirmed: Rule(
-        closing.correction_confirmed, _ALWAYS, GuandanMatch, suspended=True
+        closing.correction_confirmed, _ALL_PHASES, GuandanMatch, suspended=True
     ),
-    events.Suspended: Rule(timing.suspended, _ALWAYS - {Phase.SIGNED}),
-    events.Resumed: Rule(timing.resumed, _ALWAYS, suspended=True),
-    events.AreaPaused: Rule(timing.area_paused, _ALWAYS, suspended=True),
-    events.AreaResumed: Rule(timing.area_resumed, _ALWAYS, suspended=True),
-    events.TimeAdded: Rule(timing.time_added, _ALWAYS - {Phase.SIGNED}, suspended=True),
-    events.PlayCalled: Rule(timing.play_called, _in(Phase.PLAY), GuandanMatch),
-    events.PlayWarned: Rule(timing.play_warned, _in(Phase.PLAY), GuandanMatch),
-    events.PlayMade: Rule(timing.play_made, _in(Phase.PLAY), GuandanMatch),
-    events.Ticked: Rule(_only_time, _ALWAYS, suspended=True),
-    events.RulingProposed: Rule(desk.proposed, _ALWAYS, GuandanMatch, suspended=True),
-    events.RulingApproved: Rule(desk.approved, _ALWAYS, GuandanMatch, suspended=True),
-    events.RulingRejected: Rule(desk.rejected, _ALWAYS, GuandanMatch, suspended=True),
-    events.VerbalConfirmed: Rule(desk.verbal_confirmed, _ALWAYS, GuandanMatch, suspended=True),
-    events.Signed: Rule(closing.signed, _in(Phase.OVER)),
+    events.TableSuspended: Rule(timing.suspended, _ALL_PHASES - {Phase.SIGNED}),
+    events.TableResumed: Rule(timing.resumed, _ALL_PHASES, suspended=True),
+    events.AreaPaused: Rule(timing.pause_area, _ALL_PHASES, suspended=True),
+    events.AreaResumed: Rule(timing.resume_area, _ALL_PHASES, suspended=True),
+    events.TimeAdded: Rule(timing.add_time, _ALL_PHASES - {Phase.SIGNED}, suspended=True),
+    events.PlayClockStarted: Rule(timing.start_play_clock, _phase_set(Phase.PLAY), GuandanMatch),
+    events.PlayerWarned: Rule(timing.warn_player, _phase_set(Phase.PLAY), GuandanMatch),
+    events.PlayMade: Rule(timing.stop_play_clock, _phase_set(Phase.PLAY), GuandanMatch),
+    events.TimePassed: Rule(_pass_time, _ALL_PHASES, suspended=True),
+    events.RulingProposed: Rule(desk.proposed, _ALL_PHASES, GuandanMatch, suspended=True),
+    events.RulingApproved: Rule(desk.approved, _ALL_PHASES, GuandanMatch, suspended=True),
+    events.RulingRejected: Rule(desk.rejected, _ALL_PHASES, GuandanMatch, suspended=True),
+    events.VerbalRulingConfirmed: Rule(
+        desk.confirm_verbal_ruling, _ALL_PHASES, GuandanMatch, suspended=True
+    ),
+    events.Signed: Rule(closing.signed, _phase_set(Phase.OVER)),
 }
 """What each event does, and when it may."""
 
-_BIG_TWO: dict[type[events.Event], Rule] = {
-    events.Confirmed: Rule(bigtwo.confirmed, _in(Phase.RESULT), BigTwoMatch),
+_BIG_TWO_RULES: dict[type[events.Event], Rule] = {
+    events.ResultConfirmed: Rule(bigtwo.confirmed, _phase_set(Phase.RESULT), BigTwoMatch),
 }
 """What an event does in a match of Big Two, where it is something else."""

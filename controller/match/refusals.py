@@ -29,7 +29,7 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
     def evidence(self) -> dict[str, str | Words]:
         """Return what is known, for the words of its row; seats and sides by their words."""
         known = {"found": self.what, "expected": self.legal}
-        return {name: _words(value) for name, value in known.items() if value}
+        return {name: _with_seat_names(value) for name, value in known.items() if value}
 
     def text(self, language: Language = "en") -> str:
         """Return it in one line: what is wrong, and what to do."""
@@ -52,23 +52,23 @@ def refuse(code: str, what: str | Words = "", legal: str | Words = "") -> NoRetu
     raise RefusedError(Refusal(code, what, legal))
 
 
-def no_finish(why: FinishError | Words) -> NoReturn:
+def refuse_finish(why: FinishError | Words) -> NoReturn:
     """Refuse an order of seats that ends no deal of Guandan. Raises RefusedError."""
-    refuse("NO_FINISH_ORDER", why.words if isinstance(why, FinishError) else why, _ORDER)
+    refuse("NO_FINISH_ORDER", why.words if isinstance(why, FinishError) else why, _FINISH_WORDS)
 
 
-def no_card(text: str) -> NoReturn:
+def refuse_card(text: str) -> NoReturn:
     """Refuse what is written for a card and is none. Raises RefusedError."""
     refuse("NO_SUCH_CARD", text)
 
 
-_ORDER = Words(
+_FINISH_WORDS = Words(
     "who went out, first to last: two after a double-down, else three",
     "按出完先后点座位，双下两家，否则三家",
 )
 
 
-def _words(value: str | Words) -> str | Words:
+def _with_seat_names(value: str | Words) -> str | Words:
     if isinstance(value, Words) or not set(value.split(" / ")) <= SIGNERS.keys():
         return value
     return Words(value, "、".join(SIGNERS[name].zh for name in value.split(" / ")))

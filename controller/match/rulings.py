@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.match.authority import denial
+from controller.match.authority import authority_refusal
 from controller.match.refusals import Refusal
 from controller.messages import Role
 from controller.rules.penalties.charges import Charge
-from controller.rules.penalties.proposals import Proposal
+from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.penalties.records import Entry, Incident, Record
 
 
@@ -29,7 +29,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     id: str
     charge: Charge
-    proposal: Proposal
+    proposal: PenaltyProposal
     by: str
     state: Literal["proposed", "decided", "rejected"] = "proposed"
     approved_by: str | None = None
@@ -38,17 +38,17 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     entered_by: str | None = None
     confirmed_by: str | None = None
     rejection_entered_by: str | None = None
-    changed_from: Proposal | None = None
+    changed_from: PenaltyProposal | None = None
     at_ms: int | None = None
 
 
-def deal_of(charge: Charge) -> int:
+def deal_of_charge(charge: Charge) -> int:
     """Return the deal that a charge is about; what happened before any is the first's."""
     return max(charge.deal, 1)
 
 
 def propose(
-    ruling_id: str, charge: Charge, proposal: Proposal, by: str, at_ms: int | None = None
+    ruling_id: str, charge: Charge, proposal: PenaltyProposal, by: str, at_ms: int | None = None
 ) -> Ruling:
     """Return a ruling that `by` proposes at `at_ms`; it is not in force."""
     return Ruling(id=ruling_id, charge=charge, proposal=proposal, by=by, at_ms=at_ms)
@@ -59,7 +59,7 @@ def approve(
     by: str,
     role: Role,
     verbal: bool = False,
-    proposal: Proposal | None = None,
+    proposal: PenaltyProposal | None = None,
     *,
     entered_by: str | None = None,
 ) -> Ruling | Refusal:
@@ -72,10 +72,10 @@ def approve(
         return Refusal("NOT_OPEN", ruling.id)
     chosen = proposal or ruling.proposal
     chiefs = "chief" in (chosen.needs, ruling.proposal.needs)
-    refused = denial("chief" if chiefs else "referee", role, verbal=verbal)
+    refused = authority_refusal("chief" if chiefs else "referee", role, verbal=verbal)
     if refused is not None:
         return refused
-    return _with(
+    return _replace_in_ruling(
         ruling,
         state="decided",
         proposal=chosen,
@@ -97,17 +97,19 @@ def reject(
     if ruling.state == "rejected":
         return Refusal("NOT_OPEN", ruling.id)
     need = "chief" if ruling.state == "decided" else ruling.proposal.needs
-    refused = denial(need, role, verbal=verbal)
-    return refused or _with(
+    refused = authority_refusal(need, role, verbal=verbal)
+    return refused or _replace_in_ruling(
         ruling, state="rejected", rejected_by=by, rejection_entered_by=entered_by
     )
 
 
 def confirm_verbal(ruling: Ruling, by: str, role: Role) -> Ruling | Refusal:
     """Return the ruling with the chief's word confirmed by him. Returns why not otherwise."""
-    if not unconfirmed(ruling):
+    if not is_unconfirmed(ruling):
         return Refusal("NOT_VERBAL", ruling.id)
-    return denial("chief", role, verbal=False) or _with(ruling, confirmed_by=by)
+    return authority_refusal("chief", role, verbal=False) or _replace_in_ruling(
+        ruling, confirmed_by=by
+    )
 
 
 def in_force(ruling: Ruling) -> bool:
@@ -115,7 +117,7 @@ def in_force(ruling: Ruling) -> bool:
     return ruling.state == "decided"
 
 
-def unconfirmed(ruling: Ruling) -> bool:
+def is_unconfirmed(ruling: Ruling) -> bool:
     """Tell whether a ruling holds by the chief's word alone, which he has still to confirm."""
     return in_force(ruling) and ruling.verbal and ruling.confirmed_by is None
 
@@ -137,5 +139,5 @@ def record_of(carried: Record, rulings: Iterable[Ruling]) -> Record:
     return (*carried, *(one for one in entries if one is not None))
 
 
-def _with(ruling: Ruling, **changes: Any) -> Ruling:
+def _replace_in_ruling(ruling: Ruling, **changes: Any) -> Ruling:
     return msgspec.structs.replace(ruling, **changes)

@@ -16,10 +16,17 @@ from controller.rules.ending import Verdict
 from controller.rules.levels import Grade
 from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Forfeited, Result
+from controller.rules.result import ForfeitedDeal, Result
 from controller.rules.score import MatchScore
 from controller.rules.seats import side
-from controller.rules.standing import Played, Sides, Standing, after_deal, at_start, shifted
+from controller.rules.standing import (
+    PerSide,
+    Played,
+    Standing,
+    after_deal,
+    initial_standing,
+    shifted,
+)
 
 Choice = Literal["from_now", "void_later", "stand"]
 
@@ -59,9 +66,9 @@ class DealRow(Row, frozen=True, tag="deal"):
     dead: tuple[Seat, ...]
     misdeals: int
     began_ms: int | None
-    levels: Sides
-    failures: Sides
-    points: Sides
+    levels: PerSide
+    failures: PerSide
+    points: PerSide
 
 
 class LeaderRow(Row, frozen=True, tag="leader"):
@@ -168,7 +175,7 @@ Sheet = tuple[SheetRow, ...]
 
 def replay(profile: GuandanProfile, sheet: Sheet) -> Standing:
     """Return the standing that the rows of a sheet make, with all their corrections."""
-    standing = at_start(profile)
+    standing = initial_standing(profile)
     for row in counting(sheet):
         standing = advanced(profile, standing, row)
     return standing
@@ -176,10 +183,10 @@ def replay(profile: GuandanProfile, sheet: Sheet) -> Standing:
 
 def advanced(profile: GuandanProfile, standing: Standing, row: SheetRow) -> Standing:
     """Return the standing after one more row, which is no correction."""
-    return _apply(row, profile, standing)
+    return _apply_to_standing(row, profile, standing)
 
 
-def deal_row(sheet: Sheet, deal: int) -> DealRow | None:
+def find_deal_row(sheet: Sheet, deal: int) -> DealRow | None:
     """Return the row of deal `deal`, its result as it counts now; None: it is not there."""
     rows = (row for row in counting(sheet) if isinstance(row, DealRow))
     return next((row for row in rows if row.deal == deal), None)
@@ -208,25 +215,25 @@ def counting(sheet: Sheet) -> Iterable[SheetRow]:
 
 
 @singledispatch
-def _apply(row: SheetRow, profile: GuandanProfile, standing: Standing) -> Standing:
+def _apply_to_standing(row: SheetRow, profile: GuandanProfile, standing: Standing) -> Standing:
     return standing
 
 
-@_apply.register
+@_apply_to_standing.register
 def _(row: DealRow, profile: GuandanProfile, standing: Standing) -> Standing:
     played = Played(row.level, row.owner, row.result, row.extra)
     return after_deal(profile, standing, played, row.row)
 
 
-@_apply.register
+@_apply_to_standing.register
 def _(row: ShiftRow, profile: GuandanProfile, standing: Standing) -> Standing:
     return shifted(profile, standing, row.side, row.steps, row.row)
 
 
-@_apply.register
+@_apply_to_standing.register
 def _(row: LeaderRow, profile: GuandanProfile, standing: Standing) -> Standing:
     previous = standing.previous
-    if not isinstance(previous, Forfeited) or side(row.leader) != previous.winners:
+    if not isinstance(previous, ForfeitedDeal) or side(row.leader) != previous.winners:
         return standing  # the deal before has another result by now
-    named = Forfeited(previous.loser, row.leader)
+    named = ForfeitedDeal(previous.loser, row.leader)
     return msgspec.structs.replace(standing, previous=named)

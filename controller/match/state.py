@@ -13,8 +13,8 @@ from controller.match.phase import AT_THE_TABLE, Phase
 from controller.match.rulings import Ruling
 from controller.match.sheet import Sheet
 from controller.messages import Seat, Side
-from controller.rules.bigtwo.choices import Opening
-from controller.rules.ceremony import Duties
+from controller.rules.bigtwo.choices import ChoicesBeforePlay
+from controller.rules.ceremony import DealDuties
 from controller.rules.ending import Verdict
 from controller.rules.levels import Grade
 from controller.rules.penalties.records import Record
@@ -69,7 +69,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     misdeals: int = 0
     in_a_row: int = 0
     let_go: bool = False
-    duties: Duties | None = None
+    duties: DealDuties | None = None
     shuffler: Seat | None = None
     cutter: Seat | None = None
     cut: int | None = None
@@ -176,5 +176,5 @@ class BigTwoMatch(Match, frozen=True, kw_only=True):
     profile: BigTwoProfile
     totals: dict[Seat, int]
     rows: tuple[BigTwoRow, ...] = ()
-    choices: Opening | None = None
+    choices: ChoicesBeforePlay | None = None
     left: dict[Seat, int] = {}

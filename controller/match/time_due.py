@@ -3,7 +3,7 @@
 from controller.match.clocks import countdown, match_clock
 from controller.match.phase import Phase
 from controller.match.state import BigTwoMatch, Match
-from controller.match.timing import ends_by_time, stands
+from controller.match.timing import is_next_deal_lost_to_time, stands
 
 
 def next_due_ms(match: Match) -> int | None:
@@ -13,17 +13,17 @@ def next_due_ms(match: Match) -> int | None:
     there, is due at `match.now_ms`; that time takes a further deal away is always announced.
     Every event may put it off or bring it forward.
     """
-    if ends_by_time(match, match.now_ms):
+    if is_next_deal_lost_to_time(match, match.now_ms):
         return match.now_ms
     moments = (
         match_clock.next_due_ms(match.clock),
         countdown.first_due_ms(match.clocks),
-        _choice_due_ms(match),
+        _choice_deadline_ms(match),
     )
     return min((moment for moment in moments if moment is not None), default=None)
 
 
-def _choice_due_ms(match: Match) -> int | None:
+def _choice_deadline_ms(match: Match) -> int | None:
     """Return when silence answers a choice of Big Two (seed 002 A6)."""
     if not isinstance(match, BigTwoMatch) or match.phase is not Phase.CHOICES or stands(match):
         return None

@@ -9,20 +9,20 @@ from controller.match.clocks import countdown, match_clock
 from controller.match.clocks.due import Due
 from controller.match.clocks.duties import play_clock
 from controller.match.course import M, Stepped, changed, go_on, unsigned
-from controller.match.effects import AddedTimeDue, ClockSays, Effects, RefereeNeeded
+from controller.match.effects import AddedTimeDue, ClockReported, Effects, RefereeCalled
 from controller.match.events import (
     AreaPaused,
     AreaResumed,
-    PlayCalled,
+    PlayClockStarted,
+    PlayerWarned,
     PlayMade,
-    PlayWarned,
-    Resumed,
-    Suspended,
+    TableResumed,
+    TableSuspended,
     TimeAdded,
 )
-from controller.match.exchanging import after_count
-from controller.match.judging import judged, no_more_deals, time_open
-from controller.match.phase import BEFORE_RELEASE, ENDED, Phase, called
+from controller.match.exchanging import continue_after_count
+from controller.match.judging import is_added_time_open, is_time_up_for_deals, judged
+from controller.match.phase import BEFORE_RELEASE, ENDED_PHASES, Phase, called
 from controller.match.refusals import refuse
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Role
@@ -36,44 +36,44 @@ def caught_up(match: Match, at_ms: int) -> Stepped:
     clock, announced = match_clock.tick(match.clock, at_ms)
     clocks, dues = countdown.tick_all(match.clocks, at_ms)
     if isinstance(match, BigTwoMatch):
-        match = _choices_stood(match, at_ms)
+        match = _extend_choice_deadline(match, at_ms)
     match = changed(match, now_ms=at_ms, clock=clock, clocks=clocks)
-    said: Effects = tuple(ClockSays(due) for due in (*announced, *dues))
-    match, more = _moved_by_time(match, announced, dues, at_ms)
+    said: Effects = tuple(ClockReported(due) for due in (*announced, *dues))
+    match, more = _change_by_time(match, announced, dues, at_ms)
     return match, (*said, *more)
 
 
-def _moved_by_time(
+def _change_by_time(
     match: Match, announced: tuple[Due, ...], dues: tuple[Due, ...], at_ms: int
 ) -> Stepped:
     if isinstance(match, BigTwoMatch):
-        return choices_made(match, at_ms), ()
+        return update_choices(match, at_ms), ()
     assert isinstance(match, GuandanMatch)  # there are two kinds
     if any(due.kind == "sort_over" for due in dues) and match.phase is Phase.COUNT_CHECK:
-        return after_count(match, at_ms)
-    if not _out_of_time(match, at_ms):
+        return continue_after_count(match, at_ms)
+    if not _has_no_time_for_deal(match, at_ms):
         return match, ()
-    if time_open(match, at_ms):
+    if is_added_time_open(match, at_ms):
         asked = any(due.kind in ("time_up", "last_deal") for due in announced)
-        return match, (RefereeNeeded("added_time"),) if asked else ()
+        return match, (RefereeCalled("added_time"),) if asked else ()
     return go_on(match, at_ms)
 
 
-def ends_by_time(match: Match, at_ms: int) -> bool:
+def is_next_deal_lost_to_time(match: Match, at_ms: int) -> bool:
     """Tell whether time takes a further deal away at `at_ms`, nobody having to say a word."""
-    if not isinstance(match, GuandanMatch) or not _out_of_time(match, at_ms):
+    if not isinstance(match, GuandanMatch) or not _has_no_time_for_deal(match, at_ms):
         return False
-    return not time_open(match, at_ms)
+    return not is_added_time_open(match, at_ms)
 
 
-def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
+def _has_no_time_for_deal(match: GuandanMatch, at_ms: int) -> bool:
     """Tell whether a further deal is due and there is no time for it."""
-    if match.suspended is not None or not _waits_for_deal(match):
+    if match.suspended is not None or not _is_deal_due(match):
         return False
-    return no_more_deals(match, at_ms)
+    return is_time_up_for_deals(match, at_ms)
 
 
-def _waits_for_deal(match: GuandanMatch) -> bool:
+def _is_deal_due(match: GuandanMatch) -> bool:
     """Tell whether a further deal is due and has not begun.
 
     Drawn by hand, it begins with the first card (seed 003 N4.4); then time does not end it
@@ -84,19 +84,19 @@ def _waits_for_deal(match: GuandanMatch) -> bool:
     return match.phase in BEFORE_RELEASE | {Phase.FORFEIT} and match.standing.deals > 0
 
 
-def clocks_kept(match: Match) -> Stepped:
+def update_clocks(match: Match) -> Stepped:
     """Return the match with clocks of seats that stand while the table or the area does.
 
     When a stop of the table is over, a referee is asked about the time it cost.
     """
     keep = countdown.pause_all if stands(match) else countdown.resume_all
     clocks = keep(match.clocks, match.now_ms)
-    reason = _stands_for(match)
+    reason = _stop_reason(match)
     if reason is not None:
         clock = match_clock.table_stopped(match.clock, reason, match.now_ms)
         return changed(match, clocks=clocks, clock=clock), ()
-    clock = match_clock.table_goes_on(match.clock, match.now_ms)
-    over = clock is not match.clock and match.phase not in ENDED
+    clock = match_clock.resume_table(match.clock, match.now_ms)
+    over = clock is not match.clock and match.phase not in ENDED_PHASES
     lost = match_clock.added_time_due(clock, match.now_ms) if over else None
     return changed(match, clocks=clocks, clock=clock), (AddedTimeDue(lost),) if lost else ()
 
@@ -107,27 +107,27 @@ def stands(match: Match) -> bool:
     return match.suspended is not None or area
 
 
-def _stands_for(match: Match) -> str | None:
+def _stop_reason(match: Match) -> str | None:
     """Return why the table stands still: somebody stopped it, or a misdeal is dealt again."""
     failed = match.misdeals > 0 and match.in_a_row > 0  # an attempt of this deal, and the last
     dealing_again = failed and match.phase in BEFORE_RELEASE
     return match.suspended or ("misdeal" if dealing_again else None)
 
 
-def lead_made(match: M) -> M:
+def note_lead(match: M) -> M:
     """Return the match with its first lead on the table: the opening is over."""
     clocks, _ = countdown.done(match.clocks, "opening", match.now_ms)
     return changed(match, led=True, clocks=clocks)
 
 
-def _choices_stood(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
+def _extend_choice_deadline(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     """Return a match of Big Two whose choices wait while the table or the area stands."""
     if match.choices is None or not stands(match):
         return match
     return changed(match, choices=stood(match.choices, at_ms - match.now_ms))
 
 
-def choices_made(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
+def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     """Return a match of Big Two with its silent choices made; all made, play begins (A6)."""
     if match.phase is not Phase.CHOICES or match.choices is None:
         return match
@@ -136,65 +136,71 @@ def choices_made(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     return changed(match, choices=choices, phase=phase)
 
 
-def suspended(match: Match, event: Suspended) -> Stepped:
+def suspended(match: Match, event: TableSuspended) -> Stepped:
     """Stop the table: the clocks of seats stand still, the area's runs on."""
     if match.suspended is not None:
         refuse("SUSPENDED")
     return changed(match, suspended=event.reason), ()
 
 
-_CLAIMED = Words("a count was claimed, enter the four counts", "已申告张数不符，须录入四家张数")
+_COUNT_CLAIMED_WORDS = Words(
+    "a count was claimed, enter the four counts", "已申告张数不符，须录入四家张数"
+)
 
 
-def resumed(match: Match, event: Resumed) -> Stepped:
+def resumed(match: Match, event: TableResumed) -> Stepped:
     """Let the table go on; a claimed count is answered by counts alone."""
     if match.suspended is None:
         refuse("NOT_SUSPENDED")
     if match.claimed is not None:
-        refuse("WRONG_COUNTS", _CLAIMED)
+        refuse("WRONG_COUNTS", _COUNT_CLAIMED_WORDS)
     return changed(match, suspended=None), ()
 
 
-def area_paused(match: Match, event: AreaPaused) -> Stepped:
+def pause_area(match: Match, event: AreaPaused) -> Stepped:
     """Stop the clocks of the whole area."""
     stop = match_clock.AreaStop(event.reason, event.by)
     return changed(match, clock=match_clock.paused(match.clock, event.at_ms, stop)), ()
 
 
-def area_resumed(match: Match, event: AreaResumed) -> Stepped:
+def resume_area(match: Match, event: AreaResumed) -> Stepped:
     """Let the clocks of the area go on; a table that is suspended itself stays so."""
     return changed(match, clock=match_clock.resumed(match.clock, event.at_ms)), ()
 
 
-def time_added(match: Match, event: TimeAdded) -> Stepped:
+def add_time(match: Match, event: TimeAdded) -> Stepped:
     """Give the table more time; above the profile's limit it is the chief's to give.
 
     It answers for every stop until now; what a stop that lasts costs from now on is open
     again. Under a sheet that somebody signed nothing is added.
     """
     add_ms = event.seconds * 1000
-    needs = match_clock.added_time_needs(match.clock, add_ms)
+    needs = match_clock.added_time_authority(match.clock, add_ms)
     if event.role not in REFEREES:
         refuse("NOT_A_REFEREE")
     if add_ms and needs == "chief" and event.role is not Role.CHIEF:
         refuse("MUCH_TIME")
     if match.signatures:
-        refuse("WRONG_PHASE", _signed(match), Words("a sheet nobody has signed", "无人签名"))
-    clock = match_clock.table_goes_on(match.clock, event.at_ms)
-    clock = match_clock.with_added_time(clock, add_ms, event.at_ms)
+        refuse(
+            "WRONG_PHASE",
+            _signed_phase_words(match),
+            Words("a sheet nobody has signed", "无人签名"),
+        )
+    clock = match_clock.resume_table(match.clock, event.at_ms)
+    clock = match_clock.add_time(clock, add_ms, event.at_ms)
     match = changed(match, clock=clock, settled_stops=len(clock.stops))
-    if not isinstance(match, GuandanMatch) or match.phase not in _ENDED_BY_TIME:
+    if not isinstance(match, GuandanMatch) or match.phase not in _ENDED_BY_TIME_PHASES:
         return match, ()
     if judged(match, event.at_ms) is not None:
         return match, ()
     return go_on(unsigned(match), event.at_ms)
 
 
-_ENDED_BY_TIME = frozenset({Phase.MATCH_CHECK, Phase.OVER})
+_ENDED_BY_TIME_PHASES = frozenset({Phase.MATCH_CHECK, Phase.OVER})
 """Where a match may stand that has time again."""
 
 
-def _signed(match: Match) -> Words:
+def _signed_phase_words(match: Match) -> Words:
     """Return the phase, and who has signed the sheet by now."""
     names = [signature.signer for signature in match.signatures]
     phase = called(match.phase)
@@ -203,7 +209,7 @@ def _signed(match: Match) -> Words:
     )
 
 
-def play_called(match: GuandanMatch, event: PlayCalled) -> Stepped:
+def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> Stepped:
     """Start counting for a player (读秒)."""
     clock = play_clock(
         match.profile, event.seat, event.at_ms, called=True, first_lead=not match.led
@@ -214,15 +220,15 @@ def play_called(match: GuandanMatch, event: PlayCalled) -> Stepped:
     return changed(match, clocks=(*others, clock)), ()
 
 
-def play_warned(match: GuandanMatch, event: PlayWarned) -> Stepped:
+def warn_player(match: GuandanMatch, event: PlayerWarned) -> Stepped:
     """Count the ten seconds from the spoken warning on (seed 000 A21.1)."""
     if not any(clock.seat == event.seat for clock in countdown.running(match.clocks, "play")):
         refuse("NO_CLOCK")
-    clocks = countdown.warned_all(match.clocks, "play", event.at_ms, event.seat)
+    clocks = countdown.restart_all_from_warning(match.clocks, "play", event.at_ms, event.seat)
     return changed(match, clocks=clocks), ()
 
 
-def play_made(match: GuandanMatch, event: PlayMade) -> Stepped:
+def stop_play_clock(match: GuandanMatch, event: PlayMade) -> Stepped:
     """Stop counting: he has played or passed."""
     clocks, _ = countdown.done(match.clocks, "play", event.at_ms, seat=event.seat)
-    return lead_made(changed(match, clocks=clocks)), ()
+    return note_lead(changed(match, clocks=clocks)), ()

@@ -19,20 +19,20 @@ from controller.match.events import MatchEvent, ResultEntered, RulingProposed
 from controller.match.meeting import Meeting
 from controller.match.reducer import replayed
 from controller.match.state import Match
-from controller.match_arguments import LATEST_MS
+from controller.match_arguments import MAX_TABLE_MS
 from controller.messages import Outcome
 from controller.rules.penalties.records import Record
 from controller.rules.profile import Profile
 from controller.words import Words
 
-FORMAT = 1
-PART_CHARS = 10_000
+TRANSFER_FORMAT = 1
+MAX_PART_CHARS = 10_000
 """Characters in a part: with its signatures it stays below what a gateway takes at once."""
 LARGEST = 1 << 23
 """Bytes of a document (provisional); a match of twenty deals has some 50,000."""
 
 
-class BadTransfer(ValueError):
+class TransferError(ValueError):
     """Parts that are no document: its text is one line, `words` the same in both languages."""
 
     def __init__(self, en: str, zh: str) -> None:
@@ -70,7 +70,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     at_ms: int
 
 
-class Transfer(msgspec.Struct, frozen=True, kw_only=True):
+class TransferDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A match as its events left it at the table `left`, to go on at the table `to`.
 
     `head` is the journal's there behind its entry number `n`, which says that the match went.
@@ -97,73 +97,73 @@ class Transfer(msgspec.Struct, frozen=True, kw_only=True):
     moves: tuple[Move, ...] = ()
 
 
-class Packed(NamedTuple):
+class PackedDocument(NamedTuple):
     """A document in numbered parts; `digest` names it: SHA-256 of its JSON, in hex."""
 
     digest: str
     parts: tuple[str, ...]
 
 
-def packed(transfer: Transfer) -> Packed:
+def packed(transfer: TransferDocument) -> PackedDocument:
     """Return a document in parts."""
     plain = msgspec.json.encode(transfer)
     text = base64.b64encode(zlib.compress(plain, 9)).decode()
-    parts = tuple(text[at : at + PART_CHARS] for at in range(0, len(text), PART_CHARS))
-    return Packed(hashlib.sha256(plain).hexdigest(), parts)
+    parts = tuple(text[at : at + MAX_PART_CHARS] for at in range(0, len(text), MAX_PART_CHARS))
+    return PackedDocument(hashlib.sha256(plain).hexdigest(), parts)
 
 
-def unpacked(digest: str, parts: Sequence[str]) -> Transfer:
+def unpacked(digest: str, parts: Sequence[str]) -> TransferDocument:
     """Return the document in these parts, in order. Raises BadTransfer."""
     try:
         squeezed = base64.b64decode("".join(parts), validate=True)
         unpacking = zlib.decompressobj()
         plain = unpacking.decompress(squeezed, LARGEST)
     except (binascii.Error, zlib.error) as wrong:
-        raise BadTransfer(
+        raise TransferError(
             f"parts that do not fit together ({wrong})", f"各部分不能拼合（{wrong}）"
         ) from None
     if not unpacking.eof:
-        raise BadTransfer(
+        raise TransferError(
             f"a document that is cut off, or has more than {LARGEST} bytes",
             f"数据不完整，或超过{LARGEST}字节",
         )
     if hashlib.sha256(plain).hexdigest() != digest:
-        raise BadTransfer("a document that its digest does not name", "数据与其摘要不符")
+        raise TransferError("a document that its digest does not name", "数据与其摘要不符")
     try:
-        transfer = msgspec.json.decode(plain, type=Transfer)
+        transfer = msgspec.json.decode(plain, type=TransferDocument)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-        raise BadTransfer(
+        raise TransferError(
             f"a document that is none ({wrong})", f"数据无法识别（{wrong}）"
         ) from None
-    if transfer.format != FORMAT:
-        raise BadTransfer(
+    if transfer.format != TRANSFER_FORMAT:
+        raise TransferError(
             f"a document of format {transfer.format}", f"数据格式{transfer.format}本台不识"
         )
-    if not 0 <= transfer.at_ms <= LATEST_MS:
-        raise BadTransfer(
+    if not 0 <= transfer.at_ms <= MAX_TABLE_MS:
+        raise TransferError(
             f"a document of {transfer.at_ms} ms, which no table's clock shows",
             f"时刻{transfer.at_ms}毫秒，非任何台所有",
         )
     return transfer
 
 
-def rebuilt(transfer: Transfer, profile: Profile) -> Match:
+def rebuild_match(transfer: TransferDocument, profile: Profile) -> Match:
     """Return the match as it was where it comes from.
 
     Raises BadTransfer where its events lead elsewhere by this program's rules.
     """
     match = replayed(profile, transfer.meeting, transfer.record, transfer.events)
     if match.now_ms > transfer.at_ms:
-        raise BadTransfer("events of a time after it went", "有转出之后的事件")
-    if result_of(match) != transfer.result:
-        raise BadTransfer(
+        raise TransferError("events of a time after it went", "有转出之后的事件")
+    if state_digest(match) != transfer.result:
+        raise TransferError(
             "events that do not lead where it says, or another version's",
             "事件与所称结果不符，或程序版本不同",
         )
     return match
 
 
-def result_of(match: Match) -> str:
+def state_digest(match: Match) -> str:
     """Return what names a state of a match: SHA-256 of its JSON with keys in order, in hex."""
     return hashlib.sha256(msgspec.json.encode(match, order="deterministic")).hexdigest()
 

@@ -10,10 +10,10 @@ from controller.match.events import Answered, MatchEvent, ReturnCorrected, Retur
 from controller.match.phase import Phase
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.rules.returns import returns_shown
-from controller.rules.tribute import owing
+from controller.rules.tribute import finish_owing_tribute
 
 
-def kept_back(match: Match, event: MatchEvent) -> bool:
+def is_event_withheld(match: Match, event: MatchEvent) -> bool:
     """Tell whether an event, after which the match is `match`, may not be seen yet."""
     says = isinstance(event, Answered) or (
         isinstance(event, ReturnLaid | ReturnCorrected) and event.value is not None
@@ -27,7 +27,7 @@ def keeps(match: Match) -> bool:
         choices = match.choices
         return match.phase is Phase.CHOICES and choices is not None and choices.doubling is None
     assert isinstance(match, GuandanMatch)  # there are two kinds
-    owed = owing(match.profile, match.follows)
+    owed = finish_owing_tribute(match.profile, match.follows)
     if match.phase is not Phase.RETURN or owed is None:
         return False
     return returns_shown(match.profile, owed) == "together"

@@ -14,39 +14,46 @@ from controller.roster.certificate import (
     TABLE,
     Certificate,
     RosterError,
-    certificate_of,
     fingerprint,
-    is_proved,
+    has_valid_proof,
     moment,
-    proof_of,
+    parse_certificate,
     read_certificate,
     read_sign_file,
     read_sign_secret,
+    sign_certificate,
 )
 
 # Exported by its own name: in a list of words it would read as a fault.
 from controller.roster.certificate import SIGN_FILE as SIGN_FILE
-from controller.roster.live import LiveRoster
-from controller.roster.members import ADMITTED, CLIENTS, REVOKED, WATCH, NotAdmitted, Roster
+from controller.roster.live import FolderRoster
+from controller.roster.members import (
+    ADMITTED_FOLDER,
+    CLIENTS_FOLDER,
+    REVOKED_FOLDER,
+    WATCH_CLIENT,
+    NotAdmitted,
+    Roster,
+)
 
 __all__ = [
-    "ADMITTED",
-    "CLIENTS",
+    "ADMITTED_FOLDER",
+    "CLIENTS_FOLDER",
     "KEYS",
-    "REVOKED",
+    "REVOKED_FOLDER",
     "TABLE",
-    "WATCH",
+    "WATCH_CLIENT",
     "Certificate",
-    "LiveRoster",
+    "FolderRoster",
     "NotAdmitted",
     "Roster",
     "RosterError",
-    "certificate_of",
     "fingerprint",
-    "is_proved",
+    "has_valid_proof",
     "moment",
-    "proof_of",
+    "parse_certificate",
     "read_certificate",
     "read_sign_file",
     "read_sign_secret",
+    "sign_certificate",
 ]

@@ -21,24 +21,24 @@ from nacl.bindings import crypto_scalarmult
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from controller.framing import lp
+from controller.framing import length_prefixed
 from controller.messages import Role
-from controller.tomlwords import LONGEST, printable, short
+from controller.tomlwords import LONGEST, escape_unprintable, short
 
 KEYS: Final = "keys"
 TABLE: Final = "table"
 SIGN_FILE: Final = f"{TABLE}.sign"
 
 _KEY_BYTES: Final = 32
-_GROUPS, _DIGITS = 4, 4
-_DATE: Final = 10
+_FINGERPRINT_GROUPS, _DIGITS_PER_GROUP = 4, 4
+_DATE_LENGTH: Final = 10
 """Characters of a day, YYYY-MM-DD."""
-_FINGERPRINT: Final = "dealtable/fingerprint/1"
-_PROOF: Final = "dealtable/certificate/1"
+_FINGERPRINT_CONTEXT: Final = "dealtable/fingerprint/1"
+_PROOF_CONTEXT: Final = "dealtable/certificate/1"
 _PROOF_BYTES: Final = 64
 _ANY_SCALAR: Final = b"\x01" * _KEY_BYTES
-_Z85: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
-_NAME: Final = re.compile(r"\w[\w.-]{0,39}")
+_Z85_PATTERN: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
+_NAME_PATTERN: Final = re.compile(r"\w[\w.-]{0,39}")
 """A name is a file's name, and stands in lists and logs: letters of any script, digits, _ . -"""
 
 
@@ -84,22 +84,29 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
 def fingerprint(certificate: Certificate) -> str:
     """Return what people compare: sixteen hex digits over all its public keys, in fours."""
     keys = (certificate.curve, certificate.verify, certificate.seal or b"")
-    digits = hashlib.sha256(b"".join(lp(key) for key in (_FINGERPRINT, *keys))).hexdigest()
-    return "-".join(digits[at : at + _DIGITS] for at in range(0, _GROUPS * _DIGITS, _DIGITS))
+    digits = hashlib.sha256(
+        b"".join(length_prefixed(key) for key in (_FINGERPRINT_CONTEXT, *keys))
+    ).hexdigest()
+    return "-".join(
+        digits[at : at + _DIGITS_PER_GROUP]
+        for at in range(0, _FINGERPRINT_GROUPS * _DIGITS_PER_GROUP, _DIGITS_PER_GROUP)
+    )
 
 
-def proof_of(certificate: Certificate) -> bytes:
+def sign_certificate(certificate: Certificate) -> bytes:
     """Return the owner's signature of what a certificate says; it has to hold `sign`."""
     assert certificate.sign is not None
-    return SigningKey(certificate.sign).sign(_said(certificate)).signature
+    return SigningKey(certificate.sign).sign(_certificate_signed_bytes(certificate)).signature
 
 
-def is_proved(certificate: Certificate) -> bool:
+def has_valid_proof(certificate: Certificate) -> bool:
     """Tell whether its owner signed what a certificate says, as it is."""
     if certificate.proof is None:
         return False
     try:
-        VerifyKey(certificate.verify).verify(_said(certificate), certificate.proof)
+        VerifyKey(certificate.verify).verify(
+            _certificate_signed_bytes(certificate), certificate.proof
+        )
     except BadSignatureError:
         return False
     return True
@@ -114,7 +121,7 @@ def moment(text: str) -> datetime:
         when = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"{text}: a date is YYYY-MM-DD, or with THH:MM:SSZ behind it") from None
-    if len(text) == _DATE:
+    if len(text) == _DATE_LENGTH:
         return when.replace(tzinfo=UTC) + timedelta(days=1)
     if when.tzinfo is None:
         raise ValueError(f"{text}: which time zone? Z for UTC")
@@ -124,30 +131,32 @@ def moment(text: str) -> datetime:
 def read_certificate(path: Path) -> Certificate:
     """Read a certificate file, public or secret. Raises RosterError."""
     try:
-        return certificate_of(path.read_text(encoding="utf-8"))
+        return parse_certificate(path.read_text(encoding="utf-8"))
     except KeyError as error:
         raise RosterError(f"{path}: {error.args[0]} is missing; is it a dealtable key?") from None
     except (OSError, ValueError, OverflowError) as error:
-        raise RosterError(f"{path}: {printable(short(str(error), 3 * LONGEST))}") from error
+        raise RosterError(
+            f"{path}: {escape_unprintable(short(str(error), 3 * LONGEST))}"
+        ) from error
 
 
-def certificate_of(text: str) -> Certificate:
+def parse_certificate(text: str) -> Certificate:
     """Return the certificate that a file's text is. Raises KeyError, ValueError, OverflowError."""
-    sections = _parse(text)
+    sections = _parse_sections(text)
     metadata, curve = sections.get("metadata", {}), sections.get("curve", {})
     return Certificate(
-        name=_name(metadata["name"]),
+        name=_checked_name(metadata["name"]),
         role=Role(metadata["role"]) if "role" in metadata else None,
-        curve=_z85(curve["public-key"]),
+        curve=_checked_curve_key(curve["public-key"]),
         verify=key_in(metadata["verify"]),
-        seal=_seal(metadata),
-        curve_secret=_z85(curve["secret-key"]) if "secret-key" in curve else None,
+        seal=_seal_key(metadata),
+        curve_secret=_checked_curve_key(curve["secret-key"]) if "secret-key" in curve else None,
         sign=_optional_key(metadata, "sign"),
         unseal=_optional_key(metadata, "unseal"),
         expires=moment(metadata["expires"]) if "expires" in metadata else None,
         revoked=moment(metadata["revoked"]) if "revoked" in metadata else None,
-        reason=printable(metadata.get("reason", "")),
-        proof=_proof(metadata["proof"]) if "proof" in metadata else None,
+        reason=escape_unprintable(metadata.get("reason", "")),
+        proof=_parse_proof(metadata["proof"]) if "proof" in metadata else None,
     )
 
 
@@ -169,16 +178,18 @@ def read_sign_secret(folder: Path) -> bytes:
 def read_sign_file(path: Path) -> bytes:
     """Return the 32-byte Ed25519 secret in a table.sign file. Raises RosterError."""
     try:
-        return key_in(_parse(path.read_text(encoding="utf-8")).get("metadata", {})["sign"])
+        return key_in(_parse_sections(path.read_text(encoding="utf-8")).get("metadata", {})["sign"])
     except KeyError:
         raise RosterError(f"{path}: sign is missing; is it a dealtable key?") from None
     except OSError as error:
         raise RosterError(f"{path}: {error.strerror}; `dealtable keys create` makes it") from error
     except ValueError as error:
-        raise RosterError(f"{path}: {printable(short(str(error), 3 * LONGEST))}") from error
+        raise RosterError(
+            f"{path}: {escape_unprintable(short(str(error), 3 * LONGEST))}"
+        ) from error
 
 
-def _parse(text: str) -> dict[str, dict[str, str]]:
+def _parse_sections(text: str) -> dict[str, dict[str, str]]:
     """Read ZPL: a name alone opens a section, indented `key = value` lines fill it."""
     sections: dict[str, dict[str, str]] = {}
     section: dict[str, str] | None = None
@@ -200,7 +211,7 @@ def _optional_key(metadata: dict[str, str], name: str) -> bytes | None:
     return key_in(metadata[name]) if name in metadata else None
 
 
-def _seal(metadata: dict[str, str]) -> bytes | None:
+def _seal_key(metadata: dict[str, str]) -> bytes | None:
     """Return what is sealed to. Raises ValueError for a key that nothing can be sealed to.
 
     Those are the points of small order: whatever secret meets them, the same comes of it, and the
@@ -215,36 +226,36 @@ def _seal(metadata: dict[str, str]) -> bytes | None:
     return seal
 
 
-def _proof(text: str) -> bytes:
+def _parse_proof(text: str) -> bytes:
     raw = bytes.fromhex(text)
     if len(raw) != _PROOF_BYTES:
         raise ValueError("a proof is 128 hex digits")
     return raw
 
 
-def _said(certificate: Certificate) -> bytes:
+def _certificate_signed_bytes(certificate: Certificate) -> bytes:
     """What the owner's signature is over."""
     role, end = certificate.role, certificate.expires
     keys = (certificate.curve, certificate.verify, certificate.seal or b"")
     said = (certificate.name, role.value if role else "", *keys, end.isoformat() if end else "")
-    return b"".join(lp(each) for each in (_PROOF, *said))
+    return b"".join(length_prefixed(each) for each in (_PROOF_CONTEXT, *said))
 
 
-def _name(text: str) -> str:
-    if not _NAME.fullmatch(text):
+def _checked_name(text: str) -> str:
+    if not _NAME_PATTERN.fullmatch(text):
         raise ValueError(f"{short(text)}: a name is at most 40 letters, digits, _ . - in a row")
     return text
 
 
 def key_in(text: str) -> bytes:
     """Return the key that a text is. Raises ValueError for what is none."""
-    raw = raw_key(text)
+    raw = key_bytes(text)
     if raw is None:
         raise ValueError("a key is 64 lower-case hex digits")
     return raw
 
 
-def raw_key(key: bytes | str | None) -> bytes | None:
+def key_bytes(key: bytes | str | None) -> bytes | None:
     """Return a key's bytes. One spelling alone: 32 bytes, or 64 lower-case hex digits."""
     if not isinstance(key, str):
         return key
@@ -255,7 +266,7 @@ def raw_key(key: bytes | str | None) -> bytes | None:
     return raw if len(raw) == _KEY_BYTES and raw.hex() == key else None
 
 
-def _z85(text: str) -> str:
-    if not _Z85.fullmatch(text):
+def _checked_curve_key(text: str) -> str:
+    if not _Z85_PATTERN.fullmatch(text):
         raise ValueError("a CURVE key is 40 characters of Z85")
     return text

@@ -13,19 +13,19 @@ from controller.roster.certificate import (
     read_certificate,
 )
 from controller.roster.members import (
-    ADMITTED,
-    REVOKED,
+    ADMITTED_FOLDER,
+    REVOKED_FOLDER,
     NotAdmitted,
     Roster,
     admitted,
-    clashing,
+    find_clash,
     key_files,
 )
 
-_Seen = frozenset[tuple[str, str, tuple[int, ...]]]
+_FolderContent = frozenset[tuple[str, str, tuple[int, ...]]]
 
 
-class LiveRoster(Roster):
+class FolderRoster(Roster):
     """A roster that follows its folder; each question looks whether a file has changed.
 
     `wall` gives the wall's stamp. `on_read` is told of each reading after the first, with what
@@ -39,13 +39,15 @@ class LiveRoster(Roster):
         self,
         folder: Path,
         wall: Callable[[], str],
-        on_read: Callable[["LiveRoster", Sequence[RosterError]], None] = lambda roster, wrong: None,
+        on_read: Callable[["FolderRoster", Sequence[RosterError]], None] = lambda roster, wrong: (
+            None
+        ),
     ) -> None:
         self._folder, self._on_read = folder, on_read
-        self._seen = _look(folder)
+        self._seen = _folder_content(folder)
         first = Roster.load(folder)
         super().__init__(first.clients, first.revoked, lambda: moment(wall()))
-        self._placed: Sequence[Certificate] = self._clients
+        self._without_clashes: Sequence[Certificate] = self._clients
 
     @property
     def clients(self) -> Sequence[Certificate]:
@@ -64,23 +66,23 @@ class LiveRoster(Roster):
         self._refresh()
         return Roster(self._clients, self._revoked, self._now)
 
-    def _standing(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
+    def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
         """See Roster; with one look at the folder."""
-        return self.now()._standing(is_it)
+        return self.now()._look_up(is_it)
 
     def _refresh(self) -> None:
-        seen = _look(self._folder)
+        seen = _folder_content(self._folder)
         if seen == self._seen:
             return
         self._seen = seen
         wrong: list[RosterError] = []
         unread: list[Path] = []
-        gone = _read(self._folder / REVOKED, read_certificate, wrong, unread)
+        gone = _read(self._folder / REVOKED_FOLDER, read_certificate, wrong, unread)
         # Once taken away, a key stays so for this process, whatever becomes of the file.
         self._revoked = tuple(dict.fromkeys((*self._revoked, *gone)))
-        now = list(_read(self._folder / ADMITTED, admitted, wrong, []))
-        self._placed = tuple(_in_their_places(self._placed, now, wrong))
-        self._clients = tuple(_let_in(self._placed, unread, wrong))
+        now = list(_read(self._folder / ADMITTED_FOLDER, admitted, wrong, []))
+        self._without_clashes = tuple(_drop_clashing_newcomers(self._without_clashes, now, wrong))
+        self._clients = tuple(_drop_unreadably_revoked(self._without_clashes, unread, wrong))
         self._on_read(self, wrong)
 
 
@@ -106,12 +108,12 @@ def _read(
                 unread.append(path)
 
 
-def _in_their_places(
+def _drop_clashing_newcomers(
     before: Sequence[Certificate], now: Sequence[Certificate], wrong: list[RosterError]
 ) -> Iterable[Certificate]:
     """Leave out those who came with the key or the name of somebody else."""
     for each in now:
-        clash = None if each in before else clashing(each, now)
+        clash = None if each in before else find_clash(each, now)
         if clash is None:
             yield each
         else:
@@ -120,12 +122,12 @@ def _in_their_places(
             )
 
 
-def _let_in(
+def _drop_unreadably_revoked(
     placed: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
 ) -> Sequence[Certificate]:
     """Leave out whom the files that cannot be read take away."""
     for path in unread:
-        meant = [each for each in placed if _is_meant(each, path)]
+        meant = [each for each in placed if _is_named_by_file(each, path)]
         if not meant:
             wrong.append(
                 RosterError(f"{path}: whom it takes away cannot be read: nobody is admitted")
@@ -135,7 +137,7 @@ def _let_in(
     return placed
 
 
-def _is_meant(client: Certificate, path: Path) -> bool:
+def _is_named_by_file(client: Certificate, path: Path) -> bool:
     """Tell whether a file that is no certificate names a client, or has a key of its."""
     if path.name in (f"{client.name}.key", f"{client.name}-{fingerprint(client)}.key"):
         return True
@@ -145,24 +147,24 @@ def _is_meant(client: Certificate, path: Path) -> bool:
     return False
 
 
-def _look(folder: Path) -> _Seen:
+def _folder_content(folder: Path) -> _FolderContent:
     """What tells one content of the folders from another, without opening a file.
 
     The time of the last change to the inode (ctime) is one that nobody sets back.
     """
     found = set()
-    for name in (ADMITTED, REVOKED):
+    for name in (ADMITTED_FOLDER, REVOKED_FOLDER):
         try:
             with os.scandir(folder / name) as files:
                 for file in files:
                     if file.name.endswith(".key"):
-                        found.add((name, file.name, _stamp(file)))
+                        found.add((name, file.name, _file_stamp(file)))
         except OSError as error:
             found.add((name, "", (error.errno or 0,)))
     return frozenset(found)
 
 
-def _stamp(file: "os.DirEntry[str]") -> tuple[int, ...]:
+def _file_stamp(file: "os.DirEntry[str]") -> tuple[int, ...]:
     try:
         stat = file.stat()
     except OSError:  # it went meanwhile, or leads nowhere

@@ -8,15 +8,15 @@ from typing import Final, Literal
 import msgspec
 
 from controller.messages import Role
-from controller.roster.certificate import Certificate, RosterError, raw_key, read_certificate
+from controller.roster.certificate import Certificate, RosterError, key_bytes, read_certificate
 
-ADMITTED: Final = "admitted"
-REVOKED: Final = "revoked"
-CLIENTS: Final = "clients"
-WATCH: Final = "watch"
+ADMITTED_FOLDER: Final = "admitted"
+REVOKED_FOLDER: Final = "revoked"
+CLIENTS_FOLDER: Final = "clients"
+WATCH_CLIENT: Final = "watch"
 """The client with whose key `dealtable watch` comes to a table of this computer."""
 
-SOON: Final = timedelta(days=7)
+EXPIRY_WARNING_TIME: Final = timedelta(days=7)
 """How long before its end a key counts as about to expire (provisional)."""
 
 
@@ -51,21 +51,23 @@ class Roster:
     def load(folder: Path) -> "Roster":
         """Read `folder`/admitted/*.key and revoked/*.key. Raises RosterError for a file that does
         not say who may do what: wrong form, no role, a secret in it, or a key twice."""
-        clients = [admitted(path) for path in key_files(folder / ADMITTED)]
+        clients = [admitted(path) for path in key_files(folder / ADMITTED_FOLDER)]
         for client in clients:
-            clash = clashing(client, clients)
+            clash = find_clash(client, clients)
             if clash is not None:
                 names = " and ".join(sorted({client.name, clash[0].name}))
                 raise RosterError(
-                    f"{folder / ADMITTED}: {names} have the same {clash[1]}: "
+                    f"{folder / ADMITTED_FOLDER}: {names} have the same {clash[1]}: "
                     "remove one of the files"
                 )
-        return Roster(clients, [read_certificate(path) for path in key_files(folder / REVOKED)])
+        return Roster(
+            clients, [read_certificate(path) for path in key_files(folder / REVOKED_FOLDER)]
+        )
 
     @property
     def clients(self) -> Sequence[Certificate]:
         """Everybody in admitted/ whose key was not taken away, expired or not."""
-        return tuple(each for each in self._clients if not self.taken_away(each))
+        return tuple(each for each in self._clients if not self.revocation_of(each))
 
     @property
     def revoked(self) -> Sequence[Certificate]:
@@ -74,17 +76,17 @@ class Roster:
 
     def client(self, verify: bytes | str | None) -> Certificate | None:
         """Return whose signing key this is (raw or hex) if it is admitted now."""
-        found = self.by_signature(verify)
+        found = self.look_up_signing_key(verify)
         return found if isinstance(found, Certificate) else None
 
-    def by_signature(self, verify: bytes | str | None) -> Certificate | NotAdmitted:
+    def look_up_signing_key(self, verify: bytes | str | None) -> Certificate | NotAdmitted:
         """Return whose signing key this is (raw or hex), or why it is refused."""
-        raw = raw_key(verify)
-        return self._standing(lambda each: each.verify == raw)
+        raw = key_bytes(verify)
+        return self._look_up(lambda each: each.verify == raw)
 
-    def by_curve(self, curve: str) -> Certificate | NotAdmitted:
+    def look_up_curve_key(self, curve: str) -> Certificate | NotAdmitted:
         """Return who connects with this public CURVE key (Z85), or why it is refused."""
-        return self._standing(lambda each: each.curve == curve)
+        return self._look_up(lambda each: each.curve == curve)
 
     def chief_seals(self) -> tuple[bytes, ...]:
         """Return the sealing keys, 32 bytes each, of the chiefs admitted now, by name."""
@@ -102,18 +104,18 @@ class Roster:
         """Return the clients whose time is over within a week."""
         if self._now is None:
             return []
-        soon = self._now() + SOON
+        soon = self._now() + EXPIRY_WARNING_TIME
         return [
             each
             for each in self.clients
             if each.expires and each.expires <= soon and not self.has_expired(each)
         ]
 
-    def taken_away(self, client: Certificate) -> Certificate | None:
+    def revocation_of(self, client: Certificate) -> Certificate | None:
         """Return the revoked certificate that has a key of this one; None where none has."""
         return next((each for each in self._revoked if shared_key(each, client)), None)
 
-    def _standing(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
+    def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
         gone = next((each for each in self.revoked if is_it(each)), None)
         if gone is not None:
             said = (when(gone.revoked), gone.reason)
@@ -145,7 +147,9 @@ def shared_key(one: Certificate, other: Certificate) -> str | None:
     return None
 
 
-def clashing(client: Certificate, others: Iterable[Certificate]) -> tuple[Certificate, str] | None:
+def find_clash(
+    client: Certificate, others: Iterable[Certificate]
+) -> tuple[Certificate, str] | None:
     """Return another client that cannot be admitted beside this one, and what they both have.
 
     A name may be there twice while a key is renewed: same role, and at most one without an end.

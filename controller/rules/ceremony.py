@@ -10,21 +10,21 @@ import msgspec
 from controller.cards import Face, pip_value
 from controller.messages import Seat
 from controller.rules.profile import GuandanProfile, Profile
-from controller.rules.result import Forfeited, Result
+from controller.rules.result import ForfeitedDeal, Result
 from controller.rules.seats import ALL, after, before, opponents, players, seat_from
-from controller.rules.tribute import Plan, owing
+from controller.rules.tribute import Plan, finish_owing_tribute
 from controller.rules.words import Words
 
 
-class CeremonyError(ValueError):
+class DutyError(ValueError):
     """A duty that cannot be told from what was given; its text is one line."""
 
 
-class NoPipsError(CeremonyError):
+class NoPipsError(DutyError):
     """A joker was turned up, and nothing can be counted by it."""
 
 
-class Duties(msgspec.Struct, frozen=True, gc=False):
+class DealDuties(msgspec.Struct, frozen=True, gc=False):
     """What players do before a deal.
 
     `shufflers` and `cutters`: who may do it, any one of them; no shuffler where a machine
@@ -45,12 +45,12 @@ class Duties(msgspec.Struct, frozen=True, gc=False):
     @property
     def shuffler(self) -> Seat | None:
         """Return who shuffles; None where several may, or a machine does."""
-        return _only(self.shufflers)
+        return _only_seat(self.shufflers)
 
     @property
     def cutter(self) -> Seat | None:
         """Return who cuts; None where several may."""
-        return _only(self.cutters)
+        return _only_seat(self.cutters)
 
 
 def duties(
@@ -60,43 +60,43 @@ def duties(
     *,
     by_hand: bool,
     shuffler: Seat | None = None,
-) -> Duties:
+) -> DealDuties:
     """Return who does what before deal `deal` (1, 2, …), by the result of the one before.
 
     `previous` is None where no deal of the match counts yet. `shuffler`: who did shuffle by
     hand, where several may; his opponents cut the first deal. Raises CeremonyError where he
     may not shuffle.
     """
-    shufflers, shuffler_key = _shufflers(profile, previous) if by_hand else _MACHINE
+    shufflers, shuffler_key = _allowed_shufflers(profile, previous) if by_hand else _BY_MACHINE
     if shuffler is not None:
         if shuffler not in shufflers:
-            raise CeremonyError(f"{shuffler} may not shuffle: {' or '.join(shufflers) or 'nobody'}")
+            raise DutyError(f"{shuffler} may not shuffle: {' or '.join(shufflers) or 'nobody'}")
         shufflers = (shuffler,)
-    cutters, cutter_key = _cutters(profile, previous, shufflers)
-    drawers, drawer_key = _first_drawer(profile, previous) if by_hand else _MACHINE
+    cutters, cutter_key = _allowed_cutters(profile, previous, shufflers)
+    drawers, drawer_key = _possible_first_drawers(profile, previous) if by_hand else _BY_MACHINE
     cuts = profile.cuts()
-    return Duties(
+    return DealDuties(
         shufflers=shufflers,
         cutters=cutters,
         shuffles=profile.shuffles_first if deal == 1 else profile.shuffles_later,
         cuts=(cuts[0], cuts[-1]),
         turnup=previous is None and profile.turnup.deal1,
-        first_drawer=_only(drawers),
+        first_drawer=_only_seat(drawers),
         keys=tuple(dict.fromkeys((shuffler_key, cutter_key, drawer_key))),
     )
 
 
-_Told = tuple[tuple[Seat, ...], str]
+_SeatsAndKey = tuple[tuple[Seat, ...], str]
 """Who may do it, and the key of the rule that says so."""
 
-_MACHINE: _Told = ((), "ceremony.machine_program")
+_BY_MACHINE: _SeatsAndKey = ((), "ceremony.machine_program")
 
 
-def _only(seats: tuple[Seat, ...]) -> Seat | None:
+def _only_seat(seats: tuple[Seat, ...]) -> Seat | None:
     return seats[0] if len(seats) == 1 else None
 
 
-def _shufflers(profile: GuandanProfile, previous: Result | None) -> _Told:
+def _allowed_shufflers(profile: GuandanProfile, previous: Result | None) -> _SeatsAndKey:
     """Tell who may shuffle by hand.
 
     After a double-down two players are LAST: either of them (seed 000 A5.1.3, A10.2).
@@ -105,19 +105,19 @@ def _shufflers(profile: GuandanProfile, previous: Result | None) -> _Told:
     if previous is None:
         first = rules.shuffler_first
         return (ALL if first == "any" else (first,)), "ceremony.shuffler_first"
-    if isinstance(previous, Forfeited):
+    if isinstance(previous, ForfeitedDeal):
         return players(previous.loser), "ceremony.shuffler_forfeited"
     if rules.shuffler_later == "prev_UP":
         return (before(previous.up),), "ceremony.shuffler_later"
     return previous.payers, "ceremony.shuffler_later"
 
 
-def _cutters(
+def _allowed_cutters(
     profile: GuandanProfile, previous: Result | None, shufflers: tuple[Seat, ...]
-) -> _Told:
+) -> _SeatsAndKey:
     """Tell who may cut; nobody is among the shufflers where a machine shuffles."""
     rules = profile.ceremony
-    if isinstance(previous, Forfeited):
+    if isinstance(previous, ForfeitedDeal):
         named = previous.leader
         may = (named,) if named else players(previous.winners)
         return may, "ceremony.cutter_forfeited"
@@ -131,11 +131,11 @@ def _cutters(
     return tuple(across), "ceremony.cutter_by_hand"
 
 
-def _first_drawer(profile: GuandanProfile, previous: Result | None) -> _Told:
+def _possible_first_drawers(profile: GuandanProfile, previous: Result | None) -> _SeatsAndKey:
     """Tell who draws first by hand; nobody yet where a count or a name decides."""
     if previous is None:
         return (), "ceremony.count_from"
-    if isinstance(previous, Forfeited):
+    if isinstance(previous, ForfeitedDeal):
         named = previous.leader
         return (after(named),) if named else (), "ceremony.first_drawer_forfeited"
     if previous.last is None:
@@ -143,7 +143,7 @@ def _first_drawer(profile: GuandanProfile, previous: Result | None) -> _Told:
     return (previous.last,), "ceremony.first_drawer_single"
 
 
-def counted_to(profile: GuandanProfile, cutter: Seat, face: Face) -> Seat:
+def first_drawer_by_count(profile: GuandanProfile, cutter: Seat, face: Face) -> Seat:
     """Return who draws the first deal's first card: counted by the turned-up card's pips.
 
     The cutter counts as 1 (or his next, `count_from`), and it goes the way hands are drawn
@@ -157,19 +157,19 @@ def counted_to(profile: GuandanProfile, cutter: Seat, face: Face) -> Seat:
     return seat_from(cutter, profile.direction.draw, steps)
 
 
-def turnup_stands(profile: Profile, face: Face) -> bool:
+def is_turnup_valid(profile: Profile, face: Face) -> bool:
     """Tell whether a turned-up card counts; else the cut and the turn-up are repeated."""
     return face not in profile.turnup.faces()
 
 
-def drawn_by(profile: Profile, first_drawer: Seat, position: int) -> Seat:
+def drawer_of_card(profile: Profile, first_drawer: Seat, position: int) -> Seat:
     """Return who draws card `position` (1…108) where hands are drawn one card at a time.
 
     By hand only: a machine deals in an order of its own (seed 000 A5.1.6, A5.3). Raises
     CeremonyError for a position that the set does not have.
     """
     if not 1 <= position <= profile.deck.cards:
-        raise CeremonyError(f"card {position}: the set has cards 1…{profile.deck.cards}")
+        raise DutyError(f"card {position}: the set has cards 1…{profile.deck.cards}")
     return seat_from(first_drawer, profile.direction.draw, position - 1)
 
 
@@ -204,6 +204,6 @@ def leader(
     """
     if previous is None:
         return turned_to
-    if owing(profile, previous) is not None:
+    if finish_owing_tribute(profile, previous) is not None:
         return None if tribute is None else tribute.leader
-    return previous.leader if isinstance(previous, Forfeited) else None
+    return previous.leader if isinstance(previous, ForfeitedDeal) else None

@@ -7,7 +7,7 @@ with any version of Python: which characters are wide stands in a table of this 
 import re
 from collections.abc import Iterable, Iterator
 
-_WIDE = (
+_WIDE_RANGES = (
     (0x1100, 0x115F),  # Hangul
     (0x2E80, 0xA4CF),  # radicals, kana, ideographs, their punctuation
     (0xAC00, 0xD7A3),  # Hangul
@@ -18,14 +18,16 @@ _WIDE = (
     (0x1F300, 0x1FAFF),  # pictures
     (0x20000, 0x3FFFD),  # rare ideographs
 )
-_WIDE_SIGN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _WIDE) + "]")
+_WIDE_CHARACTER = re.compile(
+    "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _WIDE_RANGES) + "]"
+)
 _NOT_FIRST = frozenset("，。、；：！？）】》］”’,.;:!?)]}…%")
 _NOT_LAST = frozenset("（【《［“‘([{")
 
 
 def cells(text: str) -> int:
     """Return how many cells of a line a text takes."""
-    return len(text) + len(_WIDE_SIGN.findall(text))
+    return len(text) + len(_WIDE_CHARACTER.findall(text))
 
 
 def wrapped(text: str, width: int) -> list[str]:
@@ -34,7 +36,7 @@ def wrapped(text: str, width: int) -> list[str]:
     What is longer than a whole line is broken anywhere.
     """
     lines, line = [], ""
-    for gap, piece in _pieces(text, width):
+    for gap, piece in _unbroken_pieces(text, width):
         if line and cells(line + gap + piece) > width:
             lines.append(line)
             line = piece
@@ -55,10 +57,10 @@ def packed(parts: Iterable[str], width: int) -> list[str]:
 
 
 def _is_wide(sign: str) -> bool:
-    return _WIDE_SIGN.match(sign) is not None
+    return _WIDE_CHARACTER.match(sign) is not None
 
 
-def _pieces(text: str, width: int) -> Iterator[tuple[str, str]]:
+def _unbroken_pieces(text: str, width: int) -> Iterator[tuple[str, str]]:
     """Yield what is not broken, each with the blanks before it."""
     for gap, word in re.findall(r"( *)([^ ]+)", text):
         before, piece = gap, ""

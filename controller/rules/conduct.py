@@ -17,7 +17,7 @@ PassForm = Literal["word", "tap"]
 Place = Literal["UP", "2ND", "3RD"]
 
 
-def report_due(profile: GuandanProfile, before: int, left: int) -> bool:
+def is_report_due(profile: GuandanProfile, before: int, left: int) -> bool:
     """Tell whether a play after which `left` of `before` cards are held asks for a report.
 
     Once a deal: by the play that brings a hand to ten or less (seed 003 R3: eight). Who
@@ -34,7 +34,7 @@ def may_ask_count(profile: GuandanProfile, reported: bool) -> bool:
     return not reported or profile.conduct.report_question == "allowed"
 
 
-def takes_the_wind(profile: GuandanProfile, finished: Seat, place: Place) -> Seat | None:
+def leader_by_wind(profile: GuandanProfile, finished: Seat, place: Place) -> Seat | None:
     """Return who leads after nobody beat the last play of `finished`: his partner (借风).
 
     For UP seed 000 A9 says so; for 2ND it is provisional. None where the rulebook gives the
@@ -52,7 +52,7 @@ def may_pass_by(profile: GuandanProfile, form: PassForm, used: PassForm | None) 
     return used in (None, form) or profile.conduct.pass_form == "any"
 
 
-def laid_in_form(profile: GuandanProfile, *, at_once: bool, in_order: bool) -> bool:
+def is_laid_in_form(profile: GuandanProfile, *, at_once: bool, in_order: bool) -> bool:
     """Tell whether a play was laid as it has to be: all cards at once, low to high.
 
     `in_order` holds, too, for the wild card in its place (seed 000 A11.1–3).
@@ -92,7 +92,7 @@ def may_take_back(profile: GuandanProfile, *, legal: bool, seen: bool) -> bool:
     return not legal or not (seen or profile.conduct.card_down_stays)
 
 
-def deal_ended(out: Sequence[Seat]) -> bool:
+def is_deal_ended(out: Sequence[Seat]) -> bool:
     """Tell whether a deal is over when `out` have gone out, in this order.
 
     After three, or after two of one side: a double-down (seed 000 A3.5, A6.4).

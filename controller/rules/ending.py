@@ -12,7 +12,7 @@ from controller.rules.result import Result
 from controller.rules.seats import SIDES
 from controller.rules.standing import Standing
 
-How = Literal[
+EndReason = Literal[
     "past_a",
     "failures",
     "level",
@@ -32,10 +32,10 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
     """
 
     winner: Side | None
-    how: How
+    how: EndReason
 
 
-class MoreNeeded(msgspec.Struct, frozen=True, gc=False):
+class ExtraDealNeeded(msgspec.Struct, frozen=True, gc=False):
     """The limit is reached and nobody has won: an extra deal decides (加打一副)."""
 
 
@@ -46,7 +46,7 @@ def verdict(
     time_up: bool,
     knockout: bool,
     extra: Result | None = None,
-) -> Verdict | MoreNeeded | None:
+) -> Verdict | ExtraDealNeeded | None:
     """Return how the match has ended after a deal; None: it goes on.
 
     `time_up`: its time is over. `knockout`: it must have a winner (seed 000 A14.5).
@@ -58,12 +58,12 @@ def verdict(
         return Verdict(standing.won, "past_a" if past_a else "failures")
     if extra is not None:
         return Verdict(extra.winners, "extra_deal")
-    if not limit_reached(profile, standing.deals, time_up=time_up):
+    if not is_limit_reached(profile, standing.deals, time_up=time_up):
         return None
-    return _by_level(profile, standing, knockout=knockout)
+    return _decide_by_level(profile, standing, knockout=knockout)
 
 
-def limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> bool:
+def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> bool:
     """Tell whether a match has had its deals or its time (seed 000 A14.2)."""
     method, rules = profile.ending.method, profile.ending
     by_deals = method in ("deals", "timed_deals") and deals >= rules.deals
@@ -81,23 +81,23 @@ def round_winner(profile: GuandanProfile, matches: Sequence[Verdict]) -> Side | 
     return None
 
 
-def _by_level(
+def _decide_by_level(
     profile: GuandanProfile, standing: Standing, *, knockout: bool
-) -> Verdict | MoreNeeded:
+) -> Verdict | ExtraDealNeeded:
     ahead = standing.levels.NS - standing.levels.EW
     if ahead:
         return Verdict("NS" if ahead > 0 else "EW", "level")
     equal = profile.ending.equal_knockout if knockout else profile.ending.equal
     if equal == "draw":
         return Verdict(None, "draw")
-    first = _first_there(standing) if equal == "first_to_reach" else None
-    return Verdict(first, "first_to_reach") if first else MoreNeeded()
+    first = _first_to_reach(standing) if equal == "first_to_reach" else None
+    return Verdict(first, "first_to_reach") if first else ExtraDealNeeded()
 
 
-def _first_there(standing: Standing) -> Side | None:
+def _first_to_reach(standing: Standing) -> Side | None:
     """Return who came to the equal level first; None where neither has left the start."""
     level = standing.levels.NS
-    ns, ew = standing.reached_in("NS", level), standing.reached_in("EW", level)
+    ns, ew = standing.first_row_at_level("NS", level), standing.first_row_at_level("EW", level)
     if ns == ew:
         return None
     return "NS" if ns < ew else "EW"

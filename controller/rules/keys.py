@@ -35,7 +35,7 @@ class Key(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     idle: dict[str, list[str | int]] = {}
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _KeysFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables: dict[str, Words]
     units: dict[str, Unit]
     words: dict[str, Words]
@@ -44,35 +44,35 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def all_keys() -> Mapping[str, Key]:
     """Return every key by its dotted name, in the order of the tables."""
-    return _file().keys
+    return _keys_file().keys
 
 
 def title(key: str) -> Words:
     """Return the title of the table that a dotted key stands in."""
     table, dot, _ = key.partition(".")
-    return _file().tables[table if dot else "general"]
+    return _keys_file().tables[table if dot else "general"]
 
 
 def value_words(key: str, value: object) -> Words:
     """Return the value of a dotted key as a person reads it. Raises KeyError for an unknown key."""
-    words = _file().keys[key]
+    words = _keys_file().keys[key]
     if _text(value) in words.choices:
         return words.choices[_text(value)]
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return _list(words, value)
+        return _list_words(words, value)
     if isinstance(value, int) and not isinstance(value, bool):
-        return _number(words, value)
-    return _shared(value)
+        return _number_words(words, value)
+    return _common_words(value)
 
 
 def remark(profile: Profile, key: str) -> Words | None:
     """Return what is to be said about a key under a profile's text, None for nothing."""
-    return _file().keys[key].remarks.get(profile.text)
+    return _keys_file().keys[key].remarks.get(profile.text)
 
 
 def unset(key: str, value: object) -> bool:
     """Tell whether a value settles nothing: somebody has to fill it in."""
-    return value in _file().keys[key].unset and not isinstance(value, bool)
+    return value in _keys_file().keys[key].unset and not isinstance(value, bool)
 
 
 def idle(profile: Profile, key: str) -> bool:
@@ -81,44 +81,44 @@ def idle(profile: Profile, key: str) -> bool:
     As long as an event may still decide one of those, it may have one.
     """
     rules = rules_of(profile)
-    deciding = _file().keys[key].idle
+    deciding = _keys_file().keys[key].idle
     return bool(deciding) and all(
-        rules[other] in values and _fixed(profile, other) for other, values in deciding.items()
+        rules[other] in values and _is_fixed(profile, other) for other, values in deciding.items()
     )
 
 
-def _fixed(profile: Profile, key: str) -> bool:
+def _is_fixed(profile: Profile, key: str) -> bool:
     open_to_event = key in profile.left_to_event and not profile.settled(key)
     return key in profile.sources and not open_to_event
 
 
-def _list(words: Key, values: Sequence[object]) -> Words:
+def _list_words(words: Key, values: Sequence[object]) -> Words:
     if not values:
-        return _shared(values)
-    items = [words.choices.get(_text(value)) or _shared(value) for value in values]
+        return _common_words(values)
+    items = [words.choices.get(_text(value)) or _common_words(value) for value in values]
     en = words.joined.join(item.en for item in items)
     zh = words.joined.replace(", ", "、").join(item.zh for item in items)
     en, zh = en.replace("−0", "0"), zh.replace("−0", "0")  # nothing has no sign
-    return Words(en, zh) if words.unit is None else _counted(words.unit, Words(en, zh))
+    return Words(en, zh) if words.unit is None else _with_unit(words.unit, Words(en, zh))
 
 
-def _number(words: Key, value: int) -> Words:
+def _number_words(words: Key, value: int) -> Words:
     text = Words(str(value), str(value))
     if words.unit == "s" and value > _MINUTE_S and value % _MINUTE_S == 0:
-        return _number(msgspec.structs.replace(words, unit="min"), value // _MINUTE_S)
-    return text if words.unit is None else _counted(words.unit, text)
+        return _number_words(msgspec.structs.replace(words, unit="min"), value // _MINUTE_S)
+    return text if words.unit is None else _with_unit(words.unit, text)
 
 
-def _counted(unit: str, text: Words) -> Words:
+def _with_unit(unit: str, text: Words) -> Words:
     """Put a number, or several as one text, before what it counts."""
-    form = _file().units[unit]
+    form = _keys_file().units[unit]
     en = form.one if text.en == "1" else form.en
     return Words(en.format(text.en), form.zh.format(text.zh))
 
 
-def _shared(value: object) -> Words:
+def _common_words(value: object) -> Words:
     text = _text(value)
-    return _file().words.get(text, Words(text, text))
+    return _keys_file().words.get(text, Words(text, text))
 
 
 def _text(value: object) -> str:
@@ -136,7 +136,7 @@ def _text(value: object) -> str:
 
 
 @cache
-def _file() -> _File:
+def _keys_file() -> _KeysFile:
     text = resources.files("controller.rules").joinpath("keys.toml").read_text(encoding="utf-8")
     raw: dict[str, Any] = tomllib.loads(text)
-    return msgspec.convert(raw, _File)
+    return msgspec.convert(raw, _KeysFile)

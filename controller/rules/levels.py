@@ -13,10 +13,10 @@ ACE: Grade = 14
 PAST_A: Grade = 15
 
 _TEXTS = dict(enumerate(RANKS, start=TWO)) | {PAST_A: "A+"}
-_GRADES = {text: grade for grade, text in _TEXTS.items()}
+_LEVELS = {text: grade for grade, text in _TEXTS.items()}
 
 
-def grade_text(grade: Grade) -> str:
+def level_text(grade: Grade) -> str:
     """Return a grade as people write it: "2"…"10", "J", "Q", "K", "A", and "A+" past A."""
     return _TEXTS[grade]
 
@@ -31,10 +31,10 @@ def climbed(steps: int) -> Words:
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
-def parse_grade(text: str) -> Grade:
+def parse_level(text: str) -> Grade:
     """Return the grade written as `text`; T counts as 10. Raises ValueError for anything else."""
     word = text.strip().upper()
     try:
-        return _GRADES["10" if word == "T" else word]
+        return _LEVELS["10" if word == "T" else word]
     except KeyError:
         raise ValueError(f'no level is called "{text}": write 2…10, J, Q, K, A or A+') from None

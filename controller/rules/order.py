@@ -13,7 +13,7 @@ HEARTS = 1
 """The place of hearts among the suits of a face."""
 
 
-def natural(face: Face) -> int:
+def natural_rank(face: Face) -> int:
     """Return the natural rank of a face: 2…10, J 11, Q 12, K 13, A 14, jokers 16 and 17."""
     if face >= SMALL_JOKER:
         return SMALL_JOKER_VALUE + (face - SMALL_JOKER)
@@ -25,7 +25,7 @@ def value(face: Face, level: int) -> int:
 
     `level` is a natural rank, 2…14 (seed 000 A7.1, A8.1).
     """
-    rank = natural(face)
+    rank = natural_rank(face)
     return LEVEL_VALUE if rank == level else rank
 
 
@@ -36,7 +36,7 @@ def is_joker(face: Face) -> bool:
 
 def is_wild(face: Face, level: int) -> bool:
     """Tell whether a face is wild (逢人配): the hearts of the level (seed 000 A7.2)."""
-    return not is_joker(face) and face // len(RANKS) == HEARTS and natural(face) == level
+    return not is_joker(face) and face // len(RANKS) == HEARTS and natural_rank(face) == level
 
 
 def wild_card(level: int) -> Face:

@@ -14,7 +14,7 @@ from msgspec import Meta
 from controller.cards import SEATS
 from controller.messages import Seat
 from controller.rules import tables
-from controller.rules.bigtwo.tables import BigTwo
+from controller.rules.bigtwo.tables import BigTwoRules
 from controller.rules.tables import Count
 from controller.rules.words import Words
 
@@ -65,7 +65,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     title_zh: str
     source: str
     direction: tables.Direction
-    deck: tables.Deck
+    deck: tables.DeckRules
     hand: Count
     cut_margin: Annotated[int, Meta(ge=0, le=50)]
     cutter_first: Seat
@@ -73,7 +73,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     shuffles_first: tuple[Count, Count]
     shuffles_later: tuple[Count, Count]
     hands_opened: Literal["deal_end", "match_end", "never"]
-    turnup: tables.Turnup
+    turnup: tables.TurnupRules
     provisional: tuple[str, ...]
     sources: dict[str, str]
     left_to_event: dict[str, str]
@@ -120,15 +120,15 @@ class GuandanProfile(Profile, frozen=True):
     """A rulebook of Guandan."""
 
     game: Literal["guandan"]
-    ceremony: tables.Ceremony
+    ceremony: tables.CeremonyRules
     counting: tables.Counting
-    levels: tables.Levels
+    levels: tables.LevelRules
     tribute: tables.TributeRules
-    conduct: tables.Conduct
+    conduct: tables.ConductRules
     ending: tables.Ending
     score: tables.Score
     clocks: tables.Clocks
-    penalties: tables.Penalties
+    penalties: tables.PenaltyRules
     roles: tables.Roles
 
 
@@ -140,7 +140,7 @@ class BigTwoProfile(Profile, frozen=True):
 
     game: Literal["bigtwo"]
     deals: Annotated[int, Meta(ge=1, le=99)]
-    bigtwo: BigTwo
+    bigtwo: BigTwoRules
 
 
 def rules_of(profile: Profile) -> dict[str, Any]:

@@ -12,14 +12,14 @@ from typing import Any
 
 import msgspec
 
-from controller.rules.bigtwo.gaps import GAPS
+from controller.rules.bigtwo.gaps import BIG_TWO_GAPS
 from controller.rules.keys import all_keys as keys_in_words
 from controller.rules.keys import idle, remark, unset, value_words
 from controller.rules.profile import Profile, Text, rules_of
 from controller.rules.words import Words
 
 
-class Point(msgspec.Struct, frozen=True):
+class RegulationPoint(msgspec.Struct, frozen=True):
     """A key that the event's regulations are to settle, with the value in force until then.
 
     `remark`: what this text says about it. `unset`: the value settles nothing, somebody has
@@ -75,10 +75,10 @@ class Regulations(msgspec.Struct, frozen=True):
     """
 
     cited: Words
-    left: tuple[Point, ...]
-    provisional: tuple[Point, ...]
-    departs: tuple[Point, ...]
-    changed: tuple[Point, ...]
+    left: tuple[RegulationPoint, ...]
+    provisional: tuple[RegulationPoint, ...]
+    departs: tuple[RegulationPoint, ...]
+    changed: tuple[RegulationPoint, ...]
     acts: tuple[Act, ...]
     matters: tuple[Matter, ...]
     gaps: tuple[Matter, ...]
@@ -91,7 +91,7 @@ def regulations(profile: Profile) -> Regulations:
     """
     points = [p for p in _points(profile) if p.settled or not idle(profile, p.key)]
     own = [p for p in points if p.left_by is None and p.departs is None]
-    file = _file()
+    file = _regulations_file()
     return Regulations(
         cited=file.cited[profile.text],
         left=tuple(p for p in points if p.left_by is not None),
@@ -99,12 +99,12 @@ def regulations(profile: Profile) -> Regulations:
         departs=tuple(p for p in points if p.left_by is None and p.departs is not None),
         changed=tuple(p for p in own if p.article is not None),
         acts=tuple(row.act(profile.text) for row in file.act if profile.text in row.texts),
-        matters=_matters(file.matter, profile) + _big_two_gaps(profile, left=True),
-        gaps=_matters(file.gap, profile) + _big_two_gaps(profile, left=False),
+        matters=_open_matters(file.matter, profile) + _big_two_gaps(profile, left=True),
+        gaps=_open_matters(file.gap, profile) + _big_two_gaps(profile, left=False),
     )
 
 
-def _points(profile: Profile) -> list[Point]:
+def _points(profile: Profile) -> list[RegulationPoint]:
     """Every key that the text leaves to the event, that it settles, or that is provisional."""
     return [
         _point(profile, key, value)
@@ -113,10 +113,10 @@ def _points(profile: Profile) -> list[Point]:
     ]
 
 
-def _point(profile: Profile, key: str, value: object) -> Point:
+def _point(profile: Profile, key: str, value: object) -> RegulationPoint:
     words = keys_in_words()[key]
     event = profile.event if profile.settled(key) else None
-    return Point(
+    return RegulationPoint(
         key=key,
         label=words.label,
         about=words.about,
@@ -132,7 +132,7 @@ def _point(profile: Profile, key: str, value: object) -> Point:
     )
 
 
-class _ActRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _ReplacedActRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: Words
     by: Words
     machine: Words
@@ -152,20 +152,20 @@ class _ActRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class _MatterRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _OpenMatterRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     what: Words
     texts: dict[Text, str]
     keys: tuple[str, ...] = ()
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _RegulationsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cited: dict[Text, Words]
-    act: tuple[_ActRow, ...]
-    matter: tuple[_MatterRow, ...]
-    gap: tuple[_MatterRow, ...]
+    act: tuple[_ReplacedActRow, ...]
+    matter: tuple[_OpenMatterRow, ...]
+    gap: tuple[_OpenMatterRow, ...]
 
 
-def _matters(rows: tuple[_MatterRow, ...], profile: Profile) -> tuple[Matter, ...]:
+def _open_matters(rows: tuple[_OpenMatterRow, ...], profile: Profile) -> tuple[Matter, ...]:
     return tuple(
         Matter(row.what, row.texts[profile.text], row.keys)
         for row in rows
@@ -181,15 +181,15 @@ def _big_two_gaps(profile: Profile, *, left: bool) -> tuple[Matter, ...]:
             gap.article.removeprefix(f"{profile.text} "),
             (gap.key,) if gap.key else (),
         )
-        for gap in GAPS
+        for gap in BIG_TWO_GAPS
         if gap.article.startswith(f"{profile.text} ") and gap.left == left
     )
 
 
 @cache
-def _file() -> _File:
+def _regulations_file() -> _RegulationsFile:
     folder = resources.files("controller.rules")
     raw: dict[str, Any] = tomllib.loads(
         folder.joinpath("regulations.toml").read_text(encoding="utf-8")
     )
-    return msgspec.convert(raw, _File)
+    return msgspec.convert(raw, _RegulationsFile)

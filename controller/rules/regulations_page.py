@@ -7,10 +7,10 @@ feed after every line).
 import hashlib
 from collections.abc import Iterable, Iterator
 
-from controller.framing import canonical, lp
+from controller.framing import canonical_json, length_prefixed
 from controller.rules.columns import packed
 from controller.rules.profile import Profile
-from controller.rules.regulations import Act, Matter, Point, regulations
+from controller.rules.regulations import Act, Matter, RegulationPoint, regulations
 from controller.rules.words import Words
 
 Lines = Iterator[str]
@@ -35,10 +35,14 @@ def profile_hash(profile: Profile) -> bytes:
     SHA-256( L("dealtable/profile/1") ‖ L(SHA-256 of the profile as canonical JSON) ‖
     L(SHA-256 of the page) ), as controller/deal/PROOF.md says.
     """
-    text = canonical(profile)
+    text = canonical_json(profile)
     if text not in _KNOWN:
         rules = hashlib.sha256(text).digest()
-        bound = lp("dealtable/profile/1") + lp(rules) + lp(page_hash(profile))
+        bound = (
+            length_prefixed("dealtable/profile/1")
+            + length_prefixed(rules)
+            + length_prefixed(page_hash(profile))
+        )
         _KNOWN[text] = hashlib.sha256(bound).digest()
     return _KNOWN[text]
 
@@ -50,22 +54,22 @@ def page_hash(profile: Profile) -> bytes:
 
 def page(profile: Profile) -> str:
     """Return the page for one profile, with its event's regulations if it has them."""
-    return "".join(f"{line}\n" for line in _page(profile))
+    return "".join(f"{line}\n" for line in _page_lines(profile))
 
 
-def _page(profile: Profile) -> Lines:
+def _page_lines(profile: Profile) -> Lines:
     found = regulations(profile)
-    yield from _head(profile)
-    yield from _hanging(f"条文 articles: {found.cited.zh}  {found.cited.en}")
+    yield from _page_head(profile)
+    yield from _hanging_lines(f"条文 articles: {found.cited.zh}  {found.cited.en}")
     yield from _section(
         "一",
         Words("Left to the event by the text", "规则留给本比赛规定的事项"),
-        [*map(_point, found.left), *map(_matter, found.matters)],
+        [*map(_point_item, found.left), *map(_matter_item, found.matters)],
     )
     yield from _section(
         "二",
         Words("Provisional: the text is silent or unclear", "规则未载或不明而暂定的事项"),
-        map(_point, found.provisional),
+        map(_point_item, found.provisional),
     )
     yield from _section(
         "三",
@@ -73,34 +77,34 @@ def _page(profile: Profile) -> Lines:
             "Where the text has a rule: departures, and what the event says",
             "规则已有条文：偏离条文及本比赛另定的事项",
         ),
-        map(_point, (*found.departs, *found.changed)),
+        map(_point_item, (*found.departs, *found.changed)),
     )
     yield from _section(
         "四",
         Words("Human acts that the machine replaces", "由发牌机代替的人工行为"),
-        map(_act, found.acts),
+        map(_act_item, found.acts),
     )
     yield from _section(
         "五",
         Words("Gaps of the text, and how unclear words are read", "规则的空缺及不明之处的理解"),
-        map(_matter, found.gaps),
+        map(_matter_item, found.gaps),
     )
-    yield from _signatures()
+    yield from _signature_lines()
 
 
-def _head(profile: Profile) -> Lines:
-    yield from _hanging(f"补充规定  Supplementary regulations  ({profile.name})")
-    yield from _hanging(profile.title_zh, profile.title_en)
-    yield from _hanging(profile.source)
+def _page_head(profile: Profile) -> Lines:
+    yield from _hanging_lines(f"补充规定  Supplementary regulations  ({profile.name})")
+    yield from _hanging_lines(profile.title_zh, profile.title_en)
+    yield from _hanging_lines(profile.source)
     if profile.event is None:
         yield f"赛事 Event: {_BLANK}  主办方 Organizer: {_BLANK}"
     else:
         event = profile.event
-        yield from _hanging(f"赛事 Event: {event.title_zh}", event.title_en)
-        yield from _hanging(f"主办方 Organizer: {event.organizer}")
+        yield from _hanging_lines(f"赛事 Event: {event.title_zh}", event.title_en)
+        yield from _hanging_lines(f"主办方 Organizer: {event.organizer}")
 
 
-def _hanging(*parts: str) -> Lines:
+def _hanging_lines(*parts: str) -> Lines:
     """Yield parts as lines of which only the first begins at the margin."""
     first, *more = packed(parts, WIDTH - len(_INDENT))
     yield first
@@ -110,7 +114,7 @@ def _hanging(*parts: str) -> Lines:
 def _section(number: str, title: Words, items: Iterable[Item]) -> Lines:
     """One part of the page: its items, numbered, all their lines at one indent."""
     yield ""
-    yield from _hanging(f"{number}、{title.zh}", title.en)
+    yield from _hanging_lines(f"{number}、{title.zh}", title.en)
     yield _RULE
     n = 0
     for n, item in enumerate(items, start=1):
@@ -121,78 +125,78 @@ def _section(number: str, title: Words, items: Iterable[Item]) -> Lines:
         yield f"{_INDENT}无 none"
 
 
-def _point(point: Point) -> Item:
-    yield (*_both(point.label), f"({point.key})")
-    yield _both(point.about)
+def _point_item(point: RegulationPoint) -> Item:
+    yield (*_both_languages(point.label), f"({point.key})")
+    yield _both_languages(point.about)
     if point.remark:
-        yield _both(point.remark)
+        yield _both_languages(point.remark)
     if point.unset:
-        yield f"→ 须填写 to be filled in: {_BLANK}", *_marks(point)
+        yield f"→ 须填写 to be filled in: {_BLANK}", *_origin_marks(point)
     elif point.settled:
-        yield _arrow(point.value)
+        yield _value_row(point.value)
         yield ("■ 已定 settled by the event",)
-        yield from _before(point)
+        yield from _replaced_value_rows(point)
     else:
-        yield *_arrow(point.value), *_marks(point)
+        yield *_value_row(point.value), *_origin_marks(point)
         yield (f"□ 照此 as it stands   □ 改为 changed to: {_BLANK}",)
 
 
-def _before(point: Point) -> Item:
+def _replaced_value_rows(point: RegulationPoint) -> Item:
     """What the event's regulations replace, and where it was from."""
     if point.before is None or point.before == point.value:
-        yield "与原值相同 as it was", _source(point)
+        yield "与原值相同 as it was", _origin_text(point)
     else:
-        zh, *en = _both(point.before)
-        yield f"原为 instead of: {zh}", *en, _source(point)
+        zh, *en = _both_languages(point.before)
+        yield f"原为 instead of: {zh}", *en, _origin_text(point)
 
 
-def _marks(point: Point) -> tuple[str, ...]:
+def _origin_marks(point: RegulationPoint) -> tuple[str, ...]:
     """Where a value is from that no event has settled, and who is to settle it."""
-    source = () if point.unset and point.article is None else (_source(point),)
+    source = () if point.unset and point.article is None else (_origin_text(point),)
     if point.left_by is None:
         return source
     return *source, f"由补充规定确定 left to the event by {point.left_by}"
 
 
-def _source(point: Point) -> str:
+def _origin_text(point: RegulationPoint) -> str:
     if point.departs is not None:
         return f"【偏离条文 departs from {point.departs}】"
     return _PROVISIONAL if point.article is None else f"[{point.article}]"
 
 
-def _act(act: Act) -> Item:
+def _act_item(act: Act) -> Item:
     allowed = (
         "须由补充规定允许 needs these regulations"
         if act.allowed_by is None
         else f"规则允许 allowed by {act.allowed_by}"
     )
-    yield _both(act.title)
-    yield f"人工 by people: {act.by.zh}", act.by.en, _article(act.article)
+    yield _both_languages(act.title)
+    yield f"人工 by people: {act.by.zh}", act.by.en, _article_text(act.article)
     yield f"机器 by the machine: {act.machine.zh}", act.machine.en
     yield f"□ {allowed}", f"({', '.join(act.keys)})"
 
 
-def _matter(matter: Matter) -> Item:
+def _matter_item(matter: Matter) -> Item:
     keys = (f"({', '.join(matter.keys)})",) if matter.keys else ()
-    yield *_both(matter.what), _article(matter.article), *keys
+    yield *_both_languages(matter.what), _article_text(matter.article), *keys
     yield (f"规定 ruled: {_BLANK}",)
 
 
-def _article(article: str) -> str:
+def _article_text(article: str) -> str:
     return f"[{article}]" if article else _SILENT
 
 
-def _signatures() -> Lines:
+def _signature_lines() -> Lines:
     yield ""
     yield _RULE
     yield "主办方 Organizer  ____________________   日期 date ____________"
     yield "裁判长 Chief referee  ________________   日期 date ____________"
 
 
-def _arrow(words: Words) -> tuple[str, ...]:
-    first, *more = _both(words)
+def _value_row(words: Words) -> tuple[str, ...]:
+    first, *more = _both_languages(words)
     return f"→ {first}", *more
 
 
-def _both(words: Words) -> tuple[str, ...]:
+def _both_languages(words: Words) -> tuple[str, ...]:
     return (words.zh,) if words.zh == words.en else (words.zh, words.en)

@@ -27,7 +27,7 @@ class FinishError(ValueError):
         self.words = Words(en, zh)
 
 
-class Finish(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
+class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
     """A deal that was played out. After a double-down nobody is 3RD or LAST."""
 
     up: Seat
@@ -61,7 +61,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
         return tuple(seat for seat in places if seat is not None)
 
 
-class Forfeited(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
+class ForfeitedDeal(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
     """A deal that `loser` lost by a penalty; it counts as R12 (seed 000 A15.3.3).
 
     Nobody was UP. `leader` of the next deal is named by the other side; None until then.
@@ -81,10 +81,10 @@ class Forfeited(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
         return "R12"
 
 
-Result = Finish | Forfeited
+Result = FinishOrder | ForfeitedDeal
 
 
-def finish(order: Sequence[str]) -> Finish:
+def finish(order: Sequence[str]) -> FinishOrder:
     """Return the finish order of seats `order`: two after a double-down, else three or four.
 
     Raises FinishError where the names are no finish order of one deal.
@@ -103,24 +103,24 @@ def finish(order: Sequence[str]) -> Finish:
     if second == opposite(up):
         if rest:
             raise FinishError(
-                f"{_both(up, second).en} are partners: the deal ended with these two",
-                f"{_both(up, second).zh}是搭档：双下只录入这两家",
+                f"{_both_seats(up, second).en} are partners: the deal ended with these two",
+                f"{_both_seats(up, second).zh}是搭档：双下只录入这两家",
             )
-        return Finish(up, second)
+        return FinishOrder(up, second)
     if not rest:
         raise FinishError(
-            f"{_both(up, second).en} are no partners: say who went out third",
-            f"{_both(up, second).zh}不是搭档：还须录入三游",
+            f"{_both_seats(up, second).en} are no partners: say who went out third",
+            f"{_both_seats(up, second).zh}不是搭档：还须录入三游",
         )
     left = next(seat for seat in ALL if seat not in (up, second, rest[0]))
-    return Finish(up, second, rest[0], left)
+    return FinishOrder(up, second, rest[0], left)
 
 
-def _both(one: Seat, other: Seat) -> Words:
+def _both_seats(one: Seat, other: Seat) -> Words:
     return joined((one, other), SEATS.__getitem__, " and ", "与")
 
 
-def with_dead_hands(order: Sequence[str], dead: Collection[str]) -> Finish:
+def finish_with_dead_hands(order: Sequence[str], dead: Collection[str]) -> FinishOrder:
     """Return the finish of a deal in which the hands of `dead` were taken out (A18.4).
 
     `order` is who went out, in turn, those of `dead` among them or not: they count as LAST

@@ -11,15 +11,15 @@ import msgspec
 from controller.cards import Face, face_text
 from controller.messages import Seat
 from controller.rules.levels import Grade
-from controller.rules.order import is_joker, natural, value
+from controller.rules.order import is_joker, natural_rank, value
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Finish
+from controller.rules.result import FinishOrder
 from controller.rules.seats import opposite
-from controller.rules.tables import Returned, Shown
+from controller.rules.tables import ReturnKind, Shown
 
-TEN = 10
+MAX_LOW_RANK = 10
 
-ReturnRule = Returned
+ReturnRule = ReturnKind
 """any, ten (10 or less, 10 included), or ten_advised: any, but above 10 something is said."""
 
 State = Literal["right", "warn", "wrong"]
@@ -39,7 +39,7 @@ class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
     article: str | None
 
 
-def return_key(finish: Finish, giver: Seat, to: Seat) -> str:
+def return_key(finish: FinishOrder, giver: Seat, to: Seat) -> str:
     """Return the key of the rule for a return from `giver` to `to`."""
     return _key(giver, to, double=finish.last is None)
 
@@ -50,15 +50,17 @@ def _key(giver: Seat, to: Seat, *, double: bool) -> str:
     return "tribute.return_double" if double else "tribute.return_opponent"
 
 
-def return_rule(profile: GuandanProfile, finish: Finish, giver: Seat, to: Seat) -> ReturnRule:
+def return_rule(profile: GuandanProfile, finish: FinishOrder, giver: Seat, to: Seat) -> ReturnRule:
     """Return what may be given back: any card, 10 or less (含10), or any with a word about it.
 
     To one's own partner as after R14; seed 000 A10.1.
     """
-    return rule_between(profile, giver, to, double=finish.last is None)
+    return return_rule_between(profile, giver, to, double=finish.last is None)
 
 
-def rule_between(profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool) -> ReturnRule:
+def return_rule_between(
+    profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
+) -> ReturnRule:
     """Return what may be given back, as `return_rule`; `double`: two tributes were paid."""
     rules = profile.tribute
     return {
@@ -68,13 +70,13 @@ def rule_between(profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool
     }[_key(giver, to, double=double)]
 
 
-def returns_shown(profile: GuandanProfile, finish: Finish) -> Shown:
+def returns_shown(profile: GuandanProfile, finish: FinishOrder) -> Shown:
     """Return how returns are seen: openly, together once both are there, or never (暗还)."""
     rules = profile.tribute
     return rules.returns_double if finish.last is None else rules.returns_single
 
 
-def return_choices(
+def undisputed_returns(
     profile: GuandanProfile,
     hand: Sequence[Face],
     level: Grade,
@@ -97,15 +99,15 @@ def return_choices(
     if rule == "any":
         return everything
     low = frozenset(face for face in everything if _is_low(face))
-    undoubted = frozenset(face for face in low if not _doubtful(profile, face, level))
+    undoubted = frozenset(face for face in low if not _is_doubtful(profile, face, level))
     if low:
         return undoubted or low
-    return everything if rule == "ten_advised" else _smallest(everything, level)
+    return everything if rule == "ten_advised" else _smallest_cards(everything, level)
 
 
 def judge_return(
     profile: GuandanProfile,
-    finish: Finish,
+    finish: FinishOrder,
     giver: Seat,
     to: Seat,
     card: Face,
@@ -122,7 +124,7 @@ def judge_return(
     if hand is not None and card not in hand:
         raise ReturnError(f"{face_text(card)} was returned, but is not in the hand")
     rule = return_rule(profile, finish, giver, to)
-    reason = _reason(profile, rule, card, level, hand, received)
+    reason = _return_reason(profile, rule, card, level, hand, received)
     state, key, why_en, why_zh = _REASONS[reason]
     key = key or return_key(finish, giver, to)
     words = {"card": face_text(card)}
@@ -174,7 +176,7 @@ _REASONS: dict[str, tuple[State, str | None, str, str]] = {
 """State, key (None: the rule of this return), and the words for it."""
 
 
-def _reason(
+def _return_reason(
     profile: GuandanProfile,
     rule: ReturnRule,
     card: Face,
@@ -189,7 +191,9 @@ def _reason(
         and held.count(card) == 1
         and not profile.tribute.return_received
     )
-    undoubted = held is not None and card in return_choices(profile, held, level, rule, received)
+    undoubted = held is not None and card in undisputed_returns(
+        profile, held, level, rule, received
+    )
     if rule == "ten" and not _is_low(card):
         if undoubted:
             return "smallest"
@@ -202,17 +206,17 @@ def _reason(
         return "any"
     if not _is_low(card):
         return "advised"
-    return "level_card" if _doubtful(profile, card, level) and not undoubted else "ten"
+    return "level_card" if _is_doubtful(profile, card, level) and not undoubted else "ten"
 
 
 def _is_low(face: Face) -> bool:
-    return not is_joker(face) and natural(face) <= TEN
+    return not is_joker(face) and natural_rank(face) <= MAX_LOW_RANK
 
 
-def _doubtful(profile: GuandanProfile, face: Face, level: Grade) -> bool:
-    return natural(face) == level and profile.tribute.return_level_card == "warn"
+def _is_doubtful(profile: GuandanProfile, face: Face, level: Grade) -> bool:
+    return natural_rank(face) == level and profile.tribute.return_level_card == "warn"
 
 
-def _smallest(faces: frozenset[Face], level: Grade) -> frozenset[Face]:
+def _smallest_cards(faces: frozenset[Face], level: Grade) -> frozenset[Face]:
     least = min(value(face, level) for face in faces)
     return frozenset(face for face in faces if value(face, level) == least)

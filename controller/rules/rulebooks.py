@@ -24,16 +24,16 @@ from controller.rules.profile import (
     leaves,
     rules_of,
 )
-from controller.tomlwords import shown, unknown_key
+from controller.tomlwords import shown, unknown_key_mistake
 from controller.words import Words
 
-FIXED = ("deck", "hand")
+FIXED_KEYS = ("deck", "hand")
 """Rules that no event may override: a machine is built for them."""
 
-_NEVER = (*FIXED, *sorted(ABOUT))
+_KEYS_NO_EVENT_MAY_SET = (*FIXED_KEYS, *sorted(ABOUT))
 """What an event's file cannot name, though a profile has it."""
 
-_SHAPES: dict[str, type[Profile]] = {"guandan": GuandanProfile, "bigtwo": BigTwoProfile}
+_PROFILE_TYPES: dict[str, type[Profile]] = {"guandan": GuandanProfile, "bigtwo": BigTwoProfile}
 
 
 class ProfileError(tomlfile.FileError):
@@ -49,7 +49,7 @@ class UnknownProfile(ProfileError):
         self.words = Words(en, zh)
 
 
-class _About(msgspec.Struct, frozen=True):
+class _EventHeading(msgspec.Struct, frozen=True):
     """What an event's file says beside the rules that it settles."""
 
     profile: str
@@ -87,12 +87,12 @@ def load_profile(name: str, event: Path | None = None) -> Profile:
 
     Raises ProfileError, one line.
     """
-    profile = _as_written(name)
-    return profile if event is None else with_event(profile, event)
+    profile = _load_once(name)
+    return profile if event is None else apply_event_file(profile, event)
 
 
 @cache
-def _as_written(name: str) -> Profile:
+def _load_once(name: str) -> Profile:
     """Read a profile once: a table, a console and a hall's simulator ask for it again and again."""
     return read_profile(_text(name), f"{name}.toml")
 
@@ -111,22 +111,22 @@ def read_profile(text: str, name: str) -> Profile:
     if f"{raw.get('name')}.toml" != name:
         named = shown(raw.get("name"))
         raise ProfileError(f"{name}: name = {named}: expected the name of its file")
-    tomlfile.refuse_broken_text(raw, ProfileError, name=name)
-    return _profile(raw, name)
+    tomlfile.refuse_unprintable_text(raw, ProfileError, name=name)
+    return _complete_profile(raw, name)
 
 
-def with_event(profile: Profile, event: Path) -> Profile:
+def apply_event_file(profile: Profile, event: Path) -> Profile:
     """Return a profile with the rules that an event's file settles. Raises ProfileError."""
     name = str(event)
     raw = tomlfile.tables(tomlfile.text_of(event, ProfileError), ProfileError, name=name)
-    about = _about(raw, name)
+    about = _take_event_heading(raw, name)
     if about.profile != profile.name:
         told = shown(about.profile)
         raise ProfileError(f'{name}: profile = {told}: expected "{profile.name}"')
-    _refuse_foreign_keys(profile, raw, name)
+    _refuse_forbidden_keys(profile, raw, name)
     settled = tuple(key for key, _ in leaves(raw))
     rules = rules_of(profile)
-    whole = _merged(msgspec.to_builtins(profile), raw)
+    whole = _merge_tables(msgspec.to_builtins(profile), raw)
     whole["event"] = msgspec.to_builtins(
         Event(
             about.title_en,
@@ -142,43 +142,47 @@ def with_event(profile: Profile, event: Path) -> Profile:
     return tomlfile.fit(whole, type(profile), ProfileError, name=name)
 
 
-def _about(raw: dict[str, Any], name: str) -> _About:
+def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
     """Take out of an event's tables what they say about the event. Raises ProfileError."""
-    tomlfile.refuse_broken_text(raw, ProfileError, name=name)
-    said = {key: raw.pop(key) for key in _About.__struct_fields__ if key in raw}
-    about = tomlfile.fit(said, _About, ProfileError, name=name)
+    tomlfile.refuse_unprintable_text(raw, ProfileError, name=name)
+    said = {key: raw.pop(key) for key in _EventHeading.__struct_fields__ if key in raw}
+    about = tomlfile.fit(said, _EventHeading, ProfileError, name=name)
     clean = {}
-    for key in _About.__struct_fields__:
+    for key in _EventHeading.__struct_fields__:
         clean[key] = re.sub(r"\s{2,}", " ", getattr(about, key)).strip()
         if not clean[key]:
             raise ProfileError(f"{name}: {key}: empty, expected text")
-    return _About(**clean)
+    return _EventHeading(**clean)
 
 
-def _refuse_foreign_keys(profile: Profile, raw: dict[str, Any], name: str) -> None:
+def _refuse_forbidden_keys(profile: Profile, raw: dict[str, Any], name: str) -> None:
     """Raise ProfileError for what an event may not settle, or what no profile has."""
-    of_profile = [key for key in type(profile).__struct_fields__ if key not in _NEVER]
+    of_profile = [
+        key for key in type(profile).__struct_fields__ if key not in _KEYS_NO_EVENT_MAY_SET
+    ]
     for key in raw:
-        if key in _NEVER:
+        if key in _KEYS_NO_EVENT_MAY_SET:
             raise ProfileError(f"{name}: {key}: no event can change it")
         if key not in of_profile:
-            known = [*_About.__struct_fields__, *of_profile]
+            known = [*_EventHeading.__struct_fields__, *of_profile]
             told = shown(key)[1:-1]
-            raise ProfileError(f"{name}: {unknown_key(told, key, known).text}")
+            raise ProfileError(f"{name}: {unknown_key_mistake(told, key, known).text}")
 
 
-def _profile(raw: dict[str, Any], name: str) -> Profile:
+def _complete_profile(raw: dict[str, Any], name: str) -> Profile:
     """Fill a file's tables up from the profile it is like, and find each rule's source."""
     same_text = raw.pop("same_text", False)
     told, proposed = raw.pop("sources", {}), raw.pop("provisional", [])
-    own = [key for key, _ in leaves(_rules(raw))]
-    other = _like(raw, name)
-    whole = _merged(_rules(msgspec.to_builtins(other)) if other else {}, raw)
-    keys = [key for key, _ in leaves(_rules(whole))]
+    own = [key for key, _ in leaves(_without_keys_about_profile(raw))]
+    other = _base_profile(raw, name)
+    whole = _merge_tables(
+        _without_keys_about_profile(msgspec.to_builtins(other)) if other else {}, raw
+    )
+    keys = [key for key, _ in leaves(_without_keys_about_profile(whole))]
     sources, provisional, unsaid = {}, [], []
     known = {key for key in [*told, *proposed] if isinstance(key, str)}
     for key in keys:
-        match = _longest(key, known)
+        match = _closest_name(key, known)
         if match in told:
             sources[key] = told[match]
         elif match is not None:
@@ -193,59 +197,59 @@ def _profile(raw: dict[str, Any], name: str) -> Profile:
     whole.setdefault("like", None)
     for said in ("left_to_event", "departs"):
         whole.setdefault(said, getattr(other, said) if other and same_text else {})
-    profile = tomlfile.fit(whole, _shape(raw, name), ProfileError, name=name)
+    profile = tomlfile.fit(whole, _profile_type(raw, name), ProfileError, name=name)
     named = [*told, *proposed, *profile.left_to_event, *profile.departs]
-    _refuse_loose_ends(name, unsaid, named, keys)
+    _require_source_for_each_key(name, unsaid, named, keys)
     for key in profile.departs:
         if key not in provisional:
             raise ProfileError(f"{name}: {key}: departs from the text, name it in provisional")
     return profile
 
 
-def _like(raw: dict[str, Any], name: str) -> Profile | None:
+def _base_profile(raw: dict[str, Any], name: str) -> Profile | None:
     if "like" not in raw:
         return None
     if raw["like"] not in profile_names() or f"{raw['like']}.toml" == name:
         told = shown(raw["like"])
         raise ProfileError(f"{name}: like = {told}: expected the name of another profile")
     other = load_profile(raw["like"])
-    raw.setdefault("game", _game(other))
+    raw.setdefault("game", _game_of(other))
     return other
 
 
-def _game(profile: Profile) -> str:
-    return next(game for game, shape in _SHAPES.items() if isinstance(profile, shape))
+def _game_of(profile: Profile) -> str:
+    return next(game for game, shape in _PROFILE_TYPES.items() if isinstance(profile, shape))
 
 
-def _shape(raw: dict[str, Any], name: str) -> type[Profile]:
+def _profile_type(raw: dict[str, Any], name: str) -> type[Profile]:
     game = raw.get("game")
-    if not isinstance(game, str) or game not in _SHAPES:
+    if not isinstance(game, str) or game not in _PROFILE_TYPES:
         told = shown(game)
-        raise ProfileError(f"{name}: game = {told}: expected one of {', '.join(_SHAPES)}")
-    return _SHAPES[game]
+        raise ProfileError(f"{name}: game = {told}: expected one of {', '.join(_PROFILE_TYPES)}")
+    return _PROFILE_TYPES[game]
 
 
-def _refuse_loose_ends(
+def _require_source_for_each_key(
     name: str, unsaid: Iterable[str], named: Iterable[str], keys: Iterable[str]
 ) -> None:
     for key in unsaid:
         raise ProfileError(
             f"{name}: {key}: give its article under [sources], or name it in provisional"
         )
-    ruled = {part for rule in keys for part in _covering(rule)}
+    ruled = {part for rule in keys for part in _key_and_its_tables(rule)}
     for key in named:
         if not isinstance(key, str) or key not in ruled:
             raise ProfileError(f"{name}: {key}: there is no such rule to give a source")
 
 
-def _rules(raw: dict[str, Any]) -> dict[str, Any]:
+def _without_keys_about_profile(raw: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in raw.items() if key not in ABOUT}
 
 
-def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+def _merge_tables(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     """Lay tables over tables: what `above` has counts."""
     both = {
-        key: _merged(below[key], value)
+        key: _merge_tables(below[key], value)
         if isinstance(value, dict) and isinstance(below.get(key), dict)
         else value
         for key, value in above.items()
@@ -253,12 +257,12 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return {**below, **both}
 
 
-def _longest(key: str, named: Container[str]) -> str | None:
+def _closest_name(key: str, named: Container[str]) -> str | None:
     """Return the most particular of the names that cover a dotted key."""
-    return next((name for name in _covering(key) if name in named), None)
+    return next((name for name in _key_and_its_tables(key) if name in named), None)
 
 
-def _covering(key: str) -> Iterator[str]:
+def _key_and_its_tables(key: str) -> Iterator[str]:
     """Yield the names that cover a dotted key, from itself to its first word."""
     while key:
         yield key

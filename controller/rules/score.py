@@ -6,9 +6,9 @@ from controller.messages import Side
 from controller.rules.ending import Verdict
 from controller.rules.profile import GuandanProfile
 from controller.rules.seats import other_side
-from controller.rules.standing import Sides, Standing
+from controller.rules.standing import PerSide, Standing
 
-LOST_BY_PENALTY = frozenset({"forfeit", "disqualified", "both_lost"})
+PENALTY_END_REASONS = frozenset({"forfeit", "disqualified", "both_lost"})
 """Ends without a level to compare; a forfeit keeps the better real points (A15.3.4)."""
 
 
@@ -19,10 +19,10 @@ class MatchScore(msgspec.Struct, frozen=True, gc=False):
     these numbers, to be printed beside them.
     """
 
-    match_points: Sides | None
-    level_points: Sides | None
-    deal_points: Sides | None
-    total: Sides | None
+    match_points: PerSide | None
+    level_points: PerSide | None
+    deal_points: PerSide | None
+    total: PerSide | None
     rests_on: tuple[str, ...]
 
 
@@ -33,8 +33,8 @@ def match_score(profile: GuandanProfile, standing: Standing, end: Verdict) -> Ma
     deal_points = standing.points if _has_deal_points(profile) else None
     total = None
     if profile.score.total == "sum" and deal_points is not None and match_points is not None:
-        total = Sides(deal_points.NS + match_points.NS, deal_points.EW + match_points.EW)
-    by_table = level_points is not None and not _is_fixed(profile, end, standing)
+        total = PerSide(deal_points.NS + match_points.NS, deal_points.EW + match_points.EW)
+    by_table = level_points is not None and not _has_fixed_level_points(profile, end, standing)
     used = {
         "score.match_points": match_points is not None,
         "score.level_points": by_table,
@@ -50,41 +50,43 @@ def level_points(profile: GuandanProfile, difference: int) -> tuple[int, int]:
     return profile.score.level_points[difference]
 
 
-def _match_points(profile: GuandanProfile, end: Verdict) -> Sides | None:
+def _match_points(profile: GuandanProfile, end: Verdict) -> PerSide | None:
     points = profile.score.match_points
-    if end.how in LOST_BY_PENALTY and profile.score.forfeit_match_points:
+    if end.how in PENALTY_END_REASONS and profile.score.forfeit_match_points:
         win, loss = profile.score.forfeit_match_points
-        return _given(end.winner, win, loss)
+        return _points_by_side(end.winner, win, loss)
     if not points:
         return None
     win, draw, loss = points
-    return Sides(draw, draw) if end.how == "draw" else _given(end.winner, win, loss)
+    return PerSide(draw, draw) if end.how == "draw" else _points_by_side(end.winner, win, loss)
 
 
-def _level_points(profile: GuandanProfile, standing: Standing, end: Verdict) -> Sides | None:
+def _level_points(profile: GuandanProfile, standing: Standing, end: Verdict) -> PerSide | None:
     if not profile.score.level_points:
         return None
     if end.how == "both_lost":
-        return Sides()
-    if end.how in LOST_BY_PENALTY and profile.score.forfeit_level_points:
+        return PerSide()
+    if end.how in PENALTY_END_REASONS and profile.score.forfeit_level_points:
         win, loss = profile.score.forfeit_level_points
         if end.how == "forfeit" and end.winner is not None:
-            win = _kept(profile, standing, end.winner, win)
-        return _given(end.winner, win, loss)
+            win = _forfeit_points(profile, standing, end.winner, win)
+        return _points_by_side(end.winner, win, loss)
     ahead: Side = "NS" if standing.levels.NS >= standing.levels.EW else "EW"
-    return _given(ahead, *level_points(profile, abs(standing.levels.NS - standing.levels.EW)))
+    return _points_by_side(
+        ahead, *level_points(profile, abs(standing.levels.NS - standing.levels.EW))
+    )
 
 
-def _is_fixed(profile: GuandanProfile, end: Verdict, standing: Standing) -> bool:
+def _has_fixed_level_points(profile: GuandanProfile, end: Verdict, standing: Standing) -> bool:
     """Tell whether level points are those of a forfeit, whatever the table says (A15.3.4)."""
-    if end.how not in LOST_BY_PENALTY or not profile.score.forfeit_level_points:
+    if end.how not in PENALTY_END_REASONS or not profile.score.forfeit_level_points:
         return False
     if end.winner is None or end.how != "forfeit":
         return True
     return standing.levels.of(end.winner) <= standing.levels.of(other_side(end.winner))
 
 
-def _kept(profile: GuandanProfile, standing: Standing, winner: Side, fixed: int) -> int:
+def _forfeit_points(profile: GuandanProfile, standing: Standing, winner: Side, fixed: int) -> int:
     """Return the innocent side's level points: its real ones where they are more (A15.3.4).
 
     `forfeit_keeps`: "higher" compares the points themselves, "margin" both sides' difference.
@@ -102,8 +104,8 @@ def _has_deal_points(profile: GuandanProfile) -> bool:
     return any((points.R12, points.R13, points.R14))
 
 
-def _given(winner: Side | None, win: int, loss: int) -> Sides:
+def _points_by_side(winner: Side | None, win: int, loss: int) -> PerSide:
     """Return both sides' points; without a winner both have lost."""
     if winner is None:
-        return Sides(loss, loss)
-    return Sides(win, loss) if winner == "NS" else Sides(loss, win)
+        return PerSide(loss, loss)
+    return PerSide(win, loss) if winner == "NS" else PerSide(loss, win)

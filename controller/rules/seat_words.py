@@ -41,10 +41,10 @@ def held(cards: Mapping[Seat, int]) -> Words:
     """Return how many cards each has, as they were counted."""
     if not cards:
         return Words("nothing counted", "未清点")
-    return joined(cards.items(), lambda one: _holds(*one))
+    return joined(cards.items(), lambda one: _seat_count_words(*one))
 
 
-def _holds(seat: str, cards: int) -> Words:
+def _seat_count_words(seat: str, cards: int) -> Words:
     who = SEATS.get(seat, Words(seat, seat))
     return Words(f"{who.en} {cards}", f"{who.zh}{cards}张")
 

@@ -7,13 +7,13 @@ failures at A of 003 R5.5 and 004 CN5. Nothing here knows how a deal was played.
 import msgspec
 
 from controller.messages import Side
-from controller.rules.levels import ACE, PAST_A, Grade, parse_grade
+from controller.rules.levels import ACE, PAST_A, Grade, parse_level
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Forfeited, Result
+from controller.rules.result import ForfeitedDeal, Result
 from controller.rules.seats import other_side
 
 
-class Sides(msgspec.Struct, frozen=True, gc=False):
+class PerSide(msgspec.Struct, frozen=True, gc=False):
     """A number for each side."""
 
     NS: int = 0
@@ -23,11 +23,11 @@ class Sides(msgspec.Struct, frozen=True, gc=False):
         """Return the number of `side`."""
         return self.NS if side == "NS" else self.EW
 
-    def put(self, side: Side, number: int) -> "Sides":
+    def put(self, side: Side, number: int) -> "PerSide":
         """Return both with `side`'s number replaced."""
-        return Sides(number, self.EW) if side == "NS" else Sides(self.NS, number)
+        return PerSide(number, self.EW) if side == "NS" else PerSide(self.NS, number)
 
-    def plus(self, side: Side, number: int) -> "Sides":
+    def plus(self, side: Side, number: int) -> "PerSide":
         """Return both with `number` added to `side`'s."""
         return self.put(side, self.of(side) + number)
 
@@ -45,7 +45,7 @@ class Played(msgspec.Struct, frozen=True, gc=False):
     extra: bool = False
 
 
-class Climb(msgspec.Struct, frozen=True, gc=False):
+class LevelReached(msgspec.Struct, frozen=True, gc=False):
     """In `row` of the sheet, 0 at the start, `side` came to `level`."""
 
     side: Side
@@ -62,16 +62,16 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     `previous`: how the last deal ended.
     """
 
-    levels: Sides
+    levels: PerSide
     owner: Side | None = None
-    failures: Sides = Sides()
-    reached: tuple[Climb, ...] = ()
-    points: Sides = Sides()
+    failures: PerSide = PerSide()
+    reached: tuple[LevelReached, ...] = ()
+    points: PerSide = PerSide()
     won: Side | None = None
     deals: int = 0
     previous: Result | None = None
 
-    def reached_in(self, side: Side, level: Grade) -> int:
+    def first_row_at_level(self, side: Side, level: Grade) -> int:
         """Return in which row `side` first came to `level` or beyond; 0 at the start.
 
         A level that was lost again by a penalty was reached nevertheless (seed 003 N4.3).
@@ -86,26 +86,26 @@ def level_due(profile: GuandanProfile, standing: Standing) -> Grade:
     The first one is played at the start's, whatever a penalty has changed by then (003 N4.3).
     """
     if standing.owner is None:
-        return parse_grade(profile.levels.start)
+        return parse_level(profile.levels.start)
     return min(standing.levels.of(standing.owner), ACE)
 
 
-def at_start(profile: GuandanProfile) -> Standing:
+def initial_standing(profile: GuandanProfile) -> Standing:
     """Return the standing before the first deal (seed 000 A3.10.1)."""
-    start = parse_grade(profile.levels.start)
-    there = Climb("NS", start, 0), Climb("EW", start, 0)
-    return Standing(levels=Sides(start, start), reached=there)
+    start = parse_level(profile.levels.start)
+    there = LevelReached("NS", start, 0), LevelReached("EW", start, 0)
+    return Standing(levels=PerSide(start, start), reached=there)
 
 
 def after_deal(profile: GuandanProfile, standing: Standing, played: Played, row: int) -> Standing:
     """Return the standing after a deal that counts; `row` numbers it on the sheet."""
     winners, steps = played.result.winners, gain(profile, played.result)
-    passed = passes_a(profile, standing, played)
-    level = PAST_A if passed else _climbed(profile, standing.levels.of(winners), steps)
+    passed = has_passed_a(profile, standing, played)
+    level = PAST_A if passed else _climb(profile, standing.levels.of(winners), steps)
     climbed = steps if passed else level - standing.levels.of(winners)
     points = standing.points.plus(winners, _deal_points(profile, played.result, climbed))
     after = msgspec.structs.replace(
-        _moved(standing, winners, level, row),
+        _move_to_level(standing, winners, level, row),
         owner=winners,
         points=points,
         won=standing.won or (winners if passed else None),
@@ -134,7 +134,7 @@ def _deal_points(profile: GuandanProfile, result: Result, climbed: int) -> int:
     return max((points[name] for name in points if worth[name] <= climbed), default=0)
 
 
-def passes_a(profile: GuandanProfile, standing: Standing, played: Played) -> bool:
+def has_passed_a(profile: GuandanProfile, standing: Standing, played: Played) -> bool:
     """Tell whether the winners of a deal pass A with it (seed 000 A14.2.1).
 
     A may not be jumped: the deal was played at A, and by a winner who stood there; with
@@ -145,7 +145,7 @@ def passes_a(profile: GuandanProfile, standing: Standing, played: Played) -> boo
         return False
     if rules.a_own_level_only and played.owner != winners:
         return False
-    if isinstance(played.result, Forfeited):
+    if isinstance(played.result, ForfeitedDeal):
         return rules.a_forfeited_deal_passes
     return played.result.result_class in rules.a_pass
 
@@ -160,26 +160,28 @@ def shifted(
     """
     if standing.levels.of(side) == PAST_A:
         return standing
-    least, most = map(parse_grade, profile.penalties.level_bounds)
+    least, most = map(parse_level, profile.penalties.level_bounds)
     level = standing.levels.of(side)
-    return _moved(standing, side, max(least, min(most, level + steps)) if steps else level, row)
+    return _move_to_level(
+        standing, side, max(least, min(most, level + steps)) if steps else level, row
+    )
 
 
-def _climbed(profile: GuandanProfile, level: Grade, steps: int) -> Grade:
+def _climb(profile: GuandanProfile, level: Grade, steps: int) -> Grade:
     """Climb, but stop where a level must be played (seed 000 A14.2.1: A; an event: others)."""
     if level >= ACE:
         return level
-    stops = [parse_grade(rank) for rank in profile.levels.must_play]
+    stops = [parse_level(rank) for rank in profile.levels.must_play]
     return min([level + steps, *(stop for stop in stops if stop > level)])
 
 
-def _moved(standing: Standing, side: Side, level: Grade, row: int) -> Standing:
+def _move_to_level(standing: Standing, side: Side, level: Grade, row: int) -> Standing:
     if standing.levels.of(side) == level:
         return standing
     return msgspec.structs.replace(
         standing,
         levels=standing.levels.put(side, level),
-        reached=(*standing.reached, Climb(side, level, row)),
+        reached=(*standing.reached, LevelReached(side, level, row)),
     )
 
 
@@ -194,7 +196,7 @@ def _count_failure(
     if played.extra:
         return after
     if rules.a_fail_counts == "consecutive":
-        after = _forget_broken_rows(after, owner if played.level == ACE else None)
+        after = _reset_broken_series(after, owner if played.level == ACE else None)
     if owner is None or played.level != ACE or after.won or not rules.a_fail_limit:
         return after
     if before.levels.of(owner) != ACE:
@@ -208,16 +210,16 @@ def _count_failure(
     )
     if failed < rules.a_fail_limit:
         return after
-    return _LIMITS[rules.a_fail_then](profile, after, owner, row)
+    return _AFTER_LAST_FAILURE[rules.a_fail_then](profile, after, owner, row)
 
 
-def _forget_broken_rows(after: Standing, owner: Side | None) -> Standing:
-    kept = Sides() if owner is None else Sides().put(owner, after.failures.of(owner))
+def _reset_broken_series(after: Standing, owner: Side | None) -> Standing:
+    kept = PerSide() if owner is None else PerSide().put(owner, after.failures.of(owner))
     return msgspec.structs.replace(after, failures=kept)
 
 
-def _back_to_start(profile: GuandanProfile, after: Standing, owner: Side, row: int) -> Standing:
-    back = _moved(after, owner, parse_grade(profile.levels.start), row)
+def _return_to_start(profile: GuandanProfile, after: Standing, owner: Side, row: int) -> Standing:
+    back = _move_to_level(after, owner, parse_level(profile.levels.start), row)
     return msgspec.structs.replace(
         back,
         failures=back.failures.put(owner, 0),
@@ -225,9 +227,9 @@ def _back_to_start(profile: GuandanProfile, after: Standing, owner: Side, row: i
     )
 
 
-def _lost(profile: GuandanProfile, after: Standing, owner: Side, row: int) -> Standing:
+def _lose_match(profile: GuandanProfile, after: Standing, owner: Side, row: int) -> Standing:
     return msgspec.structs.replace(after, won=other_side(owner))
 
 
-_LIMITS = {"back_to_2": _back_to_start, "opponents_win": _lost}
+_AFTER_LAST_FAILURE = {"back_to_2": _return_to_start, "opponents_win": _lose_match}
 """What the last allowed failure at A leads to."""

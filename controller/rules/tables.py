@@ -18,15 +18,15 @@ from controller.rules.result import ResultClass
 Count = Annotated[int, Meta(ge=1, le=255)]
 Seconds = Annotated[int, Meta(ge=0, le=86_400)]
 Points = Annotated[int, Meta(ge=0, le=100_000)]
-Steps = Annotated[int, Meta(ge=0, le=12)]
+LevelSteps = Annotated[int, Meta(ge=0, le=12)]
 Times = Annotated[int, Meta(ge=0, le=20)]
 Rank = Annotated[
     Literal["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"],
     Meta(description="one of " + ", ".join(f'"{rank}"' for rank in RANKS)),
 ]
-Returned = Literal["any", "ten", "ten_advised"]
+ReturnKind = Literal["any", "ten", "ten_advised"]
 Shown = Literal["open", "together", "secret"]
-Catalogue = Literal["000", "003", "004"]
+CatalogueNumber = Literal["000", "003", "004"]
 """A text with offences of its own; 001 has the words of 000."""
 
 
@@ -34,14 +34,14 @@ class Table(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """A table of a profile's file; a key it does not know is a mistake."""
 
 
-def _refuse_twice(key: str, values: Sequence[object], among: Sequence[object]) -> None:
+def _refuse_duplicates(key: str, values: Sequence[object], among: Sequence[object]) -> None:
     """Raise ValueError for what `among` has a second time; `values` is how it is written."""
     for n, value in enumerate(among):
         if value in among[:n]:
             raise ValueError(f'{key}[{n}] = "{values[n]}": expected each of them once')
 
 
-class Deck(Table, frozen=True):
+class DeckRules(Table, frozen=True):
     """What a set is made of: `cards` is all of them together."""
 
     packs: Annotated[int, Meta(ge=1, le=4)]
@@ -65,7 +65,7 @@ class Direction(Table, frozen=True):
     draw: Literal["ccw", "cw"]
 
 
-class Turnup(Table, frozen=True):
+class TurnupRules(Table, frozen=True):
     """The card that is turned up: in the first deal or not, and which ones do not count."""
 
     deal1: bool
@@ -77,14 +77,14 @@ class Turnup(Table, frozen=True):
             faces = [parse_face(card) for card in self.redo_on]
         except ValueError as mistake:
             raise ValueError(f"redo_on: {mistake}") from None
-        _refuse_twice("redo_on", self.redo_on, faces)
+        _refuse_duplicates("redo_on", self.redo_on, faces)
 
     def faces(self) -> frozenset[Face]:
         """Return the faces after which another card is turned up."""
         return frozenset(map(parse_face, self.redo_on))
 
 
-class Ceremony(Table, frozen=True):
+class CeremonyRules(Table, frozen=True):
     """Who does what before the cards lie with the players, where hands do it.
 
     `cutter_by_hand` cuts the first deal where a person shuffled it; with a machine it is
@@ -111,19 +111,19 @@ class Counting(Table, frozen=True):
     found_card: Literal["play_on", "redeal"]
 
 
-class Upgrade(Table, frozen=True):
+class UpgradeSteps(Table, frozen=True):
     """How many levels UP's side climbs, by class of result."""
 
-    R12: Steps
-    R13: Steps
-    R14: Steps
+    R12: LevelSteps
+    R13: LevelSteps
+    R14: LevelSteps
 
 
-class Levels(Table, frozen=True):
+class LevelRules(Table, frozen=True):
     """The ladder from 2 to past A, and what A asks for."""
 
     start: Rank
-    upgrade: Upgrade
+    upgrade: UpgradeSteps
     level_played: Literal["winners"]
     must_play: list[Rank]
     a_pass: list[ResultClass]
@@ -140,8 +140,8 @@ class Levels(Table, frozen=True):
             raise ValueError("must_play: expected A among them, nobody may jump past it")
         if not self.a_pass:
             raise ValueError("a_pass: expected at least one result that passes A")
-        _refuse_twice("must_play", self.must_play, self.must_play)
-        _refuse_twice("a_pass", self.a_pass, self.a_pass)
+        _refuse_duplicates("must_play", self.must_play, self.must_play)
+        _refuse_duplicates("a_pass", self.a_pass, self.a_pass)
         if self.a_fail_limit and self.a_fail_then == "play_on":
             raise ValueError(
                 f"a_fail_limit = {self.a_fail_limit}: give a_fail_then, too, as "
@@ -159,9 +159,9 @@ class TributeRules(Table, frozen=True):
 
     exclude_wild: bool
     tie_choice: Literal["payer", "receiver"]
-    return_opponent: Returned
-    return_partner: Returned
-    return_double: Returned
+    return_opponent: ReturnKind
+    return_partner: ReturnKind
+    return_double: ReturnKind
     return_level_card: Literal["warn", "allowed"]
     return_received: bool
     return_if_none: Literal["smallest"]
@@ -175,7 +175,7 @@ class TributeRules(Table, frozen=True):
     after_forfeit: bool
 
 
-class Conduct(Table, frozen=True):
+class ConductRules(Table, frozen=True):
     """How cards are played: what a referee needs and no machine sees."""
 
     pass_form: Literal["one_for_match", "any"]
@@ -209,7 +209,7 @@ class Ending(Table, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse a method that is not among the legal ones, lacks its limit or never deals."""
-        _refuse_twice("methods", self.methods, self.methods)
+        _refuse_duplicates("methods", self.methods, self.methods)
         if self.method not in self.methods:
             raise ValueError(f'method = "{self.method}": expected one of {", ".join(self.methods)}')
         if self.method in ("deals", "timed_deals") and not self.deals:
@@ -260,7 +260,7 @@ class Score(Table, frozen=True):
             if len(getattr(self, key)) not in lengths:
                 raise ValueError(f"{key}: expected {lengths[1]} of them, or none")
         for key in ("match_points", "forfeit_match_points", "forfeit_level_points"):
-            _refuse_upside_down(key, getattr(self, key))
+            _refuse_rising_points(key, getattr(self, key))
         for n, (winner, loser) in enumerate(self.level_points):
             if winner < loser:
                 raise ValueError(
@@ -274,7 +274,7 @@ class Score(Table, frozen=True):
                 )
 
 
-def _refuse_upside_down(key: str, points: Sequence[int]) -> None:
+def _refuse_rising_points(key: str, points: Sequence[int]) -> None:
     """Raise ValueError for points that rise from the better to the worse, or are all the same."""
     falling = all(points[n] >= points[n + 1] for n in range(len(points) - 1))
     if points and not (falling and points[0] > points[-1]):
@@ -302,18 +302,18 @@ class Clocks(Table, frozen=True):
             raise ValueError('late_s = 0: late_then = "default" needs a time, give late_s')
 
 
-class Penalties(Table, frozen=True):
+class PenaltyRules(Table, frozen=True):
     """The ladder of penalties: how often is too often, and what a foul does."""
 
-    catalogue: Catalogue
+    catalogue: CatalogueNumber
     violations_to_foul: Times
     fouls_to_forfeit: Times
     forfeits_to_disqualify: Times
     foul: Literal["deal_lost", "level"]
-    foul_levels: Steps
+    foul_levels: LevelSteps
     out_of_turn_warnings_to_foul: Times
     hidden: Literal["foul", "levels", "disqualified"]
-    hidden_levels: tuple[Steps, Steps]
+    hidden_levels: tuple[LevelSteps, LevelSteps]
     hidden_to_loss: Times
     level_bounds: tuple[Rank, Rank]
     out_of_turn_skips: Literal["one_turn", "trick"]
@@ -342,4 +342,4 @@ class Roles(Table, frozen=True):
         """Refuse a score sheet that nobody signs, or somebody twice."""
         if not self.signers:
             raise ValueError("signers: empty, expected at least one who signs")
-        _refuse_twice("signers", self.signers, self.signers)
+        _refuse_duplicates("signers", self.signers, self.signers)

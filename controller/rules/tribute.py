@@ -16,13 +16,13 @@ from controller.messages import Seat
 from controller.rules.levels import Grade
 from controller.rules.order import SMALL_JOKER_VALUE, is_wild, value
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Finish, Result
+from controller.rules.result import FinishOrder, Result
 from controller.rules.seats import after, before, opposite
 
 BIG_JOKERS = 2
 """Big jokers that let payers off: both there are (seed 000 A10.3)."""
 
-_ARTICLES = {
+_COMMON_ARTICLES = {
     "single": {"000": "A10.1", "001": "A10.1", "003": "R4.4", "004": "CN5"},
     "double": {"000": "A10.2", "001": "A10.2", "003": "R4.3, R4.5", "004": "CN5"},
     "anti": {"000": "A10.3", "001": "A10.3", "003": "R4.3–4", "004": "CN5"},
@@ -55,22 +55,22 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
     choice_open: bool = False
 
 
-def owing(profile: GuandanProfile, previous: Result | None) -> Finish | None:
+def finish_owing_tribute(profile: GuandanProfile, previous: Result | None) -> FinishOrder | None:
     """Return the finish order by which tribute is owed; None where none is.
 
     None in a match's first deal, and after a forfeited one (seed 000 A15.3.3). An event may
     say otherwise: then the named leader counts as UP of a double-down.
     """
-    if previous is None or isinstance(previous, Finish):
+    if previous is None or isinstance(previous, FinishOrder):
         return previous
     if not profile.tribute.after_forfeit or previous.leader is None:
         return None
-    return Finish(previous.leader, opposite(previous.leader))
+    return FinishOrder(previous.leader, opposite(previous.leader))
 
 
 def payers(profile: GuandanProfile, previous: Result | None) -> tuple[Seat, ...]:
     """Return who owes tribute: LAST, or both losers, UP's next first; () for nobody."""
-    owed = owing(profile, previous)
+    owed = finish_owing_tribute(profile, previous)
     return () if owed is None else owed.payers
 
 
@@ -86,7 +86,7 @@ def anti_stands(
     return allowed and sum(list(hands[seat]).count(BIG_JOKER) for seat in payers) == BIG_JOKERS
 
 
-def anti_is_claimed(profile: GuandanProfile) -> bool:
+def must_claim_anti_tribute(profile: GuandanProfile) -> bool:
     """Tell whether payers have to claim 抗贡; else it stands by itself.
 
     Seeds 003 R4.3–4 and 004 CN5 say "may", seed 000 A10.3 that no tribute is needed.
@@ -107,7 +107,7 @@ def required(profile: GuandanProfile, hand: Sequence[Face], level: Grade) -> fro
     return frozenset(face for face in payable if value(face, level) == best)
 
 
-def required_value(profile: GuandanProfile, hand: Sequence[Face], level: Grade) -> int:
+def tribute_value(profile: GuandanProfile, hand: Sequence[Face], level: Grade) -> int:
     """Return what the card counts that must be paid. Raises TributeError as `required`."""
     return value(next(iter(required(profile, hand, level))), level)
 
@@ -117,7 +117,7 @@ def is_right(profile: GuandanProfile, hand: Sequence[Face], level: Grade, card: 
     return card in required(profile, hand, level)
 
 
-def names_card(
+def chooser_of_tribute(
     profile: GuandanProfile, payer: Seat, receiver: Seat, tribute: int, *, double: bool = False
 ) -> Seat:
     """Return who says which one is paid, where a payer holds several of the value `tribute`.
@@ -129,15 +129,15 @@ def names_card(
     return receiver if asked and profile.tribute.tie_choice == "receiver" else payer
 
 
-def anti_plan(profile: GuandanProfile, finish: Finish) -> Plan:
+def plan_without_tribute(profile: GuandanProfile, finish: FinishOrder) -> Plan:
     """Return the plan where 抗贡 stands: nobody pays and UP leads (seed 000 A10.3, A3.8.2)."""
     key = "tribute.anti_single" if len(finish.payers) == 1 else "tribute.anti_double"
-    return Plan((), (), finish.up, _ARTICLES["anti"][profile.text], (key, "tribute.anti"))
+    return Plan((), (), finish.up, _COMMON_ARTICLES["anti"][profile.text], (key, "tribute.anti"))
 
 
 def plan(
     profile: GuandanProfile,
-    finish: Finish,
+    finish: FinishOrder,
     values: Mapping[Seat, int],
     up_takes: Seat | None = None,
 ) -> Plan:
@@ -151,19 +151,19 @@ def plan(
         raise TributeError(f"tributes of {', '.join(values)}: expected {', '.join(owed)}")
     equal = len(owed) == 2 and values[owed[0]] == values[owed[1]]
     if equal:
-        return _equal(profile, finish, values[owed[0]], up_takes)
+        return _plan_equal_tributes(profile, finish, values[owed[0]], up_takes)
     if up_takes is not None:
         raise TributeError("UP chooses a tribute only where two of one value are paid")
     larger = max(owed, key=lambda seat: values[seat])
-    pairs = _crossed(finish, larger) if len(owed) == 2 else ((larger, finish.up),)
+    pairs = _pair_payers(finish, larger) if len(owed) == 2 else ((larger, finish.up),)
     returns = tuple((receiver, payer) for payer, receiver in pairs)
-    article = _ARTICLES["double" if len(owed) == 2 else "single"][profile.text]
+    article = _COMMON_ARTICLES["double" if len(owed) == 2 else "single"][profile.text]
     return Plan(pairs, returns, larger, article)
 
 
 _Neighbour = Callable[[Seat], Seat]
 
-_TIES: dict[str, tuple[_Neighbour, _Neighbour]] = {
+_TIE_NEIGHBOURS: dict[str, tuple[_Neighbour, _Neighbour]] = {
     "clockwise": (after, after),
     "from_left": (before, after),
     "choice": (after, after),
@@ -176,34 +176,36 @@ so that returns cross (seed 004 CN5). A choice not made falls as clockwise (prov
 """
 
 
-def _equal(profile: GuandanProfile, finish: Finish, tribute: int, up_takes: Seat | None) -> Plan:
+def _plan_equal_tributes(
+    profile: GuandanProfile, finish: FinishOrder, tribute: int, up_takes: Seat | None
+) -> Plan:
     rules = profile.tribute
     choice = rules.double_tie == "choice" and tribute < SMALL_JOKER_VALUE  # not of jokers: R4.5
     if up_takes is not None and not (choice and up_takes in finish.payers):
         raise TributeError(f"UP cannot choose the tribute of {up_takes}")
-    pays, gets = (neighbour(finish.up) for neighbour in _TIES[rules.double_tie])
+    pays, gets = (neighbour(finish.up) for neighbour in _TIE_NEIGHBOURS[rules.double_tie])
     if up_takes is not None:
         pays = gets = up_takes  # who was chosen gets the return, too
-    returns = tuple((receiver, payer) for payer, receiver in _crossed(finish, gets))
+    returns = tuple((receiver, payer) for payer, receiver in _pair_payers(finish, gets))
     by_returns = rules.tie_leader == "smaller_return"
     return Plan(
-        payments=_crossed(finish, pays),
+        payments=_pair_payers(finish, pays),
         returns=returns,
         leader=None if by_returns else after(finish.up),
-        article=_ARTICLES["double"][profile.text],
+        article=_COMMON_ARTICLES["double"][profile.text],
         keys=("tribute.double_tie", "tribute.tie_leader"),
         equal=True,
         choice_open=choice and up_takes is None,
     )
 
 
-def _crossed(finish: Finish, with_up: Seat) -> tuple[Pair, ...]:
+def _pair_payers(finish: FinishOrder, with_up: Seat) -> tuple[Pair, ...]:
     """Pair one payer with UP and his partner with 2ND."""
     return ((with_up, finish.up), (opposite(with_up), finish.second))
 
 
 def leader_by_returns(
-    profile: GuandanProfile, finish: Finish, plan: Plan, returned: Mapping[Seat, int]
+    profile: GuandanProfile, finish: FinishOrder, plan: Plan, returned: Mapping[Seat, int]
 ) -> Seat:
     """Return who leads once returns are known: `returned` has their values, by who got them.
 

@@ -11,10 +11,10 @@ import msgspec
 from controller.rules.profile import GuandanProfile
 
 Kind = Literal["tribute", "return"]
-Action = Literal["corrected", "dead_hand", "stands"]
+RemedyAction = Literal["corrected", "dead_hand", "stands"]
 
 
-class Remedy(msgspec.Struct, frozen=True, gc=False):
+class WrongCardRemedy(msgspec.Struct, frozen=True, gc=False):
     """What is proposed once a person has found a card to be the wrong one.
 
     `dead_hand`: the offender's cards are laid face down, the others play on and he counts
@@ -22,7 +22,7 @@ class Remedy(msgspec.Struct, frozen=True, gc=False):
     provisional.
     """
 
-    action: Action
+    action: RemedyAction
     penalty: Literal["warning", "none"]
     needs: Literal["referee", "chief"]
     text_en: str
@@ -31,7 +31,7 @@ class Remedy(msgspec.Struct, frozen=True, gc=False):
     article: str | None
 
 
-def found_wrong(profile: GuandanProfile, kind: Kind, in_play: bool) -> Remedy:
+def remedy_for_wrong_card(profile: GuandanProfile, kind: Kind, in_play: bool) -> WrongCardRemedy:
     """Return what is due for a wrong card, found before the first lead or `in_play`.
 
     That a wrong return found in play stands, with a warning, is provisional: no seed says
@@ -45,7 +45,9 @@ def found_wrong(profile: GuandanProfile, kind: Kind, in_play: bool) -> Remedy:
     return _remedy(profile, rules.wrong_return_in_play, "penalties.wrong_return_in_play")
 
 
-_WHAT: dict[Action, tuple[Literal["warning", "none"], Literal["referee", "chief"], str, str]] = {
+_REMEDIES: dict[
+    RemedyAction, tuple[Literal["warning", "none"], Literal["referee", "chief"], str, str]
+] = {
     "corrected": (
         "warning",
         "referee",
@@ -67,6 +69,6 @@ _WHAT: dict[Action, tuple[Literal["warning", "none"], Literal["referee", "chief"
 }
 
 
-def _remedy(profile: GuandanProfile, action: Action, key: str) -> Remedy:
-    penalty, needs, text_en, text_zh = _WHAT[action]
-    return Remedy(action, penalty, needs, text_en, text_zh, key, profile.article(key))
+def _remedy(profile: GuandanProfile, action: RemedyAction, key: str) -> WrongCardRemedy:
+    penalty, needs, text_en, text_zh = _REMEDIES[action]
+    return WrongCardRemedy(action, penalty, needs, text_en, text_zh, key, profile.article(key))

@@ -10,7 +10,7 @@ import msgspec
 
 from controller.messages import Pair, Ruling, Score, Seat, Side, Verdict
 
-SHEET = 1
+SHEET_VERSION = 1
 """The version of this form."""
 
 
@@ -18,7 +18,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the sheet."""
 
 
-class Rules(Part, frozen=True, kw_only=True):
+class SheetRules(Part, frozen=True, kw_only=True):
     """The rulebook: its name and titles, its event's title, and the hash that commitments name."""
 
     name: str
@@ -36,7 +36,7 @@ class Outcome(Part, frozen=True, kw_only=True):
     forfeited_by: Side | None = None
 
 
-class Passed(Part, frozen=True, kw_only=True):
+class CardPassed(Part, frozen=True, kw_only=True):
     """A tribute or a return; `card`: its rank, null where it was not told. `secret`: nobody may
     tell it (暗还, seed 004 CN5)."""
 
@@ -46,7 +46,7 @@ class Passed(Part, frozen=True, kw_only=True):
     secret: bool = False
 
 
-class Penalised(Part, frozen=True, kw_only=True):
+class SheetPenalty(Part, frozen=True, kw_only=True):
     """A penalty of a deal. `overturned`: the chief took it back, it counts no more."""
 
     ruling: str
@@ -88,11 +88,11 @@ class DealLine(Part, frozen=True, kw_only=True):
     leader: Seat | None
     turned_up: str | None
     anti: bool
-    tribute: list[Passed]
-    returns: list[Passed]
+    tribute: list[CardPassed]
+    returns: list[CardPassed]
     dead: list[Seat]
     misdeals: int
-    penalties: list[Penalised]
+    penalties: list[SheetPenalty]
     began_ms: int | None
     ended_ms: int
 
@@ -114,7 +114,7 @@ class BigTwoLine(Part, frozen=True, kw_only=True):
     ended_ms: int
 
 
-class Correction(Part, frozen=True, kw_only=True):
+class SheetCorrection(Part, frozen=True, kw_only=True):
     """The result of a deal was written wrongly: old and new, whose word it was, and why.
 
     `entered_by`: who entered it as the chief's, which `by` gave; `confirmed_by`: who confirmed
@@ -135,7 +135,7 @@ class Correction(Part, frozen=True, kw_only=True):
     confirmed_by: str | None = None
 
 
-class Note(Part, frozen=True, kw_only=True):
+class SheetNote(Part, frozen=True, kw_only=True):
     """Something else that was written between the deals, in words."""
 
     row: int
@@ -156,7 +156,7 @@ class Signed(Part, frozen=True, kw_only=True):
     at_ms: int | None = None
 
 
-class Version(Part, frozen=True, kw_only=True):
+class SheetVersion(Part, frozen=True, kw_only=True):
     """The sheet as it was signed, or is to be: with so many rows, and by whom so far."""
 
     version: int
@@ -167,7 +167,7 @@ class Version(Part, frozen=True, kw_only=True):
 class ScoreSheet(Part, frozen=True, kw_only=True):
     """The whole sheet of one match."""
 
-    sheet: int = SHEET
+    sheet: int = SHEET_VERSION
     game: Literal["guandan", "bigtwo"]
     table: str
     table_no: str
@@ -176,7 +176,7 @@ class ScoreSheet(Part, frozen=True, kw_only=True):
     match_no: int
     match: str
     stage: str
-    rules: Rules
+    rules: SheetRules
     pairs: dict[Side, Pair]
     start_ms: int | None
     end_ms: int | None
@@ -185,8 +185,8 @@ class ScoreSheet(Part, frozen=True, kw_only=True):
     state: Literal["open", "over", "signed"]
     deals: list[DealLine] = []
     hands: list[BigTwoLine] = []
-    corrections: list[Correction] = []
-    notes: list[Note] = []
+    corrections: list[SheetCorrection] = []
+    notes: list[SheetNote] = []
     rulings: list[Ruling] = []
     verdict: Verdict | None = None
     levels: dict[Side, str] | None = None
@@ -194,5 +194,5 @@ class ScoreSheet(Part, frozen=True, kw_only=True):
     totals: dict[Seat, int] | None = None
     signatures: list[Signed]
     version: int
-    versions: list[Version]
+    versions: list[SheetVersion]
     head: str

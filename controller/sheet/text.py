@@ -15,32 +15,37 @@ from controller.rules.seats import SIDES as BOTH
 from controller.rules.words import Words
 from controller.sheet.form import (
     BigTwoLine,
+    CardPassed,
     DealLine,
     Outcome,
-    Passed,
     ScoreSheet,
     Signed,
 )
-from controller.sheet.words import LABELS, confirmed, reason, rules_words
+from controller.sheet.words import SHEET_LABELS, confirmed, reason, rules_words
 from controller.signer_names import whose
 
 WIDTH = 80
 """Cells of the longest line: it fits a terminal and a sheet of paper."""
 
 _INDENT = "    "
-_BLANK = "____________________"
-_NAMED = {
+_SIGNATURE_BLANK = "____________________"
+_SEAT_NAMES = {
     "N": Words("North", "北"),
     "W": Words("West", "西"),
     "S": Words("South", "南"),
     "E": Words("East", "东"),
 }
-_SEAT = {"N": Words("N", "北"), "W": Words("W", "西"), "S": Words("S", "南"), "E": Words("E", "东")}
-_HASH = 16
+_SEAT_LETTERS = {
+    "N": Words("N", "北"),
+    "W": Words("W", "西"),
+    "S": Words("S", "南"),
+    "E": Words("E", "东"),
+}
+_HASH_DIGITS = 16
 """Digits of a hash or a journal's head that are printed."""
 
 
-def sheet_text(sheet: Mapping[str, Any], language: Language) -> str:
+def render_sheet(sheet: Mapping[str, Any], language: Language) -> str:
     """Return the page of a sheet (sheet_view.sheet).
 
     Raises msgspec.ValidationError, a ValueError, for what is no sheet.
@@ -56,78 +61,84 @@ class _Page:
         self._sheet, self._language = sheet, language
 
     def lines(self) -> Iterator[str]:
-        title = self._("title_big_two" if self._sheet.game == "bigtwo" else "title")
+        title = self._label("title_big_two" if self._sheet.game == "bigtwo" else "title")
         yield " " * ((WIDTH - cells(title)) // 2) + title
         yield "─" * WIDTH
-        yield from self._head()
+        yield from self._header()
         yield "─" * WIDTH
-        yield from self._hands() if self._sheet.game == "bigtwo" else self._deals()
+        yield from self._big_two_table() if self._sheet.game == "bigtwo" else self._deal_table()
         yield "─" * WIDTH
-        yield from self._between()
+        yield from self._corrections_and_notes()
         yield from self._result()
         yield "─" * WIDTH
         yield from self._signatures()
 
-    def _(self, label: str) -> str:
-        return self._in(LABELS[label])
+    def _label(self, label: str) -> str:
+        return self._in_language(SHEET_LABELS[label])
 
-    def _in(self, words: Words) -> str:
+    def _in_language(self, words: Words) -> str:
         return words.zh if self._language == "zh" else words.en
 
-    def _seat(self, seat: Seat) -> str:
-        return self._in(_SEAT[seat])
+    def _seat_letter(self, seat: Seat) -> str:
+        return self._in_language(_SEAT_LETTERS[seat])
 
-    def _named(self, seats: Sequence[Seat]) -> str:
+    def _seat_names(self, seats: Sequence[Seat]) -> str:
         """Seats in running words: a column alone has their letters."""
-        return self._("between_seats").join(self._in(_NAMED[seat]) for seat in seats)
+        return self._label("between_seats").join(
+            self._in_language(_SEAT_NAMES[seat]) for seat in seats
+        )
 
-    def _pair(self, label: str, value: object) -> str:
-        return f"{self._(label)} {value}"
+    def _labelled(self, label: str, value: object) -> str:
+        return f"{self._label(label)} {value}"
 
     # -- the head --------------------------------------------------------------
 
-    def _head(self) -> Iterator[str]:
+    def _header(self) -> Iterator[str]:
         sheet = self._sheet
         yield from packed(
             [
-                self._pair("event", sheet.event),
-                self._pair("round", sheet.round),
-                self._pair("match", f"{sheet.match_no} ({sheet.match})"),
-                self._pair("table", f"{sheet.table_no} ({sheet.table})"),
-                self._("stage_" + sheet.stage),
+                self._labelled("event", sheet.event),
+                self._labelled("round", sheet.round),
+                self._labelled("match", f"{sheet.match_no} ({sheet.match})"),
+                self._labelled("table", f"{sheet.table_no} ({sheet.table})"),
+                self._label("stage_" + sheet.stage),
             ],
             WIDTH,
         )
-        rules = self._pair("rules", self._in(rules_words(sheet.rules)))
-        yield from packed([rules, self._pair("hash", sheet.rules.hash[:_HASH])], WIDTH)
+        rules = self._labelled("rules", self._in_language(rules_words(sheet.rules)))
+        yield from packed([rules, self._labelled("hash", sheet.rules.hash[:_HASH_DIGITS])], WIDTH)
         for side in BOTH:
             pair = sheet.pairs[side]
             people = [
-                f"{self._seat(seat)} {pair.players.get(seat, '—')}" for seat in ALL if seat in side
+                f"{self._seat_letter(seat)} {pair.players.get(seat, '—')}"
+                for seat in ALL
+                if seat in side
             ]
-            number = self._pair("pair", pair.id)
-            yield from packed([self._in(SIDES[side]), number, pair.name, *people], WIDTH)
+            number = self._labelled("pair", pair.id)
+            yield from packed([self._in_language(SIDES[side]), number, pair.name, *people], WIDTH)
         yield from packed(self._times(), WIDTH)
 
     def _times(self) -> list[str]:
         sheet = self._sheet
         parts = [
-            self._pair("start", sheet.start_at or "—"),
-            self._pair("end", sheet.end_at or "—"),
+            self._labelled("start", sheet.start_at or "—"),
+            self._labelled("end", sheet.end_at or "—"),
         ]
         if sheet.start_ms is not None and sheet.end_ms is not None:
-            parts.append(self._pair("took", _span(sheet.end_ms - sheet.start_ms)))
+            parts.append(self._labelled("took", _duration_text(sheet.end_ms - sheet.start_ms)))
         return parts
 
     # -- the deals -------------------------------------------------------------
 
-    def _deals(self) -> Iterator[str]:
+    def _deal_table(self) -> Iterator[str]:
         points = any(line.points and any(line.points.values()) for line in self._sheet.deals)
-        heads = [self._(name) for name in _COLUMNS] + ([self._("points")] if points else [])
-        rows = [self._deal(line, points) for line in self._sheet.deals]
+        heads = [self._label(name) for name in _COLUMNS] + (
+            [self._label("points")] if points else []
+        )
+        rows = [self._deal_row(line, points) for line in self._sheet.deals]
         yield from _table(heads, rows, [self._remarks(line) for line in self._sheet.deals])
 
-    def _deal(self, line: DealLine, points: bool) -> list[str]:
+    def _deal_row(self, line: DealLine, points: bool) -> list[str]:
         levels = line.levels or {}
         mark = "*" if line.corrected else "" if line.counts else "×"
         ours = f"{line.points['NS']}:{line.points['EW']}" if line.points else ""
@@ -138,20 +149,21 @@ class _Page:
             "—" if line.gain is None else f"+{line.gain}" if line.gain >= 0 else str(line.gain),
             levels.get("NS", "—"),
             levels.get("EW", "—"),
-            self._("anti") if line.anti else self._passed(line.tribute),
-            self._passed(line.returns),
+            self._label("anti") if line.anti else self._cards_passed(line.tribute),
+            self._cards_passed(line.returns),
             *([ours] if points else []),
         ]
 
     def _places(self, line: DealLine) -> list[str]:
         """The four places; of a double-down the losers have none."""
-        there = [self._seat(seat) for seat in line.outcome.order]
+        there = [self._seat_letter(seat) for seat in line.outcome.order]
         return [*there, *["—"] * (4 - len(there))]
 
-    def _passed(self, cards: Sequence[Passed]) -> str:
-        return self._("list").join(
-            f"{self._seat(one.giver)}→{self._seat(one.to)}"
-            f"{self._('before_card')}{one.card or self._('hidden' if one.secret else 'untold')}"
+    def _cards_passed(self, cards: Sequence[CardPassed]) -> str:
+        return self._label("list").join(
+            f"{self._seat_letter(one.giver)}→{self._seat_letter(one.to)}"
+            f"{self._label('before_card')}"
+            f"{one.card or self._label('hidden' if one.secret else 'untold')}"
             for one in cards
         )
 
@@ -159,94 +171,100 @@ class _Page:
         """What the columns have no room for."""
         told = []
         if line.outcome.forfeited_by is not None:
-            told.append(self._outcome(line.outcome))
+            told.append(self._outcome_text(line.outcome))
         if line.leader is not None:
-            told.append(self._pair("leader", self._named([line.leader])))
+            told.append(self._labelled("leader", self._seat_names([line.leader])))
         if line.turned_up is not None:
-            told.append(self._pair("turned_up", line.turned_up))
+            told.append(self._labelled("turned_up", line.turned_up))
         if line.cut is not None:
-            cutter = self._named([line.cutter] if line.cutter else [])
-            told.append(self._pair("cut", f"{cutter} {line.cut}"))
+            cutter = self._seat_names([line.cutter] if line.cutter else [])
+            told.append(self._labelled("cut", f"{cutter} {line.cut}"))
         flags = {
             "uncut": line.uncut,
             "by_hand": line.by_hand,
             "extra": line.extra,
             "void": not line.counts,
         }
-        told += [self._(name) for name, holds in flags.items() if holds]
+        told += [self._label(name) for name, holds in flags.items() if holds]
         if line.misdeals:
-            told.append(self._pair("misdeals", line.misdeals))
+            told.append(self._labelled("misdeals", line.misdeals))
         if line.dead:
-            told.append(self._pair("dead", self._named(line.dead)))
+            told.append(self._labelled("dead", self._seat_names(line.dead)))
         if line.written:
-            told.append(self._pair("written", f"{line.written['NS']}:{line.written['EW']}"))
+            told.append(self._labelled("written", f"{line.written['NS']}:{line.written['EW']}"))
         told += [
-            f"{self._in(SIGNERS[one.seat or one.side])} "
-            f"{self._in(Words(one.penalty_en, one.penalty_zh))}"
+            f"{self._in_language(SIGNERS[one.seat or one.side])} "
+            f"{self._in_language(Words(one.penalty_en, one.penalty_zh))}"
             f"{' ' + one.article if one.article else ''}"
-            f"{self._('overturned') if one.overturned else ''}"
+            f"{self._label('overturned') if one.overturned else ''}"
             for one in line.penalties
         ]
-        return self._("comma").join(told)
+        return self._label("comma").join(told)
 
-    def _hands(self) -> Iterator[str]:
-        heads = [self._("deal"), *(self._seat(seat) for seat in ALL), self._("total")]
-        rows = [self._hand(line) for line in self._sheet.hands]
+    def _big_two_table(self) -> Iterator[str]:
+        heads = [
+            self._label("deal"),
+            *(self._seat_letter(seat) for seat in ALL),
+            self._label("total"),
+        ]
+        rows = [self._big_two_row(line) for line in self._sheet.hands]
         yield from _table(heads, rows, [self._told(line) for line in self._sheet.hands])
 
-    def _hand(self, line: BigTwoLine) -> list[str]:
+    def _big_two_row(self, line: BigTwoLine) -> list[str]:
         scores = [f"{line.left[seat]} ({line.scores[seat]:+d})" for seat in ALL]
         return [str(line.deal), *scores, " ".join(f"{line.totals[seat]:+d}" for seat in ALL)]
 
     def _told(self, line: BigTwoLine) -> str:
-        told = [self._pair("leader", self._named([line.leader]))]
-        told += [self._pair("opened", self._named(line.opened))] if line.opened else []
-        told += [self._pair("doubled", self._named(line.doubled))] if line.doubled else []
-        told += [self._("uncut")] if line.uncut else []
-        told += [self._("by_hand")] if line.by_hand else []
-        told += [self._pair("misdeals", line.misdeals)] if line.misdeals else []
-        return self._("comma").join(told)
+        told = [self._labelled("leader", self._seat_names([line.leader]))]
+        told += [self._labelled("opened", self._seat_names(line.opened))] if line.opened else []
+        told += [self._labelled("doubled", self._seat_names(line.doubled))] if line.doubled else []
+        told += [self._label("uncut")] if line.uncut else []
+        told += [self._label("by_hand")] if line.by_hand else []
+        told += [self._labelled("misdeals", line.misdeals)] if line.misdeals else []
+        return self._label("comma").join(told)
 
     # -- what stands below -------------------------------------------------------
 
-    def _between(self) -> Iterator[str]:
+    def _corrections_and_notes(self) -> Iterator[str]:
         sheet = self._sheet
         if sheet.corrections:
-            yield self._("corrections")
+            yield self._label("corrections")
         for one in sheet.corrections:
-            was, now = self._outcome(one.was), self._outcome(one.now)
+            was, now = self._outcome_text(one.was), self._outcome_text(one.now)
             stands = confirmed(one)
-            by = self._in(whose(one.by, one.entered_by))
-            yield from _hanging(
-                f"{self._pair('deal', one.deal)}: {was} → {now}, {self._('choice_' + one.choice)}, "
-                f"{by}: {self._in(reason(one))}"
-                f"{'' if stands is None else self._('comma') + self._in(stands)}"
+            by = self._in_language(whose(one.by, one.entered_by))
+            yield from _indented(
+                f"{self._labelled('deal', one.deal)}: {was} → {now}, "
+                f"{self._label('choice_' + one.choice)}, {by}: {self._in_language(reason(one))}"
+                f"{'' if stands is None else self._label('comma') + self._in_language(stands)}"
             )
         if sheet.notes:
-            yield self._("notes")
+            yield self._label("notes")
         for note in sheet.notes:
-            yield from _hanging(self._in(Words(note.en, note.zh)))
+            yield from _indented(self._in_language(Words(note.en, note.zh)))
 
-    def _outcome(self, outcome: Outcome) -> str:
+    def _outcome_text(self, outcome: Outcome) -> str:
         if outcome.forfeited_by is None:
-            return self._named(outcome.order)
-        return f"{self._in(SIDES[outcome.forfeited_by])}{self._('forfeits')}"
+            return self._seat_names(outcome.order)
+        return f"{self._in_language(SIDES[outcome.forfeited_by])}{self._label('forfeits')}"
 
     def _result(self) -> Iterator[str]:
         sheet, told = self._sheet, []
         if sheet.levels:
-            told.append(self._pair("levels", self._by_side(sheet.levels)))
+            told.append(self._labelled("levels", self._side_values(sheet.levels)))
         if sheet.verdict is not None:
             end = sheet.verdict
-            winner = self._in(SIDES[end.winner]) + " " if end.winner else ""
+            winner = self._in_language(SIDES[end.winner]) + " " if end.winner else ""
             told.append(
-                self._pair("verdict", f"{winner}({self._in(Words(end.how_en, end.how_zh))})")
+                self._labelled(
+                    "verdict", f"{winner}({self._in_language(Words(end.how_en, end.how_zh))})"
+                )
             )
         elif sheet.state == "open":
-            told.append(self._("open"))
+            told.append(self._label("open"))
         if sheet.totals:
-            scores = "  ".join(f"{self._seat(seat)} {sheet.totals[seat]:+d}" for seat in ALL)
-            told.append(self._pair("total", scores))
+            scores = "  ".join(f"{self._seat_letter(seat)} {sheet.totals[seat]:+d}" for seat in ALL)
+            told.append(self._labelled("total", scores))
         yield from packed(told, WIDTH)
         yield from packed(self._points(), WIDTH)
 
@@ -258,32 +276,37 @@ class _Page:
         for name in ("match_points", "level_points", "deal_points", "total"):
             numbers = getattr(score, name)
             if numbers is not None:
-                told.append(self._pair(name, self._by_side(numbers)))
-        labels = [self._in(all_keys()[key].label) for key in score.provisional]
+                told.append(self._labelled(name, self._side_values(numbers)))
+        labels = [self._in_language(all_keys()[key].label) for key in score.provisional]
         if labels:
-            told.append(f"{self._('provisional')}{self._('comma').join(labels)}")
+            told.append(f"{self._label('provisional')}{self._label('comma').join(labels)}")
         return told
 
-    def _by_side(self, numbers: Mapping[Any, object]) -> str:
-        return "  ".join(f"{self._in(SIDES[side])} {numbers[side]}" for side in BOTH)
+    def _side_values(self, numbers: Mapping[Any, object]) -> str:
+        return "  ".join(f"{self._in_language(SIDES[side])} {numbers[side]}" for side in BOTH)
 
     def _signatures(self) -> Iterator[str]:
         sheet = self._sheet
         for line in sheet.signatures:
-            duty = "" if line.duty is None else self._(line.duty)
-            who = self._in(SIGNERS[line.signer]) + duty
-            yield f"{self._('signature')} {who}: {self._signed(line)}"
+            duty = "" if line.duty is None else self._label(line.duty)
+            who = self._in_language(SIGNERS[line.signer]) + duty
+            yield f"{self._label('signature')} {who}: {self._signature_text(line)}"
         for version in sheet.versions:
-            names = [f"{self._in(SIGNERS[one.signer])} {one.person}" for one in version.signatures]
-            signed = self._("comma").join(names) or self._("unsigned")
-            rows = self._pair("sheet_rows", version.rows)
+            names = [
+                f"{self._in_language(SIGNERS[one.signer])} {one.person}"
+                for one in version.signatures
+            ]
+            signed = self._label("comma").join(names) or self._label("unsigned")
+            rows = self._labelled("sheet_rows", version.rows)
             yield from wrapped(
-                f"{self._pair('version', version.version)} ({rows}): {signed}", WIDTH
+                f"{self._labelled('version', version.version)} ({rows}): {signed}", WIDTH
             )
-        yield self._pair("head", sheet.head[:_HASH])
+        yield self._labelled("head", sheet.head[:_HASH_DIGITS])
 
-    def _signed(self, line: Signed) -> str:
-        return _BLANK if line.person is None else f"{line.person} ({self._('signed')})"
+    def _signature_text(self, line: Signed) -> str:
+        return (
+            _SIGNATURE_BLANK if line.person is None else f"{line.person} ({self._label('signed')})"
+        )
 
 
 def _table(heads: list[str], rows: list[list[str]], remarks: list[str]) -> Iterator[str]:
@@ -295,7 +318,7 @@ def _table(heads: list[str], rows: list[list[str]], remarks: list[str]) -> Itera
     for row, remark in zip(rows, remarks, strict=True):
         yield _row(row, widths, gap)
         if remark:
-            yield from _hanging(remark)
+            yield from _indented(remark)
 
 
 def _row(texts: Sequence[str], widths: Sequence[int], gap: str) -> str:
@@ -303,12 +326,12 @@ def _row(texts: Sequence[str], widths: Sequence[int], gap: str) -> str:
     return gap.join(padded).rstrip()
 
 
-def _hanging(text: str) -> Iterator[str]:
+def _indented(text: str) -> Iterator[str]:
     for line in wrapped(text, WIDTH - len(_INDENT)):
         yield _INDENT + line
 
 
-def _span(ms: int) -> str:
+def _duration_text(ms: int) -> str:
     """Return a time as hours, minutes and seconds."""
     minutes, seconds = divmod(ms // 1000, 60)
     hours, minutes = divmod(minutes, 60)

@@ -1,32 +1,32 @@
 """The words of a printed score sheet, in English and in Chinese."""
 
 from controller.rules.words import Words
-from controller.sheet.form import Correction, Rules
-from controller.signer_names import signed_words
+from controller.sheet.form import SheetCorrection, SheetRules
+from controller.signer_names import signer_words
 
 
-def rules_words(rules: Rules) -> Words:
+def rules_words(rules: SheetRules) -> Words:
     """Return what a rulebook is called, with what its event settles."""
     en, zh = ((rules.title_en, rules.event_en), (rules.title_zh, rules.event_zh))
     return Words(" · ".join(filter(None, en)), " · ".join(filter(None, zh)))
 
 
-def confirmed(one: Correction) -> Words | None:
+def confirmed(one: SheetCorrection) -> Words | None:
     """Return whether the chief has confirmed his word, in words; None: it was none by mouth."""
     if one.confirmed_by is not None:
-        by = signed_words(one.confirmed_by)
+        by = signer_words(one.confirmed_by)
         return Words(f"confirmed by {by.en}", f"{by.zh}已书面确认")
     if one.entered_by is None:
         return None
     return Words("not confirmed in writing yet", "待书面确认")
 
 
-def reason(one: Correction) -> Words:
+def reason(one: SheetCorrection) -> Words:
     """Return why a result was corrected: as a person wrote it, or the offence of its ruling."""
     return Words(one.reason, one.reason_zh or one.reason)
 
 
-LABELS: dict[str, Words] = {
+SHEET_LABELS: dict[str, Words] = {
     "title": Words("Guandan score sheet", "掼蛋记分表"),
     "title_big_two": Words("Big Two score sheet (practice)", "锄大地记分表(练习)"),
     "event": Words("Event", "比赛"),

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from controller.machine.lasting import LastingMachine
+from controller.machine.lasting import MachineSupervisor
 from controller.machine.machine import Machine
 from controller.messages import Seat
 from drivers.panel import HOLD_S, SETTLE_S, PanelPins
-from sim.contacts import Contacts
-from sim.inproc import InprocTable
+from sim.contacts import PanelContacts
+from sim.inproc import HardwareInProcess
 from sim.mechanics.people import People
 from sim.mechanics.truth import Truth
 from sim.pins import ContactsFactory
@@ -32,9 +32,9 @@ SEAT_NAMES: Mapping[Seat, str] = {"N": "north", "W": "west", "S": "south", "E": 
 class AtTable:
     """A table in process as the people at it have it."""
 
-    sim: InprocTable
-    lasting: LastingMachine
-    _contacts: Contacts | None = field(default=None, init=False)
+    sim: HardwareInProcess
+    lasting: MachineSupervisor
+    _contacts: PanelContacts | None = field(default=None, init=False)
 
     @property
     def machine(self) -> Machine:
@@ -76,10 +76,10 @@ class AtTable:
             await self.seen(lambda truth: not (truth.hopper or truth.shuffler or truth.feeder))
         self.people.load(card_set)
 
-    async def panel(self) -> Contacts:
+    async def panel(self) -> PanelContacts:
         """Return the panel's contacts and lamps; the first time, wire the table's front to them."""
         if self._contacts is None:
-            contacts = self._contacts = Contacts(self.sim.world)
+            contacts = self._contacts = PanelContacts(self.sim.world)
 
             async def factory() -> object:
                 return ContactsFactory(contacts)

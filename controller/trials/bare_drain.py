@@ -15,20 +15,20 @@ import click
 import msgspec
 import zmq
 
-from controller.client.sockets import OF_A_HEARER, OPTIONS, let_open_many_files
+from controller.client.sockets import SOCKET_OPTIONS, SUBSCRIBER_OPTIONS, raise_open_file_limit
 from controller.messages import State
-from controller.trials.feeds import FeedAt
+from controller.trials.feeds import FeedAddress
 
 TICK_S = 0.05
-_LOOK_S = 0.005
-_MOST_SOCKETS = 4_096
+_LOOK_INTERVAL_S = 0.005
+_MAX_SOCKETS = 4_096
 
 
-async def drain(feeds: list[FeedAt]) -> None:
+async def drain(feeds: list[FeedAddress]) -> None:
     """Hear all feeds until cancelled; say so once each of them was heard."""
     decoder = msgspec.json.Decoder(State)
-    sockets = _opened(feeds, _context())
-    selector = _watching(sockets)
+    sockets = _opened(feeds, _make_context())
+    selector = _make_selector(sockets)
     for socket in sockets:
         _read(socket, decoder)
     heard: set[str] = set()
@@ -43,14 +43,14 @@ async def drain(feeds: list[FeedAt]) -> None:
 
 
 @contextmanager
-def joined(feeds: Sequence[FeedAt]) -> Iterator[None]:
+def joined(feeds: Sequence[FeedAddress]) -> Iterator[None]:
     """Open a line to each feed for the block, which begins once each has brought a message."""
-    context = _context()
+    context = _make_context()
     sockets = silent = _opened(feeds, context)
-    selector = _watching(sockets)
+    selector = _make_selector(sockets)
     try:
-        while silent := [socket for socket in silent if not _has_come(socket)]:
-            selector.select(_LOOK_S)
+        while silent := [socket for socket in silent if not _has_message(socket)]:
+            selector.select(_LOOK_INTERVAL_S)
         yield
     finally:
         selector.close()
@@ -59,19 +59,19 @@ def joined(feeds: Sequence[FeedAt]) -> Iterator[None]:
         context.term()
 
 
-def _context() -> "zmq.Context[zmq.Socket[bytes]]":
-    let_open_many_files()
+def _make_context() -> "zmq.Context[zmq.Socket[bytes]]":
+    raise_open_file_limit()
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    context.set(zmq.MAX_SOCKETS, _MOST_SOCKETS)
+    context.set(zmq.MAX_SOCKETS, _MAX_SOCKETS)
     return context
 
 
-def _opened(feeds: Sequence[FeedAt], context: "zmq.Context[zmq.Socket[bytes]]") -> list[Any]:
+def _opened(feeds: Sequence[FeedAddress], context: "zmq.Context[zmq.Socket[bytes]]") -> list[Any]:
     sockets = []
     public, secret = zmq.curve_keypair()
     for one in feeds:
         socket: Any = context.socket(zmq.SUB)
-        for option, value in (OPTIONS | OF_A_HEARER).items():
+        for option, value in (SOCKET_OPTIONS | SUBSCRIBER_OPTIONS).items():
             socket.setsockopt(option, value)
         socket.curve_serverkey = one.server_key.encode()
         socket.curve_publickey, socket.curve_secretkey = public, secret
@@ -81,7 +81,7 @@ def _opened(feeds: Sequence[FeedAt], context: "zmq.Context[zmq.Socket[bytes]]") 
     return sockets
 
 
-def _watching(sockets: Sequence[Any]) -> selectors.BaseSelector:
+def _make_selector(sockets: Sequence[Any]) -> selectors.BaseSelector:
     """Return what watches sockets, with each as its data."""
     selector = selectors.DefaultSelector()
     for socket in sockets:
@@ -89,14 +89,14 @@ def _watching(sockets: Sequence[Any]) -> selectors.BaseSelector:
     return selector
 
 
-def _has_come(socket: Any) -> bool:
+def _has_message(socket: Any) -> bool:
     return bool(socket.getsockopt(zmq.EVENTS) & zmq.POLLIN)
 
 
 def _read(socket: Any, decoder: "msgspec.json.Decoder[State]") -> list[str]:
     """Read and decode what has come; return whose states it was."""
     told = []
-    while _has_come(socket):
+    while _has_message(socket):
         topic, body = socket.recv_multipart(zmq.NOBLOCK)
         if topic.startswith(b"state/"):
             told.append(decoder.decode(body).table)
@@ -104,4 +104,4 @@ def _read(socket: Any, decoder: "msgspec.json.Decoder[State]") -> list[str]:
 
 
 if __name__ == "__main__":
-    asyncio.run(drain(msgspec.json.decode(sys.stdin.readline(), type=list[FeedAt])))
+    asyncio.run(drain(msgspec.json.decode(sys.stdin.readline(), type=list[FeedAddress])))

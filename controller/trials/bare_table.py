@@ -6,14 +6,14 @@ No journal, no state, no gateway: what a card costs by its line and its decision
 import asyncio
 
 from controller.deal.attempt import Attempt
-from controller.deal.sightings import Begun, Settled
-from controller.machine.dealing import Dealing
-from controller.machine.sightings import Sightings
+from controller.deal.sightings import BothBegan, Settled
+from controller.machine.dealing import CardLoop
+from controller.machine.sightings import BoardObservations
 from controller.rules.profile import Profile
 from controller.vault.vault import Vault
 from drivers.dealer import Dealer
 from drivers.errors import DriverError
-from drivers.events import Code, Event, Read, StoppedBy
+from drivers.events import BoardStopReason, Code, Event, Read
 from drivers.link.link import Link
 from drivers.link.port import Port
 from drivers.reader import Reader
@@ -40,15 +40,15 @@ class BareTable:
         Raises DriverError where a board refuses, or is lost: nothing here begins again.
         """
         ended: asyncio.Future[Attempt] = asyncio.get_running_loop().create_future()
-        sightings = Sightings(number)
-        dealing = Dealing(
+        sightings = BoardObservations(number)
+        dealing = CardLoop(
             number,
             sequence,
             self._profile.shuffles(1),
             dealer=self.dealer.link.post,
             reader=self.reader.link.post,
             stop=self.dealer.stop,
-            on_check=lambda: dealing.see(_right(dealing.attempt)),
+            on_check=lambda: dealing.see(_passing_check(dealing.attempt)),
             on_alone=lambda index: dealing.alone(index),
             on_end=ended.set_result,
             on_change=lambda: None,
@@ -59,7 +59,7 @@ class BareTable:
                 dealing.see(self._vault.read(event))
 
         def on_event(event: Event) -> None:
-            if event.code is Code.STOPPED and event.place == StoppedBy.HOST_SILENT:
+            if event.code is Code.STOPPED and event.place == BoardStopReason.HOST_SILENT:
                 dealing.resume()
             elif (seen := sightings.of(event)) is not None:
                 dealing.told(seen)
@@ -76,7 +76,7 @@ class BareTable:
             for board in (self.reader, self.dealer):
                 await board.begin(number, self._profile.deck.cards, self._profile.hand)
             self._vault.begin(number)
-            dealing.see(Begun())
+            dealing.see(BothBegan())
             return await ended
         finally:
             self.dealer.on_event = self.reader.on_event = lambda event: None
@@ -90,7 +90,7 @@ class BareTable:
             board.link.close()
 
 
-def _right(attempt: Attempt) -> Settled:
+def _passing_check(attempt: Attempt) -> Settled:
     """Answer the final check: only the time it took is asked here."""
     ledger = attempt.ledger
     n, w, s, e, _ = ledger.landed().values()

@@ -8,15 +8,15 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from controller.trials.feeds import FeedAt, Said
+from controller.trials.feeds import FeedAddress, Said
 from controller.trials.hall import HallError, end_program, start_program
 
-_LINE: Final = 1 << 28
+_MAX_LINE_BYTES: Final = 1 << 28
 
 Shape = TypeVar("Shape")
 
 
-class Beside:
+class HelperProcess:
     """A process that answers lines with lines of JSON."""
 
     def __init__(self, process: asyncio.subprocess.Process, what: str) -> None:
@@ -44,18 +44,18 @@ class Beside:
 @asynccontextmanager
 async def beside(
     module: str, *words: str, env: Mapping[str, str] | None = None
-) -> AsyncIterator[Beside]:
+) -> AsyncIterator[HelperProcess]:
     """Run a module of the trials as a process for the block; `env` goes on top of this one's."""
     process = await start_program(
         *words,
         module=f"controller.trials.{module}",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        limit=_LINE,
+        limit=_MAX_LINE_BYTES,
         env={**os.environ, **(env or {})},
     )
     try:
-        yield Beside(process, module)
+        yield HelperProcess(process, module)
     finally:
         await end_program(process)
 
@@ -63,7 +63,7 @@ async def beside(
 class Feeds:
     """The process of the simulated feeds, and where they are."""
 
-    def __init__(self, process: Beside, at: list[FeedAt]) -> None:
+    def __init__(self, process: HelperProcess, at: list[FeedAddress]) -> None:
         self._process, self.at = process, at
 
     async def quiet(self) -> Said:
@@ -72,7 +72,7 @@ class Feeds:
 
 
 @asynccontextmanager
-async def feeds_beside(
+async def run_feeds(
     count: int, per_s: float, *, callers: int = 0, past: int = 0
 ) -> AsyncIterator[Feeds]:
     """Serve so many simulated feeds for the block, of so many states a second each.
@@ -82,4 +82,4 @@ async def feeds_beside(
     words = {"count": count, "per-s": per_s, "callers": callers, "past": past}
     told = [word for name, value in words.items() for word in (f"--{name}", str(value))]
     async with beside("feeds", *told) as process:
-        yield Feeds(process, await process.told(list[FeedAt]))
+        yield Feeds(process, await process.told(list[FeedAddress]))

@@ -16,34 +16,34 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_table_keys
 from controller.messages import Role
-from controller.roster import CLIENTS
-from controller.trials.beside import Beside, Feeds, beside, feeds_beside
+from controller.roster import CLIENTS_FOLDER
+from controller.trials.beside import Feeds, HelperProcess, beside, run_feeds
 from controller.trials.costs import costs
-from controller.trials.feeds import Called, FeedAt
+from controller.trials.feeds import CallChange, FeedAddress
 from controller.trials.hall import HallError, memory_folder
-from controller.trials.hall_console import RunningConsole, area_of
-from controller.trials.pixels import Drawn, Heap, Seen, lacking
-from controller.trials.watched import Memory, Times, memory, times, until_drawn_ms
+from controller.trials.hall_console import ConsoleProcess, area_of
+from controller.trials.pixels import DrawnChange, PageHeap, Seen, lacking
+from controller.trials.watched import Memory, Times, draw_delays_ms, memory, times
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 CALLERS: Final = 8
 SETTLE_S: Final = 3.0
-SAMPLE_S: Final = 10.0
+SAMPLE_INTERVAL_S: Final = 10.0
 """How often memory is looked at, and what was drawn is taken from the pages."""
-TELL_S: Final = 60.0
+PROGRESS_INTERVAL_S: Final = 60.0
 """How often it is told how far it is; for that the pages throw away what nothing holds, too."""
 ALONE_S: Final = 20.0
-_LEAST_S: Final = 2.0
-_PATIENCE_S: Final = 60.0
-_LOOK_S: Final = 5.0
-_LOOKS: Final = 60
+_MIN_ALONE_S: Final = 2.0
+_START_TIMEOUT_S: Final = 60.0
+_ARCHIVE_CHECK_INTERVAL_S: Final = 5.0
+_MAX_ARCHIVE_CHECKS: Final = 60
 _PIN: Final = "271828"
 
-Tell = Callable[[str], None]
+ReportProgress = Callable[[str], None]
 """Takes a line for people: what is being done, and how far it is."""
 
 
@@ -58,7 +58,7 @@ class Load(msgspec.Struct, frozen=True):
     @property
     def alone_s(self) -> float:
         """How long it is watched alone, behind that."""
-        return max(_LEAST_S, min(ALONE_S, self.seconds / 2))
+        return max(_MIN_ALONE_S, min(ALONE_S, self.seconds / 2))
 
 
 class Phase(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ class Phase(msgspec.Struct, frozen=True):
     memory: Memory
 
 
-class OnPages(msgspec.Struct, frozen=True, kw_only=True):
+class PageFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What the pages showed, with browsers. `reloads`: of pages, by themselves.
 
     `bare`: of a bare page in the same browser, at the same time; times are None where nothing was
@@ -94,7 +94,7 @@ class Console(msgspec.Struct, frozen=True, kw_only=True):
 
     load: Load
     with_browsers: Phase
-    pages: OnPages | None
+    pages: PageFigures | None
     alone: Phase
     floor_cores: float
     states_per_s: float
@@ -109,25 +109,27 @@ class Console(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-async def console_load(load: Load, tell: Tell = lambda line: None) -> Console:
+async def console_load(load: Load, tell: ReportProgress = lambda line: None) -> Console:
     """Put a console under a load and return what it cost. Raises HallError."""
     if load.browsers and (what := lacking()) is not None:
         raise HallError(f"no pixels are measured: {what}")
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         tell(f"opening {load.feeds} feeds of {load.per_s:g} states a second, and the console")
-        async with feeds_beside(load.feeds, load.per_s, callers=CALLERS) as feeds:
-            console = _configured(folder, feeds.at)
+        async with run_feeds(load.feeds, load.per_s, callers=CALLERS) as feeds:
+            console = _configure_console(folder, feeds.at)
             try:
                 await console.start()
-                return await _watched(load, console, feeds, tell)
+                return await _measure_phases(load, console, feeds, tell)
             finally:
                 await console.stop()
 
 
-def _configured(folder: Path, at: Sequence[FeedAt]) -> RunningConsole:
+def _configure_console(folder: Path, at: Sequence[FeedAddress]) -> ConsoleProcess:
     """Write the configuration of a console over feeds, with keys of its own."""
-    create_keys(folder)
-    lines = [f'[console]\nname = "bench"\nlisten = "127.0.0.1:0"\nkeys = "{folder / CLIENTS}"\n']
+    create_table_keys(folder)
+    lines = [
+        f'[console]\nname = "bench"\nlisten = "127.0.0.1:0"\nkeys = "{folder / CLIENTS_FOLDER}"\n'
+    ]
     for number, one in enumerate(at):
         lines.append(
             f'[[tables]]\nid = "{one.id}"\narea = "{area_of(number)}"\nfeed = "{one.feed}"\n'
@@ -135,14 +137,16 @@ def _configured(folder: Path, at: Sequence[FeedAt]) -> RunningConsole:
         )
     config = folder / "console.toml"
     config.write_text("\n".join(lines), encoding="utf-8")
-    return RunningConsole(config)
+    return ConsoleProcess(config)
 
 
-async def _watched(load: Load, console: RunningConsole, feeds: Feeds, tell: Tell) -> Console:
+async def _measure_phases(
+    load: Load, console: ConsoleProcess, feeds: Feeds, tell: ReportProgress
+) -> Console:
     assert console.process is not None
-    watch = _Watch(console.process.pid, tell)
-    with_browsers, looked = await _with_browsers(load, console, watch)
-    alone, floor_cores = await _alone(load.alone_s, feeds.at, watch)
+    watch = _PhaseTimer(console.process.pid, tell)
+    with_browsers, looked = await _measure_with_browsers(load, console, watch)
+    alone, floor_cores = await _measure_alone(load.alone_s, feeds.at, watch)
     said = await feeds.quiet()
     events = sum(said.events.values())
     tell(f"waiting until the archive has all {events} events")
@@ -154,18 +158,18 @@ async def _watched(load: Load, console: RunningConsole, feeds: Feeds, tell: Tell
         floor_cores=floor_cores,
         states_per_s=round(said.states / said.seconds, 1),
         events=events,
-        lost=await _lost(console.folder / "console.db", events),
+        lost=await _count_lost_events(console.folder / "console.db", events),
     )
 
 
-class _Looked:
+class _PageWatch:
     """What is seen on the pages, taken little by little, so that none of them has to keep it."""
 
-    def __init__(self, helper: Beside) -> None:
+    def __init__(self, helper: HelperProcess) -> None:
         self._helper = helper
-        self._drawn: list[Drawn] = []
+        self._drawn: list[DrawnChange] = []
         self._bare_ms: list[float] = []
-        self._heaps: list[tuple[float, Heap]] = []
+        self._heaps: list[tuple[float, PageHeap]] = []
         self._reloads = 0
 
     async def begin(self) -> None:
@@ -183,8 +187,8 @@ class _Looked:
 
     async def heap(self, at_s: float) -> float:
         """Look at what the pages hold; return what the scripts of one do, in MiB."""
-        seen = await self._helper.answer(b"heaps", list[Heap])
-        one = Heap(
+        seen = await self._helper.answer(b"heaps", list[PageHeap])
+        one = PageHeap(
             mean(page.mib for page in seen),
             round(mean(page.nodes for page in seen)),
             round(mean(page.listeners for page in seen)),
@@ -192,11 +196,11 @@ class _Looked:
         self._heaps.append((at_s, one))
         return one.mib
 
-    def pages(self, called: Sequence[Called]) -> OnPages:
+    def pages(self, called: Sequence[CallChange]) -> PageFigures:
         """Return what was seen, beside who called when."""
         first, last = self._heaps[0][1], self._heaps[-1][1]
-        return OnPages(
-            drawn=times(until_drawn_ms(called, self._drawn)),
+        return PageFigures(
+            drawn=times(draw_delays_ms(called, self._drawn)),
             bare=times(self._bare_ms),
             reloads=self._reloads,
             heap=memory([(at_s, one.mib) for at_s, one in self._heaps]),
@@ -205,28 +209,28 @@ class _Looked:
         )
 
 
-class _Watch:
+class _PhaseTimer:
     """Watches a process, and tells how far it is."""
 
-    def __init__(self, pid: int, tell: Tell) -> None:
+    def __init__(self, pid: int, tell: ReportProgress) -> None:
         self._pid, self.tell = pid, tell
 
-    async def phase(self, name: str, seconds: float, looked: _Looked | None = None) -> Phase:
+    async def phase(self, name: str, seconds: float, looked: _PageWatch | None = None) -> Phase:
         """Watch for so long; take meanwhile what is seen on the pages."""
-        self.tell(f"{name}: {_span(seconds)} to go, {_mib(self._pid):.1f} MiB")
+        self.tell(f"{name}: {_span_text(seconds)} to go, {_resident_mib(self._pid):.1f} MiB")
         if looked is not None:
             await looked.begin()
         loop, cpu_s, told_s = asyncio.get_running_loop(), _cpu_s(self._pid), 0.0
         began_s = loop.time()
-        samples = [(0.0, _mib(self._pid))]
+        samples = [(0.0, _resident_mib(self._pid))]
         while (passed_s := loop.time() - began_s) < seconds:
-            if passed_s - told_s >= TELL_S:
-                told_s += TELL_S
+            if passed_s - told_s >= PROGRESS_INTERVAL_S:
+                told_s += PROGRESS_INTERVAL_S
                 heap = "" if looked is None else f", a page {await looked.heap(passed_s):.2f}"
                 mib = f"{samples[-1][1]:.1f} MiB{heap}"
-                self.tell(f"{name}: {_span(seconds - passed_s)} to go, {mib}")
-            await asyncio.sleep(min(SAMPLE_S, max(0.0, seconds - (loop.time() - began_s))))
-            samples.append((loop.time() - began_s, _mib(self._pid)))
+                self.tell(f"{name}: {_span_text(seconds - passed_s)} to go, {mib}")
+            await asyncio.sleep(min(SAMPLE_INTERVAL_S, max(0.0, seconds - (loop.time() - began_s))))
+            samples.append((loop.time() - began_s, _resident_mib(self._pid)))
             if looked is not None:
                 await looked.take()
         cores = (_cpu_s(self._pid) - cpu_s) / (loop.time() - began_s)
@@ -235,9 +239,9 @@ class _Watch:
         return Phase(round(passed_s, 1), round(cores, 4), memory(samples))
 
 
-async def _with_browsers(
-    load: Load, console: RunningConsole, watch: _Watch
-) -> tuple[Phase, _Looked | None]:
+async def _measure_with_browsers(
+    load: Load, console: ConsoleProcess, watch: _PhaseTimer
+) -> tuple[Phase, _PageWatch | None]:
     """Return the first phase, and what was seen on the pages where there are any."""
     if not load.browsers:
         await asyncio.sleep(SETTLE_S)
@@ -251,16 +255,18 @@ async def _with_browsers(
     async with beside("pixels", *words, env={"TMPDIR": str(own)}) as helper:
         await helper.told(dict[str, str])  # they are open
         await asyncio.sleep(SETTLE_S)
-        looked = _Looked(helper)
+        looked = _PageWatch(helper)
         phase = await watch.phase(f"with {load.browsers} browsers", load.seconds, looked)
     return phase, looked
 
 
-async def _alone(seconds: float, at: Sequence[FeedAt], watch: _Watch) -> tuple[Phase, float]:
+async def _measure_alone(
+    seconds: float, at: Sequence[FeedAddress], watch: _PhaseTimer
+) -> tuple[Phase, float]:
     """Return the phase of a console alone, and the share of a bare process over the same time."""
     async with beside("bare_drain") as bare:
         bare.ask(msgspec.json.encode(list(at)))
-        async with asyncio.timeout(_PATIENCE_S):
+        async with asyncio.timeout(_START_TIMEOUT_S):
             await bare.told(dict[str, str])  # it hears them all
         loop, pid = asyncio.get_running_loop(), bare.process.pid
         began_s, cpu_s = loop.time(), _cpu_s(pid)
@@ -268,19 +274,19 @@ async def _alone(seconds: float, at: Sequence[FeedAt], watch: _Watch) -> tuple[P
         return phase, round((_cpu_s(pid) - cpu_s) / (loop.time() - began_s), 4)
 
 
-async def _lost(database: Path, events: int) -> int:
+async def _count_lost_events(database: Path, events: int) -> int:
     """Return how many events are not in the archive, once all are or nothing more comes there."""
     from controller.console.store.archive import open_engine
 
     engine = open_engine(f"sqlite:///{database}")
     now, kept = 0, -1
     try:
-        for _ in range(_LOOKS):
+        for _ in range(_MAX_ARCHIVE_CHECKS):
             now = _count(engine)
             if now in (kept, events):
                 break
             kept = now
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_ARCHIVE_CHECK_INTERVAL_S)
     finally:
         engine.dispose()
     return events - now
@@ -295,13 +301,13 @@ def _count(engine: "Engine") -> int:
         return int(base.scalar(select(func.count()).select_from(EVENTS)) or 0)
 
 
-def _span(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 2 * TELL_S else f"{seconds / 60:.0f} min"
+def _span_text(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * PROGRESS_INTERVAL_S else f"{seconds / 60:.0f} min"
 
 
 def _cpu_s(pid: int) -> float:
     return sum(cost.cpu_s for cost in costs(pid).values())
 
 
-def _mib(pid: int) -> float:
+def _resident_mib(pid: int) -> float:
     return sum(cost.rss_mib for cost in costs(pid).values())

@@ -13,7 +13,7 @@ _PROC = Path("/proc")
 _MIB = 1024.0
 
 
-class Cost(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessCost(msgspec.Struct, frozen=True, kw_only=True):
     """One kind of process: how many there are, and what all of them together take.
 
     `cpu_s`: processor time since they began; `rss_mib`: what lies in memory, shared pages
@@ -26,20 +26,20 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     pss_mib: float
 
 
-def costs(root: int) -> dict[str, Cost]:
+def costs(root: int) -> dict[str, ProcessCost]:
     """Return what the process `root` and all that it started cost so far, by kind.
 
     Kinds are the words after `dealtable`: `demo`, `sim`, `run`, `run machine`, `run gateway`;
     a board's process is a `board`. One that ends meanwhile is left out.
     """
     found: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
-    for pid in _family(root):
+    for pid in _process_tree(root):
         try:
-            found[_kind(pid)].append((_cpu_s(pid), *_memory_mib(pid)))
+            found[_process_kind(pid)].append((_cpu_s(pid), *_memory_mib(pid)))
         except (OSError, IndexError, KeyError):
             continue
     return {
-        kind: Cost(
+        kind: ProcessCost(
             processes=len(rows),
             cpu_s=round(sum(row[0] for row in rows), 3),
             rss_mib=round(sum(row[1] for row in rows), 1),
@@ -52,9 +52,9 @@ def costs(root: int) -> dict[str, Cost]:
 def processes(root: int) -> dict[str, int]:
     """Return the pid of what the process `root` started, by kind: the last one of each."""
     found: dict[str, int] = {}
-    for pid in _family(root):
+    for pid in _process_tree(root):
         with suppress(OSError, IndexError):  # it ended meanwhile
-            found[_kind(pid)] = int(pid)
+            found[_process_kind(pid)] = int(pid)
     return found
 
 
@@ -63,13 +63,15 @@ def resident_mib(pid: int) -> float:
     return _memory_mib(pid)[0]
 
 
-def to_disk_kib(pid: int) -> float:
+def written_kib(pid: int) -> float:
     """Return what a process has had written to disks since it began."""
     rows = (_PROC / str(pid) / "io").read_text().splitlines()
     return int(dict(row.split(": ") for row in rows)["write_bytes"]) / _MIB
 
 
-def since(before: Mapping[str, Cost], now: Mapping[str, Cost]) -> dict[str, Cost]:
+def since(
+    before: Mapping[str, ProcessCost], now: Mapping[str, ProcessCost]
+) -> dict[str, ProcessCost]:
     """Return `now` with the processor time alone that was used since `before`."""
     return {
         kind: msgspec.structs.replace(
@@ -79,7 +81,7 @@ def since(before: Mapping[str, Cost], now: Mapping[str, Cost]) -> dict[str, Cost
     }
 
 
-def _family(pid: int) -> Iterator[int]:
+def _process_tree(pid: int) -> Iterator[int]:
     yield pid
     try:
         tasks = list((_PROC / str(pid) / "task").iterdir())
@@ -87,10 +89,10 @@ def _family(pid: int) -> Iterator[int]:
     except OSError:
         return
     for child in children:
-        yield from _family(int(child))
+        yield from _process_tree(int(child))
 
 
-def _kind(pid: int) -> str:
+def _process_kind(pid: int) -> str:
     words = (_PROC / str(pid) / "cmdline").read_text().split("\0")
     if "controller.cli" not in words and not words[1].endswith("dealtable"):
         return "board" if any("firmware.main" in word for word in words) else "other"

@@ -39,7 +39,7 @@ class Again(msgspec.Struct, frozen=True):
 
 def dealt_again(speed: float, deals: int) -> list[Again]:
     """Deal so often, `speed` times as fast as is real; return each deal. Raises HallError."""
-    return asyncio.run(_dealt_again(speed, deals))
+    return asyncio.run(_repeat_deals(speed, deals))
 
 
 def sequence_of(dealt: Dealt, cards: int) -> str:
@@ -48,13 +48,13 @@ def sequence_of(dealt: Dealt, cards: int) -> str:
     return sequence(commitment, seed, dealt.cut, cards)
 
 
-async def _dealt_again(speed: float, deals: int) -> list[Again]:
+async def _repeat_deals(speed: float, deals: int) -> list[Again]:
     found = []
     with tempfile.TemporaryDirectory() as folder:
         async with (
             hall(HallPlan(Path(folder) / "whole", speed=speed)) as (table,),
             players(table) as people,
-            _bare(HallPlan(Path(folder) / "bare", speed=speed)) as bare_s,
+            _run_bare_table(HallPlan(Path(folder) / "bare", speed=speed)) as bare_s,
         ):
             for _ in range(deals):
                 before = await metered(table)
@@ -66,7 +66,7 @@ async def _dealt_again(speed: float, deals: int) -> list[Again]:
 
 
 @asynccontextmanager
-async def _bare(plan: HallPlan) -> AsyncIterator[Callable[[str], Awaitable[float]]]:
+async def _run_bare_table(plan: HallPlan) -> AsyncIterator[Callable[[str], Awaitable[float]]]:
     """Give what deals a sequence at two boards of their own, and returns the seconds it took."""
     plan.state_dir.mkdir()
     with memory_folder() as runtime_dir:

@@ -29,9 +29,9 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import event_topic, state_topic
-from controller.cli.ending import ending_signals
+from controller.cli.ending import termination_signals
 from controller.cli.wall import wall, wall_ms
-from controller.client.sockets import OPTIONS, let_open_many_files
+from controller.client.sockets import SOCKET_OPTIONS, raise_open_file_limit
 from controller.messages import Call, Command, Event, Reply, State
 
 STEP_S: Final = 0.005
@@ -39,11 +39,11 @@ STEP_S: Final = 0.005
 DEAL: Final = 108
 _EXAMPLE: Final = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
 _SEQ, _FED, _TIME, _HEAD = 987_654_321, 123_454_321, "@time@", "@head@"
-_MOST_SOCKETS: Final = 16_384
-_KEPT, _AT_ONCE = 2_000, 200
+_MAX_SOCKETS: Final = 16_384
+_MAX_KEPT_EVENTS, _MAX_ANSWERED_EVENTS = 2_000, 200
 
 
-class FeedAt(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class FeedAddress(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Where one simulated feed is, and its public CURVE key in Z85."""
 
     id: str
@@ -52,7 +52,7 @@ class FeedAt(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     server_key: str
 
 
-class Called(msgspec.Struct, frozen=True, gc=False):
+class CallChange(msgspec.Struct, frozen=True, gc=False):
     """From `at_ms` (the wall's clock) on the table `id` said that somebody calls, or no more."""
 
     id: str
@@ -66,10 +66,10 @@ class Said(msgspec.Struct, frozen=True):
     seconds: float
     states: int
     events: dict[str, int]
-    called: list[Called]
+    called: list[CallChange]
 
 
-class Template:
+class StateTemplate:
     """A state in which number, time, cards fed and the journal's head are set anew each time."""
 
     def __init__(self, state: State) -> None:
@@ -89,7 +89,7 @@ class Template:
         return b"".join(part for pair in zip(self._fixed, between, strict=True) for part in pair)
 
 
-def example_state() -> State:
+def read_example_state() -> State:
     """Return the state that messages.md shows: a match in play."""
     page = Path(__file__).parents[1] / "messages.md"
     found = _EXAMPLE.search(page.read_text(encoding="utf-8"))
@@ -97,13 +97,13 @@ def example_state() -> State:
     return msgspec.json.decode(found[1], type=State)
 
 
-class Chain:
+class PublicEventChain:
     """A table's public entries, one behind the other; the newest can be asked for."""
 
     def __init__(self, state: State) -> None:
         """Begin behind nothing."""
         self._state = state
-        self._newest: deque[Event] = deque(maxlen=_KEPT)
+        self._newest: deque[Event] = deque(maxlen=_MAX_KEPT_EVENTS)
         self.n, self.head = 0, "0" * 64
 
     def grow(self, time: str) -> Event:
@@ -129,10 +129,10 @@ class Chain:
 
     def since(self, since: int) -> Sequence[Event]:
         """Return the first entries behind a number, of those that are still there."""
-        return [event for event in self._newest if event.n > since][:_AT_ONCE]
+        return [event for event in self._newest if event.n > since][:_MAX_ANSWERED_EVENTS]
 
 
-class SimFeed:
+class SimulatedFeed:
     """One table's two sockets, without a table behind. `at` says where they are.
 
     `head` gives the journal's, `events` answers what is asked for: the public entries behind a
@@ -149,23 +149,23 @@ class SimFeed:
         """Bind at free ports of this computer, or at those. Raises ZMQError."""
         self.id = state.table
         public, secret = keys or zmq.curve_keypair()
-        self._calm = Template(msgspec.structs.replace(state, calls=[]))
+        self._quiet_template = StateTemplate(msgspec.structs.replace(state, calls=[]))
         call = Call(seat="N", reason="button", since=state.time)
-        self._calling = Template(msgspec.structs.replace(state, calls=[call]))
+        self._calling_template = StateTemplate(msgspec.structs.replace(state, calls=[call]))
         self.calls = bool(state.calls)
-        self.chain = Chain(state)
+        self.chain = PublicEventChain(state)
         self._topic = state_topic(state.table).encode()
         self.seq = state.seq
         # Tables of a hall are not in step: each is at another card.
-        self._ahead = zlib.crc32(self.id.encode())
+        self._card_offset = zlib.crc32(self.id.encode())
         self.head: Callable[[], str] = lambda: self.chain.head
         self.events: Callable[[int], Sequence[Event]] = self.chain.since
         plain: zmq.Context[Any] = zmq.Context.shadow(
             context.underlying
         )  # asyncio's sockets send at a higher cost
-        self._feed = _bound(plain, zmq.PUB, secret, ports and ports[0])
-        self._commands = _bound(context, zmq.ROUTER, secret, ports and ports[1])
-        self.at = FeedAt(
+        self._feed = _bind_socket(plain, zmq.PUB, secret, ports and ports[0])
+        self._commands = _bind_socket(context, zmq.ROUTER, secret, ports and ports[1])
+        self.at = FeedAddress(
             id=state.table,
             feed=self._feed.getsockopt_string(zmq.LAST_ENDPOINT),
             commands=self._commands.getsockopt_string(zmq.LAST_ENDPOINT),
@@ -175,8 +175,8 @@ class SimFeed:
     def say(self, time: str) -> None:
         """Say the state once more, with the next number."""
         self.seq += 1
-        template = self._calling if self.calls else self._calm
-        fed = (self.seq + self._ahead) % (DEAL + 1)
+        template = self._calling_template if self.calls else self._quiet_template
+        fed = (self.seq + self._card_offset) % (DEAL + 1)
         self.send(self._topic, template.body(self.seq, time, fed, self.head()))
 
     def happened(self, event: Event) -> None:
@@ -204,7 +204,10 @@ class SimFeed:
 
 
 async def spread(
-    feeds: Sequence[SimFeed], per_s: float, act: Callable[[SimFeed], None], step_s: float = STEP_S
+    feeds: Sequence[SimulatedFeed],
+    per_s: float,
+    act: Callable[[SimulatedFeed], None],
+    step_s: float = STEP_S,
 ) -> None:
     """Let each feed act so many times a second, evenly spread, until cancelled."""
     loop = asyncio.get_running_loop()
@@ -235,7 +238,7 @@ async def serve(
     pace: Pace,
     now: Callable[[], str],
     now_ms: Callable[[], float],
-    on_open: Callable[[list[FeedAt]], None],
+    on_open: Callable[[list[FeedAddress]], None],
     quiet: asyncio.Event,
     on_quiet: Callable[[Said], None] = lambda said: None,
 ) -> None:
@@ -243,17 +246,17 @@ async def serve(
 
     Once it is to be `quiet` nothing more happens but states, and it says what did.
     """
-    called: list[Called] = []
+    called: list[CallChange] = []
 
-    def say(feed: SimFeed) -> None:
+    def say(feed: SimulatedFeed) -> None:
         feed.say(now())
 
-    def grow(feed: SimFeed) -> None:
+    def grow(feed: SimulatedFeed) -> None:
         feed.happened(feed.chain.grow(now()))
 
-    def call(feed: SimFeed) -> None:
+    def call(feed: SimulatedFeed) -> None:
         feed.calls = not feed.calls
-        called.append(Called(feed.id, now_ms(), feed.calls))
+        called.append(CallChange(feed.id, now_ms(), feed.calls))
         feed.say(now())
 
     loop = asyncio.get_running_loop()
@@ -263,10 +266,10 @@ async def serve(
                 feed.chain.grow(now())
         began_s, first = loop.time(), sum(feed.seq for feed in feeds)
         on_open([feed.at for feed in feeds])
-        async with _going(spread(feeds, pace.per_s, say)):
+        async with _run_tasks(spread(feeds, pace.per_s, say)):
             growing = spread(feeds, pace.events_per_s, grow)
             calling = spread(feeds[: pace.callers], pace.calls_per_s, call)
-            async with _going(growing, calling):
+            async with _run_tasks(growing, calling):
                 await quiet.wait()
             states, passed_s = sum(feed.seq for feed in feeds) - first, loop.time() - began_s
             on_quiet(Said(passed_s, states, {feed.id: feed.chain.n for feed in feeds}, called))
@@ -274,15 +277,15 @@ async def serve(
 
 
 @asynccontextmanager
-async def _opened(ids: Iterable[str]) -> AsyncIterator[list[SimFeed]]:
+async def _opened(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
     """Give a feed for each id, which answers what is asked for, for the block."""
-    let_open_many_files()
+    raise_open_file_limit()
     context = zmq.asyncio.Context()
-    context.set(zmq.MAX_SOCKETS, _MOST_SOCKETS)
-    state = example_state()
-    feeds = [SimFeed(context, msgspec.structs.replace(state, table=name)) for name in ids]
+    context.set(zmq.MAX_SOCKETS, _MAX_SOCKETS)
+    state = read_example_state()
+    feeds = [SimulatedFeed(context, msgspec.structs.replace(state, table=name)) for name in ids]
     try:
-        async with _going(*(feed.answer() for feed in feeds)):
+        async with _run_tasks(*(feed.answer() for feed in feeds)):
             yield feeds
     finally:
         for feed in feeds:
@@ -291,7 +294,7 @@ async def _opened(ids: Iterable[str]) -> AsyncIterator[list[SimFeed]]:
 
 
 @asynccontextmanager
-async def _going(*running: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def _run_tasks(*running: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     """Let these run for the block."""
     tasks = [asyncio.create_task(one) for one in running]
     try:
@@ -302,11 +305,11 @@ async def _going(*running: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _bound(
+def _bind_socket(
     context: "zmq.Context[Any]", kind: zmq.SocketType, secret: bytes, port: int | None
 ) -> Any:
     socket = context.socket(kind)
-    for option, value in OPTIONS.items():
+    for option, value in SOCKET_OPTIONS.items():
         socket.setsockopt(option, value)
     socket.curve_server = True
     socket.curve_secretkey = secret
@@ -332,7 +335,7 @@ def main(count: int, **pace: float) -> None:
         loop = asyncio.get_running_loop()
         task = asyncio.current_task()
         assert task is not None
-        for number in ending_signals():
+        for number in termination_signals():
             loop.add_signal_handler(number, task.cancel)
 
         quiet = asyncio.Event()

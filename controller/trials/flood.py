@@ -15,12 +15,12 @@ TICK_S = 0.02
 
 
 @asynccontextmanager
-async def flooded(
+async def flood_commands(
     client: Client, per_s: float, make: Callable[[int], Command]
 ) -> AsyncIterator[Counter[str]]:
     """Send `per_s` commands a second for the block, and count the answers by what they say."""
     answers: Counter[str] = Counter()
-    flooding = asyncio.ensure_future(_send(client, per_s, make, answers))
+    flooding = asyncio.ensure_future(_send_commands(client, per_s, make, answers))
     try:
         yield answers
     finally:
@@ -28,7 +28,7 @@ async def flooded(
         await asyncio.gather(flooding, return_exceptions=True)
 
 
-async def _send(
+async def _send_commands(
     client: Client, per_s: float, make: Callable[[int], Command], answers: Counter[str]
 ) -> None:
     loop = asyncio.get_running_loop()

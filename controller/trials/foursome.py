@@ -17,7 +17,7 @@ from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE
 from controller.match.phase import Phase as Stage
 from controller.messages import Machine, Match, Outcome, Phase, Role, Seat, State
 from controller.rules.seats import ALL
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.people import OutOfReach, People
 from sim.mechanics.truth import Truth
@@ -28,17 +28,17 @@ PAIRS = {
 }
 GLANCE_S = 0.5
 """How often people look at what the table waits for."""
-TOO_LONG_S = 6 * 3600.0
+DEAL_TIMEOUT_S = 6 * 3600.0
 """After so long with one deal something stands still."""
 _FAILED = (Outcome.MISDEAL, Outcome.VOID)
-_ASKS_THE_VAULT = (Stage.ANTI_CHECK, Stage.TRIBUTE, Stage.RETURN)
-_PATIENT = 20
+_NEEDS_FACES = (Stage.ANTI_CHECK, Stage.TRIBUTE, Stage.RETURN)
+_MAX_LOOKS = 20
 """After so many glances at one stage people see that the machine has no answer."""
 _ENDED = (Stage.OVER, Stage.SIGNED)
-_Span = tuple[float, float]
+_DurationRange = tuple[float, float]
 
 
-class Pauses(msgspec.Struct, frozen=True, kw_only=True):
+class PlayerDurations(msgspec.Struct, frozen=True, kw_only=True):
     """How long people take, in seconds: at least, and at most. All provisional.
 
     `start`: somebody presses start; `cut`: the cutter gives his number; `release`: somebody
@@ -47,15 +47,15 @@ class Pauses(msgspec.Struct, frozen=True, kw_only=True):
     `play`: the cards are played; `confirm`: a side confirms the result.
     """
 
-    start: _Span = (1, 3)
-    cut: _Span = (2, 6)
-    release: _Span = (3, 8)
-    take: _Span = (2, 4)
-    load: _Span = (8, 20)
-    count: _Span = (20, 45)
-    exchange: _Span = (3, 10)
-    play: _Span = (360, 600)
-    confirm: _Span = (2, 6)
+    start: _DurationRange = (1, 3)
+    cut: _DurationRange = (2, 6)
+    release: _DurationRange = (3, 8)
+    take: _DurationRange = (2, 4)
+    load: _DurationRange = (8, 20)
+    count: _DurationRange = (20, 45)
+    exchange: _DurationRange = (3, 10)
+    play: _DurationRange = (360, 600)
+    confirm: _DurationRange = (2, 6)
 
 
 class Mischief(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ class Mischief(msgspec.Struct, frozen=True, kw_only=True):
     mixed: float = 0.0
 
 
-class Foursome:
+class SimulatedPlayers:
     """The people at one table. `chance` says how long they take and who goes out first.
 
     With `ahead` the set that is not in play is dealt while the other one is played. `on_hands`
@@ -75,21 +75,21 @@ class Foursome:
 
     def __init__(
         self,
-        trial: Trial,
+        trial: TableInProcess,
         chance: random.Random,
         *,
         ahead: bool,
-        pauses: Pauses,
+        pauses: PlayerDurations,
         mischief: Mischief | None = None,
         on_hands: Callable[[State, Truth], None] = lambda state, truth: None,
     ) -> None:
-        self.at, self._chance, self._pauses, self._ahead = trial, chance, pauses, ahead
-        self._mischief = mischief or Mischief()
+        self.at, self._chance, self._durations, self._deal_ahead = trial, chance, pauses, ahead
+        self._mistakes = mischief or Mischief()
         self._on_hands = on_hands
-        self._cleared: set[int] = set()
-        self._held_set: str | None = None
+        self._cleared_attempts: set[int] = set()
+        self._set_in_hands: str | None = None
         self._stage: tuple[int | None, str] | None = None
-        self._glances = 0
+        self._looks = 0
         self._world = trial.sim.world
 
     @property
@@ -102,7 +102,7 @@ class Foursome:
         """The machine as the table showed it last."""
         return self.at.states[-1].machine
 
-    async def sit_down(self, match_id: str) -> None:
+    async def begin_match(self, match_id: str) -> None:
         """Lay a match out, take the seats, and start it."""
         await self.at.until(lambda state: state.machine.phase is Phase.EMPTY)
         said = {"event": "Cup", "round": 1, "match_no": 1, "table_no": "1", "stage": "swiss"}
@@ -117,11 +117,11 @@ class Foursome:
         Raises TimeoutError where the table stands still.
         """
         played = 0
-        looking = asyncio.ensure_future(self._look_after_machine())
+        looking = asyncio.ensure_future(self._attend_machine())
         try:
             while played < deals and self.match.phase not in _ENDED:
-                async with asyncio.timeout(TOO_LONG_S):
-                    await self._one_deal()
+                async with asyncio.timeout(DEAL_TIMEOUT_S):
+                    await self._play_deal()
                 played += 1
         finally:
             looking.cancel()
@@ -140,50 +140,50 @@ class Foursome:
 
     # The players.
 
-    async def _one_deal(self) -> None:
+    async def _play_deal(self) -> None:
         deal = self.match.deal
-        upset = self._upset()
+        upset = self._draw_mistake()
         while self.match.deal == deal and self.match.phase not in _ENDED:
-            self._put_away()
+            self._put_set_away()
             stage = self.match.phase
-            if self._hands_up():
+            if self._has_hands_up():
                 await self._take_hands()
             elif stage is Stage.HELD and self.machine.phase is Phase.HELD:
-                await self._take_time(self._pauses.release)
+                await self._wait(self._durations.release)
                 await self._order(Role.REFEREE, "release")
             elif stage in AT_THE_TABLE and upset and self._chance.random() < 0.25:
                 await upset()
                 upset = None
             elif self.match.claimed is not None or self.match.suspended is not None:
                 await self._recount()
-            elif stage in _ASKS_THE_VAULT and self._stands_still(stage):
+            elif stage in _NEEDS_FACES and self._is_stuck(stage):
                 await self._order(Role.CHIEF, "redeal", reason="the machine knows no faces")
             elif stage is Stage.COUNT_CHECK:
-                await self._each(self._pauses.count, "confirm")
+                await self._press_for_each(self._durations.count, "confirm")
             elif stage in (Stage.TRIBUTE, Stage.RETURN):
                 await self._exchange()
             elif stage is Stage.PLAY:
                 await self._play_cards()
             elif stage is Stage.RESULT:
-                await self._each(self._pauses.confirm, "confirm")
+                await self._press_for_each(self._durations.confirm, "confirm")
             await asyncio.sleep(GLANCE_S)
-            self._put_away()
+            self._put_set_away()
 
-    def _stands_still(self, stage: str) -> bool:
+    def _is_stuck(self, stage: str) -> bool:
         """Tell whether a stage does not go on: after a power cut the machine knows no faces."""
         same = self._stage == (self.match.attempt, stage)
-        self._glances = self._glances + 1 if same else 0
+        self._looks = self._looks + 1 if same else 0
         self._stage = (self.match.attempt, stage)
-        return self._glances > _PATIENT
+        return self._looks > _MAX_LOOKS
 
-    def _upset(self) -> Callable[[], Any] | None:
+    def _draw_mistake(self) -> Callable[[], Any] | None:
         """Return what will happen to this deal's hands, if anything."""
         draw = self._chance.random()
-        if draw < self._mischief.claims:
+        if draw < self._mistakes.claims:
             return lambda: self._order(Role.TABLE, "claim_count", seat=self._chance.choice(ALL))
-        if draw < self._mischief.claims + self._mischief.redeals:
+        if draw < self._mistakes.claims + self._mistakes.redeals:
             return lambda: self._order(Role.CHIEF, "redeal", reason="a card lay open")
-        if draw < self._mischief.claims + self._mischief.redeals + self._mischief.mixed:
+        if draw < self._mistakes.claims + self._mistakes.redeals + self._mistakes.mixed:
             return self._mix
         return None
 
@@ -194,37 +194,37 @@ class Foursome:
         except OutOfReach:
             return
 
-    def _hands_up(self) -> bool:
+    def _has_hands_up(self) -> bool:
         truth = self._world.truth()
         return truth.lift_up and any(truth.pockets[:4])
 
     async def _take_hands(self) -> None:
         """Take the hands that are up; a card may be left in a pocket, and is taken then."""
         await self.at.until(lambda state: state.machine.set_out is not None)
-        self._held_set = self.machine.set_out
+        self._set_in_hands = self.machine.set_out
         if all(self._world.truth().pockets[:4]):
             self._on_hands(self.at.states[-1], self._world.truth())
-        await self._take_time(self._pauses.take)
+        await self._wait(self._durations.take)
         self._people.take_hands()
 
-    def _put_away(self) -> None:
+    def _put_set_away(self) -> None:
         """Square a set up whose deal is over: its cards are evidence no more."""
-        if self.match.phase in AT_THE_TABLE or self._held_set is None:
+        if self.match.phase in AT_THE_TABLE or self._set_in_hands is None:
             return
         self.at.lay_down()
-        self._people.gather(self._held_set)
-        self._held_set = None
+        self._people.gather(self._set_in_hands)
+        self._set_in_hands = None
 
     async def _recount(self) -> None:
         """Answer a claimed count; the chief may, whoever claimed before."""
         counts = {"N": 26, "W": 27, "S": 27, "E": 27}
-        await self._take_time(self._pauses.count)
+        await self._wait(self._durations.count)
         if self.match.claimed is not None:
             await self._order(Role.CHIEF, "recount", counts=counts)
 
-    async def _each(self, pause: _Span, cmd: str) -> None:
+    async def _press_for_each(self, pause: _DurationRange, cmd: str) -> None:
         """Have everybody who is waited for press once."""
-        await self._take_time(pause)
+        await self._wait(pause)
         for seat in self.match.waiting_for:
             await self._order(Role.TABLE, cmd, seat=seat)
 
@@ -232,11 +232,11 @@ class Foursome:
         tribute = self.match.tribute
         if tribute is not None and tribute.choice_open:
             await self._order(Role.TABLE, "choose", payer=tribute.payers[0])
-        await self._each(self._pauses.exchange, "confirm")
+        await self._press_for_each(self._durations.exchange, "confirm")
 
     async def _play_cards(self) -> None:
         deal, order = self.match.deal, self._chance.sample(ALL, k=4)
-        await self._take_time(self._pauses.play)
+        await self._wait(self._durations.play)
         for seat in order:
             if (self.match.deal, self.match.phase) != (deal, Stage.PLAY):
                 return
@@ -244,31 +244,31 @@ class Foursome:
 
     # The machine and the sets.
 
-    async def _look_after_machine(self) -> None:
+    async def _attend_machine(self) -> None:
         """Start, cut, load and clear up, whenever the machine waits for it."""
         while True:
             await self._clear_up()
-            phase, free = self.machine.phase, self._hopper_free()
+            phase, free = self.machine.phase, self._is_hopper_free()
             if phase is Phase.COMMITTED:
                 await self._cut()
             elif free and phase in (Phase.EMPTY, Phase.RELEASED) and self._may_load():
                 await self._load()
             elif phase in (Phase.EMPTY, Phase.RELEASED) and not free and self._may_start():
-                await self._take_time(self._pauses.start)
+                await self._wait(self._durations.start)
                 await self._order(Role.REFEREE, "start_deal")
             await asyncio.sleep(GLANCE_S)
 
     def _may_start(self) -> bool:
-        early = self._ahead and self.match.phase in AT_THE_TABLE
+        early = self._deal_ahead and self.match.phase in AT_THE_TABLE
         return early or self.match.phase in BEFORE_RELEASE
 
     def _may_load(self) -> bool:
         """Tell whether the set that is due lies there, and is no evidence any more."""
         due = self.machine.card_set
-        return due != self._held_set and bool(self._people.beside.get(due or ""))
+        return due != self._set_in_hands and bool(self._people.beside.get(due or ""))
 
     async def _load(self) -> None:
-        await self._take_time(self._pauses.load)
+        await self._wait(self._durations.load)
         card_set = self.machine.card_set
         if self.machine.phase in (Phase.EMPTY, Phase.RELEASED) and self._may_load():
             try:
@@ -277,7 +277,7 @@ class Foursome:
                 return
 
     async def _cut(self) -> None:
-        await self._take_time(self._pauses.cut)
+        await self._wait(self._durations.cut)
         seat: Seat | None = next(iter(self.machine.cutters), None)
         if self.machine.phase is Phase.COMMITTED:
             await self._order(Role.TABLE, "cut", n=self._chance.randrange(6, 103), seat=seat)
@@ -286,43 +286,43 @@ class Foursome:
         """Take the cards of an attempt without hands out, and count sets that are barred."""
         proof = self.at.states[-1].fairness[-1] if self.at.states[-1].fairness else None
         failed = proof is not None and proof.outcome in _FAILED
-        if failed and proof is not None and self._cards_about(proof.attempt):
-            self._cleared.add(proof.attempt)
+        if failed and proof is not None and self._has_loose_cards(proof.attempt):
+            self._cleared_attempts.add(proof.attempt)
             await asyncio.sleep(1)
             await self.collect(self.machine.card_set)
         for card_set in self.at.states[-1].sets:
-            if card_set.barred and card_set.id != self._held_set:
-                await self._count(card_set.id)
+            if card_set.barred and card_set.id != self._set_in_hands:
+                await self._count_set(card_set.id)
 
-    def _cards_about(self, attempt: int) -> bool:
+    def _has_loose_cards(self, attempt: int) -> bool:
         """Tell whether cards of an attempt without hands have to be cleared up."""
         lie_about = self.machine.phase is Phase.FAULT and any(self._world.truth().pockets)
-        return attempt not in self._cleared or lie_about
+        return attempt not in self._cleared_attempts or lie_about
 
     async def collect(self, card_set: str | None) -> None:
         """Open the lid, lay every card of the machine that is of this set into the hopper."""
         await self._people.collect(card_set)
 
-    async def _count(self, card_set: str) -> None:
+    async def _count_set(self, card_set: str) -> None:
         """Count a set in full; one that is not whole goes into the box, for a new one."""
         lies_in = card_set == self.machine.card_set and bool(self._world.hopper)
         pile = self._world.hopper if lies_in else self._people.beside[card_set]
         if not pile:
             return
-        if not self._whole(pile, card_set):
+        if not self._is_whole(pile, card_set):
             self._people.box.extend(pile)
             pile.clear()
             pile.extend(self._world.new_set(108, self._people.backs[card_set], 54))
             self._world.hopper_changed()
         await self._order(Role.REFEREE, "clear_set", set=card_set, cards=108)
 
-    def _whole(self, pile: list[PhysicalCard], card_set: str) -> bool:
+    def _is_whole(self, pile: list[PhysicalCard], card_set: str) -> bool:
         faces = sorted(card.face for card in pile)
         due = [face for face, n in enumerate(composition(2, jokers=True)) for _ in range(n)]
         backs = {card.back for card in pile}
         return faces == due and backs == {self._people.backs[card_set]}
 
-    def _hopper_free(self) -> bool:
+    def _is_hopper_free(self) -> bool:
         truth = self._world.truth()
         return not (truth.hopper or truth.shuffler or truth.feeder)
 
@@ -335,5 +335,5 @@ class Foursome:
         await asyncio.sleep(0.1)
         return answer
 
-    async def _take_time(self, span: _Span) -> None:
+    async def _wait(self, span: _DurationRange) -> None:
         await asyncio.sleep(self._chance.uniform(*span))

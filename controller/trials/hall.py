@@ -16,26 +16,26 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from controller.cli.ending import with_parent
-from controller.cli.reach import client_in, command_ids
+from controller.cli.ending import make_parent_death_hook
+from controller.cli.reach import new_command_id, read_client_identity
 from controller.client.client import Client
 from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
 from controller.config import CardSet, Limits
 from controller.journal.errors import JournalError
-from controller.journal.store import LOCK_NAME, Store
+from controller.journal.store import LOCK_NAME, JournalStore
 from controller.messages import Role
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
 from controller.trials.costs import cores
 from sim.folders import memory_folder as memory_folder
 
-_LINE = 1 << 22
+_MAX_LINE_BYTES = 1 << 22
 """Bytes of an answer of the simulator: where every card of many sets lies is a long line."""
 POLL_S = 0.02
 PATIENCE_S = 30.0
 ROUND_S = 16.0
 """From one deal to the next at the reference pace, with people who lose no time."""
-_LEAVE_S = 10.0
+_END_TIMEOUT_S = 10.0
 
 
 class HallError(Exception):
@@ -88,7 +88,7 @@ class Control:
     async def do(self, deed: str, **args: Any) -> Any:
         """Do one thing of sim/CONTROL.md and return its result. Raises HallError."""
         try:
-            reader, writer = await asyncio.open_unix_connection(self.path, limit=_LINE)
+            reader, writer = await asyncio.open_unix_connection(self.path, limit=_MAX_LINE_BYTES)
         except OSError as error:
             raise HallError(f"the simulator is not there: {error}") from error
         try:
@@ -103,7 +103,7 @@ class Control:
         return answer.get("result")
 
 
-class RunningTable:
+class TableProcess:
     """One table of a hall: where it is, its rules, who may talk to it, whose hands move it."""
 
     def __init__(
@@ -136,7 +136,10 @@ class RunningTable:
     def client(self, role: Role, topics: Sequence[str] = ("",)) -> Client:
         """Return a client with the key of a role."""
         return Client(
-            self.endpoints, client_in(self.state_dir, role.value), command_ids, topics=topics
+            self.endpoints,
+            read_client_identity(self.state_dir, role.value),
+            new_command_id,
+            topics=topics,
         )
 
     async def start_daemon(
@@ -154,8 +157,8 @@ class RunningTable:
                 stderr=file,
                 env={**os.environ, **(environment or {})},
             )
-        await _until(
-            self._is_open,
+        await _wait_until(
+            self._is_gateway_open,
             self.daemon,
             f"the daemon of table {self.id}",
             self.log,
@@ -166,7 +169,7 @@ class RunningTable:
         """End the daemon as Ctrl-C does; return its exit status, None where none was started."""
         return None if self.daemon is None else await end_program(self.daemon)
 
-    def _is_open(self) -> bool:
+    def _is_gateway_open(self) -> bool:
         try:
             return bool(self.endpoints)
         except NoEndpoints:
@@ -176,7 +179,7 @@ class RunningTable:
 @asynccontextmanager
 async def hall(
     plan: HallPlan, on_up: Callable[[int], None] = lambda tables: None
-) -> AsyncIterator[list[RunningTable]]:
+) -> AsyncIterator[list[TableProcess]]:
     """Run a hall for the block: the simulator, and every table's daemon. Raises HallError.
 
     As many daemons as there are cores begin at a time; `on_up` is told how many are there.
@@ -190,7 +193,7 @@ async def hall(
         yield tables
 
 
-async def fallen(tables: Sequence[RunningTable]) -> NoReturn:
+async def fallen(tables: Sequence[TableProcess]) -> NoReturn:
     """Wait until a process of a hall ends by itself. Raises HallError, which names it."""
     waits = {
         asyncio.ensure_future(process.wait()): what
@@ -209,12 +212,12 @@ async def fallen(tables: Sequence[RunningTable]) -> NoReturn:
             wait.cancel()
 
 
-async def _start_daemons(tables: Sequence[RunningTable], on_up: Callable[[int], None]) -> None:
+async def _start_daemons(tables: Sequence[TableProcess], on_up: Callable[[int], None]) -> None:
     """Start all daemons, one a core at a time. Raises the first HallError, once none starts."""
     room = asyncio.Semaphore(cores())
     up = 0
 
-    async def start(table: RunningTable) -> None:
+    async def start(table: TableProcess) -> None:
         nonlocal up
         async with room:
             await table.start_daemon()
@@ -230,7 +233,7 @@ async def _start_daemons(tables: Sequence[RunningTable], on_up: Callable[[int], 
         await asyncio.gather(*starts, return_exceptions=True)
 
 
-async def _stop_daemons(tables: Sequence[RunningTable]) -> None:
+async def _stop_daemons(tables: Sequence[TableProcess]) -> None:
     await asyncio.gather(*(table.stop_daemon() for table in tables))
 
 
@@ -256,10 +259,10 @@ Start = Callable[[HallPlan, Path, Path], Awaitable[asyncio.subprocess.Process]]
 @asynccontextmanager
 async def simulator(
     plan: HallPlan, runtime_dir: Path, start: Start = start_simulator
-) -> AsyncIterator[list[RunningTable]]:
+) -> AsyncIterator[list[TableProcess]]:
     """Run the simulator alone, and give its tables, configured but without daemons."""
     config = runtime_dir / "sim.toml"
-    config.write_text(_simulated(plan), encoding="utf-8")
+    config.write_text(_sim_toml(plan), encoding="utf-8")
     sim = await start(plan, config, runtime_dir)
     try:
         assert sim.stdout is not None
@@ -268,16 +271,16 @@ async def simulator(
             line = await sim.stdout.readline()
             if not line:
                 raise HallError("the simulator ended by itself; its last words stand above")
-            tables.append(_configured(msgspec.json.decode(line), plan, runtime_dir, number))
+            tables.append(_configure_table(msgspec.json.decode(line), plan, runtime_dir, number))
             tables[-1].simulator = sim
         yield tables
     finally:
         await end_program(sim)
 
 
-def _configured(
+def _configure_table(
     info: dict[str, Any], plan: HallPlan, runtime_dir: Path, number: int
-) -> RunningTable:
+) -> TableProcess:
     """Write a table's configuration beside its state. Raises HallError where a daemon is there."""
     name = info["table"]
     state_dir = plan.state_dir if plan.tables == 1 else plan.state_dir / name
@@ -311,7 +314,7 @@ id = "{info["reader_id"]}"
 [panel]
 pins = "unix:{info["pins"]}"
 
-{_sets(plan)}
+{_card_sets_toml(plan)}
 [gateway]
 feed = "tcp://127.0.0.1:{ports[0]}"
 commands = "tcp://127.0.0.1:{ports[1]}"
@@ -324,7 +327,7 @@ deal_ahead = {"true" if plan.deal_ahead else "false"}
 """,
         encoding="utf-8",
     )
-    return RunningTable(info, state_dir, config, plan.rules)
+    return TableProcess(info, state_dir, config, plan.rules)
 
 
 def _refuse_in_use(state_dir: Path) -> None:
@@ -334,12 +337,12 @@ def _refuse_in_use(state_dir: Path) -> None:
     """
     if (state_dir / LOCK_NAME).exists():
         try:
-            Store.open(state_dir).close()
+            JournalStore.open(state_dir).close()
         except JournalError as error:
             raise HallError(str(error)) from error
 
 
-def _simulated(plan: HallPlan) -> str:
+def _sim_toml(plan: HallPlan) -> str:
     """Return the sim.toml of a hall: its sets are packed as its profile says."""
     deck = plan.rules.deck
     return f"""\
@@ -348,10 +351,10 @@ seed = {plan.seed}
 packs = {deck.packs}
 jokers = {"true" if deck.jokers else "false"}
 
-{_sets(plan)}"""
+{_card_sets_toml(plan)}"""
 
 
-def _sets(plan: HallPlan) -> str:
+def _card_sets_toml(plan: HallPlan) -> str:
     return "\n".join(
         f'[[card_set]]\nid = "{card_set.id}"\nback = "{card_set.back}"\n'
         for card_set in plan.card_sets
@@ -368,7 +371,7 @@ async def start_program(
         sys.executable,
         *("-m", module, *words),
         process_group=0,
-        preexec_fn=with_parent(signal.SIGTERM),
+        preexec_fn=make_parent_death_hook(signal.SIGTERM),
         **more,
     )
 
@@ -378,14 +381,14 @@ async def end_program(process: asyncio.subprocess.Process) -> int:
     if process.returncode is None:
         process.send_signal(signal.SIGTERM)
     try:
-        async with asyncio.timeout(_LEAVE_S):
+        async with asyncio.timeout(_END_TIMEOUT_S):
             return await process.wait()
     except TimeoutError:
         process.kill()
         return await process.wait()
 
 
-async def _until(
+async def _wait_until(
     there: Callable[[], bool],
     process: asyncio.subprocess.Process,
     what: str,

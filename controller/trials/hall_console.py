@@ -20,7 +20,7 @@ from controller.client.endpoints import Endpoints
 from controller.gateway.enrolment import admit
 from controller.messages import Role
 from controller.roster import KEYS, TABLE, read_certificate
-from controller.trials.hall import HallError, RunningTable, end_program, start_program
+from controller.trials.hall import HallError, TableProcess, end_program, start_program
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from controller.faults import Language
 
 Result = TypeVar("Result")
-_ANSWER_S: Final = 20.0
-_OF_AN_AREA: Final = 8
+_ANSWER_TIMEOUT_S: Final = 20.0
+_TABLES_PER_AREA: Final = 8
 _NAME: Final = "demo"
 _OWN_KEYS: Final = "console-keys"
 
 
 def area_of(number: int) -> str:
     """Return the area of table `number` (0, 1, …): eight of a letter, as A, B, … Z, A2, …"""
-    place, letter = divmod(number // _OF_AN_AREA, 26)
+    place, letter = divmod(number // _TABLES_PER_AREA, 26)
     return chr(ord("A") + letter) + (str(place + 1) if place else "")
 
 
-class RunningConsole:
+class ConsoleProcess:
     """A console: where it is, and its process. `hasher`: of PINs that are written past it."""
 
     def __init__(self, config: Path, hasher: "PasswordHasher | None" = None) -> None:
@@ -72,7 +72,7 @@ class RunningConsole:
         url = next((word for word in line.split() if word.startswith("http")), None)
         if url is None:
             await self.stop()
-            raise HallError(f"the console did not open, see {self.log}: {self._last_words()}")
+            raise HallError(f"the console did not open, see {self.log}: {self._last_log_line()}")
         self.url = url
 
     async def stop(self) -> int | None:
@@ -112,13 +112,13 @@ class RunningConsole:
 
         chosen: Language = "en" if language == "en" else "zh"
         person = Person(name=name, role=role, table=table, language=chosen)
-        with _people(self.folder, self.hasher) as people:
+        with _open_people(self.folder, self.hasher) as people:
             code = people.invite(person)
             if pin is not None:
                 people.accept(code, pin)
         return code
 
-    def _last_words(self) -> str:
+    def _last_log_line(self) -> str:
         """Return the last line of its log, which may be gone when somebody wants to see it."""
         said = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
         return next((line for line in reversed(said) if line.strip()), "it said nothing")
@@ -129,7 +129,7 @@ class RunningConsole:
             self.url + path, json.dumps(body).encode(), headers, method="POST"
         )
         try:
-            with urllib.request.urlopen(asked, timeout=_ANSWER_S) as answer:
+            with urllib.request.urlopen(asked, timeout=_ANSWER_TIMEOUT_S) as answer:
                 return json.load(answer)
         except OSError as error:
             raise HallError(f"{self.url}{path}: {error}") from error
@@ -137,7 +137,7 @@ class RunningConsole:
 
 @asynccontextmanager
 async def console(
-    tables: Sequence[RunningTable],
+    tables: Sequence[TableProcess],
     folder: Path,
     *,
     port: int | None = None,
@@ -145,7 +145,7 @@ async def console(
     areas: Callable[[str], str] | None = None,
     people: Sequence[tuple[str, Role, str]] = (),
     hasher: "PasswordHasher | None" = None,
-) -> AsyncIterator[RunningConsole]:
+) -> AsyncIterator[ConsoleProcess]:
     """Run a console over the tables of a hall for the block. Raises HallError.
 
     The console has keys of its own, as every console must: a program that floods a table under
@@ -154,13 +154,13 @@ async def console(
     the start: name, role, PIN. `hasher` hashes the PINs that are not set by the console itself.
     """
     lines = [
-        _line(table.endpoints, table.state_dir, area)
+        _table_toml(table.endpoints, table.state_dir, area)
         for table, area in (
             (table, area_of(number) if areas is None else areas(table.id))
             for number, table in enumerate(tables)
         )
     ]
-    running = RunningConsole(folder / "console.toml", hasher)
+    running = ConsoleProcess(folder / "console.toml", hasher)
     keys = folder / _OWN_KEYS
     make_keys(keys, _NAME)
     for table in tables:
@@ -188,7 +188,7 @@ def _text(port: int | None, store: str | None, keys: Path, lines: Sequence[str])
     return "\n".join([own, *lines])
 
 
-def _line(where: Endpoints, state_dir: Path, area: str) -> str:
+def _table_toml(where: Endpoints, state_dir: Path, area: str) -> str:
     verify = read_certificate(state_dir / KEYS / f"{TABLE}.key").verify
     return (
         f'[[tables]]\nid = "{where.table}"\narea = "{area}"\nfeed = "{where.feed}"\n'
@@ -198,7 +198,7 @@ def _line(where: Endpoints, state_dir: Path, area: str) -> str:
 
 
 @contextmanager
-def _people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["People"]:
+def _open_people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["People"]:
     """Give the people of a console's database for the block, whether it runs or not."""
     from controller.console.config import load
     from controller.console.people import People

@@ -24,33 +24,33 @@ from controller.config import Table as TableSection
 from controller.journal.committer import InlineCommitter
 from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
-from controller.journal.store import Store
-from controller.machine.lasting import LastingMachine
-from controller.machine.machine import Machine, Surroundings
+from controller.journal.store import JournalStore
+from controller.machine.lasting import MachineSupervisor
+from controller.machine.machine import Machine, MachineDeps
 from controller.messages import Command, Event, Phase, Release, Reply, Role, State
 from controller.roster import Certificate, Roster
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
 from controller.signing import sign
 from controller.trials.at_table import PATIENCE_S, AtTable
-from controller.vault.keyfile import KeyFile
+from controller.vault.keyfile import AttemptKeyFiles
 from drivers.link.port import Port
-from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, InprocTable, own_firmware_hash
+from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, HardwareInProcess, own_firmware_hash
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
 
 TABLE_KEY = "T" * 40
 TABLE_SIGN = b"T" * 32
 """The table's secret: what its machine signs heads with."""
-_BEGINNING = datetime(2027, 1, 1, tzinfo=UTC)
+_START_TIME = datetime(2027, 1, 1, tzinfo=UTC)
 """What a wall clock shows when virtual time begins."""
 
-IMPATIENCE_S = 0.2
+RETRY_INTERVAL_S = 0.2
 """How long a referee waits before an order that was refused is given again."""
 
 
 @dataclass
-class Trial(AtTable):
+class TableInProcess(AtTable):
     """A table in process, and its people. `events` and `states` are what its feed carried.
 
     `name` goes before the numbers of its people's orders, so that they are others than those
@@ -153,11 +153,11 @@ class Trial(AtTable):
             lambda state: state.machine.attempt == number and state.fairness[-1].outcome is not None
         )
 
-    async def take_and_return(self) -> State:
+    async def return_hands(self) -> State:
         """Have the hands released, taken, and the set put back; return the state after it."""
         answer = await self.order(Role.REFEREE, "release")
         while not answer.ok:
-            await asyncio.sleep(IMPATIENCE_S)
+            await asyncio.sleep(RETRY_INTERVAL_S)
             answer = await self.order(Role.REFEREE, "release")
         await self.phase(Phase.RELEASED)
         await self.take_hands()
@@ -172,18 +172,18 @@ async def trial(
     runtime_dir: Path,
     *,
     seed: int = 0,
-    store: Store | None = None,
+    store: JournalStore | None = None,
     delay_ms: float = 0,
     state_dir: Path = Path("nowhere"),
     ids: tuple[str, str] = (DEALER_ID, READER_ID),
-    sim: InprocTable | None = None,
+    sim: HardwareInProcess | None = None,
     profile: Profile | None = None,
     card_sets: tuple[CardSet, ...] = (CardSet(id="S1", back="A"),),
     deal_ahead: bool = False,
     limits: Limits | None = None,
     signers: Mapping[Role, bytes] | None = None,
     chief: bytes | Callable[[], bytes | None] | None = None,
-    reopen: Callable[[], Store] | None = None,
+    reopen: Callable[[], JournalStore] | None = None,
     table_id: str = "T01",
     name: str = "",
     told: Callable[[State | Event], bool] = lambda value: True,
@@ -191,7 +191,7 @@ async def trial(
     line: Callable[[BoardName, Port], Port] = lambda board, port: port,
     release: Release | None = None,
     reader: Reader | None = None,
-) -> AsyncIterator[Trial]:
+) -> AsyncIterator[TableInProcess]:
     """Make a table, run it, and leave no task and no timer of it behind.
 
     `runtime_dir` lies in memory; `store` is a journal in memory where none is given;
@@ -213,14 +213,14 @@ async def trial(
     mechanics = random.Random(f"mechanics {seed}")
     boots = random.Random(f"boots {seed}")
     profile = profile or load_profile("international-000")
-    table = sim or InprocTable(
-        _packed(settings, profile, card_sets),
+    table = sim or HardwareInProcess(
+        _pack_sets(settings, profile, card_sets),
         mechanics,
         boots=partial(boots.getrandbits, 32),
         ids=ids,
         delay_ms=delay_ms,
     )
-    first = store or Store.in_memory()
+    first = store or JournalStore.in_memory()
     signers = signers or {role: chance.randbytes(32) for role in Role}
     config = TableConfig(
         table=TableSection(
@@ -239,19 +239,19 @@ async def trial(
     )
 
     def wall() -> str:
-        now = _BEGINNING + timedelta(seconds=loop.time() + jumped_s())
+        now = _START_TIME + timedelta(seconds=loop.time() + jumped_s())
         return now.isoformat(timespec="milliseconds")
 
     opened = iter([first])
 
-    def open_again() -> Store:
+    def open_again() -> JournalStore:
         if reopen is None:
             raise JournalError("this journal cannot be opened again")
         return reopen()
 
     seal = bytes(PrivateKey(chance.randbytes(32)).public_key)
     sealed_to = chief if callable(chief) else lambda: chief or seal
-    key_file = KeyFile(runtime_dir, state_dir)
+    key_file = AttemptKeyFiles(runtime_dir, state_dir)
 
     def publish(value: State | Event) -> None:
         if told(value):
@@ -260,7 +260,7 @@ async def trial(
     async def build() -> Machine:
         store = next(opened, None) or open_again()
         boot = chance.randbytes(4).hex()
-        given = Surroundings(
+        given = MachineDeps(
             journal=Journal(store, InlineCommitter(store), wall=wall, boot=boot),
             ports={board: line(board, table.port(board)) for board in BOARDS},
             roster=_roster(signers),
@@ -277,9 +277,9 @@ async def trial(
         )
         return Machine(config, profile, given)
 
-    lasting = LastingMachine(build, publish)
+    lasting = MachineSupervisor(build, publish)
     await lasting.start()
-    at = Trial(table, lasting, signers, name=name)
+    at = TableInProcess(table, lasting, signers, name=name)
     running = at.running = asyncio.ensure_future(lasting.run())
     try:
         yield at
@@ -293,7 +293,7 @@ async def trial(
         await lasting.close()
 
 
-def _packed(settings: Settings, profile: Profile, card_sets: tuple[CardSet, ...]) -> Settings:
+def _pack_sets(settings: Settings, profile: Profile, card_sets: tuple[CardSet, ...]) -> Settings:
     """Return the settings with the sets of a table, packed as its rulebook says."""
     return replace(
         settings,

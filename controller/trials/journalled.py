@@ -11,21 +11,21 @@ import msgspec
 
 from controller.journal.chain import Row
 from controller.journal.entries import decode
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.wire_group import unpack
-from controller.trials.costs import processes, to_disk_kib
-from controller.trials.hall import RunningTable
+from controller.trials.costs import processes, written_kib
+from controller.trials.hall import TableProcess
 from controller.trials.metered import metered, passed
 from controller.trials.players import players
 
 _KIB = 1024
-_SETTLES_S = 0.5
+_SETTLE_S = 0.5
 """Behind a deal, until its last rows are written."""
 BLOB_BYTES = 12
 """The least that could be written of an event."""
 
 
-class Journalled(msgspec.Struct, frozen=True, kw_only=True):
+class JournalCost(msgspec.Struct, frozen=True, kw_only=True):
     """What a number of deals left, all of them together.
 
     `record_kib` is the table of their rows, `bare_kib` one with a blob for each of the boards'
@@ -42,7 +42,7 @@ class Journalled(msgspec.Struct, frozen=True, kw_only=True):
     disk_kib: float
 
 
-async def journalled(table: RunningTable, deals: int) -> Journalled:
+async def journalled(table: TableProcess, deals: int) -> JournalCost:
     """Deal so often, after one deal that is not counted; return what that left.
 
     Raises click.ClickException where the table's state lies on no disk: nothing is written there.
@@ -51,19 +51,19 @@ async def journalled(table: RunningTable, deals: int) -> Journalled:
     machine = processes(table.daemon.pid)["run machine"]
     async with players(table) as people:
         await people.deal()
-        await asyncio.sleep(_SETTLES_S)
-        rows_before, disk_before_kib = len(_rows(table)), to_disk_kib(machine)
+        await asyncio.sleep(_SETTLE_S)
+        rows_before, disk_before_kib = len(_rows(table)), written_kib(machine)
         before = await metered(table)
         for _ in range(deals):
             await people.deal()
-        await asyncio.sleep(_SETTLES_S)
-        disk_kib = to_disk_kib(machine) - disk_before_kib
+        await asyncio.sleep(_SETTLE_S)
+        disk_kib = written_kib(machine) - disk_before_kib
         commits, _ = passed(before, await metered(table), "journal_write_seconds")
     if disk_kib <= 0:
         raise click.ClickException(f"{table.state_dir} is not on a disk: nothing was written")
     rows = _rows(table)[rows_before:]
     events = sum(_events(row) for row in rows)
-    return Journalled(
+    return JournalCost(
         deals=deals,
         cards=deals * table.profile.deck.cards,
         events=events,
@@ -74,8 +74,8 @@ async def journalled(table: RunningTable, deals: int) -> Journalled:
     )
 
 
-def _rows(table: RunningTable) -> list[Row]:
-    with read_rows(table.state_dir / STORE_NAME) as rows:
+def _rows(table: TableProcess) -> list[Row]:
+    with open_read_only(table.state_dir / STORE_NAME) as rows:
         return list(rows)
 
 

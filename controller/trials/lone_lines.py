@@ -15,20 +15,20 @@ from typing import Final
 import msgspec
 
 from controller.cli.wall import wall_ms
-from controller.client.client import Identity
-from controller.console.config import TableLine
+from controller.client.client import ClientIdentity
+from controller.console.config import ConfiguredTable
 from controller.console.keys import identity
-from controller.console.standing import Contact
+from controller.console.standing import TableLinkState
 from controller.console.store.archive import Archive, open_engine
-from controller.console.store.aside import Aside
+from controller.console.store.aside import WorkerThread
 from controller.console.tables import Tables
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_table_keys
 from controller.loggers import structlog
 from controller.messages import Role
-from controller.roster import CLIENTS
-from controller.trials.feeds import FeedAt
+from controller.roster import CLIENTS_FOLDER
+from controller.trials.feeds import FeedAddress
 
-_LOOK_S: Final = 0.01
+_CHECK_INTERVAL_S: Final = 0.01
 
 
 @dataclass
@@ -46,34 +46,34 @@ class Span:
         return last - first + 1 - self.count
 
 
-class _Counted(Tables):
+class _CountingTables(Tables):
     """A console's tables that count what comes of each, at the price of a few lookups."""
 
     spans: dict[str, Span]
 
-    def _message(self, table: str, topic: bytes, body: bytes) -> None:
+    def _receive(self, table: str, topic: bytes, body: bytes) -> None:
         if topic.startswith(b"state/"):
             span = self.spans.get(table)
             if span is None:
                 span = self.spans[table] = Span(body)
             span.last = body
             span.count += 1
-        super()._message(table, topic, body)
+        super()._receive(table, topic, body)
 
 
-class LoneLines:
+class ConsoleFeedReader:
     """A console's tables and its archive. What comes on the lines is counted beside."""
 
-    def __init__(self, tables: _Counted, archive: Archive) -> None:
+    def __init__(self, tables: _CountingTables, archive: Archive) -> None:
         self._tables, self._archive = tables, archive
-        self.count_anew()
+        self.reset_counts()
 
-    def open(self, feeds: Sequence[FeedAt]) -> None:
+    def open(self, feeds: Sequence[FeedAddress]) -> None:
         """Begin to hear feeds."""
         for one in feeds:
-            self._tables.add(TableLine(**msgspec.structs.asdict(one)))
+            self._tables.add(ConfiguredTable(**msgspec.structs.asdict(one)))
 
-    def count_anew(self) -> None:
+    def reset_counts(self) -> None:
         """Count from here on."""
         self._tables.spans = {}
 
@@ -81,43 +81,45 @@ class LoneLines:
         """Return what came of each table that said anything."""
         return list(self._tables.spans.values())
 
-    async def coherent(self) -> None:
+    async def wait_until_complete(self) -> None:
         """Return once all is known of every table: its state, and on the disk all it said before.
 
         Later on there may be more again.
         """
         tables = self._tables
         while True:
-            if not tables.behind and all(map(self._is_heard, tables.ids)):
+            if not tables.behind and all(map(self._is_complete, tables.ids)):
                 break
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_CHECK_INTERVAL_S)
         await tables.settled()
 
     def events(self) -> int:
         """Return how many events the archive has."""
         return sum(1 for table in self._tables.ids for _ in self._archive.events(table))
 
-    def _is_heard(self, table: str) -> bool:
+    def _is_complete(self, table: str) -> bool:
         seen = self._tables.seen(table)
-        return seen.state is not None and seen.heard.contact is Contact.OPEN
+        return seen.state is not None and seen.heard.contact is TableLinkState.OPEN
 
 
 @asynccontextmanager
-async def lone_lines(folder: Path) -> AsyncIterator[LoneLines]:
+async def lone_lines(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
     """Give a console's lines for the block; keys and database are made in `folder`."""
-    create_keys(folder)
+    create_table_keys(folder)
 
-    def observer(line: TableLine) -> Identity:
-        return identity(folder / CLIENTS, Role.OBSERVER)
+    def observer(line: ConfiguredTable) -> ClientIdentity:
+        return identity(folder / CLIENTS_FOLDER, Role.OBSERVER)
 
     async with AsyncExitStack() as stack:
         stack.enter_context(structlog.testing.capture_logs())  # who measures has the output
-        engine, writing = open_engine(f"sqlite:///{folder / 'console.db'}"), Aside("writing")
+        engine, writing = open_engine(f"sqlite:///{folder / 'console.db'}"), WorkerThread("writing")
         stack.callback(engine.dispose)
         stack.callback(writing.close)
         numbers, archive = count(), Archive(engine)
-        tables = _Counted(observer, archive, writing.run, wall_ms, lambda: f"bench-{next(numbers)}")
-        yield LoneLines(await stack.enter_async_context(tables), archive)
+        tables = _CountingTables(
+            observer, archive, writing.run, wall_ms, lambda: f"bench-{next(numbers)}"
+        )
+        yield ConsoleFeedReader(await stack.enter_async_context(tables), archive)
 
 
 class _Numbered(msgspec.Struct):

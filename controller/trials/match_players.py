@@ -18,7 +18,7 @@ from controller.commands import COMMANDS
 from controller.match.phase import Phase as Stage
 from controller.messages import Match, Outcome, Phase, Role, State
 from controller.rules.seats import ALL
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 
 Span = tuple[float, float]
 Deed = tuple[Span, Callable[[], Awaitable[object]]]
@@ -26,7 +26,7 @@ Deed = tuple[Span, Callable[[], Awaitable[object]]]
 
 _AT_ONCE: Final[Span] = (0.1, 0.3)
 _PRESS: Final[Span] = (0.3, 1.2)
-_PAUSES: Final[Mapping[Stage, Span]] = {
+_DURATIONS: Final[Mapping[Stage, Span]] = {
     Stage.CUT: (1, 3),
     Stage.HELD: (1, 4),
     Stage.COUNT_CHECK: (1, 3),
@@ -35,13 +35,19 @@ _PAUSES: Final[Mapping[Stage, Span]] = {
     Stage.PLAY: (8, 20),
 }
 """Much quicker than people are: whoever looks at a demo has no ten minutes for a deal."""
-_LOOK_S: Final = 0.5
-_CALLS: Final = 0.15
+_LOOK_INTERVAL_S: Final = 0.5
+_CALL_CHANCE: Final = 0.15
 """Calls a deal."""
-_NOBODY_COMES_S: Final = 90.0
-_SEATED: Final = (Stage.SETUP, Stage.COUNT_CHECK, Stage.TRIBUTE, Stage.RETURN, Stage.RESULT)
+_CALL_TIMEOUT_S: Final = 90.0
+_CONFIRMED_STAGES: Final = (
+    Stage.SETUP,
+    Stage.COUNT_CHECK,
+    Stage.TRIBUTE,
+    Stage.RETURN,
+    Stage.RESULT,
+)
 _FAILED: Final = (Outcome.MISDEAL, Outcome.VOID)
-_SET_WRONG: Final = frozenset({"MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK", "HOPPER_NOT_EMPTY"})
+_SET_FAULTS: Final = frozenset({"MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK", "HOPPER_NOT_EMPTY"})
 _PAIRS: Final = ("兰 Orchid", "竹 Bamboo", "梅 Plum", "菊 Aster", "松 Pine", "荷 Lotus")
 _FAMILY: Final = ("李", "王", "张", "刘", "陈", "杨", "赵", "黄", "周", "吴", "徐", "孙")
 _GIVEN: Final = ("娜", "伟", "芳", "军", "敏", "强", "静", "磊", "洋", "艳", "勇", "杰")
@@ -52,7 +58,7 @@ class MatchPlayers:
 
     def __init__(
         self,
-        table: RunningTable,
+        table: TableProcess,
         number: int,
         clients: Mapping[Role, Client],
         chance: random.Random,
@@ -62,10 +68,10 @@ class MatchPlayers:
         self._table, self._number, self._clients = table, number, clients
         self._chance, self._speed, self._on_state = chance, speed, on_state
         self._state: State | None = None
-        self._news = asyncio.Event()
+        self._state_changed = asyncio.Event()
         self._round = 0
-        self._cleared: set[int] = set()
-        self._called: dict[int, float] = {}
+        self._cleared_attempts: set[int] = set()
+        self._call_times_s: dict[int, float] = {}
 
     async def play(self) -> None:
         """Play on until cancelled."""
@@ -73,12 +79,12 @@ class MatchPlayers:
         try:
             while True:
                 state = self._state
-                deed = None if state is None else await self._next(state)
+                deed = None if state is None else await self._next_action(state)
                 if deed is not None:
                     await asyncio.sleep(self._chance.uniform(*deed[0]) / self._speed)
                     with suppress(NoAnswer):
                         await deed[1]()
-                await self._look()
+                await self._wait_for_state()
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
@@ -94,50 +100,54 @@ class MatchPlayers:
             for client in self._clients.values():
                 client.boot = self._state.boot
             self._on_state(self._state)
-            self._news.set()
+            self._state_changed.set()
 
-    async def _look(self) -> None:
+    async def _wait_for_state(self) -> None:
         """Wait for the next state, not for long: cards move without one."""
-        self._news.clear()
+        self._state_changed.clear()
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK_S):
-                await self._news.wait()
+            async with asyncio.timeout(_LOOK_INTERVAL_S):
+                await self._state_changed.wait()
 
-    async def _next(self, state: State) -> Deed | None:
+    async def _next_action(self, state: State) -> Deed | None:
         """Return what somebody does next; None: nobody has to do anything."""
         match = state.match
         failed = state.fairness[-1] if state.fairness else None
-        if failed is not None and failed.outcome in _FAILED and failed.attempt not in self._cleared:
+        if (
+            failed is not None
+            and failed.outcome in _FAILED
+            and failed.attempt not in self._cleared_attempts
+        ):
             return _AT_ONCE, lambda: self._clear_up(failed.attempt, failed.reasons)
         if any(one.barred for one in state.sets):
             return _AT_ONCE, self._count_sets
         if match.match is None or match.phase == Stage.SIGNED:
-            return _PRESS, self._lay_out
-        if (called := self._call(state)) is not None:
+            return _PRESS, self._set_up_match
+        if (called := self._call_action(state)) is not None:
             return called
         if match.suspended is not None:
             return None
         stage = Stage(match.phase)
-        pause = _PAUSES.get(stage, _PRESS)
-        if stage in _SEATED and match.waiting_for and await self._hands_are_taken(state):
+        pause = _DURATIONS.get(stage, _PRESS)
+        if stage in _CONFIRMED_STAGES and match.waiting_for and await self._take_hands(state):
             seat = match.waiting_for[0]
             return pause, lambda: self._order(Role.TABLE, "confirm", seat=seat)
-        return await self._of_stage(stage, state)
+        return await self._stage_action(stage, state)
 
-    async def _of_stage(self, stage: Stage, state: State) -> Deed | None:
+    async def _stage_action(self, stage: Stage, state: State) -> Deed | None:
         match, machine = state.match, state.machine
-        pause = _PAUSES.get(stage, _PRESS)
+        pause = _DURATIONS.get(stage, _PRESS)
         if stage is Stage.SETUP and not match.started:
             return pause, lambda: self._order(Role.CHIEF, "start_match")
         if stage is Stage.CUT and machine.phase is Phase.COMMITTED and machine.cutters:
             seat, n = machine.cutters[0], self._chance.randrange(20, 89)
             return pause, lambda: self._order(Role.TABLE, "cut", n=n, seat=seat)
         if stage is Stage.CUT and machine.phase is Phase.EMPTY:
-            return await self._made_ready()
+            return await self._next_deal_action()
         if stage is Stage.HELD and machine.phase is Phase.HELD:
             return pause, lambda: self._order(Role.REFEREE, "release")
         if stage is Stage.PLAY:
-            return self._played(match)
+            return self._out_action(match)
         if stage is Stage.MATCH_CHECK:
             reason = "the levels are equal"
             return _PRESS, lambda: self._order(Role.CHIEF, "extra_deal", reason=reason)
@@ -147,14 +157,14 @@ class MatchPlayers:
             return _PRESS, lambda: self._order(Role.REFEREE, "sign", signer=signer, person=person)
         return None
 
-    def _played(self, match: Match) -> Deed:
+    def _out_action(self, match: Match) -> Deed:
         """Return who goes out next: nobody knows before who it will be."""
         out = {*match.order, *match.outs}
         seat = self._chance.choice([one for one in ALL if one not in out])
-        pause = _PAUSES[Stage.PLAY] if not out else _PAUSES[Stage.TRIBUTE]
+        pause = _DURATIONS[Stage.PLAY] if not out else _DURATIONS[Stage.TRIBUTE]
         return pause, lambda: self._order(Role.REFEREE, "out", seat=seat)
 
-    async def _made_ready(self) -> Deed | None:
+    async def _next_deal_action(self) -> Deed | None:
         """Bring the cards to where the next deal can begin, then begin it."""
         truth = await self._table.control.do("truth")
         if any(truth["hands"]):
@@ -165,7 +175,7 @@ class MatchPlayers:
             return _PRESS, lambda: self._table.control.do("load")
         return _PRESS, lambda: self._order(Role.REFEREE, "start_deal")
 
-    async def _hands_are_taken(self, state: State) -> bool:
+    async def _take_hands(self, state: State) -> bool:
         """Take the hands that are up; tell whether nobody has to take any."""
         if state.match.phase != Stage.COUNT_CHECK:
             return True
@@ -174,24 +184,24 @@ class MatchPlayers:
             await self._table.control.do("take_hands")
         return any(truth["hands"])
 
-    def _call(self, state: State) -> Deed | None:
+    def _call_action(self, state: State) -> Deed | None:
         """Call the referee now and then; call off when he has not come for long."""
         now_s, match = asyncio.get_running_loop().time(), state.match
         attempt = match.attempt or 0
         if any(call.reason == "button" for call in state.calls):
-            since_s = self._called.setdefault(attempt, now_s)
-            if now_s - since_s > _NOBODY_COMES_S / self._speed:
+            since_s = self._call_times_s.setdefault(attempt, now_s)
+            if now_s - since_s > _CALL_TIMEOUT_S / self._speed:
                 return _AT_ONCE, lambda: self._order(Role.REFEREE, "attend")
-        elif match.phase == Stage.PLAY and attempt not in self._called:
-            self._called[attempt] = now_s
-            if self._chance.random() < _CALLS:
+        elif match.phase == Stage.PLAY and attempt not in self._call_times_s:
+            self._call_times_s[attempt] = now_s
+            if self._chance.random() < _CALL_CHANCE:
                 seat = self._chance.choice(ALL)
                 return _PRESS, lambda: self._order(Role.TABLE, "call", seat=seat)
         return None
 
     async def _clear_up(self, attempt: int, reasons: list[str]) -> None:
-        self._cleared.add(attempt)
-        wrong_set = _SET_WRONG & set(reasons)
+        self._cleared_attempts.add(attempt)
+        wrong_set = _SET_FAULTS & set(reasons)
         await self._table.control.do("change_set" if wrong_set else "collect")
 
     async def _count_sets(self) -> None:
@@ -202,7 +212,7 @@ class MatchPlayers:
                 cards = self._table.profile.deck.cards
                 await self._order(Role.REFEREE, "clear_set", set=one.id, cards=cards)
 
-    async def _lay_out(self) -> None:
+    async def _set_up_match(self) -> None:
         """Lay the next match out, between pairs that were not there before."""
         self._round += 1
         first, second = self._chance.sample(_PAIRS, k=2)
@@ -240,7 +250,7 @@ class MatchPlayers:
 
 @asynccontextmanager
 async def match_players(
-    table: RunningTable,
+    table: TableProcess,
     number: int,
     speed: float,
     on_state: Callable[[State], None] = lambda state: None,

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from controller.rules.profile import Profile
 from controller.trials.bare_table import BareTable
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
 
@@ -27,11 +27,11 @@ def mechanical_s(
     feed_ms = settings.feed_ms if feeding_ms is None else feeding_ms / len(sequence)
     even = replace(settings, feed_ms=feed_ms, feed_spread_ms=0.0, flight_spread_ms=0.0)
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(_attempt(even, profile, sequence))
+        return runner.run(_run_attempt(even, profile, sequence))
 
 
-async def _attempt(settings: Settings, profile: Profile, sequence: str) -> float:
-    sim = InprocTable(settings, random.Random(0), boots=iter(range(1, 9)).__next__)
+async def _run_attempt(settings: Settings, profile: Profile, sequence: str) -> float:
+    sim = HardwareInProcess(settings, random.Random(0), boots=iter(range(1, 9)).__next__)
     table = BareTable(sim.port("dealer"), sim.port("reader"), profile, settings.sets[0].back)
     try:
         await table.open()

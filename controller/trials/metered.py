@@ -3,28 +3,28 @@
 import asyncio
 
 from controller.bridge import (
-    MACHINE_LINE,
+    MAX_MACHINE_LINE_BYTES,
     AskMetricsMessage,
     MetricsMessage,
-    from_machine,
+    decode_machine_line,
     to_line,
 )
 from controller.config import load_table
-from controller.counting import Distribution
-from controller.trials.hall import HallError, RunningTable
+from controller.counting import MetricDistribution
+from controller.trials.hall import HallError, TableProcess
 
 
-async def metered(table: RunningTable) -> MetricsMessage:
+async def metered(table: TableProcess) -> MetricsMessage:
     """Return the numbers of a table's machine as they are now. Raises HallError."""
     path = load_table(table.config).socket
     try:
-        reader, writer = await asyncio.open_unix_connection(str(path), limit=MACHINE_LINE)
+        reader, writer = await asyncio.open_unix_connection(str(path), limit=MAX_MACHINE_LINE_BYTES)
     except OSError as error:
         raise HallError(f"the machine of table {table.id} is not there: {error}") from error
     try:
         writer.write(to_line(AskMetricsMessage()))
         async for line in reader:
-            message = from_machine(line)
+            message = decode_machine_line(line)
             if isinstance(message, MetricsMessage):
                 return message
     finally:
@@ -36,10 +36,12 @@ def passed(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int,
     """Return how many of something there were between two readings, and how long all took, in
     seconds, whatever their labels.
     """
-    (many, took_s), (many_before, took_before_s) = (_whole(at, name) for at in (now, before))
+    (many, took_s), (many_before, took_before_s) = (
+        _sum_distribution(at, name) for at in (now, before)
+    )
     return many - many_before, took_s - took_before_s
 
 
-def _whole(numbers: MetricsMessage, name: str) -> tuple[int, float]:
-    found: list[Distribution] = [one for one in numbers.distributions if one.name == name]
+def _sum_distribution(numbers: MetricsMessage, name: str) -> tuple[int, float]:
+    found: list[MetricDistribution] = [one for one in numbers.distributions if one.name == name]
     return sum(sum(one.counts) for one in found), sum(one.sum_s for one in found)

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from controller.journal.chain import Row
 from controller.journal.errors import StorageFailed
-from controller.journal.store import STORE_NAME, Store, read_rows
-from sim.inproc import BOARDS, InprocTable
+from controller.journal.store import STORE_NAME, JournalStore, open_read_only
+from sim.inproc import BOARDS, HardwareInProcess
 
 
 @dataclass(frozen=True)
-class Death:
+class DaemonDeath:
     """How a daemon dies: `after_s` behind the commit of entry `entry`; `away_s` until the next.
 
     `power`: rows that were not synced and all keys go with it. `reset`: the boards, too.
@@ -30,14 +30,14 @@ class Death:
     reset: bool = False
 
 
-class MortalStore(Store):
+class KillableStore(JournalStore):
     """A journal's file of which a death cuts a part off: the groups behind the entry of death.
 
     Rows that are written together are all there, or none is: a group is one transaction.
     `die` is called when the daemon dies; `full()` says whether the disk has no room now.
     """
 
-    death: Death | None = None
+    death: DaemonDeath | None = None
     die: Callable[[], None]
     full: Callable[[], bool] = staticmethod(lambda: False)
     alive = True
@@ -68,7 +68,7 @@ class MortalStore(Store):
             super().close()
 
 
-def cut_off(sim: InprocTable, store: MortalStore) -> bool:
+def cut_off(sim: HardwareInProcess, store: KillableStore) -> bool:
     """Let the daemon of `store` be dead from now on; False where it was, or had ended by itself.
 
     Nothing of it reaches a board any more.
@@ -88,10 +88,10 @@ def lose_power(state_dir: Path, runtime_dir: Path, synced: int, into: Path) -> N
     """
     for key in runtime_dir.glob("attempt-*.key"):
         key.unlink()
-    with read_rows(state_dir / STORE_NAME) as rows:
+    with open_read_only(state_dir / STORE_NAME) as rows:
         kept = [row for row in rows if row.n <= synced]
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir()
-    fresh = Store.open(into)
+    fresh = JournalStore.open(into)
     fresh.write(kept, durable=True)
     fresh.close()

@@ -18,12 +18,12 @@ from typing import Any, Final
 import click
 import msgspec
 
-from controller.cli.ending import ending_signals
+from controller.cli.ending import termination_signals
 from controller.cli.wall import wall_ms
 from controller.trials.hall import HallError
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
-_OFF: Final = (
+_DISABLED_FEATURES: Final = (
     *("MediaRouter", "OptimizationHints", "NetworkTimeServiceQuerying", "PreconnectToSearch"),
     *("HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", "PaintHolding", "LensOverlay"),
     *("DestroyProfileOnBrowserClose", "AvoidUnnecessaryBeforeUnloadCheckSync", "AimEnabled"),
@@ -34,7 +34,7 @@ _OFF: Final = (
 Playwright has them: the last such switch holds alone. Those of the last line draw two pages of
 their own for every page that opens: three quarters of its time.
 """
-QUIET: Final = (
+CHROMIUM_OPTIONS: Final = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -42,14 +42,14 @@ QUIET: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    f"--disable-features={','.join(_OFF)}",
+    f"--disable-features={','.join(_DISABLED_FEATURES)}",
 )
 """What keeps Chromium from asking anybody but the console for anything."""
-_EVERY_S: Final = 0.25
-_UP_MS: Final = 60_000
+_TICK_INTERVAL_S: Final = 0.25
+_PAGE_TIMEOUT_MS: Final = 60_000
 _MIB: Final = 1 << 20
 
-_WATCH: Final = """
+_WATCH_SCRIPT: Final = """
 window.drawn = [];
 new MutationObserver((changes) => {
   const seen = new Map();
@@ -67,7 +67,7 @@ new MutationObserver((changes) => {
 """
 """Two frames after an attribute has changed it is on the screen."""
 
-_BARE: Final = """<!doctype html><title>bare</title><p id="now"></p><script>
+_BARE_PAGE: Final = """<!doctype html><title>bare</title><p id="now"></p><script>
 window.drawn = [];
 new EventSource("/stream").onmessage = ({ data }) => {
   document.getElementById("now").textContent = data;
@@ -77,10 +77,10 @@ new EventSource("/stream").onmessage = ({ data }) => {
 };
 </script>"""
 
-_TAKE: Final = "() => window.drawn.splice(0)"
+_TAKE_SCRIPT: Final = "() => window.drawn.splice(0)"
 
 
-class Drawn(msgspec.Struct, frozen=True, gc=False):
+class DrawnChange(msgspec.Struct, frozen=True, gc=False):
     """At `at_ms` (the wall's clock) a page showed that somebody calls at a table, or no more."""
 
     table: str
@@ -94,12 +94,12 @@ class Seen(msgspec.Struct, frozen=True):
     `bare_ms`: how long the same browser took from a bare server's word to the screen.
     """
 
-    drawn: list[Drawn]
+    drawn: list[DrawnChange]
     bare_ms: list[float]
     reloads: int
 
 
-class Heap(msgspec.Struct, frozen=True, gc=False):
+class PageHeap(msgspec.Struct, frozen=True, gc=False):
     """What a page's scripts hold once all rubbish is gone, its elements and their listeners."""
 
     mib: float
@@ -107,7 +107,7 @@ class Heap(msgspec.Struct, frozen=True, gc=False):
     listeners: int
 
 
-class Pages:
+class OpenPages:
     """Open pages of a hall, and a bare one beside them."""
 
     def __init__(self, bare: Any) -> None:
@@ -119,19 +119,19 @@ class Pages:
     async def add(self, page: Any) -> None:
         """Watch a page that has loaded."""
         self._pages.append(page)
-        page.on("framenavigated", lambda frame: self._reloaded())
+        page.on("framenavigated", lambda frame: self._count_reload())
         line = await page.context.new_cdp_session(page)
         await line.send("Performance.enable")
         self._lines.append(line)
 
     async def drawn(self) -> Seen:
         """Return what was drawn since the last call."""
-        told = [one for page in self._pages for one in await page.evaluate(_TAKE)]
-        bare_ms = await self._bare.evaluate(_TAKE)
+        told = [one for page in self._pages for one in await page.evaluate(_TAKE_SCRIPT)]
+        bare_ms = await self._bare.evaluate(_TAKE_SCRIPT)
         found = {"drawn": told, "bare_ms": bare_ms, "reloads": self._reloads}
         return msgspec.convert(found, Seen, strict=False)
 
-    async def heaps(self) -> list[Heap]:
+    async def measure_heaps(self) -> list[PageHeap]:
         """Return what each page holds; for that it gathers its rubbish, which takes a while."""
         found = []
         for line in self._lines:
@@ -139,11 +139,13 @@ class Pages:
             told = (await line.send("Performance.getMetrics"))["metrics"]
             now = {one["name"]: one["value"] for one in told}
             found.append(
-                Heap(now["JSHeapUsedSize"] / _MIB, int(now["Nodes"]), int(now["JSEventListeners"]))
+                PageHeap(
+                    now["JSHeapUsedSize"] / _MIB, int(now["Nodes"]), int(now["JSEventListeners"])
+                )
             )
         return found
 
-    def _reloaded(self) -> None:
+    def _count_reload(self) -> None:
         self._reloads += 1
 
 
@@ -155,17 +157,17 @@ def lacking() -> str | None:
 
 
 @asynccontextmanager
-async def _opened(url: str, count: int, pin: str) -> AsyncIterator[Pages]:
+async def _opened(url: str, count: int, pin: str) -> AsyncIterator[OpenPages]:
     """Open the hall's page so many times, for ref0, ref1, … Raises HallError."""
     from playwright.async_api import async_playwright
 
     async with AsyncExitStack() as opened:
         playwright = await opened.enter_async_context(async_playwright())
-        browser = await _launched(playwright)
+        browser = await _launch_browser(playwright)
         opened.push_async_callback(browser.close)
         bare = await (await browser.new_context()).new_page()
-        await bare.goto(await opened.enter_async_context(_bare_server()))
-        pages = Pages(bare)
+        await bare.goto(await opened.enter_async_context(_serve_bare_page()))
+        pages = OpenPages(bare)
         for number in range(count):
             context = await browser.new_context()
             answer = await context.request.post(
@@ -176,21 +178,21 @@ async def _opened(url: str, count: int, pin: str) -> AsyncIterator[Pages]:
             if not answer.ok:
                 raise HallError(f"{url}: ref{number} is not let in: {await answer.text()}")
             page = await context.new_page()
-            await page.add_init_script(_WATCH)
+            await page.add_init_script(_WATCH_SCRIPT)
             await page.goto(url)
-            await page.wait_for_selector("#tiles a", timeout=_UP_MS)
+            await page.wait_for_selector("#tiles a", timeout=_PAGE_TIMEOUT_MS)
             await pages.add(page)
         yield pages
 
 
-async def _launched(playwright: Any) -> Any:
+async def _launch_browser(playwright: Any) -> Any:
     """Return a browser. Raises HallError."""
     from playwright.async_api import Error
 
     try:
         return await playwright.chromium.launch(
             executable_path=str(CHROMIUM),
-            args=[*QUIET],
+            args=[*CHROMIUM_OPTIONS],
             # Whoever is to end is this process, and it closes the browser.
             handle_sigint=False,
             handle_sigterm=False,
@@ -203,7 +205,7 @@ async def _launched(playwright: Any) -> Any:
 
 
 @asynccontextmanager
-async def _bare_server() -> AsyncIterator[str]:
+async def _serve_bare_page() -> AsyncIterator[str]:
     """Serve the bare page at the address that is given; at the end nobody is served any more."""
     served: set[asyncio.Task[None]] = set()
 
@@ -228,20 +230,20 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         head = await reader.readuntil(b"\r\n\r\n")
         if not head.startswith(b"GET /stream"):
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n")
-            writer.write(_BARE.encode())
+            writer.write(_BARE_PAGE.encode())
             return
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
         while not writer.is_closing():
             writer.write(b"data: %d\n\n" % wall_ms())
             await writer.drain()
-            await asyncio.sleep(_EVERY_S)
+            await asyncio.sleep(_TICK_INTERVAL_S)
     except (ConnectionError, asyncio.IncompleteReadError):
         pass  # the browser has gone, perhaps without having asked
     finally:
         writer.close()
 
 
-async def _answer(url: str, count: int, pin: str) -> None:
+async def _answer_input(url: str, count: int, pin: str) -> None:
     """Open the pages, say so, and answer until the input ends."""
     loop = asyncio.get_running_loop()
     asked = asyncio.StreamReader()
@@ -249,7 +251,7 @@ async def _answer(url: str, count: int, pin: str) -> None:
     async with _opened(url, count, pin) as pages:
         click.echo("{}")
         while line := await asked.readline():
-            told = await (pages.heaps() if line == b"heaps\n" else pages.drawn())
+            told = await (pages.measure_heaps() if line == b"heaps\n" else pages.drawn())
             click.echo(msgspec.json.encode(told))
 
 
@@ -263,10 +265,10 @@ def main(url: str, count: int, pin: str) -> None:
     async def run() -> None:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
-        for number in ending_signals():
+        for number in termination_signals():
             loop.add_signal_handler(number, task.cancel)
         with suppress(asyncio.CancelledError):
-            await _answer(url, count, pin)
+            await _answer_input(url, count, pin)
 
     try:
         asyncio.run(run())

@@ -14,16 +14,16 @@ import msgspec
 from controller.cards import FACES, POCKETS
 from controller.client.client import Client
 from controller.deal.ledger import SEATS
-from controller.messages import Fairness, Landed, Outcome, Phase, Role, State
+from controller.messages import Fairness, LandedCards, Outcome, Phase, Role, State
 from controller.rules.profile import Profile
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 
 CUT = 41
 _FAILED = (Outcome.MISDEAL, Outcome.VOID)
-_SET_WRONG = frozenset(
+_SET_FAULTS = frozenset(
     {"COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK"}
 )
-_LYING = frozenset({"PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"})
+_LOOSE_CARD_FAULTS = frozenset({"PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"})
 
 
 class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class Dealt(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int
     outcome: Outcome
     fed: int
-    landed: Landed
+    landed: LandedCards
     misdeals: list[Misdeal]
     commitment: str
     seed: str
@@ -62,7 +62,7 @@ class Players:
 
     def __init__(
         self,
-        table: RunningTable,
+        table: TableProcess,
         referee: Client,
         player: Client,
         on_state: Callable[[State], None] = lambda state: None,
@@ -77,17 +77,19 @@ class Players:
         before = self._state.counters.deals if self._state is not None else None
         misdeals: dict[int, Misdeal] = {}
         held: dict[str, Any] | None = None
-        async for state in self._states():
+        async for state in self._read_states():
             machine, proof = state.machine, state.fairness[-1] if state.fairness else None
             before = state.counters.deals if before is None else before
             failed = proof if proof is not None and proof.outcome in _FAILED else None
             if failed is not None and failed.attempt not in misdeals:
-                misdeals[failed.attempt] = _misdeal(failed)
+                misdeals[failed.attempt] = _make_misdeal(failed)
                 await self._clear_up(failed.reasons)
             if any(alert.name == "SET_BARRED" for alert in state.alerts):
                 counted = {"set": machine.card_set, "cards": self.table.profile.deck.cards}
                 await self._referee.ask("clear_set", counted)
-            elif machine.phase is Phase.FAULT and _LYING & {one.name for one in state.alerts}:
+            elif machine.phase is Phase.FAULT and _LOOSE_CARD_FAULTS & {
+                one.name for one in state.alerts
+            }:
                 await self._clear_up([])  # cards moved again after they were cleared up
             elif machine.phase is Phase.EMPTY and state.counters.deals == before:
                 await self._referee.ask("start_deal")
@@ -99,9 +101,9 @@ class Players:
                 held = held or await self.table.control.do("truth")
                 await self._referee.ask("release", deal=machine.deal, attempt=machine.attempt)
             elif machine.phase is Phase.RELEASED:
-                await self._take_and_return()
+                await self._return_hands()
             elif proof is not None and proof.reveal is not None and held is not None:
-                return _dealt(self.table, state, held, list(misdeals.values()))
+                return _make_result(self.table, state, held, list(misdeals.values()))
         raise AssertionError("a feed does not end")
 
     def standing(self) -> str:
@@ -111,7 +113,7 @@ class Players:
         alerts = ", ".join(alert.name for alert in self._state.alerts)
         return f"it is {self._state.machine.phase.value}" + (f", {alerts}" if alerts else "")
 
-    async def _states(self) -> AsyncIterator[State]:
+    async def _read_states(self) -> AsyncIterator[State]:
         """Yield the state as last seen, then every one that comes."""
         if self._state is not None:
             yield self._state
@@ -122,7 +124,7 @@ class Players:
                 self._on_state(self._state)
                 yield self._state
 
-    async def _take_and_return(self) -> None:
+    async def _return_hands(self) -> None:
         """Lift the hands out; once the lift is down again, lay the set into the hopper."""
         truth = await self.table.control.do("truth")
         if truth["lift_up"]:
@@ -133,13 +135,13 @@ class Players:
 
     async def _clear_up(self, reasons: list[str]) -> None:
         """Take all cards out; where the set is in doubt, bring another one."""
-        wrong_set = _SET_WRONG & set(reasons)
+        wrong_set = _SET_FAULTS & set(reasons)
         await self.table.control.do("change_set" if wrong_set else "collect")
 
 
 @asynccontextmanager
 async def players(
-    table: RunningTable, on_state: Callable[[State], None] = lambda state: None
+    table: TableProcess, on_state: Callable[[State], None] = lambda state: None
 ) -> AsyncIterator[Players]:
     """Sit people down at a table for the block."""
     async with AsyncExitStack() as stack:
@@ -148,7 +150,7 @@ async def players(
         yield Players(table, referee, player, on_state)
 
 
-def _misdeal(proof: Fairness) -> Misdeal:
+def _make_misdeal(proof: Fairness) -> Misdeal:
     return Misdeal(
         attempt=proof.attempt,
         outcome=proof.outcome or Outcome.VOID,
@@ -157,8 +159,8 @@ def _misdeal(proof: Fairness) -> Misdeal:
     )
 
 
-def _dealt(
-    table: RunningTable, state: State, truth: dict[str, Any], misdeals: list[Misdeal]
+def _make_result(
+    table: TableProcess, state: State, truth: dict[str, Any], misdeals: list[Misdeal]
 ) -> Dealt:
     proof = state.fairness[-1]
     assert proof.reveal is not None
@@ -169,7 +171,7 @@ def _dealt(
         attempt=proof.attempt,
         outcome=Outcome.OK,
         fed=state.machine.fed,
-        landed=msgspec.convert(landed, Landed),
+        landed=msgspec.convert(landed, LandedCards),
         misdeals=misdeals,
         commitment=proof.commitment,
         seed=proof.reveal.seed,

@@ -18,11 +18,11 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import (
-    MACHINE_LINE,
-    BridgeError,
+    MAX_MACHINE_LINE_BYTES,
     FeedMessage,
+    GatewayProtocolError,
     Lines,
-    from_machine,
+    decode_machine_line,
     public,
     state_topic,
     to_line,
@@ -35,11 +35,11 @@ from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
 
 _FEED, _BARE = "inproc://feed", "inproc://bare"
-_MOST_READ = 1 << 16
-_PATIENCE_MS = 10_000
+_MAX_READ_BYTES = 1 << 16
+_RECEIVE_TIMEOUT_MS = 10_000
 
 
-class Published:
+class PublishingPaths:
     """A machine with hands held, its way to a subscriber, and the bare way beside it."""
 
     def __init__(self, machine: Machine, context: zmq.asyncio.Context) -> None:
@@ -52,24 +52,24 @@ class Published:
         plain: zmq.Context[zmq.Socket[bytes]] = zmq.Context.shadow(context.underlying)
         self._bare = plain.socket(zmq.PUB)
         self._bare.bind(_BARE)
-        self._from_feed, self._from_bare = (_subscriber(plain, at) for at in (_FEED, _BARE))
+        self._from_feed, self._from_bare = (_open_subscriber(plain, at) for at in (_FEED, _BARE))
         self._machine_end, self._gateway_end = socket.socketpair()
-        self._lines = Lines(MACHINE_LINE)
+        self._lines = Lines(MAX_MACHINE_LINE_BYTES)
 
     def whole(self) -> bytes:
         """Publish the machine's state as it is now; return the body that a subscriber gets."""
         self._machine_end.sendall(to_line(public(self._machine.state())))
-        for line in self._crossed():
-            message = from_machine(line)
+        for line in self._read_lines():
+            message = decode_machine_line(line)
             if not isinstance(message, FeedMessage):
-                raise BridgeError("a machine that publishes sends what is public")
+                raise GatewayProtocolError("a machine that publishes sends what is public")
             self._feed.publish(message)
-        return _body(self._from_feed)
+        return _receive_body(self._from_feed)
 
     def bare(self) -> bytes:
         """Encode and send a state that is there already; return the body that came."""
         self._bare.send_multipart([self._topic, msgspec.json.encode(self._state)])
-        return _body(self._from_bare)
+        return _receive_body(self._from_bare)
 
     def close(self) -> None:
         """Close all sockets."""
@@ -79,27 +79,27 @@ class Published:
         self._machine_end.close()
         self._gateway_end.close()
 
-    def _crossed(self) -> list[bytes]:
-        while not (lines := self._lines.take(self._gateway_end.recv(_MOST_READ))):
+    def _read_lines(self) -> list[bytes]:
+        while not (lines := self._lines.take(self._gateway_end.recv(_MAX_READ_BYTES))):
             pass
         return lines
 
 
-def _subscriber(context: "zmq.Context[zmq.Socket[bytes]]", at: str) -> "zmq.Socket[bytes]":
+def _open_subscriber(context: "zmq.Context[zmq.Socket[bytes]]", at: str) -> "zmq.Socket[bytes]":
     subscriber = context.socket(zmq.SUB)
     subscriber.subscribe(b"")
-    subscriber.setsockopt(zmq.RCVTIMEO, _PATIENCE_MS)
+    subscriber.setsockopt(zmq.RCVTIMEO, _RECEIVE_TIMEOUT_MS)
     subscriber.connect(at)
     return subscriber
 
 
-def _body(subscriber: "zmq.Socket[bytes]") -> bytes:
+def _receive_body(subscriber: "zmq.Socket[bytes]") -> bytes:
     _, body = subscriber.recv_multipart()
     return body
 
 
 @contextmanager
-def held_hands(runtime_dir: Path) -> Iterator[Machine]:
+def deal_until_held(runtime_dir: Path) -> Iterator[Machine]:
     """Deal once in virtual time, and yield the machine while it holds the hands."""
     stack = AsyncExitStack()
 
@@ -117,13 +117,13 @@ def held_hands(runtime_dir: Path) -> Iterator[Machine]:
 
 
 @asynccontextmanager
-async def publishing(machine: Machine) -> AsyncIterator[Published]:
+async def publishing(machine: Machine) -> AsyncIterator[PublishingPaths]:
     """Yield what publishes the state of a machine whose own loop is stopped."""
     context = zmq.asyncio.Context()
     gc.collect()
     gc.freeze()  # as the machine's own process does
     try:
-        with closing(Published(machine, context)) as published:
+        with closing(PublishingPaths(machine, context)) as published:
             yield published
     finally:
         gc.unfreeze()

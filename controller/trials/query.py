@@ -20,7 +20,7 @@ import msgspec
 
 from controller.trials.hall import (
     HallPlan,
-    RunningTable,
+    TableProcess,
     end_program,
     memory_folder,
     simulator,
@@ -31,12 +31,12 @@ from drivers.link.link import Link
 from drivers.link.port import SerialPort
 
 _BAUD = 921_600
-_MOST_READ = 4096
+_MAX_READ_BYTES = 4096
 _PROCESSES = 5
 """One that wakes on this process's core answers in a fifth of the time that another one takes."""
 
 
-class WeighedPort(SerialPort):
+class CountingPort(SerialPort):
     """A serial port that counts the bytes of either way."""
 
     sent = got = 0
@@ -73,25 +73,25 @@ async def asked(times: int) -> Asked:
     """
     with tempfile.TemporaryDirectory() as folder, memory_folder() as runtime_dir:
         async with simulator(HallPlan(Path(folder)), runtime_dir) as (table,):
-            with closing(_Board(table)) as board:
+            with closing(_QueriedBoard(table)) as board:
                 await board.dealer.link.open({}, {})
                 sent, got = min([await board.weigh() for _ in range(times)])
                 both: list[tuple[float, float]] = []
                 for _ in range(_PROCESSES):
-                    async with _bare(sent, got) as turn:
+                    async with _run_answerer(sent, got) as turn:
                         both += [
-                            (await _took_us(board.dealer.status), await _took_us(turn))
+                            (await _time_us(board.dealer.status), await _time_us(turn))
                             for _ in range(times)
                         ]
     queries_us, bare_us = zip(*both, strict=True)
     return Asked(list(queries_us), list(bare_us), sent, got)
 
 
-class _Board:
+class _QueriedBoard:
     """The dealer board of a simulated table without a daemon."""
 
-    def __init__(self, table: RunningTable) -> None:
-        self._port = WeighedPort(table.board_ports[0], _BAUD)
+    def __init__(self, table: TableProcess) -> None:
+        self._port = CountingPort(table.board_ports[0], _BAUD)
         sessions = iter(range(1, 1 << 16)).__next__
         self.dealer = Dealer(Link(self._port, "dealer", session_ids=sessions))
 
@@ -105,7 +105,7 @@ class _Board:
         return self._port.sent - sent, self._port.got - got
 
 
-async def _took_us(ask: Callable[[], Awaitable[object]]) -> float:
+async def _time_us(ask: Callable[[], Awaitable[object]]) -> float:
     loop = asyncio.get_running_loop()
     begun_s = loop.time()
     await ask()
@@ -113,7 +113,7 @@ async def _took_us(ask: Callable[[], Awaitable[object]]) -> float:
 
 
 @asynccontextmanager
-async def _bare(sent: int, got: int) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+async def _run_answerer(sent: int, got: int) -> AsyncIterator[Callable[[], Awaitable[None]]]:
     """Run the process that answers bytes with bytes; give its turn, which waits as a thread may."""
     ours, theirs = pty.openpty()
     for end in (ours, theirs):
@@ -137,7 +137,7 @@ async def _bare(sent: int, got: int) -> AsyncIterator[Callable[[], Awaitable[Non
 def _take(end: int, count: int) -> bool:
     """Read so many bytes; tell whether there were so many before the line was gone."""
     while count > 0:
-        data = os.read(end, min(count, _MOST_READ))
+        data = os.read(end, min(count, _MAX_READ_BYTES))
         if not data:
             return False
         count -= len(data)

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from controller.config import CardSet
-from controller.trials.foursome import Foursome, Pauses
+from controller.trials.foursome import PlayerDurations, SimulatedPlayers
 from controller.trials.inproc import trial
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
@@ -21,7 +21,7 @@ _TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 _IN_MEMORY = Path("/dev/shm")
 
 
-class Spread(msgspec.Struct, frozen=True):
+class TimeSpread(msgspec.Struct, frozen=True):
     """Seconds: the least, the median and the most of some deals."""
 
     least_s: float
@@ -39,25 +39,27 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
     ahead: bool
     deals: int
-    machine: Spread
-    hands: Spread
+    machine: TimeSpread
+    hands: TimeSpread
 
 
 def waiting(deals: int, *, ahead: bool, seed: int = 1) -> Waiting:
     """Play so many deals, with deal-ahead or without, and return what people waited."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(_played(deals, ahead, seed))
+        return runner.run(_play_match_deals(deals, ahead, seed))
 
 
-async def _played(deals: int, ahead: bool, seed: int) -> Waiting:
+async def _play_match_deals(deals: int, ahead: bool, seed: int) -> Waiting:
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as folder:
         async with trial(
             Settings(), Path(folder), seed=seed, card_sets=_TWO_SETS, deal_ahead=ahead
         ) as table:
-            people = Foursome(table, random.Random(seed), ahead=ahead, pauses=Pauses())
+            people = SimulatedPlayers(
+                table, random.Random(seed), ahead=ahead, pauses=PlayerDurations()
+            )
             left = deals
             while left > 0:
-                await people.sit_down(f"M{left}")
+                await people.begin_match(f"M{left}")
                 left -= await people.play(left + 1) - 1
                 await people.sign()
             released = [event for event in table.events if event.kind == "released"]
@@ -66,14 +68,19 @@ async def _played(deals: int, ahead: bool, seed: int) -> Waiting:
     hands = [
         at + data["ready_to_button_ms"] / 1000 for at, data in zip(machine, later, strict=True)
     ]
-    return Waiting(ahead=ahead, deals=len(later), machine=_spread(machine), hands=_spread(hands))
+    return Waiting(
+        ahead=ahead,
+        deals=len(later),
+        machine=_summarize_times(machine),
+        hands=_summarize_times(hands),
+    )
 
 
-def _spread(times_s: list[float]) -> Spread:
-    return Spread(min(times_s), statistics.median(times_s), max(times_s))
+def _summarize_times(times_s: list[float]) -> TimeSpread:
+    return TimeSpread(min(times_s), statistics.median(times_s), max(times_s))
 
 
-def as_table(both: tuple[Waiting, ...]) -> str:
+def waiting_table(both: tuple[Waiting, ...]) -> str:
     """Return figures side by side, for people."""
     spans = (f"{what}: least median most" for what in ("machine", "hands"))
     lines = [f"{'':<18}{'deals':>6}  " + "  ".join(f"{span:>30}" for span in spans)]

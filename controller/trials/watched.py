@@ -9,12 +9,12 @@ from typing import Final
 
 import msgspec
 
-from controller.trials.feeds import Called
-from controller.trials.pixels import Drawn
+from controller.trials.feeds import CallChange
+from controller.trials.pixels import DrawnChange
 
-LEAST_S: Final = 300.0
+MIN_SLOPE_S: Final = 300.0
 """What was watched for less tells of its beginning alone, and of no slope."""
-_MOST: Final = 200
+_MAX_SAMPLES: Final = 200
 """Samples between which slopes are taken."""
 
 
@@ -40,13 +40,13 @@ class Memory(msgspec.Struct, frozen=True):
     mib_per_hour: float | None
 
 
-def until_drawn_ms(called: Sequence[Called], drawn: Sequence[Drawn]) -> list[float]:
+def draw_delays_ms(called: Sequence[CallChange], drawn: Sequence[DrawnChange]) -> list[float]:
     """Return how long after each change it was drawn, on each page where it was.
 
     A change that was over before it could be drawn, and one drawn later than the next, are none.
     `called` is in order.
     """
-    by_table: dict[str, list[Called]] = defaultdict(list)
+    by_table: dict[str, list[CallChange]] = defaultdict(list)
     for one in called:
         by_table[one.id].append(one)
     found = []
@@ -74,9 +74,9 @@ def memory(samples: Sequence[tuple[float, float]]) -> Memory:
     all_mib = [mib for _, mib in samples]
     last_s = samples[-1][0]
     late = [one for one in samples if one[0] >= last_s / 3]
-    late = late[:: 1 + len(late) // _MOST]
+    late = late[:: 1 + len(late) // _MAX_SAMPLES]
     slope = None
-    if last_s >= LEAST_S:
+    if last_s >= MIN_SLOPE_S:
         slopes = (
             (mib - was) / (at_s - was_s) for (was_s, was), (at_s, mib) in combinations(late, 2)
         )

@@ -15,7 +15,7 @@ from multiprocessing.resource_tracker import ensure_running
 from types import FrameType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
-_LOOK_S = 1.0
+_PARENT_CHECK_INTERVAL_S = 1.0
 """How often a worker looks whether the process that started it is still there."""
 
 _INTERRUPT = {signal.SIGINT}
@@ -63,7 +63,7 @@ class Workers(Generic[Result]):
         while True:
             while len(busy) < self._jobs and (call := next(calls, None)) is not None:
                 key, arguments = call
-                worker = idle.pop() if idle else self._started()
+                worker = idle.pop() if idle else self._start_worker()
                 busy[worker.line] = worker, key
                 with suppress(OSError):  # one that is gone is told of below
                     worker.line.send(arguments)
@@ -79,10 +79,10 @@ class Workers(Generic[Result]):
                     idle.append(worker)
                     yield key, result
 
-    def _started(self) -> _Worker:
+    def _start_worker(self) -> _Worker:
         ensure_running()  # what multiprocessing has beside its processes clears the signals' mask
         ours, theirs = multiprocessing.Pipe()
-        with _ctrl_c_later():
+        with _ctrl_c_postponed():
             process = multiprocessing.get_context("spawn").Process(
                 target=_serve, args=(theirs, self._run, os.getpid()), daemon=True
             )
@@ -102,13 +102,13 @@ def _ready(busy: dict[Connection, Any]) -> Iterator[Connection]:
 
 def _serve(line: Connection, run: Callable[..., object], parent: int) -> None:
     """Be a worker: make calls as they come, until the line ends."""
-    settle_in(parent)
+    prepare_worker(parent)
     with suppress(EOFError):
         while True:
             line.send(run(*line.recv()))
 
 
-def settle_in(parent: int) -> None:
+def prepare_worker(parent: int) -> None:
     """Prepare a worker: Ctrl-C is its parent's business, and its parent's end is its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
@@ -118,11 +118,11 @@ def settle_in(parent: int) -> None:
             os._exit(1)
 
     signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
+    signal.setitimer(signal.ITIMER_REAL, _PARENT_CHECK_INTERVAL_S, _PARENT_CHECK_INTERVAL_S)
 
 
 @contextmanager
-def _ctrl_c_later() -> Iterator[None]:
+def _ctrl_c_postponed() -> Iterator[None]:
     """Raise KeyboardInterrupt behind the block instead of in it.
 
     A process that is started in the block does not hear of Ctrl-C before it has settled in.

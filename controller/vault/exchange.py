@@ -14,7 +14,7 @@ from controller.messages import Seat
 from controller.rules import tribute
 from controller.rules.levels import Grade
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Finish
+from controller.rules.result import FinishOrder
 from controller.rules.returns import ReturnVerdict, judge_return
 from controller.vault.vault import Vault
 
@@ -63,7 +63,7 @@ def anti_stands(
     )
 
 
-def required_values(
+def required_tributes(
     vault: Vault, sequence: str, profile: GuandanProfile, payers: Iterable[Seat], level: Grade
 ) -> dict[Seat, int]:
     """Return what the card counts that each payer must pay, in the order of `level`.
@@ -71,11 +71,11 @@ def required_values(
     Ask after every payer has laid his card: the answer tells part of a hand (seed 000 A10.1).
     """
     return {
-        seat: tribute.required_value(profile, hand(vault, sequence, seat), level) for seat in payers
+        seat: tribute.tribute_value(profile, hand(vault, sequence, seat), level) for seat in payers
     }
 
 
-def tribute_is_right(
+def is_right_tribute(
     vault: Vault,
     sequence: str,
     profile: GuandanProfile,
@@ -91,7 +91,7 @@ def judge_return_card(
     vault: Vault,
     sequence: str,
     profile: GuandanProfile,
-    finish: Finish,
+    finish: FinishOrder,
     giver: Seat,
     to: Seat,
     level: Grade,

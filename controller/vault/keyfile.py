@@ -13,7 +13,7 @@ from pathlib import Path
 from controller.vault.sealing import KEY_BYTES
 
 _MOUNTS = Path("/proc/self/mountinfo")
-_IN_MEMORY = ("tmpfs", "ramfs")
+_MEMORY_FILESYSTEMS = ("tmpfs", "ramfs")
 
 
 class RuntimeDirError(Exception):
@@ -34,8 +34,8 @@ def check_runtime_dir(runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS
             "close; use a folder under /run"
         )
     status = where.stat()
-    kind = _filesystem(status.st_dev, mounts)
-    if kind not in _IN_MEMORY:
+    kind = _filesystem_type(status.st_dev, mounts)
+    if kind not in _MEMORY_FILESYSTEMS:
         raise RuntimeDirError(
             f"runtime_dir {runtime_dir} is on {kind or 'an unknown filesystem'}, not in memory "
             "(tmpfs): use a folder under /run or /dev/shm"
@@ -44,7 +44,7 @@ def check_runtime_dir(runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS
         raise RuntimeDirError(f"runtime_dir {runtime_dir} is open to others: chmod 0700 it")
 
 
-class KeyFile:
+class AttemptKeyFiles:
     """The key files of one table's attempts, in its runtime directory."""
 
     def __init__(self, runtime_dir: Path, state_dir: Path, mounts: Path = _MOUNTS) -> None:
@@ -85,7 +85,7 @@ class KeyFile:
         return self._folder / f"attempt-{attempt}.key"
 
 
-def _filesystem(device: int, mounts: Path) -> str | None:
+def _filesystem_type(device: int, mounts: Path) -> str | None:
     """Return the type of the filesystem on a device number, as /proc/self/mountinfo lists it.
 
     A line is `id parent major:minor root mountpoint options … - type source options`.

@@ -95,7 +95,7 @@ def flaw(read: Read, back: int) -> str | None:
     return None if read.confidence >= SURE else "UNREADABLE"
 
 
-def decide(reads: Sequence[Read], back: int) -> Decision:
+def judge_looks(reads: Sequence[Read], back: int) -> Decision:
     """Return the verdict on a card after these looks at it, in order, one at least."""
     flaws = [flaw(read, back) for read in reads[:LOOKS]]
     if None in flaws:
@@ -103,6 +103,6 @@ def decide(reads: Sequence[Read], back: int) -> Decision:
     return Decision(Look.TRAY if len(flaws) == LOOKS else Look.REREAD, flaws[-1])
 
 
-def face_of(reads: Sequence[Read], back: int) -> Face | None:
+def accepted_face(reads: Sequence[Read], back: int) -> Face | None:
     """Return the face of an accepted card: the first good look's. None for any other."""
     return next((read.face for read in reads[:LOOKS] if flaw(read, back) is None), None)

@@ -8,7 +8,7 @@ import msgspec
 
 from controller.cards import FACES
 from controller.deal.sightings import Look
-from controller.vault.looks import Read, Reading, decide, face_of, flaw, read_of
+from controller.vault.looks import Read, Reading, accepted_face, flaw, judge_looks, read_of
 
 
 class Counted(msgspec.Struct, frozen=True, gc=False):
@@ -26,7 +26,7 @@ class Counted(msgspec.Struct, frozen=True, gc=False):
     wrong: int = 0
 
 
-class Readings:
+class CardReads:
     """What the reader saw of the cards of one attempt, by feed index; for counts alone.
 
     `composition` says how many of each of the 54 faces the set has, `back` its back as the
@@ -52,14 +52,14 @@ class Readings:
         """Take in a READ; return whether its card wants another look."""
         reads = self._reads.setdefault(event.index, [])
         reads.append(read_of(event))
-        return decide(reads, self._back).look
+        return judge_looks(reads, self._back).look
 
     def counted(self, indices: Collection[int]) -> Counted:
         """Count the looks at these cards; one that was never looked at is unread."""
         looks = [self._reads.get(index, []) for index in indices]
         flaws = [flaw(reads[0], self._back) if reads else "UNREADABLE" for reads in looks]
-        ends = [decide(reads, self._back).why if reads else "UNREADABLE" for reads in looks]
-        faces = Counter(face_of(reads, self._back) for reads in looks)
+        ends = [judge_looks(reads, self._back).why if reads else "UNREADABLE" for reads in looks]
+        faces = Counter(accepted_face(reads, self._back) for reads in looks)
         return Counted(
             cards=len(looks),
             unreadable=flaws.count("UNREADABLE"),

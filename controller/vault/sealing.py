@@ -21,7 +21,7 @@ KEY_BYTES = SecretBox.KEY_SIZE
 _NONCE_BYTES = SecretBox.NONCE_SIZE
 
 
-class CannotUnseal(Exception):
+class UnsealError(Exception):
     """A box that this key does not open: another attempt's, or changed."""
 
 
@@ -56,7 +56,7 @@ class AttemptKey:
         try:
             return self._box.decrypt(box)
         except (CryptoError, ValueError) as error:
-            raise CannotUnseal("this box was not closed with this attempt's key") from error
+            raise UnsealError("this box was not closed with this attempt's key") from error
 
 
 def seal_to(public: bytes, plain: bytes, entropy: Entropy) -> bytes:
@@ -73,4 +73,4 @@ def unseal_with(secret: bytes, box: bytes) -> bytes:
     try:
         return SealedBox(PrivateKey(secret)).decrypt(box)
     except (CryptoError, ValueError) as error:
-        raise CannotUnseal("this box was not sealed to this key") from error
+        raise UnsealError("this box was not sealed to this key") from error

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from controller.cards import FACES, Face
 from controller.deal.sightings import Look, Verdict
-from controller.vault.looks import Decision, Read, Reading, decide, face_of, read_of
+from controller.vault.looks import Decision, Read, Reading, accepted_face, judge_looks, read_of
 
 NO_FACE = 0xFF
 """The byte of a place whose card nobody could read."""
@@ -80,10 +80,10 @@ class Vault:
         if event.attempt != self._attempt:
             raise ValueError(f"a read of attempt {event.attempt} during {self._attempt}")
         self._reads.setdefault(event.index, []).append(read_of(event))
-        decision = self._decide(event.index)
+        decision = self._decision(event.index)
         return Verdict(event.index, decision.look, decision.why)
 
-    def set_verdict(self, places: Mapping[int, int], cards: int) -> tuple[str, ...]:
+    def find_set_faults(self, places: Mapping[int, int], cards: int) -> tuple[str, ...]:
         """Return what is wrong with the set, as fault names; empty for a right one.
 
         `places` is index → place of the cards that landed in a seat's pocket, `cards`
@@ -91,7 +91,7 @@ class Vault:
         A card that is still in the tray is not missing: its own flaw is the reason.
         """
         unread = ["UNREADABLE" for index in places if self._face(index) is None]
-        in_tray = self._flaws_behind(max(places, default=0)) if len(places) < cards else []
+        in_tray = self._flaws_after(max(places, default=0)) if len(places) < cards else []
         have = Counter(self._face(index) for index in places)
         over = any(have[face] > due for face, due in enumerate(self._composition))
         short = any(have[face] < due for face, due in enumerate(self._composition))
@@ -138,17 +138,17 @@ class Vault:
                 return place, self._hands[place - 1]
         raise ValueError("the draws ended before a card could stay turned up")
 
-    def _decide(self, index: int) -> Decision:
+    def _decision(self, index: int) -> Decision:
         reads = self._reads.get(index)
-        return decide(reads, self._back) if reads else Decision(Look.REREAD, "UNREADABLE")
+        return judge_looks(reads, self._back) if reads else Decision(Look.REREAD, "UNREADABLE")
 
     def _face(self, index: int) -> Face | None:
-        return face_of(self._reads.get(index, ()), self._back)
+        return accepted_face(self._reads.get(index, ()), self._back)
 
-    def _flaws_behind(self, last_placed: int) -> list[str]:
+    def _flaws_after(self, last_placed: int) -> list[str]:
         """Return the flaws of the cards fed after the last that found a pocket.
 
         The tray gives its last card first, so one that stays bad is the last one fed.
         """
-        behind = [self._decide(index) for index in sorted(self._reads) if index > last_placed]
+        behind = [self._decision(index) for index in sorted(self._reads) if index > last_placed]
         return [decision.why for decision in behind if decision.why is not None]

@@ -5,17 +5,17 @@ What is in doubt is unreadable: the tray gives the card another look.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from drivers.adapters.barcode_engine import Engine, EnginePort, Looking
+from drivers.adapters.barcode_engine import BarcodeScan, Engine, EnginePort
 from drivers.firmware import wire
 from drivers.firmware.reader import NOTHING, Reader
 
-Coded = tuple[int, int]
+CodedCard = tuple[int, int]
 """What a code stands for: a face (0…53) and a back (wire.BACK_A or BACK_B)."""
 
-MARGIN_MS = 20
+ANSWER_MARGIN_MS = 20
 """What the core waits beyond the engine's own time, so that the engine's answer comes first."""
 
-CANNOT = (
+BARCODE_LIMITATIONS = (
     "that two boards count each card by themselves: the reader has no trigger wire, the machine "
     "asks it for each card",
     "to tell a card that lies face up: it shows no code and is unreadable",
@@ -33,21 +33,21 @@ class BarcodeHal:
     """
 
     kind = wire.HAL_ADAPTER
-    cannot: Sequence[str] = CANNOT
+    cannot: Sequence[str] = BARCODE_LIMITATIONS
 
     def __init__(
         self,
         uid: bytes,
         engine: Engine,
-        codes: Mapping[bytes, Coded],
+        codes: Mapping[bytes, CodedCard],
         port: EnginePort,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.uid = uid
-        self._say = say
+        self._log = say
         self._codes, self._confidence = codes, engine.confidence
-        self._looking = Looking(engine, port)
-        self._there = True  # until it is seen not to be
+        self._looking = BarcodeScan(engine, port)
+        self._is_engine_there = True  # until it is seen not to be
         self._now = 0
         self._shot = 0
         self._edges: list[tuple[int, str, int]] = []
@@ -82,7 +82,7 @@ class BarcodeHal:
         """Collect what the engine said, and do what is due."""
         self._now = now_ms
         for line in self._looking.step(now_ms):
-            self._answers.append((*self._meant(line), self._shot))
+            self._answers.append((*self._decode_line(line), self._shot))
         self._note_engine()
 
     def sources(self) -> Sequence[int]:
@@ -98,25 +98,25 @@ class BarcodeHal:
         """End a look that goes on, and let go of the engine."""
         self._looking.close()
 
-    def _meant(self, line: bytes | None) -> tuple[int, int, int, int]:
+    def _decode_line(self, line: bytes | None) -> tuple[int, int, int, int]:
         coded = None if line is None else self._codes.get(line)
         return NOTHING if coded is None else (*coded, 0, self._confidence)
 
     def _note_engine(self) -> None:
         away = self._looking.away
         there = away is None
-        if there != self._there:
-            self._there = there
-            self._say("the engine is back" if there else f"the engine is away: {away}")
+        if there != self._is_engine_there:
+            self._is_engine_there = there
+            self._log("the engine is back" if there else f"the engine is away: {away}")
             self._edges.append((self._now, "engine", int(there)))
 
 
-def barcode_reader(
+def make_barcode_reader(
     hal: BarcodeHal, engine: Engine, boot: int, fw_hash: bytes, stored: bytes
 ) -> Reader:
     """Return the reader board's own core over a barcode engine: asked, and as patient as it."""
     reader = Reader(hal, boot, wire.RESET_SOFT, fw_hash, stored)
-    of_engine = {"asked": 1, "read_limit_ms": engine.limit_ms + MARGIN_MS}
+    of_engine = {"asked": 1, "read_limit_ms": engine.limit_ms + ANSWER_MARGIN_MS}
     for setting, (name, *_) in wire.READER_SETTINGS.items():
         if name in of_engine:
             reader.settings.change(setting, of_engine[name])

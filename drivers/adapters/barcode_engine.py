@@ -81,7 +81,7 @@ class EnginePort(Protocol):
         """Let go of it; may be called twice."""
 
 
-class SerialEngine:
+class SerialEnginePort:
     """An engine's line behind pyserial, held exclusively."""
 
     def __init__(self, engine: Engine) -> None:
@@ -105,7 +105,7 @@ class SerialEngine:
             return int(self._serial.fileno())
         except (serial.SerialException, OSError, termios.error, ValueError) as error:
             self.close()
-            raise EngineLost(f"{of.port}: {_why(error)}") from None
+            raise EngineLost(f"{of.port}: {_error_text(error)}") from None
 
     def read(self) -> bytes:
         """See EnginePort."""
@@ -116,7 +116,7 @@ class SerialEngine:
         except BlockingIOError:
             return b""
         except (serial.SerialException, OSError, termios.error) as error:
-            raise EngineLost(f"{self._engine.port}: {_why(error)}") from None
+            raise EngineLost(f"{self._engine.port}: {_error_text(error)}") from None
         if ready and not data:
             raise EngineLost(f"{self._engine.port}: the device is gone")
         return data
@@ -126,7 +126,7 @@ class SerialEngine:
         try:
             sent = os.write(self._fd(), data) if data else 0
         except (serial.SerialException, OSError, termios.error) as error:
-            raise EngineLost(f"{self._engine.port}: {_why(error)}") from None
+            raise EngineLost(f"{self._engine.port}: {_error_text(error)}") from None
         if sent < len(data):
             raise EngineLost(f"{self._engine.port}: it takes no bytes")
 
@@ -143,7 +143,7 @@ class SerialEngine:
         return int(self._serial.fileno())
 
 
-class Looking:
+class BarcodeScan:
     """Looks by one engine, one after the other; pure but for the port it was given.
 
     `begin` asks for a look and `step` carries it on; `seen` gives the one line that answered it,
@@ -155,13 +155,13 @@ class Looking:
         self._fd: int | None = None
         self._retry_ms = 0
         self._buffer = b""
-        self._too_long = False
+        self._is_line_too_long = False
         self._lines: list[bytes] = []
-        self._heard_ms = 0
+        self._received_ms = 0
         self._quiet_ms = 0  # from when on no older answer can come
         self._until_ms: int | None = None  # when the look that was asked for is over
-        self._triggered = False
-        self._done: list[bytes | None] = []
+        self._is_triggered = False
+        self._finished: list[bytes | None] = []
         self.away: str | None = "it was not opened yet"
 
     @property
@@ -172,47 +172,47 @@ class Looking:
     def begin(self, now_ms: int) -> None:
         """Ask for a look; one that still goes on is given up, unanswered."""
         if self._until_ms is not None:
-            self._give_up(now_ms)
+            self._abandon(now_ms)
         self._until_ms = now_ms + self._engine.limit_ms
-        self._go_on(now_ms)
+        self._advance(now_ms)
 
     def step(self, now_ms: int) -> list[bytes | None]:
         """Take what came and do what is due; return the looks that have ended since."""
-        self._hear(now_ms)
-        self._go_on(now_ms)
-        done, self._done = self._done, []
+        self._read_port(now_ms)
+        self._advance(now_ms)
+        done, self._finished = self._finished, []
         return done
 
     def due_ms(self) -> int:
         """Return when `step` is due at the latest, or NEVER_MS."""
-        if self._done:
+        if self._finished:
             return 0
         due = [NEVER_MS] if self.away is None else [self._retry_ms]
         if self._until_ms is not None:
             due.append(self._until_ms)
-            if not self._triggered:
+            if not self._is_triggered:
                 due.append(self._quiet_ms)
             elif self._lines:
-                due.append(self._heard_ms + self._engine.settle_ms)
+                due.append(self._received_ms + self._engine.settle_ms)
         return min(due)
 
     def close(self) -> None:
         """End a look that goes on, and let go of the port."""
-        if self._triggered and self._fd is not None:
+        if self._is_triggered and self._fd is not None:
             with suppress(EngineLost):
                 self._port.write(self._engine.trigger_off)
-        self._until_ms, self._triggered = None, False
+        self._until_ms, self._is_triggered = None, False
         self._fd = None
         self._port.close()
 
     # The line.
 
-    def _hear(self, now_ms: int) -> None:
+    def _read_port(self, now_ms: int) -> None:
         if self._fd is None and now_ms >= self._retry_ms:
             try:
                 self._fd = self._port.open()
             except EngineLost as error:
-                self._lose(str(error), now_ms)
+                self._on_engine_lost(str(error), now_ms)
             else:
                 self.away, self._buffer = None, b""
                 self._quiet_ms = now_ms + self._engine.settle_ms
@@ -221,79 +221,79 @@ class Looking:
         try:
             data = self._port.read()
         except EngineLost as error:
-            self._lose(str(error), now_ms)
+            self._on_engine_lost(str(error), now_ms)
             return
         if data:
-            self._heard_ms = now_ms
+            self._received_ms = now_ms
             self._quiet_ms = max(self._quiet_ms, now_ms + self._engine.settle_ms)
-            self._cut(data)
+            self._split_lines(data)
 
-    def _cut(self, data: bytes) -> None:
+    def _split_lines(self, data: bytes) -> None:
         """Cut what came into lines; outside of a look they answer nothing that was asked."""
         *lines, self._buffer = (self._buffer + data).split(self._engine.end_of_line)
-        if lines and self._too_long:
-            lines[0], self._too_long = b"", False
+        if lines and self._is_line_too_long:
+            lines[0], self._is_line_too_long = b"", False
             self._lines.append(b"")  # noise in a look: it has no answer that could be believed
         if len(self._buffer) > LONGEST_LINE:
-            self._buffer, self._too_long = b"", True
-        if self._triggered:
+            self._buffer, self._is_line_too_long = b"", True
+        if self._is_triggered:
             self._lines += [line for line in lines if line]
 
-    def _lose(self, why: str, now_ms: int) -> None:
+    def _on_engine_lost(self, why: str, now_ms: int) -> None:
         self._port.close()
         self._fd, self.away = None, why
         self._retry_ms = now_ms + RETRY_MS
         if self._until_ms is not None:
-            self._end(None)
+            self._finish(None)
 
     # A look.
 
-    def _go_on(self, now_ms: int) -> None:
+    def _advance(self, now_ms: int) -> None:
         if self._until_ms is None:
             return
         if self._fd is None:
-            self._end(None)
-        elif not self._triggered:
+            self._finish(None)
+        elif not self._is_triggered:
             self._trigger(now_ms)
-        elif self._lines and now_ms >= self._heard_ms + self._engine.settle_ms:
-            self._end(self._one_line())
+        elif self._lines and now_ms >= self._received_ms + self._engine.settle_ms:
+            self._finish(self._answer_line())
         elif now_ms >= self._until_ms:
-            self._give_up(now_ms)
-            self._done.append(None)
+            self._abandon(now_ms)
+            self._finished.append(None)
 
     def _trigger(self, now_ms: int) -> None:
         assert self._until_ms is not None
         if now_ms >= self._until_ms:
-            self._end(None)
+            self._finish(None)
         elif now_ms >= self._quiet_ms:
-            self._buffer, self._too_long, self._lines = b"", False, []
+            self._buffer, self._is_line_too_long, self._lines = b"", False, []
             try:
                 self._port.write(self._engine.trigger)
-                self._triggered = True
+                self._is_triggered = True
                 self._until_ms = now_ms + self._engine.timeout_ms
             except EngineLost as error:
-                self._lose(str(error), now_ms)
+                self._on_engine_lost(str(error), now_ms)
 
-    def _one_line(self) -> bytes | None:
+    def _answer_line(self) -> bytes | None:
         """Return the line of this look; the same one twice is one, two are none."""
         different = set(self._lines)
         line = different.pop()
         return None if different or line == self._engine.no_read else line
 
-    def _give_up(self, now_ms: int) -> None:
+    def _abandon(self, now_ms: int) -> None:
         """End a look that was not answered: the engine may still have something to say."""
-        if self._triggered:
+        if self._is_triggered:
             self._quiet_ms = now_ms + self._engine.late_ms
             try:
                 self._port.write(self._engine.trigger_off)
             except EngineLost as error:
-                self._lose(str(error), now_ms)
-        self._until_ms, self._triggered, self._lines = None, False, []
+                self._on_engine_lost(str(error), now_ms)
+        self._until_ms, self._is_triggered, self._lines = None, False, []
 
-    def _end(self, line: bytes | None) -> None:
-        self._until_ms, self._triggered, self._lines = None, False, []
-        self._done.append(line)
+    def _finish(self, line: bytes | None) -> None:
+        self._until_ms, self._is_triggered, self._lines = None, False, []
+        self._finished.append(line)
 
 
-def _why(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)

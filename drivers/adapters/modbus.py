@@ -9,7 +9,7 @@ a unit is away. What moves does so only while every unit answers.
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-from drivers.adapters.modbus_inputs import ALARM, Block, Implausible, Inputs
+from drivers.adapters.modbus_inputs import ALARM, Block, ImplausibleInput, ModbusInputs
 from drivers.adapters.modbus_line import (
     ACKNOWLEDGE,
     BUSY,
@@ -19,23 +19,23 @@ from drivers.adapters.modbus_line import (
     Exchange,
     Port,
 )
-from drivers.adapters.modbus_map import MAY_LACK, ModbusMap, Word, outputs, place_of
+from drivers.adapters.modbus_map import OPTIONAL_OUTPUTS, ModbusMap, Word, outputs, place_of
 from drivers.adapters.modbus_parts import (
-    Job,
-    LineOutput,
-    LineUnit,
+    ModbusOutput,
+    ModbusUnit,
     Orders,
+    QueuedRequest,
     called,
     cannot_of,
+    reply_fault,
     words_in,
-    wrong_with,
 )
 from drivers.firmware import wire
 
 # How long the end may take: every motion is told to stop, and those are heard.
-STOP_MS = 2000
+STOP_TIMEOUT_MS = 2000
 # Rounds over which the time of one is taken.
-ROUNDS = 20
+MEASURED_ROUNDS = 20
 
 
 class ModbusHal:
@@ -54,36 +54,36 @@ class ModbusHal:
         self.cannot: Sequence[str] = tuple(cannot_of(told))
         self.line = Exchange(port, told.line)
         self._line = told.line
-        self._port, self._clock, self._say = port, clock, say
-        self._inputs = Inputs(told)
-        self._units = {name: LineUnit(name, unit) for name, unit in told.unit.items()}
+        self._port, self._clock, self._log = port, clock, say
+        self._inputs = ModbusInputs(told)
+        self._units = {name: ModbusUnit(name, unit) for name, unit in told.unit.items()}
         self._outputs = {
-            name: LineOutput(name, output, told.unit[output.unit].number)
+            name: ModbusOutput(name, output, told.unit[output.unit].number)
             for name, output in outputs(told)
         }
-        self._watched = tuple(self._to_watch(told))
+        self._watched_outputs = tuple(self._outputs_to_watch(told))
         self._orders = Orders()
-        self._job: Job | None = None
+        self._current: QueuedRequest | None = None
         self._edges: list[tuple[int, str, int]] = []
         self._now_ms = 0  # by the shell's clock
         self._next_block = self._next_watch = 0
-        self._watch_at = 0
+        self._watch_due_ms = 0
         self._away = True  # some unit does not answer; until it does nothing is begun
-        self._ending = False
-        self._rounds: deque[int] = deque(maxlen=ROUNDS + 1)
+        self._is_ending = False
+        self._rounds: deque[int] = deque(maxlen=MEASURED_ROUNDS + 1)
 
     # What the shell asks.
 
     def take(self, now_ms: int) -> None:
         """Hear the line, stop what runs too long, and ask the next thing."""
         self._now_ms, now = now_ms, self._clock()
-        self._hear(now)
+        self._receive(now)
         self._stop_overdue(now)
         if self.line.idle and now >= self.line.free_at:
-            self._job = self._next(now)
-            if self._job is not None:
-                self.line.ask(self._job.ask)
-                self._hear(now)
+            self._current = self._next_request(now)
+            if self._current is not None:
+                self.line.ask(self._current.ask)
+                self._receive(now)
 
     def sources(self) -> Sequence[int]:
         """Return the line's descriptor, while there is one."""
@@ -103,28 +103,28 @@ class ModbusHal:
 
     def stop(self) -> None:
         """Tell every drive to stop, hear them as far as they answer, and let go of the line."""
-        until = self._clock() + STOP_MS
-        self._away = self._ending = True
+        until = self._clock() + STOP_TIMEOUT_MS
+        self._away = self._is_ending = True
         self._stop_all(reach=True)
         while (self._orders or not self.line.idle) and (now := self._clock()) < until:
             self.take(self._now_ms)
             due = self.line.free_at if self.line.idle else self.line.due_ms()
-            self._port.wait(max(1, min(due - now, STOP_MS)))
+            self._port.wait(max(1, min(due - now, STOP_TIMEOUT_MS)))
         self._port.close()
 
     def settle(self, limit_ms: int) -> None:
         """Wait until every unit was found, or not, and say how fast inputs are read."""
         until = self._clock() + limit_ms
-        while (now := self._clock()) < until and (not self.settled or self._measures()):
+        while (now := self._clock()) < until and (not self.settled or self._is_measuring()):
             self.take(0)
             due = self.line.free_at if self.line.idle else self.line.due_ms()
             self._port.wait(max(1, min(due, until) - now))
         if self.round_ms is not None:
             reads = len(self._inputs.blocks)
-            self._say(f"inputs are read in {reads} requests, every {self.round_ms:.0f} ms")
+            self._log(f"inputs are read in {reads} requests, every {self.round_ms:.0f} ms")
 
-    def _measures(self) -> bool:
-        return not self._away and len(self._rounds) <= ROUNDS
+    def _is_measuring(self) -> bool:
+        return not self._away and len(self._rounds) <= MEASURED_ROUNDS
 
     @property
     def settled(self) -> bool:
@@ -158,19 +158,19 @@ class ModbusHal:
 
         Where a unit is away nothing is begun; the core hears so once more.
         """
-        if name in MAY_LACK and name not in self._outputs:
+        if name in OPTIONAL_OUTPUTS and name not in self._outputs:
             return
         output = self._outputs[name]
         stops = value == output.stop
         if self._away and not stops:
             output.asked = None
             if output.motor is not None:
-                self._tell_away()
+                self._report_away()
             return
         if not self._units[output.unit].up:
             return  # the first word to it, once it is back, is to stop
         if self.read(ALARM + name) and not stops:
-            self._stalled(output)
+            self._report_stall(output)
             return
         if value == output.asked:
             return
@@ -181,11 +181,11 @@ class ModbusHal:
 
     # What is asked of the line, and in which order.
 
-    def _hear(self, now: int) -> None:
+    def _receive(self, now: int) -> None:
         """Send, and take what became of the present request, once there is something."""
         answer = self.line.take(now)
-        if answer is not None and self._job is not None:
-            job, self._job = self._job, None
+        if answer is not None and self._current is not None:
+            job, self._current = self._current, None
             job.heard(answer, now)
 
     def _next_at(self) -> int:
@@ -195,28 +195,30 @@ class ModbusHal:
         if self._orders or reads or any(unit.steps for unit in units):
             return 0
         due = [unit.probe_at for unit in units if not unit.up]
-        return min([*due, self._watch_at] if self._watched else due)
+        return min([*due, self._watch_due_ms] if self._watched_outputs else due)
 
-    def _next(self, now: int) -> Job | None:
+    def _next_request(self, now: int) -> QueuedRequest | None:
         """Return the next request: orders, then units that come, then those to be watched."""
         if self._orders:
             return self._orders.next()
-        if self._ending:
+        if self._is_ending:
             return None
         for unit in self._units.values():
             if not unit.up and not unit.steps and now >= unit.probe_at:
-                unit.steps.extend(self._coming(unit))
+                unit.steps.extend(self._startup_requests(unit))
             if unit.steps:
                 return unit.steps.popleft()
-        if now >= self._watch_at and self._watched:
-            self._watch_at = now + self._line.watch_ms // len(self._watched)
-            self._next_watch = (self._next_watch + 1) % len(self._watched)
-            output = self._watched[self._next_watch]
+        if now >= self._watch_due_ms and self._watched_outputs:
+            self._watch_due_ms = now + self._line.watch_ms // len(self._watched_outputs)
+            self._next_watch = (self._next_watch + 1) % len(self._watched_outputs)
+            output = self._watched_outputs[self._next_watch]
             if self._units[output.unit].up:
-                return Job(output.unit, output.look(), lambda a, at: self._watch(output, a))
+                return QueuedRequest(
+                    output.unit, output.look(), lambda a, at: self._on_watched(output, a)
+                )
         return self._next_read(now)
 
-    def _next_read(self, now: int) -> Job | None:
+    def _next_read(self, now: int) -> QueuedRequest | None:
         blocks = self._inputs.blocks
         for _ in blocks:
             block = blocks[self._next_block]
@@ -224,27 +226,29 @@ class ModbusHal:
             if self._next_block == 0:
                 self._rounds.append(now)
             if self._units[block.unit].up:
-                return self._reading(block)
+                return self._read_request(block)
         return None
 
-    def _reading(self, block: Block, *, fresh: bool = False) -> Job:
+    def _read_request(self, block: Block, *, fresh: bool = False) -> QueuedRequest:
         unit = self._units[block.unit]
 
         def heard(answer: Answer, now: int) -> None:
             if fresh:
-                self._fresh(unit, block, answer, now)
+                self._on_first_read(unit, block, answer, now)
             else:
-                self._polled(unit, block, answer)
+                self._on_read(unit, block, answer)
 
-        return Job(unit.name, Ask(unit.number, block.table, block.address, block.count), heard)
+        return QueuedRequest(
+            unit.name, Ask(unit.number, block.table, block.address, block.count), heard
+        )
 
-    def _order(self, output: LineOutput, value: int, *, stops: bool, tries: int = 0) -> None:
+    def _order(self, output: ModbusOutput, value: int, *, stops: bool, tries: int = 0) -> None:
         """Have an order written."""
 
         def heard(answer: Answer, now: int) -> None:
-            self._ordered(output, value, tries, answer)
+            self._on_written(output, value, tries, answer)
 
-        job = Job(output.unit, output.order(value), heard, output.name, stops)
+        job = QueuedRequest(output.unit, output.order(value), heard, output.name, stops)
         self._orders.put(job)
 
     def _stop_all(self, *, reach: bool = False) -> None:
@@ -258,44 +262,46 @@ class ModbusHal:
                 self._order(output, output.stop, stops=True)
         for unit in self._units.values():
             if unit.told.halt is not None and (unit.up or reach):
-                self._orders.put(self._word(unit, unit.told.halt))
+                self._orders.put(self._word_request(unit, unit.told.halt))
 
-    def _word(self, unit: LineUnit, word: Word, *, coming: bool = False) -> Job:
+    def _word_request(self, unit: ModbusUnit, word: Word, *, coming: bool = False) -> QueuedRequest:
         def heard(answer: Answer, now: int) -> None:
-            (self._came if coming else self._lost_if_bad)(unit, answer, now)
+            (self._unit_step_done if coming else self._on_halted)(unit, answer, now)
 
         table, address = place_of(word)
         ask = Ask(unit.number, table, address, 0, (word.value % 0x10000,))
-        return Job(unit.name, ask, heard, stops=True)
+        return QueuedRequest(unit.name, ask, heard, stops=True)
 
     # A unit that comes: it is stopped, told its watchdog, and read.
 
-    def _coming(self, unit: LineUnit) -> Iterator[Job]:
+    def _startup_requests(self, unit: ModbusUnit) -> Iterator[QueuedRequest]:
         """Yield what a unit is asked, one behind the other, before it counts as there."""
 
         def came(answer: Answer, now: int) -> None:
-            self._came(unit, answer, now)
+            self._unit_step_done(unit, answer, now)
 
         for output in self._outputs.values():
             if output.unit != unit.name:
                 continue
             if output.stop is not None:
-                yield Job(unit.name, output.order(output.stop), came, output.name, True)
+                yield QueuedRequest(unit.name, output.order(output.stop), came, output.name, True)
             if output.verify:
                 wrote = () if output.stop is None else output.words[output.stop]
-                yield self._compared(unit, output.look(), wrote)
+                yield self._read_back_request(unit, output.look(), wrote)
         if unit.told.halt is not None:
-            yield self._word(unit, unit.told.halt, coming=True)
+            yield self._word_request(unit, unit.told.halt, coming=True)
         if unit.told.watchdog is not None:
-            yield self._word(unit, unit.told.watchdog, coming=True)
+            yield self._word_request(unit, unit.told.watchdog, coming=True)
             table, address = place_of(unit.told.watchdog)
             look = Ask(unit.number, table, address)
-            yield self._compared(unit, look, (unit.told.watchdog.value % 0x10000,))
+            yield self._read_back_request(unit, look, (unit.told.watchdog.value % 0x10000,))
         for block in self._inputs.blocks:
             if block.unit == unit.name:
-                yield self._reading(block, fresh=True)
+                yield self._read_request(block, fresh=True)
 
-    def _compared(self, unit: LineUnit, look: Ask, wrote: tuple[int, ...]) -> Job:
+    def _read_back_request(
+        self, unit: ModbusUnit, look: Ask, wrote: tuple[int, ...]
+    ) -> QueuedRequest:
         """Read back what was written to a unit that comes; nothing is wrong where nothing was."""
 
         def heard(answer: Answer, now: int) -> None:
@@ -303,26 +309,26 @@ class ModbusHal:
             if wrote and found and wrote[: len(found)] != found:
                 says, was = words_in(found), words_in(wrote[: len(found)])
                 answer = Answer(silent=f"{look} says {says} where {was} was written")
-            self._came(unit, answer, now)
+            self._unit_step_done(unit, answer, now)
 
-        return Job(unit.name, look, heard)
+        return QueuedRequest(unit.name, look, heard)
 
-    def _fresh(self, unit: LineUnit, block: Block, answer: Answer, now: int) -> None:
+    def _on_first_read(self, unit: ModbusUnit, block: Block, answer: Answer, now: int) -> None:
         if answer.values:
             self._inputs.take(block, answer.values, fresh=True)
             if not unit.tried:
                 self._inputs.changed()  # how things stood at the start is no change
-        self._came(unit, answer, now)
+        self._unit_step_done(unit, answer, now)
 
-    def _came(self, unit: LineUnit, answer: Answer, now: int) -> None:
+    def _unit_step_done(self, unit: ModbusUnit, answer: Answer, now: int) -> None:
         """Go on with a unit that comes, or give it up until the next look."""
-        bad = wrong_with(answer)
+        bad = reply_fault(answer)
         if bad is not None:
             unit.steps.clear()
             unit.tried = True
             unit.probe_at = now + self._line.probe_ms
-            self._trouble(unit, bad)
-            self._tell_away()
+            self._set_fault(unit, bad)
+            self._report_away()
         elif not unit.steps:
             unit.up = unit.tried = True
             unit.trouble = ""
@@ -330,32 +336,32 @@ class ModbusHal:
                 if output.unit == unit.name:
                     output.forget()
                     output.asked = output.stands = output.stop
-            self._say(f"{called(unit)} answers")
-            self._back()
+            self._log(f"{called(unit)} answers")
+            self._check_all_up()
 
-    def _back(self) -> None:
+    def _check_all_up(self) -> None:
         if self._away and all(unit.up for unit in self._units.values()):
             self._away = False
             self._edges.append((self._now_ms, "drive", 0))
 
     # What the answers say.
 
-    def _polled(self, unit: LineUnit, block: Block, answer: Answer) -> None:
-        bad = wrong_with(answer)
+    def _on_read(self, unit: ModbusUnit, block: Block, answer: Answer) -> None:
+        bad = reply_fault(answer)
         if bad is not None:
-            self._lose(unit, f"{bad}, when {block.table} {block.address} was read")
+            self._on_unit_lost(unit, f"{bad}, when {block.table} {block.address} was read")
             return
         try:
             self._inputs.take(block, answer.values, fresh=False)
-        except Implausible as odd:
-            self._lose(unit, str(odd))
+        except ImplausibleInput as odd:
+            self._on_unit_lost(unit, str(odd))
             return
         blocks = self._inputs.blocks
         due = blocks[self._next_block :] if self._next_block else ()
         if not any(self._units[one.unit].up for one in due):
-            self._tell(self._inputs.changed())
+            self._report_changes(self._inputs.changed())
 
-    def _ordered(self, output: LineOutput, value: int, tries: int, answer: Answer) -> None:
+    def _on_written(self, output: ModbusOutput, value: int, tries: int, answer: Answer) -> None:
         unit = self._units[output.unit]
         stops = value == output.stop
         if answer.refused == BUSY and tries < self._line.retries:
@@ -363,21 +369,23 @@ class ModbusHal:
         elif answer.silent is not None and output.verify and not stops:
             self._verify(output, value, tries + 1)  # did it hear?
         elif answer.silent is not None:
-            self._lose(unit, f"{answer.silent}, when {output.name} was written")
+            self._on_unit_lost(unit, f"{answer.silent}, when {output.name} was written")
         elif answer.refused not in (None, ACKNOWLEDGE):
-            self._refused(output, value, wrong_with(answer) or "")
+            self._refused(output, value, reply_fault(answer) or "")
         else:
             output.stands = value
             if output.verify and output.asked == value:
                 self._verify(output, value, tries=0)
 
-    def _verify(self, output: LineOutput, value: int, tries: int) -> None:
+    def _verify(self, output: ModbusOutput, value: int, tries: int) -> None:
         """Read an order back; `tries`: so often it was written without an answer."""
 
         def heard(answer: Answer, now: int) -> None:
-            bad = wrong_with(answer)
+            bad = reply_fault(answer)
             if bad is not None:
-                self._lose(self._units[output.unit], f"{bad}, when {output.name} was read back")
+                self._on_unit_lost(
+                    self._units[output.unit], f"{bad}, when {output.name} was read back"
+                )
             elif output.asked != value:
                 return  # it was told otherwise meanwhile
             elif not output.differs(value, answer.values):
@@ -385,75 +393,75 @@ class ModbusHal:
             elif 0 < tries <= self._line.retries:
                 self._order(output, value, stops=value == output.stop, tries=tries)
             else:
-                self._disobeys(output, value, answer.values)
+                self._on_wrong_readback(output, value, answer.values)
 
-        job = Job(output.unit, output.look(), heard, output.name)
-        self._orders.put_first(job)
+        job = QueuedRequest(output.unit, output.look(), heard, output.name)
+        self._orders.add_first(job)
 
-    def _watch(self, output: LineOutput, answer: Answer) -> None:
+    def _on_watched(self, output: ModbusOutput, answer: Answer) -> None:
         """Hear a unit that was only asked whether it is there."""
-        bad = wrong_with(answer)
+        bad = reply_fault(answer)
         if bad is not None:
-            self._lose(self._units[output.unit], f"{bad}, when {output.name} was read back")
+            self._on_unit_lost(self._units[output.unit], f"{bad}, when {output.name} was read back")
             return
         stands = output.stands
         due = self._orders.wait_for(output.name)
         if not output.verify or due or stands is None or stands != output.asked:
             return
         if output.differs(stands, answer.values):
-            self._disobeys(output, stands, answer.values)
+            self._on_wrong_readback(output, stands, answer.values)
 
-    def _disobeys(self, output: LineOutput, value: int, found: tuple[int, ...]) -> None:
+    def _on_wrong_readback(self, output: ModbusOutput, value: int, found: tuple[int, ...]) -> None:
         wrote = output.words[value][: len(found)]
         why = f"says {words_in(found)} where {words_in(wrote)} was written"
         self._refused(output, value, why)
 
-    def _refused(self, output: LineOutput, value: int, why: str) -> None:
+    def _refused(self, output: ModbusOutput, value: int, why: str) -> None:
         """A drive will not: its motor counts as stalled, and is told to stop."""
         unit = self._units[output.unit]
         why = f"{why}, when {output.name} was written"
         if output.motor is None or value == output.stop:
-            self._lose(unit, why)  # what cannot be stopped, or takes the cards astray
+            self._on_unit_lost(unit, why)  # what cannot be stopped, or takes the cards astray
             return
-        self._say(f"{called(unit)} {why}: {output.name} is stopped")
+        self._log(f"{called(unit)} {why}: {output.name} is stopped")
         output.forget()
         if output.stop is not None:
             output.asked = output.stop
             self._order(output, output.stop, stops=True)
-        self._stalled(output)
+        self._report_stall(output)
 
-    def _stalled(self, output: LineOutput) -> None:
+    def _report_stall(self, output: ModbusOutput) -> None:
         if output.motor is not None:
             self._edges.append((self._now_ms, "stall", output.motor))
 
-    def _lost_if_bad(self, unit: LineUnit, answer: Answer, now: int) -> None:
-        bad = wrong_with(answer)
+    def _on_halted(self, unit: ModbusUnit, answer: Answer, now: int) -> None:
+        bad = reply_fault(answer)
         if bad is not None:
-            self._lose(unit, f"{bad}, when it was halted")
+            self._on_unit_lost(unit, f"{bad}, when it was halted")
 
-    def _lose(self, unit: LineUnit, why: str) -> None:
+    def _on_unit_lost(self, unit: ModbusUnit, why: str) -> None:
         """A unit is away: stop all others, and look for it again soon."""
         unit.up = False
         unit.steps.clear()
         unit.probe_at = self._clock()
         self._away = True
-        self._trouble(unit, why)
+        self._set_fault(unit, why)
         self._stop_all()
-        self._tell_away()
+        self._report_away()
 
-    def _trouble(self, unit: LineUnit, why: str) -> None:
+    def _set_fault(self, unit: ModbusUnit, why: str) -> None:
         if why != unit.trouble:
             unit.trouble = why
-            self._say(f"{called(unit)} is away: {why}; nothing moves until it answers")
+            self._log(f"{called(unit)} is away: {why}; nothing moves until it answers")
 
-    def _tell_away(self) -> None:
+    def _report_away(self) -> None:
         """Say which unit is away; one whose troubles are over by now was the last one."""
         away = [unit.number for unit in self._units.values() if not unit.up]
         edge = (self._now_ms, "drive", away[0] if away else 0)
         if edge not in self._edges:
             self._edges.append(edge)
 
-    def _tell(self, edges: list[tuple[str, int]]) -> None:
+    def _report_changes(self, edges: list[tuple[str, int]]) -> None:
         for name, value in edges:
             if not name.startswith(ALARM):
                 self._edges.append((self._now_ms, name, value))
@@ -466,12 +474,12 @@ class ModbusHal:
         for output in self._outputs.values():
             if output.stop_at <= now and output.stop is not None:
                 output.stop_at = NEVER_MS
-                self._say(f"{output.name} ran longer than its limit_ms: stopped")
+                self._log(f"{output.name} ran longer than its limit_ms: stopped")
                 output.asked = output.stop
                 self._order(output, output.stop, stops=True)
-                self._stalled(output)
+                self._report_stall(output)
 
-    def _to_watch(self, told: ModbusMap) -> Iterator[LineOutput]:
+    def _outputs_to_watch(self, told: ModbusMap) -> Iterator[ModbusOutput]:
         """Yield the outputs that are read back now and then: verified ones, and one for each unit
         that has no inputs."""
         heard = {block.unit for block in self._inputs.blocks}

@@ -4,8 +4,15 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from drivers.adapters.modbus_inputs import ALARM, Block, Implausible, Inputs, blocks, named
-from drivers.adapters.modbus_line import Ask, Exchange, Port, ask_now
+from drivers.adapters.modbus_inputs import (
+    ALARM,
+    Block,
+    ImplausibleInput,
+    ModbusInputs,
+    blocks,
+    named,
+)
+from drivers.adapters.modbus_line import Ask, Exchange, Port, request_and_wait
 from drivers.adapters.modbus_map import (
     Input,
     ModbusMap,
@@ -13,10 +20,10 @@ from drivers.adapters.modbus_map import (
     Word,
     outputs,
     place_of,
-    read_at,
+    read_place,
     writes,
 )
-from drivers.adapters.modbus_parts import wrong_with
+from drivers.adapters.modbus_parts import reply_fault
 
 
 class Row(Struct, frozen=True):
@@ -36,14 +43,14 @@ def look(told: ModbusMap, port: Port, clock: Callable[[], int]) -> Iterator[Row]
     Raises MapError where a position does not fit into its registers.
     """
     exchange = Exchange(port, told.line)
-    inputs = Inputs(told)
+    inputs = ModbusInputs(told)
     stands: dict[tuple[str, Table, int], int] = {}
     bad: dict[Block, str] = {}
     for block in blocks(told):
         number = told.unit[block.unit].number
         ask = Ask(number, block.table, block.address, block.count)
-        answer = ask_now(exchange, ask, clock)
-        why = wrong_with(answer)
+        answer = request_and_wait(exchange, ask, clock)
+        why = reply_fault(answer)
         if why is not None:
             bad[block] = why
             continue
@@ -51,24 +58,24 @@ def look(told: ModbusMap, port: Port, clock: Callable[[], int]) -> Iterator[Row]
             stands[block.unit, block.table, block.address + at] = value
         try:
             inputs.take(block, answer.values, fresh=True)
-        except Implausible as odd:
+        except ImplausibleInput as odd:
             bad[block] = str(odd)
     means = dict(named(inputs.levels))
     mapped = told.input | {ALARM + motor: place for motor, place in told.alarm.items()}
     for name, place in mapped.items():
-        yield from _of_input(told, name, place, stands, bad, means[name])
-    yield _of_gate(told, stands, bad, means["gate_at"])
+        yield from _input_rows(told, name, place, stands, bad, means[name])
+    yield _gate_row(told, stands, bad, means["gate_at"])
     for name, output in outputs(told):
         words = {first[0]: f"stands at {value}" for value, first in writes(name, output).items()}
         table, address = place_of(output)
-        yield _now(told, exchange, clock, name, output.unit, table, address, words)
+        yield _read_row(told, exchange, clock, name, output.unit, table, address, words)
     for name, unit in told.unit.items():
         for key, word in (("watchdog", unit.watchdog), ("halt", unit.halt)):
             if word is not None:
-                yield _of_word(told, exchange, clock, name, key, word)
+                yield _word_row(told, exchange, clock, name, key, word)
 
 
-def _of_input(
+def _input_rows(
     told: ModbusMap,
     name: str,
     place: Input,
@@ -76,7 +83,7 @@ def _of_input(
     bad: dict[Block, str],
     means: str,
 ) -> Iterator[Row]:
-    at = read_at(place)
+    at = read_place(place)
     if at is not None:
         yield _seen(told, name, place.unit, *at, stands, bad, means)
     counter = place.counter
@@ -87,7 +94,7 @@ def _of_input(
         yield _seen(told, f"{name} (counter)", unit, table, address, stands, bad, "pulses so far")
 
 
-def _of_gate(
+def _gate_row(
     told: ModbusMap,
     stands: dict[tuple[str, Table, int], int],
     bad: dict[Block, str],
@@ -120,7 +127,7 @@ def _seen(
     return Row(name, *where, str(value), means, False)
 
 
-def _now(
+def _read_row(
     told: ModbusMap,
     exchange: Exchange,
     clock: Callable[[], int],
@@ -132,9 +139,9 @@ def _now(
     other: str = "no order of ours",
 ) -> Row:
     """Read one place by itself. A drive may keep no order that it can be asked for: no fault."""
-    answer = ask_now(exchange, Ask(told.unit[unit].number, table, address), clock)
+    answer = request_and_wait(exchange, Ask(told.unit[unit].number, table, address), clock)
     where = f"{told.unit[unit].number} ({unit})", f"{table} {address}"
-    why = wrong_with(answer)
+    why = reply_fault(answer)
     if why is not None:
         return Row(name, *where, "", why, True)
     value = answer.values[0]
@@ -142,7 +149,7 @@ def _now(
     return Row(name, *where, str(value), means, False)
 
 
-def _of_word(
+def _word_row(
     told: ModbusMap,
     exchange: Exchange,
     clock: Callable[[], int],
@@ -153,4 +160,4 @@ def _of_word(
     table, address = place_of(word)
     wanted = {word.value % 0x10000: "as mapped"}
     name = f"{key} of {unit}"
-    return _now(told, exchange, clock, name, unit, table, address, wanted, "not written yet")
+    return _read_row(told, exchange, clock, name, unit, table, address, wanted, "not written yet")

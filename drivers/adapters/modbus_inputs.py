@@ -9,8 +9,16 @@ from functools import partial
 
 from msgspec import Struct
 
-from drivers.adapters.modbus_map import Counter, GateAt, Input, ModbusMap, Place, Table, number_of
-from drivers.adapters.modbus_map import read_at as level_at
+from drivers.adapters.modbus_map import (
+    Counter,
+    Input,
+    MappedGateSensor,
+    ModbusMap,
+    Place,
+    Table,
+    number_of,
+)
+from drivers.adapters.modbus_map import read_place as level_at
 from drivers.firmware import wire
 from drivers.firmware.hal import GATE_MOVING
 
@@ -19,11 +27,11 @@ ALARM = "alarm "
 """Before a motor's name: its drive says that it has given up."""
 _BITS = ("coil", "discrete")
 # The most places of one read: bits, registers.
-_MOST = {"coil": 2000, "discrete": 2000, "input": 125, "holding": 125}
+_MAX_PLACES = {"coil": 2000, "discrete": 2000, "input": 125, "holding": 125}
 # More pulses than this between two reads are no pulses.
-_MOST_PULSES = 50
+_MAX_PULSES = 50
 # A level that rises so often while its counter stands is one that the counter does not count.
-_UNCOUNTED = 3
+_MAX_UNCOUNTED = 3
 # What happened between two reads happened in this order: a card's way, hands before everything.
 _ORDER: Mapping[tuple[str, int], int] = {
     **{(name, value): 0 for name in ("lid", "estop", "supply") for value in (0, 1)},
@@ -36,7 +44,7 @@ _ORDER: Mapping[tuple[str, int], int] = {
 _GATE, _OTHERS = 1, 7
 
 
-class Implausible(Exception):
+class ImplausibleInput(Exception):
     """A unit says what cannot be; its text says what."""
 
 
@@ -55,7 +63,7 @@ def blocks(told: ModbusMap) -> tuple[Block, ...]:
     Counters come first: where a pulse was counted, the levels are younger than it.
     """
     due: dict[tuple[str, Table], list[tuple[int, int]]] = {}
-    for (unit, table, address), count in _places(told):
+    for (unit, table, address), count in _read_places(told):
         due.setdefault((unit, table), []).append((address, count))
     made = []
     for (unit, table), spans in sorted(due.items(), key=lambda one: (one[0][1] in _BITS, one[0])):
@@ -63,7 +71,7 @@ def blocks(told: ModbusMap) -> tuple[Block, ...]:
         end = first + count
         for address, count in sorted(spans):
             near = address - end <= told.unit[unit].join
-            if not near or address + count - first > _MOST[table]:
+            if not near or address + count - first > _MAX_PLACES[table]:
                 made.append(Block(unit, table, first, end - first))
                 first, end = address, address + count
             end = max(end, address + count)
@@ -71,7 +79,7 @@ def blocks(told: ModbusMap) -> tuple[Block, ...]:
     return tuple(made)
 
 
-class Inputs:
+class ModbusInputs:
     """The levels of every input, as last read; `levels` has them by the names of the HAL.
 
     An alarm's name is ALARM and its motor's.
@@ -81,15 +89,15 @@ class Inputs:
         self.levels: dict[str, int] = dict.fromkeys(told.input, 0) | {"gate_at": GATE_MOVING}
         self.blocks = blocks(told)
         self._read: list[tuple[Place, int, Callable[[tuple[int, ...], bool], Edges]]] = []
-        self._pulses: dict[str, _Pulses] = {}
+        self._pulses: dict[str, _PulseCounter] = {}
         self._changes: list[Edges] = []  # of this round
         for name, place in told.input.items():
-            self._wire(name, place)
+            self._add_input(name, place)
         for motor, place in told.alarm.items():
             self.levels[ALARM + motor] = 0
-            self._wire(ALARM + motor, place)
+            self._add_input(ALARM + motor, place)
         self._gate = told.gate_at
-        self._read.append((*_gate_place(told.gate_at), self._gate_at))
+        self._read.append((*_gate_place(told.gate_at), self._read_gate))
 
     def take(self, block: Block, values: tuple[int, ...], *, fresh: bool) -> None:
         """Take what a block said.
@@ -110,22 +118,22 @@ class Inputs:
         Asked once a round, so that no pulse is told before the levels that stood behind it.
         """
         changes, self._changes = self._changes, []
-        return [edge for edges in sorted(changes, key=_rank) for edge in edges]
+        return [edge for edges in sorted(changes, key=_edge_rank) for edge in edges]
 
-    def _wire(self, name: str, place: Input) -> None:
+    def _add_input(self, name: str, place: Input) -> None:
         at = level_at(place)
         counter = place.counter
         if at is not None:
             table, address = at
-            read = partial(self._level, name, place)
+            read = partial(self._read_level, name, place)
             self._read.append(((place.unit, table, address), 1, read))
         if counter is not None:
-            self._pulses[name] = _Pulses(counter.words)
+            self._pulses[name] = _PulseCounter(counter.words)
             span = _counter_place(place, counter)
-            count = partial(self._count, name, at is not None)
+            count = partial(self._read_count, name, at is not None)
             self._read.append((*span, count))
 
-    def _level(self, name: str, place: Input, values: tuple[int, ...], fresh: bool) -> Edges:
+    def _read_level(self, name: str, place: Input, values: tuple[int, ...], fresh: bool) -> Edges:
         value = int(bool(values[0] & place.mask) != place.invert)
         if value == self.levels[name]:
             return []
@@ -134,12 +142,12 @@ class Inputs:
             self._pulses[name].seen()
         return [(name, value)]
 
-    def _count(self, name: str, leveled: bool, values: tuple[int, ...], fresh: bool) -> Edges:
+    def _read_count(self, name: str, leveled: bool, values: tuple[int, ...], fresh: bool) -> Edges:
         """Say the pulses that nobody saw; the last may last: its level tells when it is read."""
         try:
             missed = self._pulses[name].take(number_of(values, signed=False), fresh)
-        except Implausible as odd:
-            raise Implausible(f"the counter of {name} {odd}") from None
+        except ImplausibleInput as odd:
+            raise ImplausibleInput(f"the counter of {name} {odd}") from None
         if not leveled:
             return [(name, 1), (name, 0)] * missed
         edges: Edges = []
@@ -148,52 +156,52 @@ class Inputs:
             self.levels[name] = 1
         return edges
 
-    def _gate_at(self, values: tuple[int, ...], fresh: bool) -> Edges:
-        at = _gate_of(self._gate, values)
+    def _read_gate(self, values: tuple[int, ...], fresh: bool) -> Edges:
+        at = _gate_outlet(self._gate, values)
         if at == self.levels["gate_at"]:
             return []
         self.levels["gate_at"] = at
         return [("gate_at", at)]
 
 
-class _Pulses:
+class _PulseCounter:
     """One counter, and the pulses of which its level has told already."""
 
     def __init__(self, words: int) -> None:
-        self._around = 1 << 16 * words
+        self._modulus = 1 << 16 * words
         self._last = 0
         self._told = 0  # rises of the level that the counter has not counted yet
-        self._waited = False
+        self._was_read_before = False
         self._uncounted = 0
 
     def seen(self) -> None:
         """Its level rose: the counter counts that, too."""
         self._told += 1
-        self._waited = False
+        self._was_read_before = False
 
     def take(self, value: int, fresh: bool) -> int:
         """Return how many pulses it counted of which nobody knows. Raises Implausible."""
-        counted = (value - self._last) % self._around
+        counted = (value - self._last) % self._modulus
         self._last = value
         if fresh:
             self._told = self._uncounted = 0
             return 0
-        if counted > _MOST_PULSES:
-            raise Implausible("jumped: has the unit lost its power?")
+        if counted > _MAX_PULSES:
+            raise ImplausibleInput("jumped: has the unit lost its power?")
         missed = max(0, counted - self._told)
         self._told -= counted - missed
         if counted:
             self._uncounted = 0
-        if self._told and self._waited:  # read twice, and still not counted
+        if self._told and self._was_read_before:  # read twice, and still not counted
             self._uncounted += self._told
             self._told = 0
-            if self._uncounted >= _UNCOUNTED:
-                raise Implausible("stands still")
-        self._waited = bool(self._told)
+            if self._uncounted >= _MAX_UNCOUNTED:
+                raise ImplausibleInput("stands still")
+        self._was_read_before = bool(self._told)
         return missed
 
 
-def _places(told: ModbusMap) -> Iterator[tuple[Place, int]]:
+def _read_places(told: ModbusMap) -> Iterator[tuple[Place, int]]:
     """Yield every place that is read, and of how many addresses it is."""
     for place in (*told.input.values(), *told.alarm.values()):
         at = level_at(place)
@@ -212,7 +220,7 @@ def _counter_place(place: Input, counter: Counter) -> tuple[Place, int]:
     return (unit, "holding", counter.holding), counter.words
 
 
-def _gate_place(gate: GateAt) -> tuple[Place, int]:
+def _gate_place(gate: MappedGateSensor) -> tuple[Place, int]:
     """Return the first place of the gate's sensor, and how far the others reach."""
     if gate.discrete is not None:
         first = min(gate.discrete)
@@ -223,7 +231,7 @@ def _gate_place(gate: GateAt) -> tuple[Place, int]:
     return (gate.unit, "holding", gate.holding), gate.words
 
 
-def _gate_of(gate: GateAt, values: tuple[int, ...]) -> int:
+def _gate_outlet(gate: MappedGateSensor, values: tuple[int, ...]) -> int:
     """Return the outlet at which the gate stands, or GATE_MOVING."""
     if gate.discrete is not None:
         first = min(gate.discrete)
@@ -235,7 +243,7 @@ def _gate_of(gate: GateAt, values: tuple[int, ...]) -> int:
     return near.index(True) if sum(near) == 1 else GATE_MOVING
 
 
-def _rank(edges: Edges) -> int:
+def _edge_rank(edges: Edges) -> int:
     name = edges[0][0]
     return _GATE if name == "gate_at" else _ORDER.get(edges[0], _OTHERS)
 

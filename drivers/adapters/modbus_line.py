@@ -39,7 +39,7 @@ _READS: dict[Table, type[ModbusPDU]] = {
     "holding": ReadHoldingRegistersRequest,
 }
 _BITS = ("coil", "discrete")
-REFUSALS = {
+EXCEPTION_TEXTS = {
     1: "illegal function",
     2: "illegal data address",
     3: "illegal data value",
@@ -54,8 +54,8 @@ REFUSALS = {
 """What a unit says with an exception code."""
 ACKNOWLEDGE, BUSY = 5, 6
 # The longest frame, and a bound of what noise may pile up.
-_LONGEST = 256
-_MOST_READ = 4096
+_MAX_FRAME = 256
+_MAX_READ = 4096
 _WRITE_S = 0.1
 _PARITIES = {
     "none": serial.PARITY_NONE,
@@ -63,7 +63,7 @@ _PARITIES = {
     "odd": serial.PARITY_ODD,
 }
 # pyserial raises OSErrors, its own among them, and lets the terminal's pass.
-_TROUBLE = (OSError, ValueError, termios.error)
+_PORT_ERRORS = (OSError, ValueError, termios.error)
 
 
 class Gone(Exception):
@@ -132,18 +132,18 @@ class Exchange:
         self._timeout_ms = line.timeout_ms
         self._retries = line.retries
         self._framer = FramerRTU(DecodePDU(is_server=False))
-        self._ask: Ask | None = None
+        self._request: Ask | None = None
         self._frame = b""
         self._tries = 0
         self._rx = b""
-        self._sent = False
+        self._is_sent = False
         self._free_at = 0
-        self._until = NEVER_MS
+        self._until_ms = NEVER_MS
 
     @property
     def idle(self) -> bool:
         """Whether nothing is under way."""
-        return self._ask is None
+        return self._request is None
 
     @property
     def free_at(self) -> int:
@@ -152,52 +152,52 @@ class Exchange:
 
     def ask(self, ask: Ask) -> None:
         """Begin a request, once the line is free; only while it is idle."""
-        self._ask, self._tries, self._sent = ask, 0, False
-        self._frame = self._framer.buildFrame(_pdu(ask))
+        self._request, self._tries, self._is_sent = ask, 0, False
+        self._frame = self._framer.buildFrame(_build_pdu(ask))
 
     def due_ms(self) -> int:
         """Return when `take` has something to do, though nothing arrives."""
-        if self._ask is None:
+        if self._request is None:
             return NEVER_MS
-        return self._until if self._sent else self._free_at
+        return self._until_ms if self._is_sent else self._free_at
 
     def take(self, now_ms: int) -> Answer | None:
         """Send, receive or give up, whatever is due; return an answer once there is one."""
-        if self._ask is None:
+        if self._request is None:
             return None
         try:
-            if not self._sent:
+            if not self._is_sent:
                 return self._send(now_ms) if now_ms >= self._free_at else None
             return self._receive(now_ms)
         except Gone as gone:
-            return self._end(now_ms, Answer(silent=str(gone)))
+            return self._finish(now_ms, Answer(silent=str(gone)))
 
     def _send(self, now_ms: int) -> Answer | None:
-        assert self._ask is not None
+        assert self._request is not None
         self.port.read()  # what comes late is nobody's
         self.port.write(self._frame)
         self.asked += 1
-        self._rx, self._sent = b"", True
-        wire_ms = (len(self._frame) + _answer_size(self._ask)) * self._char_ms
-        self._until = now_ms + math.ceil(wire_ms) + self._timeout_ms
+        self._rx, self._is_sent = b"", True
+        wire_ms = (len(self._frame) + _reply_size(self._request)) * self._char_ms
+        self._until_ms = now_ms + math.ceil(wire_ms) + self._timeout_ms
         return None
 
     def _receive(self, now_ms: int) -> Answer | None:
-        assert self._ask is not None
-        self._rx = (self._rx + self.port.read())[-_LONGEST:]
+        assert self._request is not None
+        self._rx = (self._rx + self.port.read())[-_MAX_FRAME:]
         used, unit, _, pdu = self._framer.decode(self._rx)
-        if used and pdu and unit == self._ask.unit:
-            answer = self._understood(pdu)
+        if used and pdu and unit == self._request.unit:
+            answer = self._decode_reply(pdu)
             if answer is not None:
-                return self._end(now_ms, answer)
+                return self._finish(now_ms, answer)
         if used:
             self._rx = b""  # spoilt, or not for us
-        return self._again(now_ms) if now_ms >= self._until else None
+        return self._retry(now_ms) if now_ms >= self._until_ms else None
 
-    def _understood(self, pdu: bytes) -> Answer | None:
+    def _decode_reply(self, pdu: bytes) -> Answer | None:
         """Return what an answer says to the present request; None: it does not answer it."""
-        assert self._ask is not None
-        ask, request = self._ask, _pdu(self._ask)
+        assert self._request is not None
+        ask, request = self._request, _build_pdu(self._request)
         answer = self._framer.decoder.decode(pdu)
         if answer is None or answer.function_code & 0x7F != request.function_code:
             return None
@@ -210,23 +210,23 @@ class Exchange:
             return None
         return Answer(values=tuple(map(int, values[: ask.count])))
 
-    def _again(self, now_ms: int) -> Answer | None:
-        assert self._ask is not None
+    def _retry(self, now_ms: int) -> Answer | None:
+        assert self._request is not None
         self._tries += 1
-        if self._tries > self._retries or not self._ask.repeated:
-            return self._end(now_ms, Answer(silent="it does not answer"))
+        if self._tries > self._retries or not self._request.repeated:
+            return self._finish(now_ms, Answer(silent="it does not answer"))
         self.repeated += 1
-        self._sent, self._free_at = False, now_ms + self._gap_ms
+        self._is_sent, self._free_at = False, now_ms + self._gap_ms
         return None
 
-    def _end(self, now_ms: int, answer: Answer) -> Answer:
-        self._ask, self._until = None, NEVER_MS
+    def _finish(self, now_ms: int, answer: Answer) -> Answer:
+        self._request, self._until_ms = None, NEVER_MS
         # Behind one that was said twice a second answer may still come: it is waited out.
         self._free_at = now_ms + (self._timeout_ms if self._tries else self._gap_ms)
         return answer
 
 
-def ask_now(exchange: Exchange, ask: Ask, clock: Callable[[], int]) -> Answer:
+def request_and_wait(exchange: Exchange, ask: Ask, clock: Callable[[], int]) -> Answer:
     """Return what becomes of one request, waiting for it; the line is nobody else's meanwhile."""
     exchange.ask(ask)
     while True:
@@ -247,15 +247,15 @@ class SerialPort:
         """Send a frame. Raises Gone."""
         try:
             self._opened().write(data)
-        except _TROUBLE as error:
-            raise self._gone(error) from None
+        except _PORT_ERRORS as error:
+            raise self._port_lost(error) from None
 
     def read(self) -> bytes:
         """Return what has arrived. Raises Gone."""
         try:
-            return bytes(self._opened().read(_MOST_READ))
-        except _TROUBLE as error:
-            raise self._gone(error) from None
+            return bytes(self._opened().read(_MAX_READ))
+        except _PORT_ERRORS as error:
+            raise self._port_lost(error) from None
 
     def source(self) -> int | None:
         """Return its descriptor; None while it is not open."""
@@ -270,7 +270,7 @@ class SerialPort:
         """Close it; the next word opens it again."""
         port, self._serial = self._serial, None
         if port is not None:
-            with suppress(*_TROUBLE):
+            with suppress(*_PORT_ERRORS):
                 port.close()
 
     def _opened(self) -> serial.Serial:
@@ -287,19 +287,19 @@ class SerialPort:
             )
         return self._serial
 
-    def _gone(self, error: Exception) -> Gone:
+    def _port_lost(self, error: Exception) -> Gone:
         self.close()
         return Gone(f"the port {self._line.port} cannot be used: {error}")
 
 
-def _answer_size(ask: Ask) -> int:
+def _reply_size(ask: Ask) -> int:
     """Return how many bytes the answer has, where it is no exception."""
     if ask.values:
         return 8
     return 5 + (math.ceil(ask.count / 8) if ask.table in _BITS else 2 * ask.count)
 
 
-def _pdu(ask: Ask) -> ModbusPDU:
+def _build_pdu(ask: Ask) -> ModbusPDU:
     """Return a request as pymodbus has it."""
     unit, at = ask.unit, ask.address
     if not ask.values:

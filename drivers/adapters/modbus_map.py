@@ -31,7 +31,7 @@ INPUTS = (
 """The inputs that have two levels, and must be somewhere."""
 SUPPLY = "supply"
 """The input that may be left out: a table that cannot tell has supply enough."""
-VALUES: Mapping[str, Mapping[str, int]] = {
+OUTPUT_VALUES: Mapping[str, Mapping[str, int]] = {
     "source": {"hopper": wire.HOPPER, "tray": wire.FROM_TRAY},
     "feed": {"stop": STOP, "forward": FORWARD, "reverse": REVERSE},
     "pass": {"stop": STOP, "forward": FORWARD, "reverse": REVERSE},
@@ -49,7 +49,7 @@ MOTORS: Mapping[str, int] = {
     "shuffle": wire.MOTOR_SHUFFLE,
     "lift": wire.MOTOR_LIFT,
 }
-MAY_LACK = ("trigger",)
+OPTIONAL_OUTPUTS = ("trigger",)
 """Outputs that a table may do without: a reader that is asked (PROTOCOL.md, LOOK) has no wire."""
 
 
@@ -57,7 +57,7 @@ class MapError(Exception):
     """A map that cannot work; its text says which key is wrong, and what is expected there."""
 
 
-class Adapter(Struct, frozen=True, forbid_unknown_fields=True):
+class MappedAdapter(Struct, frozen=True, forbid_unknown_fields=True):
     """Whose place the adapter takes: the dealer board's `id`, and `link`, the port of table.toml.
 
     `folder` is its own: how often it was started, and what its board stores.
@@ -135,7 +135,7 @@ class Input(Struct, frozen=True, forbid_unknown_fields=True):
     counter: Counter | None = None
 
 
-class GateAt(Struct, frozen=True, forbid_unknown_fields=True):
+class MappedGateSensor(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the gate's own sensor is read: five inputs, one an outlet, or a register of its place.
 
     The register times 1/`scale` is within `tolerance` of the outlet's position, or the gate moves.
@@ -193,7 +193,7 @@ class Gate(Struct, frozen=True, forbid_unknown_fields=True):
     verify: bool = False
 
 
-class Outputs(Struct, frozen=True, forbid_unknown_fields=True):
+class MappedOutputs(Struct, frozen=True, forbid_unknown_fields=True):
     """Where each output is."""
 
     source: Output
@@ -208,12 +208,12 @@ class Outputs(Struct, frozen=True, forbid_unknown_fields=True):
 class ModbusMap(Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file. `alarm` says for a motor where its drive tells that it has given up."""
 
-    adapter: Adapter
+    adapter: MappedAdapter
     line: Line
     unit: dict[str, Unit]
     input: dict[str, Input]
-    gate_at: GateAt
-    output: Outputs
+    gate_at: MappedGateSensor
+    output: MappedOutputs
     alarm: dict[str, Input] = {}
 
 
@@ -229,7 +229,7 @@ def outputs(told: ModbusMap) -> Iterator[tuple[str, Output | Gate]]:
             yield name, output
 
 
-def unwatched(told: ModbusMap) -> list[str]:
+def units_without_watchdog(told: ModbusMap) -> list[str]:
     """Return the units that move something and do not stop when nobody speaks to them."""
     movers = {output.unit for name, output in outputs(told) if name in STOPS}
     return [name for name in sorted(movers) if told.unit[name].watchdog is None]
@@ -240,7 +240,7 @@ def writes(name: str, output: Output | Gate) -> dict[int, tuple[int, ...]]:
     if isinstance(output, Gate):
         scaled = (round(position * output.scale) for position in output.positions)
         return {at: words_of(value, output.words) for at, value in enumerate(scaled)}
-    said = {value: getattr(output, word) for word, value in VALUES[name].items()}
+    said = {value: getattr(output, word) for word, value in OUTPUT_VALUES[name].items()}
     return {value: listed(words) for value, words in said.items()}
 
 
@@ -250,7 +250,7 @@ def place_of(output: Output | Gate | Word) -> tuple[Table, int]:
     return ("coil", coil) if coil is not None else ("holding", output.holding or 0)
 
 
-def read_at(place: Input) -> tuple[Table, int] | None:
+def read_place(place: Input) -> tuple[Table, int] | None:
     """Return the kind and the address of an input's level; None where only a counter tells."""
     tables: tuple[Table, ...] = ("coil", "discrete", "input", "holding")
     for table in tables:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from drivers.adapters.modbus_line import NEVER_MS, REFUSALS, Answer, Ask
+from drivers.adapters.modbus_line import EXCEPTION_TEXTS, NEVER_MS, Answer, Ask
 from drivers.adapters.modbus_map import (
     MOTORS,
     STOPS,
@@ -14,12 +14,12 @@ from drivers.adapters.modbus_map import (
     Output,
     Unit,
     place_of,
-    unwatched,
+    units_without_watchdog,
     writes,
 )
 
 
-class LineUnit:
+class ModbusUnit:
     """One unit: whether it answers, and what it is told when it comes."""
 
     def __init__(self, name: str, told: Unit) -> None:
@@ -29,11 +29,11 @@ class LineUnit:
         self.up = False
         self.tried = False
         self.probe_at = 0
-        self.steps: deque[Job] = deque()
+        self.steps: deque[QueuedRequest] = deque()
         self.trouble = ""
 
 
-class LineOutput:
+class ModbusOutput:
     """One output: where it is written, and what it was told last (None: nobody knows)."""
 
     def __init__(self, name: str, told: Output | Gate, number: int) -> None:
@@ -70,7 +70,7 @@ class LineOutput:
         self.stop_at = NEVER_MS
 
 
-class Job(Struct):
+class QueuedRequest(Struct):
     """One request, who it is for, and what is done with the answer."""
 
     unit: str
@@ -84,44 +84,44 @@ class Orders:
     """The orders that wait for the line: those to stop first, the others in turn."""
 
     def __init__(self) -> None:
-        self._jobs: deque[Job] = deque()
+        self._requests: deque[QueuedRequest] = deque()
 
     def __bool__(self) -> bool:
         """Whether any waits."""
-        return bool(self._jobs)
+        return bool(self._requests)
 
-    def put(self, job: Job) -> None:
+    def put(self, job: QueuedRequest) -> None:
         """Have it wait its turn; one to stop goes before, in place of its output's others."""
         if not job.stops:
-            self._jobs.append(job)
+            self._requests.append(job)
             return
         if job.output:
-            self._jobs = deque(one for one in self._jobs if one.output != job.output)
-        self.put_first(job)
+            self._requests = deque(one for one in self._requests if one.output != job.output)
+        self.add_first(job)
 
-    def put_first(self, job: Job) -> None:
+    def add_first(self, job: QueuedRequest) -> None:
         """Have it go next but for what stops."""
-        self._jobs.insert(sum(one.stops for one in self._jobs), job)
+        self._requests.insert(sum(one.stops for one in self._requests), job)
 
-    def next(self) -> Job:
+    def next(self) -> QueuedRequest:
         """Take the one whose turn it is; only while any waits."""
-        return self._jobs.popleft()
+        return self._requests.popleft()
 
     def wait_for(self, output: str) -> bool:
         """Whether any of that output waits."""
-        return any(one.output == output for one in self._jobs)
+        return any(one.output == output for one in self._requests)
 
     def clear(self) -> None:
         """Forget them all."""
-        self._jobs.clear()
+        self._requests.clear()
 
 
-def wrong_with(answer: Answer) -> str | None:
+def reply_fault(answer: Answer) -> str | None:
     """Return what is wrong with an answer, in words; None: nothing."""
     if answer.silent is not None:
         return answer.silent
     if answer.refused is not None:
-        return f"refuses: {REFUSALS.get(answer.refused, 'exception')} ({answer.refused})"
+        return f"refuses: {EXCEPTION_TEXTS.get(answer.refused, 'exception')} ({answer.refused})"
     return None
 
 
@@ -130,14 +130,14 @@ def words_in(values: tuple[int, ...]) -> str:
     return " ".join(map(str, values))
 
 
-def called(unit: LineUnit) -> str:
+def called(unit: ModbusUnit) -> str:
     """Return a unit as people know it: by its number and its name."""
     return f"unit {unit.number} ({unit.name})"
 
 
 def cannot_of(told: ModbusMap) -> Iterator[str]:
     """Yield what this line cannot promise, and a board of its own could."""
-    if bare := unwatched(told):
+    if bare := units_without_watchdog(told):
         yield (
             "that motion ends when this program or its line dies: no watchdog is mapped for "
             f"{', '.join(bare)}"

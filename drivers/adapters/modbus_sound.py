@@ -5,9 +5,9 @@ from typing import Any
 from drivers.adapters.modbus_map import (
     INPUTS,
     MOTORS,
+    OUTPUT_VALUES,
     STOPS,
     SUPPLY,
-    VALUES,
     Gate,
     MapError,
     ModbusMap,
@@ -26,10 +26,10 @@ def check(told: ModbusMap) -> None:
             raise MapError(f"unit.{twins[-1]}.number = {unit.number}: that is unit.{twins[0]}")
         for key, word in (("watchdog", unit.watchdog), ("halt", unit.halt)):
             if word is not None:
-                _one_of(f"unit.{name}.{key}", word, ("coil", "holding"))
+                _check_one_place(f"unit.{name}.{key}", word, ("coil", "holding"))
     _check_inputs(told)
     for name, output in outputs(told):
-        _known(told, f"output.{name}", output.unit)
+        _check_unit(told, f"output.{name}", output.unit)
         if isinstance(output, Output):
             _check_output(name, output)
         else:
@@ -37,8 +37,8 @@ def check(told: ModbusMap) -> None:
     for name, place in told.alarm.items():
         if name not in MOTORS:
             raise MapError(f"alarm.{name}: expected one of {', '.join(MOTORS)}")
-        _known(told, f"alarm.{name}", place.unit)
-        _one_of(f"alarm.{name}", place, ("coil", "discrete", "input", "holding"))
+        _check_unit(told, f"alarm.{name}", place.unit)
+        _check_one_place(f"alarm.{name}", place, ("coil", "discrete", "input", "holding"))
 
 
 def _check_inputs(told: ModbusMap) -> None:
@@ -48,15 +48,15 @@ def _check_inputs(told: ModbusMap) -> None:
     for name, place in told.input.items():
         if name not in INPUTS and name != SUPPLY:
             raise MapError(f"input.{name}: expected one of {', '.join((*INPUTS, SUPPLY))}")
-        _known(told, f"input.{name}", place.unit)
+        _check_unit(told, f"input.{name}", place.unit)
         if place.counter is None:
-            _one_of(f"input.{name}", place, ("coil", "discrete", "input", "holding"))
+            _check_one_place(f"input.{name}", place, ("coil", "discrete", "input", "holding"))
         else:
-            _one_of(f"input.{name}.counter", place.counter, ("input", "holding"))
-            _known(told, f"input.{name}.counter", place.counter.unit or place.unit)
+            _check_one_place(f"input.{name}.counter", place.counter, ("input", "holding"))
+            _check_unit(told, f"input.{name}.counter", place.counter.unit or place.unit)
     gate = told.gate_at
-    _known(told, "gate_at", gate.unit)
-    _one_of("gate_at", gate, ("discrete", "input", "holding"))
+    _check_unit(told, "gate_at", gate.unit)
+    _check_one_place("gate_at", gate, ("discrete", "input", "holding"))
     if not gate.scale:
         raise MapError("gate_at.scale = 0: expected counts of the drive for one of yours")
     if (gate.positions is None) != (gate.discrete is not None):
@@ -65,9 +65,9 @@ def _check_inputs(told: ModbusMap) -> None:
 
 def _check_output(name: str, output: Output) -> None:
     where = f"output.{name}"
-    _one_of(where, output, ("coil", "holding"))
-    words = VALUES[name]
-    for every in VALUES.values():
+    _check_one_place(where, output, ("coil", "holding"))
+    words = OUTPUT_VALUES[name]
+    for every in OUTPUT_VALUES.values():
         for word in every:
             if word not in words and getattr(output, word) is not None:
                 raise MapError(f"{where}.{word}: expected {', '.join(words)}")
@@ -98,12 +98,12 @@ def _check_gate(gate: Gate) -> None:
         raise MapError("output.gate.positions: expected another place for each outlet")
 
 
-def _known(told: ModbusMap, where: str, unit: str) -> None:
+def _check_unit(told: ModbusMap, where: str, unit: str) -> None:
     if unit not in told.unit:
         raise MapError(f'{where}.unit = "{unit}": expected one of {", ".join(told.unit)}')
 
 
-def _one_of(where: str, said: Any, tables: tuple[str, ...]) -> None:
+def _check_one_place(where: str, said: Any, tables: tuple[str, ...]) -> None:
     found = [table for table in tables if getattr(said, table, None) is not None]
     if len(found) != 1:
         raise MapError(f"{where}: expected one of {', '.join(tables)}")

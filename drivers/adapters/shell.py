@@ -23,10 +23,10 @@ LONG_MS = 1000
 """The longest wait where nothing is due."""
 NEVER_MS = 1 << 62
 """What `due_ms` returns where a HAL waits for nothing but its sources."""
-STORE_MS = 2000
+STORE_DELAY_MS = 2000
 """What a board stores is written once it stood still so long: never while cards are dealt."""
-_AGAIN_MS = 60_000
-_MOST_BOOT = 0xFFFF_FFFF
+_STORE_RETRY_MS = 60_000
+_MAX_BOOT = 0xFFFF_FFFF
 _BOOT, _STORE = "boot", "store"
 
 
@@ -67,7 +67,7 @@ class AdapterHal(Protocol):
         """Stop every output and let go of everything; the adapter ends."""
 
 
-class Folder:
+class AdapterStorage:
     """An adapter's own folder: its boot counter, and what its board stores.
 
     Made where it is missing. Raises AdapterError where it cannot be used.
@@ -78,13 +78,13 @@ class Folder:
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise _unusable(path, error) from None
+            raise _storage_error(path, error) from None
 
     def next_boot(self) -> int:
         """Return a boot number that was never returned before, once it is on disk."""
         file = self._path / _BOOT
         text = self._load(_BOOT).decode(errors="replace").strip()
-        if text and not (text.isascii() and text.isdecimal() and int(text) < _MOST_BOOT):
+        if text and not (text.isascii() and text.isdecimal() and int(text) < _MAX_BOOT):
             raise AdapterError(
                 f"{file}: expected the number of starts so far, found something else; "
                 "write a number there that is higher than every one before"
@@ -107,7 +107,7 @@ class Folder:
         except FileNotFoundError:
             return b""
         except OSError as error:
-            raise _unusable(self._path / name, error) from None
+            raise _storage_error(self._path / name, error) from None
 
     def _save(self, name: str, content: bytes) -> None:
         fresh = self._path / f"{name}.new"
@@ -118,10 +118,10 @@ class Folder:
                 os.fsync(file.fileno())
             fresh.replace(self._path / name)
         except OSError as error:
-            raise _unusable(fresh, error) from None
+            raise _storage_error(fresh, error) from None
 
 
-class Served:
+class AdapterBoard:
     """A board's core behind a pty that is found under `link`, until it is closed.
 
     Outputs are stopped and the link is gone when it is closed. `store` keeps what the board
@@ -137,23 +137,23 @@ class Served:
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.board = board
-        self._hal, self._link, self._store, self._say = hal, link, store, say
-        self._unstored, self._store_ms = b"", NEVER_MS
+        self._hal, self._link, self._store, self._log = hal, link, store, say
+        self._unsaved, self._store_due_ms = b"", NEVER_MS
         self._clock = Clock()
-        self._ours, self._theirs = pty.openpty()
+        self._own_fd, self._host_fd = pty.openpty()
         # Both ends, before anybody opens it: a fresh pty echoes and edits. Held open, the
         # host's end never hangs up: a host that comes and goes is a cable that stays plugged in.
-        for end in (self._ours, self._theirs):
+        for end in (self._own_fd, self._host_fd):
             tty.setraw(end)
-        os.fchmod(self._theirs, 0o600)
-        self.pty = os.ttyname(self._theirs)
-        self._source = open(self._ours, "rb", buffering=0, closefd=False)  # noqa: SIM115  closed in close()
-        self._sink = open(self._ours, "wb", buffering=0, closefd=False)  # noqa: SIM115
+        os.fchmod(self._host_fd, 0o600)
+        self.pty = os.ttyname(self._host_fd)
+        self._source = open(self._own_fd, "rb", buffering=0, closefd=False)  # noqa: SIM115  closed in close()
+        self._sink = open(self._own_fd, "wb", buffering=0, closefd=False)  # noqa: SIM115
         self._line = Stream(self._source, self._sink)
         try:
-            _name(link, self.pty)
+            _make_link(link, self.pty)
         except OSError as error:
-            self._shut()
+            self._close_pty()
             raise AdapterError(
                 f"{link}: cannot be made ({error.strerror}); "
                 "make its folder, or name another link in the adapter's configuration"
@@ -182,21 +182,21 @@ class Served:
             self._line.write(tx)
         now = self._clock.now_ms()
         self._keep(now)
-        return max(0, min(self.board.deadline(), self._hal.due_ms(now), self._store_ms) - now)
+        return max(0, min(self.board.deadline(), self._hal.due_ms(now), self._store_due_ms) - now)
 
     def _keep(self, now_ms: int) -> None:
         """Write what the board stores, once it stood still; a full disk stops no table."""
         fresh = self.board.to_store()
         if fresh:
-            self._unstored, self._store_ms = fresh, now_ms + STORE_MS
-        if not self._unstored or now_ms < self._store_ms:
+            self._unsaved, self._store_due_ms = fresh, now_ms + STORE_DELAY_MS
+        if not self._unsaved or now_ms < self._store_due_ms:
             return
         try:
-            self._store(self._unstored)
-            self._unstored, self._store_ms = b"", NEVER_MS
+            self._store(self._unsaved)
+            self._unsaved, self._store_due_ms = b"", NEVER_MS
         except AdapterError as error:
-            self._say(str(error))
-            self._store_ms = now_ms + _AGAIN_MS
+            self._log(str(error))
+            self._store_due_ms = now_ms + _STORE_RETRY_MS
 
     def turn(self, longest_ms: int = LONG_MS, also: int | None = None) -> None:
         """Step, and wait until there is a reason for the next step, `longest_ms` at most.
@@ -205,13 +205,13 @@ class Served:
         """
         wait_ms = min(self.step(), longest_ms)
         ready = select.poll()
-        for source in (self._ours, *self._hal.sources(), *(() if also is None else (also,))):
+        for source in (self._own_fd, *self._hal.sources(), *(() if also is None else (also,))):
             ready.register(source, select.POLLIN)
         ready.poll(wait_ms)
 
     def close(self) -> None:
         """Stop the outputs, and take the link and the pty away; may be called twice."""
-        if self._ours < 0:
+        if self._own_fd < 0:
             return
         try:
             self._hal.stop()
@@ -220,14 +220,14 @@ class Served:
             with suppress(OSError):  # another program's by now, or gone
                 if os.readlink(self._link) == self.pty:
                     self._link.unlink()
-            self._shut()
+            self._close_pty()
 
-    def _shut(self) -> None:
+    def _close_pty(self) -> None:
         self._source.close()
         self._sink.close()
-        os.close(self._ours)
-        os.close(self._theirs)
-        self._ours = self._theirs = -1
+        os.close(self._own_fd)
+        os.close(self._host_fd)
+        self._own_fd = self._host_fd = -1
 
 
 def serve(
@@ -243,7 +243,7 @@ def serve(
     `store` keeps what the board stores (Folder.store); `say` gets one line for each promise
     that it cannot give, then where it is found. Raises AdapterError.
     """
-    with Served(board, hal, pty_link, store, say) as served, _ended() as (ended, wake):
+    with AdapterBoard(board, hal, pty_link, store, say) as served, _end_signals() as (ended, wake):
         for line in hal.cannot:
             say(f"this adapter cannot promise: {line}")
         say(f"board {hal.uid.hex()} at {pty_link} ({served.pty})")
@@ -252,7 +252,7 @@ def serve(
 
 
 @contextmanager
-def _ended() -> Iterator[tuple[Callable[[], bool], int]]:
+def _end_signals() -> Iterator[tuple[Callable[[], bool], int]]:
     """Give whether a signal asked for the end, and a descriptor that it wakes."""
     asked: list[int] = []
     reader, writer = os.pipe()
@@ -274,7 +274,7 @@ def _ended() -> Iterator[tuple[Callable[[], bool], int]]:
         os.close(writer)
 
 
-def _name(link: Path, target: str) -> None:
+def _make_link(link: Path, target: str) -> None:
     """Let `link` lead to a pty; there is no moment without one where there was one before."""
     if link.exists() and not link.is_symlink():
         raise FileExistsError(17, "there is a file of that name")
@@ -284,7 +284,7 @@ def _name(link: Path, target: str) -> None:
     fresh.replace(link)
 
 
-def _unusable(path: Path, error: OSError) -> AdapterError:
+def _storage_error(path: Path, error: OSError) -> AdapterError:
     return AdapterError(
         f"{path}: cannot be used ({error.strerror}); "
         "name a folder in the adapter's configuration that it may write"

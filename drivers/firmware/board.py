@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 # Events a board leaves free for what it must still say when it starts nothing new any more.
-RESERVE = 32
+EVENT_RESERVE = 32
 MOST = 255  # the most that a count of one byte can say
 LAST_NUMBER = 0xFFFF  # of a command; the next one is 1 again
 _LIFE = ">II"
 _LIFE_SIZE = struct.calcsize(_LIFE)
-_MOST_LIFE = 0xFFFFFFFF  # where a total stays; a damaged store may say so of a young board
+_MAX_LIFE = 0xFFFFFFFF  # where a total stays; a damaged store may say so of a young board
 
 
 class Board:
@@ -62,17 +62,17 @@ class Board:
         self._number = 0  # of the last command done in this session
         self._reply = b""
         self._heard = 0
-        self._spoke = 0
+        self._sent_ms = 0
         self._silent = False
         self._tx: list[bytes] = []
         self._levels: dict[str, int] = {}
         self.service = False  # a technician was let in: the shell gives him the chip
         self._restore(stored)
-        self._stored = self._to_keep()
+        self._stored_state = self._state_to_store()
         # A numbered command's work: the fields of its body in, a result out.
         self.commands: dict[int, Callable[..., int]] = {
             wire.CONFIGURE: self._configure,
-            wire.STATUS: self._status,
+            wire.STATUS: self._get_status,
         }
 
     # What a subclass brings.
@@ -158,9 +158,9 @@ class Board:
         if rx:
             for payload in self._decoder.feed(rx):
                 self._take(payload)
-        self._listen()
+        self._check_silence()
         self.advance()
-        self._speak()
+        self._send_due()
         if not self._tx:
             return b""
         tx = b"".join(self._tx)
@@ -174,13 +174,13 @@ class Board:
         return min(
             self.next_ms(),
             self._heard + self.settings["silence_ms"],
-            self._spoke + self.settings["alive_ms"],
+            self._sent_ms + self.settings["alive_ms"],
             self.memory.deadline(),
         )
 
-    def offer_service(self) -> None:
+    def allow_service(self) -> None:
         """Take SERVICE from now on: the shell can give the chip to a technician."""
-        self.commands[wire.SERVICE] = self._serve
+        self.commands[wire.SERVICE] = self._enter_service
 
     def level(self, name: str) -> int:
         """Return an input as it stood at the edge being worked on."""
@@ -197,9 +197,9 @@ class Board:
         number = self.memory.last + 1
         self.memory.add(struct.pack(wire.BODIES[wire.EVENT], self.boot, number, *fields) + more)
 
-    def short_of_memory(self) -> bool:
+    def is_memory_low(self) -> bool:
         """Return whether so many events wait to be kept that nothing new may start."""
-        return self.memory.room() < RESERVE
+        return self.memory.room() < EVENT_RESERVE
 
     def packed(self) -> bytes:
         """Return the settings and life totals as `stored` takes them."""
@@ -207,17 +207,17 @@ class Board:
 
     def life(self) -> tuple[int, int]:
         """Return both life totals as a frame can carry them."""
-        return min(self.life_in, _MOST_LIFE), min(self.life_out, _MOST_LIFE)
+        return min(self.life_in, _MAX_LIFE), min(self.life_out, _MAX_LIFE)
 
     def to_store(self) -> bytes:
         """Return what the shell should store now, or b"" (nothing new, or not at rest)."""
-        kept = self._to_keep()
-        if kept == self._stored or self.busy():
+        kept = self._state_to_store()
+        if kept == self._stored_state or self.busy():
             return b""
-        self._stored = kept
+        self._stored_state = kept
         return self.packed()
 
-    def _to_keep(self) -> tuple[int, int, int]:
+    def _state_to_store(self) -> tuple[int, int, int]:
         """Return what changes whenever something that is stored does."""
         return (self.life_in, self.life_out, self.settings.changes)
 
@@ -238,19 +238,19 @@ class Board:
         if layout is None or kind >= wire.WELCOME or len(body) != struct.calcsize(layout):
             return
         if kind == wire.HELLO:
-            self._hello(session)
+            self._on_hello(session)
         elif session != self.session or not session:
             body = struct.pack(wire.BODIES[wire.NO_SESSION], self.boot, self.session)
             self._send(wire.NO_SESSION, body, session)
         else:
-            self._hear()
+            self._note_host()
             self.memory.acknowledge(seen, kept, self.now)
             if kind == wire.STOP:
                 self.on_stop()
             elif kind >= wire.BEGIN:
-                self._numbered(kind, number, struct.unpack(layout, body))
+                self._do_command(kind, number, struct.unpack(layout, body))
 
-    def _hello(self, session: int) -> None:
+    def _on_hello(self, session: int) -> None:
         if not session:
             return
         if session != self.session:
@@ -258,7 +258,7 @@ class Board:
             self._number = 0
             self._reply = b""
             self.memory.renew()
-        self._hear()
+        self._note_host()
         body = struct.pack(
             wire.BODIES[wire.WELCOME],
             self.kind,
@@ -278,13 +278,13 @@ class Board:
         )
         self._send(wire.WELCOME, body, session)
 
-    def _hear(self) -> None:
+    def _note_host(self) -> None:
         self._heard = self.now
         if self._silent:
             self._silent = False
             self.memory.again()
 
-    def _numbered(self, kind: int, number: int, fields: tuple[int, ...]) -> None:
+    def _do_command(self, kind: int, number: int, fields: tuple[int, ...]) -> None:
         """Do a command once; say the remembered reply again; drop what is out of order."""
         if number == self._number % LAST_NUMBER + 1:
             work = self.commands.get(kind)
@@ -302,33 +302,33 @@ class Board:
             return wire.BUSY
         return wire.DONE if self.settings.change(setting, value) else wire.BAD_VALUE
 
-    def _status(self) -> int:
+    def _get_status(self) -> int:
         return wire.DONE
 
-    def _serve(self) -> int:
+    def _enter_service(self) -> int:
         result = self.may_serve()
         self.service = result == wire.DONE
         return result
 
     # The line's time.
 
-    def _listen(self) -> None:
+    def _check_silence(self) -> None:
         if not self.session or self._silent:
             return
         if self.now >= self._heard + self.settings["silence_ms"]:
             self._silent = True
             self.on_silence()
 
-    def _speak(self) -> None:
+    def _send_due(self) -> None:
         """Send what is due. A board that does not hear its host keeps its words for later."""
         if not self.session or self._silent:
             return
         for body in self.memory.due(self.now):
             self._send(wire.EVENT, body, self.session)
-        if not self._tx and self.now >= self._spoke + self.settings["alive_ms"]:
+        if not self._tx and self.now >= self._sent_ms + self.settings["alive_ms"]:
             fields = (self.boot, self.memory.last, self.doing())
             self._send(wire.ALIVE, struct.pack(wire.BODIES[wire.ALIVE], *fields), self.session)
 
     def _send(self, kind: int, body: bytes, session: int) -> None:
-        self._spoke = self.now
+        self._sent_ms = self.now
         self._tx.append(encode(struct.pack(wire.BOARD_HEADER, kind, session) + body))

@@ -18,11 +18,11 @@ NOT_HALTED = 0xFF
 # What covers a landing beam again so soon after it was first covered is the same card, trembling
 # in it. A second card comes later, unless it lies on the first like one.
 FLUTTER_MS = 3
-MOST_CARDS = 240
+MAX_CARDS = 240
 
-LANDS = {"land_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
+LANDING_OUTLETS = {"land_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
 POCKETS = {"pocket_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
-SEES = (
+SENSOR_BITS = (
     ("pocket_0", wire.SEES_NORTH),
     ("pocket_1", wire.SEES_WEST),
     ("pocket_2", wire.SEES_SOUTH),
@@ -64,14 +64,16 @@ class Dealer(Board):
         self._lift = Lift(self, hal)
         self._sweep = GateSweep(self, hal)
         self._motions = (self.feeding, self._shuffler, self._lift, self._sweep)
-        self._halted = NOT_HALTED
-        self._jammed = False
-        self._started = False  # the first FEED was taken
-        self._granted = False  # RELEASE was taken: this attempt is dealt no further
+        self._halt_reason = NOT_HALTED
+        self._is_jammed = False
+        self._feed_started = False  # the first FEED was taken
+        self._release_granted = False  # RELEASE was taken: this attempt is dealt no further
         self._released = False
         self._doubles = 0
-        self._drive = 0  # the number of a drive that is away
-        self._lit = [-FLUTTER_MS - 1] * wire.OUTLETS  # when a card first covered each landing beam
+        self._missing_drive = 0  # the number of a drive that is away
+        self._beam_covered_ms = [
+            -FLUTTER_MS - 1
+        ] * wire.OUTLETS  # when a card first covered each landing beam
         self.commands.update(
             {
                 wire.BEGIN: self._begin,
@@ -84,7 +86,7 @@ class Dealer(Board):
                 wire.SELFTEST: self._selftest,
             }
         )
-        self._watched = {
+        self._edge_handlers = {
             "window": self.feeding.on_window,
             "exit": self.feeding.on_exit,
             "double": self.feeding.on_double,
@@ -104,9 +106,9 @@ class Dealer(Board):
 
     def is_halted(self) -> bool:
         """Return whether motion was stopped, until a command begins it again."""
-        return self._halted != NOT_HALTED
+        return self._halt_reason != NOT_HALTED
 
-    def in_attempt(self) -> bool:
+    def is_in_attempt(self) -> bool:
         """Return whether an attempt was begun and its hands not released."""
         return self.attempt != 0 and not self._released
 
@@ -128,14 +130,14 @@ class Dealer(Board):
         self._shuffler.stop()
         self._lift.stop()
         self._sweep.stop()
-        if self._halted != reason or lifting:
-            self._halted = reason
+        if self._halt_reason != reason or lifting:
+            self._halt_reason = reason
             self.emit(wire.STOPPED, place=reason)
 
     def jam(self, place: int, index: int) -> None:
         """A card does not move on, or did not land. Only a person's hand helps."""
         if place != wire.AT_SHUFFLER:
-            self._jammed = self.spoiled = True
+            self._is_jammed = self.spoiled = True
             self.landings.lost(index)
         self.emit(wire.JAM, index, place)
         self.halt(wire.BY_JAM)
@@ -158,7 +160,7 @@ class Dealer(Board):
         self.emit(wire.GATE, index, outlet)
         self.landings.passed(index, outlet)
 
-    def on_left(self, index: int) -> None:
+    def on_left_gate(self, index: int) -> None:
         """The card has left the gate altogether: from here it falls."""
         self.landings.falls(index, self.at + self.settings["landing_window_ms"])
 
@@ -176,7 +178,7 @@ class Dealer(Board):
 
     def busy(self) -> bool:
         """Return whether anything moves, or is in flight."""
-        return not self.calm() or self.landings.in_flight()
+        return not self.calm() or self.landings.has_flying()
 
     def calm(self) -> bool:
         """Return whether no motor turns; a card may still fall."""
@@ -191,14 +193,14 @@ class Dealer(Board):
         """Return one of wire.IDLE …"""
         if self._lift.moving():
             return wire.LIFTING
-        if self.is_halted() and self.in_attempt():
+        if self.is_halted() and self.is_in_attempt():
             return wire.STOPPED_STATE
         return wire.SHUFFLING if self._shuffler.running() else self.feeding.doing()
 
     def status(self) -> bytes:
         """Return the body of a STATUS."""
         sensors = 0
-        for name, bit in SEES:
+        for name, bit in SENSOR_BITS:
             if self.hal.read(name):
                 sensors |= bit
         held = self.feeding.held()
@@ -221,12 +223,12 @@ class Dealer(Board):
 
     def on_edge(self, name: str, value: int) -> None:
         """Take one edge."""
-        if name in LANDS:
-            self._on_beam(LANDS[name], value)
+        if name in LANDING_OUTLETS:
+            self._on_beam(LANDING_OUTLETS[name], value)
         elif name in POCKETS:
             self.emit(wire.POCKET, 1 if value else 0, POCKETS[name])
-        elif name in self._watched:
-            self._watched[name](value)
+        elif name in self._edge_handlers:
+            self._edge_handlers[name](value)
 
     def on_time(self, until_ms: int) -> None:
         """End what should have ended by now."""
@@ -264,22 +266,25 @@ class Dealer(Board):
 
     def _on_beam(self, outlet: int, value: int) -> None:
         """A landing beam: one that a card covers again at once, with no other due, flutters."""
-        if value and (self.at - self._lit[outlet] > FLUTTER_MS or self.landings.flies_to(outlet)):
-            self._lit[outlet] = self.at
+        if value and (
+            self.at - self._beam_covered_ms[outlet] > FLUTTER_MS
+            or self.landings.is_awaited_at(outlet)
+        ):
+            self._beam_covered_ms[outlet] = self.at
             self._on_landing(outlet)
 
     def _on_landing(self, outlet: int) -> None:
-        if self._granted or not self.in_attempt():
+        if self._release_granted or not self.is_in_attempt():
             return  # a hand takes cards out of a pocket
         index = self.landings.land(outlet)
         if index is not None:
             self.life_out += 1
             if self.feeding.on_landed(index, outlet):
-                self.landings.expect_twin(self.at + self.settings["landing_window_ms"])
+                self.landings.expect_second(self.at + self.settings["landing_window_ms"])
             self.emit(wire.LANDED, index, outlet)
-        elif outlet == wire.TRAY and self.landings.is_twin(self.at):
+        elif outlet == wire.TRAY and self.landings.is_second_card(self.at):
             return
-        elif self.feeding.passes_unseen(outlet):
+        elif self.feeding.is_unseen_in_gate(outlet):
             self.jam(wire.AT_GATE, self.feeding.index)  # the beam behind the gate did not see it
         elif not self.hal.read("lid"):
             self.landings.strays += 1
@@ -289,7 +294,7 @@ class Dealer(Board):
     def _on_lid(self, value: int) -> None:
         self.emit(wire.LID, place=value)
         if value:
-            if self._started and not self._granted:
+            if self._feed_started and not self._release_granted:
                 self.spoiled = True  # from the first FEED to RELEASE an open lid voids the attempt
             self.halt(wire.BY_LID)
 
@@ -303,11 +308,11 @@ class Dealer(Board):
 
     def _on_drive(self, value: int) -> None:
         """A drive or sensor unit is away, by its number, or with 0: all are there."""
-        if value != self._drive:
-            self._drive = value
+        if value != self._missing_drive:
+            self._missing_drive = value
             self.emit(wire.DRIVE, min(value, MOST), 0 if value else 1)
         if value:
-            if self._started and not self._granted:
+            if self._feed_started and not self._release_granted:
                 self.spoiled = True  # what happened meanwhile nobody has seen
             self.halt(wire.BY_DRIVE)
 
@@ -318,7 +323,7 @@ class Dealer(Board):
 
     # Commands. Each says where to be, so that one repeated in a later session changes nothing.
 
-    def _unsafe(self) -> int:
+    def _check_safety(self) -> int:
         """Return why nothing may move now, or DONE."""
         if self.hal.read("estop"):
             return wire.ESTOP
@@ -326,37 +331,37 @@ class Dealer(Board):
             return wire.LID_OPEN
         if self.hal.read("supply"):
             return wire.SUPPLY_LOW
-        return wire.NO_DRIVE if self._drive else wire.DONE
+        return wire.NO_DRIVE if self._missing_drive else wire.DONE
 
-    def _may_move(self, attempt: int) -> int:
+    def _check_attempt(self, attempt: int) -> int:
         """Return why this attempt's cards may not be moved now, or DONE."""
-        if self._granted or not self.in_attempt() or attempt != self.attempt:
+        if self._release_granted or not self.is_in_attempt() or attempt != self.attempt:
             return wire.WRONG_ATTEMPT
-        return self._unsafe()
+        return self._check_safety()
 
-    def _may_feed(self) -> bool:
-        return lock.lift_down(self) if self._started else lock.path_clear(self)
+    def _can_feed(self) -> bool:
+        return lock.lift_down(self) if self._feed_started else lock.is_path_clear(self)
 
     def _begin(self, attempt: int, cards: int, per: int) -> int:
         if attempt == self.attempt and attempt:
             return wire.DONE if (cards, per) == (self.cards, self.per) else wire.BAD_VALUE
         if attempt < self.attempt:
             return wire.WRONG_ATTEMPT
-        if not attempt or not 0 < cards <= MOST_CARDS or cards != per * wire.TRAY:
+        if not attempt or not 0 < cards <= MAX_CARDS or cards != per * wire.TRAY:
             return wire.BAD_VALUE
-        unsafe = self._unsafe()
+        unsafe = self._check_safety()
         if unsafe:
             return unsafe
         if self.busy():
             return wire.BUSY
-        if not lock.path_clear(self):
+        if not lock.is_path_clear(self):
             return wire.NOT_CLEAR
-        if self.short_of_memory():
+        if self.is_memory_low():
             return wire.MEMORY
         self.attempt, self.cards, self.per = attempt, cards, per
         self.spoiled = self.overflowed = False
-        self._halted = NOT_HALTED
-        self._jammed = self._started = self._granted = self._released = False
+        self._halt_reason = NOT_HALTED
+        self._is_jammed = self._feed_started = self._release_granted = self._released = False
         self._doubles = 0
         self.feeding.clear()
         self.landings.clear()
@@ -364,37 +369,37 @@ class Dealer(Board):
         return wire.DONE
 
     def _shuffle(self, attempt: int, passes: int) -> int:
-        refused = self._may_move(attempt)
+        refused = self._check_attempt(attempt)
         if refused:
             return refused
-        if self._shuffler.has_done(passes):
+        if self._shuffler.has_reported(passes):
             return wire.DONE
-        if self._started or not lock.lift_down(self):
+        if self._feed_started or not lock.lift_down(self):
             return wire.NOT_CLEAR
         if self._sweep.running():
             return wire.BUSY
-        if self.short_of_memory():
+        if self.is_memory_low():
             return wire.MEMORY
-        self._halted = NOT_HALTED
+        self._halt_reason = NOT_HALTED
         self._shuffler.shuffle(passes)
         return wire.DONE
 
     def _feed(self, attempt: int, source: int, upto: int) -> int:
-        refused = self._may_move(attempt)
+        refused = self._check_attempt(attempt)
         if refused:
             return refused
         if source not in (wire.HOPPER, wire.FROM_TRAY):
             return wire.BAD_VALUE
-        if self._jammed or not self._may_feed():
+        if self._is_jammed or not self._can_feed():
             return wire.NOT_CLEAR
         if self._shuffler.running() or self._sweep.running():
             return wire.BUSY
-        if source != self.feeding.source and self.feeding.bringing():
+        if source != self.feeding.source and self.feeding.is_feeding():
             return wire.BUSY
-        if self.short_of_memory():
+        if self.is_memory_low():
             return wire.MEMORY
-        self._started = True
-        self._halted = NOT_HALTED
+        self._feed_started = True
+        self._halt_reason = NOT_HALTED
         self.feeding.feed(source, upto)
         return wire.DONE
 
@@ -408,33 +413,33 @@ class Dealer(Board):
     def _release(self, attempt: int) -> int:
         if attempt != self.attempt or not attempt:
             return wire.WRONG_ATTEMPT
-        if self._lift.rising() or (self._released and not self._hangs()):
+        if self._lift.rising() or (self._released and not self._hands_on_lift()):
             return wire.DONE
-        refused = self._unsafe() or self._grant()
+        refused = self._check_safety() or self._grant_release()
         if refused:
             return refused
-        self._halted = NOT_HALTED
+        self._halt_reason = NOT_HALTED
         self._lift.go(LIFT_UP)
         return wire.DONE
 
-    def _hangs(self) -> bool:
+    def _hands_on_lift(self) -> bool:
         """Return whether the hands are still on a lift that is seen at neither of its ends."""
         return self.any_sees(lock.POCKETS) and not self.any_sees(("lift", "lift_down"))
 
-    def _grant(self) -> int:
+    def _grant_release(self) -> int:
         """Let this attempt's hands go, once and for good; return why not, or DONE."""
-        if self._granted:
+        if self._release_granted:
             return wire.DONE
         if not lock.lift_down(self):
             return wire.NOT_CLEAR
         if not lock.holds(self):
             return wire.NOT_LOCKED
-        self._granted = True
+        self._release_granted = True
         self.feeding.stop(finish_pass=False)
         return wire.DONE
 
     def _retract(self) -> int:
-        unsafe = self._unsafe()
+        unsafe = self._check_safety()
         if unsafe:
             return unsafe
         if self.any_sees(lock.POCKETS):
@@ -445,32 +450,32 @@ class Dealer(Board):
     def _purge(self, attempt: int) -> int:
         if attempt != self.attempt and self.attempt:
             return wire.WRONG_ATTEMPT
-        unsafe = self._unsafe()
+        unsafe = self._check_safety()
         if unsafe:
             return unsafe
         if self.busy():
             return wire.BUSY
         if self.feeding.purge():
             self.spoiled = True
-            self._halted = NOT_HALTED
+            self._halt_reason = NOT_HALTED
         return wire.DONE
 
     def may_serve(self) -> int:
         """Return why no technician may have the board now, or DONE."""
         if self.busy():
             return wire.BUSY
-        dealing = self._started and self.in_attempt()
+        dealing = self._feed_started and self.is_in_attempt()
         if dealing or not self.feeding.at_rest() or self.any_sees(lock.PATH):
             return wire.NOT_CLEAR
         return wire.DONE
 
     def _selftest(self) -> int:
-        unsafe = self._unsafe()
+        unsafe = self._check_safety()
         if unsafe:
             return unsafe
         if self.busy():
             return wire.BUSY
-        if not self.feeding.at_rest() or not lock.path_clear(self):
+        if not self.feeding.at_rest() or not lock.is_path_clear(self):
             return wire.NOT_CLEAR
         self._sweep.start()
         return wire.DONE

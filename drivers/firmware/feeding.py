@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 REST = 0  # no card between the source and the pockets
 BRINGING = 1  # the feeder runs until the window sees a card
-BACKING = 2  # the feeder reverses to free a card
+REVERSING = 2  # the feeder reverses to free a card
 HOLDING = 3  # a card stands in the window
 AIMING = 4  # the gate moves to the card's outlet
 PASSING = 5  # the card runs through the gate
-RETURNING = 6  # the card is drawn back to free it
+BACKING_OUT = 6  # the card is drawn back to free it
 
 # A reverse takes this part of the limit that ran out.
-BACK_PART = 4
+REVERSE_PART = 4
 # A source counts as empty when its sensor saw nothing for so long.
 EMPTY_MS = 30
 # A window that a card has left is believed to see the next one only after this: the card before
@@ -31,7 +31,7 @@ EMPTY_MS = 30
 FLUTTER_MS = 3
 SOURCES = ("hopper", "tray_feed")
 JAM_PLACES = (wire.AT_FEEDER, wire.AT_TRAY_FEEDER)
-DOING = (
+ACTIVITIES = (
     wire.IDLE,
     wire.FEEDING,
     wire.FEEDING,
@@ -40,7 +40,7 @@ DOING = (
     wire.PASSING,
     wire.PASSING,
 )
-INDICES = 256
+INDEX_COUNT = 256
 
 
 class Feeding:
@@ -58,19 +58,19 @@ class Feeding:
         self.upto = 0
         self.fed = 0  # cards seen at the window; the newest one's index
         self.index = 0  # the card at or past the window, 0: none or not of this attempt
-        self.routes = bytearray([wire.NOWHERE] * INDICES)
-        self.unsettled: list[int] = []  # doubled indices whose two cards were not fed again
-        self._in_tray: list[int] = []  # those of them that lie in the tray
-        self._wanted = False  # a FEED asks for more
+        self.routes = bytearray([wire.NOWHERE] * INDEX_COUNT)
+        self.open_doubles: list[int] = []  # doubled indices whose two cards were not fed again
+        self._doubles_in_tray: list[int] = []  # those of them that lie in the tray
+        self._is_feed_wanted = False  # a FEED asks for more
         self._tries = 0
         self._limit = NEVER
-        self._stopped = False
-        self._doubled = False  # the double sensor saw this card
+        self._is_stopped = False
+        self._double_seen = False  # the double sensor saw this card
         self._target = wire.NOWHERE
-        self._aimed = False
-        self._out = False  # this card was seen behind the gate
-        self._calm_at = 0  # from when the window is believed to see the next card
-        self._early = False  # it saw one before that
+        self._gate_commanded = False
+        self._seen_behind_gate = False  # this card was seen behind the gate
+        self._window_ready_ms = 0  # from when the window is believed to see the next card
+        self._seen_too_early = False  # it saw one before that
 
     # What others ask.
 
@@ -80,27 +80,34 @@ class Feeding:
 
     def moving(self) -> bool:
         """Return whether a motor turns, or would at once."""
-        return self.state in (BRINGING, BACKING, AIMING, PASSING, RETURNING) and not self._stopped
+        return (
+            self.state in (BRINGING, REVERSING, AIMING, PASSING, BACKING_OUT)
+            and not self._is_stopped
+        )
 
-    def bringing(self) -> bool:
+    def is_feeding(self) -> bool:
         """Return whether a card is on its way from a source to the window."""
-        return self.state in (BRINGING, BACKING)
+        return self.state in (BRINGING, REVERSING)
 
     def doing(self) -> int:
         """Return wire.IDLE, FEEDING, HOLDING or PASSING."""
-        return DOING[self.state]
+        return ACTIVITIES[self.state]
 
     def held(self) -> int:
         """Return the index of the card at the hold point, 0 for none."""
         return self.index if self.state in (HOLDING, AIMING) else 0
 
-    def passes_unseen(self, outlet: int) -> bool:
+    def is_unseen_in_gate(self, outlet: int) -> bool:
         """Return whether a card runs through the gate to `outlet`, and was not seen behind it."""
-        return self.state in (PASSING, RETURNING) and not self._out and self._target == outlet
+        return (
+            self.state in (PASSING, BACKING_OUT)
+            and not self._seen_behind_gate
+            and self._target == outlet
+        )
 
     def next_ms(self) -> int:
         """Return when the motion under way should have ended, or the window is to be believed."""
-        return min(self._limit, self._calm_at) if self._early else self._limit
+        return min(self._limit, self._window_ready_ms) if self._seen_too_early else self._limit
 
     # What the host asks.
 
@@ -108,8 +115,8 @@ class Feeding:
         """Feed from `source` until card `upto` stands in the window; go on after a stop."""
         self.source = source
         self.upto = upto
-        self._wanted = True
-        self._go_on()
+        self._is_feed_wanted = True
+        self._resume()
 
     def route(self, index: int, outlet: int) -> int:
         """Take the route of a card; return the result for its ROUTE."""
@@ -124,31 +131,33 @@ class Feeding:
 
     def purge(self) -> bool:
         """Send what stands in the path into the tray; False where nothing stands there."""
-        self._wanted = False
-        if self.bringing():
+        self._is_feed_wanted = False
+        if self.is_feeding():
             self._rest()
         in_gate = bool(self._hal.read("exit"))
         if not in_gate and not self._hal.read("window"):
             self._rest()
             return False
         if self.state == REST:
-            self._out = False
+            self._seen_behind_gate = False
         self._tries = 0
-        self._stopped = False
+        self._is_stopped = False
         if in_gate:
-            self._out = True  # it lies in the gate, which cannot move: out where the gate stands
-            self._pass()
+            self._seen_behind_gate = (
+                True  # it lies in the gate, which cannot move: out where the gate stands
+            )
+            self._start_pass()
         else:
             self._aim(wire.TRAY)
         return True
 
     def stop(self, finish_pass: bool) -> None:
         """Stop the motors where they are; `finish_pass` lets a card in the gate run on."""
-        if finish_pass and self.state in (PASSING, RETURNING):
-            self._wanted = False
+        if finish_pass and self.state in (PASSING, BACKING_OUT):
+            self._is_feed_wanted = False
             return
-        self._stopped = True
-        self._wanted = False
+        self._is_stopped = True
+        self._is_feed_wanted = False
         self._limit = NEVER
         self._hal.set("feed", STOP)
         self._hal.set("pass", STOP)
@@ -157,144 +166,146 @@ class Feeding:
 
     def on_window(self, value: int) -> None:
         """The window sees a card come, or go."""
-        self._early = False
-        if value and self.bringing():
-            self._come()
+        self._seen_too_early = False
+        if value and self.is_feeding():
+            self._on_covered()
         elif not value:
-            self._end_pass()
+            self._check_pass_end()
 
     def on_exit(self, value: int) -> None:
         """The beam behind the gate sees a card come, or go."""
         if not value:
-            self._end_pass()
-        elif self.state in (PASSING, RETURNING) and not self._out:
-            self._out = True
+            self._check_pass_end()
+        elif self.state in (PASSING, BACKING_OUT) and not self._seen_behind_gate:
+            self._seen_behind_gate = True
             self._dealer.on_passed(self.index)
-            if not self._stopped:
-                self._pass()
+            if not self._is_stopped:
+                self._start_pass()
 
     def on_double(self, value: int) -> None:
         """The feeder's double sensor: it may speak before the card arrives, or after."""
-        if value and self.state != REST and not self._doubled:
-            self._doubled = True
+        if value and self.state != REST and not self._double_seen:
+            self._double_seen = True
             if self.index:
                 self._report_double()
 
     def on_tray(self, value: int) -> None:
         """The tray's sensor: once it is empty, the doubled cards in it were fed again."""
-        if not value and self._in_tray:
-            self.unsettled = [index for index in self.unsettled if index not in self._in_tray]
-            self._in_tray = []
+        if not value and self._doubles_in_tray:
+            self.open_doubles = [
+                index for index in self.open_doubles if index not in self._doubles_in_tray
+            ]
+            self._doubles_in_tray = []
 
     def on_landed(self, index: int, outlet: int) -> bool:
         """Card `index` landed; return whether it was a doubled one in the tray."""
-        twofold = outlet == wire.TRAY and index in self.unsettled
+        twofold = outlet == wire.TRAY and index in self.open_doubles
         if twofold:
-            self._in_tray.append(index)
+            self._doubles_in_tray.append(index)
         return twofold
 
     # What time and levels say.
 
     def on_time(self, until_ms: int) -> None:
         """A motion did not end by its limit; or the window, seen too early, still sees a card."""
-        if self._early and self._calm_at <= until_ms:
-            self._arrive()
+        if self._seen_too_early and self._window_ready_ms <= until_ms:
+            self._on_arrived()
         if self._limit > until_ms:
             return
         self._limit = NEVER
         if self.state == REST:
-            self._still_empty()
+            self._confirm_empty()
         elif self.state == BRINGING:
-            self._not_brought()
-        elif self.state == BACKING:
+            self._on_feed_limit()
+        elif self.state == REVERSING:
             self._run_feeder()
         elif self.state == AIMING:
-            self._not_aimed()
+            self._on_gate_limit()
         elif self.state == PASSING:
-            self._not_passed()
-        elif self.state == RETURNING:
-            self._again()
+            self._on_pass_limit()
+        elif self.state == BACKING_OUT:
+            self._retry_pass()
 
     def advance(self) -> None:
         """Start what may start now."""
-        if self.state == AIMING and not self._stopped:
+        if self.state == AIMING and not self._is_stopped:
             self._check_gate()
         if self._dealer.is_halted():
             return
-        if self.state == HOLDING and self._may_go(self.routes[self.index]):
+        if self.state == HOLDING and self._can_pass(self.routes[self.index]):
             self._tries = 0
             self._aim(self.routes[self.index])
-        elif self.state == REST and self._wanted and self.fed < self.upto:
-            self._next()
+        elif self.state == REST and self._is_feed_wanted and self.fed < self.upto:
+            self._start_next()
 
-    def _may_go(self, outlet: int) -> bool:
+    def _can_pass(self, outlet: int) -> bool:
         """Return whether the held card may go: one card at a time falls into an outlet.
 
         So a landing is never taken for that of the card before, which is still awaited there.
         """
-        return outlet != wire.NOWHERE and not self._dealer.landings.flies_to(outlet)
+        return outlet != wire.NOWHERE and not self._dealer.landings.is_awaited_at(outlet)
 
     # From the source to the window.
 
-    def _next(self) -> None:
-        if self._dealer.short_of_memory():
+    def _start_next(self) -> None:
+        if self._dealer.is_memory_low():
             self._dealer.halt(wire.MEMORY_FULL)
             return
-        self._doubled = False
+        self._double_seen = False
         self._tries = 0
         if self._hal.read("window"):
-            self._come()  # on its own, while the board stood still
+            self._on_covered()  # on its own, while the board stood still
         elif not self._hal.read(SOURCES[self.source]):
             # A card may still be on its way into the tray, and lies there before it is seen.
-            if self._limit == NEVER and not self._dealer.landings.in_flight():
+            if self._limit == NEVER and not self._dealer.landings.has_flying():
                 self._limit = self._dealer.now + EMPTY_MS
         else:
             self._hal.set("source", self.source)
             self._run_feeder()
 
-    def _still_empty(self) -> None:
+    def _confirm_empty(self) -> None:
         if not self._hal.read(SOURCES[self.source]) and not self._hal.read("window"):
-            self._wanted = False
+            self._is_feed_wanted = False
             self._dealer.emit(wire.HOPPER_EMPTY, 0, self.source)
 
     def _run_feeder(self) -> None:
         self.state = BRINGING
         self._hal.set("feed", FORWARD)
-        self._limit_in("feed_limit_ms")
+        self._arm_limit("feed_limit_ms")
 
-    def _not_brought(self) -> None:
+    def _on_feed_limit(self) -> None:
         self._tries += 1
         if self._tries > self._dealer.settings["jam_retries"]:
             self._hal.set("feed", STOP)
             self._dealer.jam(JAM_PLACES[self.source], 0)
             return
-        self.state = BACKING
+        self.state = REVERSING
         self._hal.set("feed", REVERSE)
-        self._limit_in("feed_limit_ms", BACK_PART)
+        self._arm_limit("feed_limit_ms", REVERSE_PART)
 
-    def _come(self) -> None:
+    def _on_covered(self) -> None:
         """The window sees a card: the next one, unless it may still be the last."""
-        if self._dealer.at < self._calm_at:
-            self._early = True
+        if self._dealer.at < self._window_ready_ms:
+            self._seen_too_early = True
         else:
-            self._arrive()
+            self._on_arrived()
 
-    def _arrive(self) -> None:
+    def _on_arrived(self) -> None:
         """A card stands in the window: it has its index from here on."""
-        self._early = False
+        self._seen_too_early = False
         self._hal.set("feed", STOP)
         self._limit = NEVER
         self.state = HOLDING
         self.fed += 1
         self.index = self.fed
-        self._out = False
-        if self._doubled or self._hal.read("double"):
-            self._doubled = True
+        self._seen_behind_gate = False
+        if self._double_seen or self._hal.read("double"):
+            self._double_seen = True
             self._report_double()
         self._dealer.on_arrived(self.index)
 
     def _report_double(self) -> None:
-        self.unsettled.append(self.index)
+        self.open_doubles.append(self.index)
         self._dealer.emit(wire.DOUBLE, self.index)
 
     # From the window through the gate.
@@ -303,93 +314,93 @@ class Feeding:
         self._hal.set("pass", STOP)
         self.state = AIMING
         self._target = outlet
-        self._aimed = False
-        self._limit_in("gate_limit_ms")
+        self._gate_commanded = False
+        self._arm_limit("gate_limit_ms")
         self._check_gate()
 
     def _check_gate(self) -> None:
         """Move the gate when nothing is in it; let the card go when it stands right."""
-        if not self._aimed:
+        if not self._gate_commanded:
             if self._hal.read("exit"):
                 return
-            self._aimed = True
+            self._gate_commanded = True
             self._hal.set("gate", self._target)
         if self._hal.read("gate_at") == self._target:
-            self._pass()
+            self._start_pass()
 
-    def _not_aimed(self) -> None:
+    def _on_gate_limit(self) -> None:
         """The gate did not arrive by its limit, unless it did while the board stood still."""
-        waited = self._aimed
-        if not self._stopped:
+        waited = self._gate_commanded
+        if not self._is_stopped:
             self._check_gate()
         if self.state != AIMING:
             return
-        if self._aimed and not waited:  # only now the gate could be moved
-            self._limit_in("gate_limit_ms")
+        if self._gate_commanded and not waited:  # only now the gate could be moved
+            self._arm_limit("gate_limit_ms")
             return
         self.state = HOLDING
-        if self._aimed:
+        if self._gate_commanded:
             self._dealer.stall(wire.MOTOR_GATE)
         else:
             self._dealer.jam(wire.AT_GATE, self.index)
 
-    def _pass(self) -> None:
+    def _start_pass(self) -> None:
         self.state = PASSING
         self._hal.set("pass", FORWARD)
-        self._limit_in("pass_limit_ms")
+        self._arm_limit("pass_limit_ms")
 
-    def _not_passed(self) -> None:
+    def _on_pass_limit(self) -> None:
         """Back and again, at most jam_retries times; then the tray; then it is a jam.
 
         A card that was seen in the gate goes nowhere else any more: no tray for it.
         """
         self._tries += 1
         retries = self._dealer.settings["jam_retries"]
-        if self._tries <= (retries if self._out else retries + 1):
-            self.state = RETURNING
+        if self._tries <= (retries if self._seen_behind_gate else retries + 1):
+            self.state = BACKING_OUT
             self._hal.set("pass", REVERSE)
-            self._limit_in("pass_limit_ms", BACK_PART)
+            self._arm_limit("pass_limit_ms", REVERSE_PART)
         else:
             self._hal.set("pass", STOP)
             self.state = HOLDING
-            self._dealer.jam(wire.AT_GATE if self._out else wire.AT_WINDOW, self.index)
+            self._dealer.jam(wire.AT_GATE if self._seen_behind_gate else wire.AT_WINDOW, self.index)
 
-    def _again(self) -> None:
-        if self._out:
-            self._pass()  # the gate stands as it stood
+    def _retry_pass(self) -> None:
+        if self._seen_behind_gate:
+            self._start_pass()  # the gate stands as it stood
         else:
             retries = self._dealer.settings["jam_retries"]
             self._aim(self._target if self._tries <= retries else wire.TRAY)
 
-    def _end_pass(self) -> None:
+    def _check_pass_end(self) -> None:
         """The card has passed when it was seen behind the gate, and neither beam sees it."""
-        if self.state not in (PASSING, RETURNING) or not self._out:
+        if self.state not in (PASSING, BACKING_OUT) or not self._seen_behind_gate:
             return
         if self._dealer.level("window") or self._dealer.level("exit"):
             return
         self._hal.set("pass", STOP)
-        self._dealer.on_left(self.index)
+        self._dealer.on_left_gate(self.index)
         self._rest()
-        self._calm_at = self._dealer.at + FLUTTER_MS
+        self._window_ready_ms = self._dealer.at + FLUTTER_MS
 
     def _rest(self) -> None:
         self._hal.set("feed", STOP)
         self.state = REST
         self.index = 0
-        self._early = False
+        self._seen_too_early = False
         self._limit = NEVER
 
-    def _go_on(self) -> None:
+    def _resume(self) -> None:
         """Start again what a stop interrupted."""
-        if not self._stopped:
+        if not self._is_stopped:
             return
-        self._stopped = False
-        if self.bringing():
+        self._is_stopped = False
+        if self.is_feeding():
             self._run_feeder()
-        elif self.state in (PASSING, RETURNING) and self._out:
-            self._pass()
-        elif self.state in (AIMING, PASSING, RETURNING):
+        elif self.state in (PASSING, BACKING_OUT) and self._seen_behind_gate:
+            self._start_pass()
+        elif self.state in (AIMING, PASSING, BACKING_OUT):
             self._aim(self._target)
 
-    def _limit_in(self, name: str, part: int = 1) -> None:
+    def _arm_limit(self, name: str, part: int = 1) -> None:
         self._limit = self._dealer.now + self._dealer.settings[name] // part

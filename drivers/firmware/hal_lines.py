@@ -14,7 +14,7 @@ class Gone(Exception):
     """The machine has closed the stream: this board has no pins any more."""
 
 
-class LinesHal:
+class TextPins:
     """The pins of one board, with the unique id `uid` (eight bytes)."""
 
     kind = wire.HAL_SIM
@@ -35,7 +35,7 @@ class LinesHal:
         lines = (self._rest + data).split(b"\n")
         self._rest = lines.pop()
         for line in lines:
-            self._line(line.decode().split(), now_ms)
+            self._parse_line(line.decode().split(), now_ms)
 
     def read(self, name: str) -> int:
         """Return the level of an input as last told; 0 before."""
@@ -58,7 +58,7 @@ class LinesHal:
         answers, self._answers = self._answers, []
         return answers
 
-    def _line(self, words: list[str], now_ms: int) -> None:
+    def _parse_line(self, words: list[str], now_ms: int) -> None:
         if words[:1] == ["at"] and len(words) == 3:
             name, value = words[1], int(words[2])
             if self._levels.get(name, value) != value:

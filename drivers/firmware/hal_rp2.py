@@ -13,8 +13,8 @@ import machine
 from . import wire
 from .hal import FORWARD, GATE_MOVING, LIFT_DOWN, LIFT_UP, LOST, REVERSE
 from .rp2_gate import Gate
-from .rp2_ramp import Gait
-from .rp2_sensors import Register, Ring, Settled, Slow, Supply, Watched
+from .rp2_ramp import SpeedProfile
+from .rp2_sensors import EdgeRing, Settled, ShiftRegister, Slow, Supply, Watched
 from .rp2_steppers import Move, Pulser, Stepper
 
 TYPE_CHECKING = False
@@ -73,14 +73,16 @@ FEED_CREEP = 160
 PASS_STEPS = 800
 PASS_CREEP = 80
 GATE_PITCH = 160
-FEED_GAIT = Gait(4_000, 30_000, 2_500_000, FEED_STEPS + FEED_CREEP)
-PASS_GAIT = Gait(4_000, 30_000, 2_500_000, PASS_STEPS + PASS_CREEP)
-GATE_GAIT = Gait(3_000, 20_000, 1_500_000, (wire.OUTLETS - 1) * GATE_PITCH)
-HOME_GAIT = Gait(6_000, 6_000, 1, wire.OUTLETS * GATE_PITCH)  # against a stop: slow throughout
+FEED_PROFILE = SpeedProfile(4_000, 30_000, 2_500_000, FEED_STEPS + FEED_CREEP)
+PASS_PROFILE = SpeedProfile(4_000, 30_000, 2_500_000, PASS_STEPS + PASS_CREEP)
+GATE_PROFILE = SpeedProfile(3_000, 20_000, 1_500_000, (wire.OUTLETS - 1) * GATE_PITCH)
+HOME_PROFILE = SpeedProfile(
+    6_000, 6_000, 1, wire.OUTLETS * GATE_PITCH
+)  # against a stop: slow throughout
 
 # 20 V and 21 V of 24, as readings: 36.3 V would be 65535.
 SUPPLY_LOW = 36_100
-SUPPLY_RIGHT = 37_900
+SUPPLY_RESTORED = 37_900
 
 # Reader board.
 PULSE_PIN = 16
@@ -88,7 +90,7 @@ ENGINE = (0, 115_200, 12, 13)  # UART, baud, tx, rx
 # Always the same ones, and nobody adds to them: most turns of the loop make no litter.
 NO_EDGES: "list[tuple[int, str, int]]" = []
 NO_ANSWERS: "list[tuple[int, ...]]" = []
-ENGINE_ROOM = 256  # bytes of an answer and what may come behind it; a longer line is noise
+ENGINE_BYTES = 256  # bytes of an answer and what may come behind it; a longer line is noise
 
 
 class Rp2Hal:
@@ -99,7 +101,7 @@ class Rp2Hal:
     def __init__(self) -> None:
         self.uid = machine.unique_id()
         self._edges: list[tuple[int, str, int]] = []
-        self._ring = Ring()
+        self._ring = EdgeRing()
 
     def reset_cause(self) -> int:
         """Return one of wire.RESET_…"""
@@ -121,7 +123,7 @@ class Rp2Hal:
     def stop(self) -> None:
         """Stop every output: the board gives the chip away."""
 
-    def _take_lost(self, now_ms: int) -> None:
+    def _collect_lost(self, now_ms: int) -> None:
         lost = self._ring.lost()
         if lost:
             self._edges.append((now_ms, LOST, lost))
@@ -130,7 +132,7 @@ class Rp2Hal:
 class Window(Watched):
     """The window's sensor: it stops the feeder itself, whatever the core is doing."""
 
-    def __init__(self, ring: Ring, number: int, pin: int, feed: Stepper) -> None:
+    def __init__(self, ring: EdgeRing, number: int, pin: int, feed: Stepper) -> None:
         self._feed = feed
         super().__init__(ring, number, pin)
 
@@ -139,7 +141,7 @@ class Window(Watched):
         self._feed.cut()
 
 
-class DealerHal(Rp2Hal):
+class Rp2DealerHal(Rp2Hal):
     """The pins of the dealer board."""
 
     def __init__(self) -> None:
@@ -147,25 +149,25 @@ class DealerHal(Rp2Hal):
         self._enable = _output(ENABLE_PIN)
         self._feed = Stepper(0, FEED_PINS)
         self._pass = Stepper(1, PASS_PINS)
-        self._gate = Gate(Stepper(2, GATE_PINS), GATE_GAIT, HOME_GAIT, GATE_PITCH)
+        self._gate = Gate(Stepper(2, GATE_PINS), GATE_PROFILE, HOME_PROFILE, GATE_PITCH)
         self._trigger = Pulser(3, TRIGGER_PIN, TRIGGER_US)
-        self._feeds = {
-            FORWARD: Move(FEED_GAIT, FEED_STEPS, 0, FEED_CREEP),
-            REVERSE: Move(FEED_GAIT, FEED_STEPS, 1),
+        self._feed_moves = {
+            FORWARD: Move(FEED_PROFILE, FEED_STEPS, 0, FEED_CREEP),
+            REVERSE: Move(FEED_PROFILE, FEED_STEPS, 1),
         }
-        self._passes = {
-            FORWARD: Move(PASS_GAIT, PASS_STEPS, 0, PASS_CREEP),
-            REVERSE: Move(PASS_GAIT, PASS_STEPS, 1),
+        self._pass_moves = {
+            FORWARD: Move(PASS_PROFILE, PASS_STEPS, 0, PASS_CREEP),
+            REVERSE: Move(PASS_PROFILE, PASS_STEPS, 1),
         }
         self._shuffle = machine.PWM(machine.Pin(SHUFFLE_PIN), freq=SHUFFLE_HZ, duty_u16=0)
         self._lift = [_output(pin) for pin in LIFT_PINS]
         self._source = _output(SOURCE_PIN)
-        self._register = Register(REGISTER_SPI, REGISTER)
-        self._supply = Supply(SUPPLY_PIN, SUPPLY_LOW, SUPPLY_RIGHT)
+        self._register = ShiftRegister(REGISTER_SPI, REGISTER)
+        self._supply = Supply(SUPPLY_PIN, SUPPLY_LOW, SUPPLY_RESTORED)
         bits = self._register.read()
-        self._word = bits  # of the register, as it was read last
+        self._raw_bits = bits  # of the register, as it was read last
         self._slow = Slow(bits, GATE_BITS)
-        self._gate_at = Settled(_outlet(bits >> GATE_BITS))
+        self._gate_at = Settled(_gate_outlet(bits >> GATE_BITS))
         self._levels: dict[str, Callable[[], int]] = {"supply": self._supply.value}
         for number, (name, pin) in enumerate(FAST):
             self._levels[name] = self._watch(number, name, pin).value
@@ -179,7 +181,7 @@ class DealerHal(Rp2Hal):
             "trigger": self._set_trigger,
         }
         self._now = 0
-        self._power()
+        self._switch_drives()
 
     def read(self, name: str) -> int:
         """Return the level of an input now; of a slow one, what is believed."""
@@ -197,11 +199,11 @@ class DealerHal(Rp2Hal):
         self._now = now_ms
         for at, number, value in self._ring.take(now_ms):
             self._edges.append((at, FAST[number][0], value))
-        self._take_lost(now_ms)
-        self._take_slow(now_ms)
+        self._collect_lost(now_ms)
+        self._collect_slow(now_ms)
         if self._supply.look():
             self._edges.append((now_ms, "supply", self._supply.value()))
-            self._power()
+            self._switch_drives()
         self._gate.look(self._gate_at.value, now_ms)
         return bool(self._edges)
 
@@ -220,35 +222,35 @@ class DealerHal(Rp2Hal):
             return Window(self._ring, number, pin, self._feed)
         return Watched(self._ring, number, pin)
 
-    def _power(self) -> None:
+    def _switch_drives(self) -> None:
         """Switch the drives on, or off where the supply is too low to move them surely."""
         if self._supply.value():
             self.stop()
         else:
             self._enable.value(1)
 
-    def _take_slow(self, now_ms: int) -> None:
+    def _collect_slow(self, now_ms: int) -> None:
         bits = self._register.read()
-        if bits == self._word and self._slow.calm and self._gate_at.calm():
+        if bits == self._raw_bits and self._slow.calm and self._gate_at.calm():
             return
-        self._word = bits
+        self._raw_bits = bits
         before = self._slow.bits
         if self._slow.look(bits):
             changed = before ^ self._slow.bits
             for bit, name in enumerate(SLOW):
                 if changed >> bit & 1:
                     self._edges.append((now_ms, name, self._slow.bits >> bit & 1))
-        if self._gate_at.look(_outlet(bits >> GATE_BITS)):
+        if self._gate_at.look(_gate_outlet(bits >> GATE_BITS)):
             self._edges.append((now_ms, "gate_at", self._gate_at.value))
 
     def _set_feed(self, value: int) -> None:
-        self._run(self._feed, self._feeds, value)
+        self._run(self._feed, self._feed_moves, value)
         # Looked at behind the start, not before: its edge may come in between.
         if value == FORWARD and self._levels["window"]():
             self._feed.stop()
 
     def _set_pass(self, value: int) -> None:
-        self._run(self._pass, self._passes, value)
+        self._run(self._pass, self._pass_moves, value)
 
     def _run(self, stepper: Stepper, moves: "dict[int, Move]", value: int) -> None:
         move = moves.get(value)
@@ -292,13 +294,13 @@ class ReaderHal(Rp2Hal):
         super().__init__()
         number, baud, tx, rx = ENGINE
         self._engine = machine.UART(
-            number, baud, tx=machine.Pin(tx), rx=machine.Pin(rx), rxbuf=ENGINE_ROOM
+            number, baud, tx=machine.Pin(tx), rx=machine.Pin(rx), rxbuf=ENGINE_BYTES
         )
         self._pulse = Watched(self._ring, 0, PULSE_PIN)
         self._answers: list[tuple[int, ...]] = []
-        self._line = bytearray(ENGINE_ROOM)
+        self._line = bytearray(ENGINE_BYTES)
         self._length = 0
-        self._room = memoryview(bytearray(ENGINE_ROOM))
+        self._room = memoryview(bytearray(ENGINE_BYTES))
 
     def read(self, name: str) -> int:
         """Return the level of an input now; whether the engine is there this board cannot tell."""
@@ -319,7 +321,7 @@ class ReaderHal(Rp2Hal):
         """Collect pulses and answers, as of `now_ms`; return whether any wait for the core."""
         for at, _, value in self._ring.take(now_ms):
             self._edges.append((at, "pulse", value))
-        self._take_lost(now_ms)
+        self._collect_lost(now_ms)
         if self._engine.any():
             for byte in self._room[: self._engine.readinto(self._room) or 0]:
                 self._take_byte(byte)
@@ -327,14 +329,14 @@ class ReaderHal(Rp2Hal):
 
     def _take_byte(self, byte: int) -> None:
         if byte == 10:
-            if self._length < ENGINE_ROOM:
-                self._answer(bytes(self._line[: self._length]).split())
+            if self._length < ENGINE_BYTES:
+                self._parse_answer(bytes(self._line[: self._length]).split())
             self._length = 0
-        elif self._length < ENGINE_ROOM:
+        elif self._length < ENGINE_BYTES:
             self._line[self._length] = byte
             self._length += 1
 
-    def _answer(self, words: "list[bytes]") -> None:
+    def _parse_answer(self, words: "list[bytes]") -> None:
         if len(words) != 6 or words[0] != b"R":
             return
         try:
@@ -344,14 +346,14 @@ class ReaderHal(Rp2Hal):
         self._answers.append((face, back, face_up, confidence, shot))
 
 
-HALS = {"dealer": DealerHal, "reader": ReaderHal}
+HALS = {"dealer": Rp2DealerHal, "reader": ReaderHal}
 
 
 def _output(pin: int) -> machine.Pin:
     return machine.Pin(pin, machine.Pin.OUT, value=0)
 
 
-def _outlet(magnets: int) -> int:
+def _gate_outlet(magnets: int) -> int:
     for outlet in range(wire.OUTLETS):
         if magnets == 1 << outlet:
             return outlet

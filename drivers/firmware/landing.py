@@ -15,24 +15,24 @@ class Landings:
         self.landed = [0] * wire.OUTLETS
         self.strays = 0
         self._flying: list[tuple[int, int, int]] = []  # index, outlet, until when
-        self._twin_until = -1  # until when a doubled card's second may land in the tray
+        self._second_until = -1  # until when a doubled card's second may land in the tray
 
     def clear(self) -> None:
         """Begin an attempt."""
         self.landed = [0] * wire.OUTLETS
         self.strays = 0
         self._flying = []
-        self._twin_until = -1
+        self._second_until = -1
 
     def total(self) -> int:
         """Return how many cards landed, the tray's included."""
         return sum(self.landed)
 
-    def in_flight(self) -> bool:
+    def has_flying(self) -> bool:
         """Return whether a card has passed the gate and not landed."""
         return bool(self._flying)
 
-    def flies_to(self, outlet: int) -> bool:
+    def is_awaited_at(self, outlet: int) -> bool:
         """Return whether a card is on its way to `outlet`."""
         return any(place == outlet for _, place, _ in self._flying)
 
@@ -63,14 +63,14 @@ class Landings:
                 return index
         return None
 
-    def expect_twin(self, until_ms: int) -> None:
+    def expect_second(self, until_ms: int) -> None:
         """A doubled card landed in the tray: the second of the two may follow."""
-        self._twin_until = until_ms
+        self._second_until = until_ms
 
-    def is_twin(self, at_ms: int) -> bool:
+    def is_second_card(self, at_ms: int) -> bool:
         """Return whether a landing in the tray at `at_ms` is that second card; once."""
-        follows = at_ms <= self._twin_until
-        self._twin_until = -1
+        follows = at_ms <= self._second_until
+        self._second_until = -1
         return follows
 
     def overdue(self, until_ms: int) -> list[int]:

@@ -22,24 +22,24 @@ def lift_down(dealer: "Dealer") -> bool:
     return dealer.all_see(("lift_down",)) and not dealer.any_sees(("lift",))
 
 
-def path_clear(dealer: "Dealer") -> bool:
+def is_path_clear(dealer: "Dealer") -> bool:
     """Return whether pockets, tray, window and path are seen empty, and the lift is down."""
     return lift_down(dealer) and not dealer.any_sees(POCKETS + TRAY + PATH)
 
 
-def count_right(dealer: "Dealer") -> bool:
+def has_right_counts(dealer: "Dealer") -> bool:
     """Return whether every card fed was landed, and each pocket got its number."""
     landed = dealer.landings.landed
     return (
         dealer.per > 0
         and landed[: wire.TRAY] == [dealer.per] * wire.TRAY
         and dealer.feeding.fed == dealer.landings.total()
-        and not dealer.landings.in_flight()
+        and not dealer.landings.has_flying()
         and not dealer.landings.strays
     )
 
 
-def seen_right(dealer: "Dealer") -> bool:
+def has_right_sensors(dealer: "Dealer") -> bool:
     """Return whether hands lie in all pockets, nothing lies elsewhere, and nobody reaches in."""
     return dealer.all_see(POCKETS) and not dealer.any_sees(SOURCES + TRAY + PATH + HANDS)
 
@@ -47,12 +47,12 @@ def seen_right(dealer: "Dealer") -> bool:
 def holds(dealer: "Dealer") -> bool:
     """Return whether this attempt's hands may be released."""
     return (
-        dealer.in_attempt()
+        dealer.is_in_attempt()
         and not dealer.spoiled
         and not dealer.overflowed
         and dealer.feeding.at_rest()
-        and not dealer.feeding.unsettled
-        and count_right(dealer)
-        and seen_right(dealer)
+        and not dealer.feeding.open_doubles
+        and has_right_counts(dealer)
+        and has_right_sensors(dealer)
         and lift_down(dealer)
     )

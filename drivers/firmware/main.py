@@ -16,7 +16,7 @@ import time
 
 from .board import Board
 from .dealer import Dealer
-from .hal_lines import Gone, LinesHal
+from .hal_lines import Gone, TextPins
 from .reader import Reader
 from .streams import Stream, open_stream
 from .version import firmware_hash
@@ -30,7 +30,7 @@ BOARDS = {"dealer": Dealer, "reader": Reader}
 PINS = 3
 # The longest wait where every event is a descriptor's, and where the line is unplugged.
 LONG_MS = 1000
-UNPLUGGED_MS = 20
+UNPLUGGED_WAIT_MS = 20
 
 
 class Clock:
@@ -58,7 +58,7 @@ class Clock:
         return int(clock.monotonic_ns() // 1_000_000)
 
 
-def run(board: Board, hal: LinesHal, line: Stream, pins: Stream) -> None:
+def run(board: Board, hal: TextPins, line: Stream, pins: Stream) -> None:
     """Run a board's core on a line and a stream of pins. Raises Gone when the pins end.
 
     A line that nobody has open is no reason to end: it is looked at again and again.
@@ -75,12 +75,12 @@ def run(board: Board, hal: LinesHal, line: Stream, pins: Stream) -> None:
         tx = board.step(now, rx or b"")
         if tx and rx is not None:
             line.write(tx)
-        longest = UNPLUGGED_MS if rx is None else LONG_MS
+        longest = UNPLUGGED_WAIT_MS if rx is None else LONG_MS
         wait = max(0, min(board.deadline() - clock.now_ms(), longest))
         (alone if rx is None else plugged).poll(wait)
 
 
-def own_hash() -> bytes:
+def own_source_hash() -> bytes:
     """Return the firmware hash of the files this program runs from.
 
     A folder or a compiled file beside them counts as an empty file: it may be imported in
@@ -119,8 +119,8 @@ def process(arguments: list[str]) -> None:
         sys.exit(2)
     kind, uid, boot = arguments
     line, pins = open_stream(0, 1), open_stream(PINS, PINS)
-    hal = LinesHal(binascii.unhexlify(uid), pins)
-    board = BOARDS[kind](hal, int(boot), 0, own_hash())
+    hal = TextPins(binascii.unhexlify(uid), pins)
+    board = BOARDS[kind](hal, int(boot), 0, own_source_hash())
     try:
         run(board, hal, line, pins)
     except Gone:
@@ -142,7 +142,7 @@ def chip(trial: bool = False) -> None:
     boot = int(load("boot") or b"0") + 1
     save("boot", b"%d" % boot)
     hal: Any = hal_rp2.HALS[kind]()
-    board = BOARDS[kind](hal, boot, hal.reset_cause(), own_hash(), load("store"))
+    board = BOARDS[kind](hal, boot, hal.reset_cause(), own_source_hash(), load("store"))
     line = Stream(sys.stdin.buffer, sys.stdout.buffer)
     micropython.kbd_intr(-1)  # the line is binary: a 3 is a byte, not Control-C
     rp2_loop.run(rp2_loop.Loop(board, hal, line, Clock(), save, trial))

@@ -13,8 +13,8 @@ from . import wire
 NEVER = 1 << 62
 NOTHING: list[bytes] = []  # always the same one, and nobody adds to it
 # The longest body of an event, and a byte that says how long this one is.
-_LONGEST = wire.EVENT_SIZE + struct.calcsize(wire.READ_BODY)
-_SLOT = _LONGEST + 1
+_MAX_BODY = wire.EVENT_SIZE + struct.calcsize(wire.READ_BODY)
+_SLOT = _MAX_BODY + 1
 
 
 class EventMemory:
@@ -36,7 +36,7 @@ class EventMemory:
 
     def add(self, body: bytes) -> None:
         """Remember the body of event number last + 1. Only called while there is room."""
-        if len(body) > _LONGEST:
+        if len(body) > _MAX_BODY:
             raise ValueError("no event is so long")
         self.last += 1
         at = self.last % wire.EVENT_MEMORY * _SLOT
@@ -52,7 +52,7 @@ class EventMemory:
             self._wait_ms = wire.RESEND_MIN_MS
             self._resend_at = NEVER
             if self._sent > seen:
-                self._wait(now_ms)
+                self._schedule_resend(now_ms)
 
     def renew(self) -> None:
         """Begin a session: everything that is not kept counts as unseen."""
@@ -69,25 +69,25 @@ class EventMemory:
         """Return the bodies to send now, oldest first, at most EVENT_WINDOW of them."""
         bodies = NOTHING
         if now_ms >= self._resend_at:
-            bodies = self._between(self.seen, self._sent)
-            self._wait(now_ms)
+            bodies = self._bodies(self.seen, self._sent)
+            self._schedule_resend(now_ms)
         until = min(self.last, self.seen + wire.EVENT_WINDOW)
         if until > self._sent:
-            bodies = bodies + self._between(self._sent, until)
+            bodies = bodies + self._bodies(self._sent, until)
             self._sent = until
             if self._resend_at == NEVER:
-                self._wait(now_ms)
+                self._schedule_resend(now_ms)
         return bodies
 
     def deadline(self) -> int:
         """Return when unseen events are due again, or NEVER."""
         return self._resend_at
 
-    def _wait(self, now_ms: int) -> None:
+    def _schedule_resend(self, now_ms: int) -> None:
         self._resend_at = now_ms + self._wait_ms
         self._wait_ms = min(2 * self._wait_ms, wire.RESEND_MAX_MS)
 
-    def _between(self, after: int, until: int) -> list[bytes]:
+    def _bodies(self, after: int, until: int) -> list[bytes]:
         return [self._body(number) for number in range(after + 1, until + 1)]
 
     def _body(self, number: int) -> bytes:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 # A shuffler that runs on behind its last pass has drawn cards in again within this.
-RUN_ON_MS = 30
+COAST_MS = 30
 
 
 class Shuffler:
@@ -23,30 +23,30 @@ class Shuffler:
         self._dealer = dealer
         self._hal = hal
         self.done = 0
-        self._wanted = 0
+        self._passes_wanted = 0
         self._limit = NEVER
-        self._settling = False  # the last pass is done, the motor stopped
+        self._is_settling = False  # the last pass is done, the motor stopped
         self._told = False  # the host was told of the passes that are done
 
     def clear(self) -> None:
         """Begin an attempt."""
-        self.done = self._wanted = 0
+        self.done = self._passes_wanted = 0
         self._limit = NEVER
-        self._settling = self._told = False
+        self._is_settling = self._told = False
 
     def shuffle(self, passes: int) -> None:
         """Run until `passes` are done, and what was drawn in beyond them has come out."""
         drawn_in = self.done + 1 if self._hal.read("shuffler") else 0
-        self._wanted = max(passes, drawn_in)
+        self._passes_wanted = max(passes, drawn_in)
         self._told = False
-        if self._wanted > self.done:
-            self._settling = False
+        if self._passes_wanted > self.done:
+            self._is_settling = False
             self._hal.set("shuffle", 1)
             self._arm()
-        elif not self._settling:  # else the host is told once it has come to rest
-            self._tell()
+        elif not self._is_settling:  # else the host is told once it has come to rest
+            self._report()
 
-    def has_done(self, passes: int) -> bool:
+    def has_reported(self, passes: int) -> bool:
         """Return whether `passes` were made and told."""
         return self._told and passes <= self.done
 
@@ -56,27 +56,27 @@ class Shuffler:
 
     def stop(self) -> None:
         """Stop the motor; a pass that was not finished does not count."""
-        done, self._settling = self._settling, False
+        done, self._is_settling = self._is_settling, False
         self._limit = NEVER
         self._hal.set("shuffle", 0)
         if done and not self._hal.read("shuffler"):
-            self._tell()
+            self._report()
 
     def on_shuffled(self, value: int) -> None:
         """The shuffler has finished a pass."""
-        if not value or not self.running() or self._settling:
+        if not value or not self.running() or self._is_settling:
             return
         self.done += 1
-        if self.done < self._wanted:
+        if self.done < self._passes_wanted:
             self._arm()
         else:
             self._hal.set("shuffle", 0)
-            self._settling = True
-            self._limit = self._dealer.now + RUN_ON_MS
+            self._is_settling = True
+            self._limit = self._dealer.now + COAST_MS
 
     def on_drawn_in(self, value: int) -> None:
         """Cards were drawn into the shuffler, or have left it."""
-        if value and self._settling:
+        if value and self._is_settling:
             self.shuffle(self.done + 1)
 
     def on_time(self, until_ms: int) -> None:
@@ -91,7 +91,7 @@ class Shuffler:
         """Return when the pass under way should have ended, or NEVER."""
         return self._limit
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self._told = True
         self._dealer.emit(wire.SHUFFLED, self.done)
 
@@ -115,8 +115,8 @@ class Lift:
     def go(self, goal: int) -> None:
         """Go up (LIFT_UP) or down (LIFT_DOWN), if it is not seen there."""
         self._goal = goal
-        if self._seen_there():
-            self._arrive()
+        if self._is_at_goal():
+            self._on_arrived()
             return
         self._limit = self._dealer.now + self._dealer.settings["lift_limit_ms"]
         self._hal.set("lift", goal)
@@ -137,12 +137,12 @@ class Lift:
     def on_lift(self, value: int) -> None:
         """The sensor at the top sees it come, or go."""
         if value and self.rising() and not self._hal.read("lift_down"):
-            self._arrive()
+            self._on_arrived()
 
     def on_lift_down(self, value: int) -> None:
         """The sensor at the bottom sees it come, or go."""
         if value and self.moving() and not self.rising() and not self._hal.read("lift"):
-            self._arrive()
+            self._on_arrived()
 
     def on_time(self, until_ms: int) -> None:
         """It is not there by its limit."""
@@ -153,12 +153,12 @@ class Lift:
         """Return when it should be there, or NEVER."""
         return self._limit
 
-    def _seen_there(self) -> bool:
+    def _is_at_goal(self) -> bool:
         if self._goal == LIFT_DOWN:
             return bool(self._hal.read("lift_down")) and not self._hal.read("lift")
         return bool(self._hal.read("lift"))
 
-    def _arrive(self) -> None:
+    def _on_arrived(self) -> None:
         self.stop()
         if self._goal == LIFT_UP:
             self._dealer.on_lifted()
@@ -175,7 +175,7 @@ class GateSweep:
 
     def start(self) -> None:
         """Begin at the first outlet."""
-        self._go(0)
+        self._move_to(0)
 
     def running(self) -> bool:
         """Return whether the gate is being swept."""
@@ -191,7 +191,7 @@ class GateSweep:
             if self._outlet == wire.TRAY:
                 self._limit = NEVER
             else:
-                self._go(self._outlet + 1)
+                self._move_to(self._outlet + 1)
 
     def on_time(self, until_ms: int) -> None:
         """The gate is not there by its limit."""
@@ -203,7 +203,7 @@ class GateSweep:
         """Return when the gate should be there, or NEVER."""
         return self._limit
 
-    def _go(self, outlet: int) -> None:
+    def _move_to(self, outlet: int) -> None:
         self._outlet = outlet
         self._limit = self._dealer.now + self._dealer.settings["gate_limit_ms"]
         self._hal.set("gate", outlet)

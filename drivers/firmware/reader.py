@@ -35,10 +35,10 @@ class Reader(Board):
         self.reads = 0
         self._engine = hal
         self._away = False  # the engine is known not to be there
-        self._cards = (0, 0)
-        self._shot = 0
+        self._attempt_size = (0, 0)
+        self._shot_number = 0
         self._limit = NEVER  # until when the engine may answer; NEVER: it was not asked
-        self._tested = NEVER  # when the self-test asked it; NEVER: no self-test goes on
+        self._selftest_ms = NEVER  # when the self-test asked it; NEVER: no self-test goes on
         self.commands.update(
             {
                 wire.BEGIN: self._begin,
@@ -81,53 +81,53 @@ class Reader(Board):
             self._away = not value
             self.emit(wire.ENGINE, place=1 if value else 0)
         elif name == "pulse" and value and self.attempt and not self.asked():
-            self._next_card()
+            self._begin_card()
 
-    def _next_card(self) -> None:
+    def _begin_card(self) -> None:
         if self.pulses == MOST:
             return
         if self.busy():
-            self._over()  # the card before this one went unanswered
+            self._on_no_answer()  # the card before this one went unanswered
         self.pulses += 1
         self.life_in += 1
-        self._shoot()
+        self._ask_engine()
 
     def on_answers(self) -> None:
         """Take the engine's answer to the latest shot; any other is too late and dropped."""
         for answer in self._engine.answers():
-            latest = len(answer) == ANSWER or answer[ANSWER] == self._shot
+            latest = len(answer) == ANSWER or answer[ANSWER] == self._shot_number
             if self.busy() and latest:
-                if self._tested == NEVER:
+                if self._selftest_ms == NEVER:
                     self._read(answer)
                 else:
-                    self._end_test(1)
+                    self._end_selftest(1)
 
     def on_time(self, until_ms: int) -> None:
         """The engine did not answer in time."""
         if self._limit <= until_ms:
-            self._over()
+            self._on_no_answer()
 
-    def _over(self) -> None:
+    def _on_no_answer(self) -> None:
         """Wait no more for the engine: what it was asked for has no answer."""
-        if self._tested == NEVER:
+        if self._selftest_ms == NEVER:
             self._read(NOTHING)
         else:
-            self._end_test(0)
+            self._end_selftest(0)
 
-    def _end_test(self, answered: int) -> None:
+    def _end_selftest(self, answered: int) -> None:
         """Say whether the engine answered the self-test, and after how many milliseconds."""
-        took = max(1, min(self.now - self._tested, MOST))
-        self._limit = self._tested = NEVER
+        took = max(1, min(self.now - self._selftest_ms, MOST))
+        self._limit = self._selftest_ms = NEVER
         self.emit(wire.ENGINE, took, answered)
 
     def next_ms(self) -> int:
         """Return when the engine's time is over, or NEVER."""
         return self._limit
 
-    def _shoot(self) -> None:
-        self._shot += 1
+    def _ask_engine(self) -> None:
+        self._shot_number += 1
         self._limit = self.now + self.settings["read_limit_ms"]
-        self.hal.set("shoot", self._shot)
+        self.hal.set("shoot", self._shot_number)
 
     def _read(self, answer: tuple[int, ...]) -> None:
         self._limit = NEVER
@@ -146,19 +146,19 @@ class Reader(Board):
 
     def _begin(self, attempt: int, cards: int, per: int) -> int:
         if attempt == self.attempt and attempt:
-            return wire.DONE if (cards, per) == self._cards else wire.BAD_VALUE
+            return wire.DONE if (cards, per) == self._attempt_size else wire.BAD_VALUE
         if attempt < self.attempt:
             return wire.WRONG_ATTEMPT
         if not attempt or not cards or cards != per * wire.TRAY:
             return wire.BAD_VALUE
-        if self.short_of_memory():
+        if self.is_memory_low():
             return wire.MEMORY
         if self._away:
             return wire.NO_ENGINE
         self.attempt = attempt
-        self._cards = (cards, per)
+        self._attempt_size = (cards, per)
         self.pulses = self.reads = 0
-        self._limit = self._tested = NEVER
+        self._limit = self._selftest_ms = NEVER
         return wire.DONE
 
     def _reread(self, attempt: int, index: int) -> int:
@@ -166,8 +166,8 @@ class Reader(Board):
             return wire.WRONG_ATTEMPT
         if not index or index != self.pulses:
             return wire.WRONG_INDEX
-        self._tested = NEVER
-        self._shoot()
+        self._selftest_ms = NEVER
+        self._ask_engine()
         return wire.DONE
 
     def _look(self, attempt: int, index: int) -> int:
@@ -178,7 +178,7 @@ class Reader(Board):
         if not index or index not in (self.pulses, self.pulses + 1):
             return wire.WRONG_INDEX
         if index > self.pulses:
-            self._next_card()
+            self._begin_card()
         return wire.DONE
 
     def _selftest(self) -> int:
@@ -186,6 +186,6 @@ class Reader(Board):
             return wire.NO_ENGINE
         if self.busy():
             return wire.BUSY
-        self._tested = self.now
-        self._shoot()
+        self._selftest_ms = self.now
+        self._ask_engine()
         return wire.DONE

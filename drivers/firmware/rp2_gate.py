@@ -7,7 +7,7 @@ at N and comes from there, once an order; more than that is the core's limit to 
 
 from . import wire
 from .hal import GATE_MOVING
-from .rp2_ramp import Gait
+from .rp2_ramp import SpeedProfile
 from .rp2_steppers import Move, Stepper
 
 REST = 0
@@ -21,24 +21,26 @@ SETTLE_MS = 15
 class Gate:
     """The gate: five outlets in a row, `pitch` steps from one to the next."""
 
-    def __init__(self, stepper: Stepper, gait: Gait, slow: Gait, pitch: int) -> None:
+    def __init__(
+        self, stepper: Stepper, gait: SpeedProfile, slow: SpeedProfile, pitch: int
+    ) -> None:
         """Drive `stepper`: `gait` between outlets, `slow` against the end stop."""
         self._stepper = stepper
         ways = range(1, wire.OUTLETS)
-        self._moves = [[Move(gait, way * pitch, back) for way in ways] for back in (0, 1)]
-        self._home = Move(slow, wire.OUTLETS * pitch, 1)
+        self._sequences = [[Move(gait, way * pitch, back) for way in ways] for back in (0, 1)]
+        self._home_sequence = Move(slow, wire.OUTLETS * pitch, 1)
         self._state = REST
-        self._until = 0
-        self._wanted = 0
-        self._going = 0
-        self._homed = False
+        self._until_ms = 0
+        self._target = 0
+        self._heading_to = 0
+        self._was_homed = False
 
     def aim(self, outlet: int, seen: int, now_ms: int) -> None:
         """Go to `outlet`; a move under way is finished first."""
-        self._wanted = outlet
-        self._homed = False
+        self._target = outlet
+        self._was_homed = False
         if self._state == REST:
-            self._from(seen, now_ms)
+            self._start_from(seen, now_ms)
 
     def stop(self) -> None:
         """Stand where it is, wherever that may be."""
@@ -49,46 +51,46 @@ class Gate:
         """Take what the magnets see (an outlet or GATE_MOVING); begin what is due."""
         if self._state == REST:
             return
-        if self._state == SETTLING and seen == self._going:
-            self._arrived(seen, now_ms)
-        elif now_ms < self._until:
+        if self._state == SETTLING and seen == self._heading_to:
+            self._on_arrived(seen, now_ms)
+        elif now_ms < self._until_ms:
             return
         elif self._state == MOVING:
             self._state = SETTLING
-            self._until = now_ms + SETTLE_MS
+            self._until_ms = now_ms + SETTLE_MS
         elif self._state == HOMING:
-            self._go(0, self._wanted, now_ms)  # it stands at the stop, whatever is seen
-        elif self._homed:
+            self._move_to(0, self._target, now_ms)  # it stands at the stop, whatever is seen
+        elif self._was_homed:
             self._state = REST  # the core's limit will say that it does not come
         else:
             self._find_home(now_ms)
 
-    def _arrived(self, seen: int, now_ms: int) -> None:
+    def _on_arrived(self, seen: int, now_ms: int) -> None:
         self._state = REST
-        if seen != self._wanted:
-            self._from(seen, now_ms)
+        if seen != self._target:
+            self._start_from(seen, now_ms)
 
-    def _from(self, seen: int, now_ms: int) -> None:
+    def _start_from(self, seen: int, now_ms: int) -> None:
         if seen == GATE_MOVING:
             self._find_home(now_ms)
-        elif seen != self._wanted:
-            self._go(seen, self._wanted, now_ms)
+        elif seen != self._target:
+            self._move_to(seen, self._target, now_ms)
 
     def _find_home(self, now_ms: int) -> None:
-        self._homed = True
+        self._was_homed = True
         self._state = HOMING
-        self._begin(self._home, now_ms)
+        self._begin(self._home_sequence, now_ms)
 
-    def _go(self, stands: int, outlet: int, now_ms: int) -> None:
-        self._going = outlet
+    def _move_to(self, stands: int, outlet: int, now_ms: int) -> None:
+        self._heading_to = outlet
         if stands == outlet:
             self._state = SETTLING
-            self._until = now_ms + SETTLE_MS
+            self._until_ms = now_ms + SETTLE_MS
             return
         self._state = MOVING
         back = 1 if outlet < stands else 0
-        self._begin(self._moves[back][abs(outlet - stands) - 1], now_ms)
+        self._begin(self._sequences[back][abs(outlet - stands) - 1], now_ms)
 
     def _begin(self, move: Move, now_ms: int) -> None:
-        self._until = now_ms + move.ms + 1
+        self._until_ms = now_ms + move.ms + 1
         self._stepper.begin(move)

@@ -11,7 +11,7 @@ import time
 import machine
 
 from .board import Board
-from .tidy import Tidy
+from .tidy import GarbageSchedule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class Loop:
         self._line = line
         self._clock = clock
         self._save = save
-        self._tidy = Tidy()
+        self._tidy = GarbageSchedule()
         self._watchdog = machine.WDT(timeout=WATCHDOG_MS)
         self._trial_until = clock.now_ms() + TRIAL_MS if trial else 0
         self._deadline = 0  # of the core: what happens before it, happens at an edge or a word
-        self._calm = False
-        board.offer_service()
+        self._can_pause = False
+        board.allow_service()
 
     def turn(self) -> None:
         """Do once round what is to be done. The core is stepped where there is something for it."""
@@ -61,7 +61,7 @@ class Loop:
             self._step(now, rx or b"")
         if self._trial_until:
             self._end_trial(now)
-        if self._tidy.is_due(now, self._calm):
+        if self._tidy.is_due(now, self._can_pause):
             gc.collect()
 
     def _step(self, now: int, rx: bytes) -> None:
@@ -70,11 +70,11 @@ class Loop:
         if tx:
             self._line.write(tx)
         self._deadline = board.deadline()
-        self._calm = board.calm()
-        if self._calm:
+        self._can_pause = board.calm()
+        if self._can_pause:
             self._store()
         if board.service:
-            self._give_away()
+            self._enter_service()
 
     def _store(self) -> None:
         stored = self._board.to_store()
@@ -87,7 +87,7 @@ class Loop:
         elif now >= self._trial_until:
             machine.reset()
 
-    def _give_away(self) -> None:
+    def _enter_service(self) -> None:
         """Restart without the firmware, for a technician at the prompt."""
         self._hal.stop()
         self._save("service", b"1")

@@ -9,14 +9,14 @@ import math
 
 CLOCK_HZ = 2_000_000  # of the PIO: half a microsecond a cycle
 # Cycles of the PIO's program around its waiting: a period is this many and the wait.
-OVERHEAD = 12
+OVERHEAD_CYCLES = 12
 # A ramp climbs in at most so many stairs.
 STAIRS = 16
-MOST_STEPS = 0x10000  # of one stair: sixteen bits
-MOST_CYCLES = 0xFFFF + OVERHEAD
+MAX_STAIR_STEPS = 0x10000  # of one stair: sixteen bits
+MAX_CYCLES = 0xFFFF + OVERHEAD_CYCLES
 
 
-class Gait:
+class SpeedProfile:
     """How a motor may move: speeds in steps a second, `accel` in steps a second, each second.
 
     It starts and ends at `start_hz`, where it needs no ramp. `most` is the longest
@@ -26,7 +26,7 @@ class Gait:
     def __init__(self, start_hz: int, top_hz: int, accel: int, most: int) -> None:
         if not 0 < start_hz <= top_hz or accel <= 0 or most <= 0:
             raise ValueError("speeds, acceleration and most steps are above 0")
-        if CLOCK_HZ // start_hz > MOST_CYCLES or CLOCK_HZ // top_hz <= OVERHEAD:
+        if CLOCK_HZ // start_hz > MAX_CYCLES or CLOCK_HZ // top_hz <= OVERHEAD_CYCLES:
             raise ValueError("the PIO cannot step so")
         self.start_hz = start_hz
         self.top_hz = top_hz
@@ -34,7 +34,7 @@ class Gait:
         self.most = most
 
 
-def trapezoid(gait: Gait, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
+def trapezoid(gait: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
     """Return the row for `steps` steps up to speed and down again, then `creep` slow ones.
 
     A short move turns round before it has reached the top. Raises ValueError for more
@@ -51,13 +51,15 @@ def trapezoid(gait: Gait, steps: int, creep: int = 0) -> "list[tuple[int, int]]"
         begin, end = up * stair // STAIRS, up * (stair + 1) // STAIRS
         if end > begin:
             climb.append((end - begin, _cycles(_speed(start, accel, (begin + end) // 2))))
-    row = climb + _level(steps - 2 * up, _cycles(top)) + climb[::-1]
-    return row + _level(creep, _cycles(start))
+    row = climb + _constant_row(steps - 2 * up, _cycles(top)) + climb[::-1]
+    return row + _constant_row(creep, _cycles(start))
 
 
 def words(row: "list[tuple[int, int]]") -> "array.array[int]":
     """Return a row as the PIO's program takes it: a word a stair, steps - 1 in its low half."""
-    return array.array("I", [(cycles - OVERHEAD) << 16 | (steps - 1) for steps, cycles in row])
+    return array.array(
+        "I", [(cycles - OVERHEAD_CYCLES) << 16 | (steps - 1) for steps, cycles in row]
+    )
 
 
 def duration_ms(row: "list[tuple[int, int]]") -> int:
@@ -74,10 +76,10 @@ def _cycles(hertz: int) -> int:
     return CLOCK_HZ // hertz
 
 
-def _level(steps: int, cycles: int) -> "list[tuple[int, int]]":
+def _constant_row(steps: int, cycles: int) -> "list[tuple[int, int]]":
     row = []
     while steps:
-        part = min(steps, MOST_STEPS)
+        part = min(steps, MAX_STAIR_STEPS)
         row.append((part, cycles))
         steps -= part
     return row

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-RING = 64  # edges; a power of two
+RING_SIZE = 64  # edges; a power of two
 RISING = machine.Pin.IRQ_RISING
 BOTH = machine.Pin.IRQ_RISING | machine.Pin.IRQ_FALLING
 NO_EDGES: "list[tuple[int, int, int]]" = []  # always the same one, and nobody adds to it
@@ -20,13 +20,13 @@ REGISTER_HZ = 2_000_000
 SETTLE = 3  # a slow sensor must say the same so many times running
 
 
-class Ring:
+class EdgeRing:
     """Edges written by interrupts and read by the loop, one of each."""
 
     def __init__(self) -> None:
-        self._ticks: Any = array.array("I", [0] * RING)
-        self._inputs = bytearray(RING)
-        self._values = bytearray(RING)
+        self._ticks: Any = array.array("I", [0] * RING_SIZE)
+        self._inputs = bytearray(RING_SIZE)
+        self._values = bytearray(RING_SIZE)
         self._head = 0
         self._tail = 0
         self._lost = 0  # written by interrupts alone, and only counted up
@@ -35,7 +35,7 @@ class Ring:
     def put(self, number: int, value: int) -> None:
         """Write an edge of input `number`; one that finds the ring full is counted as lost."""
         head = self._head
-        after = (head + 1) & (RING - 1)
+        after = (head + 1) & (RING_SIZE - 1)
         if after == self._tail:
             self._lost = (self._lost + 1) & 0xFFFF
             return
@@ -60,7 +60,7 @@ class Ring:
             at = self._tail
             ago = max(0, time.ticks_diff(now_ticks, self._ticks[at]))
             edges.append((now_ms - ago, self._inputs[at], self._values[at]))
-            self._tail = (at + 1) & (RING - 1)
+            self._tail = (at + 1) & (RING_SIZE - 1)
         return edges
 
 
@@ -71,12 +71,12 @@ class Watched:
     handler; the pin's flags tell of both.
     """
 
-    def __init__(self, ring: Ring, number: int, pin: int) -> None:
+    def __init__(self, ring: EdgeRing, number: int, pin: int) -> None:
         self._ring = ring
         self._number = number
         self._pin = machine.Pin(pin, machine.Pin.IN, machine.Pin.PULL_DOWN)
         self._irq: Any = self._pin.irq(handler=None, trigger=BOTH, hard=True)
-        self._pin.irq(handler=self._note, trigger=BOTH, hard=True)
+        self._pin.irq(handler=self._on_interrupt, trigger=BOTH, hard=True)
 
     def value(self) -> int:
         """Return its level now."""
@@ -85,7 +85,7 @@ class Watched:
     def on_rise(self) -> None:
         """Act at once, within the interrupt; a subclass says what."""
 
-    def _note(self, pin: machine.Pin) -> None:
+    def _on_interrupt(self, pin: machine.Pin) -> None:
         flags = self._irq.flags()
         if flags & BOTH == BOTH:
             value = pin.value()
@@ -150,7 +150,7 @@ class Slow:
         return self.bits != believed
 
 
-class Register:
+class ShiftRegister:
     """Sixteen inputs on two shift registers in a row, read by an SPI.
 
     `pins`: clock, latch, data; the latch may lie where the SPI has an output that nobody
@@ -188,7 +188,7 @@ class Supply:
     def __init__(self, pin: int, low: int, right: int) -> None:
         self._adc = machine.ADC(machine.Pin(pin))
         self._low = low
-        self._right = right
+        self._restored = right
         self._state = Settled(1 if self._adc.read_u16() < low else 0)
 
     def value(self) -> int:
@@ -198,5 +198,5 @@ class Supply:
     def look(self) -> bool:
         """Measure once; return whether what is believed has changed."""
         reading = self._adc.read_u16()
-        limit = self._right if self._state.value else self._low
+        limit = self._restored if self._state.value else self._low
         return self._state.look(1 if reading < limit else 0)

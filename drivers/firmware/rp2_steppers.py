@@ -7,7 +7,7 @@ were counted into it. There is no other way to make a step.
 import machine
 import rp2
 
-from .rp2_ramp import CLOCK_HZ, Gait, duration_ms, trapezoid, words
+from .rp2_ramp import CLOCK_HZ, SpeedProfile, duration_ms, trapezoid, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _steps() -> None:
 
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW)
-def _pulse() -> None:
+def _pulse_program() -> None:
     """Take a number: stay high for so many cycles and two more."""
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821
@@ -50,7 +50,7 @@ def _pulse() -> None:
 class Move:
     """So many steps one way, ready to be made: its words, and how long it takes."""
 
-    def __init__(self, gait: Gait, steps: int, back: int = 0, creep: int = 0) -> None:
+    def __init__(self, gait: SpeedProfile, steps: int, back: int = 0, creep: int = 0) -> None:
         """Make `steps` and `creep` slow ones ready; `back`: 1 for the other way."""
         row = trapezoid(gait, steps, creep)
         self.back = back
@@ -64,7 +64,7 @@ class Stepper:
 
     def __init__(self, number: int, pins: "tuple[int, int]") -> None:
         self._step = machine.Pin(pins[0], machine.Pin.OUT, value=0)
-        self._way = machine.Pin(pins[1], machine.Pin.OUT, value=0)
+        self._direction = machine.Pin(pins[1], machine.Pin.OUT, value=0)
         self._machine = rp2.StateMachine(number, _steps, freq=CLOCK_HZ, set_base=self._step)
         self._dma = rp2.DMA()
         # A word for each that the state machine has room for (requests 0…3: the first PIO's).
@@ -73,7 +73,7 @@ class Stepper:
     def begin(self, move: Move) -> None:
         """Make this move from now, and no other any more."""
         self.stop()
-        self._way.value(move.back)
+        self._direction.value(move.back)
         self._dma.config(
             read=move.words, write=self._machine, count=move.count, ctrl=self._ctrl, trigger=True
         )
@@ -96,7 +96,7 @@ class Pulser:
     def __init__(self, number: int, pin: int, length_us: int) -> None:
         self._cycles = length_us * (CLOCK_HZ // 1_000_000) - 2
         out_pin = machine.Pin(pin, machine.Pin.OUT, value=0)
-        self._machine = rp2.StateMachine(number, _pulse, freq=CLOCK_HZ, set_base=out_pin)
+        self._machine = rp2.StateMachine(number, _pulse_program, freq=CLOCK_HZ, set_base=out_pin)
         self._machine.active(1)
 
     def pulse(self) -> None:

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 MICROPYTHON = sys.implementation.name == "micropython"
 # The most that one read returns, so that noise cannot keep a board from its motors.
-MOST_READ = 512 if MICROPYTHON else 4096
+MAX_READ = 512 if MICROPYTHON else 4096
 # Written in pieces, so that a line nobody reads never blocks a board.
-PIECE_OUT = 64
+WRITE_PIECE = 64
 
 
 class Stream:
@@ -30,18 +30,18 @@ class Stream:
         self._writable.register(sink, select.POLLOUT)
         if MICROPYTHON:
             self._byte = bytearray(1)
-            self._room = bytearray(MOST_READ)
+            self._room = bytearray(MAX_READ)
             self.read = self._read_bytes  # type: ignore[method-assign]
 
     def read(self) -> bytes | None:
         """Return what has arrived, perhaps b"", without waiting; None: nobody is there."""
         data = b""
-        while len(data) < MOST_READ:
+        while len(data) < MAX_READ:
             ready = self._readable.poll(0)
             if not ready:
                 return data
             try:
-                piece = self.source.read(MOST_READ) if ready[0][1] & select.POLLIN else b""
+                piece = self.source.read(MAX_READ) if ready[0][1] & select.POLLIN else b""
             except OSError:
                 piece = b""
             if not piece:
@@ -52,7 +52,7 @@ class Stream:
     def _read_bytes(self) -> bytes | None:
         """Do the same byte by byte, into room that was made beforehand."""
         length = 0
-        while length < MOST_READ:
+        while length < MAX_READ:
             waits = False
             for ready in self._readable.ipoll(0):  # type: ignore[attr-defined]
                 waits = True
@@ -77,7 +77,7 @@ class Stream:
             if not ready or not ready[0][1] & select.POLLOUT:
                 return
             try:
-                data = data[self._sink.write(data[:PIECE_OUT]) or 0 :]
+                data = data[self._sink.write(data[:WRITE_PIECE]) or 0 :]
             except OSError:
                 return
 

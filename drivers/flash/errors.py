@@ -5,11 +5,11 @@ class FlashError(Exception):
     """A board cannot be flashed, or was not; what it runs now is said."""
 
 
-class NoBoard(FlashError):
+class NoBoardFound(FlashError):
     """Neither a firmware of ours nor MicroPython's prompt answers."""
 
 
-class Unwilling(FlashError):
+class FlashRefused(FlashError):
     """A board of ours says no, or is another one than was named."""
 
 
@@ -17,5 +17,5 @@ class WrongHash(FlashError):
     """What was read back is not what was written."""
 
 
-class FellBack(FlashError):
+class FirmwareRolledBack(FlashError):
     """The new firmware did not answer rightly; the board runs the one before."""

@@ -21,14 +21,14 @@ from drivers.identity import Welcome
 from drivers.link import frames
 from drivers.link.frames import BoardFrame, Command, Reply
 
-READ_S = 0.05
+READ_TIMEOUT_S = 0.05
 AGAIN_S = 0.3
 """Until a word that nobody answered is said again."""
 ANSWER_S = 2.0
 """How long a firmware that runs may take to answer."""
 
 
-class Greeting:
+class BoardQuery:
     """The line to a board's firmware; a context. Raises PortMissing or PortBusy.
 
     `clock` returns seconds that only grow; `session` is one that nobody used.
@@ -47,7 +47,11 @@ class Greeting:
         """Open the port, exclusively."""
         try:
             self._serial = serial.Serial(
-                self._path, self._baud, timeout=READ_S, write_timeout=ANSWER_S, exclusive=True
+                self._path,
+                self._baud,
+                timeout=READ_TIMEOUT_S,
+                write_timeout=ANSWER_S,
+                exclusive=True,
             )
         except (serial.SerialException, OSError, termios.error, ValueError) as error:
             if getattr(error, "errno", None) in (errno.EAGAIN, errno.EBUSY):
@@ -68,19 +72,19 @@ class Greeting:
     def hello(self, most_s: float = ANSWER_S) -> Welcome | None:
         """Say HELLO until a firmware answers; None: none did in `most_s`."""
         word = b"\0" + frames.encode(wire.HELLO, self._session, 0, 0, 0, None)
-        answer = self._until(word, lambda frame: isinstance(frame, Welcome), most_s)
+        answer = self._exchange(word, lambda frame: isinstance(frame, Welcome), most_s)
         return answer if isinstance(answer, Welcome) else None
 
     def do(self, command: Command) -> Result:
         """Say a command and return what the board answered. Raises FlashError where it did not."""
         self._number += 1
         word = frames.encode(command.kind, self._session, self._number, 0, 0, command)
-        answer = self._until(word, lambda frame: isinstance(frame, Reply), ANSWER_S)
+        answer = self._exchange(word, lambda frame: isinstance(frame, Reply), ANSWER_S)
         if not isinstance(answer, Reply):
             raise FlashError(f"port {self._path}: the board does not answer a command")
         return answer.result
 
-    def _until(
+    def _exchange(
         self, word: bytes, wanted: Callable[[BoardFrame], bool], most_s: float
     ) -> BoardFrame | None:
         until_s = self._clock() + most_s

@@ -10,7 +10,7 @@ from drivers.firmware.version import FIRMWARE_VERSION as FIRMWARE_VERSION
 from drivers.firmware.version import firmware_hash
 
 
-class Image(Struct, frozen=True, gc=False):
+class FirmwareImage(Struct, frozen=True, gc=False):
     """A firmware: its files by name, and /main.py, which starts it."""
 
     files: Mapping[str, bytes]
@@ -32,9 +32,9 @@ class Image(Struct, frozen=True, gc=False):
             yield name, hashlib.sha256(self.files[name]).digest()
 
 
-def own() -> Image:
+def own() -> FirmwareImage:
     """Return the firmware of this very program. Raises OSError."""
     folder = resources.files("drivers.firmware")
     files = {each.name: each.read_bytes() for each in folder.iterdir() if each.name.endswith(".py")}
     main = resources.files("drivers.flash.chip").joinpath("main.py").read_bytes()
-    return Image(files, main)
+    return FirmwareImage(files, main)

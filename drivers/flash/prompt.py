@@ -12,16 +12,16 @@ from typing import Any, Self
 
 import serial
 
-from drivers.flash.errors import FlashError, NoBoard
+from drivers.flash.errors import FlashError, NoBoardFound
 
 CHUNK_BYTES = 2048
 """How much of a file one command carries."""
-ENTER_S = 5
+PROMPT_TIMEOUT_S = 5
 """How long a prompt may take to answer."""
 Progress = Callable[[int], None]
 
 
-class Prompt:
+class MicroPythonPrompt:
     """The raw prompt at `path`; a context. Raises NoBoard, or FlashError where the line fails."""
 
     def __init__(self, path: str, baud: int = 115_200) -> None:
@@ -38,9 +38,11 @@ class Prompt:
                 "mpremote is not installed: pip install 'dealtable[pi]' brings it"
             ) from None
         self._error = TransportError
-        with self._talk(NoBoard):
-            self._transport = SerialTransport(self.path, baudrate=self._baud, timeout=ENTER_S)
-            self._transport.enter_raw_repl(soft_reset=False, timeout_overall=ENTER_S)
+        with self._translate_errors(NoBoardFound):
+            self._transport = SerialTransport(
+                self.path, baudrate=self._baud, timeout=PROMPT_TIMEOUT_S
+            )
+            self._transport.enter_raw_repl(soft_reset=False, timeout_overall=PROMPT_TIMEOUT_S)
         return self
 
     def __exit__(
@@ -62,7 +64,7 @@ class Prompt:
 
     def run(self, code: str) -> str:
         """Run a few lines; return what they print."""
-        with self._talk():
+        with self._translate_errors():
             return bytes(self._transport.exec(code)).decode(errors="replace").strip()
 
     def exists(self, path: str) -> bool:
@@ -74,7 +76,7 @@ class Prompt:
         """Return a file's bytes; None where there is none."""
         if not self.exists(path):
             return None
-        with self._talk():
+        with self._translate_errors():
             return bytes(self._transport.fs_readfile(path, chunk_size=CHUNK_BYTES))
 
     def write(self, path: str, content: bytes, progress: Progress = lambda _: None) -> None:
@@ -86,7 +88,7 @@ class Prompt:
             progress(written - done)
             done = written
 
-        with self._talk():
+        with self._translate_errors():
             self._transport.fs_writefile(
                 path, content, chunk_size=CHUNK_BYTES, progress_callback=told
             )
@@ -100,7 +102,7 @@ class Prompt:
         """Return the SHA-256 of a file, counted there if the board can; None where it is not."""
         if not self.exists(path):
             return None
-        with self._talk():
+        with self._translate_errors():
             return bytes(self._transport.fs_hashfile(path, "sha256", chunk_size=CHUNK_BYTES))
 
     def remove(self, path: str) -> None:
@@ -127,18 +129,18 @@ class Prompt:
 
     def restart(self) -> None:
         """Restart the board and let go of the port."""
-        with self._talk():
+        with self._translate_errors():
             self._transport.exec_raw_no_follow("import machine\nmachine.reset()")
         self.close()
 
     @contextlib.contextmanager
-    def _talk(self, kind: type[FlashError] = FlashError) -> Iterator[None]:
+    def _translate_errors(self, kind: type[FlashError] = FlashError) -> Iterator[None]:
         """Have mpremote print nothing, and tell what fails in one line."""
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 yield
         except (self._error, serial.SerialException, OSError, termios.error) as error:
             why = (str(error).strip().splitlines() or [type(error).__name__])[-1]
-            if kind is NoBoard:
+            if kind is NoBoardFound:
                 why = f"no MicroPython prompt answers ({why})"
             raise kind(f"port {self.path}: {why}") from error

@@ -22,53 +22,53 @@ class Timing(Struct, frozen=True):
     settle_ms: int = 2000
 
 
-class Deadlines:
+class LinkTimers:
     """The instants at which a resend, a BEAT or the end of patience is due."""
 
     def __init__(self, timing: Timing) -> None:
         self.resends = 0
-        self.resend_at = self.beat_at = self.silent_at = inf
-        self._timing = timing
+        self.resend_at = self.beat_at = self.silence_at = inf
+        self._limits = timing
         self._incident_until = -inf
 
     def next(self) -> float:
         """Return the first of them."""
-        return min(self.resend_at, self.beat_at, self.silent_at)
+        return min(self.resend_at, self.beat_at, self.silence_at)
 
     def clear(self) -> None:
         """Nothing is due any more."""
-        self.resend_at = self.beat_at = self.silent_at = inf
+        self.resend_at = self.beat_at = self.silence_at = inf
 
     def asked(self, now: float) -> None:
         """A command or HELLO went out for the first time."""
         self.resends = 0
-        self._wait_for_answer(now)
+        self._arm_reply_timer(now)
 
-    def ask_again(self, now: float) -> bool:
+    def restart_reply_timer(self, now: float) -> bool:
         """Count one more resend; False where none is left."""
-        if self.resends == len(self._timing.resend_ms):
+        if self.resends == len(self._limits.resend_ms):
             return False
         self.resends += 1
-        self._wait_for_answer(now)
+        self._arm_reply_timer(now)
         return True
 
     def answered(self) -> None:
         """The answer is there."""
         self.resend_at = inf
 
-    def spoke(self, now: float) -> None:
+    def note_frame_sent(self, now: float) -> None:
         """Any frame of the session went out."""
-        self.beat_at = now + self._timing.beat_ms / 1000
+        self.beat_at = now + self._limits.beat_ms / 1000
 
-    def speak_soon(self, now: float) -> None:
+    def acknowledge_soon(self, now: float) -> None:
         """An event came in that no frame has acknowledged yet."""
-        self.beat_at = min(self.beat_at, now + self._timing.seen_ms / 1000)
+        self.beat_at = min(self.beat_at, now + self._limits.seen_ms / 1000)
 
     def heard(self, now: float) -> None:
         """Any frame of the session came in."""
-        self.silent_at = now + self._timing.silence_ms / 1000
+        self.silence_at = now + self._limits.silence_ms / 1000
 
-    def may_renew(self, now: float) -> bool:
+    def begin_incident(self, now: float) -> bool:
         """Begin an incident; False where the last one is not over: it had its new session."""
         if now < self._incident_until:
             return False
@@ -78,8 +78,8 @@ class Deadlines:
     def renewed(self, now: float) -> None:
         """A new session is up; an incident it ends is over when it proves sound."""
         if self._incident_until == inf:
-            self._incident_until = now + self._timing.settle_ms / 1000
+            self._incident_until = now + self._limits.settle_ms / 1000
 
-    def _wait_for_answer(self, now: float) -> None:
-        waits = self._timing.resend_ms
+    def _arm_reply_timer(self, now: float) -> None:
+        waits = self._limits.resend_ms
         self.resend_at = now + waits[min(self.resends, len(waits) - 1)] / 1000

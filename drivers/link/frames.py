@@ -68,7 +68,7 @@ class Release(Command, frozen=True, gc=False):
     attempt: int
 
 
-class Retract(Command, frozen=True, gc=False):
+class RetractCommand(Command, frozen=True, gc=False):
     """Lower the lift from wherever it stands, once the pockets are seen empty."""
 
     kind = wire.RETRACT
@@ -81,7 +81,7 @@ class Purge(Command, frozen=True, gc=False):
     attempt: int
 
 
-class Selftest(Command, frozen=True, gc=False):
+class SelftestCommand(Command, frozen=True, gc=False):
     """Exercise motors and sensors of an empty machine."""
 
     kind = wire.SELFTEST
@@ -95,7 +95,7 @@ class Configure(Command, frozen=True, gc=False):
     value: int
 
 
-class AskStatus(Command, frozen=True, gc=False):
+class GetStatusCommand(Command, frozen=True, gc=False):
     """Ask for the board's STATUS; it changes nothing."""
 
     kind = wire.STATUS
@@ -123,7 +123,7 @@ class Service(Command, frozen=True, gc=False):
     kind = wire.SERVICE
 
 
-class Alive(Struct, frozen=True, gc=False):
+class AliveReport(Struct, frozen=True, gc=False):
     """The board lives; `events` is the number of its last event, `doing` what it does."""
 
     boot: int
@@ -146,9 +146,9 @@ class NoSession(Struct, frozen=True, gc=False):
     has: int
 
 
-BoardFrame = Welcome | Alive | Reply | Event | NoSession
+BoardFrame = Welcome | AliveReport | Reply | Event | NoSession
 
-_HOST = {
+_HOST_LAYOUTS = {
     kind: struct.Struct(wire.HOST_HEADER + layout[1:])
     for kind, layout in wire.BODIES.items()
     if kind < wire.WELCOME
@@ -160,7 +160,7 @@ def encode(
 ) -> bytes:
     """Return one host frame ready for the line; `command` gives the body, if it has one."""
     fields = () if command is None else msgspec.structs.astuple(command)
-    return codec.encode(_HOST[kind].pack(kind, session, number, seen, kept, *fields))
+    return codec.encode(_HOST_LAYOUTS[kind].pack(kind, session, number, seen, kept, *fields))
 
 
 def decode(payload: bytes, board: Board) -> tuple[int, BoardFrame] | None:
@@ -172,27 +172,27 @@ def decode(payload: bytes, board: Board) -> tuple[int, BoardFrame] | None:
         return None
 
 
-def _board_frame(kind: int) -> struct.Struct:
+def _board_layout(kind: int) -> struct.Struct:
     return struct.Struct(wire.BOARD_HEADER + wire.BODIES[kind][1:])
 
 
-_EVENT = _board_frame(wire.EVENT)
+_EVENT = _board_layout(wire.EVENT)
 _READ = struct.Struct(_EVENT.format + wire.READ_BODY[1:])
 _CODE_AT = wire.BOARD_HEADER_SIZE + struct.calcsize(">III")
-_ACK = _board_frame(wire.ACK)
-_ALIVE = _board_frame(wire.ALIVE)
-_NO_SESSION = _board_frame(wire.NO_SESSION)
-_WELCOME = _board_frame(wire.WELCOME)
+_ACK = _board_layout(wire.ACK)
+_ALIVE = _board_layout(wire.ALIVE)
+_NO_SESSION = _board_layout(wire.NO_SESSION)
+_WELCOME = _board_layout(wire.WELCOME)
 # The beginning of a WELCOME, up to the protocol hash: the same in every version.
 _WELCOME_PREFIX = struct.Struct(wire.BOARD_HEADER + "BB8s3s8s8s")
 
 _CODES = {int(code): code for code in Code}
 _BACKS = {int(back): back for back in Back}
 _RESULTS = {int(result): result for result in Result}
-_BOARDS: dict[int, Kind] = {kind: board for board, kind in KINDS.items()}
+_REPORTED_KINDS: dict[int, Kind] = {kind: board for board, kind in KINDS.items()}
 
 
-def _event(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_event(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
     if payload[_CODE_AT] == wire.READ:
         return _read(payload, board)
     _, session, boot, number, attempt, code, seen, landed, index, place = _EVENT.unpack(payload)
@@ -210,22 +210,22 @@ def _read(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
     )  # fmt: skip
 
 
-def _ack(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_ack(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
     _, session, number, result = _ACK.unpack_from(payload)
     return session, Reply(number, _RESULTS[result], payload[_ACK.size :])
 
 
-def _alive(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_alive(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
     _, session, *fields = _ALIVE.unpack(payload)
-    return session, Alive(*fields)
+    return session, AliveReport(*fields)
 
 
-def _no_session(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_no_session(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
     _, session, *fields = _NO_SESSION.unpack(payload)
     return session, NoSession(*fields)
 
 
-def _welcome(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_welcome(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
     prefix = _WELCOME_PREFIX.unpack_from(payload)
     _, session, kind, hal, uid, version, firmware_hash, protocol = prefix
     rest = (0,) * 9
@@ -233,7 +233,7 @@ def _welcome(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
         rest = _WELCOME.unpack(payload)[len(prefix) :]
     boot, crc, cause, attempt, events, fed, landed, forgotten, asked = rest
     return session, Welcome(
-        _BOARDS.get(kind, "other"),
+        _REPORTED_KINDS.get(kind, "other"),
         HALS.get(hal, "other"),
         uid.hex(),
         ".".join(map(str, version)),
@@ -246,9 +246,9 @@ def _welcome(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
 
 _Parser = Callable[[bytes, Board], tuple[int, BoardFrame]]
 _PARSERS: dict[int, _Parser] = {
-    wire.WELCOME: _welcome,
-    wire.ALIVE: _alive,
-    wire.ACK: _ack,
-    wire.EVENT: _event,
-    wire.NO_SESSION: _no_session,
+    wire.WELCOME: _parse_welcome,
+    wire.ALIVE: _parse_alive,
+    wire.ACK: _parse_ack,
+    wire.EVENT: _parse_event,
+    wire.NO_SESSION: _parse_no_session,
 }

@@ -17,10 +17,10 @@ from drivers.events import Board, Event, Read
 from drivers.firmware import codec, wire
 from drivers.identity import Welcome
 from drivers.link import frames, intake, outbox
-from drivers.link.deadlines import Deadlines, Timing
-from drivers.link.frames import Alive, Command, NoSession, Reply
+from drivers.link.deadlines import LinkTimers, Timing
+from drivers.link.frames import AliveReport, Command, NoSession, Reply
 from drivers.link.intake import Intake, Taken
-from drivers.link.outbox import Outbox, Pending
+from drivers.link.outbox import CommandQueue, Pending
 from drivers.link.port import Port
 
 __all__ = ["Counters", "Link", "Timing"]
@@ -28,7 +28,7 @@ __all__ = ["Counters", "Link", "Timing"]
 # Nothing acknowledges a STOP, and twice is once: three copies for a noisy line.
 _STOP_COPIES = 3
 # A deadline this near has come: timers may fire a rounding error early.
-_NEAR_S = 0.0005
+_TIMER_TOLERANCE_S = 0.0005
 
 
 class Counters(Struct, frozen=True):
@@ -100,34 +100,34 @@ class Link:
         self.on_refused = on_refused
         self.on_down = on_down
         self.on_posted = on_posted
-        self.hearing_since: float | None = None
+        self.read_started_at: float | None = None
         self.welcome: Welcome | None = None
         self._port = port
         self._session_ids = session_ids
-        self._timing = timing or Timing()
+        self._limits = timing or Timing()
         self._check = check
         self._decoder = codec.Decoder()
         self._counts = dict.fromkeys(Counters.__struct_fields__, 0)
         self._phase = _Phase.CLOSED
         self._opened: asyncio.Future[Welcome] | None = None
-        self._listening = False  # open() has returned: events are handed on
-        self._ended: DriverError = LineLost(board, "the link is not open")
-        self._journal: tuple[Mapping[int, int], Mapping[int, int]] = ({}, {})
+        self._is_open = False  # open() has returned: events are handed on
+        self._end_reason: DriverError = LineLost(board, "the link is not open")
+        self._journal_positions: tuple[Mapping[int, int], Mapping[int, int]] = ({}, {})
         self._session = 0
-        self._renewed_for = ""
-        self._stop_again = False
-        self._intake = Intake()
-        self._told_seen = 0
-        self._outbox = Outbox()
-        self._deadlines = Deadlines(self._timing)
-        self._timer: asyncio.TimerHandle | None = None
+        self._renewal_reason = ""
+        self._stop_pending = False
+        self._events = Intake()
+        self._acknowledged = 0
+        self._outbox = CommandQueue()
+        self._timers = LinkTimers(self._limits)
+        self._timer_handle: asyncio.TimerHandle | None = None
         self._handlers: dict[type, Callable[..., None]] = {
-            Event: self._take_event,
-            Read: self._take_event,
-            Reply: self._take_reply,
-            Alive: self._take_alive,
-            Welcome: self._take_welcome,
-            NoSession: self._take_no_session,
+            Event: self._receive_event,
+            Read: self._receive_event,
+            Reply: self._receive_reply,
+            AliveReport: self._receive_alive,
+            Welcome: self._receive_welcome,
+            NoSession: self._receive_no_session,
         }
 
     # What the owner calls.
@@ -140,7 +140,7 @@ class Link:
     @property
     def taken(self) -> int:
         """Number of the last event taken of the board's present boot."""
-        return self._intake.seen
+        return self._events.seen
 
     @property
     def counters(self) -> Counters:
@@ -165,9 +165,9 @@ class Link:
         if self._phase is not _Phase.CLOSED:
             raise RuntimeError("the link is open already")
         self._loop = asyncio.get_running_loop()
-        self._journal = (last_taken, kept)
-        self._listening = self._stop_again = False
-        self._deadlines = Deadlines(self._timing)
+        self._journal_positions = (last_taken, kept)
+        self._is_open = self._stop_pending = False
+        self._timers = LinkTimers(self._limits)
         self._decoder.feed(b"\x00")  # what a lost line left behind is no beginning of a frame
         self._port.open(self._on_readable, self._on_port_lost)
         self._phase = _Phase.OPENING
@@ -179,8 +179,8 @@ class Link:
             self.close()
             raise
         if self._phase is _Phase.CLOSED:  # between the WELCOME and here
-            raise self._ended
-        self._listening = True
+            raise self._end_reason
+        self._is_open = True
         return welcome
 
     def post(self, command: Command) -> None:
@@ -189,7 +189,7 @@ class Link:
         Without a session it is dropped: on_renewed or on_down say so.
         """
         if self._phase is _Phase.UP:
-            self._put(Pending(command))
+            self._enqueue(Pending(command))
             self.on_posted(command)
 
     async def do(self, command: Command) -> Reply:
@@ -201,7 +201,7 @@ class Link:
         if self._phase in (_Phase.CLOSED, _Phase.OPENING):
             raise LineLost(self.board, "the link is not open")
         waiter: asyncio.Future[Reply] = self._loop.create_future()
-        self._put(Pending(command, waiter))
+        self._enqueue(Pending(command, waiter))
         reply = await waiter
         if reply.result is not Result.DONE:
             raise Refused(self.board, command, reply.result)
@@ -213,8 +213,8 @@ class Link:
         The next frame carries it. A number of another boot than the present one
         (None: of the present one) is ignored.
         """
-        if boot is None or boot == self._intake.boot:
-            self._intake = intake.keep(self._intake, number)
+        if boot is None or boot == self._events.boot:
+            self._events = intake.keep(self._events, number)
 
     def stop(self) -> None:
         """Stop all motion at once; commands under way end with SessionRenewed.
@@ -224,28 +224,28 @@ class Link:
         while the session is being opened is sent once it is open.
         """
         if self._phase in (_Phase.OPENING, _Phase.RENEWING):
-            self._stop_again = True
+            self._stop_pending = True
         if self._phase is not _Phase.UP:
             return
         self._write_stop()
         if self._outbox.pending:
-            self._stop_again = True
+            self._stop_pending = True
             self._renew("a STOP overtook the command")
 
     def close(self) -> None:
         """Close link and port; waiting commands end with LineLost. on_down is not called."""
-        self._end(LineLost(self.board, "the link was closed"))
+        self._close_with(LineLost(self.board, "the link was closed"))
 
     # What comes in.
 
     def _on_readable(self, data: bytes) -> None:
-        self.hearing_since = self._loop.time()
+        self.read_started_at = self._loop.time()
         try:
-            self._on_bytes(data)
+            self._receive(data)
         finally:
-            self.hearing_since = None
+            self.read_started_at = None
 
-    def _on_bytes(self, data: bytes) -> None:
+    def _receive(self, data: bytes) -> None:
         heard = False
         for payload in self._decoder.feed(data):
             decoded = frames.decode(payload, self.board)
@@ -261,32 +261,32 @@ class Link:
             if self._phase is _Phase.CLOSED:
                 return
         if heard and self._phase is _Phase.UP:
-            self._note_heard()
+            self._note_received()
 
-    def _note_heard(self) -> None:
+    def _note_received(self) -> None:
         now = self._loop.time()
-        self._deadlines.heard(now)
-        if self._intake.seen != self._told_seen:
-            self._deadlines.speak_soon(now)
+        self._timers.heard(now)
+        if self._events.seen != self._acknowledged:
+            self._timers.acknowledge_soon(now)
             self._arm()
 
-    def _take_event(self, event: Event) -> None:
-        if self._phase is not _Phase.UP or not self._listening or self._is_reset(event.boot):
+    def _receive_event(self, event: Event) -> None:
+        if self._phase is not _Phase.UP or not self._is_open or self._is_reset(event.boot):
             return  # it comes again
-        self._intake, taken = intake.take(self._intake, event.number)
+        self._events, taken = intake.take(self._events, event.number)
         if taken is Taken.NEW:
             self.on_event(event)
         else:
             self._counts["duplicates" if taken is Taken.DUPLICATE else "gaps"] += 1
-            self._told_seen = -1  # the board has not heard how far we are: say it soon
+            self._acknowledged = -1  # the board has not heard how far we are: say it soon
 
-    def _take_reply(self, reply: Reply) -> None:
+    def _receive_reply(self, reply: Reply) -> None:
         if self._phase is not _Phase.UP:
             return  # nothing was asked in this session yet but the session itself
         self._outbox, settled = outbox.acknowledge(self._outbox, reply.number)
         if settled is None:
             return
-        self._deadlines.answered()
+        self._timers.answered()
         self._send_next()
         if settled.waiter is None:
             if reply.result is not Result.DONE:
@@ -294,56 +294,56 @@ class Link:
         elif not settled.waiter.done():
             settled.waiter.set_result(reply)
 
-    def _take_alive(self, alive: Alive) -> None:
+    def _receive_alive(self, alive: AliveReport) -> None:
         self._is_reset(alive.boot)
 
-    def _take_no_session(self, refusal: NoSession) -> None:
+    def _receive_no_session(self, refusal: NoSession) -> None:
         if self._phase is _Phase.UP and not self._is_reset(refusal.boot):
-            self._trouble("the board is in another session")
+            self._handle_fault("the board is in another session")
 
-    def _take_welcome(self, welcome: Welcome) -> None:
+    def _receive_welcome(self, welcome: Welcome) -> None:
         if self._phase is _Phase.OPENING:
-            self._take_first_welcome(welcome)
+            self._receive_first_welcome(welcome)
         elif not self._is_reset(welcome.boot) and self._phase is _Phase.RENEWING:
             self.welcome = welcome
-            self._session_is_up()
-            self._fail_pending(SessionRenewed, self._renewed_for)
+            self._on_session_up()
+            self._fail_commands(SessionRenewed, self._renewal_reason)
             self.on_renewed(welcome)
 
-    def _take_first_welcome(self, welcome: Welcome) -> None:
+    def _receive_first_welcome(self, welcome: Welcome) -> None:
         try:
             self._check(welcome)
-            self._start_intake(welcome)
+            self._resume_events(welcome)
         except DriverError as error:
-            self._go_down(error)
+            self._fail(error)
             return
         self.welcome = welcome
-        self._session_is_up()
+        self._on_session_up()
         if self._opened is not None and not self._opened.done():
             self._opened.set_result(welcome)
 
-    def _start_intake(self, welcome: Welcome) -> None:
-        last_taken, kept = self._journal
+    def _resume_events(self, welcome: Welcome) -> None:
+        last_taken, kept = self._journal_positions
         seen = last_taken.get(welcome.boot)
-        if self._intake.boot == welcome.boot:  # opened again: nothing is taken a second time
-            seen = max(seen or 0, self._intake.seen)
+        if self._events.boot == welcome.boot:  # opened again: nothing is taken a second time
+            seen = max(seen or 0, self._events.seen)
         if seen is not None and seen > welcome.events:
             raise BoardReset(self.board, welcome.boot, welcome.boot)
-        self._intake, lost = intake.start(
+        self._events, lost = intake.start(
             welcome.boot, seen, kept.get(welcome.boot, 0), welcome.forgotten
         )
         self._counts["lost"] += lost
 
     def _is_reset(self, boot: int) -> bool:
         """Tell whether `boot` is not the board's boot so far; the link is down then."""
-        if self._phase is _Phase.OPENING or boot == self._intake.boot:
+        if self._phase is _Phase.OPENING or boot == self._events.boot:
             return False
-        self._go_down(BoardReset(self.board, self._intake.boot, boot))
+        self._fail(BoardReset(self.board, self._events.boot, boot))
         return True
 
     # What goes out.
 
-    def _put(self, pending: Pending) -> None:
+    def _enqueue(self, pending: Pending) -> None:
         self._outbox = outbox.put(self._outbox, pending)
         if self._phase is _Phase.UP and self._outbox.current is None:
             self._send_next()
@@ -351,19 +351,19 @@ class Link:
     def _send_next(self) -> None:
         self._outbox = outbox.promote(self._outbox)
         if self._outbox.current is not None:
-            self._deadlines.asked(self._loop.time())
+            self._timers.asked(self._loop.time())
             self._send_current(self._outbox.current)
 
     def _send_current(self, current: Pending) -> None:
         self._send(current.command.kind, self._outbox.number, current.command)
 
     def _send(self, kind: int, number: int = 0, command: Command | None = None) -> None:
-        known = self._intake
+        known = self._events
         self._port.write(
             frames.encode(kind, self._session, number, known.seen, known.kept, command)
         )
-        self._told_seen = known.seen
-        self._deadlines.spoke(self._loop.time())
+        self._acknowledged = known.seen
+        self._timers.note_frame_sent(self._loop.time())
         self._arm()
 
     def _send_hello(self) -> None:
@@ -372,7 +372,7 @@ class Link:
         self._arm()
 
     def _write_stop(self) -> None:
-        known = self._intake
+        known = self._events
         frame = frames.encode(wire.STOP, self._session, 0, known.seen, known.kept)
         self._port.write(frame * _STOP_COPIES)
 
@@ -382,96 +382,96 @@ class Link:
         before = self._session
         while self._session in (0, before):
             self._session = self._session_ids()
-        self._deadlines.clear()
-        self._deadlines.asked(self._loop.time())
+        self._timers.clear()
+        self._timers.asked(self._loop.time())
         self._send_hello()
 
-    def _session_is_up(self) -> None:
+    def _on_session_up(self) -> None:
         now = self._loop.time()
         self._phase = _Phase.UP
         self._counts["sessions"] += 1
-        self._deadlines.answered()
-        self._deadlines.heard(now)
-        self._deadlines.renewed(now)
-        if self._stop_again:
-            self._stop_again = False
+        self._timers.answered()
+        self._timers.heard(now)
+        self._timers.renewed(now)
+        if self._stop_pending:
+            self._stop_pending = False
             self._write_stop()
         self._send(wire.BEAT)  # says which events are taken, before the board repeats them
 
     def _resend(self) -> None:
         current = self._outbox.current if self._phase is _Phase.UP else None
-        if self._deadlines.ask_again(self._loop.time()):
+        if self._timers.restart_reply_timer(self._loop.time()):
             self._counts["resends"] += 1
             if current is not None:
                 self._send_current(current)
             else:
                 self._send_hello()
         elif current is not None:
-            self._trouble(f"no acknowledgement after {self._deadlines.resends} resends")
+            self._handle_fault(f"no acknowledgement after {self._timers.resends} resends")
         else:
-            self._go_down(LineLost(self.board, "no answer to HELLO"))
+            self._fail(LineLost(self.board, "no answer to HELLO"))
 
-    def _trouble(self, why: str) -> None:
+    def _handle_fault(self, why: str) -> None:
         """Renew the session, once an incident: trouble soon after is the end of the link."""
-        if self._deadlines.may_renew(self._loop.time()):
+        if self._timers.begin_incident(self._loop.time()):
             self._renew(why)
         else:
-            self._go_down(LineLost(self.board, f"{why}, again after a new session"))
+            self._fail(LineLost(self.board, f"{why}, again after a new session"))
 
     def _renew(self, why: str) -> None:
         self._phase = _Phase.RENEWING
-        self._renewed_for = why
+        self._renewal_reason = why
         self._begin_session()
 
-    def _fail_pending(self, error: type[LineLost], why: str) -> None:
-        pending, self._outbox = self._outbox.pending, Outbox()
+    def _fail_commands(self, error: type[LineLost], why: str) -> None:
+        pending, self._outbox = self._outbox.pending, CommandQueue()
         for command in pending:
             if command.waiter is not None and not command.waiter.done():
                 command.waiter.set_exception(error(self.board, why))
 
     def _on_port_lost(self, why: str) -> None:
-        self._go_down(LineLost(self.board, why))
+        self._fail(LineLost(self.board, why))
 
-    def _go_down(self, error: DriverError) -> None:
+    def _fail(self, error: DriverError) -> None:
         """End the link; open() raises the error if it has not returned, else the owner is told."""
-        was_open = self._phase is not _Phase.CLOSED and self._listening
-        self._end(error)
+        was_open = self._phase is not _Phase.CLOSED and self._is_open
+        self._close_with(error)
         if was_open and isinstance(error, LineLost):
             self.on_down(error)
 
-    def _end(self, error: DriverError) -> None:
+    def _close_with(self, error: DriverError) -> None:
         if self._phase is _Phase.CLOSED:
             return
         self._phase = _Phase.CLOSED
-        self._ended = error
+        self._end_reason = error
         self._port.close()
-        self._deadlines.clear()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._timers.clear()
+        if self._timer_handle is not None:
+            self._timer_handle.cancel()
+            self._timer_handle = None
         if self._opened is not None and not self._opened.done():
             self._opened.set_exception(error)
-        self._fail_pending(LineLost, error.why if isinstance(error, LineLost) else str(error))
+        self._fail_commands(LineLost, error.why if isinstance(error, LineLost) else str(error))
 
     # Time: one timer, for whatever comes first.
 
     def _arm(self) -> None:
         """See that the timer fires at the next deadline; one that fires early is harmless."""
-        at = self._deadlines.next()
-        if self._timer is not None:
-            if self._timer.when() <= at:
+        at = self._timers.next()
+        if self._timer_handle is not None:
+            if self._timer_handle.when() <= at:
                 return
-            self._timer.cancel()
-        self._timer = self._loop.call_at(at, self._on_timer)
+            self._timer_handle.cancel()
+        self._timer_handle = self._loop.call_at(at, self._on_timer)
 
     def _on_timer(self) -> None:
-        self._timer = None
-        now = self._loop.time() + _NEAR_S
-        if now >= self._deadlines.resend_at:
+        self._timer_handle = None
+        now = self._loop.time() + _TIMER_TOLERANCE_S
+        if now >= self._timers.resend_at:
             self._resend()
-        if now >= self._deadlines.silent_at:
-            self._trouble(f"nothing heard for {self._timing.silence_ms} ms")
-        if now >= self._deadlines.beat_at:
+        if now >= self._timers.silence_at:
+            self._handle_fault(f"nothing heard for {self._limits.silence_ms} ms")
+        if now >= self._timers.beat_at:
             self._send(wire.BEAT)
         if self._phase is not _Phase.CLOSED:
             self._arm()

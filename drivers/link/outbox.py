@@ -24,7 +24,7 @@ class Pending(Struct, frozen=True):
         return self.waiter is not None and self.waiter.done()
 
 
-class Outbox(Struct, frozen=True):
+class CommandQueue(Struct, frozen=True):
     """The commands of one session; `number` is the last one given out, 0 before the first."""
 
     number: int = 0
@@ -37,12 +37,12 @@ class Outbox(Struct, frozen=True):
         return self.waiting if self.current is None else (self.current, *self.waiting)
 
 
-def put(outbox: Outbox, pending: Pending) -> Outbox:
+def put(outbox: CommandQueue, pending: Pending) -> CommandQueue:
     """Return the outbox with one more command at its end."""
-    return Outbox(outbox.number, outbox.current, (*outbox.waiting, pending))
+    return CommandQueue(outbox.number, outbox.current, (*outbox.waiting, pending))
 
 
-def promote(outbox: Outbox) -> Outbox:
+def promote(outbox: CommandQueue) -> CommandQueue:
     """Return the outbox with the next command outstanding and numbered, if none is.
 
     A command whose caller has gone is left out: it was never sent.
@@ -53,15 +53,15 @@ def promote(outbox: Outbox) -> Outbox:
     while waiting and waiting[0].given_up:
         waiting = waiting[1:]
     if not waiting:
-        return Outbox(outbox.number)
-    return Outbox(wire.next_number(outbox.number), waiting[0], waiting[1:])
+        return CommandQueue(outbox.number)
+    return CommandQueue(wire.next_number(outbox.number), waiting[0], waiting[1:])
 
 
-def acknowledge(outbox: Outbox, number: int) -> tuple[Outbox, Pending | None]:
+def acknowledge(outbox: CommandQueue, number: int) -> tuple[CommandQueue, Pending | None]:
     """Return the outbox after an acknowledgement, and the command it settles.
 
     None where it is the repeated acknowledgement of an earlier one.
     """
     if outbox.current is None or number != outbox.number:
         return outbox, None
-    return Outbox(outbox.number, None, outbox.waiting), outbox.current
+    return CommandQueue(outbox.number, None, outbox.waiting), outbox.current

@@ -14,7 +14,7 @@ from drivers.firmware import codec, wire
 from drivers.link import frames
 from drivers.link.frames import Command
 
-HOST_NAMES = {
+HOST_FRAME_NAMES = {
     wire.HELLO: "HELLO",
     wire.BEAT: "BEAT",
     wire.STOP: "STOP",
@@ -34,7 +34,7 @@ HOST_NAMES = {
 }
 """What PROTOCOL.md calls the frames of a host, by kind."""
 
-_COMMANDS: dict[int, type[Command]] = {
+_COMMAND_TYPES: dict[int, type[Command]] = {
     each.kind: each
     for each in (
         frames.Begin,
@@ -42,11 +42,11 @@ _COMMANDS: dict[int, type[Command]] = {
         frames.Feed,
         frames.Route,
         frames.Release,
-        frames.Retract,
+        frames.RetractCommand,
         frames.Purge,
-        frames.Selftest,
+        frames.SelftestCommand,
         frames.Configure,
-        frames.AskStatus,
+        frames.GetStatusCommand,
         frames.Reread,
         frames.Look,
         frames.Service,
@@ -68,25 +68,25 @@ class HostFrame(Struct, frozen=True, gc=False):
 def host_frame(payload: bytes) -> HostFrame | None:
     """Return what a host said, or None where it is no frame of a host."""
     kind = payload[0] if payload else 0
-    if kind not in HOST_NAMES:
+    if kind not in HOST_FRAME_NAMES:
         return None
     try:
         fields = struct.unpack(wire.HOST_HEADER + wire.BODIES[kind][1:], payload)
         kind, session, number, seen, kept, *body = fields
-        return HostFrame(kind, session, number, seen, kept, _command(kind, body))
+        return HostFrame(kind, session, number, seen, kept, _decode_command(kind, body))
     except (struct.error, msgspec.ValidationError):
         return None
 
 
-def _command(kind: int, body: list[int]) -> Command | None:
+def _decode_command(kind: int, body: list[int]) -> Command | None:
     """Return the command of a body. Raises ValidationError for a place that there is none."""
-    command = _COMMANDS.get(kind)
+    command = _COMMAND_TYPES.get(kind)
     if command is None:
         return None
     return msgspec.convert(dict(zip(command.__struct_fields__, body, strict=True)), command)
 
 
-class Cutter:
+class BlockSplitter:
     """Cuts one way of a line into payloads, and says of each other block what is wrong with it."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from drivers.errors import PortBusy, PortMissing
 
 # Bytes that may wait for a kernel whose buffer is full. At any moment a frame or
 # two are on the way, so a board that leaves this much unread is not there.
-MAX_WAITING = 4096
+MAX_UNSENT_BYTES = 4096
 
 _READ_SIZE = 4096
 
@@ -52,7 +52,7 @@ class SerialPort:
         self._serial: serial.Serial | None = None
         self._fd = -1
         self._waiting = bytearray()
-        self._report: asyncio.Handle | None = None
+        self._lost_report: asyncio.Handle | None = None
         self._on_bytes: Callable[[bytes], None]
         self._on_lost: Callable[[str], None]
 
@@ -69,7 +69,7 @@ class SerialPort:
                 raise PortBusy(self.path) from error
             raise PortMissing(self.path, str(error)) from error
         self._fd = self._serial.fileno()
-        self._loop.add_reader(self._fd, self._readable)
+        self._loop.add_reader(self._fd, self._on_readable)
 
     def write(self, data: bytes) -> None:
         """Write at once, or keep what the kernel does not take; see Port.write.
@@ -80,35 +80,35 @@ class SerialPort:
         if self._fd < 0:
             return
         if self._waiting:
-            if len(self._waiting) + len(data) <= MAX_WAITING:
+            if len(self._waiting) + len(data) <= MAX_UNSENT_BYTES:
                 self._waiting += data
             return
         sent = self._send(data)
         if 0 <= sent < len(data):
             self._waiting += data[sent:]
-            self._loop.add_writer(self._fd, self._writable)
+            self._loop.add_writer(self._fd, self._on_writable)
 
     def close(self) -> None:
         """Unwatch and close the port; see Port.close."""
-        if self._report is not None:
-            self._report.cancel()
-            self._report = None
-        self._shut()
+        if self._lost_report is not None:
+            self._lost_report.cancel()
+            self._lost_report = None
+        self._release_device()
 
-    def _readable(self) -> None:
+    def _on_readable(self) -> None:
         try:
             data = os.read(self._fd, _READ_SIZE)
         except BlockingIOError:
             return
         except (OSError, termios.error) as error:
-            self._lose(str(error))
+            self._on_failure(str(error))
             return
         if data:
             self._on_bytes(data)
         else:
-            self._lose("the device is gone")
+            self._on_failure("the device is gone")
 
-    def _writable(self) -> None:
+    def _on_writable(self) -> None:
         sent = self._send(self._waiting)
         if sent > 0:
             del self._waiting[:sent]
@@ -122,22 +122,22 @@ class SerialPort:
         except BlockingIOError:
             return 0
         except (OSError, termios.error) as error:
-            self._lose(str(error))
+            self._on_failure(str(error))
             return -1
 
-    def _lose(self, why: str) -> None:
+    def _on_failure(self, why: str) -> None:
         """Stop watching at once (a dead port stays readable), tell the owner in a moment.
 
         The owner may be in the middle of the very write that failed.
         """
-        self._shut()
-        self._report = self._loop.call_soon(self._tell, why)
+        self._release_device()
+        self._lost_report = self._loop.call_soon(self._report_lost, why)
 
-    def _tell(self, why: str) -> None:
-        self._report = None
+    def _report_lost(self, why: str) -> None:
+        self._lost_report = None
         self._on_lost(f"port {self.path}: {why}")
 
-    def _shut(self) -> None:
+    def _release_device(self) -> None:
         if self._serial is None:
             return
         self._loop.remove_reader(self._fd)

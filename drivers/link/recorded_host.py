@@ -11,7 +11,7 @@ from drivers.firmware import wire
 from drivers.identity import Welcome
 from drivers.link import frames
 from drivers.link.frames import Command
-from drivers.link.overheard import Cutter
+from drivers.link.overheard import BlockSplitter
 from drivers.link.recording import Chunk
 from drivers.link.replay_port import host_frames
 
@@ -29,10 +29,10 @@ class Known(Struct):
     refused: bool = False
 
 
-def sessions_of(chunks: list[Chunk], board: Board) -> list[Known]:
+def find_sessions(chunks: list[Chunk], board: Board) -> list[Known]:
     """Return the sessions that a recording's host opened, in order."""
     sessions: list[Known] = []
-    host, heard = Cutter(), Cutter()
+    host, heard = BlockSplitter(), BlockSplitter()
     for chunk in chunks:
         known = sessions[-1] if sessions else None
         if chunk.way == "opened":
@@ -66,17 +66,17 @@ def _configure(owner: Any, command: frames.Configure) -> Coroutine[Any, Any, obj
     return owner.link.do(command)  # type: ignore[no-any-return]
 
 
-GIVE: dict[type[Command], Callable[[Any, Any], Coroutine[Any, Any, object] | None]] = {
+REPEAT_COMMAND: dict[type[Command], Callable[[Any, Any], Coroutine[Any, Any, object] | None]] = {
     frames.Begin: lambda board, of: board.begin(of.attempt, of.cards, of.per),
     frames.Shuffle: lambda dealer, of: dealer.shuffle(of.attempt, of.passes),
     frames.Feed: lambda dealer, of: dealer.feed(of.attempt, of.source, of.upto),
     frames.Route: lambda dealer, of: dealer.route(of.attempt, of.index, of.pocket),
     frames.Release: lambda dealer, of: dealer.release(of.attempt),
-    frames.Retract: lambda dealer, of: dealer.retract(),
+    frames.RetractCommand: lambda dealer, of: dealer.retract(),
     frames.Purge: lambda dealer, of: dealer.purge(of.attempt),
-    frames.Selftest: lambda board, of: board.selftest(),
+    frames.SelftestCommand: lambda board, of: board.selftest(),
     frames.Configure: _configure,
-    frames.AskStatus: lambda board, of: board.status(),
+    frames.GetStatusCommand: lambda board, of: board.status(),
     frames.Reread: lambda reader, of: reader.link.post(of),
     frames.Look: lambda reader, of: reader.link.post(of),
 }

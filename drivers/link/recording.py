@@ -32,7 +32,7 @@ Way = Literal["host", "board", "opened", "closed", "lost", "full"]
 """`host`: the host wrote it; `board`: it arrived. What became of the port: `opened`, `closed`
 by the host, `lost` by itself. `full`: there was no room for more."""
 
-Take = Callable[[Board, Way, bytes], None]
+ChunkReceiver = Callable[[Board, Way, bytes], None]
 """Takes what happened just now at the line of a board."""
 
 
@@ -48,7 +48,7 @@ class Chunk(Struct, frozen=True, gc=False, array_like=True):
     data: bytes
 
 
-class PortOf(Struct, frozen=True, gc=False):
+class RecordedBoard(Struct, frozen=True, gc=False):
     """Where a board was looked for, and who was to be there."""
 
     port: str
@@ -56,7 +56,7 @@ class PortOf(Struct, frozen=True, gc=False):
     firmware: str | None = None
 
 
-class Header(Struct, frozen=True, kw_only=True):
+class RecordingHeader(Struct, frozen=True, kw_only=True):
     """What a recording is of: which table, boards and protocol, by which program, since when.
 
     `started` is a stamp of the wall; times of chunks count from it.
@@ -65,7 +65,7 @@ class Header(Struct, frozen=True, kw_only=True):
     what: Literal["dealtable wire"] = "dealtable wire"
     schema: int = SCHEMA
     table: str
-    boards: Mapping[Board, PortOf]
+    boards: Mapping[Board, RecordedBoard]
     protocol: str = PROTOCOL
     version: str
     started: str
@@ -79,7 +79,7 @@ class RecordingError(Exception):
 class RecordingPort:
     """A port whose bytes are told to `take` as they pass; otherwise it is the port behind it."""
 
-    def __init__(self, port: Port, board: Board, take: Take) -> None:
+    def __init__(self, port: Port, board: Board, take: ChunkReceiver) -> None:
         self._port, self._board, self._take = port, board, take
         self._is_open = False
 
@@ -121,19 +121,19 @@ class Tape:
 
     def __init__(self, now: Callable[[], float], most: int = 1_000_000) -> None:
         self.chunks: list[Chunk] = []
-        self._now, self._since, self._most = now, now(), most
+        self._now, self._since, self._max_chunks = now, now(), most
 
     def take(self, board: Board, way: Way, data: bytes) -> None:
         """Take what happened; cheap."""
-        if len(self.chunks) >= self._most:
+        if len(self.chunks) >= self._max_chunks:
             return
-        if len(self.chunks) == self._most - 1:
+        if len(self.chunks) == self._max_chunks - 1:
             way, data = "full", b""
         at_us = round((self._now() - self._since) * 1_000_000)
         self.chunks.append(Chunk(at_us, board, way, data))
 
 
-class Room(Protocol):
+class RecordingFile(Protocol):
     """Where a recording goes: an unbuffered file."""
 
     def write(self, data: bytes, /) -> int | None:
@@ -152,8 +152,8 @@ class Recorder:
 
     def __init__(
         self,
-        file: Room,
-        header: Header,
+        file: RecordingFile,
+        header: RecordingHeader,
         *,
         most_bytes: int = MOST_BYTES,
         on_ended: Callable[[str], None] = lambda why: None,
@@ -164,12 +164,12 @@ class Recorder:
         self._waiting: list[Chunk] = []
         self._timer: asyncio.TimerHandle | None = None
         self._encoder = msgspec.json.Encoder()
-        self._room, self._ended = most_bytes, False
-        self._put(self._encoder.encode(header) + b"\n")
+        self._bytes_left, self._has_ended = most_bytes, False
+        self._write_bytes(self._encoder.encode(header) + b"\n")
 
     def take(self, board: Board, way: Way, data: bytes) -> None:
         """Take what happened; cheap, called inside the read callback."""
-        if self._ended:
+        if self._has_ended:
             return
         at_us = round((self._loop.time() - self._since) * 1_000_000)
         self._waiting.append(Chunk(at_us, board, way, data))
@@ -181,34 +181,34 @@ class Recorder:
         if self._timer is not None:
             self._timer.cancel()
             self._write()
-        self._ended = True
+        self._has_ended = True
         self._file.close()
 
     def _write(self) -> None:
         self._timer = None
         chunks, self._waiting = self._waiting, []
         lines = self._encoder.encode_lines(chunks)
-        if self._ended or len(lines) <= self._room:
-            self._put(lines)
+        if self._has_ended or len(lines) <= self._bytes_left:
+            self._write_bytes(lines)
             return
         last = chunks[0]
-        self._put(self._encoder.encode_lines([Chunk(last.at_us, last.board, "full", b"")]))
-        self._end("it has as many bytes as it may have")
+        self._write_bytes(self._encoder.encode_lines([Chunk(last.at_us, last.board, "full", b"")]))
+        self._stop("it has as many bytes as it may have")
 
-    def _put(self, data: bytes) -> None:
-        if self._ended:
+    def _write_bytes(self, data: bytes) -> None:
+        if self._has_ended:
             return
         try:
             taken = self._file.write(data)
         except OSError as error:
-            self._end(error.strerror or str(error))
+            self._stop(error.strerror or str(error))
             return
-        self._room -= len(data)
+        self._bytes_left -= len(data)
         if taken is not None and taken < len(data):
-            self._end("there is no room for more")
+            self._stop("there is no room for more")
 
-    def _end(self, why: str) -> None:
-        self._ended = True
+    def _stop(self, why: str) -> None:
+        self._has_ended = True
         self._on_ended(why)
 
 
@@ -228,13 +228,13 @@ def create(path: Path) -> tuple[FileIO, Path]:
     raise AssertionError  # numbers do not end
 
 
-def as_lines(header: Header, chunks: Iterable[Chunk]) -> bytes:
+def as_lines(header: RecordingHeader, chunks: Iterable[Chunk]) -> bytes:
     """Return a recording as its file has it."""
     encoder = msgspec.json.Encoder()
     return encoder.encode(header) + b"\n" + encoder.encode_lines(list(chunks))
 
 
-def read(lines: Iterable[bytes]) -> tuple[Header, Iterator[Chunk]]:
+def read(lines: Iterable[bytes]) -> tuple[RecordingHeader, Iterator[Chunk]]:
     """Return what a recording is of, and what happened, line by line as it is asked for.
 
     A last line that is torn is not there. Raises RecordingError, the iterator as well.
@@ -242,15 +242,15 @@ def read(lines: Iterable[bytes]) -> tuple[Header, Iterator[Chunk]]:
     rest = iter(lines)
     first = next(rest, b"")
     try:
-        header = msgspec.json.decode(first, type=Header)
+        header = msgspec.json.decode(first, type=RecordingHeader)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise RecordingError(_stranger(first)) from None
+        raise RecordingError(_rejection_reason(first)) from None
     if header.schema != SCHEMA:
-        raise RecordingError(_of_another(header.schema))
-    return header, _chunks(rest)
+        raise RecordingError(_schema_mismatch(header.schema))
+    return header, _read_chunks(rest)
 
 
-def _chunks(lines: Iterator[bytes]) -> Iterator[Chunk]:
+def _read_chunks(lines: Iterator[bytes]) -> Iterator[Chunk]:
     decoder = msgspec.json.Decoder(Chunk)
     for number, line in enumerate(lines, 2):
         try:
@@ -261,16 +261,16 @@ def _chunks(lines: Iterator[bytes]) -> Iterator[Chunk]:
             raise RecordingError(f"line {number} is no line of a recording: {error}") from None
 
 
-def _stranger(line: bytes) -> str:
+def _rejection_reason(line: bytes) -> str:
     """Say why a first line is none of ours; a header of another version may look different."""
     try:
         schema = msgspec.json.decode(line)["schema"]
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
         schema = None
     if isinstance(schema, int) and schema != SCHEMA:
-        return _of_another(schema)
+        return _schema_mismatch(schema)
     return "it is no recording: the first line does not say so"
 
 
-def _of_another(schema: int) -> str:
+def _schema_mismatch(schema: int) -> str:
     return f"it has schema {schema}, this program reads {SCHEMA}: use the one that wrote it"

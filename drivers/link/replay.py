@@ -26,15 +26,15 @@ from drivers.identity import Welcome
 from drivers.link import frames
 from drivers.link.frames import Command, Reply
 from drivers.link.link import Counters, Link, Timing
-from drivers.link.overheard import Cutter, HostFrame
-from drivers.link.recorded_host import GIVE, Known, sessions_of
+from drivers.link.overheard import BlockSplitter, HostFrame
+from drivers.link.recorded_host import REPEAT_COMMAND, Known, find_sessions
 from drivers.link.recording import Chunk, Way
 from drivers.link.replay_port import Key, ReplayPort, count, host_frames, key_of, named
 from drivers.reader import Reader
 
 TIMING = Timing(resend_ms=(51, 101, 201, 401, 401), silence_ms=550)
 """A little longer than a link's own limits: a recorded host may have been late (provisional)."""
-MOST_FINDINGS = 20
+MAX_FINDINGS = 20
 TOO_LATE = "too late"
 # A host that has heard nothing for so long may close by itself.
 _QUIET_US = 490_000
@@ -56,7 +56,7 @@ class Answer(Struct, frozen=True):
     found: object = None
 
 
-class Replayed(Struct, frozen=True):
+class ReplayResult(Struct, frozen=True):
     """What drivers made of a recording. `ends` says how each opening failed or link was lost."""
 
     board: Board
@@ -68,12 +68,12 @@ class Replayed(Struct, frozen=True):
     findings: tuple[str, ...]
 
 
-async def replay(chunks: Iterable[Chunk], board: Board) -> Replayed:
+async def replay(chunks: Iterable[Chunk], board: Board) -> ReplayResult:
     """Play what was recorded at the line of `board` to its drivers; return what they made of it.
 
     The count `lost` of events that a journal never had is not in a recording: it is 0.
     """
-    player = _Player([chunk for chunk in chunks if chunk.board == board], board)
+    player = _RecordingPlayer([chunk for chunk in chunks if chunk.board == board], board)
     try:
         await player.play()
     finally:
@@ -81,16 +81,16 @@ async def replay(chunks: Iterable[Chunk], board: Board) -> Replayed:
     return player.result()
 
 
-class _Player:
+class _RecordingPlayer:
     """Goes through the recording of one line."""
 
     def __init__(self, chunks: list[Chunk], board: Board) -> None:
         self._chunks, self._board = chunks, board
-        self._sessions = sessions_of(chunks, board)
-        self._drawn = 0
+        self._sessions = find_sessions(chunks, board)
+        self._sessions_begun = 0
         self._port = ReplayPort()
         self._events: list[Event] = []
-        self._answers: list[Answer] = []
+        self._commands: list[Answer] = []
         self._welcomes: list[Welcome] = []
         self._ends: list[str] = []
         self._findings: list[str] = []
@@ -105,20 +105,20 @@ class _Player:
             on_refused=self._refused,
             on_down=lambda error: self._ends.append(type(error).__name__),
         )
-        self._owner = Dealer(self._link) if board == "dealer" else Reader(self._link)
-        self._host, self._heard = Cutter(), Cutter()
+        self._board_object = Dealer(self._link) if board == "dealer" else Reader(self._link)
+        self._host_splitter, self._heard = BlockSplitter(), BlockSplitter()
         self._recorded: Counter[Key] = Counter()
         self._last: Key = (0, 0, 0)
         self._number = 0
         self._acknowledged = (0, 0)
-        self._heard_us = self._spoke_us = self._now_us = 0
+        self._received_us = self._board_sent_us = self._now_us = 0
         self._tasks: list[asyncio.Task[None]] = []
-        self._ways: dict[Way, Callable[[Chunk], Coroutine[Any, Any, None]]] = {
-            "host": self._host_spoke,
-            "board": self._board_spoke,
+        self._chunk_handlers: dict[Way, Callable[[Chunk], Coroutine[Any, Any, None]]] = {
+            "host": self._on_host_bytes,
+            "board": self._on_board_bytes,
             "opened": self._opened,
-            "closed": self._closed,
-            "lost": self._lost,
+            "closed": self._on_closed,
+            "lost": self._on_lost,
         }
 
     async def play(self) -> None:
@@ -129,16 +129,16 @@ class _Player:
             if chunk.way == "full":
                 break
             if chunk.at_us != self._now_us:  # else they came together
-                await _turn()
+                await _run_ready_tasks()
                 await asyncio.sleep(max(0.0, began_s + chunk.at_us / 1_000_000 - loop.time()))
             self._now_us = chunk.at_us
-            await self._ways[chunk.way](chunk)
+            await self._chunk_handlers[chunk.way](chunk)
             # What it waited for is late, and so is all that follows.
             began_s = max(began_s, loop.time() - chunk.at_us / 1_000_000)
-        await _turn()
+        await _run_ready_tasks()
         for key in self._port.counts.keys() - self._recorded.keys():
             if key[0] != wire.BEAT:
-                self._found(f"the host says {named(key)}, which the recording does not have")
+                self._add_finding(f"the host says {named(key)}, which the recording does not have")
 
     async def close(self) -> None:
         """Leave no task and no timer."""
@@ -148,12 +148,12 @@ class _Player:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._link.close()
 
-    def result(self) -> Replayed:
+    def result(self) -> ReplayResult:
         """Return what the drivers made of it."""
-        return Replayed(
+        return ReplayResult(
             self._board,
             tuple(self._events),
-            tuple(self._answers),
+            tuple(self._commands),
             tuple(self._welcomes),
             tuple(self._ends),
             self._link.counters,
@@ -164,15 +164,15 @@ class _Player:
 
     async def _opened(self, chunk: Chunk) -> None:
         if self._port.is_open:
-            self._found("the host opens the port anew; here it is open")
+            self._add_finding("the host opens the port anew; here it is open")
             self._link.close()
         self._heard.begin_anew()
-        self._heard_us = chunk.at_us
+        self._received_us = chunk.at_us
         self._tasks.append(asyncio.ensure_future(self._open()))
-        await _turn()
+        await _run_ready_tasks()
 
     async def _open(self) -> None:
-        known = self._upcoming()
+        known = self._next_recorded()
         taken, kept = {}, {}
         if known is not None and known.boot is not None and known.seen is not None:
             taken, kept = {known.boot: known.seen}, {known.boot: known.kept}
@@ -181,38 +181,38 @@ class _Player:
         except DriverError as error:
             self._ends.append(type(error).__name__)
 
-    async def _board_spoke(self, chunk: Chunk) -> None:
+    async def _on_board_bytes(self, chunk: Chunk) -> None:
         for block in self._heard.cut(chunk.data):
             decoded = None if isinstance(block, str) else frames.decode(block, self._board)
             if decoded is not None and decoded[0] == self._port.session:
-                self._heard_us = chunk.at_us
+                self._received_us = chunk.at_us
                 if isinstance(decoded[1], Reply):
                     self._acknowledged = (decoded[0], decoded[1].number)
-        self._spoke_us = chunk.at_us
+        self._board_sent_us = chunk.at_us
         if not self._port.is_open:
-            self._found("the board speaks to the host; here its port is closed")
+            self._add_finding("the board speaks to the host; here its port is closed")
         self._port.speak(chunk.data)
 
-    async def _host_spoke(self, chunk: Chunk) -> None:
-        for frame in host_frames(self._host, chunk.data):
+    async def _on_host_bytes(self, chunk: Chunk) -> None:
+        for frame in host_frames(self._host_splitter, chunk.data):
             self._number = count(self._recorded, frame, self._number)
             if frame.kind != wire.BEAT:
                 self._last = key_of(frame)
             if frame.kind != wire.HELLO:
                 self._link.kept(frame.kept)
-            await self._say(frame)
+            await self._repeat_frame(frame)
             self._compare(frame)
 
-    async def _lost(self, chunk: Chunk) -> None:
+    async def _on_lost(self, chunk: Chunk) -> None:
         self._port.lose(chunk.data.decode(errors="replace"))
 
-    async def _closed(self, chunk: Chunk) -> None:
+    async def _on_closed(self, chunk: Chunk) -> None:
         """Close the link, unless it does so itself: without an answer, or soon after trouble."""
         kind, session, number = self._last
         beats = self._recorded[wire.BEAT, session, 0]
         unanswered = not beats if kind == wire.HELLO else (session, number) != self._acknowledged
         given_up = unanswered and self._recorded[self._last] >= _FIRST_AND_RESENDS
-        silent = beats > 0 and chunk.at_us - self._heard_us >= _QUIET_US
+        silent = beats > 0 and chunk.at_us - self._received_us >= _QUIET_US
         patient = given_up or silent
         if self._port.is_open and patient:
             await self._port.until(lambda: not self._port.is_open)
@@ -220,30 +220,30 @@ class _Player:
 
     # What its host said.
 
-    async def _say(self, frame: HostFrame) -> None:
+    async def _repeat_frame(self, frame: HostFrame) -> None:
         """See that the link says it: by itself, or because its owner does what that one did."""
         key = key_of(frame)
         copies = self._recorded[key]
         if frame.kind == wire.BEAT or self._port.counts[key] >= copies:
             return
         if frame.kind == wire.STOP:
-            self._owner.stop()
-        elif frame.command is not None and copies == 1 and self._is_over(frame.session):
-            self._answers.append(Answer(frame.command, TOO_LATE))
+            self._board_object.stop()
+        elif frame.command is not None and copies == 1 and self._has_session_ended(frame.session):
+            self._commands.append(Answer(frame.command, TOO_LATE))
             return
         elif frame.command is not None and copies == 1:
-            await _turn()
+            await _run_ready_tasks()
             self._give(frame.command)
-            await _turn()
+            await _run_ready_tasks()
         elif (frame.session, frame.number) != self._acknowledged:
             await self._port.until(lambda: self._port.counts[key] >= copies)
         if not self._port.counts[key]:
-            self._found(f"the recording's host says {named(key)}; here it is not said")
+            self._add_finding(f"the recording's host says {named(key)}; here it is not said")
 
-    def _is_over(self, session: int) -> bool:
+    def _has_session_ended(self, session: int) -> bool:
         """Tell whether the same read that let a waiting command go has ended its session."""
         over = not self._port.is_open or self._port.session != session
-        return over and self._now_us - self._spoke_us < _ONE_READ_US
+        return over and self._now_us - self._board_sent_us < _ONE_READ_US
 
     def _compare(self, frame: HostFrame) -> None:
         """Hold a frame against what the link here would say in its place.
@@ -255,60 +255,69 @@ class _Player:
         if frame.kind == wire.HELLO or not self._port.counts[key]:
             return
         if self._port.commands[key] != frame.command:
-            self._found(f"{named(key)} says {frame.command}; here {self._port.commands[key]}")
+            self._add_finding(f"{named(key)} says {frame.command}; here {self._port.commands[key]}")
         if taken < frame.seen or (later and taken > frame.seen):
-            self._found(f"the recording's host has taken {frame.seen} events; here {taken}")
+            self._add_finding(f"the recording's host has taken {frame.seen} events; here {taken}")
 
     def _give(self, command: Command) -> None:
-        answering = GIVE[type(command)](self._owner, command)
-        place = len(self._answers)
+        answering = REPEAT_COMMAND[type(command)](self._board_object, command)
+        place = len(self._commands)
         if answering is None:
-            self._answers.append(Answer(command, "posted"))
+            self._commands.append(Answer(command, "posted"))
             return
-        self._answers.append(Answer(command, "waiting"))
-        self._tasks.append(asyncio.ensure_future(self._answered(place, command, answering)))
+        self._commands.append(Answer(command, "waiting"))
+        self._tasks.append(asyncio.ensure_future(self._await_reply(place, command, answering)))
 
-    async def _answered(
+    async def _await_reply(
         self, place: int, command: Command, answering: Coroutine[Any, Any, object]
     ) -> None:
         try:
-            self._answers[place] = Answer(command, "done", await answering)
+            self._commands[place] = Answer(command, "done", await answering)
         except Refused as refused:
-            self._answers[place] = Answer(command, f"Refused {refused.result.name}")
+            self._commands[place] = Answer(command, f"Refused {refused.result.name}")
         except DriverError as error:
-            self._answers[place] = Answer(command, type(error).__name__)
+            self._commands[place] = Answer(command, type(error).__name__)
 
     def _refused(self, refused: Refused) -> None:
         """Note the refusal of a command that nobody waits for."""
         posted = Answer(refused.command, "posted")
-        places = [at for at, each in enumerate(self._answers) if each == posted]
+        places = [at for at, each in enumerate(self._commands) if each == posted]
         if places:
             outcome = f"Refused {refused.result.name}"
-            self._answers[places[-1]] = Answer(refused.command, outcome)
+            self._commands[places[-1]] = Answer(refused.command, outcome)
 
     # Sessions.
 
-    def _upcoming(self) -> Known | None:
-        return self._sessions[self._drawn] if self._drawn < len(self._sessions) else None
+    def _next_recorded(self) -> Known | None:
+        return (
+            self._sessions[self._sessions_begun]
+            if self._sessions_begun < len(self._sessions)
+            else None
+        )
 
     def _next_session(self) -> int:
-        upcoming = self._upcoming()
-        self._drawn += 1
+        upcoming = self._next_recorded()
+        self._sessions_begun += 1
         if upcoming is not None:
             return upcoming.session
-        self._found(f"the host opens session {self._drawn}, which the recording does not have")
-        return self._drawn
+        self._add_finding(
+            f"the host opens session {self._sessions_begun}, which the recording does not have"
+        )
+        return self._sessions_begun
 
     def _check(self, welcome: Welcome) -> None:
-        if any(known.refused for known in self._sessions[self._drawn - 1 : self._drawn]):
+        if any(
+            known.refused
+            for known in self._sessions[self._sessions_begun - 1 : self._sessions_begun]
+        ):
             raise LineLost(self._board, "the recording's host refused who answered")
 
-    def _found(self, what: str) -> None:
-        if len(self._findings) < MOST_FINDINGS:
+    def _add_finding(self, what: str) -> None:
+        if len(self._findings) < MAX_FINDINGS:
             self._findings.append(f"{self._now_us / 1_000_000:.6f} {self._board}: {what}")
 
 
-async def _turn() -> None:
+async def _run_ready_tasks() -> None:
     """Let tasks run whose wait has ended."""
     for _ in range(3):
         await asyncio.sleep(0)

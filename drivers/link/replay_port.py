@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from drivers.firmware import wire
 from drivers.link.frames import Command
-from drivers.link.overheard import HOST_NAMES, Cutter, HostFrame, host_frame
+from drivers.link.overheard import HOST_FRAME_NAMES, BlockSplitter, HostFrame, host_frame
 
 PATIENCE_S = 1.0
 """How long the recording waits for a frame that the link says by itself: longer than any wait."""
@@ -24,7 +24,7 @@ class ReplayPort:
         self.commands: dict[Key, Command | None] = {}
         self.session = self._number = 0
         self.wake = asyncio.Event()
-        self._cutter = Cutter()
+        self._splitter = BlockSplitter()
         self._on_bytes: Callable[[bytes], None] | None = None
         self._on_lost: Callable[[str], None] = lambda why: None
 
@@ -39,7 +39,7 @@ class ReplayPort:
 
     def write(self, data: bytes) -> None:
         """Note what is said; see Port.write."""
-        for frame in host_frames(self._cutter, data):
+        for frame in host_frames(self._splitter, data):
             if frame.kind == wire.HELLO:
                 self.session = frame.session
             self._number = count(self.counts, frame, self._number)
@@ -72,7 +72,7 @@ class ReplayPort:
         return what()
 
 
-def host_frames(cutter: Cutter, data: bytes) -> Iterator[HostFrame]:
+def host_frames(cutter: BlockSplitter, data: bytes) -> Iterator[HostFrame]:
     """Yield the frames that a host's bytes complete."""
     for block in cutter.cut(data):
         frame = None if isinstance(block, str) else host_frame(block)
@@ -99,4 +99,4 @@ def count(counts: Counter[Key], frame: HostFrame, last: int) -> int:
 def named(key: Key) -> str:
     """Return a frame's name for people."""
     kind, session, number = key
-    return f"{HOST_NAMES[kind]} {number} in session {session:08x}"
+    return f"{HOST_FRAME_NAMES[kind]} {number} in session {session:08x}"

@@ -13,12 +13,23 @@ from msgspec import Struct
 
 from drivers import dealer, reader
 from drivers.errors import Result, WrongProtocol
-from drivers.events import Back, Board, Code, Doing, Event, JamAt, Motor, Outlet, Source, StoppedBy
+from drivers.events import (
+    Back,
+    Board,
+    BoardActivity,
+    BoardStopReason,
+    Code,
+    Event,
+    JamPlace,
+    Motor,
+    Outlet,
+    Source,
+)
 from drivers.firmware import wire
 from drivers.identity import Welcome
 from drivers.link import frames
-from drivers.link.frames import Alive, BoardFrame, Command, NoSession, Reply
-from drivers.link.overheard import HOST_NAMES, Cutter, HostFrame, host_frame
+from drivers.link.frames import AliveReport, BoardFrame, Command, NoSession, Reply
+from drivers.link.overheard import HOST_FRAME_NAMES, BlockSplitter, HostFrame, host_frame
 from drivers.link.recording import Chunk, Way
 
 SILENT_MS = 250
@@ -27,19 +38,19 @@ SILENT_MS = 250
 HIDDEN = "hidden"
 Value = str | int | bool
 Field = tuple[str, Value]
-_Told = tuple[str, tuple[Field, ...], tuple[str, ...]]
+_FrameParts = tuple[str, tuple[Field, ...], tuple[str, ...]]
 
-_PLACES: dict[Code, type[IntEnum]] = {
+_PLACE_TYPES: dict[Code, type[IntEnum]] = {
     Code.GATE: Outlet,
     Code.LANDED: Outlet,
     Code.STRAY: Outlet,
     Code.POCKET: Outlet,
-    Code.JAM: JamAt,
+    Code.JAM: JamPlace,
     Code.HOPPER_EMPTY: Source,
     Code.STALL: Motor,
-    Code.STOPPED: StoppedBy,
+    Code.STOPPED: BoardStopReason,
 }
-_SETTINGS = {"dealer": wire.DEALER_SETTINGS, "reader": wire.READER_SETTINGS}
+_SETTING_TABLES = {"dealer": wire.DEALER_SETTINGS, "reader": wire.READER_SETTINGS}
 
 
 class Said(Struct, frozen=True, gc=False):
@@ -61,17 +72,17 @@ class Said(Struct, frozen=True, gc=False):
 
 def said(chunks: Iterable[Chunk]) -> Iterator[Said]:
     """Yield what was said on the lines of a table, frame by frame."""
-    lines: dict[Board, _Line] = {}
+    lines: dict[Board, _LineHistory] = {}
     for chunk in chunks:
         if chunk.board not in lines:
-            lines[chunk.board] = _Line(chunk.board)
+            lines[chunk.board] = _LineHistory(chunk.board)
         yield from lines[chunk.board].take(chunk)
 
 
 def line(one: Said, face: Callable[[int], str] | None = None) -> str:
     """Return a line for people; `face` puts a face into words, None: faces stay hidden."""
     sign = {"host": ">", "board": "<"}.get(one.way, "-")
-    shown = (f"{name} {_word(name, value, face)}" for name, value in one.fields)
+    shown = (f"{name} {_value_text(name, value, face)}" for name, value in one.fields)
     marks = "".join(f"  [{mark}]" for mark in one.marks)
     start = f"{one.at_us / 1_000_000:12.6f}  {one.board:6} {sign} {one.name:12}"
     return f"{start} {', '.join(shown)}{marks}".rstrip()
@@ -80,7 +91,8 @@ def line(one: Said, face: Callable[[int], str] | None = None) -> str:
 def row(one: Said, face: Callable[[int], str] | None = None) -> dict[str, Any]:
     """Return it for JSON; `face` puts a face into words, None: faces stay hidden."""
     fields = {
-        name: _word(name, value, face) if name == "face" else value for name, value in one.fields
+        name: _value_text(name, value, face) if name == "face" else value
+        for name, value in one.fields
     }
     return {
         "at_us": one.at_us,
@@ -92,7 +104,7 @@ def row(one: Said, face: Callable[[int], str] | None = None) -> dict[str, Any]:
     }
 
 
-def _word(name: str, value: Value, face: Callable[[int], str] | None) -> str:
+def _value_text(name: str, value: Value, face: Callable[[int], str] | None) -> str:
     if name == "face" and isinstance(value, int):
         if value == wire.UNREADABLE:
             return "unreadable"
@@ -102,52 +114,52 @@ def _word(name: str, value: Value, face: Callable[[int], str] | None) -> str:
     return str(value)
 
 
-class _Line:
+class _LineHistory:
     """What was said so far on the line of one board, to know what comes again."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
-        self._cutters = {"host": Cutter(), "board": Cutter()}
+        self._splitters = {"host": BlockSplitter(), "board": BlockSplitter()}
         self._session = 0
         self._host_last = self._ack_last = (0, 0)
-        self._taken: dict[int, int] = {}
-        self._heard_us: int | None = None
-        self._silence: tuple[str, ...] = ()
+        self._last_events: dict[int, int] = {}
+        self._received_us: int | None = None
+        self._silence_marks: tuple[str, ...] = ()
 
     def take(self, chunk: Chunk) -> Iterator[Said]:
         """Yield what a chunk completes."""
-        if chunk.way not in self._cutters:
-            yield from self._happened(chunk)
+        if chunk.way not in self._splitters:
+            yield from self._port_record(chunk)
             return
         if chunk.way == "board":
             self._note_silence(chunk.at_us)
-        for block in self._cutters[chunk.way].cut(chunk.data):
-            name, fields, marks = self._of_block(chunk.way, block)
+        for block in self._splitters[chunk.way].cut(chunk.data):
+            name, fields, marks = self._decode_block(chunk.way, block)
             if chunk.way == "board":
-                marks, self._silence = (*self._silence, *marks), ()
+                marks, self._silence_marks = (*self._silence_marks, *marks), ()
             yield Said(chunk.at_us, chunk.board, chunk.way, name, fields, marks)
 
-    def _of_block(self, way: Way, block: bytes | str) -> _Told:
+    def _decode_block(self, way: Way, block: bytes | str) -> _FrameParts:
         if isinstance(block, str):
             return block, (), ()
-        return self._of_host(block) if way == "host" else self._of_board(block)
+        return self._decode_host(block) if way == "host" else self._decode_board(block)
 
-    def _happened(self, chunk: Chunk) -> Iterator[Said]:
+    def _port_record(self, chunk: Chunk) -> Iterator[Said]:
         if chunk.way == "opened":  # what a lost line left behind is no beginning of a frame
-            self._cutters["board"].begin_anew()
-        self._heard_us = None
+            self._splitters["board"].begin_anew()
+        self._received_us = None
         why: tuple[Field, ...] = ()
         if chunk.data:
             why = (("why", _printable(chunk.data.decode(errors="replace"))),)
         yield Said(chunk.at_us, chunk.board, chunk.way, chunk.way, why)
 
     def _note_silence(self, at_us: int) -> None:
-        since_us, self._heard_us = self._heard_us, at_us
+        since_us, self._received_us = self._received_us, at_us
         silent_ms = 0 if since_us is None else (at_us - since_us) // 1000
         if silent_ms > SILENT_MS:
-            self._silence = (f"silent for {silent_ms} ms",)
+            self._silence_marks = (f"silent for {silent_ms} ms",)
 
-    def _of_host(self, payload: bytes) -> _Told:
+    def _decode_host(self, payload: bytes) -> _FrameParts:
         frame = host_frame(payload)
         if frame is None:
             return "malformed", (), ()
@@ -157,32 +169,32 @@ class _Line:
             self._session, self._ack_last = frame.session, (0, 0)
         if frame.kind != wire.BEAT:
             self._host_last = (frame.kind, frame.number)
-        return HOST_NAMES[frame.kind], _host_fields(frame, self._board), again
+        return HOST_FRAME_NAMES[frame.kind], _host_fields(frame, self._board), again
 
-    def _of_board(self, payload: bytes) -> _Told:
+    def _decode_board(self, payload: bytes) -> _FrameParts:
         decoded = frames.decode(payload, self._board)
         if decoded is None:
             return "malformed", (), ()
         session, frame = decoded
         strange = ("strange session",) if session != self._session else ()
         if isinstance(frame, Event):
-            mark = () if strange else self._taking(frame)
+            mark = () if strange else self._event_marks(frame)
             return frame.code.name, _event_fields(frame), (*strange, *mark)
-        name, fields = _ANSWERS[type(frame)](frame, self._board)
+        name, fields = _FIELD_READERS[type(frame)](frame, self._board)
         again: tuple[str, ...] = ()
         if isinstance(frame, Reply):
             again = ("again",) if (session, frame.number) == self._ack_last else ()
             self._ack_last = (session, frame.number)
         return name, fields, (*strange, *again)
 
-    def _taking(self, event: Event) -> tuple[str, ...]:
+    def _event_marks(self, event: Event) -> tuple[str, ...]:
         """Return what the number of an event is to a host that has heard the others."""
-        last = self._taken.get(event.boot, event.number - 1)
+        last = self._last_events.get(event.boot, event.number - 1)
         if event.number <= last:
             return ("again",)
         if event.number > last + 1:
             return ("too early",)
-        self._taken[event.boot] = event.number
+        self._last_events[event.boot] = event.number
         return ()
 
 
@@ -191,23 +203,25 @@ def _host_fields(frame: HostFrame, board: Board) -> tuple[Field, ...]:
         return (("session", f"{frame.session:08x}"),)
     number: tuple[Field, ...] = (("number", frame.number),) if frame.number else ()
     acknowledged = (("seen", frame.seen), ("kept", frame.kept))
-    return (*number, *_arguments(frame.command, board), *acknowledged)
+    return (*number, *_command_fields(frame.command, board), *acknowledged)
 
 
-def _arguments(command: Command | None, board: Board) -> tuple[Field, ...]:
+def _command_fields(command: Command | None, board: Board) -> tuple[Field, ...]:
     if command is None:
         return ()
-    return tuple((name, _argument(name, value, board)) for name, value in _items(command))
+    return tuple(
+        (name, _argument_value(name, value, board)) for name, value in _struct_items(command)
+    )
 
 
-def _argument(name: str, value: Any, board: Board) -> Value:
+def _argument_value(name: str, value: Any, board: Board) -> Value:
     if name == "setting":
-        return _SETTINGS[board].get(value, (value,))[0]
-    return _plain(value)
+        return _SETTING_TABLES[board].get(value, (value,))[0]
+    return _plain_value(value)
 
 
 def _event_fields(event: Event) -> tuple[Field, ...]:
-    fields = dict(_items(event))
+    fields = dict(_struct_items(event))
     for left_out in ("board", "code"):
         del fields[left_out]
     if event.code is Code.LID:
@@ -216,36 +230,36 @@ def _event_fields(event: Event) -> tuple[Field, ...]:
         fields["place"] = "there" if event.place else "away"
     elif event.code is Code.POCKET:
         fields["index"] = "occupied" if event.index else "empty"
-    words = _PLACES.get(event.code)
+    words = _PLACE_TYPES.get(event.code)
     if words is not None:
         fields["place"] = words(event.place) if event.place in list(words) else event.place
     elif event.code not in (Code.LID, Code.ENGINE, Code.DRIVE):
         del fields["place"]
-    return tuple((name, _plain(value)) for name, value in fields.items())
+    return tuple((name, _plain_value(value)) for name, value in fields.items())
 
 
-def _welcome(welcome: Welcome, board: Board) -> tuple[str, tuple[Field, ...]]:
-    return "WELCOME", tuple((name, _plain(value)) for name, value in _items(welcome))
+def _welcome_fields(welcome: Welcome, board: Board) -> tuple[str, tuple[Field, ...]]:
+    return "WELCOME", tuple((name, _plain_value(value)) for name, value in _struct_items(welcome))
 
 
-def _alive(alive: Alive, board: Board) -> tuple[str, tuple[Field, ...]]:
-    doing = Doing(alive.doing) if alive.doing in list(Doing) else alive.doing
-    return "ALIVE", (("boot", alive.boot), ("events", alive.events), ("doing", _plain(doing)))
+def _alive_fields(alive: AliveReport, board: Board) -> tuple[str, tuple[Field, ...]]:
+    doing = BoardActivity(alive.doing) if alive.doing in list(BoardActivity) else alive.doing
+    return "ALIVE", (("boot", alive.boot), ("events", alive.events), ("doing", _plain_value(doing)))
 
 
-def _no_session(refusal: NoSession, board: Board) -> tuple[str, tuple[Field, ...]]:
+def _no_session_fields(refusal: NoSession, board: Board) -> tuple[str, tuple[Field, ...]]:
     return "NO_SESSION", (("boot", refusal.boot), ("has", f"{refusal.has:08x}"))
 
 
-def _ack(reply: Reply, board: Board) -> tuple[str, tuple[Field, ...]]:
-    fields: tuple[Field, ...] = (("number", reply.number), ("result", _plain(reply.result)))
+def _reply_fields(reply: Reply, board: Board) -> tuple[str, tuple[Field, ...]]:
+    fields: tuple[Field, ...] = (("number", reply.number), ("result", _plain_value(reply.result)))
     if not reply.body:
         return "ACK", fields
     try:
-        status = _STATUS_FROM[board](reply.body)
+        status = _STATUS_DECODERS[board](reply.body)
     except WrongProtocol:
         return "ACK", (*fields, ("body", reply.body.hex()))
-    return "ACK", (*fields, *((name, _plain(value)) for name, value in _items(status)))
+    return "ACK", (*fields, *((name, _plain_value(value)) for name, value in _struct_items(status)))
 
 
 def _printable(text: str) -> str:
@@ -254,11 +268,11 @@ def _printable(text: str) -> str:
     return "".join(signs)
 
 
-def _items(of: Struct) -> Iterator[tuple[str, Any]]:
+def _struct_items(of: Struct) -> Iterator[tuple[str, Any]]:
     return ((name, getattr(of, name)) for name in of.__struct_fields__)
 
 
-def _plain(value: Any) -> Value:
+def _plain_value(value: Any) -> Value:
     """Return a value of a frame as a word, a number or a truth."""
     if isinstance(value, IntEnum):
         return value.name if isinstance(value, Outlet | Result | Back) else value.name.lower()
@@ -270,13 +284,13 @@ def _plain(value: Any) -> Value:
     return known
 
 
-_STATUS_FROM: dict[Board, Callable[[bytes], dealer.Status | reader.Status]] = {
+_STATUS_DECODERS: dict[Board, Callable[[bytes], dealer.Status | reader.Status]] = {
     "dealer": dealer.status_from,
     "reader": reader.status_from,
 }
-_ANSWERS: dict[type[BoardFrame], Callable[[Any, Board], tuple[str, tuple[Field, ...]]]] = {
-    Welcome: _welcome,
-    Alive: _alive,
-    Reply: _ack,
-    NoSession: _no_session,
+_FIELD_READERS: dict[type[BoardFrame], Callable[[Any, Board], tuple[str, tuple[Field, ...]]]] = {
+    Welcome: _welcome_fields,
+    AliveReport: _alive_fields,
+    Reply: _reply_fields,
+    NoSession: _no_session_fields,
 }

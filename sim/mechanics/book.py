@@ -5,14 +5,14 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from sim.mechanics.cards import PhysicalCard
-from sim.mechanics.faults import Fault, Struck, check
+from sim.mechanics.faults import Fault, FaultStrike, check
 from sim.mechanics.tally import Tally
 
-Where = tuple[tuple[str, object], ...]
+FieldValues = tuple[tuple[str, object], ...]
 """The values that fields of a fault must have, in the order in which they were asked for."""
 
 
-class _Shelf:
+class _FaultQueue:
     """The faults of one name: those with a seeded rate, and the others in order.
 
     One draw decides for all rates together, so that many of them cost no more than one; at
@@ -22,7 +22,7 @@ class _Shelf:
     def __init__(self) -> None:
         self.others: list[Fault] = []
         self.rated: list[Fault] = []
-        self._sums: dict[Where, tuple[tuple[Fault, ...], tuple[float, ...]]] = {}
+        self._sums: dict[FieldValues, tuple[tuple[Fault, ...], tuple[float, ...]]] = {}
 
     def add(self, fault: Fault) -> None:
         by_rate = bool(fault.rate) and fault.at is None
@@ -36,11 +36,11 @@ class _Shelf:
                 break
         self._sums.clear()
 
-    def draw(self, where: Where, rng: random.Random, chances: int) -> Fault | None:
+    def draw(self, where: FieldValues, rng: random.Random, chances: int) -> Fault | None:
         """Return which of those with a rate strikes now, if one does, of so many chances."""
         known = self._sums.get(where)
         if known is None:
-            fitting = tuple(fault for fault in self.rated if _fits(fault, where))
+            fitting = tuple(fault for fault in self.rated if _matches_fields(fault, where))
             known = fitting, tuple(accumulate(fault.rate for fault in fitting))
             self._sums[where] = known
         faults, sums = known
@@ -52,7 +52,7 @@ class _Shelf:
         return next(fault for fault, upto in zip(faults, sums, strict=True) if drawn < upto)
 
 
-class FaultBook:
+class FaultSchedule:
     """What is to go wrong, by the names of sim/faults.toml, and what has.
 
     The order of asking is the order of what happens in the machine, so that a seeded rate
@@ -66,16 +66,16 @@ class FaultBook:
         tally: Tally | None = None,
         now_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        self.struck: list[Struck] = []
-        self.told: Callable[[Struck], None] = lambda struck: None
+        self.struck: list[FaultStrike] = []
+        self.told: Callable[[FaultStrike], None] = lambda struck: None
         self._rng = rng
         self._tally = tally or Tally()
         self._now_s = now_s
-        self._open: dict[str, _Shelf] = {}
+        self._open: dict[str, _FaultQueue] = {}
 
     def add(self, fault: Fault) -> None:
         """Let `fault` strike when its time comes; raises FaultError if it is not on the menu."""
-        self._open.setdefault(check(fault).name, _Shelf()).add(fault)
+        self._open.setdefault(check(fault).name, _FaultQueue()).add(fault)
 
     def drop(self, fault: Fault) -> None:
         """Forget one fault, unless it has struck already."""
@@ -117,25 +117,25 @@ class FaultBook:
             return None
         return self._strike(shelf, number, card, chances, tuple(where.items()))
 
-    def strike_at(self, name: str, where: Where) -> Fault | None:
+    def strike_fields(self, name: str, where: FieldValues) -> Fault | None:
         """Strike as `strike` does, for those who ask for the same fields again and again."""
         shelf = self._open.get(name)
         return None if shelf is None else self._strike(shelf, None, None, 1, where)
 
     def _strike(
         self,
-        shelf: _Shelf,
+        shelf: _FaultQueue,
         number: int | None,
         card: PhysicalCard | None,
         chances: int,
-        where: Where,
+        where: FieldValues,
     ) -> Fault | None:
         if number is None:
             number = self._tally.arrived
-        fault = _first(shelf.others, number, card, where) if shelf.others else None
+        fault = _first_due(shelf.others, number, card, where) if shelf.others else None
         if fault is None:
             fault = shelf.draw(where, self._rng, chances)
-            if fault is None or not _meets(fault, card):
+            if fault is None or not _matches_card(fault, card):
                 return None
         if not (fault.repeat or fault.rate):
             self.drop(fault)
@@ -144,25 +144,25 @@ class FaultBook:
 
     def note(self, fault: Fault, number: int) -> None:
         """Write down that `fault` strikes now, as card `number` comes."""
-        struck = Struck(fault, number, self._now_s())
+        struck = FaultStrike(fault, number, self._now_s())
         self.struck.append(struck)
         self.told(struck)
 
 
-def _first(
-    faults: list[Fault], number: int, card: PhysicalCard | None, where: Where
+def _first_due(
+    faults: list[Fault], number: int, card: PhysicalCard | None, where: FieldValues
 ) -> Fault | None:
     """Return the first of these that is due at card `number`, and strikes it."""
     for fault in faults:
         due = fault.at is None or fault.at == number
-        if due and _meets(fault, card) and _fits(fault, where):
+        if due and _matches_card(fault, card) and _matches_fields(fault, where):
             return fault
     return None
 
 
-def _fits(fault: Fault, where: Where) -> bool:
+def _matches_fields(fault: Fault, where: FieldValues) -> bool:
     return all(getattr(fault, field) == value for field, value in where)
 
 
-def _meets(fault: Fault, card: PhysicalCard | None) -> bool:
+def _matches_card(fault: Fault, card: PhysicalCard | None) -> bool:
     return card is None or fault.face is None or fault.face == card.face

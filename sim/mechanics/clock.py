@@ -89,9 +89,9 @@ class Clock:
 
     def _arm(self, pending: Pending, delay_ms: float) -> None:
         at_s = self._loop.time() + delay_ms / 1000 / self._speed
-        pending.handle = self._loop.call_at(at_s, self._happen, pending)
+        pending.handle = self._loop.call_at(at_s, self._fire, pending)
 
-    def _happen(self, pending: Pending) -> None:
+    def _fire(self, pending: Pending) -> None:
         self._pending.discard(pending)
         pending.handle = None
         pending.callback()

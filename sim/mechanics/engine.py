@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 
 from drivers.firmware.wire import BACK_FOREIGN, FACES, UNREADABLE
-from sim.mechanics.book import FaultBook
+from sim.mechanics.book import FaultSchedule
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.clock import Clock, Pending
 from sim.mechanics.faults import Fault
@@ -33,35 +33,37 @@ class Engine:
         self,
         clock: Clock,
         window: Window,
-        book: FaultBook,
+        book: FaultSchedule,
         rng: random.Random,
         read_ms: float,
         answer: Callable[[Answer], None],
     ) -> None:
         self._clock = clock
         self._window = window
-        self._book = book
+        self._schedule = book
         self._rng = rng
         self._read_ms = read_ms
-        self._answer = answer
-        self._busy: Pending | None = None
+        self._on_answer = answer
+        self._pending_reading: Pending | None = None
         self._spoiled: list[Fault] = []
 
     def meet(self, card: PhysicalCard, number: int) -> None:
         """Take notice that arrival `number` stands in the window: what spoils its looks?"""
-        struck = (self._book.strike(name, number, card=card) for name in LOOKS)
+        struck = (self._schedule.strike(name, number, card=card) for name in LOOKS)
         self._spoiled = [fault for fault in struck if fault for _ in range(fault.times)]
 
     def shoot(self, shot: int) -> None:
         """Look at the window for shot number `shot`; breaks off a look that still goes on."""
-        if self._busy is not None:
-            self._busy.cancel()
-            self._busy = None
-        seen = self._look()
+        if self._pending_reading is not None:
+            self._pending_reading.cancel()
+            self._pending_reading = None
+        seen = self._read_window()
         if seen is not None:
-            self._busy = self._clock.after(self._read_ms, lambda: self._done(seen, shot))
+            self._pending_reading = self._clock.after(
+                self._read_ms, lambda: self._finish_reading(seen, shot)
+            )
 
-    def _look(self) -> Look | None:
+    def _read_window(self) -> Look | None:
         if not self._window.cards:
             return NOTHING
         card = self._window.cards[0]
@@ -76,6 +78,6 @@ class Engine:
         wrong = (card.face + 1 + self._rng.randrange(FACES - 1)) % FACES
         return wrong, card.back, up, spoiled.confidence
 
-    def _done(self, seen: Look, shot: int) -> None:
-        self._busy = None
-        self._answer((*seen, shot))
+    def _finish_reading(self, seen: Look, shot: int) -> None:
+        self._pending_reading = None
+        self._on_answer((*seen, shot))

@@ -25,18 +25,18 @@ LACKS = "this simulator has no"
 """In the line of each FaultError of a fault that this simulator has no part for."""
 
 
-Strikes = Literal["card", "set", "now", "line", "board", "host"]
+FaultTarget = Literal["card", "set", "now", "line", "board", "host"]
 """What a fault strikes: sim/faults.toml says what each of these means."""
 
 Bound = bool | int | float | str | tuple[str, ...]
 """What a field of a fault may be at most, or one of."""
 
 
-Codes = tuple[str, ...]
+FaultCodes = tuple[str, ...]
 """Names of controller/faults.toml."""
 
 
-class MenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FaultMenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One fault of the menu: what it is, what it strikes, and the fields it takes.
 
     `blame`: the codes of controller/faults.toml that are right words for it, or a table of
@@ -46,9 +46,9 @@ class MenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     what: str
-    strikes: Strikes
+    strikes: FaultTarget
     takes: tuple[str, ...]
-    blame: Codes | dict[str, str | Codes] = ()
+    blame: FaultCodes | dict[str, str | FaultCodes] = ()
     blame_as: str | None = None
     mild: dict[str, Bound] | None = None
 
@@ -82,21 +82,21 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     by_s: float = 3600.0
 
 
-class Together(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FaultCombination(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Faults that strike within one deal, all of them; `rate`: the chance of each filling."""
 
     rate: float
     faults: tuple[Fault, ...]
 
 
-class Wear(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class WearLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How worn a machine is: faults that come at a rate, and such as come together."""
 
     rates: tuple[Fault, ...] = ()
-    together: tuple[Together, ...] = ()
+    together: tuple[FaultCombination, ...] = ()
 
 
-class Struck(msgspec.Struct, frozen=True):
+class FaultStrike(msgspec.Struct, frozen=True):
     """A fault that struck: at card `number` of the filling, at the loop's time `at_s`."""
 
     fault: Fault
@@ -104,15 +104,15 @@ class Struck(msgspec.Struct, frozen=True):
     at_s: float
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    fault: dict[str, MenuEntry]
-    wear: dict[str, Wear]
+class _FaultFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    fault: dict[str, FaultMenuEntry]
+    wear: dict[str, WearLevel]
 
 
 @functools.cache
-def _file() -> _File:
+def _read_fault_file() -> _FaultFile:
     text = resources.files("sim").joinpath("faults.toml").read_text(encoding="utf-8")
-    file = msgspec.convert(tomllib.loads(text), _File)
+    file = msgspec.convert(tomllib.loads(text), _FaultFile)
     entries = {
         name: entry
         if entry.blame_as is None
@@ -122,9 +122,9 @@ def _file() -> _File:
     return msgspec.structs.replace(file, fault=entries)
 
 
-def menu() -> dict[str, MenuEntry]:
+def menu() -> dict[str, FaultMenuEntry]:
     """Return the whole menu, by the fault's name."""
-    return _file().fault
+    return _read_fault_file().fault
 
 
 def blame(fault: Fault) -> tuple[str, ...]:
@@ -152,27 +152,29 @@ def _within(value: Any, bound: Bound) -> bool:
     return value is not None and value <= bound
 
 
-def wear(level: str) -> Wear:
+def wear(level: str) -> WearLevel:
     """Return a wear level: `ideal`, `worn`, `hostile`. Raises FaultError for another."""
-    levels = _file().wear
+    levels = _read_fault_file().wear
     if level not in levels:
         raise FaultError(f"wear is one of {', '.join(levels)}, not {level!r}")
     return levels[level]
 
 
-def load_wear(path: Path) -> Wear:
+def load_wear(path: Path) -> WearLevel:
     """Return a wear level of one's own: a TOML file with `rates` and `together`.
 
     Raises FaultError, one line, for a file that cannot be read or a fault that is not on the
     menu.
     """
     try:
-        return check_wear(msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Wear))
+        return check_wear(
+            msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), WearLevel)
+        )
     except (OSError, ValueError, RecursionError) as error:
         raise FaultError(f"{path}: {error}") from error
 
 
-def check_wear(level: Wear) -> Wear:
+def check_wear(level: WearLevel) -> WearLevel:
     """Return `level` if all its faults are on the menu and have a rate; raises FaultError."""
     for fault in level.rates:
         if not check(fault).rate:
@@ -194,12 +196,12 @@ def check(fault: Fault) -> Fault:
     for field in msgspec.structs.fields(Fault):
         given = getattr(fault, field.name) != field.default
         if given and field.name not in ("name", "at", "rate", "repeat", *entry.takes):
-            raise FaultError(f"{fault.name} takes {_taken(entry)}, not {field.name}")
+            raise FaultError(f"{fault.name} takes {_allowed_fields(entry)}, not {field.name}")
     _check_bounds(fault)
     return fault
 
 
-def _taken(entry: MenuEntry) -> str:
+def _allowed_fields(entry: FaultMenuEntry) -> str:
     return ", ".join(("at", "rate", "repeat", *entry.takes))
 
 
@@ -225,7 +227,7 @@ def _check_bounds(fault: Fault) -> None:
             raise FaultError(f"{fault.name}: {field} is {expected}, not {getattr(fault, field)!r}")
 
 
-def fault_of(fields: Mapping[str, object], *, strict: bool = True) -> Fault:
+def fault_from_fields(fields: Mapping[str, object], *, strict: bool = True) -> Fault:
     """Return the fault that has these fields, `name` among them; raises FaultError.
 
     Not `strict`: values are words, as on a command line.
@@ -237,7 +239,7 @@ def fault_of(fields: Mapping[str, object], *, strict: bool = True) -> Fault:
     given: dict[str, Any] = {}
     for key, value in fields.items():
         if key not in _FIELDS:
-            raise FaultError(f"{name} takes {_taken(entry)}, not {key}")
+            raise FaultError(f"{name} takes {_allowed_fields(entry)}, not {key}")
         kind, words = _FIELDS[key]
         try:
             given[key] = msgspec.convert(value, kind, strict=strict)
@@ -267,4 +269,4 @@ def parse_fault(text: str) -> Fault:
         if not equals:
             raise FaultError(f"{text!r}: a field is written field=value, not {pair!r}")
         fields[key.strip()] = value.strip()
-    return fault_of(fields, strict=False)
+    return fault_from_fields(fields, strict=False)

@@ -4,10 +4,10 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from sim.mechanics.book import FaultBook
+from sim.mechanics.book import FaultSchedule
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.clock import Clock
-from sim.mechanics.jam import Jam
+from sim.mechanics.jam import CardJam
 from sim.mechanics.settings import Settings
 from sim.mechanics.tally import Tally
 from sim.mechanics.travel import Travel
@@ -36,7 +36,7 @@ class Feeder:
         clock: Clock,
         settings: Settings,
         rng: random.Random,
-        book: FaultBook,
+        book: FaultSchedule,
         tally: Tally,
         sense: Callable[[], None],
     ) -> None:
@@ -47,17 +47,17 @@ class Feeder:
         self._clock = clock
         self._settings = settings
         self._rng = rng
-        self._book = book
+        self._schedule = book
         self._tally = tally
         self._sense = sense
         self._travel = Travel(clock)
-        self._length = 0.0
-        self._jam: Jam | None = None
-        self._jam_ahead: Jam | None = None
+        self._travel_ms = 0.0
+        self._jam: CardJam | None = None
+        self._jam_ahead: CardJam | None = None
         self._clutch_spent = False
         self._drive: int | None = None
-        self._slips = 0
-        self._asked_to_slip = (0, 0)
+        self._slips_left = 0
+        self._slip_checked_for = (0, 0)
 
     @property
     def occupied(self) -> bool:
@@ -85,64 +85,64 @@ class Feeder:
         cards, self.path = self.path, ()
         self._travel.put(0.0)
         self._jam = self._jam_ahead = None
-        self._slips = 0
+        self._slips_left = 0
         return cards
 
     def leave(self, cards: Cards) -> None:
         """Let `cards` stick in the throat, out of a hand: the next start draws them on."""
         self.path = cards
-        self._length = self._settings.feed_ms
-        self._travel.put(self._length * JAM_AT)
+        self._travel_ms = self._settings.feed_ms
+        self._travel.put(self._travel_ms * JAM_AT)
         self._sense()
 
     def _forward(self) -> None:
         if self._jam is not None:
             return
         if not self.path:
-            if not self._stack or self._slip():
+            if not self._stack or self._is_slipping():
                 return
-            self._pick()
+            self._pick_card()
         if self._jam_ahead is not None:
-            self._travel.go(self._length * JAM_AT, self._stick)
+            self._travel.go(self._travel_ms * JAM_AT, self._jam_card)
         else:
-            self._travel.go(self._length, self._arrive)
+            self._travel.go(self._travel_ms, self._arrive)
 
-    def _slip(self) -> bool:
+    def _is_slipping(self) -> bool:
         """Whether the rollers slip at this start; asked once a card."""
         asked = (self._tally.filling, self._tally.arrived + 1)
-        if asked != self._asked_to_slip:
-            self._asked_to_slip = asked
-            slippery = self._book.strike("no_feed", asked[1])
-            self._slips = slippery.times if slippery else 0
-        self._slips -= 1
-        return self._slips >= 0
+        if asked != self._slip_checked_for:
+            self._slip_checked_for = asked
+            slippery = self._schedule.strike("no_feed", asked[1])
+            self._slips_left = slippery.times if slippery else 0
+        self._slips_left -= 1
+        return self._slips_left >= 0
 
-    def _pick(self) -> None:
+    def _pick_card(self) -> None:
         number = self._tally.arrived + 1
         if self._tally.first_feed_s is None:
             self._tally.first_feed_s = self._clock.now_s()
         card = self._stack.pop()
-        if self._book.strike("face_up", number, card=card):
+        if self._schedule.strike("face_up", number, card=card):
             card = replace(card, face_up=True)
         self.path = (card,)
-        if self._stack and self._book.strike("double_feed", number, card=card):
+        if self._stack and self._schedule.strike("double_feed", number, card=card):
             self.path = (card, self._stack.pop())
-        jam = self._book.strike("jam", number, card=card, place=self.name)
-        self._jam_ahead = Jam(jam.clears_after) if jam else None
+        jam = self._schedule.strike("jam", number, card=card, place=self.name)
+        self._jam_ahead = CardJam(jam.clears_after) if jam else None
         settings = self._settings
         spread = self._rng.uniform(-settings.feed_spread_ms, settings.feed_spread_ms)
-        self._length = max(1.0, settings.feed_ms + spread)
-        self._tally.feeding_ms += self._length
+        self._travel_ms = max(1.0, settings.feed_ms + spread)
+        self._tally.feeding_ms += self._travel_ms
         self._travel.put(0.0)
         self._sense()
 
-    def _stick(self) -> None:
+    def _jam_card(self) -> None:
         self._jam, self._jam_ahead = self._jam_ahead, None
 
     def _arrive(self) -> None:
         if self._window.occupied:
             # It runs into the card that stands there: only a hand parts the two.
-            self._jam = Jam(None)
+            self._jam = CardJam(None)
             self._window.wedge()
             return
         cards, self.path = self.path, ()
@@ -156,12 +156,12 @@ class Feeder:
         if not self.path:
             return
         if self._jam is not None:
-            if not self._jam.frees():
+            if not self._jam.try_to_free():
                 return
             self._jam = None
-        self._travel.go(0.0, self._back_on_stack)
+        self._travel.go(0.0, self._return_to_stack)
 
-    def _back_on_stack(self) -> None:
+    def _return_to_stack(self) -> None:
         self._stack.extend(reversed(self.path))
         self.path = ()
         self._jam_ahead = None

@@ -19,32 +19,32 @@ class Gate:
         self._step_ms = gate_ms * (1 - SETTLE) / (OUTLETS - 1)
         self._clock = clock
         self._travel = Travel(clock)
-        self._stands: int | None = 0
+        self._position: int | None = 0
         self.on_move: Callable[[], None] = lambda: None
 
     @property
     def position(self) -> int | None:
         """The outlet it stands at; None between two."""
-        return self._stands
+        return self._position
 
     def drive(self, target: int | None) -> None:
         """Move to an outlet; None stops it wherever it is."""
         self._travel.halt()
         if target is None or not 0 <= target < OUTLETS:
             return
-        if self._stands == target:
+        if self._position == target:
             return
-        if self._stands is not None:
-            self._leave(self._stands, target)
+        if self._position is not None:
+            self._leave(self._position, target)
         self._travel.go(target * self._step_ms, lambda: self._arrive(target))
 
     def _leave(self, stood: int, target: int) -> None:
         way = stood * self._step_ms
         self._travel.put(way - self._settle_ms if target > stood else way + self._settle_ms)
-        self._stands = None
+        self._position = None
         self._sensors.put("gate_at", MOVING)
         self.on_move()
 
     def _arrive(self, target: int) -> None:
-        self._stands = target
+        self._position = target
         self._sensors.put("gate_at", target)

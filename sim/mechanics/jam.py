@@ -1,13 +1,13 @@
 """A card that sticks."""
 
 
-class Jam:
+class CardJam:
     """Holds a card where it is; `tries` tries free it, None: only a person's hand."""
 
     def __init__(self, tries: int | None) -> None:
         self._tries = tries
 
-    def frees(self) -> bool:
+    def try_to_free(self) -> bool:
         """Try once; return whether the card is free now."""
         if self._tries is None:
             return False

@@ -11,86 +11,86 @@ from sim.mechanics.pockets import TRAY
 if TYPE_CHECKING:
     from sim.mechanics.world import World
 
-LEAVES = ("left_in_pocket", "left_in_path")
+LEFT_CARD_FAULTS = ("left_in_pocket", "left_in_path")
 """The faults of this kind, in the order in which they are asked for."""
 
 
-def _in_feeder(world: "World", pocket: int, cards: Cards) -> None:
+def _put_in_feeder(world: "World", pocket: int, cards: Cards) -> None:
     world.feeders[HOPPER].leave(cards)
 
 
-def _in_tray(world: "World", pocket: int, cards: Cards) -> None:
+def _put_in_tray(world: "World", pocket: int, cards: Cards) -> None:
     world.pockets.put(TRAY, cards)
 
 
-def _in_window(world: "World", pocket: int, cards: Cards) -> None:
+def _put_in_window(world: "World", pocket: int, cards: Cards) -> None:
     world.window.leave(cards, in_gate=False)
 
 
-def _in_gate(world: "World", pocket: int, cards: Cards) -> None:
+def _put_in_gate(world: "World", pocket: int, cards: Cards) -> None:
     world.window.leave(cards, in_gate=True)
 
 
-def _in_chute(world: "World", pocket: int, cards: Cards) -> None:
+def _put_in_chute(world: "World", pocket: int, cards: Cards) -> None:
     world.pockets.leave(pocket, cards)
 
 
-def _in_shuffler(world: "World", pocket: int, cards: Cards) -> None:
+def _put_in_shuffler(world: "World", pocket: int, cards: Cards) -> None:
     world.shuffler.leave(cards)
 
 
-def _on_floor(world: "World", pocket: int, cards: Cards) -> None:
+def _put_on_floor(world: "World", pocket: int, cards: Cards) -> None:
     world.pockets.floor.extend(cards)
 
 
-def _in_pocket(world: "World", pocket: int, cards: Cards) -> None:
+def _put_in_pocket(world: "World", pocket: int, cards: Cards) -> None:
     world.pockets.put(pocket, cards)
 
 
-_Leave = Callable[["World", int, Cards], None]
-_Lies = Callable[["World", int], Sequence[PhysicalCard]]
+_PutCards = Callable[["World", int, Cards], None]
+_CardsThere = Callable[["World", int], Sequence[PhysicalCard]]
 
 
-def _lie_in_feeder(world: "World", pocket: int) -> Cards:
+def _cards_in_feeder(world: "World", pocket: int) -> Cards:
     return world.feeders[HOPPER].path
 
 
-def _lie_in_tray(world: "World", pocket: int) -> Sequence[PhysicalCard]:
+def _cards_in_tray(world: "World", pocket: int) -> Sequence[PhysicalCard]:
     return (*world.pockets.stacks[TRAY], *world.feeders[FROM_TRAY].path)
 
 
-def _lie_in_window(world: "World", pocket: int) -> Cards:
+def _cards_in_window(world: "World", pocket: int) -> Cards:
     return world.window.cards
 
 
-def _lie_in_chute(world: "World", pocket: int) -> Cards:
+def _cards_in_chute(world: "World", pocket: int) -> Cards:
     return world.pockets.stuck[pocket]
 
 
-def _lie_in_shuffler(world: "World", pocket: int) -> Cards:
+def _cards_in_shuffler(world: "World", pocket: int) -> Cards:
     return world.shuffler.cards
 
 
-def _lie_on_floor(world: "World", pocket: int) -> Sequence[PhysicalCard]:
+def _cards_on_floor(world: "World", pocket: int) -> Sequence[PhysicalCard]:
     return world.pockets.floor
 
 
-def _lie_in_pocket(world: "World", pocket: int) -> Sequence[PhysicalCard]:
+def _cards_in_pocket(world: "World", pocket: int) -> Sequence[PhysicalCard]:
     return world.pockets.stacks[pocket]
 
 
 # Where a card is left, how, and what lies there afterwards.
-_PLACES: dict[str, tuple[_Leave, _Lies]] = {
-    "feeder": (_in_feeder, _lie_in_feeder),
-    "tray_feeder": (_in_tray, _lie_in_tray),
-    "window": (_in_window, _lie_in_window),
-    "gate": (_in_gate, _lie_in_window),
-    "landing": (_in_chute, _lie_in_chute),
-    "shuffler": (_in_shuffler, _lie_in_shuffler),
-    "lift": (_on_floor, _lie_on_floor),
+_PLACES: dict[str, tuple[_PutCards, _CardsThere]] = {
+    "feeder": (_put_in_feeder, _cards_in_feeder),
+    "tray_feeder": (_put_in_tray, _cards_in_tray),
+    "window": (_put_in_window, _cards_in_window),
+    "gate": (_put_in_gate, _cards_in_window),
+    "landing": (_put_in_chute, _cards_in_chute),
+    "shuffler": (_put_in_shuffler, _cards_in_shuffler),
+    "lift": (_put_on_floor, _cards_on_floor),
 }
 # In these is room for one card, or one set, at a time.
-_NARROW = ("feeder", "window", "gate", "shuffler")
+_SINGLE_PLACES = ("feeder", "window", "gate", "shuffler")
 
 
 def leave(world: "World", fault: Fault, cards: Cards) -> Cards:
@@ -101,8 +101,8 @@ def leave(world: "World", fault: Fault, cards: Cards) -> Cards:
     """
     put, lies = _PLACES[fault.place]
     if fault.name == "left_in_pocket":
-        put, lies = _in_pocket, _lie_in_pocket
-    elif fault.place in _NARROW and lies(world, fault.pocket):
+        put, lies = _put_in_pocket, _cards_in_pocket
+    elif fault.place in _SINGLE_PLACES and lies(world, fault.pocket):
         return cards
     *others, left = cards
     put(world, fault.pocket, (left,))

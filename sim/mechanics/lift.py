@@ -21,21 +21,21 @@ class Lift:
     @property
     def down(self) -> bool:
         """Whether it stands at the bottom, the pockets below their chutes."""
-        return self._stands(LIFT_DOWN)
+        return self._is_at(LIFT_DOWN)
 
     @property
     def up(self) -> bool:
         """Whether it stands at the top, the pockets open to the players."""
-        return self._stands(LIFT_UP)
+        return self._is_at(LIFT_UP)
 
     def drive(self, value: int | None) -> None:
         """Go up (LIFT_UP) or down (LIFT_DOWN); anything else, or None: stay."""
         self._travel.halt()
-        if value in self._ends and not self._stands(value):
+        if value in self._ends and not self._is_at(value):
             self._travel.go(self._ends[value], self._sense)
         self._sense()
 
-    def _stands(self, end: int) -> bool:
+    def _is_at(self, end: int) -> bool:
         return not self._travel.moving and self._travel.position == self._ends[end]
 
     def _sense(self) -> None:

@@ -18,7 +18,7 @@ class Motor:
         self._drive = drive
         self._rest = rest
         self._asked: int | None = None
-        self._powered = True
+        self._has_power = True
         self.stalled = False
         self._starts_left: int | None = None
 
@@ -33,8 +33,8 @@ class Motor:
 
     def power(self, on: bool) -> None:
         """Cut the power or give it back; the board's value acts again when it is back."""
-        if on != self._powered:
-            self._powered = on
+        if on != self._has_power:
+            self._has_power = on
             self._apply()
 
     def stall(self, clears_after: int | None) -> None:
@@ -55,4 +55,4 @@ class Motor:
             self.stalled = self._starts_left >= 0
 
     def _apply(self) -> None:
-        self._drive(self._asked if self._powered and not self.stalled else None)
+        self._drive(self._asked if self._has_power and not self.stalled else None)

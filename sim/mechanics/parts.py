@@ -9,57 +9,57 @@ from sim.mechanics.faults import Fault, menu
 if TYPE_CHECKING:
     from sim.mechanics.world import World
 
-ON_BYTES = frozenset({"bytes_dropped", "bytes_corrupted", "bytes_repeated", "bytes_delayed"})
+BYTE_FAULTS = frozenset({"bytes_dropped", "bytes_corrupted", "bytes_repeated", "bytes_delayed"})
 """Faults of a line that sim/noise.py carries out, write by write."""
 
-_OUTSIDE = ("line", "board", "host")
+_OUTSIDE_TARGETS = ("line", "board", "host")
 
 
-def _shut_after(shut: Callable[[], None], world: "World", fault: Fault) -> None:
+def _undo_after(shut: Callable[[], None], world: "World", fault: Fault) -> None:
     if fault.for_ms is not None:
         world.clock.after(fault.for_ms, shut)
 
 
 def _open_lid(world: "World", fault: Fault) -> None:
     world.set_lid(True)
-    _shut_after(partial(world.set_lid, False), world, fault)
+    _undo_after(partial(world.set_lid, False), world, fault)
 
 
 def _press_estop(world: "World", fault: Fault) -> None:
     world.set_estop(True)
-    _shut_after(partial(world.set_estop, False), world, fault)
+    _undo_after(partial(world.set_estop, False), world, fault)
 
 
 def _stall(world: "World", fault: Fault) -> None:
     world.motors[fault.motor].stall(fault.clears_after)
 
 
-def _stick(world: "World", fault: Fault) -> None:
+def _stick_sensor(world: "World", fault: Fault) -> None:
     world.dealer.stick(fault.sensor, fault.value)
 
 
-def _say_late(world: "World", fault: Fault) -> None:
+def _delay_sensor(world: "World", fault: Fault) -> None:
     world.dealer.delay(fault.sensor, partial(world.clock.after, fault.ms))
 
 
-def _bounce(world: "World", fault: Fault) -> None:
+def _bounce_sensor(world: "World", fault: Fault) -> None:
     world.dealer.bounce(fault.sensor, world.clock.after)
 
 
-def _see_no_hopper(world: "World", fault: Fault) -> None:
+def _blind_hopper_sensor(world: "World", fault: Fault) -> None:
     world.dealer.stick("hopper", 0)
 
 
-def _carry_out(world: "World", fault: Fault) -> None:
+def _carry_out_outside(world: "World", fault: Fault) -> None:
     world.carry_out(fault)
 
 
-_DEEDS: dict[str, Callable[["World", Fault], None]] = {
+_EFFECTS: dict[str, Callable[["World", Fault], None]] = {
     "stall": _stall,
-    "sensor_stuck": _stick,
-    "sensor_late": _say_late,
-    "sensor_bounce": _bounce,
-    "hopper_early": _see_no_hopper,
+    "sensor_stuck": _stick_sensor,
+    "sensor_late": _delay_sensor,
+    "sensor_bounce": _bounce_sensor,
+    "hopper_early": _blind_hopper_sensor,
     "lid": _open_lid,
     "estop": _press_estop,
 }
@@ -67,36 +67,38 @@ _DEEDS: dict[str, Callable[["World", Fault], None]] = {
 
 def is_outside(fault: Fault) -> bool:
     """Whether `fault` is carried out by whoever has lines, boards, a daemon."""
-    return menu()[fault.name].strikes in _OUTSIDE and fault.name not in ON_BYTES
+    return menu()[fault.name].strikes in _OUTSIDE_TARGETS and fault.name not in BYTE_FAULTS
 
 
-ORDER = tuple(sorted({*_DEEDS} | {name for name in menu() if is_outside(Fault(name))}))
+ORDER = tuple(sorted({*_EFFECTS} | {name for name in menu() if is_outside(Fault(name))}))
 """The faults that strike a part, in the order in which they are asked for."""
-_NAMES = frozenset(ORDER)
+_PART_FAULT_NAMES = frozenset(ORDER)
 
 
 MOVES = frozenset({"lift", "lift_down", "shuffler"})
 """The sensors that tell of a move without a card, behind which parts may fail, too."""
-MOMENT_MS = 1500.0
+AFTER_MOVE_MAX_MS = 1500.0
 """At what time behind such a move they fail, at the latest: the lift is on its way so long."""
-CHANCES = 5
+CHANCES_PER_MOVE = 5
 """How many cards such a moment counts for: there are few of them in a deal."""
 
 
 def moved(world: "World", name: str, value: int) -> None:
     """Let strike what has a rate, at some time behind a change of one of MOVES."""
-    if world.faults.waits(_NAMES):
-        delay_ms = world.rng.uniform(0, MOMENT_MS)
-        world.clock.after(delay_ms, partial(strike, world, 0, CHANCES))
+    if world.faults.waits(_PART_FAULT_NAMES):
+        delay_ms = world.rng.uniform(0, AFTER_MOVE_MAX_MS)
+        world.clock.after(delay_ms, partial(strike, world, 0, CHANCES_PER_MOVE))
 
 
 def strike(world: "World", number: int, chances: int = 1) -> None:
     """Let strike what is due as card `number` comes to the window (0: now)."""
     book = world.faults
-    if not book.waits(_NAMES):
+    if not book.waits(_PART_FAULT_NAMES):
         return
     for name in ORDER:
-        do = _DEEDS.get(name) or (_carry_out if menu()[name].strikes in world.outside else None)
+        do = _EFFECTS.get(name) or (
+            _carry_out_outside if menu()[name].strikes in world.outside else None
+        )
         fault = book.strike(name, number, chances=chances) if do else None
         if do is not None and fault is not None:
             do(world, fault)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from drivers.firmware.wire import HOPPER
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.left import LEAVES, leave
+from sim.mechanics.left import LEFT_CARD_FAULTS, leave
 from sim.mechanics.pockets import TRAY
 from sim.mechanics.sensors import OUTLETS
 from sim.mechanics.settings import Settings
-from sim.mechanics.spoil import SPOILS, spoil
-from sim.mechanics.wrong_set import hold_wrong_set
+from sim.mechanics.spoil import SET_FAULTS, spoil
+from sim.mechanics.wrong_set import keep_wrong_set_active
 
 if TYPE_CHECKING:
     from sim.mechanics.world import World
@@ -86,9 +86,9 @@ class People:
         the players' hands. Raises OutOfReach where it is not there, or the hopper not free.
         """
         if card_set is None:
-            self.fill(self._take_from(*self.hands, self.table))
+            self.fill(self._take_all(*self.hands, self.table))
             return
-        self._need(card_set)
+        self._require_set(card_set)
         if self._world.feeders[HOPPER].occupied or self._world.shuffler.cards:
             raise OutOfReach("the hopper is not free: other cards lie in it")
         self.fill(self._take(card_set))
@@ -98,8 +98,8 @@ class People:
 
         Both piles lie beside the machine, on the table or in the hopper, else OutOfReach.
         """
-        pile = self._within_reach(card_set)
-        others = [self._within_reach(name) for name in self.backs if name != card_set]
+        pile = self._pile_of(card_set)
+        others = [self._pile_of(name) for name in self.backs if name != card_set]
         if not others or not 0 < n <= len(pile):
             raise OutOfReach(f"there are no {n} cards to mix into another set")
         for _ in range(n):
@@ -115,13 +115,13 @@ class People:
         back goes to its own set beside the machine, or into the box.
         """
         if card_set is not None:
-            self._back(card_set)
+            self._back_of(card_set)
         await self._open_lid()
         cards = self.empty_machine()
         if card_set is None:
-            self.fill((*cards, *_face_down(self._take_from(*self.hands, self.table))))
+            self.fill((*cards, *_face_down(self._take_all(*self.hands, self.table))))
         else:
-            cards, back = (*cards, *self._take(card_set)), self._back(card_set)
+            cards, back = (*cards, *self._take(card_set)), self._back_of(card_set)
             self._put_away(card for card in cards if card.back != back)
             self.fill(tuple(card for card in cards if card.back == back))
         await self._close_lid()
@@ -136,11 +136,11 @@ class People:
         not there. Without: a new one from a shop, and all other cards go into the box.
         """
         if card_set is not None:
-            self._need(card_set)
+            self._require_set(card_set)
         await self._open_lid()
         cards = self.empty_machine()
         if card_set is None:
-            self.box.extend((*cards, *self._take_from(*self.hands, self.table)))
+            self.box.extend((*cards, *self._take_all(*self.hands, self.table)))
             back = next(iter(self.backs.values())) if back is None else back
             count = self.size if count is None else count
             self.fill(self._world.new_set(count, back, self._faces))
@@ -160,7 +160,7 @@ class People:
             cards.extend(feeder.empty())
         cards.extend(world.window.empty())
         cards.extend(world.shuffler.empty())
-        cards.extend(self._take_from(world.hopper, world.pockets.floor))
+        cards.extend(self._take_all(world.hopper, world.pockets.floor))
         for feeder in world.feeders:
             feeder.stack_changed()
         for motor in world.motors.values():
@@ -168,9 +168,9 @@ class People:
         world.dealer.mend()
         return _face_down(cards)
 
-    def square_up(self) -> None:
+    def reload_hopper(self) -> None:
         """Take the cards out of the hopper and put them back."""
-        self.fill(self._take_from(self._world.hopper))
+        self.fill(self._take_all(self._world.hopper))
 
     def fill(self, cards: Cards) -> None:
         """Lay `cards` into the hopper; what is wrong with the set happens here."""
@@ -180,7 +180,7 @@ class People:
                 world.dealer.settle()
             world.tally.reset()
             world.draw_together(len(cards))
-            cards = self._leave_some(self._spoiled(cards))
+            cards = self._leave_cards(self._spoiled(cards))
         world.hopper.extend(cards)
         world.hopper_changed()
 
@@ -192,31 +192,31 @@ class People:
         """
         if not self._world.hopper:
             raise OutOfReach("no card lies in the hopper")
-        cards = self._take_from(self._world.hopper)
+        cards = self._take_all(self._world.hopper)
         ids = self._world.set_of(cards)
         lost = [card for card in self.box if card.id in ids]
         self.box = [card for card in self.box if card.id not in ids]
         others = [card for card in cards if card.id not in ids]
-        self._put_away(card for card in others if self._world.of_a_set(card))
-        self.box += [card for card in others if not self._world.of_a_set(card)]
+        self._put_away(card for card in others if self._world.belongs_to_set(card))
+        self.box += [card for card in others if not self._world.belongs_to_set(card)]
         self.fill((*(card for card in cards if card.id in ids), *_face_down(lost)))
 
     def _spoiled(self, cards: Cards) -> Cards:
         """Let happen what is wrong with the set."""
         world = self._world
-        for name in SPOILS:
+        for name in SET_FAULTS:
             while cards and (fault := world.faults.strike(name)):
                 whole = cards
-                cards, out = spoil(fault, whole, world.rng, world.fresh_card)
+                cards, out = spoil(fault, whole, world.rng, world.make_card)
                 self.box.extend(out)
-                hold_wrong_set(world, whole, cards)
+                keep_wrong_set_active(world, whole, cards)
                 if fault.repeat or fault.rate:
                     break
         return cards
 
-    def _leave_some(self, cards: Cards) -> Cards:
+    def _leave_cards(self, cards: Cards) -> Cards:
         """Let happen what people leave behind when they clear up."""
-        for name in LEAVES:
+        for name in LEFT_CARD_FAULTS:
             if len(cards) > 1 and (fault := self._world.faults.strike(name)):
                 cards = leave(self._world, fault, cards)
         return cards
@@ -229,7 +229,7 @@ class People:
         await self._world.clock.pass_ms(LID_MS)
         self._world.set_lid(False)
 
-    def _back(self, card_set: str) -> int:
+    def _back_of(self, card_set: str) -> int:
         if card_set not in self.backs:
             known = ", ".join(self.backs)
             raise OutOfReach(f"no set is called {card_set!r}; there are {known}")
@@ -237,10 +237,10 @@ class People:
 
     def _is_mostly(self, pile: list[PhysicalCard], card_set: str) -> bool:
         """Whether a pile looks like a set to somebody who sees its backs."""
-        back = self._back(card_set)
+        back = self._back_of(card_set)
         return bool(pile) and Counter(card.back for card in pile).most_common(1)[0][0] == back
 
-    def _within_reach(self, card_set: str) -> list[PhysicalCard]:
+    def _pile_of(self, card_set: str) -> list[PhysicalCard]:
         """Return the pile that people take for a set. Raises OutOfReach."""
         if self.beside.get(card_set):
             return self.beside[card_set]
@@ -249,16 +249,16 @@ class People:
                 return pile
         raise OutOfReach(f"set {card_set} is not within reach")
 
-    def _need(self, card_set: str) -> None:
+    def _require_set(self, card_set: str) -> None:
         """Raise OutOfReach unless a set lies beside the machine or on the table."""
-        self._back(card_set)
+        self._back_of(card_set)
         if not (self.beside[card_set] or self._is_mostly(self.table, card_set)):
             raise OutOfReach(f"set {card_set} lies neither beside the machine nor on the table")
 
     def _take(self, card_set: str) -> Cards:
         """Take a set from beside the machine and, if it looks like it, from the table."""
         played = [self.table] if self._is_mostly(self.table, card_set) else []
-        return self._take_from(self.beside[card_set], *played)
+        return self._take_all(self.beside[card_set], *played)
 
     def _put_away(self, cards: Iterable[PhysicalCard], instead_of: str | None = None) -> None:
         """Lay cards beside the machine by their backs, foreign ones into the box.
@@ -271,7 +271,7 @@ class People:
             (self.beside[names[0]] if names else self.box).append(card)
 
     @staticmethod
-    def _take_from(*piles: list[PhysicalCard]) -> Cards:
+    def _take_all(*piles: list[PhysicalCard]) -> Cards:
         cards = tuple(card for pile in piles for card in pile)
         for pile in piles:
             pile.clear()

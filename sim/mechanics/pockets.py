@@ -4,23 +4,23 @@ import random
 from collections.abc import Callable
 from typing import Literal
 
-from sim.mechanics.book import FaultBook
+from sim.mechanics.book import FaultSchedule
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.clock import Clock, Pending
-from sim.mechanics.jam import Jam
+from sim.mechanics.jam import CardJam
 from sim.mechanics.sensors import OUTLETS, Sensors
 from sim.mechanics.settings import Settings
 from sim.mechanics.tally import Tally
 
 TRAY = 4
 # How a card falls: through its beam, without the beam seeing it, or past beam and pocket.
-Fall = Literal["seen", "unseen", "past"]
+FallKind = Literal["seen", "unseen", "past"]
 # How long a card covers the beam as it falls through.
 BEAM_MS = 4.0
 # Two cards that left together fall this far apart, or cling: then the beam sees one. One that
 # lay in the chute is pushed on, and falls before the one that pushes it.
 APART_MS = 12.0
-CLING = 0.25
+CLING_CHANCE = 0.25
 
 
 class Pockets:
@@ -37,7 +37,7 @@ class Pockets:
         *,
         settings: Settings,
         rng: random.Random,
-        book: FaultBook,
+        book: FaultSchedule,
         tally: Tally,
         lift_down: Callable[[], bool],
     ) -> None:
@@ -46,34 +46,34 @@ class Pockets:
         self.stuck: list[Cards] = [() for _ in range(OUTLETS)]
         self.floor: list[PhysicalCard] = []
         self.tray_changed: Callable[[], None] = lambda: None
-        self._jams: list[Jam | None] = [None] * OUTLETS
+        self._jams: list[CardJam | None] = [None] * OUTLETS
         self._beams: list[Pending | None] = [None] * OUTLETS
         self._clock = clock
         self._sensors = sensors
         self._settings = settings
         self._rng = rng
-        self._book = book
+        self._schedule = book
         self._tally = tally
-        self._lift_down = lift_down
+        self._is_lift_down = lift_down
 
     def launch(self, outlet: int, cards: Cards, number: int) -> None:
         """Let cards that left the gate fall into a chute."""
-        jam = self._book.strike("jam", number, card=cards[0], place="landing")
+        jam = self._schedule.strike("jam", number, card=cards[0], place="landing")
         if jam:
-            self._jams[outlet] = Jam(jam.clears_after)
+            self._jams[outlet] = CardJam(jam.clears_after)
             self.stuck[outlet] += cards
             return
         held = self._jams[outlet]
         if held is not None:
             self.stuck[outlet] += cards
-            if not held.frees():
+            if not held.try_to_free():
                 return
             # The new card pushed the stuck one on: both fall, the older first.
             cards, self.stuck[outlet] = self.stuck[outlet], ()
             self._jams[outlet] = None
-        how = self._how_it_falls(cards[0], number)
+        how = self._draw_fall(cards[0], number)
         together = len(cards) > 1 and held is None
-        if together and self._rng.random() < CLING:
+        if together and self._rng.random() < CLING_CHANCE:
             self._fall(outlet, cards, 0.0, how)
             return
         for order, card in enumerate(cards):
@@ -82,7 +82,7 @@ class Pockets:
     def leave(self, outlet: int, cards: Cards) -> None:
         """Let `cards` stick in a chute, out of a hand, until the next one pushes them on."""
         self.stuck[outlet] += cards
-        self._jams[outlet] = Jam(1)
+        self._jams[outlet] = CardJam(1)
 
     def empty(self, outlet: int) -> Cards:
         """Take every card out of one pocket and its chute, with a hand."""
@@ -105,21 +105,21 @@ class Pockets:
         else:
             self._sensors.put(f"pocket_{outlet}", int(bool(self.stacks[outlet])))
 
-    def _how_it_falls(self, card: PhysicalCard, number: int) -> Fall:
-        if self._book.strike("on_the_floor", number, card=card):
+    def _draw_fall(self, card: PhysicalCard, number: int) -> FallKind:
+        if self._schedule.strike("on_the_floor", number, card=card):
             return "past"
-        return "unseen" if self._book.strike("missed_landing", number, card=card) else "seen"
+        return "unseen" if self._schedule.strike("missed_landing", number, card=card) else "seen"
 
-    def _fall(self, outlet: int, cards: Cards, behind_ms: float, how: Fall) -> None:
+    def _fall(self, outlet: int, cards: Cards, behind_ms: float, how: FallKind) -> None:
         settings = self._settings
         spread = self._rng.uniform(-settings.flight_spread_ms, settings.flight_spread_ms)
         self.falling.append(cards)
         delay = max(0.0, settings.flight_ms + spread) + behind_ms
         self._clock.after(delay, lambda: self._land(outlet, cards, how))
 
-    def _land(self, outlet: int, cards: Cards, how: Fall) -> None:
+    def _land(self, outlet: int, cards: Cards, how: FallKind) -> None:
         self.falling.remove(cards)
-        if how == "past" or (outlet != TRAY and not self._lift_down()):
+        if how == "past" or (outlet != TRAY and not self._is_lift_down()):
             self.floor.extend(cards)
             return
         self.stacks[outlet].extend(cards)
@@ -133,9 +133,9 @@ class Pockets:
         covered = self._beams[outlet]
         if covered is not None:
             covered.cancel()
-        self._beams[outlet] = self._clock.after(BEAM_MS, lambda: self._uncover(outlet))
+        self._beams[outlet] = self._clock.after(BEAM_MS, lambda: self._uncover_beam(outlet))
         self._sensors.put(f"land_{outlet}", 1)
 
-    def _uncover(self, outlet: int) -> None:
+    def _uncover_beam(self, outlet: int) -> None:
         self._beams[outlet] = None
         self._sensors.put(f"land_{outlet}", 0)

@@ -37,49 +37,49 @@ class Sensors:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._so = dict.fromkeys(names, 0)
-        self.levels = dict(self._so)
+        self._physical = dict.fromkeys(names, 0)
+        self.levels = dict(self._physical)
         self.stuck: set[str] = set()
-        self._boards: list[Told] = []
-        self._eyes: dict[str, list[Told]] = {name: [] for name in self._so}
-        self._disturbed: dict[str, Callable[[str, int, int], None]] = {}
-        self._late: dict[str, int] = {}
+        self._board_listeners: list[Told] = []
+        self._observers: dict[str, list[Told]] = {name: [] for name in self._physical}
+        self._disturbances: dict[str, Callable[[str, int, int], None]] = {}
+        self._delayed_changes: dict[str, int] = {}
 
     def put(self, name: str, value: int) -> None:
         """Say that `name` now physically is `value`."""
-        was = self._so[name]
+        was = self._physical[name]
         if was == value:
             return
-        self._so[name] = value
-        for told in self._eyes[name]:
+        self._physical[name] = value
+        for told in self._observers[name]:
             told(name, value)
-        if name in self._disturbed:
-            self._disturbed[name](name, value, was)
+        if name in self._disturbances:
+            self._disturbances[name](name, value, was)
         elif name not in self.stuck:
-            self._say(name, value)
+            self._report(name, value)
 
     def attach(self, told: Told) -> Callable[[], None]:
         """Tell a board every change; returns what ends that."""
-        self._boards.append(told)
-        return lambda: _drop(self._boards, told)
+        self._board_listeners.append(told)
+        return lambda: _remove_listener(self._board_listeners, told)
 
     def watch(self, told: Told, names: Iterable[str] | None = None) -> Callable[[], None]:
         """Tell `told` what really happens, to these sensors or to all; returns what ends that."""
-        watched = [self._eyes[name] for name in (self._eyes if names is None else names)]
+        watched = [self._observers[name] for name in (self._observers if names is None else names)]
         for eyes in watched:
             eyes.append(told)
 
         def end() -> None:
             for eyes in watched:
-                _drop(eyes, told)
+                _remove_listener(eyes, told)
 
         return end
 
     def stick(self, name: str, value: int) -> None:
         """Let `name` say `value` from now on, whatever is so; raises KeyError for no sensor."""
-        self._so[name]
+        self._physical[name]
         self.stuck.add(name)
-        self._say(name, value)
+        self._report(name, value)
 
     def delay(self, name: str, after: Callable[[Callable[[], None]], object]) -> None:
         """Let the next change of `name` be said late: `after` calls what it is given then.
@@ -87,60 +87,62 @@ class Sensors:
         What changes meanwhile is as late, so that no pulse gets lost. Raises KeyError for no
         sensor.
         """
-        self._so[name]
-        self._late[name] = 0
+        self._physical[name]
+        self._delayed_changes[name] = 0
 
         def said(name: str, value: int, was: int) -> None:
-            self._late[name] += 1
-            after(lambda: self._say_late(name, value))
+            self._delayed_changes[name] += 1
+            after(lambda: self._report_late(name, value))
 
-        self._disturbed[name] = said
+        self._disturbances[name] = said
 
     def bounce(self, name: str, after: Callable[[float, Callable[[], None]], object]) -> None:
         """Let the next change of `name` flutter: there, back, there again, BOUNCE_MS apart.
 
         Raises KeyError for no sensor.
         """
-        self._so[name]
+        self._physical[name]
 
         def said(name: str, value: int, was: int) -> None:
-            del self._disturbed[name]
-            self._say_unless_stuck(name, value)
-            after(BOUNCE_MS, lambda: self._say_unless_stuck(name, was))
-            after(2 * BOUNCE_MS, lambda: self._say_unless_stuck(name, self._so[name]))
+            del self._disturbances[name]
+            self._report_unless_stuck(name, value)
+            after(BOUNCE_MS, lambda: self._report_unless_stuck(name, was))
+            after(2 * BOUNCE_MS, lambda: self._report_unless_stuck(name, self._physical[name]))
 
-        self._disturbed[name] = said
+        self._disturbances[name] = said
 
     def settle(self) -> None:
         """Forget the flutter and the lateness of changes that have not come."""
-        self._disturbed = {
-            name: said for name, said in self._disturbed.items() if self._late.get(name)
+        self._disturbances = {
+            name: said
+            for name, said in self._disturbances.items()
+            if self._delayed_changes.get(name)
         }
 
     def mend(self) -> None:
         """Let every sensor say again what is so."""
         for name in sorted(self.stuck):
             self.stuck.discard(name)
-            self._say(name, self._so[name])
+            self._report(name, self._physical[name])
 
-    def _say_late(self, name: str, value: int) -> None:
-        self._late[name] -= 1
-        if not self._late[name]:
-            self._disturbed.pop(name, None)
-        self._say_unless_stuck(name, value)
+    def _report_late(self, name: str, value: int) -> None:
+        self._delayed_changes[name] -= 1
+        if not self._delayed_changes[name]:
+            self._disturbances.pop(name, None)
+        self._report_unless_stuck(name, value)
 
-    def _say_unless_stuck(self, name: str, value: int) -> None:
+    def _report_unless_stuck(self, name: str, value: int) -> None:
         if name not in self.stuck:
-            self._say(name, value)
+            self._report(name, value)
 
-    def _say(self, name: str, value: int) -> None:
+    def _report(self, name: str, value: int) -> None:
         if self.levels[name] == value:
             return
         self.levels[name] = value
-        for told in list(self._boards):
+        for told in list(self._board_listeners):
             told(name, value)
 
 
-def _drop(listeners: list[Told], told: Told) -> None:
+def _remove_listener(listeners: list[Told], told: Told) -> None:
     if told in listeners:
         listeners.remove(told)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from drivers.firmware.wire import BACK_A, BACK_B
 from sim.mechanics.cards import CARDS, JOKERS
-from sim.mechanics.faults import Fault, Together
+from sim.mechanics.faults import Fault, FaultCombination
 
 BACKS = {"A": BACK_A, "B": BACK_B}
 """The backs that the reader tells apart, as a configuration names them."""
@@ -45,7 +45,7 @@ class Settings:
     shuffle_ms: float = 1000.0
     lift_ms: float = 1500.0
     faults: tuple[Fault, ...] = ()
-    together: tuple[Together, ...] = ()
+    together: tuple[FaultCombination, ...] = ()
 
     @property
     def faces(self) -> int:

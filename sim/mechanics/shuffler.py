@@ -48,25 +48,25 @@ class Shuffler:
         self._sensors = sensors
         self._hopper = hopper
         self._rng = rng
-        self._length = shuffle_ms
+        self._pass_ms = shuffle_ms
         self._hopper_changed = hopper_changed
         # It starts at the end of a settling, ready for the first pass.
         self._settle = Travel(clock, SETTLE_MS)
         self._pass = Travel(clock)
-        self._turning = False
+        self._is_turning = False
 
     def drive(self, value: int | None) -> None:
         """Turn (1) or stand still."""
-        self._turning = value == 1
+        self._is_turning = value == 1
         self._settle.halt()
         self._pass.halt()
-        if self._turning:
-            self._go_on()
+        if self._is_turning:
+            self._continue_pass()
 
     def hopper_filled(self) -> None:
         """Say that cards came into the hopper: a shuffler that turns takes them in."""
-        if self._turning and not self.cards and not self._settle.moving:
-            self._go_on()
+        if self._is_turning and not self.cards and not self._settle.moving:
+            self._continue_pass()
 
     def empty(self) -> Cards:
         """Take the cards out, with a hand."""
@@ -81,9 +81,9 @@ class Shuffler:
         self.cards = cards
         self._sensors.put("shuffler", 1)
 
-    def _go_on(self) -> None:
+    def _continue_pass(self) -> None:
         if self.cards:
-            self._pass.go(self._length, self._finish)
+            self._pass.go(self._pass_ms, self._finish_pass)
         elif self._hopper:
             self._settle.go(SETTLE_MS, self._take_in)
 
@@ -95,9 +95,9 @@ class Shuffler:
         self._pass.put(0.0)
         self._sensors.put("shuffler", 1)
         self._hopper_changed()
-        self._go_on()
+        self._continue_pass()
 
-    def _finish(self) -> None:
+    def _finish_pass(self) -> None:
         self._hopper.extend(riffle(self.cards, self._rng))
         self.cards = ()
         self.passes += 1
@@ -106,5 +106,5 @@ class Shuffler:
         self._sensors.put("shuffler", 0)
         self._sensors.put("shuffled", 1)
         self._clock.after(CAM_MS, lambda: self._sensors.put("shuffled", 0))
-        if self._turning:
-            self._go_on()
+        if self._is_turning:
+            self._continue_pass()

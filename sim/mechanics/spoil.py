@@ -9,20 +9,20 @@ from sim.mechanics.faults import Fault
 
 # What a fault does to the cards on their way into the hopper: the cards that go in,
 # and those that stay out. `fresh` makes a card that was not there before.
-Spoiled = tuple[Cards, Cards]
-Fresh = Callable[[int, int], PhysicalCard]
-Spoil = Callable[[Cards, int, int | None, Fresh], Spoiled]
+AlteredSet = tuple[Cards, Cards]
+MakeCard = Callable[[int, int], PhysicalCard]
+Spoil = Callable[[Cards, int, int | None, MakeCard], AlteredSet]
 
 
 def _without(cards: Cards, place: int) -> Cards:
     return cards[:place] + cards[place + 1 :]
 
 
-def _missing(cards: Cards, place: int, face: int | None, fresh: Fresh) -> Spoiled:
+def _remove_card(cards: Cards, place: int, face: int | None, fresh: MakeCard) -> AlteredSet:
     return _without(cards, place), (cards[place],)
 
 
-def _third_copy(cards: Cards, place: int, face: int | None, fresh: Fresh) -> Spoiled:
+def _forge_third_copy(cards: Cards, place: int, face: int | None, fresh: MakeCard) -> AlteredSet:
     copied = cards[place].face if face is None else face
     victims = [n for n, card in enumerate(cards) if card.face != copied]
     if not victims:
@@ -32,25 +32,25 @@ def _third_copy(cards: Cards, place: int, face: int | None, fresh: Fresh) -> Spo
     return (*cards[:victim], forged, *cards[victim + 1 :]), (cards[victim],)
 
 
-def _foreign_back(cards: Cards, place: int, face: int | None, fresh: Fresh) -> Spoiled:
+def _forge_foreign_back(cards: Cards, place: int, face: int | None, fresh: MakeCard) -> AlteredSet:
     forged = fresh(cards[place].face, BACK_FOREIGN)
     return (*cards[:place], forged, *cards[place + 1 :]), (cards[place],)
 
 
-def _extra(cards: Cards, place: int, face: int | None, fresh: Fresh) -> Spoiled:
+def _add_card(cards: Cards, place: int, face: int | None, fresh: MakeCard) -> AlteredSet:
     copied = cards[place].face if face is None else face
     return (*cards[:place], fresh(copied, cards[place].back), *cards[place:]), ()
 
 
-SPOILS: dict[str, Spoil] = {
-    "missing_card": _missing,
-    "third_copy": _third_copy,
-    "foreign_back": _foreign_back,
-    "extra_card": _extra,
+SET_FAULTS: dict[str, Spoil] = {
+    "missing_card": _remove_card,
+    "third_copy": _forge_third_copy,
+    "foreign_back": _forge_foreign_back,
+    "extra_card": _add_card,
 }
 
 
-def spoil(fault: Fault, cards: Cards, rng: random.Random, fresh: Fresh) -> Spoiled:
+def spoil(fault: Fault, cards: Cards, rng: random.Random, fresh: MakeCard) -> AlteredSet:
     """Return the cards that go into the hopper, and those that the fault keeps out of it.
 
     `fresh(face, back)` brings a card into the world. Without a card that fits the
@@ -64,4 +64,4 @@ def spoil(fault: Fault, cards: Cards, rng: random.Random, fresh: Fresh) -> Spoil
         if not fitting:
             return cards, ()
         place = fitting[place % len(fitting)]
-    return SPOILS[fault.name](cards, place, fault.face, fresh)
+    return SET_FAULTS[fault.name](cards, place, fault.face, fresh)

@@ -14,45 +14,45 @@ class Travel:
 
     def __init__(self, clock: Clock, position: float = 0.0) -> None:
         self._clock = clock
-        self._from = position
+        self._position = position
         self._started_ms = 0.0
         self._goal = position
-        self._reach: Pending | None = None
+        self._arrival: Pending | None = None
 
     @property
     def position(self) -> float:
         """Where it is now."""
-        if self._reach is None:
-            return self._from
+        if self._arrival is None:
+            return self._position
         gone = self._clock.now_ms() - self._started_ms
-        way = self._goal - self._from
-        return self._goal if gone >= abs(way) else self._from + (gone if way > 0 else -gone)
+        way = self._goal - self._position
+        return self._goal if gone >= abs(way) else self._position + (gone if way > 0 else -gone)
 
     @property
     def moving(self) -> bool:
         """Whether it is on its way."""
-        return self._reach is not None
+        return self._arrival is not None
 
     def put(self, position: float) -> None:
         """Stand at `position` at once."""
         self.halt()
-        self._from = position
+        self._position = position
 
     def go(self, goal: float, reached: Callable[[], None]) -> None:
         """Move to `goal` and call `reached` there; replaces any earlier goal."""
         self.halt()
         self._goal = goal
         self._started_ms = self._clock.now_ms()
-        self._reach = self._clock.after(abs(goal - self._from), lambda: self._arrive(reached))
+        self._arrival = self._clock.after(abs(goal - self._position), lambda: self._arrive(reached))
 
     def halt(self) -> None:
         """Stop where it is."""
-        if self._reach is not None:
-            self._from = self.position
-            self._reach.cancel()
-            self._reach = None
+        if self._arrival is not None:
+            self._position = self.position
+            self._arrival.cancel()
+            self._arrival = None
 
     def _arrive(self, reached: Callable[[], None]) -> None:
-        self._reach = None
-        self._from = self._goal
+        self._arrival = None
+        self._position = self._goal
         reached()

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from sim.mechanics.book import FaultBook
+from sim.mechanics.book import FaultSchedule
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.clock import Clock
 from sim.mechanics.gate import Gate
-from sim.mechanics.jam import Jam
+from sim.mechanics.jam import CardJam
 from sim.mechanics.sensors import OUTLETS, Sensors
 from sim.mechanics.travel import Travel
 
@@ -30,19 +30,19 @@ class Window:
         clock: Clock,
         sensors: Sensors,
         gate: Gate,
-        book: FaultBook,
+        book: FaultSchedule,
         pass_ms: float,
         launch: Launch,
     ) -> None:
         self.cards: Cards = ()
         self._sensors = sensors
         self._gate = gate
-        self._book = book
+        self._schedule = book
         self._travel = Travel(clock)
         self._gate_at, self._end = pass_ms * GATE_AT, pass_ms
         self._launch = launch
         self._number = 0
-        self._jam: Jam | None = None
+        self._jam: CardJam | None = None
         self._in_gate = False
         self._chute = 0
         self._drive: int | None = None
@@ -61,8 +61,8 @@ class Window:
         self.cards = cards
         self._number = number
         self._travel.put(0.0)
-        jam = self._book.strike("jam", number, card=cards[0], place="window")
-        self._jam = Jam(jam.clears_after) if jam else None
+        jam = self._schedule.strike("jam", number, card=cards[0], place="window")
+        self._jam = CardJam(jam.clears_after) if jam else None
         self.entered(cards[0], number)
         self._sensors.put("double", int(len(cards) > 1))
         self._sensors.put("window", 1)
@@ -92,38 +92,38 @@ class Window:
     def wedge(self) -> None:
         """Something ran into the card: it moves no more until a hand takes it out."""
         self._travel.halt()
-        self._jam = Jam(None)
+        self._jam = CardJam(None)
 
     def empty(self) -> Cards:
         """Take whatever stands here out, with a hand; frees a jam."""
         cards, self.cards = self.cards, ()
         self._travel.put(0.0)
         self._jam = None
-        self._sense_free()
+        self._clear_sensors()
         return cards
 
     def _forward(self) -> None:
         if self._jam is not None:
             # What sticks in the gate may be pushed on; what sticks before it only backs out.
-            if not (self._in_gate and self._jam.frees()):
+            if not (self._in_gate and self._jam.try_to_free()):
                 return
             self._jam = None
         if self._in_gate:
             self._travel.go(self._end, self._leave)
         else:
-            self._travel.go(self._gate_at, self._meet_gate)
+            self._travel.go(self._gate_at, self._reach_gate)
 
-    def _meet_gate(self) -> None:
+    def _reach_gate(self) -> None:
         position = self._gate.position
         if position is None:
-            self._jam = Jam(1)
+            self._jam = CardJam(1)
             return
-        flipped = self._book.strike("wrong_pocket", self._number, card=self.cards[0])
+        flipped = self._schedule.strike("wrong_pocket", self._number, card=self.cards[0])
         self._chute = (position + 1) % OUTLETS if flipped else position
         self._in_gate = True
-        jam = self._book.strike("jam", self._number, card=self.cards[0], place="gate")
+        jam = self._schedule.strike("jam", self._number, card=self.cards[0], place="gate")
         if jam:
-            self._jam = Jam(jam.clears_after)
+            self._jam = CardJam(jam.clears_after)
         else:
             self._travel.go(self._end, self._leave)
         self._sensors.put("exit", 1)
@@ -132,19 +132,19 @@ class Window:
         cards, self.cards = self.cards, ()
         self._travel.put(0.0)
         self._launch(self._chute, cards, self._number)
-        self._sense_free()
+        self._clear_sensors()
 
     def _backward(self) -> None:
         if self._jam is not None:
-            if not self._jam.frees():
+            if not self._jam.try_to_free():
                 return
             self._jam = None
         if self._in_gate:
-            self._travel.go(self._gate_at, self._out_of_gate)
+            self._travel.go(self._gate_at, self._leave_gate)
         else:
             self._travel.go(0.0, lambda: None)
 
-    def _out_of_gate(self) -> None:
+    def _leave_gate(self) -> None:
         self._in_gate = False
         self._travel.go(0.0, lambda: None)
         self._sensors.put("exit", 0)
@@ -152,9 +152,9 @@ class Window:
     def _pinch(self) -> None:
         if self._in_gate:
             self._travel.halt()
-            self._jam = Jam(1)
+            self._jam = CardJam(1)
 
-    def _sense_free(self) -> None:
+    def _clear_sensors(self) -> None:
         self._in_gate = False
         self._sensors.put("window", 0)
         self._sensors.put("double", 0)

@@ -9,13 +9,13 @@ from types import MappingProxyType
 from drivers.firmware.hal import LIFT_STAY, STOP
 from drivers.firmware.wire import HOPPER
 from sim.mechanics import parts
-from sim.mechanics.book import FaultBook
+from sim.mechanics.book import FaultSchedule
 from sim.mechanics.cards import Cards, PhysicalCard, new_set
 from sim.mechanics.clock import Clock
 from sim.mechanics.engine import Answer, Engine
-from sim.mechanics.faults import Fault, Strikes, Struck
+from sim.mechanics.faults import Fault, FaultStrike, FaultTarget
 from sim.mechanics.feeder import Feeder
-from sim.mechanics.force import Still
+from sim.mechanics.force import Condition
 from sim.mechanics.gate import Gate
 from sim.mechanics.lift import Lift
 from sim.mechanics.motor import Motor
@@ -24,15 +24,15 @@ from sim.mechanics.pockets import TRAY, Pockets
 from sim.mechanics.sensors import DEALER_INPUTS, READER_INPUTS, Sensors
 from sim.mechanics.settings import Settings
 from sim.mechanics.shuffler import Shuffler
-from sim.mechanics.striking import Outside, Striking
+from sim.mechanics.striking import FaultInjector, OutsideHandler
 from sim.mechanics.tally import Tally
 from sim.mechanics.truth import Truth, look
 from sim.mechanics.window import Window
 
 # The value of each motor that is no start (None: each is one): 0 is a place of gate and lift.
-RESTS = {"feed": STOP, "pass": STOP, "gate": None, "shuffle": STOP, "lift": LIFT_STAY}
+REST_VALUES = {"feed": STOP, "pass": STOP, "gate": None, "shuffle": STOP, "lift": LIFT_STAY}
 # How long after a card's own pulse the trigger wire carries one more, where it does.
-EXTRA_MS = 8.0
+EXTRA_PULSE_MS = 8.0
 
 
 class World:
@@ -51,7 +51,7 @@ class World:
         self,
         settings: Settings,
         rng: random.Random,
-        outside: Mapping[Strikes, Outside] = MappingProxyType({}),
+        outside: Mapping[FaultTarget, OutsideHandler] = MappingProxyType({}),
     ) -> None:
         self.clock = Clock(asyncio.get_running_loop(), settings.speed)
         self.dealer = Sensors(DEALER_INPUTS)
@@ -59,9 +59,9 @@ class World:
         self.answered: list[Callable[[Answer], None]] = []
         self.rng = rng
         self.tally = Tally()
-        self.faults = FaultBook(rng, self.tally, self.clock.now_s)
-        self._striking = Striking(self, outside, settings.together)
-        self.outside, self.on_struck = self._striking.outside, self._striking.on_struck
+        self.faults = FaultSchedule(rng, self.tally, self.clock.now_s)
+        self._injector = FaultInjector(self, outside, settings.together)
+        self.outside, self.on_struck = self._injector.outside, self._injector.on_struck
         self.hopper: list[PhysicalCard] = []
         self.lid_open = False
         self.estop = False
@@ -78,7 +78,7 @@ class World:
         """Take an output of the dealer or the reader board; raises KeyError for no output."""
         self._outputs[name](value)
 
-    def board_gone(self, outputs: tuple[str, ...]) -> None:
+    def board_lost_power(self, outputs: tuple[str, ...]) -> None:
         """Say that the board with these outputs lost its power: it drives nothing."""
         for name in outputs:
             if name in self.motors:
@@ -92,22 +92,22 @@ class World:
         none of them was fed yet, else to the next that are put there. Raises FaultError for
         what nobody here can carry out, too; of what has a rate it just does not come.
         """
-        self._striking.add(fault)
+        self._injector.add(fault)
 
     def draw_together(self, cards: int) -> None:
         """Decide which faults come together while the `cards` of a filling are dealt."""
-        self._striking.draw_together(cards)
+        self._injector.draw_together(cards)
 
     def set_lid(self, is_open: bool) -> None:
         """Open or close the lid; its contact cuts the motors' power."""
         self.lid_open = is_open
-        self._cut_power()
+        self._update_power()
         self.dealer.put("lid", int(is_open))
 
     def set_estop(self, pressed: bool) -> None:
         """Press or release the emergency stop; its contact cuts the motors' power."""
         self.estop = pressed
-        self._cut_power()
+        self._update_power()
         self.dealer.put("estop", int(pressed))
 
     def new_set(self, count: int, back: int, faces: int) -> Cards:
@@ -121,11 +121,11 @@ class World:
         """Return the ids of the set that most of these cards are of, as it came from the box."""
         return max(self._sets, key=lambda ids: sum(card.id in ids for card in cards))
 
-    def of_a_set(self, card: PhysicalCard) -> bool:
+    def belongs_to_set(self, card: PhysicalCard) -> bool:
         """Whether a card came in the box of a set, and was not slipped in."""
         return any(card.id in ids for ids in self._sets)
 
-    def fresh_card(self, face: int, back: int) -> PhysicalCard:
+    def make_card(self, face: int, back: int) -> PhysicalCard:
         """Return one card that was not in the world before."""
         self.cards_made += 1
         return PhysicalCard(self.cards_made - 1, face, back)
@@ -140,24 +140,24 @@ class World:
         """Return where every card physically is."""
         return look(self)
 
-    def in_force(self) -> tuple[Struck, ...]:
+    def in_force(self) -> tuple[FaultStrike, ...]:
         """Return the faults that struck and still are so, oldest first."""
-        return self._striking.force.now()
+        return self._injector.force.now()
 
-    def hold(self, still: Still, may_be: Still | None = None) -> None:
+    def hold(self, still: Condition, may_be: Condition | None = None) -> None:
         """Have what struck just now be in force for as long as `still()` says so.
 
         `may_be`: whether it may be so again when it is not so now; None: it may not.
         """
-        self._striking.force.hold(self.faults.struck[-1], still, may_be)
+        self._injector.force.hold(self.faults.struck[-1], still, may_be)
 
     def over(self, fault: Fault) -> None:
         """Say that a fault of a line, a board or the host, carried out outside, is over."""
-        self._striking.force.over(fault)
+        self._injector.force.over(fault)
 
     def carry_out(self, fault: Fault) -> None:
         """Have a fault of a line, a board or the host carried out, in the loop's next turn."""
-        self._striking.carry_out(fault)
+        self._injector.carry_out(fault)
 
     def close(self) -> None:
         """Stop the machine where it is: no timer of it is left on the loop."""
@@ -181,21 +181,21 @@ class World:
         self.window = Window(
             clock, sensors, self.gate, self.faults, settings.pass_ms, self.pockets.launch
         )
-        self.window.entered = self._enter_window
+        self.window.entered = self._on_card_in_window
         self.feeders = (
-            self._feeder("feeder", self.hopper, settings, self._sense_hopper),
-            self._feeder("tray_feeder", self.pockets.stacks[TRAY], settings, self._sense_tray),
+            self._make_feeder("feeder", self.hopper, settings, self._sense_hopper),
+            self._make_feeder("tray_feeder", self.pockets.stacks[TRAY], settings, self._sense_tray),
         )
         self.pockets.tray_changed = self.feeders[1].stack_changed
         self.shuffler = Shuffler(
             clock, sensors, self.hopper, self.rng, settings.shuffle_ms, self.hopper_changed
         )
         self.engine = Engine(
-            clock, self.window, self.faults, self.rng, settings.read_ms, self._answer
+            clock, self.window, self.faults, self.rng, settings.read_ms, self._publish_answer
         )
         self._wire_outputs()
 
-    def _feeder(
+    def _make_feeder(
         self,
         name: str,
         stack: list[PhysicalCard],
@@ -224,12 +224,12 @@ class World:
             "shuffle": self.shuffler.drive,
             "lift": self.lift.drive,
         }
-        self.motors = {name: Motor(drive, rest=RESTS[name]) for name, drive in drives.items()}
+        self.motors = {name: Motor(drive, rest=REST_VALUES[name]) for name, drive in drives.items()}
         self._outputs: dict[str, Callable[[int], None]] = {
             name: motor.command for name, motor in self.motors.items()
         }
         self._outputs["source"] = self._select_source
-        self._outputs["trigger"] = self._pulse
+        self._outputs["trigger"] = self._forward_pulse
         self._outputs["shoot"] = self.engine.shoot
 
     def _select_source(self, value: int) -> None:
@@ -244,14 +244,14 @@ class World:
         self._feed_value = value
         self.feeders[self._source].drive(value)
 
-    def _pulse(self, value: int) -> None:
+    def _forward_pulse(self, value: int) -> None:
         """Carry an edge of the trigger wire to the reader board."""
         if value and self.faults.strike("pulse_lost"):
             return
         self.reader.put("pulse", value)
         if value and self.faults.strike("pulse_extra"):
-            self.clock.after(EXTRA_MS, lambda: self.reader.put("pulse", 1))
-            self.clock.after(EXTRA_MS + 1, lambda: self.reader.put("pulse", 0))
+            self.clock.after(EXTRA_PULSE_MS, lambda: self.reader.put("pulse", 1))
+            self.clock.after(EXTRA_PULSE_MS + 1, lambda: self.reader.put("pulse", 0))
 
     def _sense_hopper(self) -> None:
         self.dealer.put("hopper", int(self.feeders[0].occupied))
@@ -261,15 +261,15 @@ class World:
         self.dealer.put("tray_feed", seen)
         self.dealer.put(f"pocket_{TRAY}", seen)
 
-    def _cut_power(self) -> None:
+    def _update_power(self) -> None:
         on = not (self.lid_open or self.estop)
         for motor in self.motors.values():
             motor.power(on)
 
-    def _enter_window(self, card: PhysicalCard, number: int) -> None:
+    def _on_card_in_window(self, card: PhysicalCard, number: int) -> None:
         self.engine.meet(card, number)
         parts.strike(self, number)
 
-    def _answer(self, answer: Answer) -> None:
+    def _publish_answer(self, answer: Answer) -> None:
         for told in list(self.answered):
             told(answer)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from sim.mechanics.world import World
 
 
-def hold_wrong_set(world: "World", whole: Cards, spoiled: Cards) -> None:
+def keep_wrong_set_active(world: "World", whole: Cards, spoiled: Cards) -> None:
     """Have what struck just now be in force while the set is played with and still wrong.
 
     `whole` and `spoiled`: the set before and after. A set beside the machine or in the box
@@ -23,13 +23,13 @@ def hold_wrong_set(world: "World", whole: Cards, spoiled: Cards) -> None:
         return bool(gone & box) or not strange <= box
 
     def so() -> bool:
-        return wrong() and not members.isdisjoint(_in_play(world))
+        return wrong() and not members.isdisjoint(_ids_in_play(world))
 
     if gone or strange:
         world.hold(so, wrong)
 
 
-def _in_play(world: "World") -> set[int]:
+def _ids_in_play(world: "World") -> set[int]:
     truth = world.truth()
     away = {card.id for card in truth.box}.union(
         *({card.id for card in pile} for pile in truth.beside.values())

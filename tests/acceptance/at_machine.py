@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from controller.acceptance.bench import Bench
-from controller.acceptance.figures import Figures
+from controller.acceptance.figures import SelftestFigures
 from controller.acceptance.selftest import selftest
 from controller.acceptance.session import CardSet, Session
-from controller.acceptance.steps import SimulatedHands
+from controller.acceptance.steps import SimulatedOperator
 from controller.rules.rulebooks import load_profile
 from drivers.events import Board
-from drivers.identity import Pinned
-from sim.inproc import BOARDS, DEALER_ID, READER_ID, InprocTable, own_firmware_hash
+from drivers.identity import ExpectedBoard
+from sim.inproc import BOARDS, DEALER_ID, READER_ID, HardwareInProcess, own_firmware_hash
 from sim.mechanics.faults import Fault
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
@@ -30,7 +30,7 @@ _SESSIONS = count(1)
 """Of all benches: two at one board must never have the same."""
 
 
-def hands(table: InprocTable, broken: tuple[Fault, ...] = ()) -> SimulatedHands:
+def hands(table: HardwareInProcess, broken: tuple[Fault, ...] = ()) -> SimulatedOperator:
     """Hands at a simulated machine; what is `broken` is so again behind whatever they do."""
     world = table.world
     deeds: dict[str, Callable[..., Any]] = {
@@ -50,14 +50,14 @@ def hands(table: InprocTable, broken: tuple[Fault, ...] = ()) -> SimulatedHands:
             for fault in broken:
                 world.add_fault(fault)
 
-    return SimulatedHands(request)
+    return SimulatedOperator(request)
 
 
-def pins() -> dict[Board, Pinned]:
+def pins() -> dict[Board, ExpectedBoard]:
     """Who must be at the ports of a simulated table."""
     return {
-        "dealer": Pinned("dealer", DEALER_ID, True, own_firmware_hash().hex()),
-        "reader": Pinned("reader", READER_ID, True, own_firmware_hash().hex()),
+        "dealer": ExpectedBoard("dealer", DEALER_ID, True, own_firmware_hash().hex()),
+        "reader": ExpectedBoard("reader", READER_ID, True, own_firmware_hash().hex()),
     }
 
 
@@ -68,9 +68,9 @@ def card_set() -> CardSet:
 
 
 @contextmanager
-def table_of(settings: Settings, seed: int = 1) -> Iterator[InprocTable]:
+def table_of(settings: Settings, seed: int = 1) -> Iterator[HardwareInProcess]:
     """Give a simulated table with its boards."""
-    table = InprocTable(settings, random.Random(seed), boots=iter(range(1, 99)).__next__)
+    table = HardwareInProcess(settings, random.Random(seed), boots=iter(range(1, 99)).__next__)
     try:
         yield table
     finally:
@@ -78,7 +78,7 @@ def table_of(settings: Settings, seed: int = 1) -> Iterator[InprocTable]:
 
 
 @contextmanager
-def bench_at(table: InprocTable, *others: Pinned) -> Iterator[Bench]:
+def bench_at(table: HardwareInProcess, *others: ExpectedBoard) -> Iterator[Bench]:
     """Give a bench at a table's ports; it is not open yet. `others` must be there instead."""
     who = pins() | {one.kind: one for one in others}
     bench = Bench({board: table.port(board) for board in BOARDS}, who, _SESSIONS.__next__)
@@ -88,14 +88,16 @@ def bench_at(table: InprocTable, *others: Pinned) -> Iterator[Bench]:
         bench.close()
 
 
-def session_at(table: InprocTable, bench: Bench, broken: tuple[Fault, ...] = ()) -> Session:
+def session_at(table: HardwareInProcess, bench: Bench, broken: tuple[Fault, ...] = ()) -> Session:
     """Begin a self-test; what is `broken` stays so whatever people do."""
-    return Session(bench, hands(table, broken), Figures(asked=bench.asked), card_set(), LOOK_S)
+    return Session(
+        bench, hands(table, broken), SelftestFigures(asked=bench.asked), card_set(), LOOK_S
+    )
 
 
 async def machine_tested(
     settings: Settings, broken: tuple[Fault, ...] = (), *, seed: int = 1, cards: int = 500
-) -> Figures:
+) -> SelftestFigures:
     """Test a machine and return what came of it."""
     with table_of(settings, seed) as table, bench_at(table) as bench:
         for fault in broken:

@@ -7,10 +7,10 @@ import pytest
 
 from controller.acceptance.bench import Bench
 from controller.acceptance.selftest import selftest
-from controller.cli import LineError
-from controller.cli.technician import no_machine
+from controller.cli import CliError
+from controller.cli.technician import exclude_machine
 from controller.config import Board, CardSet, Panel, Reader, Table, TableConfig
-from controller.journal.store import LOCK_NAME, STORE_NAME, Store
+from controller.journal.store import LOCK_NAME, STORE_NAME, JournalStore
 from controller.messages import Outcome, Phase, Role
 from controller.trials.inproc import trial
 from sim.inproc import BOARDS, DEALER_ID, READER_ID
@@ -70,27 +70,27 @@ def test_a_board_remembers_no_attempt_of_a_test_after_its_power_was_gone() -> No
 
 def test_a_deal_that_is_not_over_keeps_the_test_away(tmp_path: Path, runtime_dir: Path) -> None:
     async def left_open() -> None:
-        async with trial(Settings(), runtime_dir, store=Store.open(tmp_path)) as at:
+        async with trial(Settings(), runtime_dir, store=JournalStore.open(tmp_path)) as at:
             held = await at.deal()
             assert held.machine.phase is Phase.HELD
 
     in_virtual_time(left_open())
     with (
-        pytest.raises(LineError, match="attempt 1 of deal 1 is not over"),
-        no_machine(config(tmp_path, runtime_dir)),
+        pytest.raises(CliError, match="attempt 1 of deal 1 is not over"),
+        exclude_machine(config(tmp_path, runtime_dir)),
     ):
         raise AssertionError("it was let in")
 
 
 def test_a_played_deal_does_not(tmp_path: Path, runtime_dir: Path) -> None:
     async def played() -> None:
-        async with trial(Settings(), runtime_dir, store=Store.open(tmp_path)) as at:
+        async with trial(Settings(), runtime_dir, store=JournalStore.open(tmp_path)) as at:
             await at.deal()
-            await at.take_and_return()
+            await at.return_hands()
 
     in_virtual_time(played())
     with (
-        no_machine(config(tmp_path, runtime_dir)),
+        exclude_machine(config(tmp_path, runtime_dir)),
         (tmp_path / LOCK_NAME).open("rb") as lock,
         pytest.raises(BlockingIOError),  # no machine gets in meanwhile
     ):
@@ -100,7 +100,7 @@ def test_a_played_deal_does_not(tmp_path: Path, runtime_dir: Path) -> None:
 def test_a_table_without_a_journal_is_tested_and_gets_none(
     tmp_path: Path, runtime_dir: Path
 ) -> None:
-    with no_machine(config(tmp_path, runtime_dir)):
+    with exclude_machine(config(tmp_path, runtime_dir)):
         assert not (tmp_path / STORE_NAME).exists()
     assert list(tmp_path.iterdir()) == []
 

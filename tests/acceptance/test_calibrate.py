@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from controller.acceptance.calibrate import Outcome, Subject, calibrate
+from controller.acceptance.calibrate import CalibrationSubject, Outcome, calibrate
 from drivers.firmware import wire
 from drivers.firmware.settings import Settings as BoardSettings
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
 from tests.acceptance.at_machine import bench_at, in_virtual_time, session_at, table_of
 
-Turned = Callable[[InprocTable, str], None]
+Turned = Callable[[HardwareInProcess, str], None]
 
 
 class Screwdriver:
     """Somebody who turns what he is told to, and notes it."""
 
-    def __init__(self, hands: Any, table: InprocTable, turned: Turned) -> None:
+    def __init__(self, hands: Any, table: HardwareInProcess, turned: Turned) -> None:
         self.hands, self.table, self.turned = hands, table, turned
         self.told: list[str] = []
 
@@ -38,7 +38,7 @@ class Screwdriver:
 
 
 def calibrated(
-    subject: Subject,
+    subject: CalibrationSubject,
     *faults: str,
     turned: Turned = lambda table, step: None,
     settings: Settings | None = None,
@@ -68,7 +68,7 @@ def test_a_feeder_that_is_right_is_left_and_its_limit_follows_from_its_cards() -
 
 
 def test_cards_that_double_want_a_smaller_gap_until_they_do_not() -> None:
-    def turned(table: InprocTable, step: str) -> None:
+    def turned(table: HardwareInProcess, step: str) -> None:
         if step == "gap_closer":
             table.world.faults.clear("double_feed")
 
@@ -77,7 +77,7 @@ def test_cards_that_double_want_a_smaller_gap_until_they_do_not() -> None:
 
 
 def test_cards_that_slip_want_a_wider_gap() -> None:
-    def turned(table: InprocTable, step: str) -> None:
+    def turned(table: HardwareInProcess, step: str) -> None:
         if step == "gap_wider":
             table.world.faults.clear("no_feed")
 
@@ -93,7 +93,7 @@ def test_a_feeder_that_stays_wrong_is_given_up() -> None:
 
 
 def test_a_gate_that_stalls_is_freed_and_its_limit_follows_from_its_sweeps() -> None:
-    def turned(table: InprocTable, step: str) -> None:
+    def turned(table: HardwareInProcess, step: str) -> None:
         table.world.motors["gate"].free()
 
     outcome, told, shown = calibrated("gate", "stall:motor=gate", turned=turned)
@@ -105,7 +105,7 @@ def test_a_gate_that_stalls_is_freed_and_its_limit_follows_from_its_sweeps() -> 
 def test_a_light_is_turned_back_where_it_gets_worse() -> None:
     light = [2]  # steps too bright; the first turn is the wrong way
 
-    def turned(table: InprocTable, step: str) -> None:
+    def turned(table: HardwareInProcess, step: str) -> None:
         light[0] += 1 if step == "brighter" else -1
         table.world.faults.clear("misread")
         table.world.engine._spoiled.clear()
@@ -128,7 +128,7 @@ def test_a_blind_reader_is_given_up_and_nothing_is_set() -> None:
     assert (outcome.right, outcome.settings) == (False, {})
 
 
-def covering(table: InprocTable, step: str, *, blind: str = "") -> None:
+def covering(table: HardwareInProcess, step: str, *, blind: str = "") -> None:
     """Lay a card before a sensor, or take it away."""
     name, _, part = step.partition(" ")
     sensor = "tray_feed" if part == "tray" else f"pocket_{'NWSE'.index(part[-1])}"
@@ -146,7 +146,7 @@ def test_each_pocket_is_covered_and_freed() -> None:
 
 
 def test_a_sensor_that_does_not_see_is_turned_until_it_does() -> None:
-    def turned(table: InprocTable, step: str) -> None:
+    def turned(table: HardwareInProcess, step: str) -> None:
         covering(table, step, blind="" if step.startswith("uncover") else "pocket_S")
 
     outcome, told, _ = calibrated("pockets", turned=turned)

@@ -11,13 +11,13 @@ from controller.acceptance.health import (
     Counts,
     Found,
     Mark,
-    attempts_of,
-    health_of,
+    count_attempts,
     parts,
+    report_wear,
     signs,
 )
 from controller.cli import main
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.trials.inproc import trial
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
@@ -26,7 +26,7 @@ ROLLERS = Counts(attempts=1, deals=1, cards=108)
 
 
 def sign_of(attempts: list[Attempt], name: str, *marks: Mark, part: str = "") -> Found:
-    found = health_of(attempts, marks).found
+    found = report_wear(attempts, marks).found
     return next(one for one in found if one.sign == name and part in ("", one.part))
 
 
@@ -60,24 +60,24 @@ def test_every_sign_has_a_part_a_count_and_limits_in_order(subtests: pytest.Subt
 async def test_what_befell_a_deal_is_counted_out_of_its_journal(
     runtime_dir: Path, fault: str, field: str, count: int
 ) -> None:
-    store = Store.in_memory()
+    store = JournalStore.in_memory()
     settings = Settings(faults=(parse_fault(fault),))
     async with trial(settings, runtime_dir, store=store) as at:
         await at.deal()
         seen = list(store.entries())
-    [attempt] = attempts_of(one.entry for one in seen)
+    [attempt] = count_attempts(one.entry for one in seen)
     assert getattr(attempt.counts, field) == count
     assert attempt.card_set == "S1"
 
 
 @pytest.mark.virtual
 async def test_a_deal_that_was_played_is_counted_card_by_card(runtime_dir: Path) -> None:
-    store = Store.in_memory()
+    store = JournalStore.in_memory()
     async with trial(Settings(), runtime_dir, store=store) as at:
         await at.deal()
-        await at.take_and_return()
+        await at.return_hands()
         seen = list(store.entries())
-    [attempt] = attempts_of(one.entry for one in seen)
+    [attempt] = count_attempts(one.entry for one in seen)
     counts = attempt.counts
     assert (counts.attempts, counts.deals, counts.cards, counts.lifts) == (1, 1, 108, 1)
     assert (counts.refed, counts.extra_looks, counts.jams, counts.stalls) == (0, 0, 0, 0)
@@ -125,7 +125,7 @@ def test_a_set_that_wants_looks_is_told_from_one_that_does_not() -> None:
 
 
 def test_what_is_due_now_stands_before_what_is_due_soon() -> None:
-    health = health_of(dealt(260, Counts(attempts=1, deals=1, cards=108, lifts=1)))
+    health = report_wear(dealt(260, Counts(attempts=1, deals=1, cards=108, lifts=1)))
     assert [one.due for one in health.due] == ["now", "soon"]
     assert [one.sign for one in health.due] == ["rollers_clean", "set_deals"]
 
@@ -157,10 +157,10 @@ def _played(state_dir: Path, runtime_dir: Path) -> None:
     from tests.acceptance.at_machine import in_virtual_time
 
     async def play() -> None:
-        store = Store.open(state_dir)
+        store = JournalStore.open(state_dir)
         async with trial(Settings(), runtime_dir, store=store) as at:
             await at.deal()
-            await at.take_and_return()
+            await at.return_hands()
 
     in_virtual_time(play())
 

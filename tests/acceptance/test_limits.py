@@ -2,11 +2,11 @@
 
 import pytest
 
-from controller.acceptance.figures import Figures, worst
+from controller.acceptance.figures import SelftestFigures, worst
 from controller.acceptance.limits import limits, parts
 from controller.acceptance.steps import _steps
 from controller.faults import catalogue
-from sim.mechanics.faults import fault_of
+from sim.mechanics.faults import fault_from_fields
 
 
 def test_every_figure_has_known_parts_a_known_fault_and_limits_in_order(
@@ -32,16 +32,16 @@ def test_every_part_is_in_a_figure() -> None:
 
 
 def test_a_number_at_its_limit_will_do_and_one_beyond_it_will_not() -> None:
-    figures = Figures()
+    figures = SelftestFigures()
     assert figures.take("feed_time", 110).verdict == "pass"
     assert figures.take("feed_time", 110.5).verdict == "warn"
     assert figures.take("feed_time", 301).verdict == "fail"
-    assert Figures().take("cards_per_s", 7.5).verdict == "pass"
-    assert Figures().take("cards_per_s", 3.9).verdict == "fail"
+    assert SelftestFigures().take("cards_per_s", 7.5).verdict == "pass"
+    assert SelftestFigures().take("cards_per_s", 3.9).verdict == "fail"
 
 
 def test_the_worst_of_a_figure_stands() -> None:
-    figures = Figures()
+    figures = SelftestFigures()
     figures.take("lift_up", 3500)
     figures.take("lift_up", 1500)
     figures.fail("lift_up", note="stuck")
@@ -53,19 +53,19 @@ def test_the_worst_of_a_figure_stands() -> None:
 
 
 def test_an_asked_reader_has_limits_of_its_own() -> None:
-    assert Figures(asked=False).take("cards_per_s", 1.6).verdict == "fail"
-    assert Figures(asked=True).take("cards_per_s", 1.6).verdict == "pass"
+    assert SelftestFigures(asked=False).take("cards_per_s", 1.6).verdict == "fail"
+    assert SelftestFigures(asked=True).take("cards_per_s", 1.6).verdict == "pass"
 
 
 def test_nothing_measured_is_a_warning() -> None:
-    figures = Figures()
+    figures = SelftestFigures()
     assert worst(figures.all()) == "warn"
     assert {one.verdict for one in figures.all()} == {"not measured"}
 
 
 def test_a_figure_of_no_such_part_is_refused() -> None:
     with pytest.raises(LookupError):
-        Figures().take("landing", 0, "lid")
+        SelftestFigures().take("landing", 0, "lid")
 
 
 def test_every_fault_that_simulated_hands_provoke_is_on_the_menu() -> None:
@@ -75,4 +75,4 @@ def test_every_fault_that_simulated_hands_provoke_is_on_the_menu() -> None:
         for deed in step.does
         if deed["do"] == "fault"
     ]
-    assert [fault_of(fields).name for fields in provoked] == ["jam", "double_feed"]
+    assert [fault_from_fields(fields).name for fields in provoked] == ["jam", "double_feed"]

@@ -10,10 +10,10 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from controller.acceptance.figures import Figures
+from controller.acceptance.figures import SelftestFigures
 from controller.acceptance.selftest import selftest
 from controller.acceptance.session import Session
-from controller.cli.technician import TerminalHands
+from controller.cli.technician import TerminalOperator
 from sim.mechanics.settings import Settings
 from tests.acceptance.at_machine import (
     LOOK_S,
@@ -40,7 +40,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         os.close(seen)
 
 
-async def answered(people: TerminalHands, terminal: int, typed: str) -> bool:
+async def answered(people: TerminalOperator, terminal: int, typed: str) -> bool:
     """Return what a step gives where this is typed once the question is there."""
     doing = asyncio.ensure_future(people.do("cover", "pocket_N"))
     await asyncio.sleep(0)
@@ -50,7 +50,7 @@ async def answered(people: TerminalHands, terminal: int, typed: str) -> bool:
 
 def test_what_was_typed_before_a_question_was_asked_answers_nothing(terminal: int) -> None:
     async def asked_twice() -> list[bool]:
-        people = TerminalHands()
+        people = TerminalOperator()
         first = await answered(people, terminal, "\n\n\n")
         os.write(terminal, b"\n")
         select.select([sys.stdin], [], [])  # it has arrived before the question is asked
@@ -63,14 +63,14 @@ def test_what_was_typed_before_a_question_was_asked_answers_nothing(terminal: in
 def test_somebody_is_asked_in_both_languages_and_answers(
     terminal: int, capsys: pytest.CaptureFixture[str], typed: str, done: bool
 ) -> None:
-    assert asyncio.run(answered(TerminalHands(), terminal, typed)) is done
+    assert asyncio.run(answered(TerminalOperator(), terminal, typed)) is done
     said = capsys.readouterr().err
     assert "放一张牌挡住：北家牌槽传感器" in said
     assert "Lay one card before the pocket sensor, north" in said
 
 
 def test_the_signal_rings_and_waits_for_nobody(capsys: pytest.CaptureFixture[str]) -> None:
-    asyncio.run(TerminalHands().now("press_estop"))
+    asyncio.run(TerminalOperator().now("press_estop"))
     said = capsys.readouterr().err
     assert "\a" in said
     assert "NOW! 送牌过程中按下急停 Press the emergency stop" in said
@@ -79,12 +79,12 @@ def test_the_signal_rings_and_waits_for_nobody(capsys: pytest.CaptureFixture[str
 def test_without_a_terminal_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     with open(os.devnull) as nowhere:
         monkeypatch.setattr(sys, "stdin", nowhere)
-        assert asyncio.run(TerminalHands().do("open_lid")) is False
-        assert asyncio.run(TerminalHands().ready("press_estop")) is False
+        assert asyncio.run(TerminalOperator().do("open_lid")) is False
+        assert asyncio.run(TerminalOperator().ready("press_estop")) is False
 
 
 def test_a_reader_without_a_trigger_wire_is_tested_with_its_own_limits() -> None:
-    async def asked() -> Figures:
+    async def asked() -> SelftestFigures:
         with table_of(Settings()) as table:
             with bench_at(table) as bench:
                 await bench.open()
@@ -93,7 +93,7 @@ def test_a_reader_without_a_trigger_wire_is_tested_with_its_own_limits() -> None
             with bench_at(table, pinned, pins()["dealer"]) as bench:
                 await bench.open()
                 assert bench.asked
-                figures = Figures(asked=bench.asked)
+                figures = SelftestFigures(asked=bench.asked)
                 of = Session(bench, hands(table), figures, card_set(), LOOK_S)
                 await selftest(of, ROUND)
                 return figures

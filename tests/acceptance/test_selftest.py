@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.acceptance.figures import Figures, worst
+from controller.acceptance.figures import SelftestFigures, worst
 from controller.acceptance.report import page, report_of
 from controller.acceptance.selftest import selftest
 from sim.mechanics.faults import parse_fault, wear
@@ -21,7 +21,7 @@ from tests.acceptance.at_machine import (
 )
 
 
-def found(figures: Figures, verdict: str) -> dict[str, str]:
+def found(figures: SelftestFigures, verdict: str) -> dict[str, str]:
     """What came to this verdict: the part by the figure."""
     return {one.name: one.part for one in figures.all() if one.verdict == verdict}
 
@@ -114,7 +114,7 @@ def test_a_trigger_wire_that_loses_pulses_is_named() -> None:
 
 
 def test_a_board_that_runs_on_in_silence_fails() -> None:
-    async def deaf() -> Figures:
+    async def deaf() -> SelftestFigures:
         with table_of(Settings()) as table, bench_at(table) as bench:
             await bench.open()
             await bench.dealer.configure("silence_ms", 2000)
@@ -127,7 +127,7 @@ def test_a_board_that_runs_on_in_silence_fails() -> None:
 
 
 def test_what_nobody_can_do_is_not_measured_and_is_no_pass() -> None:
-    async def alone() -> Figures:
+    async def alone() -> SelftestFigures:
         with table_of(Settings()) as table, bench_at(table) as bench:
             await bench.open()
             of = session_at(table, bench)

@@ -14,7 +14,7 @@ from drivers.adapters.modbus_line import Gone
 from drivers.adapters.modbus_map import ModbusMap
 from drivers.firmware.dealer import Dealer
 from sim.boards import NEVER_MS
-from sim.inproc import DEALER_ID, BoardName, InprocTable, own_firmware_hash
+from sim.inproc import DEALER_ID, BoardName, HardwareInProcess, own_firmware_hash
 from sim.mechanics.settings import Settings
 from tests.adapters.drives import Drives, wire_ms
 
@@ -152,7 +152,7 @@ class ModbusBoard:
             self._timer = self._loop.call_later(after_s, self._step)
 
 
-class WiredTable(InprocTable):
+class WiredTable(HardwareInProcess):
     """A simulated table with drives where the dealer board's own motors would be."""
 
     def __init__(

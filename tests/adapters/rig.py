@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 
 from controller.config import Reader as ReaderConfig
-from controller.trials.inproc import Trial, trial
-from drivers.adapters.barcode import BarcodeHal, Coded, barcode_reader
+from controller.trials.inproc import TableInProcess, trial
+from drivers.adapters.barcode import BarcodeHal, CodedCard, make_barcode_reader
 from drivers.adapters.barcode_engine import Engine, EngineLost
 from drivers.firmware.board import Board
 from drivers.firmware.reader import Reader
-from sim.boards import InprocBoard
-from sim.inproc import InprocTable, own_firmware_hash
+from sim.boards import BoardStepper
+from sim.inproc import HardwareInProcess, own_firmware_hash
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.settings import Settings
 from sim.mechanics.world import World
@@ -40,7 +40,7 @@ ENGINE = Engine(
     settle_ms=10,
     confidence=200,
 )
-CODES: Mapping[bytes, Coded] = {
+CODES: Mapping[bytes, CodedCard] = {
     printed(face, back).encode(): (face, back) for back in (0, 1) for face in range(54)
 }
 READS_MS = 40.0
@@ -129,7 +129,7 @@ def plainly(look: int, code: bytes | None) -> Says:
 class _Hal(BarcodeHal):
     """The adapter's HAL on the loop's clock, as sim/boards.py steps a board."""
 
-    def __init__(self, port: PeerPort, engine: Engine, codes: Mapping[bytes, Coded]) -> None:
+    def __init__(self, port: PeerPort, engine: Engine, codes: Mapping[bytes, CodedCard]) -> None:
         super().__init__(bytes.fromhex(UID), engine, codes, port)
         self.wake: Callable[[], None] = lambda: None
         self._loop = asyncio.get_running_loop()
@@ -165,7 +165,7 @@ class _Stepped:
 class AtAdapter(msgspec.Struct):
     """A table's mechanics, its engine, and the adapter behind its port."""
 
-    sim: InprocTable
+    sim: HardwareInProcess
     engine: PeerPort
     port: PipePort
     core: Reader
@@ -173,7 +173,7 @@ class AtAdapter(msgspec.Struct):
     @asynccontextmanager
     async def daemon(
         self, runtime_dir: Path, *, trigger: str = "asked", **more: Any
-    ) -> AsyncIterator[Trial]:
+    ) -> AsyncIterator[TableInProcess]:
         """Run a machine over it. `more`: as for controller.trials.inproc.trial."""
         reader = msgspec.convert({"port": "adapter", "id": UID, "trigger": trigger}, ReaderConfig)
         async with trial(
@@ -189,16 +189,16 @@ class AtAdapter(msgspec.Struct):
 
 @asynccontextmanager
 async def adapter_at(
-    engine: Engine = ENGINE, codes: Mapping[bytes, Coded] = CODES
+    engine: Engine = ENGINE, codes: Mapping[bytes, CodedCard] = CODES
 ) -> AsyncIterator[AtAdapter]:
     """Make mechanics, the adapter's core over its HAL, and its engine's peer."""
     boots = count(1)
-    sim = InprocTable(Settings(), random.Random(1), boots=lambda: next(boots))
+    sim = HardwareInProcess(Settings(), random.Random(1), boots=lambda: next(boots))
     port, end = pipe()
     peer = PeerPort(sim.world)
     hal = _Hal(peer, engine, codes)
-    core = barcode_reader(hal, engine, 4711, own_firmware_hash(), b"")
-    board = InprocBoard(_Stepped(core, hal), end, hal)  # type: ignore[arg-type]  # its HAL's twin
+    core = make_barcode_reader(hal, engine, 4711, own_firmware_hash(), b"")
+    board = BoardStepper(_Stepped(core, hal), end, hal)  # type: ignore[arg-type]  # its HAL's twin
     try:
         yield AtAdapter(sim, peer, port, core)
     finally:
@@ -209,7 +209,7 @@ async def adapter_at(
 class Table(AtAdapter):
     """An adapter, and the machine over it."""
 
-    trial: Trial
+    trial: TableInProcess
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import Outcome, Phase, Role, State
 from controller.vault.looks import LOOKS
@@ -79,7 +79,7 @@ async def test_a_whole_deal_is_read_out_of_real_barcodes(runtime_dir: Path) -> N
         boards = held.boards
         assert boards.reader is not None
         assert (boards.reader.hal, boards.trigger) == ("adapter", "asked")
-        done = await at.trial.take_and_return()
+        done = await at.trial.return_hands()
         assert done.fairness[-1].outcome is Outcome.OK
 
 
@@ -171,13 +171,13 @@ async def test_an_engine_that_is_unplugged_is_named_and_deals_again_once_it_is_b
 async def test_an_engine_that_is_unplugged_while_hands_are_held_costs_none(
     runtime_dir: Path, tmp_path: Path
 ) -> None:
-    store = Store.open(tmp_path)
+    store = JournalStore.open(tmp_path)
     async with barcode_table(runtime_dir, store=store, state_dir=tmp_path) as at:
         await dealt(at)
         at.engine.plug(False)
         await at.trial.until(lambda state: bool(state.alerts))
         at.engine.plug(True)
-        done = await at.trial.take_and_return()
+        done = await at.trial.return_hands()
         assert done.fairness[-1].outcome is Outcome.OK
     assert not verify(tmp_path, None).findings
 
@@ -249,7 +249,7 @@ async def test_a_daemon_that_was_killed_goes_on_and_asks_for_no_card_twice(
 ) -> None:
     async with adapter_at() as at:
         async with at.daemon(
-            runtime_dir, store=Store.open(tmp_path), state_dir=tmp_path, seed=1
+            runtime_dir, store=JournalStore.open(tmp_path), state_dir=tmp_path, seed=1
         ) as trial:
             await trial.phase(Phase.EMPTY)
             await trial.order(Role.REFEREE, "start_deal")
@@ -261,7 +261,7 @@ async def test_a_daemon_that_was_killed_goes_on_and_asks_for_no_card_twice(
             looked.append(index) or look(attempt, index)  # type: ignore[func-returns-value]
         )
         async with at.daemon(
-            runtime_dir, store=Store.open(tmp_path), state_dir=tmp_path, seed=2
+            runtime_dir, store=JournalStore.open(tmp_path), state_dir=tmp_path, seed=2
         ) as trial:
             held = await trial.phase(Phase.HELD)
             assert held.machine.attempt == 1

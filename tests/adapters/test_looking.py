@@ -4,8 +4,8 @@ import struct
 
 import pytest
 
-from drivers.adapters.barcode import MARGIN_MS, BarcodeHal, barcode_reader
-from drivers.adapters.barcode_engine import RETRY_MS, Looking
+from drivers.adapters.barcode import ANSWER_MARGIN_MS, BarcodeHal, make_barcode_reader
+from drivers.adapters.barcode_engine import RETRY_MS, BarcodeScan
 from drivers.adapters.shell import NEVER_MS, AdapterHal
 from drivers.firmware import wire
 from tests.adapters.peer import END_OF_LINE, TRIGGER, TRIGGER_OFF
@@ -19,7 +19,7 @@ class Bench:
 
     def __init__(self) -> None:
         self.port = ScriptedPort()
-        self.looking = Looking(ENGINE, self.port)
+        self.looking = BarcodeScan(ENGINE, self.port)
         self.now = 0
         self.done: list[bytes | None] = []
         self.after(100)
@@ -172,10 +172,10 @@ def test_an_adapter_that_ends_ends_the_look(bench: Bench) -> None:
 def test_the_reader_board_waits_as_long_as_its_engine_may_take() -> None:
     hal = BarcodeHal(bytes.fromhex(UID), ENGINE, CODES, ScriptedPort())
     as_it_is: AdapterHal = hal
-    reader = barcode_reader(hal, ENGINE, 1, bytes(8), b"")
+    reader = make_barcode_reader(hal, ENGINE, 1, bytes(8), b"")
     assert as_it_is.kind == wire.HAL_ADAPTER
     assert reader.settings["asked"] == 1
-    assert reader.settings["read_limit_ms"] == ENGINE.timeout_ms + ENGINE.late_ms + MARGIN_MS
+    assert reader.settings["read_limit_ms"] == ENGINE.timeout_ms + ENGINE.late_ms + ANSWER_MARGIN_MS
 
 
 def test_what_an_adapter_says_of_itself_shows_no_face() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from drivers.errors import Refused, Result
-from drivers.events import Code, Motor, Source, StoppedBy
+from drivers.events import BoardStopReason, Code, Motor, Source
 from sim.mechanics.settings import Settings
 from tests.adapters.drives import (
     COMMAND,
@@ -134,7 +134,7 @@ async def test_a_unit_that_goes_silent_stops_all_others_and_is_named(rig: Rigs, 
     at = await rig()
     await at.spoilt(lambda: at.drives.silent.add(unit))
     assert set(at.away()) == {unit}
-    assert StoppedBy.DRIVE in at.stops()
+    assert BoardStopReason.DRIVE in at.stops()
     silent = {IO: "shuffle", FEEDER: "feed", ROLLERS: "pass", LIFT: "lift"}.get(unit)
     assert set(at.drives.runs()) <= {silent}
     assert any(line.startswith(f"unit {unit} ({NAMES[unit]}) is away") for line in at.said)
@@ -162,7 +162,7 @@ async def test_what_moves_is_stopped_soon_after_another_unit_went_silent(
     await asyncio.sleep((line.watch_ms + (line.retries + 2) * (line.timeout_ms + 10)) / 1000)
     assert at.drives.runs() == {}
     await asyncio.sleep(A_WHILE_S)
-    assert StoppedBy.DRIVE in at.stops()
+    assert BoardStopReason.DRIVE in at.stops()
     assert not at.table.world.truth().lift_up
 
 

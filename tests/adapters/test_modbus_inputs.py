@@ -3,7 +3,7 @@
 import pytest
 
 from controller import tomlfile
-from drivers.adapters.modbus_inputs import Block, Implausible, Inputs, blocks
+from drivers.adapters.modbus_inputs import Block, ImplausibleInput, ModbusInputs, blocks
 from drivers.adapters.modbus_map import ModbusMap
 from drivers.firmware.hal import GATE_MOVING
 from tests.adapters.modbus_rig import EXAMPLE, example
@@ -17,7 +17,7 @@ class Seen:
     """Inputs of the example, read round after round."""
 
     def __init__(self) -> None:
-        self.inputs = Inputs(example())
+        self.inputs = ModbusInputs(example())
         self.bits, self.counts = [0] * 21, [0] * 7
         self.read(fresh=True)
 
@@ -98,14 +98,14 @@ def test_a_counter_that_stands_still_is_noticed() -> None:
             seen.read()
 
     cards_pass(2)
-    with pytest.raises(Implausible, match="the counter of exit stands still"):
+    with pytest.raises(ImplausibleInput, match="the counter of exit stands still"):
         cards_pass(2)
 
 
 def test_a_counter_that_jumps_is_a_unit_that_lost_its_power() -> None:
     seen = Seen()
     seen.counts = [500] * 7
-    with pytest.raises(Implausible, match="jumped"):
+    with pytest.raises(ImplausibleInput, match="jumped"):
         seen.read()
     assert seen.read(fresh=True) == []
 
@@ -132,6 +132,6 @@ def of_registers() -> ModbusMap:
 def test_the_gate_stands_at_an_outlet_within_its_tolerance(words: tuple[int, int], at: int) -> None:
     told = of_registers()
     assert Block("gate", "input", 0x20, 2) in blocks(told)
-    inputs = Inputs(told)
+    inputs = ModbusInputs(told)
     inputs.take(Block("gate", "input", 0x20, 2), words, fresh=True)
     assert inputs.levels["gate_at"] == at

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from controller import tomlfile
-from controller.cli.modbus_file import load_modbus
+from controller.cli.modbus_file import load_modbus_file
 from controller.tomlfile import FileError
 from drivers.adapters.modbus_inputs import Block, blocks
 from drivers.adapters.modbus_map import (
-    MAY_LACK,
-    VALUES,
+    OPTIONAL_OUTPUTS,
+    OUTPUT_VALUES,
     Gate,
     MapError,
     ModbusMap,
@@ -36,8 +36,8 @@ def changed(tmp_path: Path, change: str, instead: str) -> Path:
 
 
 def test_the_example_maps_every_name_of_the_hal() -> None:
-    told = load_modbus(EXAMPLE)
-    assert {name for name, _ in outputs(told)} == {*VALUES, "gate"}
+    told = load_modbus_file(EXAMPLE)
+    assert {name for name, _ in outputs(told)} == {*OUTPUT_VALUES, "gate"}
     words = {name: writes(name, output) for name, output in outputs(told)}
     assert (words["feed"][STOP], words["feed"][FORWARD]) == ((0, 0), (1, 1760))
     assert words["lift"][LIFT_STAY] == (0,)
@@ -72,7 +72,7 @@ def test_a_map_that_cannot_work_is_refused_in_one_line(
     tmp_path: Path, change: str, instead: str, complaint: str
 ) -> None:
     with pytest.raises(FileError) as refused:
-        load_modbus(changed(tmp_path, change, instead))
+        load_modbus_file(changed(tmp_path, change, instead))
     said = str(refused.value)
     assert "\n" not in said
     assert complaint in said
@@ -80,7 +80,7 @@ def test_a_map_that_cannot_work_is_refused_in_one_line(
 
 
 def test_the_trigger_may_be_left_out_where_the_reader_is_asked() -> None:
-    assert MAY_LACK == ("trigger",)
+    assert OPTIONAL_OUTPUTS == ("trigger",)
     raw = tomlfile.tables(EXAMPLE.read_text(), name="modbus.toml")
     del raw["output"]["trigger"]
     told = tomlfile.fit(raw, ModbusMap, name="modbus.toml")

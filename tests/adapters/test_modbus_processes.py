@@ -18,7 +18,7 @@ from drivers.link.port import SerialPort
 from sim.boardprocess import BoardProcess
 from sim.hall import SimTable, TablePlan
 from sim.inproc import DEALER_ID
-from sim.insideboard import InsideBoard
+from sim.insideboard import PtyBoard
 from sim.interpreters import Interpreter
 from sim.mechanics.settings import Settings
 from sim.outside import BoardName
@@ -48,7 +48,7 @@ LIFT_MS = Settings().lift_ms
 class DrivenTable(SimTable):
     """A simulated table whose dealer's pins are wired to drives; their line is at `rs485`."""
 
-    def _board(self, name: BoardName, uid: str) -> BoardProcess | InsideBoard:
+    def _board(self, name: BoardName, uid: str) -> BoardProcess | PtyBoard:
         if name != "dealer":
             return super()._board(name, uid)
         program = (sys.executable, drives.__file__, str(BAUD), str(TURNAROUND_MS))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from controller.messages import Outcome, Phase, Role, State
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from sim.mechanics.settings import Settings
 from tests.adapters.drives import FEEDER, GATE, IO, LIFT, ROLLERS
 from tests.adapters.modbus_rig import WiredTable, example
@@ -27,7 +27,7 @@ A_WHILE_S = 3.0
 class AtDrives:
     """A trial, and the table whose dealer board is the adapter."""
 
-    def __init__(self, trial: Trial, table: WiredTable) -> None:
+    def __init__(self, trial: TableInProcess, table: WiredTable) -> None:
         self.trial, self.table = trial, table
         self.drives, self.wire, self.said = table.drives, table.wire, table.said
 
@@ -81,7 +81,7 @@ async def test_108_cards_are_dealt_and_released_over_a_modbus_line(wired: Tables
     async with wired() as at:
         await at.dealt()
         assert [len(pocket) for pocket in at.table.world.truth().pockets] == [27] * 4 + [0]
-        await at.trial.take_and_return()
+        await at.trial.return_hands()
         boards = at.trial.states[-1].boards
         assert boards.dealer is not None
         assert boards.dealer.hal == "adapter"

@@ -13,7 +13,7 @@ import pytest
 import serial
 from pytest_mock import MockerFixture
 
-from drivers.adapters.barcode_engine import EngineLost, Looking, Parity, SerialEngine
+from drivers.adapters.barcode_engine import BarcodeScan, EngineLost, Parity, SerialEnginePort
 from tests.adapters.peer import TRIGGER
 from tests.adapters.rig import ENGINE
 
@@ -47,8 +47,8 @@ def device(tmp_path: Path) -> Iterator[Device]:
     device.unplug()
 
 
-def line_to(device: Device, parity: Parity = "none") -> SerialEngine:
-    return SerialEngine(msgspec.structs.replace(ENGINE, port=str(device.link), parity=parity))
+def line_to(device: Device, parity: Parity = "none") -> SerialEnginePort:
+    return SerialEnginePort(msgspec.structs.replace(ENGINE, port=str(device.link), parity=parity))
 
 
 def test_an_engine_is_told_and_heard(device: Device) -> None:
@@ -64,7 +64,7 @@ def test_an_engine_is_told_and_heard(device: Device) -> None:
 
 
 def test_an_engine_that_is_not_there_is_named(tmp_path: Path) -> None:
-    engine = SerialEngine(msgspec.structs.replace(ENGINE, port=str(tmp_path / "none")))
+    engine = SerialEnginePort(msgspec.structs.replace(ENGINE, port=str(tmp_path / "none")))
     with pytest.raises(EngineLost, match=r"none: .*No such file"):
         engine.open()
 
@@ -98,7 +98,7 @@ def test_an_engine_that_another_program_has_is_left_alone(device: Device) -> Non
 
 
 def test_an_engine_that_is_unplugged_and_back_is_found_under_its_name(device: Device) -> None:
-    looking = Looking(msgspec.structs.replace(ENGINE, port=str(device.link)), line_to(device))
+    looking = BarcodeScan(msgspec.structs.replace(ENGINE, port=str(device.link)), line_to(device))
     looking.step(0)
     assert looking.away is None
     device.unplug()

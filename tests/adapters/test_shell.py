@@ -11,24 +11,24 @@ from pathlib import Path
 import pytest
 from pytest_mock import MockerFixture
 
-from drivers.adapters.barcode import BarcodeHal, barcode_reader
-from drivers.adapters.shell import STORE_MS, AdapterError, Folder, Served
+from drivers.adapters.barcode import BarcodeHal, make_barcode_reader
+from drivers.adapters.shell import STORE_DELAY_MS, AdapterBoard, AdapterError, AdapterStorage
 from drivers.firmware import wire
 from drivers.firmware.codec import Decoder, encode
 from tests.adapters.rig import CODES, ENGINE, UID, ScriptedPort
 
 SESSION = 9
-Serve = Callable[[], Served]
+Serve = Callable[[], AdapterBoard]
 
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    started: list[Served] = []
+    started: list[AdapterBoard] = []
 
-    def serve() -> Served:
+    def serve() -> AdapterBoard:
         hal = BarcodeHal(bytes.fromhex(UID), ENGINE, CODES, ScriptedPort())
-        board = barcode_reader(hal, ENGINE, 7, bytes(8), b"")
-        started.append(Served(board, hal, tmp_path / "reader"))
+        board = make_barcode_reader(hal, ENGINE, 7, bytes(8), b"")
+        started.append(AdapterBoard(board, hal, tmp_path / "reader"))
         return started[-1]
 
     yield serve
@@ -36,7 +36,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
         served.close()
 
 
-def hello(served: Served, line: int) -> tuple[object, ...]:
+def hello(served: AdapterBoard, line: int) -> tuple[object, ...]:
     """Say HELLO, and return the WELCOME's fields."""
     os.write(line, b"\x00" + encode(wire.host_frame(wire.HELLO, SESSION, 0, 0, 0)))
     decoder = Decoder()
@@ -101,26 +101,26 @@ def test_a_link_that_cannot_be_made_is_said_in_a_line(tmp_path: Path, there: str
     hal = BarcodeHal(bytes.fromhex(UID), ENGINE, CODES, ScriptedPort())
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(AdapterError, match="cannot be made"):
-        Served(barcode_reader(hal, ENGINE, 7, bytes(8), b""), hal, link)
+        AdapterBoard(make_barcode_reader(hal, ENGINE, 7, bytes(8), b""), hal, link)
     assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_an_adapter_is_another_board_run_at_each_start(tmp_path: Path) -> None:
-    assert [Folder(tmp_path / "own").next_boot() for _ in range(3)] == [1, 2, 3]
+    assert [AdapterStorage(tmp_path / "own").next_boot() for _ in range(3)] == [1, 2, 3]
     assert stat.S_IMODE((tmp_path / "own").stat().st_mode) == 0o700
 
 
 def test_what_its_board_stores_is_there_at_the_next_start(tmp_path: Path) -> None:
-    assert Folder(tmp_path).stored() == b""
-    Folder(tmp_path).store(b"settings")
-    assert Folder(tmp_path).stored() == b"settings"
+    assert AdapterStorage(tmp_path).stored() == b""
+    AdapterStorage(tmp_path).store(b"settings")
+    assert AdapterStorage(tmp_path).stored() == b"settings"
 
 
 @pytest.mark.parametrize("content", [b"ten", b"-1", b"99999999999", b"\xff"])
 def test_a_spoilt_counter_of_starts_is_never_guessed(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "boot").write_bytes(content)
     with pytest.raises(AdapterError, match="higher than every one before"):
-        Folder(tmp_path).next_boot()
+        AdapterStorage(tmp_path).next_boot()
 
 
 class Disk:
@@ -141,11 +141,11 @@ class Disk:
 def test_what_a_board_stores_is_written_once_it_stands_still(tmp_path: Path, full: int) -> None:
     disk, said = Disk(full), list[str]()
     hal = BarcodeHal(bytes.fromhex(UID), ENGINE, CODES, ScriptedPort())
-    board = barcode_reader(hal, ENGINE, 7, bytes(8), b"")
-    with Served(board, hal, tmp_path / "reader", disk.store, said.append) as served:
+    board = make_barcode_reader(hal, ENGINE, 7, bytes(8), b"")
+    with AdapterBoard(board, hal, tmp_path / "reader", disk.store, said.append) as served:
         served.step()
         wrote_at_first = list(disk.kept)
-        served._keep(STORE_MS * 10)
+        served._keep(STORE_DELAY_MS * 10)
         assert len(disk.kept) == 1 - full
         assert len(said) == full
     assert wrote_at_first == []

@@ -23,8 +23,8 @@ class TakenOver:
     def __init__(self, socket: Path) -> None:
         self._path = socket
         self._refs = itertools.count(1)
-        self._lines = Lines(bridge.MACHINE_LINE)
-        self._messages: list[bridge.FromMachine] = []
+        self._lines = Lines(bridge.MAX_MACHINE_LINE_BYTES)
+        self._messages: list[bridge.MachineMessage] = []
         self.hello: HelloMessage | None = None
 
     async def __aenter__(self) -> Self:
@@ -55,11 +55,11 @@ class TakenOver:
             if isinstance(message, FeedMessage):
                 return message
 
-    async def _next(self) -> bridge.FromMachine:
+    async def _next(self) -> bridge.MachineMessage:
         while not self._messages:
             data = await self._reader.read(65536)
             assert data, "the machine hung up"
-            self._messages += map(bridge.from_machine, self._lines.take(data))
+            self._messages += map(bridge.decode_machine_line, self._lines.take(data))
         return self._messages.pop(0)
 
 

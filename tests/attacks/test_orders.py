@@ -14,14 +14,14 @@ from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 
 from controller.config import load_table
-from controller.gateway.certificates import renew_table
+from controller.gateway.certificates import renew_table_keys
 from controller.gateway.enrolment import admit
 from controller.journal.entries import Entry, decode
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.messages import Command, Phase, Reply, Role
-from controller.roster import ADMITTED, CLIENTS, Certificate, moment, read_certificate
+from controller.roster import ADMITTED_FOLDER, CLIENTS_FOLDER, Certificate, moment, read_certificate
 from controller.signing import sign
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.attacks.attackers import TakenOver
 from tests.processes.metrics import scrape
 from tests.processes.people import FAST, People
@@ -35,16 +35,16 @@ ELSEWHERE = "E" * 40
 
 
 @pytest.fixture
-def bridge(table: RunningTable) -> TakenOver:
+def bridge(table: TableProcess) -> TakenOver:
     """What a gateway that is somebody else's has: the machine's socket."""
     return TakenOver(load_table(table.config).socket)
 
 
-def pair(table: RunningTable, role: Role) -> Certificate:
-    return read_certificate(table.state_dir / CLIENTS / f"{role}.key_secret")
+def pair(table: TableProcess, role: Role) -> Certificate:
+    return read_certificate(table.state_dir / CLIENTS_FOLDER / f"{role}.key_secret")
 
 
-async def run_of(table: RunningTable) -> str:
+async def run_of(table: TableProcess) -> str:
     """What the table's present run is called, as everybody sees it."""
     async with table.client(Role.OBSERVER) as client:
         reply = await client.ask("snapshot")
@@ -53,7 +53,7 @@ async def run_of(table: RunningTable) -> str:
 
 
 def order(
-    table: RunningTable, boot: str, role: Role, cmd: str, command_id: str, **args: Any
+    table: TableProcess, boot: str, role: Role, cmd: str, command_id: str, **args: Any
 ) -> Command:
     """A command as its giver signs it, about nothing that is bound to a deal."""
     plain = Command(id=command_id, cmd=cmd, boot=boot, args=args)
@@ -62,18 +62,18 @@ def order(
     return sign(plain, table.endpoints.server_key, seed)
 
 
-def journal(table: RunningTable) -> list[Entry]:
+def journal(table: TableProcess) -> list[Entry]:
     """The journal as it lies on the disk."""
-    with read_rows(table.state_dir / STORE_NAME) as rows:
+    with open_read_only(table.state_dir / STORE_NAME) as rows:
         return [decode(body) for _, body, _ in rows]
 
 
-def entries(table: RunningTable, kind: str) -> list[dict[str, Any]]:
+def entries(table: TableProcess, kind: str) -> list[dict[str, Any]]:
     """The journal's entries of a kind, as they lie on the disk."""
     return [each.data for each in journal(table) if each.kind == kind]
 
 
-def logged(table: RunningTable, event: str) -> list[dict[str, Any]]:
+def logged(table: TableProcess, event: str) -> list[dict[str, Any]]:
     """What the daemon's log says under a name."""
     lines = [json.loads(line) for line in table.log.read_text().splitlines() if line[:1] == "{"]
     return [line for line in lines if line["event"] == event]
@@ -83,7 +83,7 @@ def code(reply: Reply) -> str | None:
     return reply.error.code if reply.error else None
 
 
-async def are_counted(table: RunningTable, refusals: Mapping[str, int]) -> None:
+async def are_counted(table: TableProcess, refusals: Mapping[str, int]) -> None:
     """Wait until the machine's numbers have exactly these refused orders, by reason.
 
     The gateway asks for them once a second.
@@ -98,7 +98,7 @@ async def are_counted(table: RunningTable, refusals: Mapping[str, int]) -> None:
 
 
 async def test_an_observer_who_sends_redeal_is_refused_logged_counted_and_told(
-    table: RunningTable, dealtable: Dealtable
+    table: TableProcess, dealtable: Dealtable
 ) -> None:
     words = ("send", "redeal", "reason=mine", "--state-dir", table.state_dir)
     sent = await dealtable(*words, "--as", "observer", "--deal", "1", "--attempt", "1")
@@ -115,7 +115,7 @@ async def test_an_observer_who_sends_redeal_is_refused_logged_counted_and_told(
     assert entries(table, "command") == []
 
 
-def forged(table: RunningTable, boot: str) -> Iterator[tuple[str, Command, str]]:
+def forged(table: TableProcess, boot: str) -> Iterator[tuple[str, Command, str]]:
     """What a taken-over gateway can make of what it has seen: the chief's key, and one order.
 
     Yields what it did, the command, and the refusal that is due.
@@ -152,7 +152,7 @@ def forged(table: RunningTable, boot: str) -> Iterator[tuple[str, Command, str]]
 
 
 async def test_a_taken_over_gateway_cannot_invent_change_or_redirect_an_order(
-    table: RunningTable, bridge: TakenOver
+    table: TableProcess, bridge: TakenOver
 ) -> None:
     chief, boot = pair(table, Role.CHIEF).curve, await run_of(table)
     async with bridge:
@@ -169,7 +169,7 @@ async def test_a_taken_over_gateway_cannot_invent_change_or_redirect_an_order(
 
 
 async def test_an_order_that_is_replayed_acts_once_and_is_answered_the_same_also_after_a_restart(
-    table: RunningTable, bridge: TakenOver
+    table: TableProcess, bridge: TakenOver
 ) -> None:
     seen = order(table, await run_of(table), Role.CHIEF, "hold", "seen", reason="tea")
     async with table.client(Role.CHIEF) as client:
@@ -195,7 +195,7 @@ async def test_an_order_that_is_replayed_acts_once_and_is_answered_the_same_also
 
 
 async def test_no_order_of_an_earlier_run_acts_whether_it_acted_there_or_was_refused(
-    table: RunningTable, bridge: TakenOver
+    table: TableProcess, bridge: TakenOver
 ) -> None:
     """The gateway kept the bytes; the journal was moved away, as the program itself advises."""
     boot = await run_of(table)
@@ -227,7 +227,7 @@ async def test_no_order_of_an_earlier_run_acts_whether_it_acted_there_or_was_ref
 
 
 async def test_an_order_stands_in_the_journal_with_the_key_that_gave_it(
-    table: RunningTable,
+    table: TableProcess,
 ) -> None:
     async with table.client(Role.CHIEF) as client:
         assert (await client.ask("hold", {"reason": "tea"}, command_id="mine")).ok
@@ -239,9 +239,9 @@ async def test_an_order_stands_in_the_journal_with_the_key_that_gave_it(
 
 
 async def test_a_revoked_chief_is_refused_by_the_machine_whatever_gateway_lets_him_through(
-    table: RunningTable, bridge: TakenOver, dealtable: Dealtable, start: Start
+    table: TableProcess, bridge: TakenOver, dealtable: Dealtable, start: Start
 ) -> None:
-    public = (table.state_dir / ADMITTED / "chief.key").read_text()
+    public = (table.state_dir / ADMITTED_FOLDER / "chief.key").read_text()
     words = ("--state-dir", table.state_dir)
     boot = await run_of(table)
     before = order(table, boot, Role.CHIEF, "hold", "before", reason="tea")
@@ -254,7 +254,7 @@ async def test_a_revoked_chief_is_refused_by_the_machine_whatever_gateway_lets_h
         )
         assert done.code == 0
         refused = [await bridge.say(command) for command in (late, before)]
-        (table.state_dir / ADMITTED / "chief.key").write_text(public)  # put back by hand
+        (table.state_dir / ADMITTED_FOLDER / "chief.key").write_text(public)  # put back by hand
         refused.append(await bridge.say(late))
 
     assert {code(reply) for reply in refused} == {"KEY_REVOKED"}
@@ -263,19 +263,19 @@ async def test_a_revoked_chief_is_refused_by_the_machine_whatever_gateway_lets_h
     (line, *_) = logged(table, "order refused")
     assert (line["why"], line["name"], line["cmd"]) == ("KEY_REVOKED", "chief", "resume")
     assert [each["id"] for each in entries(table, "command")] == ["before"]
-    kept = table.state_dir / CLIENTS / "old"
+    kept = table.state_dir / CLIENTS_FOLDER / "old"
     (secret,) = kept.glob("chief-*.key_secret")
     watch = await start("watch", "--key", secret, *words)
     await watch.line("key refused: not admitted there, revoked or expired")
 
 
 async def test_who_is_revoked_while_he_watches_sees_it_and_the_others_hear_every_entry(
-    table: RunningTable, people: People, start: Start, dealtable: Dealtable
+    table: TableProcess, people: People, start: Start, dealtable: Dealtable
 ) -> None:
     """A whole deal, revoked in its middle: nobody else misses an entry of the journal."""
     where = ("--state-dir", table.state_dir)
     secret = table.state_dir / "kept.key_secret"
-    secret.write_bytes((table.state_dir / CLIENTS / "technician.key_secret").read_bytes())
+    secret.write_bytes((table.state_dir / CLIENTS_FOLDER / "technician.key_secret").read_bytes())
     watch = await start("watch", "--json", "--key", secret, *where)
     await watch.line('"schema"')
     await people.deal_to_card()
@@ -296,11 +296,11 @@ async def test_who_is_revoked_while_he_watches_sees_it_and_the_others_hear_every
 
 
 async def test_a_key_that_expires_while_the_table_runs_gives_no_more_orders(
-    table: RunningTable, bridge: TakenOver, dealtable: Dealtable
+    table: TableProcess, bridge: TakenOver, dealtable: Dealtable
 ) -> None:
     made = await dealtable("keys", "client", table.state_dir, "guest", "--role", "referee")
     assert made.code == 0
-    secret = read_certificate(table.state_dir / CLIENTS / "guest.key_secret")
+    secret = read_certificate(table.state_dir / CLIENTS_FOLDER / "guest.key_secret")
     assert secret.sign is not None
     key, boot = table.endpoints.server_key, await run_of(table)
     hold = sign(Command(id="1", cmd="hold", boot=boot, args={"reason": "tea"}), key, secret.sign)
@@ -308,7 +308,7 @@ async def test_a_key_that_expires_while_the_table_runs_gives_no_more_orders(
 
     async with bridge:
         assert (await bridge.say(hold)).ok
-        admit(table.state_dir, table.state_dir / CLIENTS / "guest.key", moment("2020-01-01"))
+        admit(table.state_dir, table.state_dir / CLIENTS_FOLDER / "guest.key", moment("2020-01-01"))
         reply = await bridge.say(resume)
 
     assert reply.error is not None
@@ -319,12 +319,12 @@ async def test_a_key_that_expires_while_the_table_runs_gives_no_more_orders(
 
 
 async def test_a_table_whose_own_key_was_exchanged_does_not_go_on_with_its_journal(
-    table: RunningTable, dealtable: Dealtable
+    table: TableProcess, dealtable: Dealtable
 ) -> None:
     await table.stop_daemon()
     refused = await dealtable("keys", "rotate", table.state_dir, "--own")
     assert refused.code == 2
-    renew_table(table.state_dir)  # by hand, against all advice
+    renew_table_keys(table.state_dir)  # by hand, against all advice
 
     done = await dealtable("run", "machine", "--config", table.config)
 
@@ -334,7 +334,7 @@ async def test_a_table_whose_own_key_was_exchanged_does_not_go_on_with_its_journ
 
 
 async def test_what_is_sealed_after_a_chief_was_replaced_is_for_his_successor_alone(
-    table: RunningTable, people: People, dealtable: Dealtable
+    table: TableProcess, people: People, dealtable: Dealtable
 ) -> None:
     former = pair(table, Role.CHIEF)
     rotated = await dealtable("keys", "rotate", table.state_dir, "chief", "--at-once")
@@ -355,7 +355,7 @@ async def test_what_is_sealed_after_a_chief_was_replaced_is_for_his_successor_al
 
 
 async def test_an_attempt_is_sealed_to_no_chief_whose_key_was_taken_away(
-    table: RunningTable, people: People, dealtable: Dealtable
+    table: TableProcess, people: People, dealtable: Dealtable
 ) -> None:
     """The only chief is revoked while the table runs: the next deal waits for another one."""
     await people.until(lambda state: state.machine.phase is Phase.EMPTY)
@@ -372,6 +372,6 @@ async def test_an_attempt_is_sealed_to_no_chief_whose_key_was_taken_away(
     await people.until(lambda state: state.machine.phase is Phase.COMMITTED)
 
     (seed,) = entries(table, "seed")
-    deputy = read_certificate(table.state_dir / CLIENTS / "deputy.key_secret")
+    deputy = read_certificate(table.state_dir / CLIENTS_FOLDER / "deputy.key_secret")
     assert deputy.unseal is not None
     assert SealedBox(PrivateKey(deputy.unseal)).decrypt(base64.b64decode(seed["for_chief"]))

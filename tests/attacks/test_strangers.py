@@ -14,13 +14,13 @@ import zmq
 import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
-from controller.client.client import Identity, NoAnswer
+from controller.client.client import ClientIdentity, NoAnswer
 from controller.client.endpoints import Endpoints
 from controller.client.line import LineState
 from controller.config import TableConfig
-from controller.counting import REFUSED_KEYS
-from controller.gateway.certificates import create_client
-from controller.gateway.enrolment import admit, revoke
+from controller.counting import MAX_REFUSED_KEYS
+from controller.gateway.certificates import create_client_keys
+from controller.gateway.enrolment import admit, revoke_client
 from controller.messages import Role
 from controller.roster import moment
 from tests.attacks.attackers import Impostor, Relay
@@ -38,39 +38,39 @@ HUNG_UP = {
 """What a socket's monitor reports of a gateway that admits no client there."""
 
 
-def unlisted(folder: Path) -> Identity:
+def unlisted(folder: Path) -> ClientIdentity:
     """A pair of the right form that nobody admitted."""
-    create_client(folder, "guest", Role.CHIEF)
+    create_client_keys(folder, "guest", Role.CHIEF)
     return identity(folder, "guest")
 
 
-def revoked(folder: Path) -> Identity:
-    admit(folder, create_client(folder, "guest", Role.CHIEF))
-    revoke(folder, "guest", "laptop lost", LONG_AGO)
+def revoked(folder: Path) -> ClientIdentity:
+    admit(folder, create_client_keys(folder, "guest", Role.CHIEF))
+    revoke_client(folder, "guest", "laptop lost", LONG_AGO)
     return identity(folder, "guest")
 
 
-def put_back(folder: Path) -> Identity:
+def put_back(folder: Path) -> ClientIdentity:
     """A revoked key whose file somebody copied back into admitted/."""
-    public = create_client(folder, "guest", Role.CHIEF)
+    public = create_client_keys(folder, "guest", Role.CHIEF)
     place = admit(folder, public)
-    revoke(folder, "guest", "laptop lost", LONG_AGO)
+    revoke_client(folder, "guest", "laptop lost", LONG_AGO)
     place.write_text(public.read_text())
     return identity(folder, "guest")
 
 
-def expired(folder: Path) -> Identity:
-    admit(folder, create_client(folder, "guest", Role.CHIEF), LONG_AGO)
+def expired(folder: Path) -> ClientIdentity:
+    admit(folder, create_client_keys(folder, "guest", Role.CHIEF), LONG_AGO)
     return identity(folder, "guest")
 
 
-def half_a_pair(folder: Path) -> Identity:
+def half_a_pair(folder: Path) -> ClientIdentity:
     """The chief's public key, as anybody has it, with another secret."""
     chief, (_, secret) = identity(folder, "chief"), zmq.curve_keypair()
-    return Identity("guest", chief.public, secret.decode())
+    return ClientIdentity("guest", chief.public, secret.decode())
 
 
-KINDS: dict[str, Callable[[Path], Identity]] = {
+KINDS: dict[str, Callable[[Path], ClientIdentity]] = {
     "UNKNOWN_KEY": unlisted,
     "KEY_REVOKED": revoked,
     "KEY_REVOKED, put back": put_back,
@@ -216,7 +216,7 @@ async def test_a_flood_of_handshakes_keeps_nobody_out_and_fills_no_log(
             assert (await admitted.ask("hold")).ok
         await connect("observer").hear()
         await _until_refused(endpoints, many)
-    assert len([log for log in logs if log["event"] == "key refused"]) <= REFUSED_KEYS
+    assert len([log for log in logs if log["event"] == "key refused"]) <= MAX_REFUSED_KEYS
 
 
 async def test_connections_that_say_nothing_or_nonsense_keep_nobody_out(

@@ -8,10 +8,10 @@ import pytest_asyncio
 from playwright.async_api import Browser, Playwright, async_playwright
 
 from controller.faults import Language
-from controller.trials.hall import HallPlan, RunningTable
+from controller.trials.hall import HallPlan, TableProcess
 from controller.trials.hall import hall as real_hall
-from controller.trials.hall_console import RunningConsole, console
-from controller.trials.pixels import CHROMIUM, QUIET
+from controller.trials.hall_console import ConsoleProcess, console
+from controller.trials.pixels import CHROMIUM, CHROMIUM_OPTIONS
 from tests.browser.answers import Answers, let_answer
 from tests.browser.halls import Hall, PlayedHall, hall_of, played_hall_of
 from tests.browser.people import People, people_at, screens_of
@@ -56,14 +56,14 @@ def plan(tmp_path: Path, how_many: int) -> HallPlan:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def tables(plan: HallPlan) -> AsyncIterator[list[RunningTable]]:
+async def tables(plan: HallPlan) -> AsyncIterator[list[TableProcess]]:
     """Run the tables of the plan."""
     async with real_hall(plan) as tables:
         yield tables
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def at_console(tables: list[RunningTable], tmp_path: Path) -> AsyncIterator[RunningConsole]:
+async def at_console(tables: list[TableProcess], tmp_path: Path) -> AsyncIterator[ConsoleProcess]:
     """Run a console over them."""
     async with console(tables, tmp_path / "console", hasher=QUICK) as running:
         yield running
@@ -79,7 +79,9 @@ async def playwright() -> AsyncIterator[Playwright]:
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def chromium(playwright: Playwright) -> AsyncIterator[Browser]:
     """Start the system's Chromium, once: to start it costs as much as a test does in it."""
-    browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=[*QUIET])
+    browser = await playwright.chromium.launch(
+        executable_path=str(CHROMIUM), args=[*CHROMIUM_OPTIONS]
+    )
     yield browser
     await browser.close()
 
@@ -95,7 +97,7 @@ async def browser(chromium: Browser) -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def people(
-    at_console: RunningConsole, browser: Browser, request: pytest.FixtureRequest
+    at_console: ConsoleProcess, browser: Browser, request: pytest.FixtureRequest
 ) -> AsyncIterator[People]:
     """Let people come to the console."""
     async with people_at(at_console, browser, request) as people:

@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from controller.faults import Language
 from controller.messages import Role
-from controller.trials.hall_console import RunningConsole
+from controller.trials.hall_console import ConsoleProcess
 from tests.browser.contexts import new_context
 from tests.browser.watched import Watched
 
@@ -52,7 +52,7 @@ class People:
 
     def __init__(
         self,
-        console: RunningConsole,
+        console: ConsoleProcess,
         browser: Browser,
         screens: Path,
         watched: Watched,
@@ -111,7 +111,7 @@ def screens_of(request: pytest.FixtureRequest) -> Path:
 
 @asynccontextmanager
 async def people_at(
-    running: RunningConsole, browser: Browser, request: pytest.FixtureRequest
+    running: ConsoleProcess, browser: Browser, request: pytest.FixtureRequest
 ) -> AsyncIterator[People]:
     """Let people come to a console for the block; at its end no page of theirs has done wrong."""
     watched = Watched()

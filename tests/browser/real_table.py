@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from controller.messages import Role, State
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.matches.at_hall import AtHall
 
 PAIRS = {
@@ -43,7 +43,7 @@ async def order(at: AtHall, role: Role, cmd: str, bound: str = "", **args: Any) 
 
 
 @contextlib.asynccontextmanager
-async def players_of(table: RunningTable) -> AsyncIterator[None]:
+async def players_of(table: TableProcess) -> AsyncIterator[None]:
     """Let players take hands out of the pockets and lay the set back, for the block."""
 
     async def take() -> None:

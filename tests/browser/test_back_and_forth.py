@@ -9,8 +9,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, Playwright, expect
 
 from controller.messages import Role
-from controller.trials.hall import RunningTable
-from controller.trials.pixels import CHROMIUM, QUIET
+from controller.trials.hall import TableProcess
+from controller.trials.pixels import CHROMIUM, CHROMIUM_OPTIONS
 from tests.browser.pages import before_table
 from tests.browser.people import People
 
@@ -22,7 +22,7 @@ async def browser(playwright: Playwright) -> AsyncIterator[Browser]:
     """Start the system's Chromium as people have it."""
     browser = await playwright.chromium.launch(
         executable_path=str(CHROMIUM),
-        args=[*QUIET],
+        args=[*CHROMIUM_OPTIONS],
         ignore_default_args=["--disable-back-forward-cache"],
     )
     yield browser
@@ -30,7 +30,7 @@ async def browser(playwright: Playwright) -> AsyncIterator[Browser]:
 
 
 async def test_whoever_goes_from_page_to_page_is_never_kept_waiting(
-    people: People, tables: list[RunningTable]
+    people: People, tables: list[TableProcess]
 ) -> None:
     person = await people.comes("Li Na", Role.REFEREE)
     for _ in range(TIMES):
@@ -40,7 +40,7 @@ async def test_whoever_goes_from_page_to_page_is_never_kept_waiting(
 
 
 async def test_a_page_that_is_come_back_to_hears_the_table_again(
-    people: People, tables: list[RunningTable]
+    people: People, tables: list[TableProcess]
 ) -> None:
     person = await people.comes("Li Na", Role.REFEREE)
     await before_table(person, tables[0].id)

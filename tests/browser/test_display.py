@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from controller.messages import Phase, Role, Seat
 from controller.rules.seats import ALL, after
-from controller.trials.hall import HallPlan, RunningTable
+from controller.trials.hall import HallPlan, TableProcess
 from tests.browser.people import People, Person
 from tests.browser.plans import SPEED
 from tests.browser.reading import too_small
@@ -58,7 +58,7 @@ async def says(page: Page, words: str | re.Pattern[str]) -> None:
     await expect(page.locator(".board")).to_contain_text(words)
 
 
-async def comes(people: People, table: RunningTable, size: tuple[int, int] = SMALL) -> Person:
+async def comes(people: People, table: TableProcess, size: tuple[int, int] = SMALL) -> Person:
     """Log a table's display in."""
     person = await people.comes("台显", Role.TABLE, size=size, table=table.id)
     await expect(person.page).to_have_url(re.compile(f"/display/{table.id}$"))
@@ -67,7 +67,7 @@ async def comes(people: People, table: RunningTable, size: tuple[int, int] = SMA
 
 
 async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_display(
-    people: People, tables: list[RunningTable], said: Said
+    people: People, tables: list[TableProcess], said: Said
 ) -> None:
     person = await comes(people, tables[0])
     page = person.page
@@ -158,7 +158,7 @@ async def _nothing_of_a_hand(page: Page, turned_up: str | None) -> None:
 
 
 async def test_a_display_is_bound_to_its_table_and_stands_still_with_it(
-    people: People, tables: list[RunningTable], said: Said
+    people: People, tables: list[TableProcess], said: Said
 ) -> None:
     people.watched.expected |= {403}
     person = await comes(people, tables[0], WIDE)

@@ -8,7 +8,7 @@ from playwright.async_api import expect
 
 from controller.faults import Language
 from controller.messages import Role, Seat
-from controller.trials.hall import HallPlan, RunningTable
+from controller.trials.hall import HallPlan, TableProcess
 from tests.browser.ears import EARS
 from tests.browser.people import PHONE, People, Person
 from tests.browser.plans import SPEED
@@ -25,7 +25,7 @@ def plan(tmp_path: Path) -> HallPlan:
     return HallPlan(tmp_path / "hall", tables=2, speed=SPEED, port=free_ports(4))
 
 
-async def call(table: RunningTable, seat: Seat) -> None:
+async def call(table: TableProcess, seat: Seat) -> None:
     """Let somebody press red at a table."""
     async with table.client(Role.TABLE) as client:
         reply = await client.ask("call", {"seat": seat})
@@ -42,7 +42,7 @@ async def hears(person: Person) -> None:
 
 
 async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
-    people: People, tables: list[RunningTable], said: Said
+    people: People, tables: list[TableProcess], said: Said
 ) -> None:
     theirs_is: Language = "en" if said.language == "zh" else "zh"
     other_said = Said(theirs_is)
@@ -84,7 +84,7 @@ async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
 
 
 async def test_a_table_that_is_unplugged_is_never_shown_as_present_and_comes_back(
-    people: People, tables: list[RunningTable], said: Said
+    people: People, tables: list[TableProcess], said: Said
 ) -> None:
     referee = await people.comes("李娜", Role.REFEREE)
     row = referee.page.locator("li[data-table='T01-01']")

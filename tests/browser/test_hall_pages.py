@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from controller.console.standing import Contact
-from controller.messages import Pair, Role, SeatClock, Tribute
+from controller.console.standing import TableLinkState
+from controller.messages import Pair, PublicSeatClock, Role, Tribute
 from tests.browser.ears import EARS
 from tests.browser.halls import Hall, listed
 from tests.browser.people import PHONE, TABLET, WALL
@@ -141,10 +141,10 @@ async def test_a_sound_that_the_browser_still_holds_back_says_so(hall: Hall) -> 
 
 
 async def test_all_that_a_table_waits_for_is_one_row_in_words(hall: Hall) -> None:
-    hall.tables.cut_off("T06", Contact.DOWN, ago_s=3700)
+    hall.tables.cut_off("T06", TableLinkState.DOWN, ago_s=3700)
     page = await hall.page("ref")
     row = page.locator("li[data-table=T02]")
-    hall.tables.cut_off("T02", Contact.DOWN, ago_s=3700)
+    hall.tables.cut_off("T02", TableLinkState.DOWN, ago_s=3700)
     also = hall.said("row.also", words=hall.said.either("失联（自", "silent since"))
     await expect(row).to_contain_text(also)
     aloud = hall.said.either("北家召请裁判.*失联", "North calls the referee.*silent")
@@ -301,8 +301,8 @@ async def test_the_hall_shows_the_areas_states_and_levels_that_are_asked_for(hal
 
 async def test_tables_that_are_not_heard_say_why_and_since_when(hall: Hall) -> None:
     page = await hall.page("ref")
-    hall.tables.cut_off("T05", Contact.OTHER_KEY, ago_s=65)
-    hall.tables.cut_off("T06", Contact.DOWN, ago_s=3700)
+    hall.tables.cut_off("T05", TableLinkState.OTHER_KEY, ago_s=65)
+    hall.tables.cut_off("T06", TableLinkState.DOWN, ago_s=3700)
     silent = hall.said("standing.silent", time=r"\d\d:\d\d")
     for table, words in (
         ("T05", hall.said.either("密钥不符", "different key since ")),
@@ -476,7 +476,7 @@ async def test_what_the_console_can_show_no_more_is_not_known_on_the_chiefs_page
     def fails(*_: object) -> None:
         raise ValueError
 
-    made = hall.console.hall._of_all
+    made = hall.console.hall._hall_parts
     with monkeypatch.context() as patch:
         for part in ("chief", "areas"):
             patch.setitem(made, part, (fails, made[part][1]))
@@ -570,7 +570,7 @@ async def test_a_tribute_stands_on_the_display_once(hall: Hall) -> None:
     state = hall.tables.seen("T01").state
     assert state is not None
     owed = Tribute(payers=["E"], returns_shown="open")
-    clock = SeatClock(duty="tribute", seat="E", left_s=12, running=True)
+    clock = PublicSeatClock(duty="tribute", seat="E", left_s=12, running=True)
     match = msgspec.structs.replace(
         state.match,
         phase="tribute",

@@ -12,9 +12,9 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Playwright, expect
 
 from controller.console.console import Console
-from controller.console.lookers import MOST_BEFORE, MOST_BEHIND
+from controller.console.lookers import MAX_HIDDEN_STREAMS, MAX_VISIBLE_STREAMS
 from controller.messages import Call, Role
-from controller.trials.pixels import CHROMIUM, QUIET
+from controller.trials.pixels import CHROMIUM, CHROMIUM_OPTIONS
 from tests.browser.contexts import new_context
 from tests.browser.ears import EARS
 from tests.browser.hidden_pages import HIDES, LEFT_S, SEEN
@@ -31,7 +31,7 @@ async def browser(playwright: Playwright) -> AsyncIterator[Browser]:
     """Start the system's Chromium as people have it: it keeps pages to come back to."""
     browser = await playwright.chromium.launch(
         executable_path=str(CHROMIUM),
-        args=[*QUIET],
+        args=[*CHROMIUM_OPTIONS],
         ignore_default_args=["--disable-back-forward-cache"],
     )
     yield browser
@@ -116,7 +116,7 @@ async def test_eight_pages_are_heard_behind_a_ninth_which_shows_the_hall_as_it_i
         row = ninth.locator("#list > li[data-table=T05]")
         await expect(row).to_contain_text("a card is torn")
         await expect(ninth.locator("p.stale")).to_be_hidden()
-        assert at.console.lookers.open <= MOST_BEFORE + MOST_BEHIND
+        assert at.console.lookers.open <= MAX_VISIBLE_STREAMS + MAX_HIDDEN_STREAMS
         assert len(await at.rings("T01", "a glass fell over", at.pages)) == 1
 
 

@@ -27,7 +27,7 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     referee = AtDesk(await played.comes("ref", size=PHONE), "T01")
     chief = AtDesk(await played.comes("chief"), "T01")
     at = await before_table(chief.person, "T01")
-    played.people.in_play().does(events.Led)
+    played.people.in_play().does(events.LeadMade)
     await referee.opens("clock")
     east = referee.page.locator(".seat-clock", has_text=re.compile("Eve"))
     await referee.presses("call_clock", east)

@@ -9,7 +9,7 @@ from playwright.async_api import Locator, Page, Route, expect
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
 from controller.console.pacing import Pace
-from controller.console.seen import StoreStanding
+from controller.console.seen import StoreStatus
 from controller.messages import Command, Reply
 from tests.browser.answers import Answers
 from tests.browser.halls import Hall
@@ -249,7 +249,7 @@ async def test_a_database_that_is_away_is_said_on_the_hall_and_to_the_chief_and_
     for page in pages:
         await expect(page.locator(".area").first).to_be_visible()
         await expect(page.locator(".store-away")).to_be_hidden()
-    hall.tables.store = StoreStanding(
+    hall.tables.store = StoreStatus(
         away_since_ms=hall.console.now_ms(), why="no such disk", waiting=7
     )
     chief, _, referee = pages
@@ -258,7 +258,7 @@ async def test_a_database_that_is_away_is_said_on_the_hall_and_to_the_chief_and_
     await expect(chief.locator(".store-away")).to_contain_text(hall.said("store.waiting", n=7))
     await expect(referee.locator(".store-away")).to_contain_text(hall.other("store.waiting", n=7))
     await expect(watcher.locator(".store-away")).to_be_hidden()
-    hall.tables.store = StoreStanding()
+    hall.tables.store = StoreStatus()
     for page in pages:
         await expect(page.locator(".store-away")).to_be_hidden()
     await expect(chief.locator(".lines")).to_contain_text(hall.said("store.back"))

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from controller.messages import Role
-from controller.trials.hall import HallPlan, RunningTable
+from controller.trials.hall import HallPlan, TableProcess
 from tests.browser.people import PHONE, WALL, People, Person
 from tests.browser.said import Said
 from tests.browser.short_match import script, short_plan
@@ -43,7 +43,7 @@ def altered(change: dict[str, Any]) -> Any:
 
 
 async def test_a_stranger_checks_a_deal_once_it_is_over(
-    people: People, tables: list[RunningTable], plan: HallPlan, said: Said
+    people: People, tables: list[TableProcess], plan: HallPlan, said: Said
 ) -> None:
     (table,) = tables
     place = f"/proof/{table.id}/1"

@@ -15,9 +15,9 @@ from controller.faults import Language
 from controller.gateway.announce import announce
 from controller.gateway.enrolment import admit
 from controller.messages import Role
-from controller.roster import CLIENTS, KEYS, TABLE, fingerprint, read_certificate
-from controller.trials.hall import RunningTable
-from controller.trials.hall_console import RunningConsole, console
+from controller.roster import CLIENTS_FOLDER, KEYS, TABLE, fingerprint, read_certificate
+from controller.trials.hall import TableProcess
+from controller.trials.hall_console import ConsoleProcess, console
 from tests.browser.people import PHONE, PIN, People, Person
 from tests.browser.said import Said
 from tests.console.fake import QUICK
@@ -25,16 +25,16 @@ from tests.gateway.multicast import needs_multicast
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def at_console(tables: list[RunningTable], tmp_path: Path) -> AsyncIterator[RunningConsole]:
+async def at_console(tables: list[TableProcess], tmp_path: Path) -> AsyncIterator[ConsoleProcess]:
     """Run a console that knows no table yet, with keys of its own."""
     folder = tmp_path / "console"
-    make_keys(folder / CLIENTS, "Hall 1")
+    make_keys(folder / CLIENTS_FOLDER, "Hall 1")
     async with console([], folder, hasher=QUICK) as running:
         yield running
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def announced(tables: list[RunningTable]) -> AsyncIterator[RunningTable]:
+async def announced(tables: list[TableProcess]) -> AsyncIterator[TableProcess]:
     """Let the first table say on this computer's own network that it is there."""
     table = tables[0]
     task = asyncio.create_task(announce(load_table(table.config), table.endpoints))
@@ -43,16 +43,16 @@ async def announced(tables: list[RunningTable]) -> AsyncIterator[RunningTable]:
     await asyncio.gather(task, return_exceptions=True)
 
 
-def mark_of(table: RunningTable) -> str:
+def mark_of(table: TableProcess) -> str:
     """What `dealtable keys fingerprint` prints at a table."""
     return fingerprint(read_certificate(table.state_dir / KEYS / f"{TABLE}.key"))
 
 
-def listed(person: Person, table: RunningTable) -> Locator:
+def listed(person: Person, table: TableProcess) -> Locator:
     return person.page.locator("#tables > li", has_text=table.id)
 
 
-async def carry_keys(person: Person, table: RunningTable, folder: Path) -> None:
+async def carry_keys(person: Person, table: TableProcess, folder: Path) -> None:
     """Download the console's certificates and have the table admit them, as the page says."""
     told = await person.page.locator("#commands").inner_text()
     links = person.page.locator("#keys a.button")
@@ -72,7 +72,7 @@ async def carry_keys(person: Person, table: RunningTable, folder: Path) -> None:
 
 @needs_multicast
 async def test_a_technician_sets_a_table_up_and_invites_a_referee_who_sees_it(
-    people: People, announced: RunningTable, tmp_path: Path, said: Said
+    people: People, announced: TableProcess, tmp_path: Path, said: Said
 ) -> None:
     people.watched.expected |= {409}  # a fingerprint that is another one
     tech = await people.comes("技术员", Role.TECHNICIAN)
@@ -116,7 +116,7 @@ async def test_a_technician_sets_a_table_up_and_invites_a_referee_who_sees_it(
     await _accepts(people, said, code, announced)
 
 
-async def _accepts(people: People, said: Said, code: str, table: RunningTable) -> None:
+async def _accepts(people: People, said: Said, code: str, table: TableProcess) -> None:
     """Let somebody scan the code with his telephone, choose a PIN, and find the table."""
     his: Language = "en" if said.language == "zh" else "zh"
     li = await people.stranger("李娜", Role.REFEREE, size=PHONE, language=his)
@@ -149,7 +149,7 @@ async def _accepts(people: People, said: Said, code: str, table: RunningTable) -
 
 
 async def test_a_table_is_added_by_hand_and_let_go_again(
-    people: People, tables: list[RunningTable], said: Said
+    people: People, tables: list[TableProcess], said: Said
 ) -> None:
     tech = await people.comes("Tech", Role.TECHNICIAN, size=PHONE)
     await tech.opens("/setup")

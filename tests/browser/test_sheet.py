@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from controller.messages import Role
-from controller.trials.hall import HallPlan, RunningTable
+from controller.trials.hall import HallPlan, TableProcess
 from tests.browser.people import PHONE, TABLET, People, Person
 from tests.browser.reading import too_small
 from tests.browser.said import Said
@@ -61,7 +61,7 @@ async def signs(page: Page, said: Said, signer: str) -> None:
 
 
 async def test_a_match_goes_from_the_draw_to_its_signed_sheet_on_paper(
-    people: People, tables: list[RunningTable], plan: HallPlan, tmp_path: Path, said: Said
+    people: People, tables: list[TableProcess], plan: HallPlan, tmp_path: Path, said: Said
 ) -> None:
     (table,) = tables
     chief = await people.comes("Chen", Role.CHIEF)
@@ -147,7 +147,7 @@ async def is_a_table_file(page: Page, said: Said) -> None:
     assert (len(rows), named[pair], named[up]) == (2, "'=竹队", said("sheet.seat.N"))
 
 
-async def is_kept(chief: Person, said: Said, table: RunningTable) -> None:
+async def is_kept(chief: Person, said: Said, table: TableProcess) -> None:
     """The list has the match, and its sheet is there when nobody asks the table."""
     page = chief.page
     await chief.opens("/history?state=signed")

@@ -16,10 +16,10 @@ from playwright.async_api import expect
 from controller.cards import face_text
 from controller.config import CardSet
 from controller.messages import Match, Role, Seat
-from controller.rules.levels import parse_grade
+from controller.rules.levels import parse_level
 from controller.rules.order import is_wild, value
 from controller.rules.rulebooks import load_profile
-from controller.trials.hall import HallPlan, RunningTable
+from controller.trials.hall import HallPlan, TableProcess
 from tests.browser.pages import AtDesk, AtPage, before_table, card, places, presses, yes
 from tests.browser.people import PHONE, People
 from tests.browser.said import Said
@@ -45,14 +45,14 @@ def plan(tmp_path: Path) -> HallPlan:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def playing(tables: list[RunningTable]) -> AsyncIterator[Players]:
+async def playing(tables: list[TableProcess]) -> AsyncIterator[Players]:
     """Let people play at the table."""
     async with AtHall(tables[0]) as at:
         yield Players(at, Script(load_profile(INTL), DEALS))
 
 
 async def test_a_card_on_the_floor_is_found_and_a_wrong_count_takes_another_set(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
+    people: People, tables: list[TableProcess], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.phase == "count_check")
     referee = AtDesk(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0].id)
@@ -110,7 +110,7 @@ async def _claims(referee: AtDesk, said: Said, seat: str) -> None:
 
 
 async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is_corrected(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
+    people: People, tables: list[TableProcess], playing: Players, said: Said
 ) -> None:
     referee = await people.comes("李娜", Role.REFEREE)
     await playing.play_until(lambda match: match.led)
@@ -214,6 +214,6 @@ def _tribute_is_due(match: Match) -> bool:
 
 def _owed(hand: tuple[int, ...], level: str) -> str:
     """Return the card that a payer owes: his highest but for the wild one."""
-    grade = parse_grade(level)
+    grade = parse_level(level)
     payable = [face for face in hand if not is_wild(face, grade)]
     return face_text(max(payable, key=lambda face: value(face, grade)))

@@ -12,7 +12,7 @@ from playwright.async_api import Locator, expect
 from controller.messages import Role, Seat
 from controller.rules.rulebooks import load_profile
 from controller.rules.seats import ALL
-from controller.trials.hall import HallPlan, RunningTable
+from controller.trials.hall import HallPlan, TableProcess
 from tests.browser.pages import (
     AtDesk,
     AtPage,
@@ -59,7 +59,7 @@ def plan(tmp_path: Path, settled: tuple[str, str], how_many: int) -> HallPlan:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def playing(
-    tables: list[RunningTable], plan: HallPlan, settled: tuple[str, str]
+    tables: list[TableProcess], plan: HallPlan, settled: tuple[str, str]
 ) -> AsyncIterator[Players]:
     """Let people play at the first table, in a knock-out."""
     profile = load_profile(settled[0], plan.event)
@@ -68,7 +68,7 @@ async def playing(
 
 
 async def test_a_stranger_who_sits_down_is_said_and_seen_to(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
+    people: People, tables: list[TableProcess], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.match is not None)
     referee = await people.comes("李娜", Role.REFEREE)
@@ -90,7 +90,7 @@ async def test_a_stranger_who_sits_down_is_said_and_seen_to(
 
 @TWO_TABLES
 async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
+    people: People, tables: list[TableProcess], playing: Players, said: Said
 ) -> None:
     here, there = tables
     referee = await people.comes("Li Na", Role.REFEREE)
@@ -111,7 +111,7 @@ class _Broken:
     """A table whose machine stops, and the referee who does without it."""
 
     playing: Players
-    here: RunningTable
+    here: TableProcess
     said: Said
     referee: Person
 
@@ -226,7 +226,7 @@ class _Broken:
         assert (playing.match.tribute.anti, playing.match.tribute.laid) == (True, [])
         assert happened(playing, "AntiAnswered")[-1]["stands"] is True
 
-    async def moves(self, person: Person, there: RunningTable) -> None:
+    async def moves(self, person: Person, there: TableProcess) -> None:
         """The chief moves the match to another table, where it goes on as it stood."""
         said, here = self.said, self.here
         chief = await before_table(person, here.id)

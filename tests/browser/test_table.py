@@ -8,8 +8,8 @@ from playwright.async_api import Locator, expect
 from controller.match import events
 from controller.messages import Phase, Role, State
 from controller.rules.seats import ALL
-from controller.trials.hall import RunningTable
-from controller.trials.hall_console import RunningConsole
+from controller.trials.hall import TableProcess
+from controller.trials.hall_console import ConsoleProcess
 from tests.browser.halls import PlayedHall
 from tests.browser.pages import before_table, choice, presses, seat, yes
 from tests.browser.people import PHONE, TABLET, People
@@ -53,7 +53,7 @@ async def in_play(at: AtHall) -> State:
 
 @pytest.mark.parametrize("size", [None, PHONE], ids=["tablet", "phone"])
 async def test_a_referee_runs_a_practice_deal_from_the_page(
-    people: People, tables: list[RunningTable], said: Said, size: tuple[int, int] | None
+    people: People, tables: list[TableProcess], said: Said, size: tuple[int, int] | None
 ) -> None:
     person = await people.comes("Li Na", Role.REFEREE, size=size or (1024, 768))
     async with players_of(tables[0]):
@@ -81,7 +81,7 @@ async def test_a_referee_runs_a_practice_deal_from_the_page(
 
 
 async def test_a_player_calls_and_the_referee_says_that_he_is_there(
-    people: People, tables: list[RunningTable], said: Said
+    people: People, tables: list[TableProcess], said: Said
 ) -> None:
     person = await people.comes("Li Na", Role.REFEREE)
     at = await before_table(person, tables[0].id)
@@ -135,7 +135,7 @@ async def test_a_referee_says_for_the_players_what_green_means_in_each_phase(
 async def test_a_countdown_is_seen_without_scrolling(
     played: PlayedHall, said: Said, size: tuple[int, int]
 ) -> None:
-    played.people.in_play().does(events.Led).does(events.PlayCalled, seat="E")
+    played.people.in_play().does(events.LeadMade).does(events.PlayClockStarted, seat="E")
     at = await before_table(await played.comes("ref", size=size), "T01")
     clock = at.page.locator("#clock-list > li", has_text=said("table.duty.play"))
     await expect(clock).to_be_in_viewport(ratio=1)
@@ -166,7 +166,7 @@ async def test_a_role_that_may_not_sees_why(played: PlayedHall, said: Said) -> N
 
 
 async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
-    people: People, tables: list[RunningTable], at_console: RunningConsole, said: Said
+    people: People, tables: list[TableProcess], at_console: ConsoleProcess, said: Said
 ) -> None:
     async with players_of(tables[0]), AtHall(tables[0]) as hall:
         turned_up = (await in_play(hall)).match.turned_up
@@ -202,7 +202,7 @@ async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
 
 @TWO_TABLES
 async def test_a_match_moves_to_another_table_while_a_deal_is_played(
-    people: People, tables: list[RunningTable], said: Said
+    people: People, tables: list[TableProcess], said: Said
 ) -> None:
     here, there = tables
     async with players_of(here), AtHall(here) as hall, AtHall(there) as other:

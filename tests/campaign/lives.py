@@ -6,13 +6,13 @@ from itertools import count
 from pathlib import Path
 
 from controller.trials.campaign.values import Attempt, Finding, LifePlan, LifeReport
-from sim.mechanics.faults import Wear
+from sim.mechanics.faults import WearLevel
 from tests.waiting import wait_until
 
 
 def plans(number: int, folder: Path | None = None) -> list[LifePlan]:
     """Return so many lives of one deal; `folder` is where they meet."""
-    return [LifePlan(f"1.{n}", 1, Wear(), folder) for n in range(1, number + 1)]
+    return [LifePlan(f"1.{n}", 1, WearLevel(), folder) for n in range(1, number + 1)]
 
 
 def number_of(plan: LifePlan) -> int:

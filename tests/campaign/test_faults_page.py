@@ -4,16 +4,16 @@ from importlib import resources
 from pathlib import Path
 
 from controller.trials.campaign.page import (
-    campaign_part,
-    menu_part,
+    faults_in_page,
     page_of,
     parts_of,
-    told_faults,
-    with_menu,
+    render_campaign,
+    render_menu,
+    update_menu,
 )
 from controller.trials.campaign.plan import CampaignPlan
 from controller.trials.campaign.report import ZEROS, merged
-from sim.mechanics.faults import Wear, menu
+from sim.mechanics.faults import WearLevel, menu
 from tests.campaign.lives import attempt, attempts
 from tests.rows import each_row
 
@@ -22,7 +22,7 @@ PAGE = Path(str(resources.files("sim").joinpath("FAULTS.md")))
 
 def test_the_table_of_the_page_has_every_fault_of_the_menu_and_no_other() -> None:
     page = PAGE.read_text("utf-8")
-    assert told_faults(page) == set(menu())
+    assert faults_in_page(page) == set(menu())
 
 
 def test_the_table_of_the_page_is_of_ten_thousand_hostile_deals_without_a_finding() -> None:
@@ -32,21 +32,21 @@ def test_the_table_of_the_page_is_of_ten_thousand_hostile_deals_without_a_findin
 
 
 def test_a_page_is_parted_where_the_campaign_begins() -> None:
-    report = merged(CampaignPlan(1, 25, "hostile", Wear()), [attempts(attempt(1, 1))])
-    assert parts_of(page_of(report)) == (menu_part(), campaign_part(report))
-    assert told_faults(page_of(report)) == set(menu())
+    report = merged(CampaignPlan(1, 25, "hostile", WearLevel()), [attempts(attempt(1, 1))])
+    assert parts_of(page_of(report)) == (render_menu(), render_campaign(report))
+    assert faults_in_page(page_of(report)) == set(menu())
 
 
 def test_writing_the_menu_anew_keeps_what_a_campaign_wrote() -> None:
-    report = merged(CampaignPlan(1, 25, "hostile", Wear()), [attempts(attempt(1, 1))])
+    report = merged(CampaignPlan(1, 25, "hostile", WearLevel()), [attempts(attempt(1, 1))])
     outdated = page_of(report).replace("Generated.", "Outdated.")
-    assert with_menu(outdated) == page_of(report)
+    assert update_menu(outdated) == page_of(report)
 
 
 @each_row("name", menu())
 def test_the_menu_tells_of_each_fault_what_it_is(name: str) -> None:
     entry = menu()[name]
-    table = menu_part().partition("## Wear")[0].splitlines()
+    table = render_menu().partition("## Wear")[0].splitlines()
     (row,) = (row for row in table if row.startswith(f"| {name} |"))
     assert entry.what in row
     assert all(f"`{field}`" in row for field in entry.takes)

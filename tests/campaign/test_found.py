@@ -4,7 +4,7 @@ import pytest
 
 from controller.trials.campaign.life import run_life
 from controller.trials.campaign.values import LifePlan, Moment
-from sim.mechanics.faults import Wear, parse_fault
+from sim.mechanics.faults import WearLevel, parse_fault
 
 pytestmark = pytest.mark.slow
 
@@ -142,7 +142,7 @@ def test_what_was_found_ends_right(
 ) -> None:
     strikes = tuple(Moment(behind, parse_fault(fault), ms) for behind, ms, fault in moments)
     for seed in seeds:
-        report = run_life(LifePlan(seed, 2, Wear(), moments=strikes))
+        report = run_life(LifePlan(seed, 2, WearLevel(), moments=strikes))
         assert report.findings == ()
         assert report.deals == 2
         assert sum(times for _, times in report.strikes) == len(moments)

@@ -9,15 +9,15 @@ from controller.trials.campaign.plan import (
     LEVELS,
     LIFE_DEALS,
     CampaignPlan,
-    faults_of,
     lives,
-    replay_of,
+    load_faults,
+    parse_replay,
 )
-from sim.mechanics.faults import Wear, wear
+from sim.mechanics.faults import WearLevel, wear
 
 
 def plan(deals: int, journal: Path | None = None) -> CampaignPlan:
-    return CampaignPlan(7, deals, "ideal", Wear(), journal)
+    return CampaignPlan(7, deals, "ideal", WearLevel(), journal)
 
 
 @pytest.mark.parametrize("deals", [1, LIFE_DEALS, LIFE_DEALS + 1, 4 * LIFE_DEALS])
@@ -38,7 +38,7 @@ def test_each_life_writes_its_journal_into_a_folder_of_its_own() -> None:
 
 
 def test_a_replay_names_a_life_and_perhaps_a_deal_of_it() -> None:
-    life, deal = replay_of("1.37"), replay_of("1.37.4")
+    life, deal = parse_replay("1.37"), parse_replay("1.37.4")
     assert (life.name, life.deal) == ("1.37", None)
     assert (deal.name, deal.deal) == ("1.37", 4)
 
@@ -46,18 +46,18 @@ def test_a_replay_names_a_life_and_perhaps_a_deal_of_it() -> None:
 @pytest.mark.parametrize("text", ["", "1", "1.0", "1.37.0", "1.37.4.2", "a.b", "1. 2", "１.2"])
 def test_what_names_no_life_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(ValueError, match=r"^[^\n]*names no life[^\n]*$"):
-        replay_of(text)
+        parse_replay(text)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_faults_are_a_wear_level_by_its_name(level: str) -> None:
-    assert faults_of(level) == wear(level)
+    assert load_faults(level) == wear(level)
 
 
 def test_faults_are_read_from_a_file_of_the_same_shape(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('rates = [{ name = "double_feed", rate = 0.01 }]')
-    (only,) = faults_of(str(path)).rates
+    (only,) = load_faults(str(path)).rates
     assert (only.name, only.rate) == ("double_feed", 0.01)
 
 
@@ -68,9 +68,9 @@ def test_a_file_that_is_no_wear_level_is_refused_in_one_line_with_its_name(
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(FileError, match=r"^[^\n]*mine\.toml[^\n]*$"):
-        faults_of(str(path))
+        load_faults(str(path))
 
 
 def test_faults_that_are_neither_level_nor_file_are_refused_with_the_levels() -> None:
     with pytest.raises(FileError, match="ideal, worn, hostile"):
-        faults_of("gremlins")
+        load_faults("gremlins")

@@ -3,12 +3,12 @@
 import msgspec
 
 from controller.trials.campaign.plan import CampaignPlan
-from controller.trials.campaign.report import CampaignReport, fault_rows, key_of, merged, text_of
+from controller.trials.campaign.report import CampaignReport, count_faults, key_of, merged, text_of
 from controller.trials.campaign.values import Finding, LifeReport
-from sim.mechanics.faults import Wear, blame, menu, parse_fault
+from sim.mechanics.faults import WearLevel, blame, menu, parse_fault
 from tests.campaign.lives import attempt, attempts
 
-PLAN = CampaignPlan(1, 100, "hostile", Wear())
+PLAN = CampaignPlan(1, 100, "hostile", WearLevel())
 
 
 def test_a_deal_is_ready_without_a_redeal_when_its_only_attempt_gave_hands() -> None:
@@ -64,7 +64,7 @@ def test_the_numbers_that_people_look_for_come_first_in_the_json() -> None:
 
 
 def test_every_fault_of_the_menu_has_a_row_also_when_it_never_struck() -> None:
-    rows = fault_rows(())
+    rows = count_faults(())
     assert {key.partition(":")[0] for key in rows} == set(menu())
     assert not any(row.injected or row.active for row in rows.values())
 
@@ -83,7 +83,7 @@ def test_a_fault_is_injected_once_and_active_in_every_attempt_in_which_it_is_so(
         attempt(2, 4, struck=(stuck, stuck)),
     )
     life = msgspec.structs.replace(attempts(*told), strikes=((stuck, 1),))
-    row = fault_rows([life])[key_of(stuck)]
+    row = count_faults([life])[key_of(stuck)]
     assert (row.injected, row.active) == (1, 4)
     assert (row.recovered, row.by_hand, row.misdealt, row.voided) == (1, 1, 1, 1)
     assert row.referee == 1
@@ -97,7 +97,7 @@ def test_a_fault_is_detected_as_the_codes_that_are_right_for_it_and_no_other() -
     life = attempts(
         attempt(1, 1, "misdeal", struck=("double_feed", "unreadable:times=9"), reasons=(name,))
     )
-    rows = fault_rows([life])
+    rows = count_faults([life])
     assert [told.partition(" ")[2] for told in rows["unreadable"].detected] == [name]
     assert not rows["double_feed"].detected
 

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import msgspec
 
 from controller.journal.wire_group import BoardEvent
-from controller.machine.attempt_book import AttemptBook
-from controller.machine.dealing import Dealing
-from controller.machine.wire_log import WireLog
+from controller.machine.attempt_book import AttemptWriter
+from controller.machine.dealing import CardLoop
+from controller.machine.wire_log import BoardLog
 from drivers.events import Code, Outlet
 from tests.cheats.changed import BOOK, DEALING, VICTIM, WIRE_LOG, Cheat
 from tests.cheats.evenings import (
@@ -18,7 +18,7 @@ from tests.cheats.evenings import (
 NOT_AS_COMMITTED = "this hand is not the one that was committed to"
 
 
-class RoutesElsewhere(Dealing):
+class RoutesElsewhere(CardLoop):
     """Gives North a card that is another seat's, for one of North's own, and says so."""
 
     due: ClassVar[dict[int, str]] = {}
@@ -43,7 +43,7 @@ def as_due(event: Any, codes: Collection[Code] = (Code.GATE, Code.LANDED)) -> An
     return msgspec.structs.replace(event, place=int(Outlet[due]))
 
 
-class HidesGates(WireLog):
+class HidesGates(BoardLog):
     """Journals two gates as they should have stood; the landings as they were."""
 
     codes: Collection[Code] = (Code.GATE,)
@@ -60,7 +60,7 @@ class HidesAll(HidesGates):
     codes = (Code.GATE, Code.LANDED)
 
 
-class HidesInRecord(AttemptBook):
+class HidesInRecord(AttemptWriter):
     """Shows in its record, and there alone, that two cards went where they should have."""
 
     codes: Collection[Code] = (Code.GATE, Code.LANDED)

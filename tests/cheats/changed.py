@@ -13,12 +13,12 @@ import msgspec
 import pytest
 
 from controller.journal.entries import Entry
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import Report, verify
 from controller.machine.record import Record
 from controller.machine.state import fold
 from controller.messages import Event, Phase, State
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
 
@@ -44,7 +44,7 @@ class Evening(msgspec.Struct, frozen=True, kw_only=True):
     """What people do at a table, the faults of its set (sim's menu), and how it is laid out."""
 
     name: str
-    people: Callable[[Trial], Awaitable[None]]
+    people: Callable[[TableInProcess], Awaitable[None]]
     faults: tuple[str, ...] = ()
     options: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
@@ -106,8 +106,8 @@ async def spend(
     for place, part in {**parts, **again}.items():
         monkeypatch.setattr(place, part)
     settings = Settings(faults=tuple(map(parse_fault, evening.faults)))
-    table: AbstractAsyncContextManager[Trial] = trial(
-        settings, runtime_dir, store=Store.open(folder), state_dir=folder, **evening.options
+    table: AbstractAsyncContextManager[TableInProcess] = trial(
+        settings, runtime_dir, store=JournalStore.open(folder), state_dir=folder, **evening.options
     )
     async with table as at:
         await evening.people(at)

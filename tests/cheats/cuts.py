@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from controller.deal import sequence as fair
-from controller.machine.attempt_book import AttemptBook
+from controller.machine.attempt_book import AttemptWriter
 from controller.machine.attempt_run import AttemptRun
 from controller.machine.cut_counter import STEP_S, CutCounter
 from controller.machine.record import Record
@@ -15,7 +15,7 @@ from tests.cheats.seeds import for_north
 NOBODY = "nobody came to cut"
 
 
-class NobodyCut(AttemptBook):
+class NobodyCut(AttemptWriter):
     """Takes the players' number, says that there was none, and deals without it."""
 
     def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
@@ -27,10 +27,10 @@ class NobodyCut(AttemptBook):
 class NobodyCame(AttemptRun):
     """Answers whoever cuts that it is well, and journals neither cut nor command."""
 
-    async def _one_cut(self) -> bool:
+    async def _take_one_cut(self) -> bool:
         if self.number != VICTIM:
-            return await super()._one_cut()
-        order = await self.unless_broken(self._at.desk.take("cut"))
+            return await super()._take_one_cut()
+        order = await self.until_stopped(self._at.desk.take("cut"))
         self.book.take_cut(None, NOBODY)
         await self._record.sync()
         order.done({"cut": order.args.n})
@@ -83,7 +83,7 @@ class RefereeReplayed(RefereeInvented):
     first: dict[str, Any]
 
 
-class DealsUncut(AttemptBook):
+class DealsUncut(AttemptWriter):
     """Deals without the players' number; what is journalled is its record's matter."""
 
     def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
@@ -93,7 +93,7 @@ class DealsUncut(AttemptBook):
             self.cut = None
 
 
-class AnotherCut(AttemptBook):
+class AnotherCut(AttemptWriter):
     """Journals the players' cut, deals by the one next to it that it likes, and shows that."""
 
     def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
@@ -127,17 +127,17 @@ class AnotherCutWritten(AnotherCut):
     def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
         if self.number == VICTIM:
             cut = self.nicest()
-        AttemptBook.take_cut(self, cut, reason, seat)
+        AttemptWriter.take_cut(self, cut, reason, seat)
 
 
-class CutOutOfBounds(AttemptBook):
+class CutOutOfBounds(AttemptWriter):
     """Takes a number that no player may cut, and says that one did."""
 
     def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
         super().take_cut(3 if self.number == VICTIM else cut, reason, seat)
 
 
-class GroundByTheDisplay(AttemptBook):
+class GroundByTheDisplay(AttemptWriter):
     """Tells the counter which number to dwell on."""
 
     wanted: int | None = None

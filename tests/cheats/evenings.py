@@ -6,8 +6,8 @@ import random
 from controller.config import CardSet
 from controller.messages import Outcome, Phase, Role, State
 from controller.rules.rulebooks import load_profile
-from controller.trials.foursome import Foursome, Pauses
-from controller.trials.inproc import Trial
+from controller.trials.foursome import PlayerDurations, SimulatedPlayers
+from controller.trials.inproc import TableInProcess
 from tests.cheats.changed import Evening
 from tests.machine.deals_ahead import deal_one_played
 from tests.machine.stages import A_MOMENT_S, STAGES, all_press, deal_two_due, ordered
@@ -17,11 +17,11 @@ _SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 AHEAD = {"card_sets": _SETS, "deal_ahead": True}
 A_LOOK_S = 20.0
 """How long a player looks at the display before he presses."""
-BRISK = Pauses(load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5), confirm=(1, 2))
+BRISK = PlayerDurations(load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5), confirm=(1, 2))
 """People who lose no time: what they take is no matter here."""
 
 
-async def begun(at: Trial) -> int:
+async def begun(at: TableInProcess) -> int:
     """Do what the table asks for until it is cut; return the attempt."""
     await at.until(lambda state: True)
     while True:
@@ -33,7 +33,7 @@ async def begun(at: Trial) -> int:
         await asyncio.sleep(A_MOMENT_S)
 
 
-async def _looked_after(at: Trial) -> None:
+async def _looked_after(at: TableInProcess) -> None:
     """Count a set that is barred; say that a pressed button was seen; start a deal that is due."""
     state = at.states[-1]
     alerts = [alert.name for alert in state.alerts]
@@ -46,7 +46,7 @@ async def _looked_after(at: Trial) -> None:
         await at.order(Role.REFEREE, "start_deal")
 
 
-async def dealt(at: Trial) -> State:
+async def dealt(at: TableInProcess) -> State:
     """Deal one attempt to its end, however it ends."""
     number = await begun(at)
     return await at.until(
@@ -54,50 +54,50 @@ async def dealt(at: Trial) -> State:
     )
 
 
-async def one_deal(at: Trial) -> None:
+async def one_deal(at: TableInProcess) -> None:
     """Deal until there are right hands, whatever has to be cleared up; play and put them back."""
     while (proof := (await dealt(at)).fairness[-1]).outcome is not Outcome.OK:
         wrong_set = "THIRD_COPY" in proof.reasons
         await (at.people.change_set() if wrong_set else at.people.collect())
-    await at.take_and_return()
+    await at.return_hands()
 
 
-async def _three_deals(at: Trial) -> None:
+async def _three_deals(at: TableInProcess) -> None:
     for _ in range(3):
         await one_deal(at)
 
 
-async def _uncut_first(at: Trial) -> None:
+async def _uncut_first(at: TableInProcess) -> None:
     await at.phase(Phase.EMPTY)
     await ordered(at, Role.REFEREE, "start_deal", uncut=True, reason="nobody comes to cut")
     await at.phase(Phase.HELD)
-    await at.take_and_return()
+    await at.return_hands()
     await one_deal(at)
     await one_deal(at)
 
 
-async def _opened_while_dealing(at: Trial) -> None:
+async def _opened_while_dealing(at: TableInProcess) -> None:
     await begun(at)
     await at.until(lambda state: state.machine.fed >= 30)
     at.sim.world.set_lid(True)
     await at.until(lambda state: state.fairness[-1].outcome is not None)
 
 
-async def _a_void_between(at: Trial) -> None:
+async def _a_void_between(at: TableInProcess) -> None:
     await one_deal(at)
     await _opened_while_dealing(at)
     await at.people.collect()
     await one_deal(at)
 
 
-async def _a_void_at_the_end(at: Trial) -> None:
+async def _a_void_at_the_end(at: TableInProcess) -> None:
     await one_deal(at)
     await _opened_while_dealing(at)
     await at.order(Role.TABLE, "call", seat="N")
     await asyncio.sleep(A_LOOK_S)
 
 
-async def _hands_withdrawn(at: Trial) -> None:
+async def _hands_withdrawn(at: TableInProcess) -> None:
     await one_deal(at)
     await dealt(at)
     at.sim.world.set_lid(True)
@@ -106,7 +106,7 @@ async def _hands_withdrawn(at: Trial) -> None:
     await one_deal(at)
 
 
-async def _by_press(at: Trial) -> None:
+async def _by_press(at: TableInProcess) -> None:
     await at.panel()
     for _ in range(3):
         await at.phase(Phase.EMPTY)
@@ -116,28 +116,28 @@ async def _by_press(at: Trial) -> None:
         await asyncio.sleep(A_LOOK_S)
         await at.press("S", "green")
         await at.phase(Phase.HELD)
-        await at.take_and_return()
+        await at.return_hands()
 
 
-async def _two_matches(at: Trial) -> None:
-    people = Foursome(at, random.Random("two matches"), ahead=False, pauses=BRISK)
-    await people.sit_down("cup/1")
+async def _two_matches(at: TableInProcess) -> None:
+    people = SimulatedPlayers(at, random.Random("two matches"), ahead=False, pauses=BRISK)
+    await people.begin_match("cup/1")
     await people.play(2)
     await people.sign()
-    await people.sit_down("cup/2")
+    await people.begin_match("cup/2")
     await people.play(1)
     await asyncio.sleep(A_LOOK_S)
 
 
-async def _dealt_ahead(at: Trial) -> None:
-    people = Foursome(at, random.Random("dealt ahead"), ahead=True, pauses=BRISK)
-    await people.sit_down("cup/1")
+async def _dealt_ahead(at: TableInProcess) -> None:
+    people = SimulatedPlayers(at, random.Random("dealt ahead"), ahead=True, pauses=BRISK)
+    await people.begin_match("cup/1")
     await people.play(3)
     await people.sign()
     await asyncio.sleep(A_LOOK_S)
 
 
-async def _looked_at(at: Trial) -> None:
+async def _looked_at(at: TableInProcess) -> None:
     await deal_one_played(at)
     await all_press(at, at.states[-1].match.leader or "")
     await ordered(at, Role.CHIEF, "open_hand", seat="N", reason="a card too many is claimed")
@@ -145,7 +145,7 @@ async def _looked_at(at: Trial) -> None:
     await asyncio.sleep(A_LOOK_S)
 
 
-async def _stopped(at: Trial) -> None:
+async def _stopped(at: TableInProcess) -> None:
     await STAGES["return"](at)
     await ordered(at, Role.TABLE, "call", seat="N")
     await ordered(at, Role.TABLE, "confirm", seat="N")
@@ -166,7 +166,7 @@ async def _stopped(at: Trial) -> None:
     await ordered(at, Role.REFEREE, "clear_set", set="S2", cards=108)
 
 
-async def _corrected(at: Trial) -> None:
+async def _corrected(at: TableInProcess) -> None:
     await deal_two_due(at)
     wrong = {"deal": 1, "order": ["E", "W"], "reason": "entered for the wrong side"}
     await ordered(at, Role.CHIEF, "adjust", **wrong)

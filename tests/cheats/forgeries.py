@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from nacl.secret import SecretBox
 
-from controller.commands import PANEL
+from controller.commands import PANEL_KEY
 from controller.deal.sequence import hands
-from controller.journal.wire_group import OF_POCKETS, READ
+from controller.journal.wire_group import POCKET_CODES, READ
 from controller.messages import Command
 from controller.signing import sign
 from controller.trials.inproc import TABLE_KEY
@@ -140,10 +140,10 @@ def _by_buttons(rows: Rows) -> None:
             said = {"at_ms": at_ms + number, "event": event, "seat": out}
             press: dict[str, Any] = {
                 "id": f"{row['boot']}-{900 + len(pressed)}",
-                "key": PANEL,
+                "key": PANEL_KEY,
                 "cmd": cmd,
             }
-            press |= {"role": "table", "who": PANEL, "person": None, "args": {"seat": seat}}
+            press |= {"role": "table", "who": PANEL_KEY, "person": None, "args": {"seat": seat}}
             press |= {"result": {"phase": then}}
             pressed += [row | {"data": said}, row | {"kind": "command", "data": press}]
     rows[first : last + 2] = pressed
@@ -223,7 +223,7 @@ def _sealed_changed(data: dict[str, Any], box: SecretBox, other: Mapping[int, in
         code = events[at] & 0x7F
         if code == READ:
             sealed[place] = other.get(events[at + 3], sealed[place])
-        place += 4 if code == READ else code in OF_POCKETS
+        place += 4 if code == READ else code in POCKET_CODES
     return base64.b64encode(box.encrypt(bytes(sealed))).decode()
 
 

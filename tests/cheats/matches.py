@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from controller.machine.attempt_book import AttemptBook, Bindings, DealPlan
+from controller.machine.attempt_book import AttemptBinding, AttemptPlan, AttemptWriter
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.hands_kept import HandsKept
-from controller.machine.hands_out import HandsOut
+from controller.machine.hands_kept import UnopenedHands
+from controller.machine.hands_out import HandsWithPlayers
 from controller.machine.order.opening import OpenedHands
 from controller.machine.order.who import Asked
 from controller.rules.rulebooks import load_profile
@@ -14,7 +14,7 @@ from tests.cheats.changed import BOOK, HANDS_KEPT, HANDS_OUT, OPENED_HANDS, RUN,
 from tests.cheats.evenings import LOOKED_AT, TWO_MATCHES
 
 
-class RecallsUnasked(HandsOut):
+class RecallsUnasked(HandsWithPlayers):
     """Says of a deal that was played that its hands are dealt again."""
 
     async def close(self) -> None:
@@ -28,25 +28,25 @@ class RecallsUnasked(HandsOut):
         self._record.on_play()
 
 
-class KeepsHandsFromView(HandsKept):
+class KeepsHandsFromView(UnopenedHands):
     """Opens no hands of a match, whatever its rules say."""
 
     def changed(self) -> None:
         """Show nothing."""
 
 
-class ShowsHandsEarly(HandsKept):
+class ShowsHandsEarly(UnopenedHands):
     """Opens the hands of a deal while its match goes on."""
 
     @property
-    def _when(self) -> str:
+    def _opening_rule(self) -> str:
         return "deal_end"
 
 
-class OtherRules(AttemptBook):
+class OtherRules(AttemptWriter):
     """Commits to other rules than the match was laid out for, and keeps to them."""
 
-    def __init__(self, bound_to: Bindings, plan: DealPlan, *rest: Any) -> None:
+    def __init__(self, bound_to: AttemptBinding, plan: AttemptPlan, *rest: Any) -> None:
         if plan.number == VICTIM:
             bound_to = replace(bound_to, profile=load_profile("bcta-004"))
         super().__init__(bound_to, plan, *rest)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from controller.deal import sequence as fair
 from controller.journal.wire_group import BoardEvent
-from controller.machine.attempt_book import AttemptBook
+from controller.machine.attempt_book import AttemptWriter
 from controller.vault.vault import Vault
 from tests.cheats.changed import BOOK, VAULT, VICTIM, Cheat
 from tests.cheats.evenings import (
@@ -26,7 +26,7 @@ def two_exchanged(record: bytes) -> bytes:
     return bytes(faces)
 
 
-class ExchangesFaces(AttemptBook):
+class ExchangesFaces(AttemptWriter):
     """Exchanges two faces in the hands that it opens."""
 
     def record(self, events: Sequence[BoardEvent], *rest: Any, **more: Any) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class BindsExchangedFaces(Vault):
         return self._hands
 
 
-class AnotherNonce(AttemptBook):
+class AnotherNonce(AttemptWriter):
     """Opens its hands with other random bytes than they were bound with."""
 
     def record(self, events: Sequence[BoardEvent], *rest: Any, **more: Any) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class AnotherNonce(AttemptBook):
         return record | {"nonce": "00" * fair.NONCE_BYTES} if self.number == VICTIM else record
 
 
-class AnothersOpening(AttemptBook):
+class AnothersOpening(AttemptWriter):
     """Opens the deal before in place of its own: seed and hands."""
 
     seed_before = b""
@@ -88,7 +88,7 @@ class AnotherTablesOpening(AnothersOpening):
 
     def hold(self, ledger: Any) -> None:
         """Keep nothing: the other table's is there."""
-        AttemptBook.hold(self, ledger)
+        AttemptWriter.hold(self, ledger)
 
 
 class AnothersHands(AnothersOpening):
@@ -97,14 +97,14 @@ class AnothersHands(AnothersOpening):
     seed_too = False
 
 
-class AnotherTable(AttemptBook):
+class AnotherTable(AttemptWriter):
     """Publishes the commitment of the table beside it, and deals as that one does."""
 
     def commit(self) -> None:
         """Take the other table's."""
         if self.number == VICTIM:
             beside = replace(self._to, table_key="U" * 40)
-            book = AttemptBook(beside, self.plan, self._key, self._seed, self._chief)
+            book = AttemptWriter(beside, self.plan, self._key, self._seed, self._chief)
             self._commitment, self._to = book._commitment, beside
         super().commit()
 

@@ -7,8 +7,8 @@ import msgspec
 
 from controller import heads
 from controller.journal.chain import next_head
-from controller.journal.entries import Chained, encode, public_event
-from controller.machine.attempt_book import AttemptBook, Lead
+from controller.journal.entries import ChainedEntry, encode, public_event
+from controller.machine.attempt_book import AttemptWriter, Lead
 from controller.machine.record import Record
 from controller.messages import Event
 from controller.trials.inproc import TABLE_KEY, TABLE_SIGN
@@ -42,7 +42,7 @@ class _Slow:
         return self._clock() - EARLIER_MS
 
 
-class ReleasesForAnotherDeal(AttemptBook):
+class ReleasesForAnotherDeal(AttemptWriter):
     """Lets hands that it holds out as those of the next deal."""
 
     def release(self, lead: Lead, waited: Mapping[str, int]) -> None:
@@ -60,12 +60,12 @@ class TwoPasts(Record):
     """The heads that it kept."""
     _other = bytes(32)
 
-    def _committed(self, entries: Sequence[Chained]) -> None:
+    def _committed(self, entries: Sequence[ChainedEntry]) -> None:
         super()._committed(entries)
         for chained in entries:
             self._show(chained)
 
-    def _show(self, chained: Chained) -> None:
+    def _show(self, chained: ChainedEntry) -> None:
         entry = chained.entry
         if entry.n == 1:
             TwoPasts.console, TwoPasts.signed, TwoPasts._other = [], [], bytes(32)
@@ -75,7 +75,7 @@ class TwoPasts(Record):
         prev, body = self._other, encode(entry)
         TwoPasts._other = next_head(prev, body)
         if entry.public:
-            other = Chained(entry=entry, body=body, prev=prev, head=self._other)
+            other = ChainedEntry(entry=entry, body=body, prev=prev, head=self._other)
             self.console.append(public_event(other, self._table, self._simulated))
             self.signed.append(kept(entry.n, self._other))
 
@@ -83,7 +83,7 @@ class TwoPasts(Record):
 class FeedLies(Record):
     """Tells people another cut than the one that it journals."""
 
-    def _committed(self, entries: Sequence[Chained]) -> None:
+    def _committed(self, entries: Sequence[ChainedEntry]) -> None:
         tell = self._on_public
 
         def lie(event: Event) -> None:

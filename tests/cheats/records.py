@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from controller.journal.wire_group import STRAY, BoardEvent
-from controller.machine.attempt_book import AttemptBook
+from controller.machine.attempt_book import AttemptWriter
 from drivers.events import Code, Event
 from tests.cheats.changed import BOOK, RUN, VAULT, VICTIM, Cheat
 from tests.cheats.evenings import THREE_DEALS, TWO_MATCHES, UNCUT_FIRST, WITHDRAWN
@@ -15,10 +15,10 @@ from tests.cheats.told import promising
 from tests.cheats.voids import refusing
 
 
-def opening(**shown: Any) -> type[AttemptBook]:
+def opening(**shown: Any) -> type[AttemptWriter]:
     """Return a machine whose records say this, and leave out what is said to be `...`."""
 
-    class Opens(AttemptBook):
+    class Opens(AttemptWriter):
         def record(self, *rest: Any, **more: Any) -> dict[str, Any]:
             record = super().record(*rest, **more)
             if self.number != VICTIM:
@@ -28,10 +28,10 @@ def opening(**shown: Any) -> type[AttemptBook]:
     return Opens
 
 
-def writing(of: str, **data: Any) -> type[AttemptBook]:
+def writing(of: str, **data: Any) -> type[AttemptWriter]:
     """Return a machine whose entry of that kind says this, and leaves out what is `...`."""
 
-    class Writes(AttemptBook):
+    class Writes(AttemptWriter):
         def _write(self, kind: str, said: dict[str, Any], *, public: bool = True) -> None:
             if kind == of and self.number in (VICTIM, 1):
                 said = {name: value for name, value in (said | data).items() if value is not ...}
@@ -40,7 +40,7 @@ def writing(of: str, **data: Any) -> type[AttemptBook]:
     return Writes
 
 
-class OneEventMore(AttemptBook):
+class OneEventMore(AttemptWriter):
     """Shows in the record what no board saw: a card that fell into the tray behind the last one."""
 
     def record(self, events: Sequence[BoardEvent], *rest: Any, **more: Any) -> dict[str, Any]:

@@ -11,9 +11,9 @@ import msgspec
 
 from controller.cards import face_text
 from controller.deal import effects as todo
-from controller.deal.ledger import SEATS, TRAY_CARDS
+from controller.deal.ledger import MAX_TRAY_CARDS, SEATS
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.dealing import Dealing
+from controller.machine.dealing import CardLoop
 from controller.machine.table import Table
 from drivers.events import Code, Event, Outlet, Read
 from drivers.firmware.wire import UNREADABLE
@@ -26,7 +26,7 @@ JOKERS = (52, 53)
 RANKS = 13
 LOW = 3
 """Ranks below this one (2, 3, 4) are what the favoured side gives away."""
-EACH = TRAY_CARDS // 3
+EACH = MAX_TRAY_CARDS // 3
 """So many cards each way: the tray holds six, and some come there by themselves."""
 _MOVES = (Code.GATE, Code.LANDED)
 
@@ -136,11 +136,11 @@ class TrueToTheJournal(LyingTable):
         self.said = event
         super().on_event(event)
 
-    def _log(self, event: Event) -> None:
-        super()._log(self.said)
+    def _log_event(self, event: Event) -> None:
+        super()._log_event(self.said)
 
 
-class LyingDealing(Dealing):
+class LyingDealing(CardLoop):
     """Sends exchanged cards where they were not due."""
 
     def _route(self, route: todo.Route) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from controller.framing import canonical
+from controller.framing import canonical_json
 from controller.journal.chain import Row
 from controller.journal.entries import Entry, public_event
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import Report, verify
 from controller.journal.verify.sources import read
 from controller.messages import Command
@@ -26,7 +26,7 @@ SOMEBODY = bytes(range(32))
 
 def changed(folder: Path, change: Change) -> tuple[Report, Report]:
     """Change the rows of a journal; return what is said of it, and of its feed."""
-    with read_rows(folder / STORE_NAME) as lying:
+    with open_read_only(folder / STORE_NAME) as lying:
         rows: Rows = [msgspec.json.decode(row.body) for row in lying]
     change(rows)
     numbered = enumerate(rows, start=1)
@@ -38,7 +38,7 @@ def changed(folder: Path, change: Change) -> tuple[Report, Report]:
 
 def _row(n: int, row: dict[str, Any]) -> Row:
     fields = Entry.__struct_fields__
-    return Row(n, canonical({name: row[name] for name in fields}), b"")
+    return Row(n, canonical_json({name: row[name] for name in fields}), b"")
 
 
 def of(rows: Rows, kind: str, attempt: int | None = None, **data: Any) -> dict[str, Any]:

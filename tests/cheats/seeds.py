@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from controller.deal import sequence as fair
-from controller.machine.attempt_book import AttemptBook, Bindings, DealPlan
+from controller.machine.attempt_book import AttemptBinding, AttemptPlan, AttemptWriter
 from controller.messages import Phase
 from tests.cheats.changed import BOOK, VICTIM, Cheat, pretend
 from tests.cheats.evenings import CUT, THREE_DEALS
@@ -19,7 +19,7 @@ def for_north(sequence: str) -> int:
     return sequence[:TOP].count("N")
 
 
-def drawn_for_north(bound_to: Bindings, plan: DealPlan, cut: int | None) -> bytes:
+def drawn_for_north(bound_to: AttemptBinding, plan: AttemptPlan, cut: int | None) -> bytes:
     """Return the seed of many that gives North most, for a cut that is known."""
     bound = fair.context(
         bound_to.table_key,
@@ -37,7 +37,7 @@ def drawn_for_north(bound_to: Bindings, plan: DealPlan, cut: int | None) -> byte
     )
 
 
-class SeedAfterCut(AttemptBook):
+class SeedAfterCut(AttemptWriter):
     """Draws another seed once the cut is known, and shows that one."""
 
     def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
@@ -60,7 +60,7 @@ class SeedAfterCutHidden(SeedAfterCut):
         super().reveal(*rest, **more)
 
 
-class CommitsTwice(AttemptBook):
+class CommitsTwice(AttemptWriter):
     """Publishes a second commitment behind the cut, to a seed that it likes better."""
 
     def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
@@ -70,19 +70,19 @@ class CommitsTwice(AttemptBook):
             pretend(self._to.record, Phase.CUT)
 
 
-def commits_anew(book: AttemptBook, seed: bytes) -> None:
+def commits_anew(book: AttemptWriter, seed: bytes) -> None:
     """Write the commitment of a book to another seed."""
-    other = AttemptBook(book._to, book.plan, book._key, seed, book._chief)
+    other = AttemptWriter(book._to, book.plan, book._key, seed, book._chief)
     other._written = {"seed": {}}
     other.commit()
     book._seed, book._commitment = seed, other._commitment
 
 
-class DrawsTwice(AttemptBook):
+class DrawsTwice(AttemptWriter):
     """Commits to an attempt, does not like it, and begins the next without a word."""
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+    def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
         book = super().new(bound_to, plan, chief)
         if plan.number != VICTIM:
             return book
@@ -91,13 +91,13 @@ class DrawsTwice(AttemptBook):
         return super().new(bound_to, replace(plan, number=plan.number + 1), chief)
 
 
-class OldSeed(AttemptBook):
+class OldSeed(AttemptWriter):
     """Takes the seed again that was shown after the first deal."""
 
     shown = b""
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+    def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
         book = super().new(bound_to, plan, chief)
         if plan.number == VICTIM:
             return cls(bound_to, plan, book._key, OldSeed.shown, chief)
@@ -105,13 +105,13 @@ class OldSeed(AttemptBook):
         return book
 
 
-class OldCommitment(AttemptBook):
+class OldCommitment(AttemptWriter):
     """Publishes the first deal's commitment once more, and shows its seed."""
 
     first = (b"", b"")
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+    def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
         book = super().new(bound_to, plan, chief)
         if plan.number == VICTIM:
             book._seed, book._commitment = OldCommitment.first
@@ -119,11 +119,11 @@ class OldCommitment(AttemptBook):
         return book
 
 
-class BoundElsewhere(AttemptBook):
+class BoundElsewhere(AttemptWriter):
     """Takes a commitment that was made for another match."""
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+    def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
         book = super().new(bound_to, plan, chief)
         if plan.number == VICTIM:
             other = replace(plan, match_id="another match")
@@ -131,11 +131,11 @@ class BoundElsewhere(AttemptBook):
         return book
 
 
-class KnowsTheCut(AttemptBook):
+class KnowsTheCut(AttemptWriter):
     """Promises a seed that it likes for the number that its players always cut."""
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+    def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
         """Draw for North before it commits."""
         book = super().new(bound_to, plan, chief)
         if plan.number != VICTIM:

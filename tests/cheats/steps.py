@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from controller.deal.sightings import Shuffled
-from controller.machine.attempt_book import AttemptBook
+from controller.machine.attempt_book import AttemptWriter
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.dealing import Dealing
+from controller.machine.dealing import CardLoop
 from controller.messages import Phase
 from tests.cheats.changed import BOOK, DEALING, RUN, VICTIM, Cheat, pretend, whisper
 from tests.cheats.evenings import THREE_DEALS
@@ -18,7 +18,7 @@ A_CARD_S = 0.1
 """By then the first card has left the hopper, and lies in its pocket as long after."""
 
 
-class CommitsLate(AttemptBook):
+class CommitsLate(AttemptWriter):
     """Shows a commitment on the screens alone, and journals another one behind the cut."""
 
     def commit(self) -> None:
@@ -95,7 +95,7 @@ class CardsBeforeTheCut(CutBehindTheShuffle):
         self.dealing.end_hold()
 
 
-class ShufflesLess(Dealing):
+class ShufflesLess(CardLoop):
     """Shuffles once, whatever was promised."""
 
     def __init__(self, number: int, sequence: str, passes: int, **rest: Any) -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import controller.deal
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
 from tests.cheats.changed import Evening, keep
 from tests.cheats.evenings import BY_PRESS, LOOKED_AT, STOPPED, TWO_MATCHES, UNCUT_FIRST, WITHDRAWN
@@ -59,7 +59,7 @@ async def test_every_change_of_a_row_is_found_but_those_that_the_page_names(
     honest: HonestSessions, evening: Evening, scale: Callable[[int], int]
 ) -> None:
     left = await honest.spend(evening)
-    with read_rows(left.state_dir / STORE_NAME) as lying:
+    with open_read_only(left.state_dir / STORE_NAME) as lying:
         rows: Rows = [msgspec.json.decode(row.body) for row in lying]
     told_of, every = told(), list(forgeries(rows))
     chosen = random.Random(evening.name).sample(every, min(scale(len(every)), len(every)))

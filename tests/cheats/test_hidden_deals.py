@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from controller.journal.verify import verify
-from controller.journal.wire_group import SHUFFLED, WireEvent, groups, pack
+from controller.journal.wire_group import SHUFFLED, LoggedBoardEvent, groups, pack
 from tests.cheats.changed import said
 from tests.journal.scripted import ScriptedTable, write_journal
 
 HIDDEN = "a deal was dealt that nobody was told of"
 
 
-def a_deal(table: ScriptedTable) -> list[WireEvent]:
+def a_deal(table: ScriptedTable) -> list[LoggedBoardEvent]:
     """Deal 108 cards that nobody was promised; return what the boards say of it."""
     events = [table.event("dealer", SHUFFLED, 3, 0)]
     for index, face in enumerate(table.faces(), start=1):

@@ -11,13 +11,13 @@ import pytest
 
 from controller.commands import COMMANDS, parse_args
 from controller.journal.entries import public_event
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.order.who import Asked, Who
+from controller.machine.order.who import Asked, CommandSigner
 from controller.match.phase import AT_THE_TABLE
 from controller.messages import Phase, Role
 from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
 from tests.cheats.evenings import STOPPED
@@ -48,13 +48,13 @@ Given = tuple[Role, str, Args]
 class Orders(Disturber):
     """Somebody who gives orders that the table takes, one or two at once, and presses buttons."""
 
-    async def act(self, at: Trial) -> str:
+    async def act(self, at: TableInProcess) -> str:
         """Do one thing, and return what it was."""
         deed = self.pick(self._one, self._one, self._one, self._two, self._press, self._time)
         did: str = await deed(at)
         return did
 
-    async def _one(self, at: Trial) -> str:
+    async def _one(self, at: TableInProcess) -> str:
         given = self._legal(at)
         if given is None:
             return "nothing can be ordered"
@@ -66,17 +66,17 @@ class Orders(Disturber):
             await giving
         return f"{role} {cmd} {args}"
 
-    async def _two(self, at: Trial) -> str:
+    async def _two(self, at: TableInProcess) -> str:
         return " and ".join(await asyncio.gather(self._one(at), self._one(at)))
 
-    def _legal(self, at: Trial) -> Given | None:
+    def _legal(self, at: TableInProcess) -> Given | None:
         """Draw an order that the table would take now."""
         for _ in range(_DRAWS):
             cmd = self.pick(self.pick(*_OFTEN), self.pick(*_SOME))
             if self._chance.random() < 0.02:
                 cmd = self.pick(*sorted(_SELDOM))
             role, args = self.pick(*sorted(COMMANDS[cmd].roles)), self.args(cmd, at.states[-1])
-            asked = Asked(cmd, parse_args(cmd, args), Who(role.value, role))
+            asked = Asked(cmd, parse_args(cmd, args), CommandSigner(role.value, role))
             if at.machine.desk.refused(asked) is None:
                 return role, cmd, args
         return None
@@ -98,14 +98,14 @@ class Sequence(Walk):
         )
         self.disturber = Orders(self.chance, self.give, self.again)
 
-    async def _step(self, at: Trial) -> None:
+    async def _step(self, at: TableInProcess) -> None:
         """Order most while hands are out: a table is laid out, and deals, for most of the time."""
         self.disturbed = 0.7 if at.states[-1].match.phase in AT_THE_TABLE else 0.2
         await super()._step(at)
         if at.states[-1].machine.phase in _BUSY:
             await asyncio.sleep(A_WHILE_S)
 
-    async def _calm(self, at: Trial) -> bool:
+    async def _calm(self, at: TableInProcess) -> bool:
         """End where the walk stands."""
         return True
 
@@ -117,7 +117,7 @@ class Sequence(Walk):
 def findings(folder: Path) -> Iterator[str]:
     """Yield what is found in a journal, and by browsers in the feed of its table."""
     yield from map(str, verify(folder).findings)
-    store = Store.open(folder)
+    store = JournalStore.open(folder)
     try:
         told = [public_event(one, "T01", True) for one in store.entries() if one.entry.public]
     finally:
@@ -182,7 +182,7 @@ A_MOMENT_S = 1.0
 LIFT_RISES_S = 0.3
 
 
-async def _ordered(at: Trial, stage: str, orders: tuple[Given, ...]) -> None:
+async def _ordered(at: TableInProcess, stage: str, orders: tuple[Given, ...]) -> None:
     await STAGES[stage](at)
     for role, cmd, args in orders:
         await at.order(role, cmd, **args)
@@ -201,7 +201,7 @@ def test_orders_that_leave_the_match_as_it_is_are_no_finding(
     assert [*findings(tmp_path)] == []
 
 
-async def _by_hand_while_the_lift_rises(at: Trial) -> None:
+async def _by_hand_while_the_lift_rises(at: TableInProcess) -> None:
     await STAGES["held"](at)
     releasing = asyncio.ensure_future(at.order(REFEREE, "release"))
     await asyncio.sleep(LIFT_RISES_S)
@@ -211,7 +211,7 @@ async def _by_hand_while_the_lift_rises(at: Trial) -> None:
     await asyncio.sleep(A_WHILE_S)
 
 
-async def _goes_on_behind_its_verdict(at: Trial) -> None:
+async def _goes_on_behind_its_verdict(at: TableInProcess) -> None:
     await STAGES["result"](at)
     await ordered(at, REFEREE, "confirm")
     await ordered(at, CHIEF, "forfeit", side="EW", reason="they leave")
@@ -228,17 +228,19 @@ async def _goes_on_behind_its_verdict(at: Trial) -> None:
 
 @pytest.mark.parametrize("people", [_by_hand_while_the_lift_rises, _goes_on_behind_its_verdict])
 def test_what_happens_at_unusual_moments_is_no_finding(
-    people: Callable[[Trial], Awaitable[None]], tmp_path: Path, runtime_dir: Path
+    people: Callable[[TableInProcess], Awaitable[None]], tmp_path: Path, runtime_dir: Path
 ) -> None:
     _spent(people, tmp_path, runtime_dir)
     assert [*findings(tmp_path)] == []
 
 
-def _spent(people: Callable[[Trial], Awaitable[None]], folder: Path, runtime_dir: Path) -> None:
+def _spent(
+    people: Callable[[TableInProcess], Awaitable[None]], folder: Path, runtime_dir: Path
+) -> None:
     """Let people do something at a table whose journal lies in `folder`."""
 
     async def run() -> None:
-        store = Store.open(folder)
+        store = JournalStore.open(folder)
         async with trial(Settings(), runtime_dir, store=store, state_dir=folder) as at:
             await people(at)
 

@@ -10,13 +10,13 @@ import pytest
 from nacl.signing import SigningKey
 
 import controller.machine.front
-from controller.commands import COMMANDS, PANEL
-from controller.framing import canonical
+from controller.commands import COMMANDS, PANEL_KEY
+from controller.framing import canonical_json
 from controller.journal.verify import effects, orders, verify
 from controller.machine.order.match_orders import EVENTS
 from controller.messages import Role
 from controller.signing import sign_document
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from tests.cheats.changed import VICTIM, Evening, said
 from tests.cheats.evenings import (
     A_LOOK_S,
@@ -39,7 +39,7 @@ STALE = "an old word was taken for a new one"
 AGAIN = "nobody ordered that it be dealt again"
 
 
-async def _redealt(at: Trial) -> None:
+async def _redealt(at: TableInProcess) -> None:
     await deal_one_played(at)
     await all_press(at, at.states[-1].match.leader or "")
     await ordered(at, Role.CHIEF, "redeal", reason="a card lay open")
@@ -108,7 +108,7 @@ def pressed(cmd: str) -> Change:
         data = of(rows, "command", cmd=cmd)["data"]
         for name in ("sig", "of", "args", "boot"):
             data.pop(name, None)
-        data.update(key=PANEL, who=PANEL, role="table")
+        data.update(key=PANEL_KEY, who=PANEL_KEY, role="table")
 
     return change
 
@@ -136,7 +136,7 @@ def unsigned(rows: Rows) -> None:
 def arguments_as_text(rows: Rows) -> None:
     """Put the arguments of an order that acted out of sight, as those of a refused one may be."""
     data = of(rows, "command", VICTIM, cmd="cut")["data"]
-    data["args"] = canonical(data["args"]).decode()
+    data["args"] = canonical_json(data["args"]).decode()
 
 
 def given_by(role: str, **data: Any) -> Change:
@@ -166,7 +166,7 @@ LIES = (
     Lie("uncut by a button", UNCUT_FIRST, pressed("start_deal"), "no button gives start", True),
     Lie("a void by nobody", A_VOID_BETWEEN, voided(data={"refused": "POWER"}), AGAIN, False),
     Lie("a void for another attempt", A_VOID_BETWEEN, voided(of=[1, 1]), STALE, True),
-    Lie("a void by a button", A_VOID_BETWEEN, voided(data={"key": PANEL}), "no button", True),
+    Lie("a void by a button", A_VOID_BETWEEN, voided(data={"key": PANEL_KEY}), "no button", True),
     Lie("a void by a referee", A_VOID_BETWEEN, voided(role="referee"), "not for the role", True),
     Lie("a void behind the end", A_VOID_BETWEEN, voided(behind=3), AGAIN, False),
     Lie("a redeal by nobody", REDEALT, dropped(None, cmd="redeal"), AGAIN, False),

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.heads import Heads, KeptHead, fits, verify_key
-from controller.journal.store import STORE_NAME, Store, read_rows
+from controller.heads import KeptHead, KeptHeads, fits, verify_key
+from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
 from controller.messages import Event
 from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, trial
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.settings import Settings
 from tests.cheats.changed import RECORD, keep, said, spend
 from tests.cheats.evenings import THREE_DEALS, one_deal
@@ -45,7 +45,7 @@ async def test_two_signed_heads_of_one_entry_show_the_table_guilty(
     tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = await spend(THREE_DEALS, {RECORD: TwoPasts}, tmp_path, runtime_dir, monkeypatch)
-    seen = Heads(TwoPasts.signed)
+    seen = KeptHeads(TwoPasts.signed)
     assert not seen.wrong
     shown = [state.signed for state in left.states if state.signed is not None]
     assert all(fits(one, TABLE_KEY, verify_key(TABLE_SIGN)) for one in shown)
@@ -76,7 +76,7 @@ async def test_a_table_that_changes_a_row_of_its_past_is_found_by_a_kept_feed(
 
 def forget_second_deal(folder: Path) -> None:
     """Let a table forget all from its second commitment on."""
-    with read_rows(folder / STORE_NAME) as rows:
+    with open_read_only(folder / STORE_NAME) as rows:
         lying = list(rows)
     second = next(row.n for row in lying if b'"attempt":2,' in row.body and b'"seed"' in row.body)
     write_rows(folder, [row for row in lying if row.n < second])
@@ -84,7 +84,7 @@ def forget_second_deal(folder: Path) -> None:
 
 def blame_another(folder: Path) -> None:
     """Let a table say that the chief, not the referee, let the first hands out."""
-    with read_rows(folder / STORE_NAME) as rows:
+    with open_read_only(folder / STORE_NAME) as rows:
         lying = [
             row._replace(body=row.body.replace(b'"who":"referee"', b'"who":"chief"'))
             if b'"cmd":"release"' in row.body
@@ -99,13 +99,13 @@ async def _two_runs(
 ) -> list[Event]:
     """Spend an evening in two runs of the daemon; return what a console kept of both."""
     boots = count(1)
-    sim = InprocTable(Settings(), random.Random("two runs"), boots=lambda: next(boots))
+    sim = HardwareInProcess(Settings(), random.Random("two runs"), boots=lambda: next(boots))
     events: list[Event] = []
     for run, deals in (("first", 2), ("second", 1)):
         async with trial(
             Settings(),
             runtime_dir,
-            store=Store.open(folder),
+            store=JournalStore.open(folder),
             state_dir=folder,
             sim=sim,
             seed=deals,

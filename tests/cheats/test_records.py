@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from controller.messages import Phase, Role
-from controller.trials.foursome import Foursome
-from controller.trials.inproc import Trial
+from controller.trials.foursome import SimulatedPlayers
+from controller.trials.inproc import TableInProcess
 from tests.cheats import records
 from tests.cheats.changed import Cheat, Evening, said, spend
 from tests.cheats.evenings import A_LOOK_S, BRISK
@@ -49,14 +49,14 @@ async def test_who_looked_in_one_match_may_void_a_deal_of_the_next(
     assert (said(left.journal()), said(left.feed())) == ("", "")
 
 
-async def _look_and_void(at: Trial) -> None:
-    people = Foursome(at, random.Random("two matches"), ahead=False, pauses=BRISK)
-    await people.sit_down("cup/1")
+async def _look_and_void(at: TableInProcess) -> None:
+    people = SimulatedPlayers(at, random.Random("two matches"), ahead=False, pauses=BRISK)
+    await people.begin_match("cup/1")
     async with asyncio.TaskGroup() as both:
         both.create_task(_open_a_hand(at))
         both.create_task(people.play(1))
     await people.sign()
-    await people.sit_down("cup/2")
+    await people.begin_match("cup/2")
     playing = asyncio.ensure_future(people.play(1))
     await at.until(lambda state: state.machine.phase in (Phase.DEALING, Phase.HELD))
     await ordered(at, Role.CHIEF, "void", reason="a card lay open")
@@ -64,7 +64,7 @@ async def _look_and_void(at: Trial) -> None:
     playing.cancel()
 
 
-async def _open_a_hand(at: Trial) -> None:
+async def _open_a_hand(at: TableInProcess) -> None:
     """Ask for a hand until it may be seen."""
     await at.until(lambda state: state.machine.phase is Phase.RELEASED)
     while True:

@@ -12,8 +12,8 @@ from controller.journal.fold import Progress, attempts
 from controller.journal.verify.course import SEATS, TRAY, course
 from controller.journal.verify.sources import read
 from controller.journal.wire_group import unpack_opened
-from controller.trials.inproc import Trial
-from controller.trials.lab.data import Deals, Verdict, deals_of, numbered
+from controller.trials.inproc import TableInProcess
+from controller.trials.lab.data import Deals, Verdict, make_deals, numbered
 from controller.trials.lab.family import judged
 from tests.cheats.changed import DEALING, TABLE, Evening, keep, said, spend
 from tests.cheats.evenings import one_deal
@@ -27,7 +27,7 @@ LYING = {TABLE: LyingTable, DEALING: LyingDealing}
 def many(deals: int) -> Evening:
     """Return an evening of so many deals."""
 
-    async def people(at: Trial) -> None:
+    async def people(at: TableInProcess) -> None:
         for _ in range(deals):
             await one_deal(at)
         await asyncio.sleep(1)
@@ -65,7 +65,7 @@ def of_the_feed(log: Path) -> Deals:
     entries = [chained.entry for chained in read(log).entries]
     rows = [opened(progress) for progress in attempts(entries).values() if progress.outcome == "ok"]
     faces, waiting, seats, verdicts = zip(*rows, strict=True)
-    return deals_of(numbered([list(one) for one in faces]), waiting, seats, verdicts)
+    return make_deals(numbered([list(one) for one in faces]), waiting, seats, verdicts)
 
 
 @pytest.mark.parametrize("parts", [{}, LYING], ids=["honest", "routing by face"])

@@ -12,7 +12,7 @@ from controller.journal.fold import Progress, attempts
 from controller.journal.verify.sources import read
 from controller.machine.cut_counter import STEP_S
 from controller.messages import Outcome, State
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from tests.cheats.cards import HidesAll, HidesInProof, RoutesElsewhere
 from tests.cheats.changed import BOOK, COUNTER, DEALING, WIRE_LOG, Evening, said, spend
 from tests.cheats.cuts import DwellingCounter, GroundByTheDisplay
@@ -26,12 +26,12 @@ async def test_a_card_that_went_elsewhere_unseen_is_known_to_whose_hand_it_was_i
 ) -> None:
     held: list[list[list[int]]] = []
 
-    async def people(at: Trial) -> None:
+    async def people(at: TableInProcess) -> None:
         for _ in range(2):
             assert (await dealt(at)).fairness[-1].outcome is Outcome.OK
             truth = at.sim.world.truth()
             held.append([sorted(truth.faces(pocket)) for pocket in range(len(SEATS))])
-            await at.take_and_return()
+            await at.return_hands()
 
     evening = Evening(name="two deals, whose players note their hands", people=people)
     lying = {DEALING: RoutesElsewhere, WIRE_LOG: HidesAll, BOOK: HidesInProof}

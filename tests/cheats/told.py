@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from controller.cards import Face
-from controller.machine.attempt_book import AttemptBook
+from controller.machine.attempt_book import AttemptWriter
 from controller.machine.attempt_run import AttemptRun
 from controller.vault.vault import Vault
 from tests.cheats.changed import BOOK, RUN, VAULT, VICTIM, Cheat
@@ -25,7 +25,7 @@ class ReleasesMisdeals(AttemptRun):
         return ()
 
 
-class HidesTheTray(AttemptBook):
+class HidesTheTray(AttemptWriter):
     """Says that no card was in the tray."""
 
     kinds: Collection[str] = ("dealt", "verdict")
@@ -41,7 +41,7 @@ class HidesTheTrayInOneRow(HidesTheTray):
     kinds = ("dealt",)
 
 
-class MiscountsHands(AttemptBook):
+class MiscountsHands(AttemptWriter):
     """Says of right hands that West has a card of North's."""
 
     def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:
@@ -51,10 +51,10 @@ class MiscountsHands(AttemptBook):
         super()._write(kind, data, public=public)
 
 
-def promising(**other: Any) -> type[AttemptBook]:
+def promising(**other: Any) -> type[AttemptWriter]:
     """Return a machine that publishes, beside its commitment, other things than it is bound to."""
 
-    class Promises(AttemptBook):
+    class Promises(AttemptWriter):
         def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:
             lie = other if kind == "committed" and self.number == VICTIM else {}
             super()._write(kind, data | lie, public=public)
@@ -62,7 +62,7 @@ def promising(**other: Any) -> type[AttemptBook]:
     return Promises
 
 
-class TurnsUpAnother(AttemptBook):
+class TurnsUpAnother(AttemptWriter):
     """Turns up another card than was drawn first, so that another seat leads."""
 
     def commit(self) -> None:
@@ -85,7 +85,7 @@ class LaterDraw(Vault):
         return super().turned_up(later, redo)
 
 
-class LeadsWhoItLikes(AttemptBook):
+class LeadsWhoItLikes(AttemptWriter):
     """Turns up the drawn card, and says that the next seat has it."""
 
     def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:

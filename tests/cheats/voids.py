@@ -7,10 +7,10 @@ from typing import Any, Self
 from controller.deal.sightings import Look, Verdict
 from controller.journal.journal import Journal
 from controller.journal.wire_group import BoardEvent
-from controller.machine.attempt_book import AttemptBook, Bindings, DealPlan
+from controller.machine.attempt_book import AttemptBinding, AttemptPlan, AttemptWriter
 from controller.machine.attempt_run import AttemptRun
 from controller.machine.record import Record
-from controller.machine.wire_log import WireLog
+from controller.machine.wire_log import BoardLog
 from controller.vault.looks import Reading
 from controller.vault.vault import Vault
 from tests.cheats.changed import BOOK, RECORD, RUN, VAULT, VICTIM, WIRE_LOG, Cheat, Evening, whisper
@@ -40,7 +40,7 @@ NOT_SHOWN = ("JAM", "STALL", "LID_OPENED", "ESTOP_PRESSED", "BOARD_RESET", "POWE
 """Reasons that no record shows: a machine may give them for hands that it does not like."""
 
 
-class SkipsRecord(AttemptBook):
+class SkipsRecord(AttemptWriter):
     """Gives an attempt up and keeps its record to itself."""
 
     def open(self, record: dict[str, Any]) -> None:
@@ -56,7 +56,7 @@ class SkipsAll(SkipsRecord):
             super().reveal(*rest, **more)
 
 
-class SaysPower(AttemptBook):
+class SaysPower(AttemptWriter):
     """Gives an attempt up and says that its key went with the power."""
 
     def reveal(self, *rest: Any, **more: Any) -> None:
@@ -65,7 +65,7 @@ class SaysPower(AttemptBook):
         super().reveal(*rest, **more)
 
 
-class GivesNoReason(AttemptBook):
+class GivesNoReason(AttemptWriter):
     """Gives an attempt up without a word why."""
 
     def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:
@@ -74,7 +74,7 @@ class GivesNoReason(AttemptBook):
         super()._write(kind, data, public=public)
 
 
-class SparseRecord(AttemptBook):
+class SparseRecord(AttemptWriter):
     """Leaves out of the opened record what would speak against its reason."""
 
     def record(self, events: Sequence[BoardEvent], *rest: Any, **more: Any) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class HidesAnAttempt(Record):
         whisper(self, kind, whole, more["deal"], VICTIM)
 
 
-class HidesItsEvents(WireLog):
+class HidesItsEvents(BoardLog):
     """Writes no board event of the attempt that is hidden."""
 
     def write(self) -> None:
@@ -114,11 +114,11 @@ class HidesItsEvents(WireLog):
         self._newest |= {event.board: (event.boot, event.number) for event in hidden}
 
 
-class NumberedAnew(AttemptBook):
+class NumberedAnew(AttemptWriter):
     """Binds what it promises to the number that the journal will show."""
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+    def new(cls, bound_to: AttemptBinding, plan: AttemptPlan, chief: bytes) -> Self:
         """Bind the attempts behind the hidden one to one number less."""
         if plan.number <= VICTIM:
             return super().new(bound_to, plan, chief)

@@ -96,7 +96,7 @@ class Table:
         register(0)
         self.line = Line()
         self.clock = Clock()
-        self.hal = hal_rp2.DealerHal()
+        self.hal = hal_rp2.Rp2DealerHal()
         board = Dealer(self.hal, 7)
         self.loop = rp2_loop.Loop(board, self.hal, self.line, self.clock, lambda *_: None)
         self.turns = 0
@@ -216,7 +216,7 @@ def handlers():
 
 def motion():
     """Starting and stopping a motor."""
-    hal = hal_rp2.DealerHal()
+    hal = hal_rp2.Rp2DealerHal()
     began = time.ticks_us()
     for _ in range(100):
         hal.set("feed", FORWARD)

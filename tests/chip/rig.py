@@ -11,7 +11,7 @@ from drivers.firmware.dealer import Dealer
 from drivers.firmware.reader import Reader
 from sim.mechanics.settings import Settings
 from sim.mechanics.world import World
-from sim.pipe import BoardEnd, PipePort, pipe
+from sim.pipe import PipeBoardEnd, PipePort, pipe
 from tests.chip.chip import Chip, Pin, Reset
 from tests.sim.host import Host
 
@@ -33,7 +33,7 @@ class Clock:
 class Line:
     """The board's end of a pipe, as the loop reads it."""
 
-    def __init__(self, end: BoardEnd) -> None:
+    def __init__(self, end: PipeBoardEnd) -> None:
         self._end, self._came = end, b""
         end.listen(self._take)
 
@@ -72,7 +72,7 @@ class Shift:
 class OnChip:
     """A board on its chip: started, and turned every millisecond unless it is `stalled`."""
 
-    def __init__(self, chip: Chip, kind: str, end: BoardEnd) -> None:
+    def __init__(self, chip: Chip, kind: str, end: PipeBoardEnd) -> None:
         self.chip, self.stalled = chip, False
         self.hal: Any = chip.loaded["hal_rp2"].HALS[kind]()
         core: type[Board] = {"dealer": Dealer, "reader": Reader}[kind]

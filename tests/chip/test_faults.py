@@ -7,7 +7,7 @@ import pytest
 
 from drivers.dealer import Dealer
 from drivers.errors import Refused, Result
-from drivers.events import Code, Motor, Source, StoppedBy
+from drivers.events import BoardStopReason, Code, Motor, Source
 from sim.mechanics.faults import Fault
 from tests.chip.chip import WDT_RESET
 from tests.chip.rig import FEED, GATE, PASS, ChipTable
@@ -140,7 +140,7 @@ async def test_edges_that_found_no_room_end_the_attempt(on_chips: OnChips) -> No
         table.chip.at(table.pin("double"), 0)
     table.dealer.stalled = False
     await table.host.until(Code.STOPPED)
-    assert stops(table) == [StoppedBy.EDGES_LOST]
+    assert stops(table) == [BoardStopReason.EDGES_LOST]
     with pytest.raises(Refused) as caught:
         await dealer.release(1)
     assert caught.value.result is Result.NOT_LOCKED
@@ -202,7 +202,7 @@ async def test_a_supply_that_sags_stops_all_motion_and_is_told(on_chips: OnChips
     await until(lambda: table.chip.machines[FEED].running())
     table.chip.analog[SUPPLY] = SAGGED
     await table.host.until(Code.STOPPED)
-    assert stops(table) == [StoppedBy.SUPPLY]
+    assert stops(table) == [BoardStopReason.SUPPLY]
     assert not any(machine.running() for machine in table.chip.machines.values())
     assert table.chip.lines[0].level == 0  # the drives are off
     assert (await dealer.status()).supply_low
@@ -214,7 +214,7 @@ async def test_a_supply_that_sags_stops_all_motion_and_is_told(on_chips: OnChips
     assert not table.chip.machines[FEED].running()  # nothing moves by itself
     await dealer.feed(1, Source.HOPPER, 8)
     await table.host.until(Code.LANDED, 8)
-    assert stops(table) == [StoppedBy.SUPPLY]
+    assert stops(table) == [BoardStopReason.SUPPLY]
 
 
 async def test_one_bad_reading_and_a_supply_between_both_limits_stop_nothing(
@@ -231,7 +231,7 @@ async def test_one_bad_reading_and_a_supply_between_both_limits_stop_nothing(
     await asyncio.sleep(0.05)
     table.chip.analog[SUPPLY] = 37_000
     await asyncio.sleep(0.5)
-    assert stops(table) == [StoppedBy.SUPPLY]
+    assert stops(table) == [BoardStopReason.SUPPLY]
     assert (await table.host.dealer.status()).supply_low
 
 
@@ -244,7 +244,7 @@ async def test_a_board_that_starts_with_a_weak_supply_moves_nothing(on_chips: On
     for line in chip.lines:
         line.irq, line.output = None, False
         line.level = 0
-    hal = chip.loaded["hal_rp2"].DealerHal()
+    hal = chip.loaded["hal_rp2"].Rp2DealerHal()
     assert hal.read("supply") == 1
     assert chip.lines[0].level == 0
 
@@ -257,7 +257,7 @@ async def test_a_register_whose_cable_is_off_says_open_and_pressed(on_chips: OnC
     status = await table.host.dealer.status()
     assert status.lid_open
     assert status.estop
-    assert StoppedBy.LID in stops(table)
+    assert BoardStopReason.LID in stops(table)
 
 
 async def test_a_gate_that_is_lost_goes_home_without_a_wait(on_chips: OnChips) -> None:

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from drivers.firmware.rp2_ramp import (
     CLOCK_HZ,
-    MOST_CYCLES,
-    OVERHEAD,
-    Gait,
+    MAX_CYCLES,
+    OVERHEAD_CYCLES,
+    SpeedProfile,
     duration_ms,
     trapezoid,
     words,
@@ -19,17 +19,19 @@ from tests.chip import pio
 from tests.chip.chip import Chip
 
 
-def gaits() -> st.SearchStrategy[Gait]:
+def gaits() -> st.SearchStrategy[SpeedProfile]:
     return st.tuples(
         st.integers(50, 20_000),
         st.integers(0, 60_000),
         st.integers(1, 10_000_000),
         st.integers(1, 200_000),
-    ).map(lambda row: Gait(row[0], row[0] + row[1], row[2], row[3]))
+    ).map(lambda row: SpeedProfile(row[0], row[0] + row[1], row[2], row[3]))
 
 
 @given(gait=gaits(), data=st.data())
-def test_a_row_makes_just_the_steps_that_were_asked_for(gait: Gait, data: st.DataObject) -> None:
+def test_a_row_makes_just_the_steps_that_were_asked_for(
+    gait: SpeedProfile, data: st.DataObject
+) -> None:
     steps = data.draw(st.integers(0, gait.most))
     creep = data.draw(st.integers(0, gait.most - steps))
     row = trapezoid(gait, steps, creep)
@@ -39,17 +41,19 @@ def test_a_row_makes_just_the_steps_that_were_asked_for(gait: Gait, data: st.Dat
 
 @given(gait=gaits(), data=st.data())
 def test_no_step_is_faster_than_the_top_or_slower_than_the_start(
-    gait: Gait, data: st.DataObject
+    gait: SpeedProfile, data: st.DataObject
 ) -> None:
     steps = data.draw(st.integers(1, gait.most))
     row = trapezoid(gait, steps)
     fastest, slowest = CLOCK_HZ // gait.top_hz, CLOCK_HZ // gait.start_hz
     assert all(fastest <= cycles <= slowest for _, cycles in row)
-    assert all(OVERHEAD <= cycles <= MOST_CYCLES for _, cycles in row)
+    assert all(OVERHEAD_CYCLES <= cycles <= MAX_CYCLES for _, cycles in row)
 
 
 @given(gait=gaits(), data=st.data())
-def test_it_gets_faster_then_slower_and_ends_as_it_began(gait: Gait, data: st.DataObject) -> None:
+def test_it_gets_faster_then_slower_and_ends_as_it_began(
+    gait: SpeedProfile, data: st.DataObject
+) -> None:
     row = trapezoid(gait, data.draw(st.integers(2, gait.most)) if gait.most > 1 else 1)
     cycles = [each for _, each in row]
     top = cycles.index(min(cycles))
@@ -59,7 +63,7 @@ def test_it_gets_faster_then_slower_and_ends_as_it_began(gait: Gait, data: st.Da
 
 
 def test_a_ramp_keeps_to_its_acceleration() -> None:
-    gait = Gait(4_000, 30_000, 2_500_000, 1760)
+    gait = SpeedProfile(4_000, 30_000, 2_500_000, 1760)
     row = trapezoid(gait, 1600)
     climb = row[:16]
     # v² = v₀² + 2 a s: as many steps as this, and not one fewer.
@@ -73,7 +77,7 @@ def test_a_ramp_keeps_to_its_acceleration() -> None:
 
 
 def test_a_short_move_turns_round_before_the_top() -> None:
-    row = trapezoid(Gait(4_000, 30_000, 2_500_000, 1760), 20)
+    row = trapezoid(SpeedProfile(4_000, 30_000, 2_500_000, 1760), 20)
     assert min(cycles for _, cycles in row) > CLOCK_HZ // 30_000 * 3
 
 
@@ -88,18 +92,18 @@ def test_a_gait_that_no_pio_can_step_is_refused(
     start: int, top: int, accel: int, most: int
 ) -> None:
     with pytest.raises(ValueError, match=r"PIO|above 0"):
-        Gait(start, top, accel, most)
+        SpeedProfile(start, top, accel, most)
 
 
 def test_a_move_beyond_the_mechanics_is_refused() -> None:
-    gait = Gait(1_000, 2_000, 10_000, 100)
+    gait = SpeedProfile(1_000, 2_000, 10_000, 100)
     trapezoid(gait, 90, 10)
     with pytest.raises(ValueError, match="way"):
         trapezoid(gait, 91, 10)
 
 
 @given(gait=gaits().filter(lambda gait: gait.most <= 2_000), data=st.data())
-def test_the_pio_makes_the_row_step_by_step(gait: Gait, data: st.DataObject) -> None:
+def test_the_pio_makes_the_row_step_by_step(gait: SpeedProfile, data: st.DataObject) -> None:
     row = trapezoid(gait, data.draw(st.integers(0, gait.most)))
     done = pio.run(_PROGRAM, words(row))
     rises = done.rises

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from pytest_mock import MockerFixture
 
 from controller.cards import FACES, face_text
-from controller.cli import LineError, barcode_learn
+from controller.cli import CliError, barcode_learn
 from controller.cli.adapter import command
-from controller.cli.barcode_file import BarcodeFileError, load_barcode, with_card
+from controller.cli.barcode_file import BarcodeFileError, append_card, load_barcode_file
 from controller.cli.barcode_learn import learn_cards
 from drivers.adapters.barcode_engine import EngineLost
 
@@ -41,7 +41,7 @@ def file(folder: Path, text: str) -> Path:
 
 
 def test_a_profile_says_what_the_adapter_needs(tmp_path: Path) -> None:
-    profile = load_barcode(file(tmp_path, HEAD + CARD))
+    profile = load_barcode_file(file(tmp_path, HEAD + CARD))
     assert profile.codes == {b"0113": (12, 0)}
     engine = profile.engine
     assert (engine.trigger, engine.trigger_off) == (b"\x16T\r", b"\x16U\r")
@@ -52,7 +52,7 @@ def test_a_profile_says_what_the_adapter_needs(tmp_path: Path) -> None:
 
 
 def test_the_example_is_a_profile_but_for_its_cards() -> None:
-    profile = load_barcode(Path("deploy/barcode.toml"))
+    profile = load_barcode_file(Path("deploy/barcode.toml"))
     assert profile.cards == ()
     assert profile.engine.limit_ms < 500
 
@@ -81,15 +81,15 @@ def test_a_wrong_profile_is_one_line_that_names_the_key(
     tmp_path: Path, text: str, says: str
 ) -> None:
     with pytest.raises(BarcodeFileError) as caught:
-        load_barcode(file(tmp_path, text))
+        load_barcode_file(file(tmp_path, text))
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_a_card_more_leaves_all_else_as_it_was(tmp_path: Path) -> None:
-    text = with_card(HEAD, 'a"\\b', 52, "B")
+    text = append_card(HEAD, 'a"\\b', 52, "B")
     assert text.startswith(HEAD.rstrip())
-    assert load_barcode(file(tmp_path, text)).codes == {b'a"\\b': (52, 1)}
+    assert load_barcode_file(file(tmp_path, text)).codes == {b'a"\\b': (52, 1)}
 
 
 def test_a_reader_without_cards_is_told_to_learn_them(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def nearly(tmp_path: Path) -> Path:
     """A profile in which only ♦A and the jokers have no code yet."""
     text = HEAD
     for face in range(51):
-        text = with_card(text, f"c{face:02d}", face, "A")
+        text = append_card(text, f"c{face:02d}", face, "A")
     return file(tmp_path, text)
 
 
@@ -167,7 +167,7 @@ def test_each_card_is_shown_read_twice_alike_and_written_at_once(nearly: Path, l
         "A",
         person(laid, {"♦A": [[b"new"] * 2], "SJ": [[b"x", b"y", b"y"]], "BJ": ["q"]}),
     )
-    profile = load_barcode(nearly)
+    profile = load_barcode_file(nearly)
     assert profile.codes[b"new"] == (51, 0)
     assert profile.codes[b"y"] == (52, 0)
     assert [face_text(face) for face in profile.missing("A")] == ["BJ"]
@@ -182,7 +182,7 @@ def test_it_goes_on_where_it_was_ended(
     learn_cards(nearly, "A", person(laid, {"♦A": ["s"], "SJ": [[b"y"] * 2], "BJ": [[b"z"] * 2]}))
     learn_cards(nearly, "A", person(laid, {"♦A": [[b"x"] * 2]}))
     assert "every card of back A has its code" in capsys.readouterr().out
-    assert len(load_barcode(nearly).codes) == FACES
+    assert len(load_barcode_file(nearly).codes) == FACES
     learn_cards(nearly, "A", person(laid, {}))
 
 
@@ -218,13 +218,13 @@ def test_a_person_who_breaks_off_loses_nothing(nearly: Path, laid: Laid) -> None
 
     with pytest.raises(click.Abort):
         learn_cards(nearly, "A", ask)
-    assert load_barcode(nearly).codes[b"new"] == (51, 0)
+    assert load_barcode_file(nearly).codes[b"new"] == (51, 0)
     assert [path.name for path in nearly.parent.iterdir()] == [nearly.name]
 
 
 def test_an_engine_that_is_not_there_is_one_line(nearly: Path, laid: Laid) -> None:
     laid.away = True
-    with pytest.raises(LineError, match="No such file or directory; plug the engine in"):
+    with pytest.raises(CliError, match="No such file or directory; plug the engine in"):
         learn_cards(nearly, "A", person(laid, {}))
 
 
@@ -233,4 +233,4 @@ def test_the_command_learns(nearly: Path, laid: Laid) -> None:
     done = CliRunner().invoke(command, ["barcode", str(nearly), "--learn"], input="\nq\n")
     assert done.exit_code == 0, done.output
     assert "1/3  lay ♦A in the window" in done.output
-    assert load_barcode(nearly).codes[b"x"] == (51, 0)
+    assert load_barcode_file(nearly).codes[b"x"] == (51, 0)

@@ -10,20 +10,20 @@ from rich.console import Console
 from controller.cli.board import Board
 from controller.messages import Alert, Phase, State
 from controller.rules.rulebooks import load_profile
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.cli.table_states import state
 
 ABOUT = {"feed": "tcp://127.0.0.1:1", "state_dir": "/somewhere"}
 
 
-def table(number: int, name: str = "") -> RunningTable:
+def table(number: int, name: str = "") -> TableProcess:
     name = name or f"T01-{number:02d}"
     folder = Path("/somewhere") / name
     profile = load_profile("international-000")
-    return RunningTable({"table": name, "control": "none"}, folder, folder / "table.toml", profile)
+    return TableProcess({"table": name, "control": "none"}, folder, folder / "table.toml", profile)
 
 
-def shown(tables: list[RunningTable], states: list[State], width: int) -> list[str]:
+def shown(tables: list[TableProcess], states: list[State], width: int) -> list[str]:
     """Return the last view of a board in a terminal so wide."""
     page = io.StringIO()
     console = Console(file=page, width=width, height=60, force_terminal=False)

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from controller.cli.changes import Changes
-from controller.cli.watch_words import OUTCOMES, SAID, WAYS
+from controller.cli.changes import StateLines
+from controller.cli.watch_words import OUTCOMES_ZH, SAID, WAYS
 from controller.client.line import LineState
 from controller.commands import COMMANDS
 from controller.faults import Language
@@ -22,7 +22,7 @@ from controller.messages import (
     State,
 )
 from controller.words import COMMANDS as CALLED
-from controller.words import PHASES, ROLES
+from controller.words import MACHINE_PHASE_WORDS, ROLES
 from tests.cli.table_states import MATCH, STATE
 
 LINE = "table 7  play  NS 5 : EW 2  deal 2 level 5  "
@@ -30,7 +30,7 @@ LINE = "table 7  play  NS 5 : EW 2  deal 2 level 5  "
 
 def told(before: State | None, language: Language = "en", **now: Any) -> list[str]:
     after = msgspec.structs.replace(STATE, **now)
-    return [line.text for line in Changes(language).of(before, after, WHYS)]
+    return [line.text for line in StateLines(language).of(before, after, WHYS)]
 
 
 WHYS = {"referee": "the lid is open"}
@@ -92,7 +92,7 @@ def test_a_hold_is_told_with_who_and_why_and_so_is_its_end() -> None:
 def test_a_reason_that_has_a_key_is_told_in_the_language_that_was_asked_for() -> None:
     stopped = msgspec.structs.replace(STATE.machine, pauses={"referee": "Anna"})
     now, whys = msgspec.structs.replace(STATE, machine=stopped), {"referee": "at_table"}
-    (zh, *_), (en, *_) = (Changes(one).of(STATE, now, whys) for one in ("zh", "en"))
+    (zh, *_), (en, *_) = (StateLines(one).of(STATE, now, whys) for one in ("zh", "en"))
     assert zh.text == "暂停  Anna（裁判员）：裁判到台处理"
     assert en.text == "STOPPED by Anna (referee): the referee is at the table"
 
@@ -129,9 +129,9 @@ def test_an_attempt_of_an_older_table_is_told_by_its_deal_alone() -> None:
 
 
 def test_every_phase_outcome_role_and_way_has_its_chinese() -> None:
-    assert set(PHASES) == set(Phase)
+    assert set(MACHINE_PHASE_WORDS) == set(Phase)
     assert set(CALLED) == set(COMMANDS)
-    assert set(OUTCOMES) == set(Outcome)
+    assert set(OUTCOMES_ZH) == set(Outcome)
     assert set(ROLES) == set(Role)
     assert set(WAYS) == set(LineState)
 

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from controller.cli.demo_summary import Outcome, as_json, as_lines
-from controller.messages import Landed
+from controller.messages import LandedCards
 from controller.messages import Outcome as AttemptOutcome
-from controller.trials.costs import Cost
+from controller.trials.costs import ProcessCost
 from controller.trials.hall import HallPlan
 from controller.trials.players import Dealt, Misdeal
 
@@ -18,7 +18,7 @@ def dealt(table: str, *misdeals: Misdeal, wrong: str | None = None) -> Dealt:
         attempt=1 + len(misdeals),
         outcome=AttemptOutcome.OK,
         fed=108,
-        landed=Landed(N=27, W=27, S=27, E=27, tray=0),
+        landed=LandedCards(N=27, W=27, S=27, E=27, tray=0),
         misdeals=list(misdeals),
         commitment="00" * 32,
         seed="11" * 32,
@@ -32,7 +32,7 @@ def dealt(table: str, *misdeals: Misdeal, wrong: str | None = None) -> Dealt:
 MISDEAL = Misdeal(
     attempt=1, outcome=AttemptOutcome.MISDEAL, reason="COUNT_SHORT", reasons=["COUNT_SHORT"]
 )
-COSTS = {"sim": Cost(processes=2, cpu_s=10.0, rss_mib=64.0, pss_mib=40.0)}
+COSTS = {"sim": ProcessCost(processes=2, cpu_s=10.0, rss_mib=64.0, pss_mib=40.0)}
 
 
 def outcome(*deals: Dealt, failed: tuple[str, ...] = ()) -> Outcome:

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from pytest_mock import MockerFixture
 
 from controller import cli
-from controller.cli import COMMANDS, LazyGroup, LineError, hardening, main
+from controller.cli import COMMANDS, CliError, LazyGroup, hardening, main
 
 
 def run(*words: str) -> Result:
@@ -129,8 +129,8 @@ def test_a_line_is_one_line_whatever_was_typed() -> None:
     assert told.exit_code == 2
     assert told.stderr.count("\n") == 1
     assert told.stderr.removesuffix("\n").isprintable()
-    with pytest.raises(LineError) as line:
-        raise LineError("a\nb\x1b")
+    with pytest.raises(CliError) as line:
+        raise CliError("a\nb\x1b")
     assert line.value.format_message() == "a·b·"
 
 
@@ -238,7 +238,7 @@ def test_a_refused_prctl_is_reported_as_one_and_not_as_failed_output(
     monkeypatch.setattr(ctypes, "CDLL", lambda *name, **how: Refusing)
     with pytest.raises(PermissionError, match="prctl") as refused:
         hardening._prctl(0, 1)
-    assert not cli._at_output(refused.value)
+    assert not cli._is_output_failure(refused.value)
     told = run("run", "machine", "--config", "table.toml")
     assert told.exit_code == 2
     assert told.stderr == (

@@ -6,18 +6,18 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
-from controller.cli import LineError, send, sheet, transfer, watch
+from controller.cli import CliError, send, sheet, transfer, watch
 from controller.cli.followed import followed
-from controller.cli.reach import endpoints_in
+from controller.cli.reach import read_table_endpoints
 from controller.client.endpoints import Endpoints, write_endpoints
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_table_keys
 from controller.roster import KEYS, read_certificate
 
 
 @pytest.fixture
 def own(tmp_path: Path) -> Endpoints:
     """The state directory of a table whose gateway runs, as far as its file says."""
-    create_keys(tmp_path / "state")
+    create_table_keys(tmp_path / "state")
     table = read_certificate(tmp_path / "state" / KEYS / "table.key")
     where = Endpoints(
         table="T01",
@@ -32,7 +32,7 @@ def own(tmp_path: Path) -> Endpoints:
 @pytest.fixture
 def redirected(own: Endpoints, tmp_path: Path) -> Path:
     """The same, once its gateway was taken over and wrote another table's key there."""
-    create_keys(tmp_path / "other")
+    create_table_keys(tmp_path / "other")
     other = read_certificate(tmp_path / "other" / KEYS / "table.key")
     write_endpoints(tmp_path / "state", replace(own, server_key=other.curve))
     return tmp_path / "state"
@@ -41,14 +41,14 @@ def redirected(own: Endpoints, tmp_path: Path) -> Path:
 def test_a_table_is_where_its_gateway_says_under_the_key_that_its_folder_has(
     own: Endpoints, tmp_path: Path
 ) -> None:
-    assert endpoints_in(tmp_path / "state") == own
+    assert read_table_endpoints(tmp_path / "state") == own
 
 
 def test_a_gateway_that_names_another_tables_key_is_told_in_one_line(redirected: Path) -> None:
-    with pytest.raises(LineError, match=r"endpoints\.json: names another table's key than") as told:
-        endpoints_in(redirected)
+    with pytest.raises(CliError, match=r"endpoints\.json: names another table's key than") as told:
+        read_table_endpoints(redirected)
     assert "\n" not in told.value.format_message()
-    with pytest.raises(LineError, match="names another table's key"):
+    with pytest.raises(CliError, match="names another table's key"):
         followed([], [redirected], [], None)
 
 
@@ -82,8 +82,8 @@ def test_no_command_goes_where_another_tables_key_is_named(
 
 def test_a_folder_without_the_tables_key_is_no_tables(own: Endpoints, tmp_path: Path) -> None:
     (tmp_path / "state" / KEYS / "table.key").unlink()
-    with pytest.raises(LineError, match=r"keys/table\.key"):
-        endpoints_in(tmp_path / "state")
+    with pytest.raises(CliError, match=r"keys/table\.key"):
+        read_table_endpoints(tmp_path / "state")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from controller.cards import composition, parse_face
 from controller.cli import main
 from controller.cli.about import GROUPS, example
-from controller.cli.send import parse_words
+from controller.cli.send import parse_arguments
 from controller.commands import COMMANDS, parse_args
 from controller.faults import Language
 from controller.messages import Role
@@ -44,7 +44,7 @@ def test_the_example_of_a_command_is_one_that_may_be_sent(subtests: pytest.Subte
             words = shlex.split(example(cmd))
             assert words[:3] == ["dealtable", "send", cmd]
             options = words.index("--as") if "--as" in words else words.index("--state-dir")
-            parse_args(cmd, parse_words(cmd, words[3:options]))
+            parse_args(cmd, parse_arguments(cmd, words[3:options]))
             if COMMANDS[cmd].signed:
                 assert Role(words[options + 1]) in COMMANDS[cmd].roles
 
@@ -117,7 +117,7 @@ def test_what_is_called_wrongly_ends_with_2(words: list[str], said: str) -> None
     ],
 )
 def test_a_value_is_text_where_a_command_takes_text(cmd: str, word: str, value: Any) -> None:
-    assert parse_words(cmd, [word]) == {word.partition("=")[0]: value}
+    assert parse_arguments(cmd, [word]) == {word.partition("=")[0]: value}
 
 
 CARDS = {
@@ -150,7 +150,7 @@ CARDS = {
     ],
 )
 def test_a_card_is_written_as_in_a_play(cmd: str, name: str, said: str, sent: str) -> None:
-    assert parse_words(cmd, [f"{name}={said}"]) == {name: sent}
+    assert parse_arguments(cmd, [f"{name}={said}"]) == {name: sent}
     assert parse_face(sent) == parse_play(said, None, composition(2, jokers=True)).faces[0]
 
 
@@ -183,13 +183,13 @@ def test_what_is_not_one_card_is_refused_before_it_is_sent(
     said: str, language: Language, told: str
 ) -> None:
     with pytest.raises(click.UsageError, match=re.escape(told)):
-        parse_words("turned_up", [f"card={said}"], language)
+        parse_arguments("turned_up", [f"card={said}"], language)
 
 
 @pytest.mark.parametrize("word", ["forty", "=40"])
 def test_a_word_without_a_name_is_bad_usage(word: str) -> None:
     with pytest.raises(click.UsageError, match="NAME=VALUE"):
-        parse_words("cut", [word])
+        parse_arguments("cut", [word])
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_a_word_without_a_name_is_bad_usage(word: str) -> None:
     ],
 )
 def test_an_offence_may_be_named_as_it_is_called(said: str) -> None:
-    assert parse_words("propose", [f"offence={said}"]) == {"offence": "play_out_of_turn"}
-    assert parse_words("hold", [f"reason={said}"]) == {"reason": said}
+    assert parse_arguments("propose", [f"offence={said}"]) == {"offence": "play_out_of_turn"}
+    assert parse_arguments("hold", [f"reason={said}"]) == {"reason": said}
 
 
 @pytest.mark.parametrize(
@@ -220,17 +220,17 @@ def test_an_offence_may_be_named_as_it_is_called(said: str) -> None:
     ],
 )
 def test_an_offence_may_be_named_with_any_brackets_or_without_them(said: str, id_: str) -> None:
-    assert parse_words("propose", [f"offence={said}"]) == {"offence": id_}
+    assert parse_arguments("propose", [f"offence={said}"]) == {"offence": id_}
 
 
 def test_a_name_that_two_offences_have_without_their_brackets_is_asked_back() -> None:
     told = r"wrong_tribute \(贡错牌（比赛开始前发现）\)、wrong_tribute_in_play"
     with pytest.raises(click.UsageError, match=told):
-        parse_words("propose", ["offence=贡错牌"], "zh")
+        parse_arguments("propose", ["offence=贡错牌"], "zh")
 
 
 def test_an_offence_that_is_like_none_here_is_the_tables_business() -> None:
-    assert parse_words("forfeit", ["offence=zzzz_zzzz"]) == {"offence": "zzzz_zzzz"}
+    assert parse_arguments("forfeit", ["offence=zzzz_zzzz"]) == {"offence": "zzzz_zzzz"}
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_an_offence_that_there_is_not_is_refused_with_those_that_are_like_it(
     said: str, language: Language, told: str
 ) -> None:
     with pytest.raises(click.UsageError, match=told):
-        parse_words("propose", [f"offence={said}"], language)
+        parse_arguments("propose", [f"offence={said}"], language)
 
 
 @pytest.mark.parametrize(("language", "called"), [("en", "play out of turn"), ("zh", "越序出牌")])

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.commands import COMMANDS, BadArgs, may, parse_args, refusal, usage
+from controller.commands import COMMANDS, BadArgs, may, parse_args, refusal, usage_line
 from controller.match.sheet import Choice
-from controller.match_arguments import Accusing, Adjusting, PenaltyName
+from controller.match_arguments import AdjustArgs, ChargeArgs, PenaltyName
 from controller.messages import Phase, Role
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.records import Penalty
-from controller.tomlwords import prints
+from controller.tomlwords import is_printable
 from tests.commands.examples import example
 from tests.rows import each_row
 
@@ -105,8 +105,8 @@ def test_a_refusal_is_in_words_and_not_in_the_names_of_programs() -> None:
 
 
 def test_a_usage_shows_what_may_be_left_out() -> None:
-    assert usage("cut") == "cut n [seat]"
-    assert usage("release") == "release"
+    assert usage_line("cut") == "cut n [seat]"
+    assert usage_line("release") == "release"
 
 
 # What a command may say.
@@ -213,7 +213,7 @@ def test_whatever_is_said_is_taken_or_refused_in_one_printable_line(
     cmd: str, args: dict[str, Any]
 ) -> None:
     said = told(cmd, args)
-    assert said is None or (all(map(prints, said)) and len(said) < 1200)
+    assert said is None or (all(map(is_printable, said)) and len(said) < 1200)
 
 
 def told(cmd: str, args: dict[str, Any]) -> str | None:
@@ -227,10 +227,10 @@ def told(cmd: str, args: dict[str, Any]) -> str | None:
 
 def test_the_words_of_charges_and_penalties_are_those_of_the_rules() -> None:
     assert set(get_args(PenaltyName)) == set(get_args(Penalty))
-    assert get_args(_type(Adjusting, "choice")) == get_args(Choice)
+    assert get_args(_type(AdjustArgs, "choice")) == get_args(Choice)
     for name in ("pointed_out_when", "settled_by_players"):
-        assert _type(Accusing, name) == _type(Charge, name)
-    assert set(get_args(_type(Accusing, "pointed_out_by"))) == {
+        assert _type(ChargeArgs, name) == _type(Charge, name)
+    assert set(get_args(_type(ChargeArgs, "pointed_out_by"))) == {
         "N", "W", "S", "E", "referee", "clock", "outsider"
     }  # fmt: skip
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cli import main
-from controller.tomlfile import FileError, parse, refuse_broken_text, tables, text_of
-from controller.tomlwords import printable
+from controller.tomlfile import FileError, parse, refuse_unprintable_text, tables, text_of
+from controller.tomlwords import escape_unprintable
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=9)]
 
@@ -122,16 +122,18 @@ def test_a_simulated_table_that_was_saved_with_a_byte_order_mark_is_one(tmp_path
 @pytest.mark.parametrize("text", ["a\nb", "\x1b", "\u202e", "\x85", "\u2028"])
 def test_text_of_more_than_one_line_is_refused_wherever_it_stands(text: str) -> None:
     with pytest.raises(FileError, match=r"file\.toml: a\.b\[1\] = .*: expected one line of"):
-        refuse_broken_text({"a": {"b": ["fine", text]}}, name="file.toml")
+        refuse_unprintable_text({"a": {"b": ["fine", text]}}, name="file.toml")
 
 
 def test_text_of_one_line_is_let_through() -> None:
-    refuse_broken_text({"a": ["2027年　春季杯", "Huai'an – “♠” é", ""], "b": 3}, name="file.toml")
+    refuse_unprintable_text(
+        {"a": ["2027年　春季杯", "Huai'an – “♠” é", ""], "b": 3}, name="file.toml"
+    )
 
 
 @given(st.text())
 def test_whatever_is_echoed_stays_on_its_line(text: str) -> None:
-    line = printable(text)
+    line = escape_unprintable(text)
     assert line.splitlines() in ([], [line])
     assert line.encode() or not text
-    assert printable(line) == line
+    assert escape_unprintable(line) == line

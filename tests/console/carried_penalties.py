@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from controller.console.store.archive import Archive, Kept
-from controller.match.reducer import match_of
+from controller.match.reducer import new_match
 from controller.messages import Event
 from tests.console.match_entries import entries
 from tests.match.people import meeting
@@ -20,7 +20,7 @@ EAST_WEST = MINE.pairs["EW"].id
 def a_match(**changes: Any) -> Table:
     """Return a match in its first deal."""
     table = Table()
-    table.state = match_of(table.profile, msgspec.structs.replace(MINE, **changes))
+    table.state = new_match(table.profile, msgspec.structs.replace(MINE, **changes))
     return table.started().in_play()
 
 

@@ -15,9 +15,9 @@ import zmq.asyncio
 
 from controller.client.line import Keys, Line
 from controller.client.monitored import LineState
-from controller.client.sockets import DEAD_AFTER_MS, HEARTBEAT_MS
+from controller.client.sockets import HEARTBEAT_INTERVAL_MS, HEARTBEAT_TIMEOUT_MS
 from controller.console.lines.feed import Feed
-from controller.trials.feeds import SimFeed, example_state
+from controller.trials.feeds import SimulatedFeed, read_example_state
 from tests.waiting import until
 
 MANY, SIZE = 6_000, 12_000
@@ -27,10 +27,10 @@ AGAIN = 5
 
 def be_busy() -> None:
     """Let heartbeats be missed, and a new connection be made."""
-    select.select((), (), (), (DEAD_AFTER_MS + 3 * HEARTBEAT_MS) / 1_000)
+    select.select((), (), (), (HEARTBEAT_TIMEOUT_MS + 3 * HEARTBEAT_INTERVAL_MS) / 1_000)
 
 
-async def by_feed(sim: SimFeed, keys: Keys, heard: list[bytes]) -> None:
+async def by_feed(sim: SimulatedFeed, keys: Keys, heard: list[bytes]) -> None:
     """Hear as a console does."""
     feed = Feed(lambda *it: heard.append(it[1]), _odd, lambda *line: None, lambda: None)
     feed.open(sim.id, sim.at.feed, keys)
@@ -40,12 +40,12 @@ async def by_feed(sim: SimFeed, keys: Keys, heard: list[bytes]) -> None:
         feed.close()
 
 
-async def by_line(sim: SimFeed, keys: Keys, heard: list[bytes]) -> None:
+async def by_line(sim: SimulatedFeed, keys: Keys, heard: list[bytes]) -> None:
     """Hear as `dealtable watch` does."""
     context = zmq.asyncio.Context()
     line = Line(context, zmq.SUB, sim.at.feed, keys, _stands)
     line.socket.subscribe(b"")
-    watching = asyncio.create_task(line.watch_over())
+    watching = asyncio.create_task(line.follow_monitor())
     try:
         while True:
             heard.append((await line.socket.recv_multipart())[0])
@@ -58,7 +58,7 @@ async def by_line(sim: SimFeed, keys: Keys, heard: list[bytes]) -> None:
 async def main(which: str) -> None:
     """Hear, be deaf for a while, and hear again."""
     context, heard = zmq.asyncio.Context(), list[bytes]()
-    sim = SimFeed(context, example_state())
+    sim = SimulatedFeed(context, read_example_state())
     sim._feed.setsockopt(zmq.SNDHWM, 0)  # it drops nothing
     public, secret = zmq.curve_keypair()
     keys = Keys(sim.at.server_key, public.decode(), secret.decode())
@@ -78,7 +78,7 @@ async def main(which: str) -> None:
     context.destroy(linger=0)
 
 
-async def _until_heard(sim: SimFeed, heard: list[bytes], times: int) -> None:
+async def _until_heard(sim: SimulatedFeed, heard: list[bytes], times: int) -> None:
     def is_heard() -> bool:
         sim.say("now")
         return sum(topic.startswith(b"state/") for topic in heard) >= times

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from controller.config import CardSet
-from controller.trials.foursome import Foursome, Pauses
+from controller.trials.foursome import PlayerDurations, SimulatedPlayers
 from controller.trials.inproc import trial
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
@@ -18,7 +18,7 @@ from sim.virtual import VirtualLoop
 TABLE = "T21"
 """None of the fake console's: the evening is over, and its table is gone."""
 _SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
-_BRISK = Pauses(load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5), confirm=(1, 2))
+_BRISK = PlayerDurations(load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5), confirm=(1, 2))
 
 Rows = list[dict[str, Any]]
 
@@ -38,12 +38,12 @@ async def _played(deals: int) -> tuple[Rows, dict[str, Any]]:
         async with trial(
             Settings(), Path(folder), seed=7, card_sets=_SETS, table_id=TABLE
         ) as table:
-            people = Foursome(table, random.Random(7), ahead=False, pauses=_BRISK)
-            await people.sit_down("M1")
+            people = SimulatedPlayers(table, random.Random(7), ahead=False, pauses=_BRISK)
+            await people.begin_match("M1")
             await people.play(deals)
             await people.sign()
             sheet = table.machine.match.sheet(TABLE, table.machine.record.head)
-            await people.sit_down("M2")
+            await people.begin_match("M2")
             await people.play(1)
             rows = [msgspec.to_builtins(event) for event in table.events]
     return rows, msgspec.json.decode(msgspec.json.encode(sheet))

@@ -24,14 +24,14 @@ from starlette.routing import BaseRoute
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
 from controller.console.app import make_app, route_modules, routes_of
-from controller.console.config import ConsoleConfig, Own, TableLine
+from controller.console.config import ConfiguredTable, ConsoleConfig, Own
 from controller.console.console import Console
 from controller.console.people import People, Person
-from controller.console.seen import Result, Seen, StoreStanding, Undo
+from controller.console.seen import Result, Seen, StoreStatus, Unsubscribe
 from controller.console.serving import serve
-from controller.console.standing import Contact, Heard
+from controller.console.standing import Heard, TableLinkState
 from controller.console.store.archive import Archive, Kept, open_engine
-from controller.gateway.certificates import create_client
+from controller.gateway.certificates import create_client_keys
 from controller.messages import Command, Event, Reply, Role, State
 from tests.console.states import alert, call, state
 
@@ -215,7 +215,7 @@ class Scripted:
         self._numbers = itertools.count(1000)
         self._cut_off: set[str] = set()
         self.clock = WallClock()
-        self.store = StoreStanding()
+        self.store = StoreStatus()
         for n, script in zip(range(1, count + 1), itertools.cycle(scripts()), strict=False):
             name = f"T{n:02}"
             said = dict(script)
@@ -228,7 +228,7 @@ class Scripted:
                 self._seen["T12"],
                 state=None,
                 body=None,
-                heard=Heard(contact=Contact.KEY_REFUSED, contact_ms=NOW_MS - 60_000),
+                heard=Heard(contact=TableLinkState.KEY_REFUSED, link_since_ms=NOW_MS - 60_000),
             )
 
     @property
@@ -240,12 +240,12 @@ class Scripted:
         """Return one."""
         return self._seen[table]
 
-    def on_change(self, told: Callable[[str], None]) -> Undo:
+    def on_change(self, told: Callable[[str], None]) -> Unsubscribe:
         """Tell of changes."""
         self._changed.append(told)
         return lambda: self._changed.remove(told)
 
-    def on_event(self, told: Callable[[Event], None]) -> Undo:
+    def on_event(self, told: Callable[[Event], None]) -> Unsubscribe:
         """Tell of events."""
         self._events.append(told)
         return lambda: self._events.remove(told)
@@ -254,16 +254,16 @@ class Scripted:
         """Keep nothing, so that nothing is on its way."""
 
     @property
-    def store_standing(self) -> StoreStanding:
+    def store_standing(self) -> StoreStatus:
         """Return what a test says of the database."""
         return self.store
 
     def stepped(self, by_ms: int) -> None:
         """Say nothing of one's own clock."""
 
-    def add(self, line: TableLine) -> None:
+    def add(self, line: ConfiguredTable) -> None:
         """Know one more table, of which nothing is heard."""
-        heard = Heard(contact_ms=self.clock.ms)
+        heard = Heard(link_since_ms=self.clock.ms)
         self._seen[line.id] = Seen(table=line.id, area=line.area, heard=heard)
 
     def remove(self, table: str) -> None:
@@ -278,16 +278,18 @@ class Scripted:
             area="A" if int(table[1:]) % 12 in range(1, 7) else "B",
             state=said,
             body=msgspec.json.encode(said),
-            heard=Heard(contact=Contact.OPEN, contact_ms=now - 9999, heard_ms=now, news_ms=now),
+            heard=Heard(
+                contact=TableLinkState.OPEN, link_since_ms=now - 9999, heard_ms=now, changed_ms=now
+            ),
         )
         for told in self._changed[:]:
             told(table)
 
-    def cut_off(self, table: str, contact: Contact, ago_s: float = 0) -> None:
+    def cut_off(self, table: str, contact: TableLinkState, ago_s: float = 0) -> None:
         """Let nothing be heard of a table any more, since so many seconds, and why."""
         self._cut_off.add(table)
         at_ms = self.clock.ms - int(ago_s * 1000)
-        heard = Heard(contact=contact, contact_ms=at_ms, heard_ms=at_ms, news_ms=at_ms)
+        heard = Heard(contact=contact, link_since_ms=at_ms, heard_ms=at_ms, changed_ms=at_ms)
         self._seen[table] = msgspec.structs.replace(self._seen[table], heard=heard)
         for told in self._changed[:]:
             told(table)
@@ -453,12 +455,12 @@ def fake(
         people.accept(people.invite(person), PIN)
     keys = folder / "keys"
     for role in Role:
-        create_client(folder, role.value, role)
+        create_client_keys(folder, role.value, role)
     (folder / "clients").rename(keys)
     archive = Archive(engine)
     archive.keep([kept for table in tables.ids for kept in _past(table)])
     lines = tuple(
-        TableLine(
+        ConfiguredTable(
             id=table,
             area=tables.seen(table).area,
             feed="tcp://127.0.0.1:1",

@@ -10,7 +10,7 @@ import msgspec
 from controller.client.refused import refusal
 from controller.console.console import Console
 from controller.console.store.archive import Archive, Kept
-from controller.console.view.sheet import read_sheet
+from controller.console.view.sheet import parse_sheet
 from controller.machine.sheet.view import sheet
 from controller.match import events
 from controller.messages import Command, Event, Reply, State
@@ -26,14 +26,14 @@ MADE_UP = "ef" * 32
 
 def played() -> Table:
     """A match with all that a sheet can show, to its last deal."""
-    table = Table(from_level("8")).started().cut().happens(events.Misdealt, reasons=("JAM",))
+    table = Table(from_level("8")).started().cut().happens(events.AttemptFailed, reasons=("JAM",))
     table.played("NS").valued(16, 14).returned(5, 9).out("WNE")
-    table.does(events.Confirmed, by="NS").does(events.Confirmed, by="EW")
+    table.does(events.ResultConfirmed, by="NS").does(events.ResultConfirmed, by="EW")
     table.ruled("EW", "violation").corrected(2, "WNS")
     table.ruled("EW", "foul").named("N")
-    table.does(events.DealtByHand, reason="jammed").played("WNE")
-    table.counted().does(events.AntiAnswered, stands=True).out("ENW")
-    return table.does(events.Confirmed, by="referee").played("NS", "NS")
+    table.does(events.HandDealOrdered, reason="jammed").played("WNE")
+    table.counted().does(events.AntiTributeAnswered, stands=True).out("ENW")
+    return table.does(events.ResultConfirmed, by="referee").played("NS", "NS")
 
 
 def long(deals: int = 20) -> Table:
@@ -52,7 +52,7 @@ def a_sheet(table: Table, name: str = TABLE, **changes: Any) -> ScoreSheet:
         head=HEAD,
         wall=lambda at_ms: f"2027-01-01T{14 + at_ms // 3_600_000:02}:00:00+08:00",
     )
-    return read_sheet(msgspec.json.decode(msgspec.json.encode(raw | changes)))
+    return parse_sheet(msgspec.json.decode(msgspec.json.encode(raw | changes)))
 
 
 def shown_as(of: ScoreSheet) -> State:

@@ -22,13 +22,13 @@ from controller.console.app import make_app
 from controller.console.console import Console
 from controller.console.serving import serve
 from controller.console.store.archive import Kept
-from controller.machine.order.desk import OrderRefused, failure, failure_of
-from controller.machine.order.foresight import foreseen, lost_time
+from controller.machine.order.desk import CommandRefused, failure, failure_of
+from controller.machine.order.foresight import lost_time, preview_decision
 from controller.machine.order.match_desk import meeting_data
 from controller.machine.order.match_orders import EVENTS, events_of
 from controller.machine.order.ruling_orders import choices
 from controller.machine.order.samples import ORDERS, Known, by_word, samples
-from controller.machine.order.who import Who
+from controller.machine.order.who import CommandSigner
 from controller.machine.play import Play, happened, tried
 from controller.machine.public.calls import public_calls
 from controller.machine.public.match import public_match
@@ -37,7 +37,7 @@ from controller.match import events
 from controller.match.effects import Refused
 from controller.match.events import MatchEvent, data_of
 from controller.match.phase import BEFORE_RELEASE
-from controller.match.reducer import match_of
+from controller.match.reducer import new_match
 from controller.match.refusals import RefusedError
 from controller.match.state import Match
 from controller.messages import Call, Command, Failure, Reply, Role, Seat, State
@@ -58,7 +58,7 @@ class Played:
         self._numbers = itertools.count(1)
         self._began = tables.clock.ms - script.at_ms
         self.profile = script.profile
-        first = match_of(self.profile, script.state.meeting, record)
+        first = new_match(self.profile, script.state.meeting, record)
         self.play = Play(match=first)
         self.kept: list[Kept] = []
         self._time_told = 0
@@ -104,7 +104,7 @@ class Played:
     def ticked(self) -> State:
         """Let time do what it does; return what the table publishes then."""
         before = self.match
-        self._happens(events.Ticked(at_ms=self.at_ms), quiet=True)
+        self._happens(events.TimePassed(at_ms=self.at_ms), quiet=True)
         self._time_told += msgspec.structs.replace(self.match, now_ms=before.now_ms) != before
         return self.state()
 
@@ -137,7 +137,7 @@ class Played:
         except BadArgs as bad:
             refused = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
             return Reply(id=command.id, ok=False, error=refused)
-        except OrderRefused as why:
+        except CommandRefused as why:
             return Reply(id=command.id, ok=False, error=why.failure)
         except RefusedError as error:
             return Reply(id=command.id, ok=False, error=failure_of(error.refusal))
@@ -150,7 +150,7 @@ class Played:
             "rulings": lambda: {
                 "proposals": msgspec.to_builtins(list(choices(match, args, self.at_ms)))
             },
-            "foresee": lambda: foreseen(self.play, args, self.at_ms),
+            "foresee": lambda: preview_decision(self.play, args, self.at_ms),
             "lost_time": lambda: lost_time(match, self.at_ms),
             "sheet": lambda: sheet(match, table=self.name, head="00" * 32),
             "offers": lambda: {"offers": self._offers(args.role)},
@@ -161,12 +161,12 @@ class Played:
         match = self.play.match
         assert match is not None
         if command.cmd not in EVENTS:
-            raise OrderRefused(failure("WRONG_PHASE", found="played", expected="a machine"))
-        who = Who(role.value, role, command.person)
+            raise CommandRefused(failure("WRONG_PHASE", found="played", expected="a machine"))
+        who = CommandSigner(role.value, role, command.person)
         wanted = events_of(command.cmd, args, who, match, self.at_ms)
         why = self._refused(wanted)
         if why is not None:
-            raise OrderRefused(why)
+            raise CommandRefused(why)
         for event in wanted:
             self._happens(event)
         self._write("command", {"id": command.id, "cmd": command.cmd, "key": "k", "who": who.by})
@@ -215,7 +215,9 @@ class Played:
     def _tried(self, cmd: str, args: Any, role: Role) -> Failure | None:
         assert self.play.match is not None
         try:
-            wanted = events_of(cmd, args, Who(role.value, role), self.play.match, self.at_ms)
+            wanted = events_of(
+                cmd, args, CommandSigner(role.value, role), self.play.match, self.at_ms
+            )
         except RefusedError as error:
             return failure_of(error.refusal)
         why = self._refused(wanted)
@@ -307,9 +309,11 @@ def scripts() -> dict[str, tuple[Table, Any]]:
     rich.ruled("NS", "warning").ruled("EW", "violation").charged("E", "foul", name="R3")
     claimed = Table().started().played("NS").laid().does(events.CountClaimed, seat="W")
     wild = Table(N).started().played("NS", "EW").in_play()
-    clocked = Table(timed()).started().played("NS").in_play().does(events.Led)
-    clocked.does(events.Suspended, reason="long ruling").tick(minutes=2).does(events.Resumed)
-    clocked.does(events.PlayCalled, seat="S").tick(ms=22_000)
+    clocked = Table(timed()).started().played("NS").in_play().does(events.LeadMade)
+    clocked.does(events.TableSuspended, reason="long ruling").tick(minutes=2).does(
+        events.TableResumed
+    )
+    clocked.does(events.PlayClockStarted, seat="S").tick(ms=22_000)
     over = Table(timed()).started().played("NS", "NWE").at_minute(61)
     big = Table(BIG_TWO).started()
     bcta = Table(B).started().played("NWS", "EW").in_play()

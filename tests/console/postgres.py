@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from controller.cli.ending import with_parent
+from controller.cli.ending import make_parent_death_hook
 
 BIN = Path("/usr/lib/postgresql")
 _USERS = ("postgres", "nobody")
@@ -57,7 +57,9 @@ class Cluster:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                preexec_fn=with_parent(signal.SIGQUIT),  # not left behind by tests that are killed
+                preexec_fn=make_parent_death_hook(
+                    signal.SIGQUIT
+                ),  # not left behind by tests that are killed
                 **self._as_whom,
             )
         while self._says("pg_isready", "-q", "-h", str(self._folder)):

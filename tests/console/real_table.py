@@ -9,10 +9,10 @@ import msgspec
 
 from controller.bridge import SOCKET_NAME, CommandMessage, HelloMessage
 from controller.cli.wall import wall
-from controller.client.client import Identity
+from controller.client.client import ClientIdentity
 from controller.client.endpoints import Endpoints
-from controller.console.config import TableLine
-from controller.gateway.certificates import create_keys
+from controller.console.config import ConfiguredTable
+from controller.gateway.certificates import create_table_keys
 from controller.gateway.gateway import open_gateway
 from controller.messages import Reply, State
 from controller.roster import KEYS, TABLE, read_certificate
@@ -28,7 +28,7 @@ class RealTable:
     def __init__(self, folder: Path, runtime_dir: Path, name: str = "T01") -> None:
         self.name = name
         self.folder = folder
-        create_keys(folder)
+        create_table_keys(folder)
         self.journal = Journal(name)
         self.seq = 0
         self.machine = ScriptedMachine(runtime_dir / SOCKET_NAME, self.state())
@@ -38,7 +38,7 @@ class RealTable:
         self.endpoints: Endpoints | None = None
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[TableLine]:
+    async def open(self) -> AsyncIterator[ConfiguredTable]:
         """Let its gateway serve for the block, where it served before."""
         if self.endpoints is not None:
             gateway = msgspec.structs.replace(
@@ -50,11 +50,11 @@ class RealTable:
             yield self.line
 
     @property
-    def line(self) -> TableLine:
+    def line(self) -> ConfiguredTable:
         """What a console's configuration says of it."""
         assert self.endpoints is not None
         verify = read_certificate(self.folder / KEYS / f"{TABLE}.key").verify
-        return TableLine(
+        return ConfiguredTable(
             id=self.name,
             feed=self.endpoints.feed,
             commands=self.endpoints.commands,
@@ -62,7 +62,7 @@ class RealTable:
             verify=verify.hex(),
         )
 
-    def observer(self) -> Identity:
+    def observer(self) -> ClientIdentity:
         """Who may hear it."""
         return identity(self.folder, "observer")
 

@@ -11,13 +11,13 @@ from sqlalchemy import Engine, create_engine, insert, inspect, select, text, upd
 from controller.console.store.archive import (
     PAGE,
     Archive,
-    Batch,
     Kept,
     Mark,
     StoreError,
+    WriteBatch,
     open_engine,
 )
-from controller.console.store.tables import ALL, COMPLETE, EVENTS, SCHEMA, VERSION
+from controller.console.store.tables import ALL, EVENTS, JOURNAL_MARKS, SCHEMA, VERSION
 from controller.heads import KeptHead
 from controller.messages import Event
 
@@ -87,7 +87,7 @@ def test_a_match_is_found_by_its_id(archive: Archive) -> None:
 def test_a_table_that_tells_another_past_has_both_kept(archive: Archive) -> None:
     archive.keep([told(1), told(2)])
     archive.keep([told(2, head="f" * 64)])
-    assert archive.two_pasts("T01") == [2]
+    assert archive.contradicting_numbers("T01") == [2]
 
 
 def test_an_order_is_found_behind_any_number_of_others_and_over_a_new_journal(
@@ -98,7 +98,7 @@ def test_an_order_is_found_behind_any_number_of_others_and_over_a_new_journal(
     events = [replace(told(n).event, kind="command", data=row) for n, row in enumerate(rows, 1)]
     events.append(replace(told(len(rows) + 1).event, data={"id": "order-state"}))
     archive.keep([Kept(one, msgspec.json.encode(one)) for one in events])
-    archive.write([Batch(marks={"T01": Mark(1, "a" * 64, journal=2)})])
+    archive.write([WriteBatch(marks={"T01": Mark(1, "a" * 64, journal=2)})])
     asked = [orders[-1], orders[0], "order-no", "order-state", "nobody's"]
     assert archive.executed("T01", asked) == {orders[-1]: len(orders), orders[0]: 1}
     assert archive.executed("T02", asked) == {}
@@ -108,22 +108,22 @@ def begun_anew(archive: Archive) -> None:
     """A hundred entries of a table's first journal, and five of its second."""
     first = [told(n, match="M1" if n == 90 else None) for n in range(1, 101)]
     other = [told(n, head=f"{n:x}".rjust(64, "a")) for n in range(1, 6)]
-    archive.write([Batch(tuple(first), {"T01": Mark(100, f"{100:064x}")})])
+    archive.write([WriteBatch(tuple(first), {"T01": Mark(100, f"{100:064x}")})])
     archive.keep(other[:2])  # heard before the table was asked
     second = tuple(replace(one, journal=2) for one in other)
-    archive.write([Batch(second, {"T01": Mark(5, second[-1].event.head, journal=2)})])
+    archive.write([WriteBatch(second, {"T01": Mark(5, second[-1].event.head, journal=2)})])
 
 
 def test_a_table_that_begins_another_journal_is_asked_for_that_one_alone(archive: Archive) -> None:
     begun_anew(archive)
     heads = [f"{n:x}".rjust(64, "a") for n in range(1, 6)]
     assert archive.last("T01") == 5
-    assert archive.last_of("T01", {"state"}) == 5
+    assert archive.last_number_of("T01", {"state"}) == 5
     assert [one.head for one in archive.newest("T01", 3)] == heads[2:]
     assert [one.head for one in archive.events("T01")] == heads
     assert list(archive.events("T01", match_id="M1")) == []
     assert archive.marks()["T01"].journal == 2
-    assert archive.two_pasts("T01") == [1, 2, 3, 4, 5]
+    assert archive.contradicting_numbers("T01") == [1, 2, 3, 4, 5]
 
 
 def test_a_database_without_a_version_is_brought_up_with_what_it_has(store_url: str) -> None:
@@ -134,7 +134,7 @@ def test_a_database_without_a_version_is_brought_up_with_what_it_has(store_url: 
         for table in ("events", "complete"):
             base.execute(text(f"ALTER TABLE {table} DROP COLUMN journal"))
         base.execute(text("DROP INDEX events_of_commands"))
-        base.execute(insert(COMPLETE), {"table_id": "T01", "n": 1, "head": "a" * 64})
+        base.execute(insert(JOURNAL_MARKS), {"table_id": "T01", "n": 1, "head": "a" * 64})
         row = {"table_id": "T01", "n": 1, "head": "a" * 64, "kind": "state", "time": "now"}
         base.execute(insert(EVENTS), row | {"body": told(1).body})
     old.dispose()
@@ -183,7 +183,7 @@ def test_a_database_without_a_version_tells_a_tables_journals_apart(store_url: s
             base.execute(text(f"ALTER TABLE {table} DROP COLUMN journal"))
         for table, last in (("T01", kept[-6]), ("T02", kept[-1])):
             row = {"table_id": table, "n": last.n, "head": last.head}
-            base.execute(insert(COMPLETE), row)
+            base.execute(insert(JOURNAL_MARKS), row)
         for one in kept:
             row = {"table_id": one.table, "n": one.n, "head": one.head, "kind": one.kind}
             row |= {"time": one.time, "body": msgspec.json.encode(one)}
@@ -222,8 +222,8 @@ def signed(n: int, head: str = "0") -> KeptHead:
 
 
 def test_signed_heads_are_kept_once(archive: Archive) -> None:
-    archive.write([Batch(heads=(signed(4), signed(4)))])
-    archive.write([Batch(heads=(signed(4), signed(5)))])
+    archive.write([WriteBatch(heads=(signed(4), signed(4)))])
+    archive.write([WriteBatch(heads=(signed(4), signed(5)))])
     assert archive.heads("T01") == [signed(4), signed(5)]
     assert archive.disagreements() == []
 
@@ -231,15 +231,15 @@ def test_signed_heads_are_kept_once(archive: Archive) -> None:
 def test_a_head_that_contradicts_one_kept_before_is_kept_and_told_with_it(
     archive: Archive,
 ) -> None:
-    archive.write([Batch(heads=(signed(4), signed(9)))])
-    told = archive.write([Batch(heads=(signed(9, "f"),))]).disagreements
+    archive.write([WriteBatch(heads=(signed(4), signed(9)))])
+    told = archive.write([WriteBatch(heads=(signed(9, "f"),))]).disagreements
     assert [(one.kind, one.kept, one.shown) for one in told] == [
         ("forked", signed(9), signed(9, "f"))
     ]
-    (rewound,) = archive.write([Batch(heads=(signed(5),))]).disagreements
+    (rewound,) = archive.write([WriteBatch(heads=(signed(5),))]).disagreements
     assert rewound.kind == "rewound"
     assert rewound.kept.n == 9
-    assert archive.write([Batch(heads=(signed(9, "f"), signed(5)))]).disagreements == ()
+    assert archive.write([WriteBatch(heads=(signed(9, "f"), signed(5)))]).disagreements == ()
     assert sorted(one.kind for one in archive.disagreements("T01")) == ["forked", "rewound"]
     assert archive.disagreements("T02") == []
 
@@ -250,12 +250,12 @@ def test_how_complete_a_table_is_stands_beside_its_events_and_the_last_word_coun
     assert archive.marks() == {}
     archive.write(
         [
-            Batch((told(1),), {"T01": Mark(1, "a" * 64), "T02": Mark(7, "b" * 64)}),
-            Batch((told(2),), {"T01": Mark(2, "c" * 64)}),
+            WriteBatch((told(1),), {"T01": Mark(1, "a" * 64), "T02": Mark(7, "b" * 64)}),
+            WriteBatch((told(2),), {"T01": Mark(2, "c" * 64)}),
         ]
     )
     assert archive.marks() == {"T01": Mark(2, "c" * 64), "T02": Mark(7, "b" * 64)}
-    archive.write([Batch(marks={"T01": Mark(1, "a" * 64)})])  # another past begins
+    archive.write([WriteBatch(marks={"T01": Mark(1, "a" * 64)})])  # another past begins
     assert archive.marks()["T01"].n == 1
 
 
@@ -265,8 +265,8 @@ def test_the_newest_events_come_in_their_order_and_the_last_of_a_kind_has_a_numb
     archive.keep([told(n) for n in range(1, 9)])
     assert [one.n for one in archive.newest("T01", 3)] == [6, 7, 8]
     assert archive.newest("T02", 3) == []
-    assert archive.last_of("T01", {"state", "meeting"}) == 8
-    assert archive.last_of("T01", {"meeting"}) == 0
+    assert archive.last_number_of("T01", {"state", "meeting"}) == 8
+    assert archive.last_number_of("T01", {"meeting"}) == 0
 
 
 def test_what_was_kept_is_there_after_a_restart(store_url: str) -> None:

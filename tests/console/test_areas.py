@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from controller.console.seen import Seen
-from controller.console.standing import Contact, Heard
-from controller.console.view.areas import AreaView, Behind, Differs, areas
-from controller.console.view.waits import since_epoch_ms
+from controller.console.standing import Heard, TableLinkState
+from controller.console.view.areas import AreaView, DifferingClock, SlowTable, areas
+from controller.console.view.waits import stamp_to_epoch_ms
 from controller.messages import State
 from tests.console.states import call, state
 
 BEGUN = "2027-01-01T00:00:00.400+00:00"
-NOW_MS = since_epoch_ms(BEGUN)
+NOW_MS = stamp_to_epoch_ms(BEGUN)
 END_MS = 3_000_000
 
 
@@ -38,8 +38,8 @@ def heard(table: str, said: State | None, area: str = "A", late_ms: int = 20) ->
     """Return a table whose state was heard just now, a moment after it was made."""
     if said is None:
         return Seen(table=table, area=area)
-    at_ms = since_epoch_ms(said.time) + late_ms
-    told = Heard(contact=Contact.OPEN, contact_ms=0, heard_ms=at_ms, news_ms=at_ms)
+    at_ms = stamp_to_epoch_ms(said.time) + late_ms
+    told = Heard(contact=TableLinkState.OPEN, link_since_ms=0, heard_ms=at_ms, changed_ms=at_ms)
     return Seen(table=table, area=area, state=said, heard=told)
 
 
@@ -88,7 +88,7 @@ def test_before_the_start_there_is_no_clock() -> None:
 
 def test_tables_that_differ_are_named_with_how_much() -> None:
     found = area(running(), running(), running(off_s=40), standing_still())
-    assert found.differs == (Differs("T3", True, 40), Differs("T4", False, None))
+    assert found.differs == (DifferingClock("T3", True, 40), DifferingClock("T4", False, None))
 
 
 def test_added_time_is_told_and_is_no_difference() -> None:
@@ -106,7 +106,7 @@ def test_one_table_that_stands_does_not_stop_the_area() -> None:
 def test_tables_that_are_silent_have_no_word_in_the_clock_of_their_area() -> None:
     """They may stand still with the others by now; nobody knows."""
     now_ms = NOW_MS + 60_000
-    live = Heard(contact=Contact.OPEN, contact_ms=0, heard_ms=now_ms, news_ms=now_ms)
+    live = Heard(contact=TableLinkState.OPEN, link_since_ms=0, heard_ms=now_ms, changed_ms=now_ms)
     stands = heard("T1", standing_still())
     seen = [
         msgspec.structs.replace(stands, heard=live),
@@ -145,7 +145,7 @@ def test_tables_are_counted_by_what_they_do() -> None:
 
 def test_who_is_two_deals_behind_the_middle_is_named() -> None:
     found = area(*(running(deal=deal) for deal in (5, 5, 4, 3, 6)))
-    assert found.behind == (Behind("T4", 2),)
+    assert found.behind == (SlowTable("T4", 2),)
 
 
 def test_areas_stand_in_the_order_of_their_numbers() -> None:

@@ -15,8 +15,8 @@ from controller.console.acts import Acts
 from controller.console.console import Console
 from controller.console.people import Person
 from controller.console.routes.areas import order_id
-from controller.console.standing import Contact
-from controller.console.store.acts import KeptActs
+from controller.console.standing import TableLinkState
+from controller.console.store.acts import AreaActionLog
 from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
 from controller.messages import Command, Reply, Role
@@ -69,7 +69,7 @@ def not_begun(tables: Scripted, *names: str) -> None:
 
 def acts(console: Console, role: Role = Role.CHIEF) -> Any:
     """Return what pages show of what was ordered of areas."""
-    console.hall._show_all(console.now_ms())
+    console.hall._publish_hall_parts(console.now_ms())
     _, parts = console.hall.shown(role).since(0)
     return json.loads(parts.get("acts") or b"null")
 
@@ -320,7 +320,7 @@ async def test_what_was_refused_and_ordered_anew_stands_in_the_newer_act_alone(
     await press(console, "hold", id="press-0003", reason="smoke", tables=["T01"])
     assert [act["id"] for act in acts(console)] == ["press-0003", "press-0001"]
     assert older(acts(console)) == left
-    again = Acts(console.desk, Orders(console.engine), KeptActs(console.engine), now)
+    again = Acts(console.desk, Orders(console.engine), AreaActionLog(console.engine), now)
     await again.load()
     assert older(msgspec.to_builtins(again.view([], 0))) == left
 
@@ -343,7 +343,7 @@ async def test_an_area_is_followed_over_a_restart_and_what_was_never_sent_is_sen
             replies = await press(console, "hold", reason="fire alarm")
         assert "nothing was sent" in replies["T04"]["error"]["message"]
         assert fates(console)["T04"] == "unsent"
-        engine, kept = console.engine, KeptActs(console.engine)
+        engine, kept = console.engine, AreaActionLog(console.engine)
         later = Acts(console.desk, Orders(engine), kept, now)
         await later.load()
         (act,) = later.view([], 0)
@@ -429,7 +429,7 @@ async def test_an_area_of_which_nothing_can_be_written_down_is_not_ordered_at_al
     def away(*_: object) -> None:
         raise StoreError("no such disk")
 
-    monkeypatch.setattr(KeptActs, "write", away)
+    monkeypatch.setattr(AreaActionLog, "write", away)
     async with logged_in(console, "chief") as client:
         said = {"id": "press-0001", "reason": "smoke"}
         answer = await client.post("/api/areas/A/hold", json=said)
@@ -448,7 +448,7 @@ async def test_tables_whose_last_word_is_old_are_ordered_or_named_as_left_out(
         if known is not None:
             tables.say(name, known)
     for name in ("T09", "T10"):  # one plays, one was over, by their last words
-        tables.cut_off(name, Contact.DOWN, ago_s=3600)
+        tables.cut_off(name, TableLinkState.DOWN, ago_s=3600)
     async with logged_in(console, "chief") as client:
         await client.post("/api/areas/B/hold", json={"id": "press-0001", "reason": "x"})
     assert {table for table, _ in sent} == {"T07", "T08", "T09"}
@@ -462,7 +462,7 @@ async def test_where_no_table_is_known_to_be_meant_those_left_out_are_named_all_
     for name in tables.ids:
         if name != "T10":
             tables.remove(name)
-    tables.cut_off("T10", Contact.DOWN, ago_s=3600)  # over, by its last word
+    tables.cut_off("T10", TableLinkState.DOWN, ago_s=3600)  # over, by its last word
     async with logged_in(console, "chief") as client:
         said = {"id": "press-0001", "reason": "x"}
         answer = await client.post("/api/areas/B/hold", json=said)

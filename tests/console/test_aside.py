@@ -8,19 +8,21 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from controller.console.store.archive import StoreError
-from controller.console.store.aside import Aside
+from controller.console.store.aside import WorkerThread
 from tests.waiting import turn, until
 
 
 @pytest.fixture
-async def aside() -> AsyncIterator[Aside]:
+async def aside() -> AsyncIterator[WorkerThread]:
     """A thread of the store."""
-    made = Aside("test")
+    made = WorkerThread("test")
     yield made
     made.close()
 
 
-async def test_calls_aside_run_in_their_order_and_what_they_raise_is_raised(aside: Aside) -> None:
+async def test_calls_aside_run_in_their_order_and_what_they_raise_is_raised(
+    aside: WorkerThread,
+) -> None:
     seen: list[int] = []
     await asyncio.gather(*(aside.run(lambda n=n: seen.append(n)) for n in range(20)))  # type: ignore[misc]  # the usual way to bind
     assert seen == list(range(20))
@@ -34,7 +36,7 @@ async def test_calls_aside_run_in_their_order_and_what_they_raise_is_raised(asid
         await aside.run(fails)
 
 
-async def test_who_stops_waiting_stops_no_call(aside: Aside) -> None:
+async def test_who_stops_waiting_stops_no_call(aside: WorkerThread) -> None:
     begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
 
     def call() -> None:

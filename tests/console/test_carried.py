@@ -8,7 +8,7 @@ from httpx import AsyncClient
 
 from controller.console.console import Console
 from controller.console.store.archive import Archive, Kept, open_engine
-from controller.console.store.rulings import Rulings
+from controller.console.store.rulings import EarlierRulings
 from controller.console.view.carried import MOST, carried
 from controller.match import events
 from controller.match.transfer import shifted
@@ -81,7 +81,7 @@ def test_the_archive_has_the_matches_of_a_pair_in_an_event_alone(tmp_path: Path)
     }
     for table, match in (("T01", mine), ("T01", other_event), ("T02", a_match(pairs=others))):
         keep(archive, table, entries(match))
-    (found,) = Rulings(engine).of(MINE.event, PAIRS)
+    (found,) = EarlierRulings(engine).of(MINE.event, PAIRS)
     assert [event.kind for event in found] == ["meeting", "match", "match"]
     assert carried([found], PAIRS) == carried([entries(mine)], PAIRS)
 
@@ -92,10 +92,10 @@ def test_a_table_that_begins_another_journal_in_mid_match_leaves_its_rulings_who
     engine = open_engine(f"sqlite:///{tmp_path}/console.db")
     archive, mine = Archive(engine), entries(a_match().ruled("EW", "violation"))
     keep(archive, "T01", mine)
-    (before,) = Rulings(engine).of(MINE.event, PAIRS)
+    (before,) = EarlierRulings(engine).of(MINE.event, PAIRS)
     other = msgspec.structs.replace(mine[0], head="f" * 64)
     archive.keep([Kept(other, msgspec.json.encode(other), journal=2)])
-    found = Rulings(engine).of(MINE.event, PAIRS)
+    found = EarlierRulings(engine).of(MINE.event, PAIRS)
     assert found[0] == before
     assert [[event.head for event in match] for match in found[1:]] == [[other.head]]
     engine.dispose()

@@ -13,13 +13,13 @@ from sqlalchemy import Engine
 from controller import signing
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
-from controller.console.carrying import Carriage, Carried, Carrier
+from controller.console.carrying import MatchTransfer, TransferProgress, TransferRequest
 from controller.console.desk import Desk
 from controller.console.people import Person
 from controller.console.store.archive import Archive, Kept
 from controller.console.store.orders import Orders
 from controller.console.wrong import Wrong
-from controller.gateway.certificates import create_client
+from controller.gateway.certificates import create_client_keys
 from controller.messages import Command, Reply, Role
 from tests.console.fake import Scripted, an_event, now
 
@@ -31,7 +31,7 @@ FROM, TO, OTHER = "T02", "T11", "T08"
 SEED = bytes(range(32))
 VERIFY = bytes(SigningKey(SEED).verify_key).hex()
 DIGEST = "ab" * 32
-GO = Carriage(id="carry-0001", to=TO)
+GO = TransferRequest(id="carry-0001", to=TO)
 
 
 class Wire:
@@ -95,10 +95,10 @@ def wire(engine: Engine) -> Wire:
 
 
 @pytest.fixture
-def carrier(engine: Engine, wire: Wire, tmp_path: Path) -> Callable[..., Carrier]:
+def carrier(engine: Engine, wire: Wire, tmp_path: Path) -> Callable[..., MatchTransfer]:
     """Open a console's carrier; `verify`: how the first table signs, as the console knows it."""
     for role in Role:
-        create_client(tmp_path, role.value, role)
+        create_client_keys(tmp_path, role.value, role)
     tables, numbers = Scripted(), count(1)
     waits = tables.seen(OTHER).state
     assert waits is not None
@@ -115,15 +115,15 @@ def carrier(engine: Engine, wire: Wire, tmp_path: Path) -> Callable[..., Carrier
         now_ms=lambda: next(numbers),
     )
 
-    def made(verify: str | None = VERIFY) -> Carrier:
-        return Carrier(
+    def made(verify: str | None = VERIFY) -> MatchTransfer:
+        return MatchTransfer(
             tables, desk, Orders(engine), wire.archive, now, lambda table: verify, lambda: 0
         )
 
     return made
 
 
-def fates(carried: Carried) -> list[tuple[str, str, str]]:
+def fates(carried: TransferProgress) -> list[tuple[str, str, str]]:
     """Return each step, its table, and its fate."""
     return [(one.step, one.table, one.fate) for one in carried.steps]
 
@@ -137,7 +137,7 @@ DONE = [
 
 
 async def test_a_match_leaves_is_fetched_and_taken_in_all_its_parts(
-    carrier: Callable[..., Carrier], wire: Wire
+    carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     carried = await carrier().carry(CHEN, FROM, GO)
     assert (carried.done, carried.match, fates(carried)) == (True, "M1", DONE)
@@ -148,7 +148,7 @@ async def test_a_match_leaves_is_fetched_and_taken_in_all_its_parts(
 
 
 async def test_a_referee_enters_the_chiefs_word_at_both_tables(
-    carrier: Callable[..., Carrier], wire: Wire
+    carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     await carrier().carry(LI, FROM, msgspec.structs.replace(GO, by="Chen"))
     words = [command.args for _, command in wire.sent if command.cmd != "document"]
@@ -156,7 +156,7 @@ async def test_a_referee_enters_the_chiefs_word_at_both_tables(
 
 
 async def test_without_the_tables_key_nothing_is_ordered(
-    carrier: Callable[..., Carrier], wire: Wire
+    carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     with pytest.raises(Wrong, match="does not know with which key table T02 signs"):
         await carrier(None).carry(CHEN, FROM, GO)
@@ -165,7 +165,7 @@ async def test_without_the_tables_key_nothing_is_ordered(
 
 @pytest.mark.parametrize("to", [FROM, "T99"])
 async def test_it_goes_to_another_table_of_this_console_only(
-    carrier: Callable[..., Carrier], wire: Wire, to: str
+    carrier: Callable[..., MatchTransfer], wire: Wire, to: str
 ) -> None:
     with pytest.raises(Wrong, match="there is no other table"):
         await carrier().carry(CHEN, FROM, msgspec.structs.replace(GO, to=to))
@@ -173,7 +173,7 @@ async def test_it_goes_to_another_table_of_this_console_only(
 
 
 async def test_what_another_key_signed_is_handed_to_no_table(
-    carrier: Callable[..., Carrier], wire: Wire
+    carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     wire.sig = signing.sign_document(DIGEST, bytes(32))
     carried = await carrier().carry(CHEN, FROM, GO)
@@ -184,7 +184,7 @@ async def test_what_another_key_signed_is_handed_to_no_table(
 
 
 async def test_what_the_other_table_refused_is_tried_again_without_leaving_twice(
-    carrier: Callable[..., Carrier], wire: Wire
+    carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     wire.refuses = {"take_over"}
     carried = await carrier().carry(CHEN, FROM, GO)
@@ -197,7 +197,7 @@ async def test_what_the_other_table_refused_is_tried_again_without_leaving_twice
 
 
 async def test_what_is_not_known_is_asked_for_by_the_same_order(
-    carrier: Callable[..., Carrier], wire: Wire
+    carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     wire.silent = {"take_over"}
     carried = await carrier().carry(CHEN, FROM, GO)
@@ -210,7 +210,7 @@ async def test_what_is_not_known_is_asked_for_by_the_same_order(
 
 
 async def test_a_match_on_its_way_may_go_to_yet_another_table(
-    carrier: Callable[..., Carrier], wire: Wire
+    carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     wire.refuses = {"take_over"}
     await carrier().carry(CHEN, FROM, GO)
@@ -221,7 +221,7 @@ async def test_a_match_on_its_way_may_go_to_yet_another_table(
 
 
 async def test_a_page_is_told_what_is_on_its_way_and_from_where(
-    carrier: Callable[..., Carrier], wire: Wire
+    carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     assert (await carrier().about(FROM)).left is None
     wire.refuses = {"take_over"}
@@ -232,7 +232,7 @@ async def test_a_page_is_told_what_is_on_its_way_and_from_where(
 
 
 async def test_the_other_table_is_told_from_where_a_match_comes(
-    carrier: Callable[..., Carrier], wire: Wire
+    carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     wire.refuses = {"take_over"}
     await carrier().carry(CHEN, OTHER, GO)  # its players were still coming: it is free by now

@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.view.case_words import case_views
-from controller.console.view.cases import docket
+from controller.console.view.case_words import build_ruling_views
+from controller.console.view.cases import read_rulings
 from controller.console.view.counters import counters
 from controller.machine.play import Play
 from controller.machine.public.match import public_match
@@ -15,7 +15,7 @@ from controller.machine.public.ruling import told
 from controller.match import events
 from controller.match.desk import legal_proposals
 from controller.match.events import MatchEvent, data_of
-from controller.match.reducer import match_of, step
+from controller.match.reducer import new_match, step
 from controller.match.state import GuandanMatch
 from controller.messages import Match, Role
 from controller.rules.rulebooks import load_guandan
@@ -42,14 +42,16 @@ def shown(table: Table) -> Match:
 def test_entries_tell_the_rulings_as_the_match_has_them(profile: str, seed: int) -> None:
     people = People(random.Random(seed), wild=0.6)
     rules = load_guandan(profile)
-    match: Any = match_of(rules, meeting())
+    match: Any = new_match(rules, meeting())
     log: list[MatchEvent] = []
     for _ in range(250):
         event = people.next_event(match)
         match, effects = step(match, event)
         if not any(type(effect).__name__ == "Refused" for effect in effects):
             log.append(event)
-    found = docket([entry("meeting", {"record": []}), *(entry("match", data_of(e)) for e in log)])
+    found = read_rulings(
+        [entry("meeting", {"record": []}), *(entry("match", data_of(e)) for e in log)]
+    )
     assert isinstance(match, GuandanMatch)
     said = [
         (r.id, r.state, r.proposal, r.approved_by, r.rejected_by, r.verbal, r.confirmed_by)
@@ -60,7 +62,7 @@ def test_entries_tell_the_rulings_as_the_match_has_them(profile: str, seed: int)
         for c in found.cases
     ]
     assert [r.changed_from for r in match.rulings] == [c.changed_from for c in found.cases]
-    views = case_views(rules, found, told(match.rulings), match.deal)
+    views = build_ruling_views(rules, found, told(match.rulings), match.deal)
     assert [(v.id, v.penalty, v.state) for v in views] == [
         (r.id, r.proposal.penalty, r.state) for r in match.rulings
     ]
@@ -68,8 +70,8 @@ def test_entries_tell_the_rulings_as_the_match_has_them(profile: str, seed: int)
 
 def test_a_ruling_says_what_it_does_and_who_pointed_it_out() -> None:
     table = Table().started().in_play().charged("W", "foul")
-    (view,) = case_views(
-        table.rules, docket(entries(table)), shown(table).rulings, table.match.deal
+    (view,) = build_ruling_views(
+        table.rules, read_rulings(entries(table)), shown(table).rulings, table.match.deal
     )
     assert view.answer is not None
     assert "East-West loses this deal" in view.answer.effects[0].en
@@ -80,8 +82,8 @@ def test_a_ruling_says_what_it_does_and_who_pointed_it_out() -> None:
 
 def test_a_ruling_on_an_earlier_deal_names_that_deal() -> None:
     table = Table().started().in_play().charged("W", "foul").played("ENS").in_play()
-    (view,) = case_views(
-        table.rules, docket(entries(table)), shown(table).rulings, table.match.deal
+    (view,) = build_ruling_views(
+        table.rules, read_rulings(entries(table)), shown(table).rulings, table.match.deal
     )
     assert view.answer is not None
     assert view.answer.effects[0].en.startswith("East-West loses deal 1, written as a double-down")
@@ -89,13 +91,15 @@ def test_a_ruling_on_an_earlier_deal_names_that_deal() -> None:
 
 
 def test_a_turn_that_is_lost_without_a_penalty_is_not_called_no_penalty() -> None:
-    table = Table().started().in_play().does(events.Led)
+    table = Table().started().in_play().does(events.LeadMade)
     charge = charge_of(table.state, "E", "play_out_of_turn")
     (answer, *_) = legal_proposals(table.match, charge)
     assert (answer.penalty, answer.loses_turn) == ("none", True)
     table.proposed(charge, answer)
     (state,) = shown(table).rulings
-    (view,) = case_views(table.rules, docket(entries(table)), [state], table.match.deal)
+    (view,) = build_ruling_views(
+        table.rules, read_rulings(entries(table)), [state], table.match.deal
+    )
     assert view.penalty_zh == state.penalty_zh == "停止出牌权一次"
     assert view.answer is not None
     assert view.answer.zh == "停止出牌权一次"
@@ -103,22 +107,24 @@ def test_a_turn_that_is_lost_without_a_penalty_is_not_called_no_penalty() -> Non
 
 def test_a_ruling_that_was_not_heard_is_shown_as_the_state_has_it() -> None:
     table = Table().started().in_play().charged("W", "foul")
-    (view,) = case_views(table.rules, docket(()), shown(table).rulings, table.match.deal)
+    (view,) = build_ruling_views(
+        table.rules, read_rulings(()), shown(table).rulings, table.match.deal
+    )
     assert (view.id, view.penalty, view.state, view.answer) == ("R1", "foul", "proposed", None)
 
 
 def test_the_state_knows_first_that_a_ruling_is_decided() -> None:
     table = Table().started().in_play().charged("W", "warning")
-    before = docket(entries(table))
+    before = read_rulings(entries(table))
     table.approved()
-    (view,) = case_views(table.rules, before, shown(table).rulings, table.match.deal)
+    (view,) = build_ruling_views(table.rules, before, shown(table).rulings, table.match.deal)
     assert (view.state, view.approved_by) == ("decided", "chief")
 
 
 def test_a_counter_counts_what_holds_and_what_the_pair_brought() -> None:
     table = Table().started().in_play().ruled("EW", "warning").ruled("EW", "warning")
     table.overturned("R2")
-    found = docket(entries(table, (brought(table), brought(table, event="another event"))))
+    found = read_rulings(entries(table, (brought(table), brought(table, event="another event"))))
     pairs = {pair.side: pair for pair in counters(shown(table), found)}
     warnings = pairs["EW"].given["warning"]
     assert (warnings.deal, warnings.match, warnings.round, warnings.event) == (1, 1, 2, 2)
@@ -129,14 +135,14 @@ def test_a_counter_counts_what_holds_and_what_the_pair_brought() -> None:
 
 def test_a_count_of_another_round_is_not_of_this_one() -> None:
     table = Table().started().in_play()
-    found = docket(entries(table, (brought(table, round=table.state.meeting.round + 1),)))
+    found = read_rulings(entries(table, (brought(table, round=table.state.meeting.round + 1),)))
     pairs = {pair.side: pair for pair in counters(shown(table), found)}
     assert (pairs["EW"].given["warning"].round, pairs["EW"].given["warning"].event) == (0, 1)
 
 
 def test_what_was_not_heard_is_not_counted_as_nothing() -> None:
     table = Table().started().in_play().ruled("EW", "warning")
-    pairs = {pair.side: pair for pair in counters(shown(table), docket(entries(table)[1:]))}
+    pairs = {pair.side: pair for pair in counters(shown(table), read_rulings(entries(table)[1:]))}
     assert pairs["EW"].given["warning"].match == 1
     assert pairs["EW"].given["warning"].round is None
     assert pairs["EW"].brought is None
@@ -145,46 +151,51 @@ def test_what_was_not_heard_is_not_counted_as_nothing() -> None:
 def test_claims_are_the_pairs() -> None:
     table = Table().started().released().does(events.CountClaimed, seat="W")
     right = dict.fromkeys("NWSE", 27)
-    table.does(events.Recounted, counts=right).does(events.CountClaimed, seat="E")
-    pairs = {pair.side: pair.claims for pair in counters(shown(table), docket(entries(table)))}
+    table.does(events.HandsRecounted, counts=right).does(events.CountClaimed, seat="E")
+    pairs = {
+        pair.side: pair.claims for pair in counters(shown(table), read_rulings(entries(table)))
+    }
     assert pairs == {"NS": 0, "EW": 2}
 
 
 def test_a_new_match_begins_without_the_rulings_of_the_last() -> None:
     table = Table().started().in_play().ruled("EW", "warning")
-    assert docket([*entries(table), *entries(Table(N).started())]).cases == ()
+    assert read_rulings([*entries(table), *entries(Table(N).started())]).cases == ()
 
 
 def test_an_entry_of_a_newer_table_is_passed_over() -> None:
     table = Table().started().in_play()
     strange = entry("match", {"event": "RulingProposed", "id": "R9", "at_ms": 1, "charge": {}})
-    assert docket([*entries(table), strange]).cases == ()
+    assert read_rulings([*entries(table), strange]).cases == ()
 
 
 def test_a_word_of_the_chief_waits_for_him() -> None:
     table = Table(INTL).started().in_play().charged("W", "foul")
     table.does(events.RulingApproved, id="R1", by="Chen", role=Role.REFEREE, verbal=True)
-    (case,) = docket(entries(table)).cases
+    (case,) = read_rulings(entries(table)).cases
     assert (case.verbal, case.confirmed_by) == (True, None)
-    table.does(events.VerbalConfirmed, id="R1", by="Chen", role=Role.CHIEF)
-    assert docket(entries(table)).cases[0].confirmed_by == "Chen"
+    table.does(events.VerbalRulingConfirmed, id="R1", by="Chen", role=Role.CHIEF)
+    assert read_rulings(entries(table)).cases[0].confirmed_by == "Chen"
 
 
 def test_a_word_of_the_chief_is_shown_with_his_name_and_with_who_entered_it() -> None:
     table = Table(INTL).started().in_play().charged("W", "foul")
     word = {"by": "陈明", "role": Role.REFEREE, "verbal": True, "entered_by": "李娜 (referee)"}
     table.does(events.RulingApproved, id="R1", **word)
-    for heard in (docket(entries(table)), docket(())):  # by entries, or by the state alone
-        (view,) = case_views(table.rules, heard, shown(table).rulings, table.match.deal)
+    for heard in (
+        read_rulings(entries(table)),
+        read_rulings(()),
+    ):  # by entries, or by the state alone
+        (view,) = build_ruling_views(table.rules, heard, shown(table).rulings, table.match.deal)
         assert view.decided == Words(
             "陈明 (chief, by word), entered by 李娜 (referee)",
             "裁判长陈明（口头），李娜（裁判员）录入",
         )
         assert (view.entered_by, view.rejected) == ("李娜 (referee)", None)
     table.charged("E", "foul", name="R2").does(events.RulingRejected, id="R2", **word)
-    view = case_views(table.rules, docket(entries(table)), shown(table).rulings, table.match.deal)[
-        -1
-    ]
+    view = build_ruling_views(
+        table.rules, read_rulings(entries(table)), shown(table).rulings, table.match.deal
+    )[-1]
     assert (view.rejection_entered_by, view.decided) == ("李娜 (referee)", None)
     assert view.rejected is not None
     assert view.rejected.zh == "裁判长陈明（口头），李娜（裁判员）录入"
@@ -205,7 +216,7 @@ def test_why_a_claim_may_have_lapsed_is_said_as_it_was(by: Any, when: Any, said:
     charge = charge_of(table.state, "W", "no_report")
     charge = msgspec.structs.replace(charge, pointed_out_by=by, pointed_out_when=when)
     table.proposed(charge, legal_proposals(table.match, charge)[0])
-    (view,) = case_views(
-        table.rules, docket(entries(table)), shown(table).rulings, table.match.deal
+    (view,) = build_ruling_views(
+        table.rules, read_rulings(entries(table)), shown(table).rulings, table.match.deal
     )
     assert [each.zh for each in view.lapses] == said

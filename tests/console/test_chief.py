@@ -6,33 +6,35 @@ import msgspec
 import pytest
 
 from controller.console.seen import Seen
-from controller.console.standing import Contact, Heard
+from controller.console.standing import Heard, TableLinkState
 from controller.console.view.chief import ChiefView, chief
-from controller.console.view.noted import Load, Noted, OpenedHand
+from controller.console.view.noted import HallNotes, Load, OpenedHand
 from controller.console.view.open_matters import open_matters
-from controller.console.view.waits import since_epoch_ms
-from controller.heads import Disagreement, KeptHead
-from controller.messages import Boards, Firmware, StandingBoard, State
+from controller.console.view.waits import stamp_to_epoch_ms
+from controller.heads import HeadConflict, KeptHead
+from controller.messages import Boards, ConnectedBoard, Firmware, State
 from controller.release import Manifest
 from controller.words import Words
 from tests.console.states import state
 
 BEGUN = "2027-01-01T00:20:00.000+00:00"
-NOW_MS = since_epoch_ms(BEGUN)
+NOW_MS = stamp_to_epoch_ms(BEGUN)
 MINUTE_MS = 60_000
 
 
-def heard(table: str, said: State | None, contact: Contact = Contact.OPEN, area: str = "A") -> Seen:
+def heard(
+    table: str, said: State | None, contact: TableLinkState = TableLinkState.OPEN, area: str = "A"
+) -> Seen:
     """Return a table as it was heard just now."""
     at_ms = NOW_MS - 100
-    told = Heard(contact=contact, contact_ms=at_ms, heard_ms=at_ms, news_ms=at_ms)
+    told = Heard(contact=contact, link_since_ms=at_ms, heard_ms=at_ms, changed_ms=at_ms)
     return Seen(table=table, area=area, state=said, heard=told)
 
 
-def seen_by_chief(*states: State, noted: Noted | None = None) -> ChiefView:
+def seen_by_chief(*states: State, noted: HallNotes | None = None) -> ChiefView:
     """Return what the chief sees of tables T1, T2, …"""
     seen = [heard(f"T{n}", said) for n, said in enumerate(states, start=1)]
-    return chief(seen, NOW_MS, noted or Noted())
+    return chief(seen, NOW_MS, noted or HallNotes())
 
 
 def calm(**match: Any) -> State:
@@ -84,7 +86,7 @@ def test_a_correction_by_his_word_waits_until_he_stands_by_it() -> None:
     word = {"row": 3, "deal": 1, "by": "陈明", "entered_by": "李娜 (referee)", "reason": "misread"}
     waiting = calm(spoken=[word])
     (name,) = open_matters("T1", waiting)
-    (told,) = seen_by_chief(waiting, noted=Noted(since={name: 1000})).spoken
+    (told,) = seen_by_chief(waiting, noted=HallNotes(since={name: 1000})).spoken
     assert (told.table, told.correction.row, told.since_ms) == ("T1", 3, 1000)
     assert told.by == Words(
         "陈明 (chief, by word), entered by 李娜 (referee)",
@@ -111,7 +113,7 @@ def test_who_waits_for_him_is_named_and_of_his_word_who_entered_it() -> None:
 def test_who_waits_longest_for_his_word_comes_first() -> None:
     one, other = calm(rulings=[ruling()]), calm(rulings=[ruling()], match="M2")
     (first,), (second,) = open_matters("T1", one), open_matters("T2", other)
-    noted = Noted(since={first: 2000, second: 1000})
+    noted = HallNotes(since={first: 2000, second: 1000})
     view = seen_by_chief(one, other, noted=noted)
     assert [(one.table, one.since_ms) for one in view.approvals] == [("T2", 1000), ("T1", 2000)]
 
@@ -130,8 +132,8 @@ def test_heavy_penalties_in_force_and_lost_matches_are_told() -> None:
 # What may be wrong.
 
 
-@pytest.mark.parametrize("contact", [Contact.OTHER_KEY, Contact.KEY_REFUSED])
-def test_a_key_that_is_not_the_tables_is_told(contact: Contact) -> None:
+@pytest.mark.parametrize("contact", [TableLinkState.OTHER_KEY, TableLinkState.KEY_REFUSED])
+def test_a_key_that_is_not_the_tables_is_told(contact: TableLinkState) -> None:
     view = chief([heard("T1", calm(), contact)], NOW_MS)
     assert finding_kinds(view) == [contact.value]
     assert view.integrity[0].since_ms == NOW_MS - 100
@@ -143,7 +145,7 @@ def test_two_pasts_of_a_table_are_told_in_both_languages() -> None:
             table="T1", table_key="k" * 40, n=n, head=byte * 64, sig="0" * 128, time=BEGUN
         )
 
-    noted = Noted(disagreements=[Disagreement("forked", head(7, "a"), head(7, "b"))])
+    noted = HallNotes(disagreements=[HeadConflict("forked", head(7, "a"), head(7, "b"))])
     view = seen_by_chief(calm(), calm(), noted=noted)
     assert [(one.table, one.kind) for one in view.integrity] == [("T1", "two_pasts")]
     assert "written anew" in view.integrity[0].words_en
@@ -151,13 +153,13 @@ def test_two_pasts_of_a_table_are_told_in_both_languages() -> None:
 
 
 def test_heads_that_the_tables_key_did_not_sign_are_told() -> None:
-    view = seen_by_chief(calm(), calm(), noted=Noted(unsigned_heads={"T2": 3}))
+    view = seen_by_chief(calm(), calm(), noted=HallNotes(unsigned_heads={"T2": 3}))
     assert [(one.table, one.kind) for one in view.integrity] == [("T2", "unsigned_head")]
 
 
 def test_an_opened_hand_is_told_with_who_looked() -> None:
     hand = OpenedHand(table="T1", seat="W", by="Chen (chief)", deal=3, at_ms=5)
-    view = seen_by_chief(calm(), noted=Noted(opened=[hand]))
+    view = seen_by_chief(calm(), noted=HallNotes(opened=[hand]))
     (found,) = view.integrity
     assert (found.kind, found.deal, found.since_ms) == ("hand_opened", 3, 5)
     assert found.words_en == "Chen (chief) has looked at West's hand"
@@ -187,13 +189,13 @@ def test_what_a_table_runs_is_held_against_the_manifest_where_there_is_one() -> 
         files={"controller/a.py": "0" * 64},
         firmware={"dealer": board, "reader": board},
     )
-    as_released, changed = (StandingBoard(version="1", hash=each) for each in ("aa", "bb"))
+    as_released, changed = (ConnectedBoard(version="1", hash=each) for each in ("aa", "bb"))
     right = msgspec.structs.replace(
         calm(), release=manifest.release, boards=Boards(dealer=as_released)
     )
     other = msgspec.structs.replace(right, boards=Boards(dealer=changed))
     without = msgspec.structs.replace(right, release=None)
-    view = seen_by_chief(right, other, without, noted=Noted(manifest=manifest))
+    view = seen_by_chief(right, other, without, noted=HallNotes(manifest=manifest))
     assert [(one.table, one.words_en) for one in view.integrity] == [
         ("T2", "the dealer board's firmware is of another release"),
         ("T3", "the table's program is without a release"),
@@ -271,14 +273,14 @@ def test_sheets_that_are_finished_and_not_signed_are_named_with_who_is_missing()
     waits = calm(verdict=verdict, signed=signed, signers=["EW", "referee"])
     done = calm(verdict=verdict, signed=signed, signers=[])
     (name,) = open_matters("T1", waits)
-    (found,) = seen_by_chief(waits, done, noted=Noted(since={name: 7})).unsigned
+    (found,) = seen_by_chief(waits, done, noted=HallNotes(since={name: 7})).unsigned
     assert (found.table, found.signed, found.signers) == ("T1", 1, ("EW", "referee"))
     assert found.since_ms == 7
 
 
 def test_the_load_of_the_referees_is_told_as_it_was_noted() -> None:
     load = Load(person="Li", tables=("T1",), done=3, average_ms=90_000, orders=12)
-    assert seen_by_chief(calm(), noted=Noted(load=[load])).load == (load,)
+    assert seen_by_chief(calm(), noted=HallNotes(load=[load])).load == (load,)
 
 
 @pytest.mark.parametrize(("began_min", "seconds"), [(4, 60), (19, 30)])

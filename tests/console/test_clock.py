@@ -14,8 +14,8 @@ from controller.console.seen import Result
 from controller.console.sessions import Sessions
 from controller.console.standing import SILENT_MS, Heard, Standing, standing, stepped
 from controller.console.store.archive import open_engine
-from controller.console.store.takes import KeptTakes
-from controller.console.takes import Takes
+from controller.console.store.takes import AssignmentStore
+from controller.console.takes import CallAssignments
 from controller.messages import Role
 from tests.console.fake import QUICK, now
 from tests.console.timed_tables import Tables, parts
@@ -81,10 +81,10 @@ async def test_whoever_keeps_moments_is_told_of_every_step_once(
 
 
 @pytest.fixture
-def takes(tmp_path: Path) -> Iterator[Takes]:
+def takes(tmp_path: Path) -> Iterator[CallAssignments]:
     """Nobody goes anywhere."""
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-    yield Takes(KeptTakes(engine), now, lambda: 0)
+    yield CallAssignments(AssignmentStore(engine), now, lambda: 0)
     engine.dispose()
 
 
@@ -92,14 +92,14 @@ def takes(tmp_path: Path) -> Iterator[Takes]:
 @pytest.mark.parametrize("ago_ms", [0, SILENT_MS + 1])
 def test_a_table_is_as_fresh_as_it_was_by_a_clock_that_was_set(by_ms: int, ago_ms: int) -> None:
     """A console set back by an hour must not show for an hour what fell silent before as live."""
-    heard = Heard(contact_ms=1, heard_ms=9_000 - ago_ms, news_ms=9_000 - ago_ms)
+    heard = Heard(link_since_ms=1, heard_ms=9_000 - ago_ms, changed_ms=9_000 - ago_ms)
     before, since_ms = standing(heard, 9_000)
     assert before is (Standing.SILENT if ago_ms else Standing.LIVE)
     assert standing(stepped(heard, by_ms), 9_000 + by_ms) == (before, since_ms + by_ms)
 
 
 async def test_a_table_whose_own_clock_was_right_all_the_time_is_no_longer_thought_behind() -> None:
-    heard = Heard(contact_ms=0, heard_ms=1, news_ms=1, skew_ms=-YEAR_MS)
+    heard = Heard(link_since_ms=0, heard_ms=1, changed_ms=1, skew_ms=-YEAR_MS)
     assert stepped(heard, YEAR_MS).skew_ms == 0
     assert stepped(heard, -60_000).skew_ms == -YEAR_MS - 60_000
 
@@ -155,7 +155,7 @@ async def test_two_steps_at_once_move_whoever_is_logged_in_by_both(
 
 
 async def test_pages_keep_how_long_it_is_and_have_the_right_time_of_day(
-    clock: Clock, wall: Wall, takes: Takes
+    clock: Clock, wall: Wall, takes: CallAssignments
 ) -> None:
     tables = Tables()
     hall = Hall(tables, takes, clock)

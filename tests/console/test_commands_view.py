@@ -5,12 +5,12 @@ import pytest
 
 from controller.commands import COMMANDS
 from controller.console.view.called import COMMANDS as CALLED
-from controller.console.view.called_arguments import ARGUMENTS
-from controller.console.view.commands import Argument, commands
+from controller.console.view.called_arguments import ARGUMENT_NAMES
+from controller.console.view.commands import ArgumentView, commands
 from controller.messages import Role
 
 
-def argument(cmd: str, name: str) -> Argument:
+def argument(cmd: str, name: str) -> ArgumentView:
     (found,) = [one for one in commands()[cmd].args if one.name == name]
     return found
 
@@ -27,7 +27,7 @@ def test_every_command_has_its_roles_its_words_and_all_its_arguments(
             assert any(char > "\u2fff" for char in view.does_zh)
             assert not any(char > "\u2fff" for char in view.does_en + view.label_en)
             fields = {field.encode_name: field for field in msgspec.structs.fields(order.args)}
-            assert {one.name for one in view.args} == fields.keys() <= ARGUMENTS.keys()
+            assert {one.name for one in view.args} == fields.keys() <= ARGUMENT_NAMES.keys()
             for one in view.args:
                 assert one.required == fields[one.name].required
                 assert (one.kind == "choice") == (one.choices is not None)

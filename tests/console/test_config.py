@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from controller.config import ConfigError
 from controller.console.config import (
     TABLES_FILE,
+    ConfiguredTable,
     Own,
-    TableLine,
     load,
     read_tables,
     write_tables,
 )
 
-TABLE = TableLine(
+TABLE = ConfiguredTable(
     id="T01",
     feed="tcp://192.168.1.11:5556",
     commands="tcp://192.168.1.11:5557",
@@ -46,12 +46,12 @@ def test_what_is_not_said_is_for_one_computer_alone(file: Path) -> None:
     assert own.keys == file.parent / "keys"
     assert own.store == f"sqlite:///{file.parent / 'console.db'}"
     assert own.invitation_h == 24
-    assert not own.is_open_and_plain
+    assert not own.is_unencrypted_on_network
 
 
 def test_tables_of_both_files_are_its_tables_and_the_persons_word_counts(file: Path) -> None:
     file.write_text("[console]\n" + LINES + 'area = "B"\n')
-    more = TableLine(id="T02", feed=TABLE.feed, commands=TABLE.commands, server_key="k" * 40)
+    more = ConfiguredTable(id="T02", feed=TABLE.feed, commands=TABLE.commands, server_key="k" * 40)
     write_tables(file.parent / TABLES_FILE, (TABLE, more))
     config = load(file)
     assert [(table.id, table.area) for table in config.tables] == [("T01", "B"), ("T02", "A")]
@@ -99,7 +99,7 @@ def test_a_tables_file_that_is_wrong_is_named(file: Path) -> None:
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}", fullmatch=True)
 lines = st.builds(
-    TableLine,
+    ConfiguredTable,
     id=names,
     area=st.from_regex(r"[\w\"'\\ 区]{1,20}", fullmatch=True).map(str.strip).filter(bool),
     feed=st.just(TABLE.feed),
@@ -112,7 +112,7 @@ lines = st.builds(
 
 @given(tables=st.lists(lines, max_size=5, unique_by=lambda table: table.id))
 def test_what_is_written_is_read_again(
-    tmp_path_factory: pytest.TempPathFactory, tables: list[TableLine]
+    tmp_path_factory: pytest.TempPathFactory, tables: list[ConfiguredTable]
 ) -> None:
     file = tmp_path_factory.mktemp("tables") / TABLES_FILE
     write_tables(file, tuple(tables))
@@ -134,6 +134,6 @@ def test_pins_are_warned_of_where_others_can_hear_them(
     listen: str, host: str, warned: bool
 ) -> None:
     own = Own(listen=listen)
-    assert (own.host, own.is_open_and_plain) == (host, warned)
+    assert (own.host, own.is_unencrypted_on_network) == (host, warned)
     sealed = Own(listen=listen, tls_cert=Path("a"), tls_key=Path("b"))
-    assert not sealed.is_open_and_plain
+    assert not sealed.is_unencrypted_on_network

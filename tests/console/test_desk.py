@@ -18,12 +18,12 @@ from controller.client.refused import refusal
 from controller.console.acts import Acts
 from controller.console.desk import Desk
 from controller.console.people import Person
-from controller.console.store.acts import KeptAct, KeptActs
+from controller.console.store.acts import AreaActionLog, LoggedAreaAction
 from controller.console.store.archive import Archive, Kept, StoreError
 from controller.console.store.orders import Orders
-from controller.console.wish import Answered, OrderView, Wish
+from controller.console.wish import Answered, CommandStatusView, ConsoleCommandRequest
 from controller.console.wrong import Wrong
-from controller.gateway.certificates import create_client
+from controller.gateway.certificates import create_client_keys
 from controller.messages import Command, Event, Reply, Role
 from controller.roster import read_certificate
 from tests.console.fake import Scripted, an_event, now
@@ -34,9 +34,11 @@ TABLE_KEY = "k" * 40
 LI = Person(name="Li Na", role=Role.REFEREE)
 WU = Person(name="Wu Jun", role=Role.REFEREE)
 CHEN = Person(name="Chen", role=Role.CHIEF)
-HOLD = Wish(id="order-0001", cmd="hold", args={"reason": "smoke"})
-OPEN = Wish(id="order-0002", cmd="open_hand", args={"seat": "N", "reason": "claim"})
-ACT = KeptAct(
+HOLD = ConsoleCommandRequest(id="order-0001", cmd="hold", args={"reason": "smoke"})
+OPEN = ConsoleCommandRequest(
+    id="order-0002", cmd="open_hand", args={"seat": "N", "reason": "claim"}
+)
+ACT = LoggedAreaAction(
     id="act-0001",
     area="A",
     act="hold",
@@ -90,7 +92,7 @@ def tables() -> Scripted:
 def new_desk(engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path) -> Callable[[], Desk]:
     """Open a desk over what was kept, as a console's start does."""
     for role in Role:
-        create_client(tmp_path, role.value, role)
+        create_client_keys(tmp_path, role.value, role)
     numbers = count(1)
     return lambda: Desk(
         tables,
@@ -234,7 +236,7 @@ async def test_who_leaves_the_page_changes_nothing(desk: Desk, wire: Wire) -> No
 )
 @pytest.mark.parametrize("during", [True, False])
 async def test_an_id_is_one_order_of_one_person(
-    desk: Desk, wire: Wire, person: Person, table: str, wish: Wish, during: bool
+    desk: Desk, wire: Wire, person: Person, table: str, wish: ConsoleCommandRequest, during: bool
 ) -> None:
     wire.takes_s = 5.0
     first = asyncio.ensure_future(desk.do(LI, "T01", HOLD))
@@ -259,7 +261,7 @@ async def test_a_role_that_may_not_is_refused_before_anything_is_signed(
     desk: Desk, wire: Wire, person: Person, cmd: str, status: int, said: str
 ) -> None:
     with pytest.raises(Wrong, match=said) as raised:
-        await desk.do(person, "T01", Wish(id="order-0003", cmd=cmd))
+        await desk.do(person, "T01", ConsoleCommandRequest(id="order-0003", cmd=cmd))
     assert raised.value.status == status
     assert raised.value.zh
     assert wire.sent == []
@@ -354,7 +356,7 @@ async def test_what_the_journal_tells_of_an_order_is_seen(desk: Desk) -> None:
     desk.saw(an_event("T01", 77, "command", {"id": HOLD.id}))
     desk.saw(an_event("T01", 78, "answer", {"id": HOLD.id}))
     (view,) = await desk.orders("T01")
-    assert isinstance(view, OrderView)
+    assert isinstance(view, CommandStatusView)
     assert (view.seen, view.person, view.cmd) == (77, "Li Na", "hold")
     assert set(changed) == {"T01"}
 
@@ -373,7 +375,7 @@ async def test_what_the_journal_told_before_this_run_is_seen_after_it(
 async def test_of_an_area_what_the_journal_told_before_this_run_is_seen_after_it(
     new_desk: Callable[[], Desk], engine: Engine
 ) -> None:
-    kept = KeptActs(engine)
+    kept = AreaActionLog(engine)
     await Acts(new_desk(), Orders(engine), kept, now).order(CHEN, ACT)
     one = an_event("T01", 77, "command", {"id": ACT.orders["T01"]})
     Archive(engine).keep([Kept(one, msgspec.json.encode(one))])
@@ -393,7 +395,7 @@ def carried_out(count: int) -> list[Event]:
 async def test_what_was_carried_out_stays_so_however_many_orders_follow(
     new_desk: Callable[[], Desk], engine: Engine, is_restarted: bool
 ) -> None:
-    desk, kept = new_desk(), KeptActs(engine)
+    desk, kept = new_desk(), AreaActionLog(engine)
     acts = Acts(desk, Orders(engine), kept, now)
     await desk.do(LI, "T01", HOLD)
     await acts.order(CHEN, ACT)

@@ -13,16 +13,18 @@ from msgspec import inspect
 from controller.commands import COMMANDS
 from controller.console.standing import Standing
 from controller.console.view.display import SHOWN, DisplayView, display
-from controller.console.view.touches import COMMANDS_SHOWN, Button
+from controller.console.view.touches import DISPLAY_COMMANDS, SeatButton
 from controller.match.phase import Phase as Stage
 from controller.messages import Match, Phase, Role, Seat, State
 from controller.rules.seats import ALL
-from controller.trials.foursome import Foursome, Pauses
+from controller.trials.foursome import PlayerDurations, SimulatedPlayers
 from controller.trials.inproc import trial
 from sim.mechanics.settings import Settings
 from tests.console.states import alert, call, state
 
-BRISK: Final = Pauses(load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5), confirm=(1, 2))
+BRISK: Final = PlayerDurations(
+    load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5), confirm=(1, 2)
+)
 """People who lose no time."""
 CLOCK: Final = {"left_s": 20, "running": True}
 PAID: Final = {"giver": "E", "to": "N", "card": "SJ"}
@@ -246,14 +248,14 @@ def test_a_display_asks_only_for_what_its_role_may() -> None:
     for_a_table = {
         cmd for cmd, order in COMMANDS.items() if order.signed and Role.TABLE in order.roles
     }
-    assert for_a_table == COMMANDS_SHOWN
+    assert for_a_table == DISPLAY_COMMANDS
     offered = {
         button.cmd
         for one in scenes()
         for seat in display(one, Standing.LIVE, 0).seats
         for button in seat.buttons
     }
-    assert offered | {"cut"} == COMMANDS_SHOWN
+    assert offered | {"cut"} == DISPLAY_COMMANDS
 
 
 def test_who_said_that_he_is_out_has_no_second_button_for_it_and_an_opponent_confirms() -> None:
@@ -273,10 +275,10 @@ def test_a_called_referee_is_not_called_again() -> None:
     assert {one.seat for one in seats if "call" in [b.cmd for b in one.buttons]} == {"N", "W", "S"}
 
 
-class AtDisplay(Foursome):
+class AtDisplay(SimulatedPlayers):
     """Players who press what their display offers, and nothing else."""
 
-    refused: list[tuple[Button, object]]
+    refused: list[tuple[SeatButton, object]]
     pressed: set[str]
 
     def look(self) -> DisplayView:
@@ -297,7 +299,7 @@ class AtDisplay(Foursome):
             self.refused.append((button, answer.error))
 
     async def _each(self, pause: tuple[float, float], cmd: str) -> None:
-        await self._take_time(pause)
+        await self._wait(pause)
         for seat in ALL:
             await self.press(seat, "counted", "laid", "take")
             await self.press(seat, "returned", "result")
@@ -332,7 +334,7 @@ async def test_a_match_is_played_by_what_the_display_offers_and_nothing_of_it_is
     async with trial(Settings(), runtime_dir, seed=5) as table:
         people = AtDisplay(table, random.Random(5), ahead=False, pauses=BRISK)
         people.refused, people.pressed = [], set()
-        await people.sit_down("cup/1")
+        await people.begin_match("cup/1")
         assert await people.play(max(5, scale(100))) > 3
         match: Match = people.match
     assert people.refused == []

@@ -16,8 +16,14 @@ from uvicorn.server import ServerState
 from controller.console import doors
 from controller.console.app import make_app
 from controller.console.console import Console
-from controller.console.doors import A_SECOND, HEAD_S, SLOW_S, Door, Entrance
-from controller.console.routing import COOKIE
+from controller.console.doors import (
+    A_SECOND,
+    REQUEST_TIMEOUT_S,
+    WRITE_TIMEOUT_S,
+    ConnectionLimiter,
+    Door,
+)
+from controller.console.routing import SESSION_COOKIE
 from controller.messages import Role
 from tests.console.web import logged_in, standing
 
@@ -167,7 +173,7 @@ async def enter(console: Console, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         state = ServerState()
         listening: Any = Listening()
         sealed = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH) if tls else None
-        entrance = Entrance(listening, lambda: Door(settings, state, {}), sealed)
+        entrance = ConnectionLimiter(listening, lambda: Door(settings, state, {}), sealed)
         running.append(asyncio.ensure_future(entrance.run()))
         return network
 
@@ -195,7 +201,7 @@ async def test_who_asks_letter_by_letter_is_left(enter: Enter, first: bytes) -> 
     slow.send(first)
     await asyncio.sleep(0.001)
     slow.send(b"G")
-    for letter in b"ET /login HTTP/1.1\r\nHost:"[: int(HEAD_S) - 1]:
+    for letter in b"ET /login HTTP/1.1\r\nHost:"[: int(REQUEST_TIMEOUT_S) - 1]:
         await asyncio.sleep(1)
         slow.send(bytes([letter]))
     assert not slow.lost.is_set()
@@ -206,7 +212,7 @@ async def test_who_asks_letter_by_letter_is_left(enter: Enter, first: bytes) -> 
 async def test_who_says_nothing_behind_an_answer_is_left(enter: Enter) -> None:
     quiet = await enter().comes(Connection("10.0.0.66"))
     quiet.send(ASKED)
-    await asyncio.sleep(HEAD_S)
+    await asyncio.sleep(REQUEST_TIMEOUT_S)
     assert quiet.lost.is_set()
 
 
@@ -220,7 +226,7 @@ async def test_who_only_knocks_is_counted_and_left(
     more = await network.comes(Connection("10.0.0.66"))
     other = await network.comes(Connection("10.0.0.7"))
     other.send(ASKED)
-    await asyncio.sleep(HEAD_S - 0.1)
+    await asyncio.sleep(REQUEST_TIMEOUT_S - 0.1)
     assert other.heard.startswith(b"HTTP/1.1 401")
     assert more.lost.is_set()
     assert not any(one.lost.is_set() for one in held)
@@ -257,13 +263,13 @@ async def test_who_takes_nothing_of_what_he_is_sent_loses_his_line(
 ) -> None:
     """A page that sleeps with its line: what is sent there waits, and hears of no end."""
     async with logged_in(console, "ref") as client:
-        cookie = f"Cookie: {COOKIE}={client.cookies[COOKIE]}"
+        cookie = f"Cookie: {SESSION_COOKIE}={client.cookies[SESSION_COOKIE]}"
     sleeps = await enter().comes(Connection("10.0.0.7", takes=False))
     sleeps.send(f"GET /stream/hall HTTP/1.1\r\nHost: x\r\n{cookie}\r\n\r\n".encode())
     await asyncio.sleep(1)
     assert b"event: all" in sleeps.heard
     console.hall.shown(Role.REFEREE).put("large", "x" * 2 * LARGE)
-    await asyncio.sleep(SLOW_S - 1)
+    await asyncio.sleep(WRITE_TIMEOUT_S - 1)
     assert console.lookers.open == 1
     if takes_it:
         sleeps.take()

@@ -179,7 +179,7 @@ async def test_a_file_that_is_too_large_is_refused(referee: AsyncClient) -> None
 
 def test_an_order_is_named_as_the_desk_wants_it() -> None:
     from controller.console.view.draw import read_draw
-    from controller.console.wish import OrderId
+    from controller.console.wish import CommandId
 
     (laid,) = read_draw(a_file(FIRST), ("T01",), "Cup").matches
-    assert msgspec.convert(f"{laid.order_id}-49", OrderId)
+    assert msgspec.convert(f"{laid.order_id}-49", CommandId)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.view.draw import MOST_FAULTS, Draw, name_in_draw, preview, read_draw
+from controller.console.view.draw import MAX_FAULTS, Draw, preview, read_draw, shortest_table_name
 from controller.console.view.draw_file import COLUMNS, MOST_BYTES, MOST_ROWS, example
 from controller.faults import Language
 from tests.console.draw_files import FIRST, HEADS, SECOND, a_file, changed
@@ -41,7 +41,7 @@ def test_a_draw_is_read_whole() -> None:
 def test_the_example_is_a_right_draw_for_the_first_table(
     language: Language, tables: tuple[str, ...]
 ) -> None:
-    file = example(language, name_in_draw(tables[0], tables))
+    file = example(language, shortest_table_name(tables[0], tables))
     draw = read_draw(file, tables, "")
     assert (draw.faults, [laid.table for laid in draw.matches]) == ([], [tables[0]])
     assert file.startswith(b"\xef\xbb\xbf")
@@ -159,7 +159,7 @@ def test_a_row_with_more_cells_than_columns_is_a_fault() -> None:
 
 
 def test_more_faults_than_anybody_reads_are_not_told() -> None:
-    assert len(read(*[changed(FIRST, round="x")] * 200).faults) == MOST_FAULTS
+    assert len(read(*[changed(FIRST, round="x")] * 200).faults) == MAX_FAULTS
     ((line, _, _),) = faults(read(*[FIRST] * (MOST_ROWS + 1)))
     assert line == MOST_ROWS + 2
 

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from sqlalchemy import Engine
 
-from controller.cli import LineError
-from controller.cli.console import manifest_of
-from controller.cli.release_files import SUFFIX, make_keys, read_key
+from controller.cli import CliError
+from controller.cli.console import read_expected_manifest
+from controller.cli.release_files import SIGNATURE_SUFFIX, make_keys, read_release_key
 from controller.console.config import Own
 from controller.console.findings import LOOK_S, Findings
 from controller.console.seen import Result
-from controller.console.store.archive import Archive, Batch, Kept, StoreError, open_engine
+from controller.console.store.archive import Archive, Kept, StoreError, WriteBatch, open_engine
 from controller.console.view.chief import ChiefView
 from controller.heads import KeptHead
 from controller.release import Manifest, encode, signature
@@ -151,7 +151,7 @@ async def test_heads_that_contradict_each_other_are_read_from_the_archive(
             table="T01", table_key="k" * 40, n=7, head=byte * 64, sig=byte * 128, time=time
         )
 
-    archive.write([Batch(heads=(head("a"),)), Batch(heads=(head("b"),))])
+    archive.write([WriteBatch(heads=(head("a"),)), WriteBatch(heads=(head("b"),))])
     hall = Hall(archive)
     hall.findings.start()
     await asyncio.sleep(LOOK_S)
@@ -227,14 +227,14 @@ def test_the_release_that_tables_should_run_is_read_with_its_signature(tmp_path:
     file, key = tmp_path / "manifest.json", tmp_path / "release"
     file.write_bytes(raw)
     public, secret = make_keys(key)
-    signed = signature(raw, read_key(secret, secret=True))
-    file.with_name(f"{file.name}{SUFFIX}").write_text(f"{signed}\n")
-    assert manifest_of(Own()) is None
-    assert manifest_of(Own(release=file)) == manifest
-    assert manifest_of(Own(release=file, release_key=public)) == manifest
+    signed = signature(raw, read_release_key(secret, secret=True))
+    file.with_name(f"{file.name}{SIGNATURE_SUFFIX}").write_text(f"{signed}\n")
+    assert read_expected_manifest(Own()) is None
+    assert read_expected_manifest(Own(release=file)) == manifest
+    assert read_expected_manifest(Own(release=file, release_key=public)) == manifest
     file.write_bytes(raw.replace(b"2027", b"2026"))
-    with pytest.raises(LineError, match="signature"):
-        manifest_of(Own(release=file, release_key=public))
+    with pytest.raises(CliError, match="signature"):
+        read_expected_manifest(Own(release=file, release_key=public))
 
 
 def test_a_releases_key_alone_is_no_release() -> None:

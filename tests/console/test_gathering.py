@@ -8,9 +8,9 @@ from typing import cast
 import pytest
 
 from controller.console.lines.backfill import Ask, Backfill
-from controller.console.lines.intake import MOST_GATHERED, Intake
+from controller.console.lines.intake import MAX_GATHERED_BYTES, Intake
 from controller.console.store.archive import Kept, Mark
-from controller.console.store.writer import Writer
+from controller.console.store.writer import EventWriter
 from controller.heads import KeptHead
 from controller.messages import Event
 from tests.console.journal import Journal
@@ -42,7 +42,7 @@ def store() -> SlowStore:
 
 @pytest.fixture
 def intake(store: SlowStore) -> Intake:
-    return Intake(cast("Writer", store), {}, lambda event: None, lambda table: None)
+    return Intake(cast("EventWriter", store), {}, lambda event: None, lambda table: None)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ async def test_what_is_large_waits_for_no_others(
     intake: Intake, store: SlowStore, events: list[Event]
 ) -> None:
     intake.heard(kept(events[0]))
-    intake.heard(kept(events[1], MOST_GATHERED))
+    intake.heard(kept(events[1], MAX_GATHERED_BYTES))
     assert store.taken == [[1, 2]]
     intake.heard(kept(events[2]))
     assert store.taken == [[1, 2]]

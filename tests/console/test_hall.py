@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.config import TableLine
-from controller.console.hall import Hall, OfAll
+from controller.console.config import ConfiguredTable
+from controller.console.hall import Hall, HallPart
 from controller.console.seen import Seen
 from controller.console.standing import SILENT_MS
 from controller.console.store.archive import open_engine
-from controller.console.store.takes import KeptTakes
-from controller.console.takes import Takes
-from controller.console.view.reasons import UNDEALT_MS
-from controller.console.view.waits import UNTAKEN_MS
+from controller.console.store.takes import AssignmentStore
+from controller.console.takes import CallAssignments
+from controller.console.view.reasons import DEAL_OVERDUE_MS
+from controller.console.view.waits import ESCALATION_MS
 from controller.messages import Role
 from tests.console.fake import now
 from tests.console.states import call
@@ -33,10 +33,10 @@ def tables() -> Tables:
 
 
 @pytest.fixture
-async def takes(tmp_path: Path) -> AsyncIterator[Takes]:
+async def takes(tmp_path: Path) -> AsyncIterator[CallAssignments]:
     """Nobody goes anywhere."""
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-    takes = Takes(KeptTakes(engine), now, clock_ms)
+    takes = CallAssignments(AssignmentStore(engine), now, clock_ms)
     await takes.load(())
     yield takes
     await takes.close()
@@ -44,7 +44,7 @@ async def takes(tmp_path: Path) -> AsyncIterator[Takes]:
 
 
 @pytest.fixture
-async def hall(tables: Tables, takes: Takes) -> AsyncIterator[Hall]:
+async def hall(tables: Tables, takes: CallAssignments) -> AsyncIterator[Hall]:
     """A hall that is shown."""
     hall = Hall(tables, takes, clock_ms)
     hall.start()
@@ -75,7 +75,7 @@ async def test_a_table_that_is_heard_and_says_nothing_new_changes_nothing(
 
 
 async def test_whoever_nobody_goes_to_becomes_the_chiefs(
-    hall: Hall, tables: Tables, takes: Takes
+    hall: Hall, tables: Tables, takes: CallAssignments
 ) -> None:
     async def wait_s(seconds: float) -> dict[str, Any]:
         for _ in range(int(seconds)):
@@ -86,7 +86,7 @@ async def test_whoever_nobody_goes_to_becomes_the_chiefs(
 
     await wait_s(2)
     takes.put("T02", "Li Na")
-    assert await wait_s(UNTAKEN_MS / 1000 - 5) == {"T01": False, "T02": False}
+    assert await wait_s(ESCALATION_MS / 1000 - 5) == {"T01": False, "T02": False}
     assert await wait_s(6) == {"T01": True, "T02": False}
 
 
@@ -94,14 +94,14 @@ async def test_nobody_goes_to_a_silent_table_for_so_long_that_it_is_the_chiefs(
     hall: Hall, tables: Tables
 ) -> None:
     tables.hear("T01", calls=[call("button", AT)])
-    await asyncio.sleep(UNTAKEN_MS / 1000 - 5)
+    await asyncio.sleep(ESCALATION_MS / 1000 - 5)
     assert [wait["chiefs"] for wait in parts(hall)["waits"]] == [False]
     await asyncio.sleep(6)
     assert [wait["chiefs"] for wait in parts(hall)["waits"]] == [True]
 
 
 async def test_who_goes_stays_gone_there_until_the_table_is_heard_again(
-    tables: Tables, takes: Takes
+    tables: Tables, takes: CallAssignments
 ) -> None:
     takes.put("T01", "Li Na")  # before the console's restart
     tables.begin("T01")
@@ -115,35 +115,35 @@ async def test_who_goes_stays_gone_there_until_the_table_is_heard_again(
     await hall.close()
 
 
-async def test_who_goes_is_known_after_a_restart(takes: Takes, tmp_path: Path) -> None:
+async def test_who_goes_is_known_after_a_restart(takes: CallAssignments, tmp_path: Path) -> None:
     takes.put("T01", "Li Na")
     takes.put("T02", "Wu Jun")
     takes.put("T02", None)
     await takes.close()
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-    again = Takes(KeptTakes(engine), now, clock_ms)
+    again = CallAssignments(AssignmentStore(engine), now, clock_ms)
     await again.load(("T01", "T02"))
     assert (again.who("T01"), again.who("T02")) == ("Li Na", None)
     engine.dispose()
 
 
 async def test_nobody_goes_to_a_table_that_was_let_go_while_the_console_was_down(
-    takes: Takes, tmp_path: Path
+    takes: CallAssignments, tmp_path: Path
 ) -> None:
     takes.put("T01", "Li Na")
     takes.put("T02", "Wu Jun")
     await takes.close()
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-    again = Takes(KeptTakes(engine), now, clock_ms)
+    again = CallAssignments(AssignmentStore(engine), now, clock_ms)
     await again.load(("T02", "T03"))
     await again.close()
     assert (again.who("T01"), again.who("T02")) == (None, "Wu Jun")
-    assert KeptTakes(engine).all() == {"T02": "Wu Jun"}
+    assert AssignmentStore(engine).all() == {"T02": "Wu Jun"}
     engine.dispose()
 
 
 async def test_who_went_there_is_done_with_the_last_that_waits_but_not_with_silence(
-    hall: Hall, tables: Tables, takes: Takes
+    hall: Hall, tables: Tables, takes: CallAssignments
 ) -> None:
     tables.hear("T01", calls=[call("button", AT)])
     takes.put("T01", "Li Na")
@@ -159,7 +159,9 @@ async def test_who_went_there_is_done_with_the_last_that_waits_but_not_with_sile
 async def test_a_table_that_is_taken_out_is_gone(hall: Hall, tables: Tables) -> None:
     tables.hear("T01", calls=[call("button", AT)])
     tables.add(
-        TableLine(id="T02", feed="tcp://h:1", commands="tcp://h:2", server_key="k" * 40, area="B")
+        ConfiguredTable(
+            id="T02", feed="tcp://h:1", commands="tcp://h:2", server_key="k" * 40, area="B"
+        )
     )
     await asyncio.sleep(1)
     assert parts(hall)["row/T02"]["standing"] in ("connecting", "silent")
@@ -170,7 +172,9 @@ async def test_a_table_that_is_taken_out_is_gone(hall: Hall, tables: Tables) -> 
 
 
 @asynccontextmanager
-async def chiefs(tables: Tables, takes: Takes, name: str, made: OfAll) -> AsyncIterator[Hall]:
+async def chiefs(
+    tables: Tables, takes: CallAssignments, name: str, made: HallPart
+) -> AsyncIterator[Hall]:
     """A hall with one part for the chief that is made of all tables."""
     hall = Hall(tables, takes, clock_ms, {name: (made, frozenset({Role.CHIEF}))})
     hall.start()
@@ -179,7 +183,7 @@ async def chiefs(tables: Tables, takes: Takes, name: str, made: OfAll) -> AsyncI
 
 
 async def test_what_is_made_of_all_tables_is_shown_to_its_roles(
-    tables: Tables, takes: Takes
+    tables: Tables, takes: CallAssignments
 ) -> None:
     tables.hear("T01")
     async with chiefs(tables, takes, "count", lambda seen, now_ms: len(seen)) as hall:
@@ -203,7 +207,7 @@ async def test_a_deal_that_is_due_and_does_not_begin_is_a_row_after_a_while(
             await asyncio.sleep(1)
         return list(parts(hall)["waits"])
 
-    assert await heard_s(UNDEALT_MS / 1000 - 5) == []
+    assert await heard_s(DEAL_OVERDUE_MS / 1000 - 5) == []
     (wait,) = await heard_s(7)
     (reason,) = wait["reasons"]
     assert (reason["name"], reason["since_ms"], reason["rank"]) == ("no_deal", since_ms, 4)
@@ -212,7 +216,7 @@ async def test_a_deal_that_is_due_and_does_not_begin_is_a_row_after_a_while(
     tables.hear("T01", machine={"phase": "shuffling"}, match=waiting)
     await asyncio.sleep(1)
     assert parts(hall)["waits"] == []
-    await asyncio.sleep(UNDEALT_MS / 1000)
+    await asyncio.sleep(DEAL_OVERDUE_MS / 1000)
     assert [one["reasons"][0]["name"] for one in parts(hall)["waits"]] == ["silent"]
 
 
@@ -234,7 +238,7 @@ async def test_a_state_that_cannot_be_shown_is_not_shown_as_the_present_and_harm
 
 
 async def test_a_part_of_all_tables_that_fails_is_gone_until_it_is_made_again(
-    tables: Tables, takes: Takes
+    tables: Tables, takes: CallAssignments
 ) -> None:
     fails = False
 
@@ -255,7 +259,7 @@ async def test_a_part_of_all_tables_that_fails_is_gone_until_it_is_made_again(
 
 
 async def test_a_part_that_fails_hides_no_table_that_is_called_like_it(
-    tables: Tables, takes: Takes
+    tables: Tables, takes: CallAssignments
 ) -> None:
     def heard(seen: Sequence[Seen], now_ms: int) -> list[str]:
         return [one.table for one in seen if one.state is not None]
@@ -273,7 +277,7 @@ async def test_a_part_that_fails_hides_no_table_that_is_called_like_it(
 
 
 async def test_nobody_goes_to_a_table_that_was_let_go(
-    hall: Hall, tables: Tables, takes: Takes, tmp_path: Path
+    hall: Hall, tables: Tables, takes: CallAssignments, tmp_path: Path
 ) -> None:
     tables.hear("T01", calls=[call("button", AT)])
     tables.hear("T02", calls=[call("button", "no time at all")])
@@ -284,8 +288,8 @@ async def test_nobody_goes_to_a_table_that_was_let_go(
         tables.remove(table)
     await asyncio.sleep(1)
     assert takes.who("T01") is None
-    assert hall._unshown == {}
+    assert hall._unrenderable == {}
     await takes.close()
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-    assert KeptTakes(engine).all() == {}
+    assert AssignmentStore(engine).all() == {}
     engine.dispose()

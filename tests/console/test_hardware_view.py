@@ -7,15 +7,15 @@ from typing import get_args, get_type_hints
 import msgspec
 import pytest
 
-from controller.console.view.hardware import Hardware, hardware
-from controller.messages import Boards, StandingBoard, Trigger
+from controller.console.view.hardware import HardwareView, hardware
+from controller.messages import Boards, ConnectedBoard, Trigger
 from tests.console.states import behind, state
 from tests.console.web import logged_in, standing
 
-HALS = get_args(get_type_hints(StandingBoard)["hal"])
+HALS = get_args(get_type_hints(ConnectedBoard)["hal"])
 
 
-def told(dealer: str | None, reader: str | None, trigger: str | None) -> Hardware:
+def told(dealer: str | None, reader: str | None, trigger: str | None) -> HardwareView:
     return hardware(msgspec.convert(behind(dealer, reader, trigger), Boards))
 
 

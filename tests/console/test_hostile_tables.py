@@ -12,32 +12,37 @@ import pytest
 from sqlalchemy import Engine
 
 from controller.console import findings as noted
-from controller.console.carrying import Step, _check_signed, _count, _Stopped
+from controller.console.carrying import Step, _check_signature, _count, _StepFailed
 from controller.console.desk import Desk
 from controller.console.findings import LOOK_S, Findings
 from controller.console.hall import MOST_BYTES, TICK_S, Hall
 from controller.console.keeping import RETRY_S, SheetKeeper
 from controller.console.lines import intake, taken
 from controller.console.lines.intake import Intake
-from controller.console.lines.taken import NotTaken, fit_head, taken_event, taken_state
-from controller.console.one_table import OFFERS_S, TablePages
+from controller.console.lines.taken import (
+    MessageRejected,
+    is_storable_head,
+    parse_event,
+    parse_state,
+)
+from controller.console.one_table import OFFERS_INTERVAL_S, TablePages
 from controller.console.people import Person
 from controller.console.seen import Seen
 from controller.console.shown import BEAT_S, Shown, stream
 from controller.console.standing import Standing
 from controller.console.store import proofs
-from controller.console.store.archive import Archive, Batch, Kept, StoreError, open_engine
+from controller.console.store.archive import Archive, Kept, StoreError, WriteBatch, open_engine
 from controller.console.store.orders import Orders
-from controller.console.store.proofs import Proofs
-from controller.console.store.sheets import Sheets
-from controller.console.store.takes import KeptTakes
-from controller.console.takes import Takes
+from controller.console.store.proofs import AttemptRecords
+from controller.console.store.sheets import ScoreSheetStore
+from controller.console.store.takes import AssignmentStore
+from controller.console.takes import CallAssignments
 from controller.console.view.proof import view
 from controller.console.view.told import tell
 from controller.console.view.waits import reasons
-from controller.console.wish import Wish
+from controller.console.wish import ConsoleCommandRequest
 from controller.console.wrong import Wrong
-from controller.gateway.certificates import create_client
+from controller.gateway.certificates import create_client_keys
 from controller.messages import Command, Event, Reply, Role, SignedHead
 from tests.console.fake import Scripted, an_event, now
 from tests.console.journal import Journal
@@ -47,7 +52,7 @@ from tests.console.states import call, state
 pytestmark = pytest.mark.virtual
 
 LI = Person(name="Li Na", role=Role.REFEREE)
-HOLD = Wish(id="area-0001-T01", cmd="hold", args={"reason": "smoke"})
+HOLD = ConsoleCommandRequest(id="area-0001-T01", cmd="hold", args={"reason": "smoke"})
 EVENT = msgspec.to_builtins(Journal().happens(match="M1"))
 
 
@@ -79,7 +84,7 @@ def tables() -> Scripted:
 def desk(engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path) -> Desk:
     """A desk."""
     for role in Role:
-        create_client(tmp_path, role.value, role)
+        create_client_keys(tmp_path, role.value, role)
     numbers = count(1)
     return Desk(
         tables,
@@ -98,20 +103,20 @@ def desk(engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path) -> Desk:
 
 @pytest.mark.parametrize("sign", ["\n", "\r", "\r\n"])
 def test_a_message_of_several_lines_is_none(sign: str) -> None:
-    for whole, take in ((msgspec.to_builtins(state()), taken_state), (EVENT, taken_event)):
+    for whole, take in ((msgspec.to_builtins(state()), parse_state), (EVENT, parse_event)):
         body = json.dumps(whole).replace("{", "{" + sign, 1).encode()
-        with pytest.raises(NotTaken, match="junk"):
+        with pytest.raises(MessageRejected, match="junk"):
             take(body, "T01")
 
 
 def test_a_state_larger_than_any_tables_is_none_and_an_event_may_be() -> None:
-    large = "x" * taken.LARGEST_STATE
+    large = "x" * taken.MAX_STATE_BYTES
     said = msgspec.to_builtins(state())
     said["match"]["phase_en"] = large
-    with pytest.raises(NotTaken, match="junk"):
-        taken_state(msgspec.json.encode(said), "T01")
+    with pytest.raises(MessageRejected, match="junk"):
+        parse_state(msgspec.json.encode(said), "T01")
     record = msgspec.json.encode(EVENT | {"data": {"x": large}})
-    assert taken_event(record, "T01").data["x"] == large
+    assert parse_event(record, "T01").data["x"] == large
 
 
 @pytest.mark.parametrize("name", ["match", "match_id"])
@@ -122,12 +127,12 @@ def test_what_no_database_takes_is_not_taken_from_a_feed(
     """One row that a database refuses would keep back what all other tables said."""
     body = msgspec.json.encode(EVENT | {"data": {name: match}})
     try:
-        kept = Kept(taken_event(body, "T01"), body)
-    except NotTaken:
+        kept = Kept(parse_event(body, "T01"), body)
+    except MessageRejected:
         return
     engine = open_engine(store_url)
     try:
-        assert Archive(engine).write([Batch((kept,))]).events == 1
+        assert Archive(engine).write([WriteBatch((kept,))]).events == 1
     except StoreError:
         pytest.fail("the store is away for everybody")
     finally:
@@ -149,7 +154,7 @@ def test_numbers_without_end_are_not_remembered_without_end(
         event = an_event("T01", n, "state", {})
         held.heard(Kept(event, b""))
     assert len(told) == 500
-    assert len(held._beyond["T01"]) == 50
+    assert len(held._announced_ahead["T01"]) == 50
 
 
 @pytest.mark.parametrize("stamp", ["x", "2027-13-01T00:00:00Z", "2027-01-01T00:00:00", "9" * 99])
@@ -160,12 +165,12 @@ def test_a_moment_that_is_none_is_not_taken(stamp: str) -> None:
         said | {"time": stamp},
         said | {"calls": [said["calls"][0] | {"since": stamp}]},
     ):
-        with pytest.raises(NotTaken, match="junk"):
-            taken_state(msgspec.json.encode(wrong), "T01")
-    with pytest.raises(NotTaken, match="junk"):
-        taken_event(msgspec.json.encode(EVENT | {"time": stamp}), "T01")
+        with pytest.raises(MessageRejected, match="junk"):
+            parse_state(msgspec.json.encode(wrong), "T01")
+    with pytest.raises(MessageRejected, match="junk"):
+        parse_event(msgspec.json.encode(EVENT | {"time": stamp}), "T01")
     signed = SignedHead(n=1, head="ab" * 32, sig="cd" * 64)
-    assert not fit_head(signed, stamp)
+    assert not is_storable_head(signed, stamp)
 
 
 async def test_an_archive_that_is_not_understood_ends_no_looking(
@@ -187,7 +192,7 @@ async def test_an_archive_that_is_not_understood_ends_no_looking(
 
 
 async def test_one_that_says_too_much_fills_nobodys_line(engine: Engine, tables: Scripted) -> None:
-    hall = Hall(tables, Takes(KeptTakes(engine), now, lambda: 0), lambda: 10**13)
+    hall = Hall(tables, CallAssignments(AssignmentStore(engine), now, lambda: 0), lambda: 10**13)
     said = tables.seen("T01").state
     assert said is not None
     much = msgspec.structs.replace(said.match, event="<b>" * MOST_BYTES)
@@ -217,7 +222,9 @@ async def test_one_that_no_page_can_show_spoils_nothing_of_the_others(
         return [one.table for one in seen if one.state is not None]
 
     parts = {"areas": (made, frozenset({Role.REFEREE}))}
-    hall = Hall(tables, Takes(KeptTakes(engine), now, lambda: 0), lambda: 10**13, parts)
+    hall = Hall(
+        tables, CallAssignments(AssignmentStore(engine), now, lambda: 0), lambda: 10**13, parts
+    )
     said = _state(tables, "T01")
     much = msgspec.structs.replace(said.match, event="<b>" * MOST_BYTES)
     tables.say("T01", msgspec.structs.replace(said, match=much))
@@ -272,7 +279,7 @@ async def test_where_changes_never_end_it_is_still_asked_who_may_look() -> None:
 async def test_a_thousand_events_at_once_are_told_once_and_read_once(
     engine: Engine, tables: Scripted, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hall = Hall(tables, Takes(KeptTakes(engine), now, lambda: 0), lambda: 10**13)
+    hall = Hall(tables, CallAssignments(AssignmentStore(engine), now, lambda: 0), lambda: 10**13)
     read = 0
 
     async def orders(table: str) -> list[Any]:
@@ -286,7 +293,7 @@ async def test_a_thousand_events_at_once_are_told_once_and_read_once(
     pages.start()
     told = 0
     async with pages.looking("T01", Role.REFEREE) as (shown, _):
-        await asyncio.sleep(OFFERS_S)
+        await asyncio.sleep(OFFERS_INTERVAL_S)
         before, put = read, shown.put
 
         def counted(name: str, value: object) -> bool:
@@ -297,7 +304,7 @@ async def test_a_thousand_events_at_once_are_told_once_and_read_once(
         monkeypatch.setattr(shown, "put", counted)
         for number in range(1000):
             tables.tell("T01", "command", id=f"order-{number:06}", cmd="hold")
-        await asyncio.sleep(OFFERS_S)
+        await asyncio.sleep(OFFERS_INTERVAL_S)
     await pages.close()
     assert read - before <= 2
     assert told == 1
@@ -342,10 +349,10 @@ async def test_no_order_goes_to_a_table_that_says_it_is_another(desk: Desk, wire
 )
 def test_a_document_that_lacks_something_is_refused_in_words(part: dict[str, Any]) -> None:
     step = Step(step="document", table="T01", fate="done")
-    with pytest.raises(_Stopped):
+    with pytest.raises(_StepFailed):
         _count(step, part)
-    with pytest.raises(_Stopped):
-        _check_signed(step, part, "ab" * 32)
+    with pytest.raises(_StepFailed):
+        _check_signature(step, part, "ab" * 32)
 
 
 # What is kept.
@@ -354,7 +361,7 @@ def test_a_document_that_lacks_something_is_refused_in_words(part: dict[str, Any
 async def test_a_sheet_of_another_table_is_not_kept_as_that_ones(
     engine: Engine, tables: Scripted, desk: Desk, wire: Wire
 ) -> None:
-    sheets = Sheets(engine, lambda: 1)
+    sheets = ScoreSheetStore(engine, lambda: 1)
     wire.says["sheet"] = msgspec.to_builtins(a_sheet(played(), name="T05"))
     keeper = SheetKeeper(tables, desk, sheets, now)
     keeper.start()
@@ -370,7 +377,7 @@ async def test_a_sheet_with_a_number_that_no_database_has_is_a_failure_of_the_st
 ) -> None:
     huge = msgspec.structs.replace(a_sheet(played()), version=1 << 63)
     with pytest.raises(StoreError):
-        Sheets(engine, lambda: 1).keep(huge)
+        ScoreSheetStore(engine, lambda: 1).keep(huge)
 
 
 async def test_hands_and_names_without_end_do_not_fill_the_chiefs_page(
@@ -381,8 +388,8 @@ async def test_hands_and_names_without_end_do_not_fill_the_chiefs_page(
         found.saw(an_event("T01", n, "opened_hand", {"seat": "N" * 999, "by": "x" * 999}))
         found.saw(an_event("T01", n, "command", {"id": "x", "person": f"nobody {n}"}))
         found.saw(an_event("T01", n, "command", {"id": "x", "person": "y" * 41}))
-    assert len(found._opened["T01"]) == noted.MOST_OPENED
-    assert len(found._orders) == noted.MOST_PEOPLE
+    assert len(found._opened["T01"]) == noted.MAX_OPENED_HANDS
+    assert len(found._orders) == noted.MAX_PEOPLE
     view = found.view([tables.seen(table) for table in tables.ids], 10**13)
     assert len(msgspec.json.encode(view)) < 300_000
 
@@ -391,7 +398,7 @@ def test_a_proof_that_names_no_rulebook_is_shown_without_one(engine: Engine) -> 
     odd = an_event("T01", 1, "committed", {"profile_hash": ["x"]})
     shut = an_event("T01", 2, "revealed", {})
     Archive(engine).keep([Kept(one, msgspec.json.encode(one)) for one in (odd, shut)])
-    shown = view("T01", 1, Proofs(engine).around("T01", 1), {}, over=True)
+    shown = view("T01", 1, AttemptRecords(engine).around("T01", 1), {}, over=True)
     assert (shown.standing, shown.rulebooks, len(shown.events)) == ("revealed", [], 2)
 
 
@@ -400,6 +407,6 @@ def test_a_proof_without_end_is_cut_off(engine: Engine, monkeypatch: pytest.Monk
     kinds = ["committed", *["state"] * 50, "revealed"]
     rows = [an_event("T01", n, kind, {}) for n, kind in enumerate(kinds, 1)]
     Archive(engine).keep([Kept(one, msgspec.json.encode(one)) for one in rows])
-    found = Proofs(engine).around("T01", 1)
+    found = AttemptRecords(engine).around("T01", 1)
     assert found is not None
     assert len(found.bodies) == 10

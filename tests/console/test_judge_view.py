@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from controller.console.view.judge import Laid, Question, answered, counts_due, kinds
+from controller.console.view.judge import Laid, Question, answered, cards_due, kinds
 from controller.machine.play import Play
 from controller.machine.public.match import public_match
 from controller.match import events
-from controller.match.hands import demanded_counts
-from controller.match.reducer import match_of, step
+from controller.match.hands import required_counts
+from controller.match.reducer import new_match, step
 from controller.match.state import GuandanMatch
 from controller.messages import Match
-from controller.rules.combos.nonsense import Nonsense
-from controller.rules.combos.ruling import Containing, Ruling
+from controller.rules.combos.nonsense import QuestionError
+from controller.rules.combos.ruling import ContainedKinds, Ruling
 from controller.rules.rulebooks import load_guandan, load_profile
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, GUANDAN, INTL, Table
 
 
-def ask(cards: str, on: str | None = None, **more: Any) -> Ruling | Containing:
+def ask(cards: str, on: str | None = None, **more: Any) -> Ruling | ContainedKinds:
     said = {"profile": INTL, "level": "5"} | more
     question = Question(play=Laid(cards=cards), on=Laid(cards=on) if on else None, **said)
     return answered(load_profile(question.profile), question)
@@ -47,15 +47,15 @@ def test_a_declared_wild_card_counts_as_declared() -> None:
 
 def test_a_wrong_lead_contains_its_kinds() -> None:
     found = ask("♠9 ♥9 ♣9 ♦J", contained=True)
-    assert isinstance(found, Containing)
+    assert isinstance(found, ContainedKinds)
     assert set(found.kinds) == {"single", "pair", "triple"}
 
 
 def test_a_question_without_sense_is_told_so() -> None:
-    with pytest.raises(Nonsense) as told:
+    with pytest.raises(QuestionError) as told:
         ask("♠9 ♠9 ♠9")
     assert told.value.words.zh == "“♠9 ♠9 ♠9”第7个字符“♠9”：只有2张♠9"
-    with pytest.raises(Nonsense):
+    with pytest.raises(QuestionError):
         ask("♠9", level=None)
 
 
@@ -85,21 +85,21 @@ def test_the_counts_due_are_those_that_the_match_demands(profile: str) -> None:
     rules, seen = load_guandan(profile), 0
     for seed in range(4):
         people = People(random.Random(seed))
-        match: Any = match_of(rules, meeting())
+        match: Any = new_match(rules, meeting())
         for _ in range(200):
             match, _ = step(match, people.next_event(match))
             assert isinstance(match, GuandanMatch)
             if match.led or not match.under_way:
                 continue
-            found = counts_due(shown(match), rules.hand)
-            assert {one.seat: one.cards for one in found} == demanded_counts(match)
+            found = cards_due(shown(match), rules.hand)
+            assert {one.seat: one.cards for one in found} == required_counts(match)
             seen += any(one.cards != rules.hand for one in found)
     assert seen  # tributes were on their way
 
 
 def test_a_tribute_that_lies_there_may_be_counted_or_not() -> None:
-    table = Table().started().played("NWS").counted().does(events.AntiAnswered, stands=False)
-    assert not any(one.or_one_less for one in counts_due(shown(table.state), 27))
+    table = Table().started().played("NWS").counted().does(events.AntiTributeAnswered, stands=False)
+    assert not any(one.or_one_less for one in cards_due(shown(table.state), 27))
     table.does(events.TributeLaid, seat="E")
-    found = {one.seat: one.or_one_less for one in counts_due(shown(table.state), 27)}
+    found = {one.seat: one.or_one_less for one in cards_due(shown(table.state), 27)}
     assert found == {"N": False, "W": False, "S": False, "E": True}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from controller.console.view.ladder import ladder
-from controller.console.view.offence_groups import CLOCKS, GROUPS, suggestions
+from controller.console.view.offence_groups import CLOCK_SUGGESTIONS, GROUPS, suggestions
 from controller.match.desk import legal_proposals
 from controller.match.needs import WORDS
 from controller.match.phase import Phase
@@ -113,4 +113,4 @@ def test_late_players_are_suggested_by_their_sides() -> None:
 
 
 def test_every_suggestion_is_a_call_that_a_match_makes() -> None:
-    assert set(CLOCKS) <= set(WORDS)
+    assert set(CLOCK_SUGGESTIONS) <= set(WORDS)

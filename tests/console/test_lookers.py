@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 
 from controller.console.console import Console
-from controller.console.lookers import MOST_BEFORE, MOST_BEHIND, MOST_PAGES, Lookers
-from controller.console.one_table import LINGER_S
-from controller.console.rings import KEPT_S, MOST_NEWS, Rings
+from controller.console.lookers import (
+    MAX_HIDDEN_STREAMS,
+    MAX_STREAMS_PER_PERSON,
+    MAX_VISIBLE_STREAMS,
+    StreamLimits,
+)
+from controller.console.one_table import EXPIRY_S
+from controller.console.rings import MAX_SOUNDS_PER_BROWSER, REMEMBERED_S, AlertSounds
 from controller.messages import Role
 from tests.console.web import Events, listening, logged_in, standing
 
@@ -27,29 +32,29 @@ async def console(tmp_path: Path) -> AsyncIterator[Console]:
 
 
 def test_the_lines_of_a_browser_leave_one_connection_for_all_else() -> None:
-    assert MOST_BEFORE + MOST_BEHIND < BROWSERS_SIX
-    lookers = Lookers()
+    assert MAX_VISIBLE_STREAMS + MAX_HIDDEN_STREAMS < BROWSERS_SIX
+    lookers = StreamLimits()
     with ExitStack() as open_:
         lines = [
             open_.enter_context(lookers.looking("ref", "tablet", behind=behind))
             for behind in [True, False] * 10
         ]
-        assert sum(not line.is_set() for line in lines) == MOST_BEFORE + MOST_BEHIND
+        assert sum(not line.is_set() for line in lines) == MAX_VISIBLE_STREAMS + MAX_HIDDEN_STREAMS
         assert not lines[-1].is_set()  # the newest have theirs
         assert not lines[-2].is_set()
     assert lookers.open == 0
 
 
 def test_pages_that_nobody_sees_take_no_line_of_one_that_somebody_sees() -> None:
-    lookers = Lookers()
+    lookers = StreamLimits()
     with lookers.looking("ref", "tablet") as seen, ExitStack() as open_:
-        for _ in range(2 * MOST_PAGES // 3):
+        for _ in range(2 * MAX_STREAMS_PER_PERSON // 3):
             open_.enter_context(lookers.looking("ref", "tablet", behind=True))
         assert not seen.is_set()
 
 
 def test_another_browser_has_lines_of_its_own() -> None:
-    lookers = Lookers(before=1)
+    lookers = StreamLimits(before=1)
     with lookers.looking("ref", "tablet") as one, lookers.looking("ref", "telephone") as other:
         assert not one.is_set()
         assert not other.is_set()
@@ -90,30 +95,30 @@ async def test_forty_pages_of_one_session_leave_no_line_and_no_page_behind(
             ]
             for events in streams:  # each had its turn, however short
                 assert (await events.next())[0] == "all"
-            for events in streams[:-MOST_BEFORE]:
+            for events in streams[:-MAX_VISIBLE_STREAMS]:
                 await events.end()
-            assert console.lookers.open == MOST_BEFORE
+            assert console.lookers.open == MAX_VISIBLE_STREAMS
             await streams[-1].until("beat")
-        await asyncio.sleep(LINGER_S + 0.1)
+        await asyncio.sleep(EXPIRY_S + 0.1)
         assert console.lookers.open == console.pages.open == 0
 
 
 def test_of_a_browsers_pages_the_first_that_learns_of_something_sounds() -> None:
-    rings = Rings()
+    rings = AlertSounds()
     assert rings.first("tablet", ["T01 call 1"], 0.0)
     assert not rings.first("tablet", ["T01 call 1"], 1.0)
     assert rings.first("telephone", ["T01 call 1"], 1.0)
     assert rings.first("tablet", ["T01 call 1", "T02 call 2"], 2.0)  # something of it is new
     assert not rings.first("tablet", ["T02 call 2"], 3.0)
-    assert rings.first("tablet", ["T01 call 1"], KEPT_S + 0.5)
+    assert rings.first("tablet", ["T01 call 1"], REMEMBERED_S + 0.5)
 
 
 def test_what_was_sounded_for_is_not_kept_without_bounds() -> None:
-    rings = Rings()
-    for n in range(3 * MOST_NEWS):
+    rings = AlertSounds()
+    for n in range(3 * MAX_SOUNDS_PER_BROWSER):
         rings.first("tablet", [f"T{n}"], 0.0)
-    assert sum(map(len, rings._rung.values())) == MOST_NEWS
-    assert not rings.first("tablet", [f"T{3 * MOST_NEWS - 1}"], 0.0)
+    assert sum(map(len, rings._sounded.values())) == MAX_SOUNDS_PER_BROWSER
+    assert not rings.first("tablet", [f"T{3 * MAX_SOUNDS_PER_BROWSER - 1}"], 0.0)
 
 
 async def test_pages_ask_the_console_which_of_them_sounds(console: Console) -> None:
@@ -122,5 +127,5 @@ async def test_pages_ask_the_console_which_of_them_sounds(console: Console) -> N
         asked = [client, client, other]
         found = [(await one.post("/api/ring", json=told)).json()["ring"] for one in asked]
         assert found == [True, False, True]  # the other is another browser
-        for of in ([], ["x" * 201], ["x"] * (MOST_NEWS + 1)):
+        for of in ([], ["x" * 201], ["x"] * (MAX_SOUNDS_PER_BROWSER + 1)):
             assert (await client.post("/api/ring", json={"of": of})).status_code == 400

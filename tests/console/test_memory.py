@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import Engine, event
 
 from controller.console.lines.intake import Intake
-from controller.console.store.archive import Archive, Batch, Kept, Mark
+from controller.console.store.archive import Archive, Kept, Mark, WriteBatch
 from controller.messages import Event
 from tests.console.journal import Journal
 
@@ -43,7 +43,7 @@ async def test_events_that_are_on_the_disk_are_not_remembered() -> None:
         intake.flush()
         intake.written(disk.marks)
     assert len(told) == 500
-    assert sum(map(len, intake._beyond.values())) == 0
+    assert sum(map(len, intake._announced_ahead.values())) == 0
 
 
 async def test_what_is_not_on_the_disk_yet_is_told_of_once_however_it_comes() -> None:
@@ -79,5 +79,5 @@ def test_groups_of_whatever_size_are_written_by_one_statement(engine: Engine) ->
     journal, archive = Journal(), Archive(engine)
     for size in range(2, 30):
         group = tuple(kept(journal.happens()) for _ in range(size))
-        assert archive.write([Batch(group)]).events == size
+        assert archive.write([WriteBatch(group)]).events == size
     assert len(said) == 1

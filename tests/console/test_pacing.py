@@ -8,7 +8,7 @@ import pytest
 from httpx import AsyncClient, Response
 
 from controller.console.console import Console
-from controller.console.pacing import ORDERS_A_SECOND, ORDERS_AT_ONCE, Pace
+from controller.console.pacing import COMMAND_BURST, COMMANDS_PER_SECOND, Pace
 from controller.console.store.orders import Orders
 from controller.messages import Command, Reply
 from tests.console.fake import ScriptedLine
@@ -23,7 +23,7 @@ FLOOD = 200
 async def console(tmp_path: Path) -> AsyncIterator[Console]:
     """A console over scripted tables, whose orders have no time to grow more in."""
     async with standing(tmp_path) as (console, _):
-        console.pace = Pace(ORDERS_AT_ONCE, 1e-6)
+        console.pace = Pace(COMMAND_BURST, 1e-6)
         yield console
 
 
@@ -52,7 +52,7 @@ async def test_a_script_that_floods_a_table_gets_as_many_orders_there_as_hands_p
     async with logged_in(console, "ref") as client:
         answers = await asyncio.gather(*(orders(client, n) for n in range(FLOOD)))
     done = [n for n, answer in enumerate(answers) if answer.status_code == 200]
-    assert len(done) == ORDERS_AT_ONCE
+    assert len(done) == COMMAND_BURST
     assert sorted(sent) == [f"flood-{n:04}" for n in done]
     assert all(answers[n].json()["reply"]["ok"] for n in done)
 
@@ -110,8 +110,8 @@ async def test_to_look_to_ask_and_to_leave_is_no_order(console: Console) -> None
 
 
 def test_hands_are_never_too_fast_and_a_script_that_goes_on_has_its_steady_rate() -> None:
-    pace = Pace(ORDERS_AT_ONCE, ORDERS_A_SECOND)
+    pace = Pace(COMMAND_BURST, COMMANDS_PER_SECOND)
     assert all(pace.take("hands", n / 4) for n in range(1_000))
     took = sum(pace.take("script", n / 1_000) for n in range(60_000))
-    assert took == pytest.approx(ORDERS_AT_ONCE + 60 * ORDERS_A_SECOND, abs=1)
+    assert took == pytest.approx(COMMAND_BURST + 60 * COMMANDS_PER_SECOND, abs=1)
     assert pace.wait_s == 1

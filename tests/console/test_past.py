@@ -7,19 +7,19 @@ import zmq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.client.monitored import LineState, Monitored, after, gave_up
+from controller.client.monitored import LineState, MonitoredConnection, after, needs_retry
 from controller.console.lines import past as of
 from controller.console.lines.heard import CONTACTS, on_line, on_state
-from controller.console.lines.past import BEGINNING, Past
-from controller.console.standing import Contact, Heard
+from controller.console.lines.past import JOURNAL_START, Completeness
+from controller.console.standing import Heard, TableLinkState
 from controller.console.store.archive import Mark
-from controller.console.view.waits import since_epoch_ms
+from controller.console.view.waits import stamp_to_epoch_ms
 from controller.messages import Event
 from tests.console.journal import Journal
 from tests.console.states import state
 
 
-def heard(past: Past, events: Sequence[Event]) -> Past:
+def heard(past: Completeness, events: Sequence[Event]) -> Completeness:
     for event in events:
         past = of.told(past, event)
     return past
@@ -28,7 +28,7 @@ def heard(past: Past, events: Sequence[Event]) -> Past:
 def test_events_that_follow_each_other_are_complete_without_a_question() -> None:
     journal = Journal()
     events = [journal.happens() for _ in range(5)]
-    past = heard(of.filled(of.asking(Past()), BEGINNING, ""), events)
+    past = heard(of.filled(of.asking(Completeness()), JOURNAL_START, ""), events)
     assert past.mark == Mark(5, events[-1].head)
     assert not past.doubt
 
@@ -38,11 +38,11 @@ def test_a_private_entry_between_is_a_doubt_that_the_table_settles() -> None:
     first = journal.happens()
     journal.private()
     second = journal.happens()
-    past = heard(of.filled(of.asking(Past()), BEGINNING, ""), [first, second])
+    past = heard(of.filled(of.asking(Completeness()), JOURNAL_START, ""), [first, second])
     assert past.doubt
     assert past.mark.n == first.n
     past = of.asking(past)
-    page = journal.events(of.asks_since(past.mark))
+    page = journal.events(of.fill_start(past.mark))
     assert of.goes_on(past.mark, page)
     past = of.filled(past, Mark(page[-1].n, page[-1].head), journal.head)
     assert past.mark == Mark(second.n, second.head)
@@ -55,7 +55,7 @@ def test_what_comes_while_the_table_is_asked_is_a_doubt_again_unless_the_answer_
     first = journal.happens()
     journal.private()
     third = journal.happens()
-    asked = of.asking(Past())
+    asked = of.asking(Completeness())
     behind = of.filled(heard(asked, [third]), Mark(first.n, first.head), "")
     assert behind.doubt
     assert not of.filled(heard(asked, [third]), Mark(third.n, third.head), "").doubt
@@ -65,17 +65,17 @@ def test_another_past_shows_at_the_entry_that_was_kept_last() -> None:
     one, other = Journal(), Journal(past="another")
     kept = [one.happens() for _ in range(3)][-1]
     mark = Mark(kept.n, kept.head)
-    assert of.goes_on(mark, one.events(of.asks_since(mark)))
-    assert not of.goes_on(mark, other.events(of.asks_since(mark)))
+    assert of.goes_on(mark, one.events(of.fill_start(mark)))
+    assert not of.goes_on(mark, other.events(of.fill_start(mark)))
     for _ in range(9):
         other.happens()
-    assert not of.goes_on(mark, other.events(of.asks_since(mark)))
+    assert not of.goes_on(mark, other.events(of.fill_start(mark)))
 
 
 def test_a_head_that_is_no_events_may_hide_something_until_the_table_has_said_all() -> None:
     journal = Journal()
     event = journal.happens()
-    past = of.filled(of.asking(Past()), Mark(event.n, event.head), "")
+    past = of.filled(of.asking(Completeness()), Mark(event.n, event.head), "")
     assert not of.shown(past, event.head)
     journal.private()
     assert of.shown(past, journal.head)
@@ -89,7 +89,7 @@ def test_a_head_that_is_no_events_may_hide_something_until_the_table_has_said_al
 def test_a_mark_never_lies_behind_a_hole_whatever_is_lost(entries: list[str], seed: int) -> None:
     """p: a public entry that is heard, h: a private one, l: a public one that gets lost, w: the
     table is asked, and one entry is written while it answers."""
-    journal, past, have = Journal(), Past(), set[int]()
+    journal, past, have = Journal(), Completeness(), set[int]()
     chance = random.Random(seed)
     for step in entries:
         if step == "h":
@@ -102,7 +102,7 @@ def test_a_mark_never_lies_behind_a_hole_whatever_is_lost(entries: list[str], se
                 have.add(event.n)
         else:
             past = of.asking(past)
-            page = journal.events(of.asks_since(past.mark), most=1_000)
+            page = journal.events(of.fill_start(past.mark), most=1_000)
             mark = past.mark if not page else Mark(page[-1].n, page[-1].head)
             have |= {one.n for one in page}
             late = journal.happens()
@@ -117,36 +117,36 @@ def test_a_mark_never_lies_behind_a_hole_whatever_is_lost(entries: list[str], se
 
 
 def test_a_refused_key_is_tried_again_and_other_ends_are_not() -> None:
-    open_ = after(Monitored(), zmq.Event.HANDSHAKE_SUCCEEDED)
+    open_ = after(MonitoredConnection(), zmq.Event.HANDSHAKE_SUCCEEDED)
     assert open_.state is LineState.OPEN
     assert after(open_, zmq.Event.DISCONNECTED).state is LineState.DOWN
-    refused = after(Monitored(), zmq.Event.HANDSHAKE_FAILED_AUTH)
+    refused = after(MonitoredConnection(), zmq.Event.HANDSHAKE_FAILED_AUTH)
     assert refused.state is LineState.KEY_REFUSED
     assert after(refused, zmq.Event.DISCONNECTED).state is LineState.KEY_REFUSED
-    assert gave_up(zmq.Event.HANDSHAKE_FAILED_AUTH)
-    assert not gave_up(zmq.Event.DISCONNECTED)
-    once = after(Monitored(), zmq.Event.HANDSHAKE_FAILED_NO_DETAIL)
+    assert needs_retry(zmq.Event.HANDSHAKE_FAILED_AUTH)
+    assert not needs_retry(zmq.Event.DISCONNECTED)
+    once = after(MonitoredConnection(), zmq.Event.HANDSHAKE_FAILED_NO_DETAIL)
     assert once.state is LineState.CONNECTING
     assert after(once, zmq.Event.HANDSHAKE_FAILED_NO_DETAIL).state is LineState.OTHER_KEY
 
 
 def test_every_state_of_a_line_is_a_contact() -> None:
     assert set(CONTACTS) == set(LineState)
-    assert set(CONTACTS.values()) == set(Contact)
+    assert set(CONTACTS.values()) == set(TableLinkState)
 
 
 def test_the_same_number_of_the_same_run_is_no_news() -> None:
     first = state(seq=4)
     once = on_state(Heard(), None, first, 1_000)
     again = on_state(once, first, state(seq=4), 2_000)
-    assert (again.heard_ms, again.news_ms) == (2_000, 1_000)
-    assert on_state(again, first, state(seq=4, boot="other"), 3_000).news_ms == 3_000
-    assert on_line(again, LineState.DOWN, 4_000).contact_ms == 4_000
+    assert (again.heard_ms, again.changed_ms) == (2_000, 1_000)
+    assert on_state(again, first, state(seq=4, boot="other"), 3_000).changed_ms == 3_000
+    assert on_line(again, LineState.DOWN, 4_000).link_since_ms == 4_000
 
 
 def test_how_far_a_tables_clock_is_off_is_told_by_its_news_and_stays_the_same() -> None:
     said = state(seq=1, time="2027-01-01T00:00:00.000+00:00")
-    at_ms = since_epoch_ms(said.time)
+    at_ms = stamp_to_epoch_ms(said.time)
     heard = on_state(Heard(), None, said, at_ms + 900)
     assert heard.skew_ms == 0
     heard = on_state(Heard(), None, said, at_ms + 3_600_400)

@@ -13,15 +13,15 @@ from sqlalchemy import select
 
 from controller.console import guesses
 from controller.console.guesses import (
-    FORGOTTEN_MS,
-    FREE_GUESSES,
-    FREE_OF_ONE,
-    LONGEST_WAIT_MS,
-    Guesses,
+    FORGET_AFTER_MS,
+    FREE_ATTEMPTS_PER_ADDRESS,
+    FREE_ATTEMPTS_PER_NAME,
+    MAX_WAIT_MS,
+    LoginThrottle,
 )
 from controller.console.people import (
     INVITATION_MS,
-    MOST_SESSIONS,
+    MAX_SESSIONS,
     SESSION_MS,
     NotAllowed,
     People,
@@ -74,7 +74,7 @@ def test_who_is_invited_sets_a_pin_and_is_let_in(people: People, li: Person) -> 
 def test_a_name_that_nobody_has_costs_as_much_to_refuse_as_one_that_somebody_has(
     people: People,
 ) -> None:
-    nobodys = people._nobodys
+    nobodys = people._dummy_hash
     assert extract_parameters(nobodys) == extract_parameters(QUICK.hash("4711"))
     with pytest.raises(VerifyMismatchError):  # worked out and compared, not taken for broken
         QUICK.verify(nobodys, "4711")
@@ -172,7 +172,7 @@ def test_a_wrong_name_and_a_wrong_pin_hear_the_same(
 def test_who_guesses_waits_ever_longer_even_with_the_right_pin(
     people: People, li: Person, clock: Clock
 ) -> None:
-    for _ in range(FREE_GUESSES):
+    for _ in range(FREE_ATTEMPTS_PER_NAME):
         with pytest.raises(NotAllowed, match=r"wrong$"):
             people.log_in("Li Na", "0000")
     with pytest.raises(NotAllowed, match="wait 30 s"):
@@ -182,7 +182,7 @@ def test_who_guesses_waits_ever_longer_even_with_the_right_pin(
         people.log_in("Li Na", "0000")
     with pytest.raises(NotAllowed, match="wait 60 s"):
         people.log_in("Li Na", "4711")
-    clock.ms += LONGEST_WAIT_MS
+    clock.ms += MAX_WAIT_MS
     assert people.log_in("Li Na", "4711")[0] == LI
 
 
@@ -193,7 +193,7 @@ def test_wrong_pins_from_elsewhere_keep_nobody_out_of_his_own_tablet(
     people: People, li: Person, clock: Clock
 ) -> None:
     people.log_in("Li Na", "4711", HERE)
-    for _ in range(FREE_GUESSES):
+    for _ in range(FREE_ATTEMPTS_PER_NAME):
         with pytest.raises(NotAllowed, match=r"wrong$"):
             people.log_in("Li Na", "0000", THERE)
     with pytest.raises(NotAllowed, match="wait"):
@@ -203,7 +203,7 @@ def test_wrong_pins_from_elsewhere_keep_nobody_out_of_his_own_tablet(
 
 def test_his_own_tablet_has_free_guesses_and_no_more(people: People, li: Person) -> None:
     people.log_in("Li Na", "4711", HERE)
-    for _ in range(FREE_GUESSES):
+    for _ in range(FREE_ATTEMPTS_PER_NAME):
         with pytest.raises(NotAllowed, match=r"wrong$"):
             people.log_in("Li Na", "0000", HERE)
     with pytest.raises(NotAllowed, match="wait"):
@@ -216,7 +216,7 @@ def test_who_is_removed_or_has_a_new_pin_has_no_tablet_any_more(people: People, 
         people.log_in("Li Na", "4711", HERE)
         end()
         people.accept(people.invite(LI), "4711")
-        for _ in range(FREE_GUESSES):
+        for _ in range(FREE_ATTEMPTS_PER_NAME):
             with pytest.raises(NotAllowed, match=r"wrong$"):
                 people.log_in("Li Na", "0000", THERE)
         with pytest.raises(NotAllowed, match="wait"):
@@ -224,20 +224,20 @@ def test_who_is_removed_or_has_a_new_pin_has_no_tablet_any_more(people: People, 
 
 
 def test_an_address_that_tries_one_pin_at_many_names_waits(people: People, li: Person) -> None:
-    for number in range(FREE_OF_ONE):
+    for number in range(FREE_ATTEMPTS_PER_ADDRESS):
         with pytest.raises(NotAllowed, match=r"wrong$"):
             people.log_in(f"somebody {number}", "4711", THERE)
     with pytest.raises(NotAllowed, match="wait 30 s"):
         people.log_in("Li Na", "4711", THERE)
     with pytest.raises(NotAllowed, match="wait 30 s"):
-        people.may_try("Li Na", THERE)
-    people.may_try("Li Na", HERE)
+        people.refuse_while_waiting("Li Na", THERE)
+    people.refuse_while_waiting("Li Na", HERE)
     assert people.log_in("Li Na", "4711", HERE)[0] == LI
 
 
 def test_to_log_in_oneself_between_two_guesses_frees_no_address(people: People, li: Person) -> None:
     people.accept(people.invite(Person(name="guest", role=Role.OBSERVER)), "0815")
-    for number in range(FREE_OF_ONE):
+    for number in range(FREE_ATTEMPTS_PER_ADDRESS):
         people.log_in("guest", "0815", THERE)
         with pytest.raises(NotAllowed, match=r"wrong$"):
             people.log_in(f"somebody {number}", "4711", THERE)
@@ -247,14 +247,14 @@ def test_to_log_in_oneself_between_two_guesses_frees_no_address(people: People, 
 
 def test_wrong_pins_of_long_ago_are_forgotten(people: People, li: Person, clock: Clock) -> None:
     for wait_s in (30, 60):
-        for _ in range(FREE_GUESSES if wait_s == 30 else 1):
+        for _ in range(FREE_ATTEMPTS_PER_NAME if wait_s == 30 else 1):
             with pytest.raises(NotAllowed, match=r"wrong$"):
                 people.log_in("Li Na", "0000")
         with pytest.raises(NotAllowed, match=f"wait {wait_s} s"):
             people.log_in("Li Na", "0000")
         clock.ms += wait_s * 1000
-    clock.ms += FORGOTTEN_MS + 1
-    for _ in range(FREE_GUESSES):
+    clock.ms += FORGET_AFTER_MS + 1
+    for _ in range(FREE_ATTEMPTS_PER_NAME):
         with pytest.raises(NotAllowed, match=r"wrong$"):
             people.log_in("Li Na", "0000")
 
@@ -262,7 +262,7 @@ def test_wrong_pins_of_long_ago_are_forgotten(people: People, li: Person, clock:
 def test_a_clock_that_is_set_back_makes_nobody_wait_for_it(
     people: People, li: Person, clock: Clock
 ) -> None:
-    for _ in range(FREE_GUESSES):
+    for _ in range(FREE_ATTEMPTS_PER_NAME):
         with pytest.raises(NotAllowed, match=r"wrong$"):
             people.log_in("Li Na", "0000")
     clock.ms -= 3_600_000
@@ -280,7 +280,10 @@ def test_who_waits_tells_nobody_which_names_there_are(people: People) -> None:
         of_one.setdefault(hashlib.sha256(name.encode()).hexdigest()[:1], []).append(name)
     counted = {
         bytes([secret]): [
-            {Guesses(lambda: 0, bytes([secret]))._many(name)[:1] for name in names}
+            {
+                LoginThrottle(lambda: 0, bytes([secret]))._unknown_name_bucket(name)[:1]
+                for name in names
+            }
             for names in of_one.values()
         ]
         for secret in (1, 2)
@@ -291,11 +294,11 @@ def test_who_waits_tells_nobody_which_names_there_are(people: People) -> None:
 
 def test_what_is_known_of_addresses_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guesses, "MOST_ADDRESSES", 10)
-    known = Guesses(lambda: 0, b"secret")
+    known = LoginThrottle(lambda: 0, b"secret")
     for number in range(100):
-        known.was_wrong("nobody", f"10.0.0.{number}", known=False)
-        known.was_right("Li Na", f"10.0.1.{number}")
-    assert len(known._homes) == 10
+        known.count_failure("nobody", f"10.0.0.{number}", known=False)
+        known.count_success("Li Na", f"10.0.1.{number}")
+    assert len(known._trusted) == 10
     assert len([kind for kind, *_ in known._wrong if kind == "host"]) == 10
 
 
@@ -326,7 +329,7 @@ def test_one_person_has_so_many_sessions_and_the_oldest_ends(
     people: People, li: Person, clock: Clock
 ) -> None:
     tokens = []
-    for _ in range(MOST_SESSIONS + 2):
+    for _ in range(MAX_SESSIONS + 2):
         clock.ms += 1
         tokens.append(people.log_in("Li Na", "4711")[1])
     assert [people.whose(token) for token in tokens[:3]] == [None, None, LI]
@@ -387,7 +390,7 @@ def test_people_come_and_go_in_either_database(store_url: str, clock: Clock) -> 
     people.invite(LI)
     assert people.accept(people.invite(LI), "4711") == LI
     tokens = []
-    for _ in range(MOST_SESSIONS + 1):
+    for _ in range(MAX_SESSIONS + 1):
         clock.ms += 1
         tokens.append(people.log_in("Li Na", "4711")[1])
     assert [people.whose(token) for token in tokens[:2]] == [None, LI]

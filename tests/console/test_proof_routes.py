@@ -12,8 +12,8 @@ from httpx import AsyncClient
 
 from controller.console.app import make_app
 from controller.console.console import Console
-from controller.console.store.archive import Batch, Kept, Mark
-from controller.console.store.proofs import STEPS, Proofs
+from controller.console.store.archive import Kept, Mark, WriteBatch
+from controller.console.store.proofs import STEPS, AttemptRecords
 from controller.console.view.proof import code, rulebooks
 from controller.deal import __path__ as VERIFIER
 from controller.journal.verify import verify
@@ -289,7 +289,7 @@ async def test_a_browser_checks_a_whole_match_from_its_record(
 async def test_the_record_of_a_match_holds_nothing_of_the_next_one(
     console: Console, rows: Rows
 ) -> None:
-    proofs = Proofs(console.engine)
+    proofs = AttemptRecords(console.engine)
     first = [msgspec.json.decode(row)["n"] for row in proofs.of_match(TABLE, "M1")]
     second = [msgspec.json.decode(row)["n"] for row in proofs.of_match(TABLE, "M2")]
     assert not set(first) & set(second)
@@ -303,9 +303,9 @@ async def test_the_record_of_a_match_holds_nothing_of_the_next_one(
 async def test_a_match_that_is_laid_out_twice_is_one(console: Console, rows: Rows) -> None:
     laid = [row for row in rows if row["kind"] == "meeting"]
     again = laid[0] | {"n": laid[0]["n"] + 3, "head": "cd" * 32}
-    before = Proofs(console.engine).of_match(TABLE, "M1")
+    before = AttemptRecords(console.engine).of_match(TABLE, "M1")
     archived(console, [again])
-    after = Proofs(console.engine).of_match(TABLE, "M1")
+    after = AttemptRecords(console.engine).of_match(TABLE, "M1")
     assert len(after) == len(before) + 1
     assert set(before) < set(after)
 
@@ -313,13 +313,13 @@ async def test_a_match_that_is_laid_out_twice_is_one(console: Console, rows: Row
 async def test_another_journal_of_the_table_with_the_same_numbers_spoils_no_proof(
     console: Console, rows: Rows
 ) -> None:
-    proofs = Proofs(console.engine)
+    proofs = AttemptRecords(console.engine)
     before = proofs.of_match(TABLE, "M1")
     ours = {"match": "M7"}
     changed = [row | {"head": row["head"][::-1], "data": row["data"] | ours} for row in rows]
     events = [msgspec.convert(row, Event) for row in changed]
     kept = [Kept(event, msgspec.json.encode(event), journal=2) for event in events]
-    console.archive.write([Batch(tuple(kept), {TABLE: Mark(99, "f" * 64, journal=2)})])
+    console.archive.write([WriteBatch(tuple(kept), {TABLE: Mark(99, "f" * 64, journal=2)})])
     assert proofs.of_match(TABLE, "M1") == before
     heads = {event.head for event in events}
     shown = proofs.around(TABLE, 1)
@@ -334,8 +334,8 @@ async def test_an_attempt_that_another_journal_tells_otherwise_is_shown_with_bot
     victim = of(rows, "committed", 1)
     event = msgspec.convert(victim | {"head": "ab" * 32}, Event)
     kept = Kept(event, msgspec.json.encode(event), journal=2)
-    console.archive.write([Batch((kept,), {TABLE: Mark(99, "f" * 64, journal=2)})])
-    shown = Proofs(console.engine).around(TABLE, 1)
+    console.archive.write([WriteBatch((kept,), {TABLE: Mark(99, "f" * 64, journal=2)})])
+    shown = AttemptRecords(console.engine).around(TABLE, 1)
     assert shown is not None
     heads = [msgspec.json.decode(row)["head"] for row in shown.bodies]
     assert {victim["head"], "ab" * 32} <= set(heads)

@@ -5,7 +5,7 @@ import pytest
 
 from controller.console.standing import Standing
 from controller.console.view.rows import Row, row
-from controller.console.view.waits import Wait, reasons, since_epoch_ms
+from controller.console.view.waits import WaitingTable, reasons, stamp_to_epoch_ms
 from controller.messages import State
 from tests.console.states import alert, call, state
 
@@ -21,7 +21,9 @@ def _running(second: int, **match: object) -> State:
     )
 
 
-def _row(said: State, wait: Wait | None = None, standing: tuple[Standing, int] = LIVE) -> Row:
+def _row(
+    said: State, wait: WaitingTable | None = None, standing: tuple[Standing, int] = LIVE
+) -> Row:
     return row("T01", "A", said, standing, wait)
 
 
@@ -56,14 +58,14 @@ def test_what_is_not_live_is_dark_whatever_it_said_last(how: Standing) -> None:
 
 def test_a_standing_machine_comes_before_who_waits() -> None:
     said = state(machine={"phase": "fault"}, alerts=[alert("LID_OPENED")])
-    wait = Wait(table="T01", reasons=reasons(said, Standing.LIVE, 0))
+    wait = WaitingTable(table="T01", reasons=reasons(said, Standing.LIVE, 0))
     assert _row(said, wait).light == "stands"
     assert _row(state(), wait).light == "waits"
 
 
 def test_what_only_a_technician_wants_to_know_makes_no_table_wait() -> None:
     said = state(alerts=[alert("PANEL_LOST")])
-    wait = Wait(table="T01", reasons=reasons(said, Standing.LIVE, 0))
+    wait = WaitingTable(table="T01", reasons=reasons(said, Standing.LIVE, 0))
     assert _row(said, wait).light == "busy"
 
 
@@ -80,7 +82,7 @@ def test_only_a_running_match_is_busy() -> None:
 
 def test_a_table_whose_wall_clock_is_wrong_ends_when_its_time_is_up() -> None:
     said = _running(1)
-    heard_ms = since_epoch_ms(said.time) + 3_600_000
+    heard_ms = stamp_to_epoch_ms(said.time) + 3_600_000
     ends_ms = row("T01", "A", said, LIVE, None, heard_ms=heard_ms).ends_ms
     assert ends_ms == pytest.approx(heard_ms + 2_999_000, abs=1000)
 

@@ -14,17 +14,17 @@ import pytest
 from click import ClickException
 from zeroconf import BadTypeInNameException
 
-from controller.cli.console_keys import key_name, make_keys
-from controller.client.announced import Announced
+from controller.cli.console_keys import make_key_name, make_keys
+from controller.client.announced import TableAnnouncement
 from controller.console.app import make_app
 from controller.console.config import load, read_tables
-from controller.console.console import Console, Keeper
-from controller.console.find import Finder
+from controller.console.console import BackgroundService, Console
+from controller.console.find import TableDiscovery
 from controller.console.people import INVITATION_MS, Person
 from controller.console.routing import HEADER
 from controller.console.serving import opened
 from controller.console.standing import Standing
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_table_keys
 from controller.gateway.enrolment import admit
 from controller.messages import Role
 from controller.roster import Roster, fingerprint, read_certificate
@@ -36,14 +36,14 @@ from tests.waiting import turn, until
 HOST: Final = "127.0.0.1"
 
 
-class Network(Finder):
+class Network(TableDiscovery):
     """A network on which is heard what a test says."""
 
-    def __init__(self, *heard: Announced) -> None:
+    def __init__(self, *heard: TableAnnouncement) -> None:
         super().__init__()
         self.heard = heard
 
-    def found(self) -> tuple[Announced, ...]:
+    def found(self) -> tuple[TableAnnouncement, ...]:
         """Return it."""
         return self.heard
 
@@ -51,7 +51,7 @@ class Network(Finder):
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
     """The keys of a table that is to be taken up."""
-    create_keys(tmp_path / "T20")
+    create_table_keys(tmp_path / "T20")
     return tmp_path / "T20" / "keys"
 
 
@@ -68,10 +68,10 @@ async def port() -> AsyncIterator[int]:
 
 
 @pytest.fixture
-def announced(own: Path, port: int) -> Announced:
+def announced(own: Path, port: int) -> TableAnnouncement:
     """What that table says of itself."""
     public = read_certificate(own / "table.key")
-    return Announced(
+    return TableAnnouncement(
         table="T20", key=public.curve, verify=public.verify.hex(),
         feed=port, commands=port + 1, addresses=("127.0.0.9", HOST),
     )  # fmt: skip
@@ -83,7 +83,7 @@ def console(tmp_path: Path) -> Iterator[Console]:
     folder = tmp_path / "console"
     folder.mkdir()
     there = fake(folder, 0, Scripted())
-    there.keepers.append(Network())
+    there.services.append(Network())
     yield there
     there.engine.dispose()
 
@@ -99,12 +99,12 @@ async def browser(console: Console, name: str = "tech") -> AsyncIterator[httpx.A
         yield client
 
 
-def hear(console: Console, *heard: Announced) -> None:
-    (network,) = (one for one in console.keepers if isinstance(one, Network))
+def hear(console: Console, *heard: TableAnnouncement) -> None:
+    (network,) = (one for one in console.services if isinstance(one, Network))
     network.heard = heard
 
 
-def last_group(announced: Announced) -> str:
+def last_group(announced: TableAnnouncement) -> str:
     return announced.fingerprint.rpartition("-")[2]
 
 
@@ -113,7 +113,7 @@ async def handle(client: httpx.AsyncClient) -> str:
 
 
 async def test_a_found_table_is_taken_up_at_the_address_that_answers_and_written_down(
-    console: Console, announced: Announced
+    console: Console, announced: TableAnnouncement
 ) -> None:
     hear(console, announced)
     async with browser(console) as client:
@@ -134,7 +134,9 @@ async def test_a_found_table_is_taken_up_at_the_address_that_answers_and_written
         assert found["like"] == "here"
 
 
-async def test_another_fingerprint_changes_nothing(console: Console, announced: Announced) -> None:
+async def test_another_fingerprint_changes_nothing(
+    console: Console, announced: TableAnnouncement
+) -> None:
     hear(console, announced)
     wrong = "0000" if last_group(announced) != "0000" else "0001"
     async with browser(console) as client:
@@ -149,7 +151,9 @@ async def test_another_fingerprint_changes_nothing(console: Console, announced: 
 
 
 @pytest.mark.parametrize("said", ["", "-", "????", "0123-4567-89ab-????"])
-async def test_no_group_is_no_comparison(console: Console, announced: Announced, said: str) -> None:
+async def test_no_group_is_no_comparison(
+    console: Console, announced: TableAnnouncement, said: str
+) -> None:
     hear(console, announced)
     async with browser(console) as client:
         wish = {"handle": await handle(client), "said": said, "area": "A"}
@@ -157,7 +161,7 @@ async def test_no_group_is_no_comparison(console: Console, announced: Announced,
 
 
 async def test_the_browser_is_never_told_the_group_that_it_asks_for(
-    console: Console, announced: Announced
+    console: Console, announced: TableAnnouncement
 ) -> None:
     hear(console, announced)
     async with browser(console) as client:
@@ -169,7 +173,7 @@ async def test_the_browser_is_never_told_the_group_that_it_asks_for(
 
 
 async def test_a_table_at_which_nobody_answers_is_not_taken_up(
-    console: Console, announced: Announced
+    console: Console, announced: TableAnnouncement
 ) -> None:
     hear(console, msgspec.structs.replace(announced, feed=1))
     async with browser(console) as client:
@@ -180,7 +184,7 @@ async def test_a_table_at_which_nobody_answers_is_not_taken_up(
 
 
 async def test_a_table_that_is_gone_meanwhile_is_looked_for_again(
-    console: Console, announced: Announced
+    console: Console, announced: TableAnnouncement
 ) -> None:
     async with browser(console) as client:
         wish = {"handle": "T20:x", "said": last_group(announced), "area": "A"}
@@ -190,7 +194,7 @@ async def test_a_table_that_is_gone_meanwhile_is_looked_for_again(
 
 
 async def test_a_known_name_with_another_key_or_address_is_told_as_such(
-    console: Console, announced: Announced
+    console: Console, announced: TableAnnouncement
 ) -> None:
     hear(console, announced)
     async with browser(console) as client:
@@ -324,8 +328,8 @@ def test_missing_keys_are_made_with_the_consoles_name_and_those_that_are_there_s
     [("Hall 1", "Hall-1-table"), ("演示 / Fake", "演示-Fake-table"), ("---", "console-table")],
 )
 def test_a_keys_name_can_be_a_file(console: str, name: str) -> None:
-    assert key_name(console, Role.TABLE) == name
-    assert len(key_name("x" * 200, Role.TECHNICIAN)) <= 40
+    assert make_key_name(console, Role.TABLE) == name
+    assert len(make_key_name("x" * 200, Role.TECHNICIAN)) <= 40
 
 
 def test_keys_that_cannot_be_made_are_told_in_one_line(tmp_path: Path) -> None:
@@ -341,7 +345,7 @@ async def test_the_certificates_to_download_are_those_that_a_table_admits(
     for file in folder.glob("*.key*"):
         file.unlink()
     make_keys(folder, "Hall 1")
-    create_keys(tmp_path / "table")
+    create_table_keys(tmp_path / "table")
     async with browser(console) as client:
         keys = (await client.get("/api/setup")).json()["keys"]
         assert [one["role"] for one in keys] == [role.value for role in Role]
@@ -422,14 +426,14 @@ async def test_what_fails_at_the_end_keeps_nothing_else_open(
     await console.start()
     closed: list[str] = []
     for name in ("pages", "hall", "desk", "takes", "sessions"):
-        part: Keeper = getattr(console, name)
+        part: BackgroundService = getattr(console, name)
 
         async def close(name: str = name, end: Ending = part.close) -> None:
             closed.append(name)
             await end()
 
         monkeypatch.setattr(part, "close", close)
-    console.keepers.append(_Breaks())
+    console.services.append(_Breaks())
     with pytest.raises(ZeroDivisionError):
         await console.close()
     assert closed == ["pages", "hall", "desk", "sessions", "takes"]
@@ -454,7 +458,7 @@ class _Network:
 
 
 async def test_listening_that_does_not_end_well_ends_and_is_waited_for_each_time() -> None:
-    finder, networks = Finder(), [_Network(), _Network()]
+    finder, networks = TableDiscovery(), [_Network(), _Network()]
     for network in networks:
         finder._zeroconf, finder._browser = cast("Any", network), cast("Any", network)
         finder._stop()
@@ -494,8 +498,8 @@ async def test_a_table_is_found_compared_taken_up_admits_the_console_and_is_hear
                 load(path), path, now_ms=lambda: int(loop.time() * 1000), entropy=_entropy
             ) as console,
         ):
-            finder = Finder([HOST])
-            console.keepers.append(finder)
+            finder = TableDiscovery([HOST])
+            console.services.append(finder)
             try:
                 await _set_up(console, table, keys, finder)
             finally:
@@ -506,7 +510,7 @@ async def test_a_table_is_found_compared_taken_up_admits_the_console_and_is_hear
     assert again.id == "T01"
 
 
-async def _set_up(console: Console, table: RealTable, keys: Path, finder: Finder) -> None:
+async def _set_up(console: Console, table: RealTable, keys: Path, finder: TableDiscovery) -> None:
     tech = Person(name="tech", role=Role.TECHNICIAN)
     code = await console.sessions.invite(tech)
     await console.sessions.accept(code, PIN)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.view.sheet import file_name, plain, sheet_csv, timed, view
+from controller.console.view.sheet import plain, sheet_csv, sheet_file_name, timed, view
 from controller.faults import Language
 from controller.match import events
 from controller.messages import Role
@@ -174,7 +174,7 @@ def test_a_key_that_is_not_known_here_is_named_by_itself() -> None:
 
 def test_a_file_is_named_so_that_any_system_takes_it() -> None:
     sheet = a_sheet(played(), match='cup/1 "春"')
-    assert file_name(sheet, ".csv") == "sheet-cup_1____-v1.csv"
+    assert sheet_file_name(sheet, ".csv") == "sheet-cup_1____-v1.csv"
 
 
 def test_who_has_signed_stands_on_the_file() -> None:

@@ -15,7 +15,7 @@ from controller.client.refused import refusal
 from controller.console.console import Console
 from controller.console.keeping import RETRY_S, SheetKeeper
 from controller.console.store.archive import open_engine
-from controller.console.store.sheets import KeptSheet, Sheets
+from controller.console.store.sheets import ScoreSheetStore, StoredSheet
 from controller.console.wrong import Wrong
 from controller.match import events
 from controller.messages import Command, Reply
@@ -39,10 +39,10 @@ SIGNERS = ("NS", "EW", "referee")
 
 
 @pytest.fixture
-def sheets(store_url: str) -> Iterator[Sheets]:
+def sheets(store_url: str) -> Iterator[ScoreSheetStore]:
     """An empty store, of either kind."""
     engine = open_engine(store_url)
-    yield Sheets(engine, itertools.count().__next__)
+    yield ScoreSheetStore(engine, itertools.count().__next__)
     engine.dispose()
 
 
@@ -59,14 +59,14 @@ def sign(tables: Signing, *signers: str) -> None:
         tables.tell_state()
 
 
-async def kept(console: Console, fits: Callable[[list[KeptSheet]], object]) -> list[KeptSheet]:
+async def kept(console: Console, fits: Callable[[list[StoredSheet]], object]) -> list[StoredSheet]:
     """Wait until what is kept of the match fits."""
-    store = Sheets(console.engine, console.now_ms)
+    store = ScoreSheetStore(console.engine, console.now_ms)
     await until(lambda: fits(store.of("M1")))
     return store.of("M1")
 
 
-def signed_by(signer: str) -> Callable[[list[KeptSheet]], bool]:
+def signed_by(signer: str) -> Callable[[list[StoredSheet]], bool]:
     """Return whether the last that is kept bears a signature."""
     return lambda found: any(
         one.signer == signer and one.person is not None for one in found[-1].sheet.signatures
@@ -76,7 +76,7 @@ def signed_by(signer: str) -> Callable[[list[KeptSheet]], bool]:
 # The store.
 
 
-def test_each_signature_is_kept_once(sheets: Sheets) -> None:
+def test_each_signature_is_kept_once(sheets: ScoreSheetStore) -> None:
     table = played()
     for count, signer in enumerate(SIGNERS):
         table.does(events.Signed, signer=signer, person="Nan")
@@ -86,7 +86,7 @@ def test_each_signature_is_kept_once(sheets: Sheets) -> None:
     assert sheets.newest()[0].sheet == a_sheet(table)
 
 
-def test_what_nobody_has_signed_is_kept_as_it_was_last(sheets: Sheets) -> None:
+def test_what_nobody_has_signed_is_kept_as_it_was_last(sheets: ScoreSheetStore) -> None:
     table = played()
     sheets.keep(a_sheet(table))
     sheets.keep(a_sheet(table, head="cd" * 32))
@@ -94,7 +94,7 @@ def test_what_nobody_has_signed_is_kept_as_it_was_last(sheets: Sheets) -> None:
     assert one.sheet.head == "cd" * 32
 
 
-def test_a_corrected_sheet_is_a_new_version_beside_the_old(sheets: Sheets) -> None:
+def test_a_corrected_sheet_is_a_new_version_beside_the_old(sheets: ScoreSheetStore) -> None:
     table = played().signed()
     sheets.keep(a_sheet(table))
     table.corrected(1, "NWE")
@@ -103,7 +103,7 @@ def test_a_corrected_sheet_is_a_new_version_beside_the_old(sheets: Sheets) -> No
     assert sheets.newest()[0].sheet.version == 2
 
 
-def test_two_matches_of_one_name_stay_two(sheets: Sheets) -> None:
+def test_two_matches_of_one_name_stay_two(sheets: ScoreSheetStore) -> None:
     sheet = a_sheet(played().signed())
     later = msgspec.structs.replace(sheet, start_ms=9_000_000)
     elsewhere = msgspec.structs.replace(sheet, table="T11")
@@ -114,7 +114,7 @@ def test_two_matches_of_one_name_stay_two(sheets: Sheets) -> None:
     assert [one.table for one in sheets.of("M1", "T11")] == ["T11"]
 
 
-def test_the_list_is_of_one_event_where_it_is_named(sheets: Sheets) -> None:
+def test_the_list_is_of_one_event_where_it_is_named(sheets: ScoreSheetStore) -> None:
     sheets.keep(a_sheet(played()))
     sheets.keep(a_sheet(played(), "T11", event="春季杯"))
     assert [one.table for one in sheets.newest("春季杯")] == ["T11"]
@@ -138,7 +138,7 @@ async def test_a_match_that_ends_is_kept_and_each_signature_after_it(
 async def test_a_match_that_is_played_is_not_asked_for(tmp_path: Path) -> None:
     async with standing_with(tmp_path, Table().started()) as (console, _):
         await asyncio.sleep(3 * RETRY_S)
-        assert Sheets(console.engine, console.now_ms).of("M1") == []
+        assert ScoreSheetStore(console.engine, console.now_ms).of("M1") == []
 
 
 class Line(SigningLine):
@@ -158,7 +158,7 @@ class Line(SigningLine):
 async def test_a_table_that_does_not_answer_is_asked_again(tmp_path: Path) -> None:
     tables = Signing(played())
     engine = open_engine(f"sqlite:///{tmp_path / 'x.db'}")
-    store = Sheets(engine, lambda: 1)
+    store = ScoreSheetStore(engine, lambda: 1)
     line = Line(tables, TABLE)
 
     class Desk:
@@ -188,7 +188,7 @@ async def test_a_gateway_without_its_machine_does_not_say_that_the_match_is_gone
 ) -> None:
     tables = Signing(played())
     engine = open_engine(f"sqlite:///{tmp_path / 'x.db'}")
-    store, line, said = Sheets(engine, lambda: 1), SigningLine(tables, TABLE), [code]
+    store, line, said = ScoreSheetStore(engine, lambda: 1), SigningLine(tables, TABLE), [code]
 
     class Desk:
         async def read(self, table: str, cmd: str) -> Reply:
@@ -211,7 +211,7 @@ async def test_a_gateway_without_its_machine_does_not_say_that_the_match_is_gone
 async def test_a_fault_with_one_sheet_ends_the_keeping_of_none(tmp_path: Path) -> None:
     tables = Signing(played())
     engine = open_engine(f"sqlite:///{tmp_path / 'x.db'}")
-    store, line, fails = Sheets(engine, lambda: 1), SigningLine(tables, TABLE), [True]
+    store, line, fails = ScoreSheetStore(engine, lambda: 1), SigningLine(tables, TABLE), [True]
 
     class Desk:
         async def read(self, table: str, cmd: str) -> Reply:
@@ -233,7 +233,7 @@ async def test_a_match_that_followed_is_not_kept_in_the_place_of_the_one_that_wa
 ) -> None:
     tables = Signing(played())
     engine = open_engine(f"sqlite:///{tmp_path / 'x.db'}")
-    store, line = Sheets(engine, lambda: 1), SigningLine(tables, TABLE)
+    store, line = ScoreSheetStore(engine, lambda: 1), SigningLine(tables, TABLE)
 
     class Desk:
         async def read(self, table: str, cmd: str) -> Reply:
@@ -309,7 +309,7 @@ async def test_a_match_whose_name_has_a_slash_has_a_sheet(
 ) -> None:
     console, _ = at
     sheet = a_sheet(played().signed(), match="cup/1")
-    Sheets(console.engine, console.now_ms).keep(sheet)
+    ScoreSheetStore(console.engine, console.now_ms).keep(sheet)
     async with logged_in(console, "ref") as client:
         assert (await client.get("/api/sheets/cup%2F1")).json()["sheet"]["match"] == "cup/1"
     async with browser(console) as stranger:  # the page itself comes from a file, in real time
@@ -366,7 +366,7 @@ async def test_the_list_has_each_match_once_what_is_played_and_what_is_kept(
     sign(tables, *SIGNERS)
     await kept(console, lambda found: found and found[-1].signed == 3)
     elsewhere = a_sheet(played().signed(), "T77", match="M7", event="春季杯")
-    Sheets(console.engine, console.now_ms).keep(elsewhere)
+    ScoreSheetStore(console.engine, console.now_ms).keep(elsewhere)
     async with logged_in(console, "obs") as client:
         found = await listed(client)
         assert set(await listed(client, "?event=春季杯")) == {"T77 M7"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.shown import BEAT_S, FRAME_S, Shown, stream
+from controller.console.shown import BEAT_S, FRAME_INTERVAL_S, Shown, stream
 
 pytestmark = pytest.mark.virtual
 
@@ -69,8 +69,8 @@ async def test_changes_of_one_moment_go_out_together() -> None:
     shown.put("a", 1)
     await told(parts)
     loop = asyncio.get_running_loop()
-    loop.call_later(FRAME_S / 4, shown.put, "a", 2)
-    loop.call_later(FRAME_S / 2, shown.put, "b", 3)
+    loop.call_later(FRAME_INTERVAL_S / 4, shown.put, "a", 2)
+    loop.call_later(FRAME_INTERVAL_S / 2, shown.put, "b", 3)
     assert await told(parts) == ("some", {"a": 2, "b": 3})
     await parts.aclose()
 

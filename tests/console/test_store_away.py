@@ -11,15 +11,15 @@ from controller.console import leaving
 from controller.console.console import Console
 from controller.console.leaving import AGAIN_S
 from controller.console.people import Person
-from controller.console.seen import Result, StoreStanding
-from controller.console.sessions import LATE_S, TRUSTED_MS, Sessions
+from controller.console.seen import Result, StoreStatus
+from controller.console.sessions import CACHE_MS, LATE_S, Sessions
 from controller.console.store.archive import Archive, StoreError
 from controller.console.store.orders import Orders
 from controller.messages import Role
 from tests.console.fake import Scripted
 from tests.console.web import listening, logged_in, refused, standing
 
-AWAY = StoreStanding(away_since_ms=1_800_000_000_000, why="no such disk", waiting=7, refused=2)
+AWAY = StoreStatus(away_since_ms=1_800_000_000_000, why="no such disk", waiting=7, refused=2)
 
 
 pytestmark = pytest.mark.virtual
@@ -51,7 +51,7 @@ async def test_whoever_orders_is_told_since_when_and_that_it_is_back(hall: Hall,
         tables.store = AWAY
         said = await events.part("store")
         assert said == {"since_ms": AWAY.away_since_ms, "waiting": 7, "refused": 2}
-        tables.store = StoreStanding()
+        tables.store = StoreStatus()
         await events.part("store", lambda store: store is None)
 
 
@@ -160,7 +160,7 @@ async def test_who_is_known_looks_on_while_the_database_is_away_or_hangs(
     chief = known.person
     assert await sessions.whose("his") == chief
     slow.fails = True
-    await asyncio.sleep(TRUSTED_MS / 1000)
+    await asyncio.sleep(CACHE_MS / 1000)
     assert await sessions.whose("his") == chief
     slow.takes_s = 600.0
     before, asked = asyncio.get_running_loop().time(), slow.asked
@@ -177,7 +177,7 @@ async def test_who_was_let_go_is_out_as_soon_as_the_database_says_so(
 ) -> None:
     assert await sessions.whose("his") is not None
     known.person, slow.takes_s = None, 3 * LATE_S
-    await asyncio.sleep(TRUSTED_MS / 1000)
+    await asyncio.sleep(CACHE_MS / 1000)
     assert await sessions.whose("his") is not None
     await asyncio.sleep(3 * LATE_S)
     assert await sessions.whose("his") is None
@@ -235,7 +235,7 @@ async def test_tokens_that_somebody_makes_up_meanwhile_fill_no_more_than_a_room(
     slow.fails = True
     for n in range(20):
         await sessions.log_out(f"made-up-{n}")
-    assert sum(f"made-up-{n}" in sessions._leaving for n in range(20)) == 3
+    assert sum(f"made-up-{n}" in sessions._pending_logouts for n in range(20)) == 3
 
 
 async def test_a_browser_loses_its_cookie_although_the_database_is_away(
@@ -244,7 +244,7 @@ async def test_a_browser_loses_its_cookie_although_the_database_is_away(
     console, _ = hall
     async with logged_in(console, "chief") as client:
         console.sessions._forget()
-        for run in (console.sessions, console.sessions._leaving):
+        for run in (console.sessions, console.sessions._pending_logouts):
             monkeypatch.setattr(run, "_run", away_now)
         answer = await client.post("/api/logout")
         assert answer.status_code == 200

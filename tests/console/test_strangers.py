@@ -18,12 +18,12 @@ from controller.cli.console_keys import make_keys
 from controller.console import doors, sessions
 from controller.console.app import all_routes, make_app
 from controller.console.config import load
-from controller.console.console import MOST_STRANGERS, Console
-from controller.console.guesses import FREE_GUESSES, FREE_OF_ONE
-from controller.console.lookers import Lookers
+from controller.console.console import MAX_ANONYMOUS_REQUESTS, Console
+from controller.console.guesses import FREE_ATTEMPTS_PER_ADDRESS, FREE_ATTEMPTS_PER_NAME
+from controller.console.lookers import StreamLimits
 from controller.console.pacing import Pace
 from controller.console.people import NotAllowed, People, Person
-from controller.console.routing import COOKIE, HEADER, PATIENCE_S, Asked, route
+from controller.console.routing import HEADER, PATIENCE_S, SESSION_COOKIE, Asked, route
 from controller.console.serving import opened
 from controller.console.sessions import Sessions
 from controller.console.store.archive import StoreError, open_engine
@@ -103,13 +103,13 @@ async def test_who_chooses_a_new_pin_ends_the_sessions_of_the_old_one(people: Pe
 def test_made_up_names_make_nobody_forget_who_was_guessed(
     people: People, scale: Callable[[int], int]
 ) -> None:
-    for _ in range(FREE_GUESSES):
+    for _ in range(FREE_ATTEMPTS_PER_NAME):
         with pytest.raises(NotAllowed, match="wrong"):
             people.log_in("Li Na", WRONG)
     for number in range(scale(20_000)):
         with pytest.raises(NotAllowed):
             people.log_in(f"nobody {number}", WRONG)
-    counted = people._guesses._wrong
+    counted = people._throttle._wrong
     assert len(counted) <= 1 + 16**3
     assert not any("nobody " in name for _, name, _ in counted)
     with pytest.raises(NotAllowed, match="wait"):
@@ -126,7 +126,7 @@ async def test_who_guesses_leaves_room_for_others_to_log_in(people: People) -> N
     known = Sessions(people, slow, lambda: 0)  # type: ignore[arg-type]
     tries = [
         asyncio.ensure_future(known.log_in("Li Na", WRONG, "10.0.0.66"))
-        for _ in range(sessions.MOST_CHECKING)
+        for _ in range(sessions.MAX_PIN_CHECKS)
     ]
     own = asyncio.ensure_future(known.log_in("Li Na", OLD, "10.0.0.7"))
     await turn()
@@ -140,7 +140,7 @@ async def test_who_waits_for_his_guesses_fills_nobodys_room(people: People) -> N
     known = Sessions(people, now, lambda: 0)
     hosts = [f"10.0.0.{number}" for number in range(60, 65)]
     for host in hosts:
-        for number in range(FREE_OF_ONE):
+        for number in range(FREE_ATTEMPTS_PER_ADDRESS):
             with pytest.raises(NotAllowed, match="wrong"):
                 await known.log_in(f"somebody {number}", WRONG, host)
     may = asyncio.Event()
@@ -175,7 +175,7 @@ async def test_who_guesses_keeps_nobody_waiting_who_is_in(
         monkeypatch.setattr(console.sessions._people, "log_in", checks)
         tries = [
             asyncio.ensure_future(console.sessions.log_in("nobody", WRONG))
-            for _ in range(sessions.MOST_CHECKING)
+            for _ in range(sessions.MAX_PIN_CHECKS)
         ]
         try:
             await until(begun.is_set)
@@ -380,7 +380,7 @@ async def test_what_the_database_says_is_for_the_log_alone(
 
     monkeypatch.setattr(console.sessions, "whose", failing)
     async with browser(console) as client:
-        answer = await client.get("/api/me", headers={"Cookie": f"{COOKIE}=x"})
+        answer = await client.get("/api/me", headers={"Cookie": f"{SESSION_COOKIE}=x"})
     assert refused(answer)[0] == 503
     assert "10.0.0.5" not in answer.text
     assert "hall" not in answer.text
@@ -479,12 +479,12 @@ async def test_strangers_who_ask_for_proofs_wait_for_each_other(
     async with browser(console) as client:
         answers = await asyncio.gather(*(client.get(path) for path in asked * 4))
     assert {answer.status_code for answer in answers} == {200, 404}
-    assert most == MOST_STRANGERS
+    assert most == MAX_ANONYMOUS_REQUESTS
 
 
 @pytest.mark.virtual
 async def test_one_person_has_so_many_pages_open_and_the_oldest_ends(console: Console) -> None:
-    console.lookers = Lookers(most=2)
+    console.lookers = StreamLimits(most=2)
     async with (
         logged_in(console, "obs") as guest,
         logged_in(console, "ref") as referee,

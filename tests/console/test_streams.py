@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from controller.console import one_table
 from controller.console.console import Console
-from controller.console.one_table import LINGER_S
+from controller.console.one_table import EXPIRY_S
 from controller.console.people import Person
 from controller.console.routes import stream as streams
 from controller.console.routing import Asked
@@ -139,7 +139,7 @@ async def test_nobody_is_shown_what_nobody_looks_at(hall: Hall) -> None:
     async with logged_in(console, "ref") as client:
         async with listening(client, "/stream/table/T01") as events:
             await events.next()
-        await asyncio.sleep(LINGER_S - 0.1)
+        await asyncio.sleep(EXPIRY_S - 0.1)
         assert console.pages.open == 1
         await asyncio.sleep(0.2)
         assert console.pages.open == 0
@@ -308,7 +308,7 @@ async def test_a_console_that_ends_ends_what_is_being_shown(
         await begun.wait()
         monkeypatch.setattr(console.pages, "_undo", [])  # it is closed once more, at the end
         await console.pages.close()
-        assert console.pages._showing == set()
+        assert console.pages._refresh_tasks == set()
 
 
 async def test_what_a_table_says_late_is_told_at_its_place(hall: Hall) -> None:

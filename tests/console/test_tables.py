@@ -13,13 +13,13 @@ import pytest
 import zmq
 import zmq.asyncio
 
-from controller.client.client import Identity
-from controller.console.config import TableLine
+from controller.client.client import ClientIdentity
+from controller.console.config import ConfiguredTable
 from controller.console.standing import Heard, Standing
 from controller.console.store.archive import Archive, open_engine
-from controller.console.store.aside import Aside
+from controller.console.store.aside import WorkerThread
 from controller.console.tables import Tables
-from controller.trials.feeds import SimFeed, Template
+from controller.trials.feeds import SimulatedFeed, StateTemplate
 from tests.console.journal import Journal
 from tests.console.postgres import Cluster, new_database
 from tests.console.states import state
@@ -28,14 +28,14 @@ from tests.waiting import until
 pytestmark = pytest.mark.slow
 
 PUBLIC, SECRET = (key.decode() for key in zmq.curve_keypair())
-ME = Identity("observer", PUBLIC, SECRET)
+ME = ClientIdentity("observer", PUBLIC, SECRET)
 Feeds = Callable[[int], "list[Sim]"]
 
 
 @asynccontextmanager
 async def opened(url: str, **more: Any) -> AsyncIterator[Tables]:
     """A console's tables over a database."""
-    engine, writing = open_engine(url), Aside("writing")
+    engine, writing = open_engine(url), WorkerThread("writing")
     numbers, loop = itertools.count(), asyncio.get_running_loop()
     settings: dict[str, Any] = {"settle_s": 0.02, "audit_s": 0.05, "store_retry_s": 0.05} | more
 
@@ -60,10 +60,10 @@ class Sim:
 
     def __init__(self, context: zmq.asyncio.Context, name: str) -> None:
         self.journal = Journal(name)
-        self.feed = SimFeed(context, state(table=name, head=self.journal.head, signed=None))
+        self.feed = SimulatedFeed(context, state(table=name, head=self.journal.head, signed=None))
         self.feed.head = lambda: self.journal.head
         self.feed.events = lambda since: self.journal.events(since, most=50)
-        self.line = TableLine(**msgspec.structs.asdict(self.feed.at))
+        self.line = ConfiguredTable(**msgspec.structs.asdict(self.feed.at))
 
     def happens(self, **data: Any) -> None:
         self.feed.happened(self.journal.happens(**data))
@@ -204,7 +204,7 @@ async def test_a_table_with_another_past_has_both_kept_and_the_present_one_shown
         await live(tables)
         sim.happens()
         await all_kept(tables, [sim])
-        assert tables._archive.two_pasts(sim.journal.table) == list(range(1, 10))
+        assert tables._archive.contradicting_numbers(sim.journal.table) == list(range(1, 10))
     sim.journal = Journal(sim.journal.table, past="a third")
     async with opened(url) as tables:
         tables.add(sim.line)
@@ -280,7 +280,7 @@ async def test_a_fault_with_one_table_keeps_no_other_from_being_found_silent(
         await live(tables)
         first, second = (tables._all[name] for name in tables.ids)
         monkeypatch.setattr(first, "seen", None)
-        second.seen = msgspec.structs.replace(second.seen, heard=Heard(contact_ms=-10_000_000))
+        second.seen = msgspec.structs.replace(second.seen, heard=Heard(link_since_ms=-10_000_000))
         tables._feed.shut(second.line.id)
         tables._feed.shut(first.line.id)
         await until(lambda: second.standing is not Standing.LIVE)
@@ -311,6 +311,6 @@ def _fails(told: object) -> None:
 
 def test_a_template_says_what_is_set_anew_and_nothing_else_differs() -> None:
     first = state()
-    said = msgspec.json.decode(Template(first).body(7, "now", 9, "f"), type=type(first))
+    said = msgspec.json.decode(StateTemplate(first).body(7, "now", 9, "f"), type=type(first))
     machine = msgspec.structs.replace(first.machine, fed=9)
     assert said == msgspec.structs.replace(first, seq=7, time="now", head="f", machine=machine)

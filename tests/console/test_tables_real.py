@@ -11,15 +11,15 @@ import pytest
 import zmq
 
 from controller import heads
-from controller.client.client import Identity
+from controller.client.client import ClientIdentity
 from controller.client.line import BadAddress
-from controller.console.config import TableLine
+from controller.console.config import ConfiguredTable
 from controller.console.lines.feed import TICK_S
 from controller.console.standing import Standing
 from controller.console.store.archive import Archive, open_engine
-from controller.console.store.aside import Aside
+from controller.console.store.aside import WorkerThread
 from controller.console.tables import Tables
-from controller.gateway.enrolment import enrol
+from controller.gateway.enrolment import enrol_client
 from controller.messages import Role
 from controller.roster import KEYS, SIGN_FILE, Certificate, read_sign_file
 from tests.console.real_table import RealTable
@@ -51,9 +51,11 @@ def open_tables(table: RealTable, tmp_path: Path) -> Open:
     numbers = itertools.count()
 
     @asynccontextmanager
-    async def open_(who: Identity | None = None, audit_s: float = 0.05) -> AsyncIterator[Tables]:
+    async def open_(
+        who: ClientIdentity | None = None, audit_s: float = 0.05
+    ) -> AsyncIterator[Tables]:
         engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-        writing = Aside("writing")
+        writing = WorkerThread("writing")
         loop = asyncio.get_running_loop()
         async with Tables(
             lambda line: who or table.observer(),
@@ -222,12 +224,12 @@ async def test_a_key_that_is_not_admitted_is_said_so_until_it_is(
     table: RealTable, open_tables: Open
 ) -> None:
     public, secret = (key.decode() for key in zmq.curve_keypair())
-    stranger = Identity("hall", public, secret)
+    stranger = ClientIdentity("hall", public, secret)
     hall = Certificate(name="hall", role=Role.OBSERVER, curve=public, verify=bytes(32), seal=None)
     async with table.open() as line, open_tables(stranger) as tables:
         tables.add(line)
         await until(lambda: tables.standing("T01")[0] is Standing.KEY_REFUSED)
-        enrol(table.folder, hall)
+        enrol_client(table.folder, hall)
         await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
 
 
@@ -277,7 +279,7 @@ async def test_tables_stand_in_the_order_of_their_numbers_whichever_was_added_fi
     feed, commands = "tcp://127.0.0.1:1", "tcp://127.0.0.1:2"
     async with open_tables() as tables:
         for name in ("T10", "T2", "T1"):
-            tables.add(TableLine(id=name, feed=feed, commands=commands, server_key="k" * 40))
+            tables.add(ConfiguredTable(id=name, feed=feed, commands=commands, server_key="k" * 40))
         assert tables.ids == ("T1", "T2", "T10")
 
 
@@ -302,7 +304,7 @@ async def test_heads_that_the_table_signed_are_kept_and_others_counted(
 
 
 async def test_an_address_that_is_none_is_refused_and_leaves_nothing(open_tables: Open) -> None:
-    line = TableLine(id="T01", feed="nowhere", commands="tcp://x:2", server_key="0" * 40)
+    line = ConfiguredTable(id="T01", feed="nowhere", commands="tcp://x:2", server_key="0" * 40)
     async with open_tables() as tables:
         with pytest.raises(BadAddress):
             tables.add(line)
@@ -386,4 +388,4 @@ async def test_a_clock_that_is_set_makes_nothing_older_or_newer(
         assert told == ["T01"]
         assert before.heard_ms is not None
         assert after.heard_ms == before.heard_ms + 3_600_000
-        assert after.contact_ms == before.contact_ms + 3_600_000
+        assert after.link_since_ms == before.link_since_ms + 3_600_000

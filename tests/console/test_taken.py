@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.console.lines.taken import (
-    NotTaken,
-    answered_event,
-    fit_head,
-    taken_event,
-    taken_state,
+    MessageRejected,
+    convert_event,
+    is_storable_head,
+    parse_event,
+    parse_state,
 )
 from controller.messages import SignedHead
 from tests.console.journal import Journal
@@ -31,9 +31,9 @@ def body(**changes: Any) -> bytes:
 
 
 def test_a_tables_own_state_and_event_are_taken() -> None:
-    assert taken_state(msgspec.json.encode(state()), "T01").table == "T01"
-    assert taken_event(body(), "T01").n == 1
-    assert answered_event(EVENT, "T01").n == 1
+    assert parse_state(msgspec.json.encode(state()), "T01").table == "T01"
+    assert parse_event(body(), "T01").n == 1
+    assert convert_event(EVENT, "T01").n == 1
 
 
 @pytest.mark.parametrize(
@@ -56,22 +56,22 @@ def test_a_tables_own_state_and_event_are_taken() -> None:
     ],
 )
 def test_what_is_not_taken_says_why(wrong: bytes, why: str, other: str) -> None:
-    with pytest.raises(NotTaken) as raised:
-        taken_event(wrong, "T01")
+    with pytest.raises(MessageRejected) as raised:
+        parse_event(wrong, "T01")
     assert (raised.value.why, raised.value.other) == (why, other)
 
 
 def test_another_tables_state_is_not_taken_and_named() -> None:
-    with pytest.raises(NotTaken) as raised:
-        taken_state(msgspec.json.encode(state(table="T07")), "T01")
+    with pytest.raises(MessageRejected) as raised:
+        parse_state(msgspec.json.encode(state(table="T07")), "T01")
     assert (raised.value.why, raised.value.other) == ("other_table", "T07")
 
 
 @given(_ANY, st.sampled_from(sorted(EVENT)))
 def test_nothing_but_an_event_or_a_refusal_comes_of_anything(value: object, field: str) -> None:
     try:
-        event = answered_event(EVENT | {field: value}, "T01")
-    except NotTaken:
+        event = convert_event(EVENT | {field: value}, "T01")
+    except MessageRejected:
         return
     assert event.table == "T01"
     assert 0 < event.n < 1 << 53
@@ -88,5 +88,5 @@ def test_nothing_but_an_event_or_a_refusal_comes_of_anything(value: object, fiel
     ],
 )
 def test_a_head_that_cannot_be_kept_is_not(head: SignedHead, time: str) -> None:
-    assert not fit_head(head, time)
-    assert fit_head(SignedHead(n=1, head="0" * 64, sig="1" * 128), "2027-01-01T00:00:00Z")
+    assert not is_storable_head(head, time)
+    assert is_storable_head(SignedHead(n=1, head="0" * 64, sig="1" * 128), "2027-01-01T00:00:00Z")

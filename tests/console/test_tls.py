@@ -14,7 +14,7 @@ from httpx import AsyncClient
 from controller.config import ConfigError
 from controller.console import doors
 from controller.console.console import Console
-from controller.console.routing import COOKIE, HEADER
+from controller.console.routing import HEADER, SESSION_COOKIE
 from controller.console.serving import serve
 from tests.console.certificates import Sealed, certificate
 from tests.console.fake import PIN
@@ -51,7 +51,7 @@ async def test_who_logs_in_gets_a_cookie_that_never_goes_out_unsealed(
         assert url.startswith("https://127.0.0.1:")
         said = await client.post("/api/login", json={"name": "ref", "pin": PIN})
         assert said.status_code == 200
-        (cookie,) = [one for one in client.cookies.jar if one.name == COOKIE]
+        (cookie,) = [one for one in client.cookies.jar if one.name == SESSION_COOKIE]
         assert cookie.secure
         for word in ("HttpOnly", "SameSite=strict", "Secure", "Path=/"):
             assert word in said.headers["set-cookie"]
@@ -61,7 +61,7 @@ async def test_who_logs_in_gets_a_cookie_that_never_goes_out_unsealed(
         wish = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
         assert (await client.post("/api/tables/T01/do", json=wish)).json()["reply"]["ok"]
         await client.post("/api/logout")
-        assert COOKIE not in client.cookies
+        assert SESSION_COOKIE not in client.cookies
 
 
 async def test_a_code_to_scan_leads_to_the_sealed_address(console: Console, sealed: Sealed) -> None:

@@ -13,7 +13,7 @@ from controller.commands import COMMANDS
 from controller.console.late import insert
 from controller.console.view import called
 from controller.console.view.told import FIRST, KINDS, tell, told
-from controller.console.view.told_match import MATCH, match_words
+from controller.console.view.told_match import MATCH, describe_match_event
 from controller.journal.kinds import KINDS as JOURNAL
 from controller.match.events import MatchEvent
 from controller.messages import Event
@@ -61,7 +61,7 @@ def test_an_entry_is_one_line_of_each_language(subtests: pytest.Subtests) -> Non
 def test_an_event_of_a_match_is_one_line_of_each_language(subtests: pytest.Subtests) -> None:
     for data in MATCHES:
         with subtests.test(event=data["event"]):
-            words = match_words(data, FIRST)
+            words = describe_match_event(data, FIRST)
             assert words.en != data["event"]
             _reads_well(words.en, words.zh)
 
@@ -137,9 +137,9 @@ def test_a_new_deal_counts_places_anew() -> None:
 
 
 def test_a_result_says_the_class_of_the_win() -> None:
-    double = match_words({"event": "ResultEntered", "order": ["N", "S"]}, FIRST)
+    double = describe_match_event({"event": "ResultEntered", "order": ["N", "S"]}, FIRST)
     assert double.zh == "录入名次：上游北家、二游南家（双下）"
-    three = match_words({"event": "ResultEntered", "order": ["N", "W", "S"]}, FIRST)
+    three = describe_match_event({"event": "ResultEntered", "order": ["N", "W", "S"]}, FIRST)
     assert three.en.endswith("(R13)")
 
 
@@ -153,7 +153,7 @@ def test_what_the_machine_tells_beside_it_is_quiet_but_not_by_hand() -> None:
 def test_a_kind_of_a_later_version_is_told_by_its_name() -> None:
     event = msgspec.structs.replace(EVENTS[0], kind="weather", data={"rain": True})
     assert told(event).en == "weather"
-    assert match_words({"event": "Weather"}, FIRST).zh == "Weather"
+    assert describe_match_event({"event": "Weather"}, FIRST).zh == "Weather"
 
 
 @given(st.sampled_from(sorted(KINDS)), st.dictionaries(st.text(), st.integers() | st.none()))
@@ -188,8 +188,8 @@ def test_a_stop_of_the_area_is_told_with_why_and_by_whom_where_that_is_known() -
 
 
 def test_a_card_is_told_as_people_write_it() -> None:
-    assert match_words({"event": "TurnedUp", "card": "SK"}, FIRST).zh == "翻牌：♠K"
-    assert match_words({"event": "TurnedUp", "card": "BJ"}, FIRST).zh == "翻牌：大王"
+    assert describe_match_event({"event": "TurnedUp", "card": "SK"}, FIRST).zh == "翻牌：♠K"
+    assert describe_match_event({"event": "TurnedUp", "card": "BJ"}, FIRST).zh == "翻牌：大王"
 
 
 def test_every_command_has_words_for_its_button() -> None:

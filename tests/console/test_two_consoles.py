@@ -9,7 +9,7 @@ from sqlalchemy import Engine, func, insert, select, text, update
 
 from controller.console.people import SESSION_MS, NotAllowed, People, Person
 from controller.console.store.archive import StoreError, open_engine
-from controller.console.store.aside import Aside
+from controller.console.store.aside import WorkerThread
 from controller.console.store.orders import Given, Orders
 from controller.console.store.tables import ORDERS, PEOPLE, SESSIONS
 from controller.messages import Command, Role
@@ -35,9 +35,9 @@ async def engines(postgres: Cluster) -> AsyncIterator[tuple[Engine, Engine]]:
 
 
 @pytest.fixture
-async def other() -> AsyncIterator[Aside]:
+async def other() -> AsyncIterator[WorkerThread]:
     """The thread of the other console's store."""
-    thread = Aside("other")
+    thread = WorkerThread("other")
     yield thread
     thread.close()
 
@@ -51,7 +51,7 @@ def people_of(engine: Engine) -> People:
 
 
 async def meanwhile(
-    engine: Engine, other: Aside, call: Callable[[], object]
+    engine: Engine, other: WorkerThread, call: Callable[[], object]
 ) -> "asyncio.Future[object]":
     """Begin a call that has to wait for another transaction; return it once it waits."""
     calling = asyncio.ensure_future(other.run(call))
@@ -75,7 +75,7 @@ def sessions(engine: Engine) -> int:
 
 
 async def test_who_is_removed_at_one_console_is_not_let_in_by_the_other_at_that_moment(
-    engines: tuple[Engine, Engine], other: Aside
+    engines: tuple[Engine, Engine], other: WorkerThread
 ) -> None:
     here, there = engines
     people_of(here).accept(people_of(here).invite(LI), "4711")
@@ -88,7 +88,7 @@ async def test_who_is_removed_at_one_console_is_not_let_in_by_the_other_at_that_
 
 
 async def test_who_is_let_in_at_one_console_while_the_other_removes_him_is_out_again(
-    engines: tuple[Engine, Engine], other: Aside
+    engines: tuple[Engine, Engine], other: WorkerThread
 ) -> None:
     here, there = engines
     people_of(here).accept(people_of(here).invite(LI), "4711")
@@ -103,7 +103,7 @@ async def test_who_is_let_in_at_one_console_while_the_other_removes_him_is_out_a
 
 
 async def test_an_id_that_two_consoles_give_at_once_is_one_order(
-    engines: tuple[Engine, Engine], other: Aside
+    engines: tuple[Engine, Engine], other: WorkerThread
 ) -> None:
     here, there = engines
     given = Given(

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from controller.console.standing import Standing
 from controller.console.view.waits import (
-    UNTAKEN_MS,
+    ESCALATION_MS,
     Rank,
     Reason,
-    Wait,
-    awaits_machine,
+    WaitingTable,
+    is_deal_due,
     queue,
     reasons,
-    since_epoch_ms,
+    stamp_to_epoch_ms,
     wait,
 )
 from controller.faults import catalogue
@@ -25,7 +25,7 @@ from controller.messages import Role, State
 from tests.console.states import alert, call, state
 
 AT = "2027-01-01T00:00:10.000+00:00"
-AT_MS = since_epoch_ms(AT)
+AT_MS = stamp_to_epoch_ms(AT)
 
 
 def found(**changes: Any) -> list[tuple[Rank, str]]:
@@ -82,13 +82,13 @@ def test_a_table_that_is_not_heard_keeps_what_it_waited_for() -> None:
 
 def test_who_goes_there_is_said_and_who_nobody_goes_to_is_the_chiefs() -> None:
     said = reasons(state(calls=[call("button")]), Standing.LIVE, 0)
-    taken = wait("T01", said, "Li Na", AT_MS + 10 * UNTAKEN_MS)
+    taken = wait("T01", said, "Li Na", AT_MS + 10 * ESCALATION_MS)
     assert taken is not None
     assert (taken.taken_by, taken.chiefs) == ("Li Na", False)
-    for late in (UNTAKEN_MS - 1, UNTAKEN_MS):
+    for late in (ESCALATION_MS - 1, ESCALATION_MS):
         left = wait("T01", said, None, AT_MS + late)
         assert left is not None
-        assert left.chiefs == (late == UNTAKEN_MS)
+        assert left.chiefs == (late == ESCALATION_MS)
 
 
 def test_tables_that_wait_alike_stand_in_the_order_of_their_numbers() -> None:
@@ -124,12 +124,12 @@ ranked = st.builds(
     words_zh=st.just("x"),
 )
 waiting = st.builds(
-    Wait, table=st.text("AB", min_size=1), reasons=st.tuples(ranked), taken_by=st.none()
+    WaitingTable, table=st.text("AB", min_size=1), reasons=st.tuples(ranked), taken_by=st.none()
 )
 
 
 @given(waits=st.lists(waiting))
-def test_nobody_who_is_less_urgent_or_came_later_stands_above(waits: list[Wait]) -> None:
+def test_nobody_who_is_less_urgent_or_came_later_stands_above(waits: list[WaitingTable]) -> None:
     rows = queue(waits, Role.TECHNICIAN)
     assert len(rows) == len(waits)
     for above, below in pairwise(rows):
@@ -144,7 +144,7 @@ DUE: dict[str, Any] = {"started": True, "phase": "dealing", "suspended": None, "
 def test_a_machine_that_has_not_begun_a_deal_that_is_due_is_awaited(
     phase: str, of_match: str
 ) -> None:
-    assert awaits_machine(state({"phase": phase, "pauses": {}}, match=DUE | {"phase": of_match}))
+    assert is_deal_due(state({"phase": phase, "pauses": {}}, match=DUE | {"phase": of_match}))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_machine_that_has_nothing_to_do_or_was_stopped_is_not(
     machine: dict[str, Any], match: dict[str, Any]
 ) -> None:
     found = state({"phase": "empty", "pauses": {}} | machine, match=DUE | match)
-    assert not awaits_machine(found)
+    assert not is_deal_due(found)
 
 
 def test_how_long_somebody_waits_is_counted_by_the_consoles_clock() -> None:
@@ -219,7 +219,7 @@ def test_a_proposed_ruling_waits_for_somebody_as_a_decision_does() -> None:
 def test_a_proposed_ruling_waits_since_it_was_proposed_and_is_no_news_each_second() -> None:
     told = {reasons(proposed({}, second=second), Standing.LIVE, 0) for second in range(10, 60)}
     ((one,),) = told
-    assert one.since_ms == pytest.approx(since_epoch_ms("2027-01-01T00:00:05+00:00"), abs=1000)
+    assert one.since_ms == pytest.approx(stamp_to_epoch_ms("2027-01-01T00:00:05+00:00"), abs=1000)
 
 
 def test_a_ruling_that_is_decided_or_rejected_waits_for_nobody() -> None:
@@ -234,7 +234,7 @@ def test_many_proposed_rulings_are_one_line() -> None:
 
 
 def test_what_the_chief_has_in_his_list_already_is_not_told_him_twice() -> None:
-    later_ms = since_epoch_ms("2027-01-01T01:00:00+00:00")
+    later_ms = stamp_to_epoch_ms("2027-01-01T01:00:00+00:00")
     for one, chiefs in (({}, False), ({"needs": "referee"}, True)):
         waits = wait("T01", reasons(proposed(one), Standing.LIVE, 0), None, later_ms)
         assert waits is not None

@@ -13,8 +13,8 @@ from starlette.routing import Route
 
 from controller.console.app import all_routes
 from controller.console.console import Console
-from controller.console.guesses import FREE_GUESSES
-from controller.console.routing import COOKIE
+from controller.console.guesses import FREE_ATTEMPTS_PER_NAME
+from controller.console.routing import SESSION_COOKIE
 from controller.faults import catalogue
 from controller.messages import Role
 from tests.console.fake import PIN
@@ -51,10 +51,10 @@ async def test_who_logs_in_is_known_until_he_logs_out(stranger: AsyncClient) -> 
     said = await stranger.post("/api/login", json={"name": "ref", "pin": PIN})
     assert said.json() == {"name": "ref", "role": "referee", "language": "zh", "table": None}
     assert (await stranger.get("/api/me")).json()["name"] == "ref"
-    token = stranger.cookies[COOKIE]
+    token = stranger.cookies[SESSION_COOKIE]
     await stranger.post("/api/logout")
-    assert COOKIE not in stranger.cookies
-    stranger.cookies.set(COOKIE, token)  # who has copied the cookie is out, too
+    assert SESSION_COOKIE not in stranger.cookies
+    stranger.cookies.set(SESSION_COOKIE, token)  # who has copied the cookie is out, too
     assert refused(await stranger.get("/api/me"))[0] == 401
 
 
@@ -83,7 +83,7 @@ async def test_a_cookie_behind_the_proxy_of_the_public_address_never_goes_out_un
 
 
 async def test_who_guesses_a_pin_waits(stranger: AsyncClient) -> None:
-    for _ in range(FREE_GUESSES):
+    for _ in range(FREE_ATTEMPTS_PER_NAME):
         answer = await stranger.post("/api/login", json={"name": "ref", "pin": "0000"})
         assert refused(answer) == (403, "name or PIN is wrong")
     answer = await stranger.post("/api/login", json={"name": "ref", "pin": PIN})
@@ -295,7 +295,7 @@ async def test_who_logs_in_anew_ends_the_session_that_his_browser_had(
     console: Console, stranger: AsyncClient
 ) -> None:
     async with logged_in(console, "obs") as client:
-        stranger.cookies.set(COOKIE, client.cookies[COOKIE])  # somebody copied it
+        stranger.cookies.set(SESSION_COOKIE, client.cookies[SESSION_COOKIE])  # somebody copied it
         wrong = await client.post("/api/login", json={"name": "ref", "pin": "0000"})
         assert refused(wrong)[0] == 403
         assert (await stranger.get("/api/me")).json()["name"] == "obs"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from controller.console.running import Running
+from controller.console.running import TaskSupervisor
 from controller.console.seen import Result
-from controller.console.store.archive import Archive, Batch, Kept, Mark, StoreError, Written
-from controller.console.store.writer import LOOK_S, RETRY_S, Writer
+from controller.console.store.archive import Archive, Kept, Mark, StoreError, WriteBatch, Written
+from controller.console.store.writer import LOOK_S, RETRY_S, EventWriter
 from tests.console.journal import Journal
 from tests.waiting import until
 
@@ -44,7 +44,7 @@ class Disk(Archive):
         self.held = False
         self.go_on()
 
-    def write(self, batches: Sequence[Batch]) -> Written:
+    def write(self, batches: Sequence[WriteBatch]) -> Written:
         if self.away:
             raise StoreError("no such disk")
         self.groups.append([one.event.n for batch in batches for one in batch.kept])
@@ -63,12 +63,12 @@ def disk() -> Disk:
 
 
 @pytest.fixture
-async def make(disk: Disk) -> AsyncIterator[Callable[..., Writer]]:
+async def make(disk: Disk) -> AsyncIterator[Callable[..., EventWriter]]:
     """Makes writers."""
-    made: list[Writer] = []
+    made: list[EventWriter] = []
 
-    def make(**more: Any) -> Writer:
-        made.append(Writer(disk, disk.run, lambda: 77, **more))
+    def make(**more: Any) -> EventWriter:
+        made.append(EventWriter(disk, disk.run, lambda: 77, **more))
         return made[-1]
 
     yield make
@@ -79,7 +79,7 @@ async def make(disk: Disk) -> AsyncIterator[Callable[..., Writer]]:
 
 
 async def test_what_comes_while_one_group_is_written_becomes_the_next_one(
-    make: Callable[..., Writer], disk: Disk
+    make: Callable[..., EventWriter], disk: Disk
 ) -> None:
     writer, kept = make(), events(6)
     disk.held = True
@@ -97,7 +97,7 @@ async def test_what_comes_while_one_group_is_written_becomes_the_next_one(
 
 
 async def test_while_the_database_is_away_events_wait_and_that_is_said(
-    make: Callable[..., Writer], disk: Disk
+    make: Callable[..., EventWriter], disk: Disk
 ) -> None:
     writer, kept = make(), events(3)
     disk.away = True
@@ -115,7 +115,7 @@ async def test_while_the_database_is_away_events_wait_and_that_is_said(
 
 
 async def test_what_finds_no_room_is_refused_and_counted(
-    make: Callable[..., Writer], disk: Disk
+    make: Callable[..., EventWriter], disk: Disk
 ) -> None:
     writer, kept = make(most_events=4), events(7)
     disk.away = True
@@ -127,7 +127,7 @@ async def test_what_finds_no_room_is_refused_and_counted(
 
 
 async def test_who_reads_waits_for_what_was_taken_before_and_for_nothing_later(
-    make: Callable[..., Writer], disk: Disk
+    make: Callable[..., EventWriter], disk: Disk
 ) -> None:
     writer, kept = make(), events(3)
     await writer.settled()
@@ -146,7 +146,7 @@ async def test_who_reads_waits_for_what_was_taken_before_and_for_nothing_later(
 
 
 async def test_who_reads_does_not_wait_for_a_database_that_is_away(
-    make: Callable[..., Writer], disk: Disk
+    make: Callable[..., EventWriter], disk: Disk
 ) -> None:
     writer, kept = make(), events(2)
     disk.away = disk.held = True
@@ -162,7 +162,7 @@ async def test_who_reads_does_not_wait_for_a_database_that_is_away(
 
 
 async def test_one_batch_larger_than_all_room_is_taken_where_nothing_waits(
-    make: Callable[..., Writer], disk: Disk
+    make: Callable[..., EventWriter], disk: Disk
 ) -> None:
     done = make(most_events=2).keep(events(5))
     assert done is not None
@@ -171,7 +171,7 @@ async def test_one_batch_larger_than_all_room_is_taken_where_nothing_waits(
 
 
 async def test_who_closes_it_has_all_written_and_waits_for_no_database_that_is_away(
-    make: Callable[..., Writer], disk: Disk
+    make: Callable[..., EventWriter], disk: Disk
 ) -> None:
     writer = make()
     writer.keep(events(2))
@@ -186,7 +186,7 @@ async def test_who_closes_it_has_all_written_and_waits_for_no_database_that_is_a
 
 
 async def test_in_a_quiet_hall_it_is_found_out_that_the_database_is_away_and_that_it_is_back(
-    make: Callable[..., Writer], disk: Disk
+    make: Callable[..., EventWriter], disk: Disk
 ) -> None:
     writer = make()
     disk.away = True
@@ -198,7 +198,7 @@ async def test_in_a_quiet_hall_it_is_found_out_that_the_database_is_away_and_tha
 
 
 async def test_whatever_fails_in_writing_loses_nothing_and_is_said(
-    make: Callable[..., Writer], disk: Disk, monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., EventWriter], disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(disk, "write", lambda batches: 1 // 0)
@@ -213,7 +213,7 @@ async def test_whatever_fails_in_writing_loses_nothing_and_is_said(
 
 @pytest.mark.parametrize("what", ["on_written", "on_standing"])
 async def test_writing_that_ended_by_a_fault_is_said_and_keeps_nobody_waiting(
-    make: Callable[..., Writer], disk: Disk, what: str
+    make: Callable[..., EventWriter], disk: Disk, what: str
 ) -> None:
     told: list[bool] = []
 
@@ -236,7 +236,7 @@ async def test_writing_that_ended_by_a_fault_is_said_and_keeps_nobody_waiting(
 
 
 async def test_who_has_to_know_is_told_that_writing_has_ended(
-    make: Callable[..., Writer],
+    make: Callable[..., EventWriter],
 ) -> None:
     held: list[bool] = []
 
@@ -246,7 +246,7 @@ async def test_who_has_to_know_is_told_that_writing_has_ended(
     def hold() -> None:
         held.append(writer.away)
 
-    writer: Writer = make(on_written=breaks, on_standing=hold)
+    writer: EventWriter = make(on_written=breaks, on_standing=hold)
     writer.keep(events(1))
     await until(lambda: held)
     left = writer.keep(events(1))
@@ -257,9 +257,9 @@ async def test_who_has_to_know_is_told_that_writing_has_ended(
 
 
 async def test_the_console_ends_where_writing_ends_by_a_fault_and_not_where_the_database_is_away(
-    make: Callable[..., Writer], disk: Disk
+    make: Callable[..., EventWriter], disk: Disk
 ) -> None:
-    running = Running()
+    running = TaskSupervisor()
 
     def breaks(written: Written) -> None:
         raise ZeroDivisionError
@@ -279,7 +279,7 @@ async def never() -> None:
 
 
 async def test_what_is_ended_on_purpose_is_no_failure_of_the_console() -> None:
-    running = Running()
+    running = TaskSupervisor()
     ended = running.begin(never())
     over = running.begin(asyncio.sleep(0))
     ended.cancel()

@@ -8,14 +8,14 @@ import msgspec
 
 from controller.console.hall import Hall
 from controller.console.seen import Seen
-from controller.console.standing import Contact, Heard
-from controller.console.view.waits import since_epoch_ms
+from controller.console.standing import Heard, TableLinkState
+from controller.console.view.waits import stamp_to_epoch_ms
 from controller.messages import Role
 from tests.console.fake import Scripted
 from tests.console.states import state
 
 AT = "2027-01-01T00:00:10.000+00:00"
-AT_MS = since_epoch_ms(AT)
+AT_MS = stamp_to_epoch_ms(AT)
 
 
 def clock_ms() -> int:
@@ -31,13 +31,16 @@ class Tables(Scripted):
 
     def begin(self, table: str) -> None:
         """Add a table that has published nothing."""
-        self._seen[table] = Seen(table=table, area="A", heard=Heard(contact_ms=clock_ms()))
+        self._seen[table] = Seen(table=table, area="A", heard=Heard(link_since_ms=clock_ms()))
 
     def hear(self, table: str, **changes: Any) -> None:
         """Publish a state of a table."""
         said = state(table=table, **changes)
         heard = Heard(
-            contact=Contact.OPEN, contact_ms=AT_MS, heard_ms=clock_ms(), news_ms=clock_ms()
+            contact=TableLinkState.OPEN,
+            link_since_ms=AT_MS,
+            heard_ms=clock_ms(),
+            changed_ms=clock_ms(),
         )
         seen = Seen(table=table, area="A", state=said, body=msgspec.json.encode(said), heard=heard)
         self._seen[table] = seen

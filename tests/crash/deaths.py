@@ -2,7 +2,7 @@
 
 import random
 
-from controller.trials.mortal import Death
+from controller.trials.mortal import DaemonDeath
 
 FAULTS = ("wrong_pocket:at=20", "unreadable:at=60,times=4")
 """A misdeal in the first attempt, and a card of the second attempt that goes to the tray."""
@@ -16,11 +16,11 @@ AWAY_S = (0.0, 0.3, 2.0, 30.0)
 """The time without a daemon. Boards continue for half a second without one."""
 
 
-def evenly(times: int, first: int, entries: int) -> list[Death]:
+def evenly(times: int, first: int, entries: int) -> list[DaemonDeath]:
     """Return `times` deaths, evenly over the entries of a journal from `first` on."""
     chance = random.Random("deaths")
     return [
-        Death(
+        DaemonDeath(
             first + n * (entries - first + 1) // times,
             BEHIND_S[n % len(BEHIND_S)],
             chance.choice(AWAY_S),
@@ -29,7 +29,7 @@ def evenly(times: int, first: int, entries: int) -> list[Death]:
     ]
 
 
-def in_a_row(number: int, steps: tuple[int, ...]) -> list[Death]:
+def in_a_row(number: int, steps: tuple[int, ...]) -> list[DaemonDeath]:
     """Return some deaths in successive daemons, each so many of `steps` entries after the last.
 
     A daemon may die before it did anything.
@@ -37,5 +37,5 @@ def in_a_row(number: int, steps: tuple[int, ...]) -> list[Death]:
     chance, entry, row = random.Random(f"row {number}"), 0, []
     for _ in range(chance.randint(2, 7)):
         entry += chance.choice(steps)
-        row.append(Death(entry, chance.choice(BEHIND_S), chance.choice(AWAY_S)))
+        row.append(DaemonDeath(entry, chance.choice(BEHIND_S), chance.choice(AWAY_S)))
     return row

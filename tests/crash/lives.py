@@ -15,17 +15,17 @@ from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from controller.journal.entries import Chained, public_event
+from controller.journal.entries import ChainedEntry, public_event
 from controller.journal.errors import StorageFailed
 from controller.journal.fold import attempts
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine.play import Play, fold
 from controller.messages import Command, Event, Reply, Role, State
 from controller.rules.profile import Profile
-from controller.trials.inproc import Trial, trial
-from controller.trials.mortal import Death, MortalStore, cut_off, lose_power
-from sim.inproc import BOARDS, InprocTable
+from controller.trials.inproc import TableInProcess, trial
+from controller.trials.mortal import DaemonDeath, KillableStore, cut_off, lose_power
+from sim.inproc import BOARDS, HardwareInProcess
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
 
@@ -37,7 +37,7 @@ SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
 class Life:
     """One run of the daemon: its store, and what it put on the feed."""
 
-    store: MortalStore
+    store: KillableStore
     feed: list[Event] = field(default_factory=list)
     died: asyncio.Event = field(default_factory=asyncio.Event)
     wrote: int = 0
@@ -47,14 +47,14 @@ class Life:
 class Scene:
     """A table with its people. `deal` names the set's faults by the menu of sim."""
 
-    sim: InprocTable
+    sim: HardwareInProcess
     folder: Path
     runtime_dir: Path
     lives: list[Life] = field(default_factory=list)
     asked: dict[str, Command] = field(default_factory=dict)
     told: dict[str, Reply] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
-    store_type: type[MortalStore] = MortalStore
+    store_type: type[KillableStore] = KillableStore
     _journals: int = 0
     _hands: asyncio.Future[None] | None = None
 
@@ -63,7 +63,7 @@ class Scene:
         """Set a table up whose machine has these faults."""
         boots = count(1)
         settings = Settings(faults=tuple(map(parse_fault, faults)))
-        sim = InprocTable(settings, random.Random(seed), boots=lambda: next(boots))
+        sim = HardwareInProcess(settings, random.Random(seed), boots=lambda: next(boots))
         folder.mkdir()
         scene = cls(sim, folder, runtime_dir)
         scene.state_dir.mkdir()
@@ -74,7 +74,9 @@ class Scene:
         """Where the journal lies now."""
         return self.folder / f"state{self._journals}"
 
-    async def live(self, script: "Script", death: Death | None = None, **options: Any) -> bool:
+    async def live(
+        self, script: "Script", death: DaemonDeath | None = None, **options: Any
+    ) -> bool:
         """Start a daemon and let people act until they are done (True) or it dies (False)."""
         store = self.store_type.open(self.state_dir)
         life = Life(store)
@@ -106,7 +108,7 @@ class Scene:
             await self._aftermath(store, death)
         return store.alive
 
-    async def _act(self, at: Trial, life: Life, script: "Script") -> None:
+    async def _act(self, at: TableInProcess, life: Life, script: "Script") -> None:
         acting = asyncio.ensure_future(script(self, at))
         dying = asyncio.ensure_future(life.died.wait())
         try:
@@ -125,7 +127,7 @@ class Scene:
             life.wrote = life.store.last()[0]
             life.died.set()
 
-    async def _aftermath(self, store: MortalStore, death: Death) -> None:
+    async def _aftermath(self, store: KillableStore, death: DaemonDeath) -> None:
         if death.power:
             before = self.state_dir
             self._journals += 1
@@ -143,7 +145,9 @@ class Scene:
         self._hands = asyncio.ensure_future(work)
         await asyncio.shield(self._hands)
 
-    async def order(self, at: Trial, what: str, role: Role, cmd: str, **args: Any) -> Reply:
+    async def order(
+        self, at: TableInProcess, what: str, role: Role, cmd: str, **args: Any
+    ) -> Reply:
         """Give an order; the same words under the same id, over all lives, until it is answered.
 
         After a refusal it is another order; for another life than it was signed in, at once.
@@ -162,7 +166,7 @@ class Scene:
             return await self.order(at, what, role, cmd, **args)
         return reply
 
-    async def repeat(self, at: Trial) -> None:
+    async def repeat(self, at: TableInProcess) -> None:
         """Say again whatever was answered well before: it is answered the same."""
         for name, before in self.told.items():
             if before.ok:
@@ -171,9 +175,9 @@ class Scene:
 
     # What was written.
 
-    def entries(self) -> list[Chained]:
+    def entries(self) -> list[ChainedEntry]:
         """Return the journal as it lies there."""
-        store = Store.open(self.state_dir)
+        store = JournalStore.open(self.state_dir)
         try:
             return list(store.entries())
         finally:
@@ -213,7 +217,7 @@ class Scene:
         )
         assert not [command for command, times in acted.items() if times > 1]
 
-    def _check_feed(self, entries: list[Chained]) -> None:
+    def _check_feed(self, entries: list[ChainedEntry]) -> None:
         public = {
             item.entry.n: public_event(item, "T01", True) for item in entries if item.entry.public
         }
@@ -229,5 +233,5 @@ class Scene:
         assert all(later.prev == earlier.head for earlier, later in pairwise(entries))
 
 
-Script = Callable[[Scene, Trial], Awaitable[None]]
+Script = Callable[[Scene, TableInProcess], Awaitable[None]]
 """What people do; it ends when they are done."""

@@ -5,7 +5,7 @@ import asyncio
 from controller.match.phase import Phase as MatchPhase
 from controller.messages import Match, Outcome, Phase, Role, State
 from controller.rules.seats import ALL
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from sim.mechanics.faults import parse_fault
 from tests.crash.lives import Scene, Script
 from tests.crash.people import CUT, GLANCE_S
@@ -25,7 +25,7 @@ def a_match(faults_of_second: tuple[str, ...] = (), orders: Orders = ORDERS) -> 
     """
     spoiled = False
 
-    async def play(scene: Scene, at: Trial) -> None:
+    async def play(scene: Scene, at: TableInProcess) -> None:
         nonlocal spoiled
         await scene.repeat(at)
         while not (at.states and at.states[-1].match.phase == MatchPhase.SIGNED):
@@ -40,7 +40,7 @@ def a_match(faults_of_second: tuple[str, ...] = (), orders: Orders = ORDERS) -> 
     return play
 
 
-async def _act(scene: Scene, at: Trial, state: State, orders: Orders) -> None:
+async def _act(scene: Scene, at: TableInProcess, state: State, orders: Orders) -> None:
     match = state.match
     if match.match is None:
         said = meeting()
@@ -72,7 +72,7 @@ async def _act(scene: Scene, at: Trial, state: State, orders: Orders) -> None:
         await _at_the_table(scene, at, match, orders)
 
 
-async def _deal(scene: Scene, at: Trial, state: State) -> None:
+async def _deal(scene: Scene, at: TableInProcess, state: State) -> None:
     """Have the deal started, cut and released, and the machine cleared where it failed."""
     machine, truth = state.machine, scene.sim.world.truth()
     proof = state.fairness[-1] if state.fairness else None
@@ -104,7 +104,7 @@ async def _hands(scene: Scene, state: State) -> None:
         scene.sim.world.people.lay_down()
 
 
-async def _at_the_table(scene: Scene, at: Trial, match: Match, orders: Orders) -> None:
+async def _at_the_table(scene: Scene, at: TableInProcess, match: Match, orders: Orders) -> None:
     """Do what the match waits for."""
     deal = match.deal
     if match.phase == MatchPhase.SETUP:

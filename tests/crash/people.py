@@ -5,7 +5,7 @@ import asyncio
 from controller.deal import sequence as fair
 from controller.messages import Outcome, Phase, Role, State
 from controller.rules.seats import ALL
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from controller.vault.exchange import hand
 from tests.crash.lives import Scene, Script
 
@@ -17,7 +17,7 @@ _FAILED = (Outcome.MISDEAL, Outcome.VOID)
 def practice(deals: int) -> Script:
     """Return what people do to play that many practice deals, each until its seed is out."""
 
-    async def play(scene: Scene, at: Trial) -> None:
+    async def play(scene: Scene, at: TableInProcess) -> None:
         await scene.repeat(at)
         while _played(at) < deals:
             if at.states:
@@ -27,14 +27,14 @@ def practice(deals: int) -> Script:
     return play
 
 
-def _played(at: Trial) -> int:
+def _played(at: TableInProcess) -> int:
     """Return how many deals are over, as the feed's last state has it."""
     if not at.states or at.states[-1].machine.phase is not Phase.EMPTY:
         return -1
     return at.states[-1].counters.deals
 
 
-async def _act(scene: Scene, at: Trial, state: State) -> None:
+async def _act(scene: Scene, at: TableInProcess, state: State) -> None:
     machine, truth = state.machine, scene.sim.world.truth()
     failed = bool(state.fairness) and state.fairness[-1].outcome in _FAILED
     if failed and machine.phase in (Phase.FAULT, Phase.EMPTY):
@@ -56,7 +56,7 @@ async def _act(scene: Scene, at: Trial, state: State) -> None:
         scene.sim.world.people.load()
 
 
-def hands_are_right(at: Trial) -> None:
+def hands_are_right(at: TableInProcess) -> None:
     """Assert that each pocket holds the hand that the vault bound for its seat."""
     run = at.machine.table.out.run or at.machine.table.run
     assert run is not None

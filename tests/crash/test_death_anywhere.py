@@ -25,12 +25,12 @@ from controller.messages import Role, Seat, State
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
 from controller.rules.seats import ALL
-from controller.rules.tribute import anti_stands, required_value
-from controller.trials.foursome import Foursome, Mischief, Pauses
-from controller.trials.inproc import Trial
-from controller.trials.mortal import Death
+from controller.rules.tribute import anti_stands, tribute_value
+from controller.trials.foursome import Mischief, PlayerDurations, SimulatedPlayers
+from controller.trials.inproc import TableInProcess
+from controller.trials.mortal import DaemonDeath
 from controller.vault.exchange import hand
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
 from sim.mechanics.truth import Truth
@@ -98,12 +98,12 @@ class Ground:
             boots = count(1)
             sets = tuple(PhysicalSet(one.id, BACKS[one.back]) for one in session.sets)
             scene.sim.close()
-            scene.sim = InprocTable(
+            scene.sim = HardwareInProcess(
                 Settings(sets=sets), random.Random(seed), boots=lambda: next(boots)
             )
         return scene
 
-    async def ends(self, session: Session, *row: Death) -> object:
+    async def ends(self, session: Session, *row: DaemonDeath) -> object:
         """Run a session with these deaths; assert what must hold, and return the result."""
         scene = self.scene(session)
         script = session.people(random.Random(str(row)).randrange(1000))
@@ -117,11 +117,11 @@ def ground(tmp_path: Path, runtime_dir: Path) -> Ground:
     return Ground(tmp_path, runtime_dir)
 
 
-async def lived(scene: Scene, session: Session, script: Script, *row: Death) -> Play:
+async def lived(scene: Scene, session: Session, script: Script, *row: DaemonDeath) -> Play:
     """Run a session through these deaths; assert what must hold, and return what was played."""
     lives: list[Play] = []
 
-    async def noted(scene: Scene, at: Trial) -> None:
+    async def noted(scene: Scene, at: TableInProcess) -> None:
         lives.append(at.machine.record.play)
         try:
             await script(scene, at)
@@ -209,7 +209,7 @@ MATCH = Session(
 # Three deals of a match with two sets: one deal is played while the next one is dealt.
 
 
-class Lasting(Foursome):
+class Lasting(SimulatedPlayers):
     """People who outlive their daemons, and finish what their hands have begun."""
 
     scene: Scene
@@ -237,10 +237,10 @@ class DealsAhead:
         self._chance = random.Random(seed)
         self.people: Lasting | None = None
 
-    async def __call__(self, scene: Scene, at: Trial) -> None:
+    async def __call__(self, scene: Scene, at: TableInProcess) -> None:
         at._orders = 100_000 * len(scene.lives)  # nobody's ids come twice
         if self.people is None:
-            pauses = Pauses(play=(20, 40), count=(2, 5), load=(1, 3))
+            pauses = PlayerDurations(play=(20, 40), count=(2, 5), load=(1, 3))
             mischief = Mischief(claims=0.2, redeals=0.1)
             self.people = Lasting(at, self._chance, ahead=True, pauses=pauses, mischief=mischief)
             self.people.releases, self.people.wrong = [], []
@@ -249,7 +249,7 @@ class DealsAhead:
         people.at, people.scene = at, scene
         await at.until(lambda state: state.machine.phase != "fault" or bool(state.alerts))
         if at.states[-1].match.phase in ("idle", "setup"):
-            await people.sit_down("M1")
+            await people.begin_match("M1")
         await at.until(lambda state: bool(state.match.deal))
         while (at.states[-1].match.deal or 0) <= DEALS_AHEAD:
             await people.play(1)
@@ -308,14 +308,14 @@ async def test_a_match_has_a_misdeal_a_tray_card_and_two_tributes(ground: Ground
 @pytest.mark.parametrize(
     "row",
     [
-        (Death(8, 0.0, 0.0),),
-        (Death(12, 0.15, 30.0),),
-        (Death(20, 0.02, 0.3), Death(23, 0.4, 2.0)),
+        (DaemonDeath(8, 0.0, 0.0),),
+        (DaemonDeath(12, 0.15, 30.0),),
+        (DaemonDeath(20, 0.02, 0.3), DaemonDeath(23, 0.4, 2.0)),
     ],
     ids=["at once", "in the middle of a step, and long away", "twice"],
 )
 async def test_after_its_death_the_next_daemon_goes_on(
-    row: tuple[Death, ...], ground: Ground
+    row: tuple[DaemonDeath, ...], ground: Ground
 ) -> None:
     assert await ground.ends(PRACTICE, *row) == AS_IT_GOES
 
@@ -357,7 +357,7 @@ async def test_two_sets_are_not_mixed_up_when_the_power_fails(
 ) -> None:
     chance = random.Random("ahead and dark")
     for number in range(scale(AHEAD.kills)):
-        death = Death(
+        death = DaemonDeath(
             chance.randrange(20, AHEAD.entries),
             chance.choice(BEHIND_S),
             chance.choice(AWAY_S),
@@ -373,7 +373,7 @@ async def test_a_step_that_was_half_written_is_taken_again(kind: str, ground: Gr
     whole = ground.scene(PRACTICE)
     await lived(whole, PRACTICE, practice(1))
     for entry in (each.entry.n for each in whole.entries() if each.entry.kind == kind):
-        assert await ground.ends(PRACTICE, Death(entry)) == AS_IT_GOES, entry
+        assert await ground.ends(PRACTICE, DaemonDeath(entry)) == AS_IT_GOES, entry
 
 
 # What the vault is asked for again.
@@ -398,7 +398,7 @@ async def test_the_vault_answers_for_a_tribute_after_a_restart(payer: int, groun
     scene, play = ground.scene(TRIBUTES), TRIBUTES.people(0)
     hands: dict[Seat, tuple[int, ...]] = {}
 
-    async def noting(scene: Scene, at: Trial) -> None:
+    async def noting(scene: Scene, at: TableInProcess) -> None:
         playing = asyncio.ensure_future(play(scene, at))
         try:
             while not playing.done():
@@ -411,13 +411,13 @@ async def test_the_vault_answers_for_a_tribute_after_a_restart(payer: int, groun
         finally:
             playing.cancel()
 
-    end = await lived(scene, TRIBUTES, noting, Death(laid[payer - 1], 0.0, 1.0))
+    end = await lived(scene, TRIBUTES, noting, DaemonDeath(laid[payer - 1], 0.0, 1.0))
     assert isinstance(end.match, GuandanMatch)
     (valued,) = [event for event in end.log if isinstance(event, events.TributeValued)]
     level = 5
     assert not anti_stands(end.match.profile, ("E", "W"), hands)
     assert valued.values == {
-        seat: required_value(end.match.profile, hands[seat], level) for seat in valued.values
+        seat: tribute_value(end.match.profile, hands[seat], level) for seat in valued.values
     }
     boots = {entry.boot for entry in entries_with(scene, "TributeValued")}
     assert boots == {scene.entries()[-1].entry.boot}
@@ -429,9 +429,9 @@ async def test_after_a_power_cut_the_referee_answers_for_the_vault(ground: Groun
     first, play = ground.scene(TRIBUTES), TRIBUTES.people(0)
     await lived(first, TRIBUTES, play)
     counted = [entry.n for entry in entries_with(first, "Counted")]
-    dark = Death(counted[-1], 0.0, 1.0, power=True)
+    dark = DaemonDeath(counted[-1], 0.0, 1.0, power=True)
 
-    async def by_referee(scene: Scene, at: Trial) -> None:
+    async def by_referee(scene: Scene, at: TableInProcess) -> None:
         async def seen(phase: str) -> None:
             await at.until(lambda state: state.match.phase == phase)
 
@@ -468,7 +468,7 @@ async def test_a_card_whose_look_was_late_keeps_the_route_that_the_dead_daemon_g
     """No journal has the timeout of a look. The cards show what followed from it."""
     for number in range(scale(200)):
         chance = random.Random(f"deaf {number}")
-        death = Death(8, 15 * chance.random(), chance.choice(AWAY_S))
+        death = DaemonDeath(8, 15 * chance.random(), chance.choice(AWAY_S))
         scene = ground.scene(READABLE)
         await lived(scene, READABLE, with_late_looks(chance), death)
         told = {reason for _, _, reasons in scene.outcomes() for reason in reasons}
@@ -478,7 +478,7 @@ async def test_a_card_whose_look_was_late_keeps_the_route_that_the_dead_daemon_g
 def with_late_looks(chance: random.Random) -> Script:
     """Return what people do at a table whose reader is not heard for a moment, now and then."""
 
-    async def play(scene: Scene, at: Trial) -> None:
+    async def play(scene: Scene, at: TableInProcess) -> None:
         line = scene.sim.port("reader").to_host
 
         async def deafen() -> None:

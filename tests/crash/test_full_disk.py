@@ -10,10 +10,10 @@ import pytest
 
 from controller.journal.chain import Row
 from controller.journal.errors import JournalError, StorageFailed
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.messages import Phase, Role
-from controller.trials.inproc import Trial
-from controller.trials.mortal import MortalStore
+from controller.trials.inproc import TableInProcess
+from controller.trials.mortal import KillableStore
 from tests.crash.deaths import AS_IT_GOES, ENTRIES, FAULTS
 from tests.crash.lives import Scene, Script
 from tests.crash.people import practice
@@ -36,11 +36,11 @@ class Disk:
         """Take something away."""
         self.full, self.full_from = False, 1 << 30
 
-    def store(self) -> type[MortalStore]:
+    def store(self) -> type[KillableStore]:
         """Return a store on this disk."""
         disk = self
 
-        class OnDisk(MortalStore):
+        class OnDisk(KillableStore):
             def write(self, rows: Sequence[Row], *, durable: bool) -> None:
                 disk.full = disk.full or any(row.n >= disk.full_from for row in rows)
                 if disk.full:
@@ -55,7 +55,7 @@ class Disk:
 def with_somebody_who_makes_room(disk: Disk, away_s: float) -> Script:
     """Return what people do where somebody makes room once the table says that it needs it."""
 
-    async def play(scene: Scene, at: Trial) -> None:
+    async def play(scene: Scene, at: TableInProcess) -> None:
         playing = asyncio.ensure_future(practice(1)(scene, at))
         disk.on_full = at.lasting.machine.publish_state
         try:
@@ -76,7 +76,7 @@ def with_somebody_who_makes_room(disk: Disk, away_s: float) -> Script:
     return play
 
 
-async def nothing_happens(scene: Scene, at: Trial, for_s: float) -> None:
+async def nothing_happens(scene: Scene, at: TableInProcess, for_s: float) -> None:
     """See that no card moves, nothing is told but the fault, and no order is taken."""
     await asyncio.sleep(BRAKING_S)
     truth, told, states = scene.sim.world.truth(), len(at.events), len(at.states)
@@ -108,7 +108,7 @@ async def test_with_room_the_same_attempt_goes_on_wherever_the_disk_was_full(
         scene = Scene.new(FAULTS, tmp_path / str(number), runtime_dir, seed=number)
         scene.store_type = disk.store()
 
-        def reopen(scene: Scene = scene, disk: Disk = disk) -> Store:
+        def reopen(scene: Scene = scene, disk: Disk = disk) -> JournalStore:
             if disk.full:
                 raise JournalError("there is no room yet")
             return scene.store_type.open(scene.state_dir)

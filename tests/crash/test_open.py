@@ -8,11 +8,11 @@ from click.testing import CliRunner, Result
 from nacl.public import PrivateKey
 
 from controller.cli.open import command
-from controller.gateway.certificates import create_client
+from controller.gateway.certificates import create_client_keys
 from controller.journal.fold import attempts
 from controller.messages import Role
 from controller.roster import read_certificate
-from controller.trials.mortal import Death
+from controller.trials.mortal import DaemonDeath
 from tests.crash.deaths import FAULTS
 from tests.crash.lives import Scene
 from tests.crash.people import practice
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.virtual
 @pytest.fixture
 def chief(tmp_path: Path) -> Path:
     """A chief's secret file."""
-    return create_client(tmp_path / "hall", "chief", Role.CHIEF).with_suffix(".key_secret")
+    return create_client_keys(tmp_path / "hall", "chief", Role.CHIEF).with_suffix(".key_secret")
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ async def dark(tmp_path: Path, runtime_dir: Path, chief: Path) -> Path:
     (dealt,) = (each.entry.n for each in whole.entries() if each.entry.kind == "dealt")
     scene = Scene.new(FAULTS, tmp_path / "scene", runtime_dir)
     try:
-        await scene.live(practice(1), Death(dealt, power=True, reset=True), chief=seal)
+        await scene.live(practice(1), DaemonDeath(dealt, power=True, reset=True), chief=seal)
         assert await scene.live(practice(1), chief=seal)
     finally:
         scene.sim.close()
@@ -70,11 +70,11 @@ async def test_the_chief_opens_what_the_power_took_and_it_holds(dark: Path, chie
 async def test_nobody_else_opens_it_and_nothing_else_is_opened(
     dark: Path, chief: Path, tmp_path: Path
 ) -> None:
-    other = create_client(tmp_path / "other", "chief", Role.CHIEF).with_suffix(".key_secret")
+    other = create_client_keys(tmp_path / "other", "chief", Role.CHIEF).with_suffix(".key_secret")
     said = opening(dark, sealed(dark), other)
     assert said.exit_code == 2
     assert "another chief's key" in said.output
-    referee = create_client(tmp_path / "other", "referee", Role.REFEREE)
+    referee = create_client_keys(tmp_path / "other", "referee", Role.REFEREE)
     said = opening(dark, sealed(dark), referee.with_suffix(".key_secret"))
     assert said.exit_code == 2
     assert "unsealing key" in said.output

@@ -9,8 +9,8 @@ import pytest
 from controller.journal.fold import Progress, attempts
 from controller.journal.verify import verify
 from controller.messages import Alert, Outcome
-from controller.trials.inproc import Trial
-from controller.trials.mortal import Death
+from controller.trials.inproc import TableInProcess
+from controller.trials.mortal import DaemonDeath
 from tests.crash.deaths import AWAY_S, BEHIND_S, FAULTS
 from tests.crash.lives import Scene
 from tests.crash.people import practice
@@ -22,11 +22,11 @@ ENTRIES = 102
 OPEN = frozenset({"revealed", "record"})
 
 
-def cuts(times: int) -> list[Death]:
+def cuts(times: int) -> list[DaemonDeath]:
     """Return that many power cuts, evenly over the entries; half of them reset the boards."""
     chance = random.Random("power")
     return [
-        Death(
+        DaemonDeath(
             1 + number * ENTRIES // times,
             chance.choice(BEHIND_S),
             chance.choice(AWAY_S),
@@ -37,7 +37,7 @@ def cuts(times: int) -> list[Death]:
     ]
 
 
-def end_without_power(left: Progress, death: Death) -> tuple[Outcome, list[str]]:
+def end_without_power(left: Progress, death: DaemonDeath) -> tuple[Outcome, list[str]]:
     """Return how an attempt must end that stands like this when the power goes, and why."""
     if left.outcome not in (None, Outcome.OK):
         return left.outcome, left.reasons  # its verdict was written before
@@ -83,11 +83,11 @@ async def test_after_a_power_cut_people_are_told_what_to_do_with_the_cards(
     tmp_path: Path, runtime_dir: Path
 ) -> None:
     scene = Scene.new((), tmp_path / "scene", runtime_dir)
-    assert not await scene.live(practice(1), Death(18, 0.5, power=True))
+    assert not await scene.live(practice(1), DaemonDeath(18, 0.5, power=True))
     assert any(scene.sim.world.truth().pockets)
     told: list[Alert] = []
 
-    async def watched(scene: Scene, at: Trial) -> None:
+    async def watched(scene: Scene, at: TableInProcess) -> None:
         await practice(1)(scene, at)
         told.extend(alert for state in at.states for alert in state.alerts)
 
@@ -102,4 +102,4 @@ async def test_after_a_power_cut_people_are_told_what_to_do_with_the_cards(
         ("void", True),
         ("ok", False),
     ]
-    assert report.apart[0].unshown == ["POWER"]
+    assert report.apart[0].unprovable_reasons == ["POWER"]

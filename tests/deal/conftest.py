@@ -8,26 +8,26 @@ import pytest
 
 from controller.deal.attempt import Attempt, Stage, new_attempt, step
 from controller.deal.effects import (
-    AwaitPair,
+    AwaitLook,
     Check,
     Effect,
     Feed,
-    Hold,
-    Refuse,
+    HoldHands,
+    RefuseHands,
     Reread,
     Route,
     Shuffle,
 )
 from controller.deal.sightings import (
-    AtReader,
-    Begun,
-    Gated,
-    LandedIn,
+    BothBegan,
+    CardAtReader,
+    CardGated,
+    CardLanded,
     Look,
-    RanEmpty,
     Seen,
     Settled,
     Shuffled,
+    SourceEmptied,
     Verdict,
 )
 
@@ -66,7 +66,7 @@ class Table:
             return self._passed(effect.outlet)
         if isinstance(effect, Check):
             return [self.settled()]
-        assert isinstance(effect, AwaitPair | Hold | Refuse)
+        assert isinstance(effect, AwaitLook | HoldHands | RefuseHands)
         return []
 
     def settled(self) -> Settled:
@@ -89,12 +89,12 @@ class Table:
         pile = self.tray if self.source_is_tray else self.hopper
         self.idle = self.index >= self.upto or not pile
         if self.idle:
-            return [] if pile or self.index >= self.upto else [RanEmpty(self.source_is_tray)]
+            return [] if pile or self.index >= self.upto else [SourceEmptied(self.source_is_tray)]
         self.window = [pile.pop()]
         if self.window[0] in self.stuck and pile and not self.source_is_tray:
             self.window.append(pile.pop())
         self.index += 1
-        return [AtReader(self.index, doubled=len(self.window) == 2), self._look()]
+        return [CardAtReader(self.index, doubled=len(self.window) == 2), self._look()]
 
     def _look(self) -> Seen:
         card = self.window[0]
@@ -107,7 +107,7 @@ class Table:
     def _passed(self, outlet: str) -> list[Seen]:
         (self.tray if outlet == "tray" else self.pockets[outlet]).extend(self.window)
         self.window = []
-        seen: list[Seen] = [Gated(self.index, outlet), LandedIn(self.index, outlet)]
+        seen: list[Seen] = [CardGated(self.index, outlet), CardLanded(self.index, outlet)]
         return seen + self._next_card()
 
 
@@ -130,7 +130,7 @@ Spoil = Callable[[list[Seen]], Sequence[Seen]]
 def play(table: Table, sequence: str, spoil: Spoil = list) -> Played:
     """Run an attempt against a table; `spoil` may bend what is seen on its way."""
     played = Played(new_attempt(sequence, passes=3), [], [])
-    waiting: list[Seen] = [Begun()]
+    waiting: list[Seen] = [BothBegan()]
     while waiting:
         event = waiting.pop(0)
         played.seen.append(event)

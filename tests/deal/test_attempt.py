@@ -8,21 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.deal.attempt import Stage, new_attempt, step
-from controller.deal.effects import Hold, Refuse, Reread, Route
+from controller.deal.effects import HoldHands, RefuseHands, Reread, Route
 from controller.deal.sequence import sequence
 from controller.deal.sightings import (
-    AtReader,
-    Begun,
-    Broken,
-    Gated,
-    LandedIn,
+    AttemptStopped,
+    BothBegan,
+    CardAtReader,
+    CardGated,
+    CardLanded,
+    LandingMissed,
     Look,
-    NotLanded,
-    PairLate,
+    LookOverdue,
     Seen,
     Settled,
     Shuffled,
-    Strayed,
+    StrayLanded,
     Verdict,
 )
 
@@ -47,7 +47,7 @@ def test_a_right_deal_is_held_with_every_card_where_the_sequence_says(
     table = fresh_table()
     played = play_attempt(table, ORDER)
     assert played.held
-    assert played.effects[-1] == Hold()
+    assert played.effects[-1] == HoldHands()
     assert [routed(played)[i] for i in range(1, 109)] == list(ORDER)
     assert {seat: len(cards) for seat, cards in table.pockets.items()} == dict.fromkeys("NWSE", 27)
 
@@ -102,31 +102,31 @@ def test_a_seventh_card_in_the_tray_ends_the_attempt(fresh_table: Make, play_att
 def dealing() -> Any:
     """An attempt with its first card in the window."""
     attempt = new_attempt(SMALL, passes=1)
-    for event in (Begun(), Shuffled(), AtReader(1)):
+    for event in (BothBegan(), Shuffled(), CardAtReader(1)):
         attempt, _ = step(attempt, event)
     return attempt
 
 
 def test_nothing_is_routed_before_both_the_window_and_the_reader_saw_the_card() -> None:
     attempt = new_attempt(SMALL, passes=1)
-    for event in (Begun(), Shuffled()):
+    for event in (BothBegan(), Shuffled()):
         attempt, _ = step(attempt, event)
-    only_seen = step(attempt, AtReader(1))
+    only_seen = step(attempt, CardAtReader(1))
     only_read = step(attempt, Verdict(1, Look.ACCEPT))
     for _, effects in (only_seen, only_read):
         assert not any(isinstance(effect, Route) for effect in effects)
     assert step(only_seen[0], Verdict(1, Look.ACCEPT))[1] == (Route(1, SMALL[0]),)
-    both, effects = step(only_read[0], AtReader(1))
+    both, effects = step(only_read[0], CardAtReader(1))
     assert effects[0] == Reread(1)  # the look may be one at the card before this one
     assert step(both, Verdict(1, Look.ACCEPT))[1] == (Route(1, SMALL[0]),)
 
 
 def test_a_card_that_is_not_read_in_time_gets_its_second_look(dealing: Any) -> None:
-    assert step(dealing, PairLate(1))[1] == (Route(1, "tray"),)
+    assert step(dealing, LookOverdue(1))[1] == (Route(1, "tray"),)
 
 
 def test_an_answer_that_comes_after_the_route_changes_nothing(dealing: Any) -> None:
-    routed_away, _ = step(dealing, PairLate(1))
+    routed_away, _ = step(dealing, LookOverdue(1))
     assert step(routed_away, Verdict(1, Look.ACCEPT)) == (routed_away, ())
 
 
@@ -138,22 +138,22 @@ def test_an_uncertain_look_is_taken_again_while_the_card_is_held(dealing: Any) -
 @pytest.mark.parametrize(
     ("event", "reason"),
     [
-        (AtReader(1), "COUNT_OVER"),
-        (AtReader(3), "COUNT_OVER"),
+        (CardAtReader(1), "COUNT_OVER"),
+        (CardAtReader(3), "COUNT_OVER"),
         (Verdict(3, Look.ACCEPT), "PULSE_COUNT"),
-        (Gated(1, "N"), "EVENT_LOST"),
-        (LandedIn(1, "N"), "EVENT_LOST"),
-        (Strayed("W"), "WRONG_POCKET"),
-        (NotLanded(1), "NOT_LANDED"),
-        (Begun(), "EVENT_LOST"),
-        (Broken("LID_OPENED"), "LID_OPENED"),
+        (CardGated(1, "N"), "EVENT_LOST"),
+        (CardLanded(1, "N"), "EVENT_LOST"),
+        (StrayLanded("W"), "WRONG_POCKET"),
+        (LandingMissed(1), "NOT_LANDED"),
+        (BothBegan(), "EVENT_LOST"),
+        (AttemptStopped("LID_OPENED"), "LID_OPENED"),
     ],
 )
 def test_what_no_right_deal_can_bring_ends_the_attempt(
     dealing: Any, event: Seen, reason: str
 ) -> None:
     ended, effects = step(dealing, event)
-    assert effects == (Refuse((reason,)),)
+    assert effects == (RefuseHands((reason,)),)
     assert step(ended, Verdict(1, Look.ACCEPT)) == (ended, ())
 
 
@@ -161,14 +161,14 @@ def test_a_card_seen_to_cross_to_another_pocket_is_a_wrong_pocket(dealing: Any) 
     held, (route,) = step(dealing, Verdict(1, Look.ACCEPT))
     assert isinstance(route, Route)
     other = next(seat for seat in "NWSE" if seat != route.outlet)
-    assert step(held, Gated(1, other))[1] == (Refuse(("WRONG_POCKET",)),)
-    crossed, _ = step(held, Gated(1, route.outlet))
-    assert step(crossed, LandedIn(1, other))[1] == (Refuse(("WRONG_POCKET",)),)
+    assert step(held, CardGated(1, other))[1] == (RefuseHands(("WRONG_POCKET",)),)
+    crossed, _ = step(held, CardGated(1, route.outlet))
+    assert step(crossed, CardLanded(1, other))[1] == (RefuseHands(("WRONG_POCKET",)),)
 
 
 def test_a_card_the_board_turned_into_the_tray_keeps_its_place(dealing: Any) -> None:
     held, _ = step(dealing, Verdict(1, Look.ACCEPT))
-    for event in (Gated(1, "tray"), LandedIn(1, "tray")):
+    for event in (CardGated(1, "tray"), CardLanded(1, "tray")):
         held, effects = step(held, event)
         assert effects == ()
     assert held.ledger.aside == (1,)
@@ -230,7 +230,7 @@ def test_whatever_is_lost_repeated_or_bent_a_release_is_right_or_none(
         assert {s: len(c) for s, c in table.pockets.items()} == dict.fromkeys("NWSE", 3)
         assert not table.tray
         assert not table.hopper
-    assert sum(isinstance(e, Hold | Refuse) for e in played.effects) <= 1
+    assert sum(isinstance(e, HoldHands | RefuseHands) for e in played.effects) <= 1
 
 
 def _harmed(event: Seen, harm: str) -> list[Seen]:
@@ -238,8 +238,8 @@ def _harmed(event: Seen, harm: str) -> list[Seen]:
         return []
     if harm == "repeat":
         return [event, event]
-    if harm == "bend" and isinstance(event, LandedIn | Gated):
+    if harm == "bend" and isinstance(event, CardLanded | CardGated):
         return [type(event)(event.index, "N")]
-    if harm == "bend" and isinstance(event, AtReader):
-        return [AtReader(event.index, doubled=True)]
+    if harm == "bend" and isinstance(event, CardAtReader):
+        return [CardAtReader(event.index, doubled=True)]
     return [event]

@@ -10,9 +10,9 @@ import structlog.testing
 from click.testing import CliRunner, Result
 
 from controller.cli.deploy import command
-from controller.cli.latency import warn_of_latency
+from controller.cli.latency import warn_about_latency
 from controller.config import load_table
-from drivers.latency import LATENCY_MS, latency_ms
+from drivers.latency import USB_LATENCY_MS, latency_ms
 from tests.deploy import fake_usb
 
 pytestmark = pytest.mark.system
@@ -66,7 +66,7 @@ def test_ports_get_names_by_usb_serial_number_a_group_and_no_delay_from_udev_its
     assert met.returncode == 0, met.stderr
     ours = {"mode": "0660", "group": "daemon"}
     found = json.loads(met.stdout)
-    assert found["latency_timer"] == str(LATENCY_MS) != "9"
+    assert found["latency_timer"] == str(USB_LATENCY_MS) != "9"
     ports = found["ports"]
     assert ports["ttyACM0"] == {"links": ["table-dealer"], **ours}
     assert ports["ttyUSB0"] == {"links": ["table-reader"], **ours}
@@ -163,13 +163,13 @@ def test_a_port_says_how_long_its_adapter_waits_where_it_does(tmp_path: Path) ->
     assert latency_ms(str(port), tmp_path) is None
 
 
-@pytest.mark.parametrize(("found_ms", "told"), [(16, 2), (LATENCY_MS, 0), (None, 0)])
+@pytest.mark.parametrize(("found_ms", "told"), [(16, 2), (USB_LATENCY_MS, 0), (None, 0)])
 def test_a_table_warns_of_an_adapter_that_waits_longer_than_it_was_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found_ms: int | None, told: int
 ) -> None:
     deploy(tmp_path, "check")
     monkeypatch.setattr("controller.cli.latency.latency_ms", lambda port: found_ms)
     with structlog.testing.capture_logs() as logs:
-        warn_of_latency(load_table(tmp_path / "T01.toml"))
+        warn_about_latency(load_table(tmp_path / "T01.toml"))
     assert [line["log_level"] for line in logs] == ["warning"] * told
     assert {line["latency_ms"] for line in logs} <= {16}

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec import inspect
 
-from controller.cli.barcode_file import load_barcode
+from controller.cli.barcode_file import load_barcode_file
 from controller.config import load_sim, load_table
 from controller.console.config import load as load_console
 from controller.rules import keys as rule_keys
@@ -111,7 +111,7 @@ def test_the_examples_can_be_used_as_they_are() -> None:
     load_table(DEPLOY / "table.toml")
     load_sim(DEPLOY / "sim.toml")
     load_console(DEPLOY / "console.toml")
-    load_barcode(DEPLOY / "barcode.toml")
+    load_barcode_file(DEPLOY / "barcode.toml")
     load_profile("international-000", DEPLOY / "event.toml")
     raw = tomllib.loads((DEPLOY / "modbus.toml").read_text("utf-8"))
     check(msgspec.convert(raw, ModbusMap, dec_hook=place))

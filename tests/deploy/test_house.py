@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from controller.cli import main
-from controller.cli.release_files import make_keys, read_key
+from controller.cli.release_files import make_keys, read_release_key
 
 HOUSE = Path(__file__).parents[2] / "deploy" / "house.py"
 
@@ -130,7 +130,7 @@ def test_a_version_that_is_no_name_of_a_folder_is_refused(house: Path, version: 
 def test_a_secret_key_is_no_public_one(house: Path) -> None:
     secret = house.parent / "release.key_secret"
     assert checked(house, "--key", secret)[0] == 1
-    assert len(read_key(key_of(house))) == 32
+    assert len(read_release_key(key_of(house))) == 32
 
 
 def test_a_later_one_needs_a_higher_serial(house: Path) -> None:

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from controller.cli.machine_process import _status
-from controller.machine.lasting import LastingMachine
+from controller.machine.lasting import MachineSupervisor
 from controller.messages import Phase
 
 ROOT = Path(__file__).parents[2]
@@ -91,7 +91,7 @@ def test_an_upgrade_knows_a_deal_under_way_by_what_the_machine_says_of_itself() 
     known = {phase for phase in Phase if f'*": {phase.value},"*' in text}
     assert known == set(Phase) - {Phase.EMPTY, Phase.RELEASED, Phase.FAULT}
     state = SimpleNamespace(table="T01", alerts=[], machine=SimpleNamespace(phase=Phase.DEALING))
-    status = _status(cast(LastingMachine, SimpleNamespace(state=lambda: state)))
+    status = _status(cast(MachineSupervisor, SimpleNamespace(state=lambda: state)))
     assert ": dealing," in status
 
 

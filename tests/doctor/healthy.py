@@ -11,7 +11,7 @@ from controller.doctor.facts import (
     Answer,
     Clock,
     Disk,
-    Facts,
+    DoctorFacts,
     Feed,
     Keys,
     Memory,
@@ -19,7 +19,7 @@ from controller.doctor.facts import (
     Pins,
     Port,
     Program,
-    Python,
+    PythonFacts,
     Released,
     Service,
     Supply,
@@ -73,9 +73,9 @@ CONFIG = msgspec.convert(
     dec_hook=lambda kind, text: Path(text) if kind is Path else text,
 )
 
-FACTS = Facts(
+FACTS = DoctorFacts(
     config_file=Path("/etc/dealtable/T01.toml"),
-    python=Python((3, 11, 2), 64, "aarch64"),
+    python=PythonFacts((3, 11, 2), 64, "aarch64"),
     parts=(Part("zmq", "26.0.3", curve=True), Part("lgpio", "0.2.2.0")),
     program=Program("0.1.0", SHIPPED, Released("0.1.0", 7, "2027-03-01", signed=True)),
     machine=None,

@@ -12,7 +12,7 @@ from controller.cli.doctor_feed import feed_of
 from controller.client.endpoints import Endpoints, write_endpoints
 from controller.config import Gateway, TableConfig
 from controller.doctor.computer import Computer
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_table_keys
 from controller.roster import read_certificate
 from tests.doctor.healthy import CONFIG
 
@@ -24,7 +24,7 @@ def config(tmp_path: Path) -> TableConfig:
     dealer = replace(CONFIG.dealer, port=str(tmp_path / "dealer"))
     reader = replace(CONFIG.reader, port=str(tmp_path / "reader"))
     table.state_dir.mkdir()
-    create_keys(table.state_dir)
+    create_table_keys(table.state_dir)
     return replace(CONFIG, table=table, gateway=Gateway(), dealer=dealer, reader=reader)
 
 
@@ -75,7 +75,7 @@ def test_a_feed_that_nobody_serves_any_more_is_told(config: TableConfig) -> None
         stale = feed_of(config, Computer())
         assert "nobody answers" in stale.trouble
         free.listen()
-        assert feed_of(config, Computer()).no_key
+        assert feed_of(config, Computer()).has_no_key
     other = Endpoints(table="T01", feed=address, commands=address, server_key="0" * 40)
     write_endpoints(folder, other)
     assert "another table's key" in feed_of(config, Computer()).trouble

@@ -7,17 +7,17 @@ import pytest
 from msgspec.structs import replace
 
 from controller.config import Gateway, TableConfig
-from controller.doctor.checks import CHECKS, examined, verdict
+from controller.doctor.checks import CHECKS, run_checks, verdict
 from controller.doctor.facts import (
     Answer,
-    Facts,
+    DoctorFacts,
     Feed,
-    Holder,
     Keys,
     Memory,
     Part,
     Port,
-    Python,
+    PortHolder,
+    PythonFacts,
     Supply,
 )
 from controller.doctor.finding import Finding, Light, amber, green
@@ -27,15 +27,15 @@ from tests.doctor.healthy import CONFIG, FACTS, SHIPPED, UNITS, welcome
 GREEN, AMBER, RED, UNKNOWN = Light.GREEN, Light.AMBER, Light.RED, Light.UNKNOWN
 
 
-def found(facts: Facts, config: TableConfig = CONFIG) -> list[Finding]:
-    return [one for part in examined(config, facts).values() for one in part]
+def found(facts: DoctorFacts, config: TableConfig = CONFIG) -> list[Finding]:
+    return [one for part in run_checks(config, facts).values() for one in part]
 
 
-def about(check: str, facts: Facts, config: TableConfig = CONFIG) -> list[Finding]:
+def about(check: str, facts: DoctorFacts, config: TableConfig = CONFIG) -> list[Finding]:
     return [one for one in found(facts, config) if one.check == check]
 
 
-def of(**changed: Any) -> Facts:
+def of(**changed: Any) -> DoctorFacts:
     """Return the facts of the healthy table with parts of them changed."""
     parts = {
         name: replace(getattr(FACTS, name), **part) if isinstance(part, dict) else part
@@ -44,18 +44,18 @@ def of(**changed: Any) -> Facts:
     return replace(FACTS, **parts)
 
 
-def dealer(**changed: Any) -> Facts:
+def dealer(**changed: Any) -> DoctorFacts:
     """Return the facts with another port of the dealer board."""
     port = replace(FACTS.ports["dealer"], **changed)
     return replace(FACTS, ports=FACTS.ports | {"dealer": port})
 
 
-def board(**changed: Any) -> Facts:
+def board(**changed: Any) -> DoctorFacts:
     """Return the facts with another answer at the dealer board's port."""
     return replace(FACTS, answers=FACTS.answers | {"dealer": Answer(**changed)})
 
 
-def service(**changed: str) -> Facts:
+def service(**changed: str) -> DoctorFacts:
     """Return the facts with another state of the machine's service."""
     assert FACTS.services is not None
     first, second = FACTS.services
@@ -66,7 +66,7 @@ def test_a_healthy_table_is_green_but_for_what_only_another_computer_can_know() 
     lights = {one.check: one.light for one in found(FACTS)}
     assert {check for check, light in lights.items() if light is not GREEN} == {"firewall"}
     assert lights["firewall"] is UNKNOWN
-    assert verdict(examined(CONFIG, FACTS)) is GREEN
+    assert verdict(run_checks(CONFIG, FACTS)) is GREEN
 
 
 def test_every_check_says_something_whatever_is_known() -> None:
@@ -84,11 +84,11 @@ def test_every_check_says_something_whatever_is_known() -> None:
             assert all(list(check(CONFIG, facts)) for check in checks)
 
 
-Case = tuple[Facts, str, Light, str]
+Case = tuple[DoctorFacts, str, Light, str]
 CASES: list[Case] = [
-    (of(python=Python((3, 10, 1), 64, "aarch64")), "python", RED, "older than 3.11"),
-    (of(python=Python((3, 11, 2), 32, "armv7l")), "python", RED, "32 bit"),
-    (of(python=Python((3, 11, 2), 64, "riscv64")), "python", AMBER, "riscv64"),
+    (of(python=PythonFacts((3, 10, 1), 64, "aarch64")), "python", RED, "older than 3.11"),
+    (of(python=PythonFacts((3, 11, 2), 32, "armv7l")), "python", RED, "32 bit"),
+    (of(python=PythonFacts((3, 11, 2), 64, "riscv64")), "python", AMBER, "riscv64"),
     (of(parts=(Part("lgpio", trouble="no module"),)), "wheels", RED, "lgpio cannot be imported"),
     (of(parts=(Part("zmq", "26.0", curve=False),)), "wheels", RED, "no CURVE"),
     (of(program={"release": None}), "release", AMBER, "of no release"),
@@ -106,9 +106,9 @@ CASES: list[Case] = [
     (dealer(terminal=False), "dealer port", RED, "no serial port"),
     (dealer(usable=False), "dealer port", RED, "dealtable may not read and write"),
     (dealer(open_to_all=True), "dealer port", RED, "could listen to the cards"),
-    (dealer(holders=(Holder(7, "ModemManager"),)), "dealer port", RED, "ModemManager (7)"),
+    (dealer(holders=(PortHolder(7, "ModemManager"),)), "dealer port", RED, "ModemManager (7)"),
     (
-        replace(dealer(holders=(Holder(7, "dealtable", locks=True),)), closed=True),
+        replace(dealer(holders=(PortHolder(7, "dealtable", locks=True),)), closed=True),
         "dealer port",
         UNKNOWN,
         "whether dealtable (7)",
@@ -240,7 +240,9 @@ def test_a_simulated_panel_that_is_not_there_is_red() -> None:
 
 
 def test_a_port_that_the_tables_own_machine_holds_is_as_it_should_be() -> None:
-    facts = replace(dealer(holders=(Holder(41, "dealtable", locks=True),), blind=True), machine=41)
+    facts = replace(
+        dealer(holders=(PortHolder(41, "dealtable", locks=True),), blind=True), machine=41
+    )
     (one,) = about("dealer port", facts)
     assert one.light is GREEN
     assert "held by the machine (41)" in one.text
@@ -260,9 +262,9 @@ def test_a_feed_that_only_this_computer_reaches_is_amber_at_a_real_table() -> No
 
 def test_the_verdict_is_the_worst_light() -> None:
     red_one = of(memory={"swaps": ("/var/swap",)}, clock={"synchronized": False})
-    assert verdict(examined(CONFIG, red_one)) is RED
-    assert verdict(examined(CONFIG, of(clock={"synchronized": False}))) is AMBER
-    assert verdict(examined(CONFIG, of(services=None))) is GREEN
+    assert verdict(run_checks(CONFIG, red_one)) is RED
+    assert verdict(run_checks(CONFIG, of(clock={"synchronized": False}))) is AMBER
+    assert verdict(run_checks(CONFIG, of(services=None))) is GREEN
 
 
 def test_no_light_asks_for_something_without_saying_what() -> None:

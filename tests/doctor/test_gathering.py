@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from controller.doctor import gathering
 from controller.doctor.computer import Computer, lock_name
-from controller.doctor.facts import Holder
+from controller.doctor.facts import PortHolder
 from controller.users import User
 from tests.doctor.healthy import CONFIG
 
@@ -89,7 +89,10 @@ def test_who_has_a_port_open_and_who_locks_it_are_found(computer: MadeUp, line: 
     lock = lock_name(Path(line).stat())
     computer.has("/proc/locks", f"1: FLOCK  ADVISORY  WRITE 71 {lock} 0 EOF\n")
     known = gathering.port(computer, line, ME)
-    assert known.holders == (Holder(70, "ModemManager"), Holder(71, "dealtable", locks=True))
+    assert known.holders == (
+        PortHolder(70, "ModemManager"),
+        PortHolder(71, "dealtable", locks=True),
+    )
     assert not known.blind
     computer.has("/proc/74/comm", "ended")
     assert not gathering.port(computer, line, ME).blind
@@ -99,11 +102,11 @@ def test_who_has_a_port_open_and_who_locks_it_are_found(computer: MadeUp, line: 
 
 def test_the_machine_is_who_locks_the_journal(computer: MadeUp, tmp_path: Path) -> None:
     file = tmp_path / "lock"
-    assert gathering.locker(computer, file) is None
+    assert gathering.find_lock_holder(computer, file) is None
     file.write_text("")
-    assert gathering.locker(computer, file) is None
+    assert gathering.find_lock_holder(computer, file) is None
     computer.has("/proc/locks", f"3: FLOCK ADVISORY WRITE 41 {lock_name(file.stat())} 0 EOF")
-    assert gathering.locker(computer, file) == 41
+    assert gathering.find_lock_holder(computer, file) == 41
 
 
 def test_the_kernels_own_list_of_locks_has_such_names(tmp_path: Path) -> None:
@@ -111,7 +114,7 @@ def test_the_kernels_own_list_of_locks_has_such_names(tmp_path: Path) -> None:
 
     with (tmp_path / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert gathering.locker(Computer(), tmp_path / "lock") == os.getpid()
+        assert gathering.find_lock_holder(Computer(), tmp_path / "lock") == os.getpid()
 
 
 def test_an_adapters_timer_is_read_where_the_kernel_tells_it(

@@ -5,20 +5,20 @@ import json
 import msgspec
 from msgspec.structs import replace
 
-from controller.doctor.checks import examined, verdict
-from controller.doctor.facts import Facts
+from controller.doctor.checks import run_checks, verdict
+from controller.doctor.facts import DoctorFacts
 from controller.doctor.page import Examination, lines
 from tests.doctor.healthy import CONFIG, FACTS
 
 
-def examination(facts: Facts) -> Examination:
-    findings = examined(CONFIG, facts)
+def examination(facts: DoctorFacts) -> Examination:
+    findings = run_checks(CONFIG, facts)
     return Examination(
         table="T01", simulated=False, time="now", verdict=verdict(findings), findings=findings
     )
 
 
-def page(facts: Facts) -> list[str]:
+def page(facts: DoctorFacts) -> list[str]:
     return [text for text, _ in lines(examination(facts))]
 
 

@@ -12,7 +12,7 @@ from drivers import dealer as dealer_module
 from drivers import reader as reader_module
 from drivers.dealer import Dealer
 from drivers.errors import Result, WrongProtocol
-from drivers.events import Doing, Event, Outlet, Source
+from drivers.events import BoardActivity, Event, Outlet, Source
 from drivers.firmware import wire
 from drivers.link import frames
 from drivers.link.frames import Command, Reply
@@ -43,9 +43,9 @@ def link(mocker: MockerFixture) -> Any:
         (lambda board: board.shuffle(7, 3), frames.Shuffle(7, 3)),
         (lambda board: board.feed(7, Source.TRAY, 110), frames.Feed(7, Source.TRAY, 110)),
         (lambda board: board.release(7), frames.Release(7)),
-        (lambda board: board.retract(), frames.Retract()),
+        (lambda board: board.retract(), frames.RetractCommand()),
         (lambda board: board.purge(7), frames.Purge(7)),
-        (lambda board: board.selftest(), frames.Selftest()),
+        (lambda board: board.selftest(), frames.SelftestCommand()),
         (lambda board: board.configure("landing_window_ms", 350), frames.Configure(4, 350)),
     ],
 )
@@ -58,7 +58,7 @@ async def test_a_dealer_board_is_told(link: Any, call: Calls, command: Command) 
     ("call", "command"),
     [
         (lambda board: board.begin(7, 108, 27), frames.Begin(7, 108, 27)),
-        (lambda board: board.selftest(), frames.Selftest()),
+        (lambda board: board.selftest(), frames.SelftestCommand()),
         (lambda board: board.configure("read_limit_ms", 90), frames.Configure(2, 90)),
     ],
 )
@@ -78,10 +78,10 @@ def test_routes_rereads_and_stops_wait_for_nobody(link: Any) -> None:
 
 
 def test_a_reader_is_told_of_a_card_where_no_wire_does(link: Any, mocker: MockerFixture) -> None:
-    Reader(link).at_window(7, 12)
+    Reader(link).announce_card(7, 12)
     link.post.assert_not_called()
     link.welcome = mocker.Mock(asked=True)
-    Reader(link).at_window(7, 12)
+    Reader(link).announce_card(7, 12)
     link.post.assert_called_once_with(frames.Look(7, 12))
 
 
@@ -114,10 +114,10 @@ def test_on_event_is_the_links_own(link: Any, board: Any) -> None:
 async def test_the_status_of_a_dealer_board_has_names(link: Any) -> None:
     link.do.return_value = Reply(3, Result.DONE, golden_status("dealer"))
     status = await Dealer(link).status()
-    link.do.assert_awaited_once_with(frames.AskStatus())
+    link.do.assert_awaited_once_with(frames.GetStatusCommand())
     assert (status.attempt, status.doing, status.source, status.upto) == (
         7,
-        Doing.HOLDING,
+        BoardActivity.HOLDING,
         Source.HOPPER,
         108,
     )
@@ -182,7 +182,7 @@ def test_a_machine_is_clear_with_its_lift_down_and_no_card_on_the_way(
 async def test_the_status_of_a_reader_board_has_names(link: Any) -> None:
     link.do.return_value = Reply(3, Result.DONE, golden_status("reader"))
     status = await Reader(link).status()
-    assert status == reader_module.Status(7, Doing.IDLE, pulses=17, reads=17, events=41)
+    assert status == reader_module.Status(7, BoardActivity.IDLE, pulses=17, reads=17, events=41)
 
 
 @pytest.mark.parametrize("status_from", [dealer_module.status_from, reader_module.status_from])

@@ -16,7 +16,7 @@ EVERY = [
     errors.Refused("dealer", Route(7, 12, Outlet.S), Result.ROUTE_DIFFERS),
     errors.WrongKind("dealer", "dealer", "reader (0011223344556677)"),
     errors.WrongBoard("dealer", "e660a4931754432f", "0011223344556677"),
-    errors.Swapped("dealer", "e660a4931754432f", "0011223344556677"),
+    errors.BoardsSwapped("dealer", "e660a4931754432f", "0011223344556677"),
     errors.WrongProtocol("dealer", "fccc88d111684ba2", "0011223344556677"),
     errors.WrongFirmware("dealer", "0.1.0", "0.2.0"),
     errors.WrongSettings("dealer", "1c291ca3", "cbf43926"),

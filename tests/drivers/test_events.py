@@ -7,7 +7,18 @@ import pytest
 from rich.console import Console
 from rich.pretty import pprint
 
-from drivers.events import Back, Code, Doing, Event, JamAt, Motor, Outlet, Read, Source, StoppedBy
+from drivers.events import (
+    Back,
+    BoardActivity,
+    BoardStopReason,
+    Code,
+    Event,
+    JamPlace,
+    Motor,
+    Outlet,
+    Read,
+    Source,
+)
 from drivers.firmware import wire
 
 
@@ -46,10 +57,10 @@ def test_the_words_cover_every_number_of_the_wire() -> None:
     assert [outlet.name for outlet in Outlet] == ["N", "W", "S", "E", "TRAY"]
     for words, last in (
         (Source, wire.FROM_TRAY),
-        (JamAt, wire.AT_LIFT),
+        (JamPlace, wire.AT_LIFT),
         (Motor, wire.MOTOR_LIFT),
-        (StoppedBy, wire.BY_DRIVE),
+        (BoardStopReason, wire.BY_DRIVE),
         (Back, wire.BACK_FOREIGN),
-        (Doing, wire.STOPPED_STATE),
+        (BoardActivity, wire.STOPPED_STATE),
     ):
         assert list(words) == list(range(last + 1))

@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from drivers import errors
-from drivers.identity import PROTOCOL, Pinned, Welcome, check
+from drivers.identity import PROTOCOL, ExpectedBoard, Welcome, check
 
 FIRMWARE = "0011223344556677"
-DEALER = Pinned("dealer", "e660a4931754432f", simulated=False, firmware=FIRMWARE)
-READER = Pinned("reader", "e660a49317001d2c", simulated=False, firmware=FIRMWARE)
+DEALER = ExpectedBoard("dealer", "e660a4931754432f", simulated=False, firmware=FIRMWARE)
+READER = ExpectedBoard("reader", "e660a49317001d2c", simulated=False, firmware=FIRMWARE)
 WELCOME = Welcome(
     kind="dealer",
     hal="rp2",
@@ -31,7 +31,7 @@ def answered(**fields: object) -> Welcome:
     return msgspec.structs.replace(WELCOME, **fields)
 
 
-def pinned(**fields: object) -> Pinned:
+def pinned(**fields: object) -> ExpectedBoard:
     return msgspec.structs.replace(DEALER, **fields)
 
 
@@ -57,14 +57,14 @@ def test_the_board_that_was_expected_passes() -> None:
         (answered(asked=True), DEALER, errors.WrongTrigger),
         (WELCOME, pinned(asked=True), errors.WrongTrigger),
         (answered(hal="rp2"), pinned(simulated=True), errors.BackendMismatch),
-        (answered(kind="reader", uid=READER.uid), DEALER, errors.Swapped),
-        (answered(kind="reader", uid=READER.uid, hal="sim"), DEALER, errors.Swapped),
+        (answered(kind="reader", uid=READER.uid), DEALER, errors.BoardsSwapped),
+        (answered(kind="reader", uid=READER.uid, hal="sim"), DEALER, errors.BoardsSwapped),
         (answered(protocol="0" * 16, uid="1" * 16), DEALER, errors.WrongProtocol),
         (answered(uid="0" * 16, hal="sim"), DEALER, errors.WrongBoard),
     ],
 )
 def test_another_board_is_refused_by_name(
-    welcome: Welcome, expected: Pinned, error: type[errors.Mismatch]
+    welcome: Welcome, expected: ExpectedBoard, error: type[errors.Mismatch]
 ) -> None:
     with pytest.raises(errors.Mismatch) as caught:
         check(welcome, expected, other=READER)

@@ -2,8 +2,13 @@
 
 from controller.cards import parse_face
 from controller.messages import Seat
-from controller.rules.bigtwo.matchpoints import compare_deal, matchpoints_of, ranking_points, top_of
-from controller.rules.bigtwo.play import Playing, play_objections
+from controller.rules.bigtwo.matchpoints import (
+    compare_deal,
+    matchpoints_of,
+    max_matchpoints,
+    ranking_points,
+)
+from controller.rules.bigtwo.play import BigTwoTrickState, play_objections
 from controller.rules.bigtwo.scoring import card_points, deal_scores
 from controller.rules.profile import BigTwoProfile
 from tests.examples.table import faces
@@ -47,7 +52,7 @@ def matchpoints(profile: BigTwoProfile, *, deal: list[int]) -> Got:
     }
     return {
         "mp": [compared[name].mp for name in field],
-        "of": top_of(len(deal), rules.matchpoints),
+        "of": max_matchpoints(len(deal), rules.matchpoints),
         "percent": [float(compared[name].percent) for name in field],
         "places": [compared[name].place for name in field],
     }
@@ -61,7 +66,7 @@ def place_points(profile: BigTwoProfile, *, places: list[int]) -> Got:
 def last_card(profile: BigTwoProfile, *, hand: str, next_has: int, leads: list[str]) -> Got:
     """N leads from `hand`, and W plays next with so many cards: what N may not lead, and why."""
     held = faces(hand)
-    playing = Playing(turn="N", left=(len(held), next_has, 7, 7), opened=True)
+    playing = BigTwoTrickState(turn="N", left=(len(held), next_has, 7, 7), opened=True)
     why = {}
     for play in leads:
         cards = [parse_face(card) for card in play.split()]

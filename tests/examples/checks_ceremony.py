@@ -2,10 +2,10 @@
 
 from controller.deal import sequence
 from controller.match import events
-from controller.match.effects import DealDue, TurnUpAgain
+from controller.match.effects import DealDue, TurnupRepeated
 from controller.match.phase import Phase
 from controller.messages import Seat
-from controller.rules.ceremony import cut_problem, drawn_by
+from controller.rules.ceremony import cut_problem, drawer_of_card
 from controller.rules.profile import GuandanProfile
 from tests.examples.table import Table, order_of, refusal
 
@@ -20,7 +20,7 @@ def turn_up(profile: GuandanProfile, *, shuffler: Seat, cutter: Seat, cards: lis
         table = Table(profile)
         effects = table.draw(shuffler, cutter, card)
         drawers[card] = table.match.first_drawer
-        if any(isinstance(effect, TurnUpAgain) for effect in effects):
+        if any(isinstance(effect, TurnupRepeated) for effect in effects):
             assert table.match.phase is Phase.CUT
             again.append(card)
     return {"first_drawer": [drawers[card] for card in cards if drawers[card]], "again": again}
@@ -28,7 +28,7 @@ def turn_up(profile: GuandanProfile, *, shuffler: Seat, cutter: Seat, cards: lis
 
 def drawn(profile: GuandanProfile, *, first_drawer: Seat, positions: list[int]) -> Got:
     """Who draws these cards where hands are drawn by hand."""
-    return {"lands_on": [drawn_by(profile, first_drawer, position) for position in positions]}
+    return {"lands_on": [drawer_of_card(profile, first_drawer, position) for position in positions]}
 
 
 def leads_by_hand(
@@ -39,7 +39,7 @@ def leads_by_hand(
     table.draw(shuffler, cutter, card)
     first = table.match.first_drawer
     assert first is not None
-    lands_on = drawn_by(profile, first, position)
+    lands_on = drawer_of_card(profile, first, position)
     table.do(events.Dealt, turned_to=lands_on)
     table.count().end("NS R12")
     row = table.last_deal
@@ -70,7 +70,7 @@ def leads_by_machine(profile: GuandanProfile, *, commitment: str, seed: str, cut
 def duties(profile: GuandanProfile, *, previous: str) -> Got:
     """The second deal drawn by hand: who shuffles, cuts and draws first."""
     table = Table(profile).deals([previous])
-    table.do(events.DealtByHand, reason="the machine is broken")
+    table.do(events.HandDealOrdered, reason="the machine is broken")
     due = table.match.duties
     assert due is not None
     return {
@@ -108,7 +108,7 @@ def recount(
     table.do(events.CountClaimed, seat="E")
     assert table.match.suspended
     waited_for = table.match.phase
-    effects = table.do(events.Recounted, counts=counts)
+    effects = table.do(events.HandsRecounted, counts=counts)
     again = [effect for effect in effects if isinstance(effect, DealDue)]
     same = {
         "levels": table.levels == levels,

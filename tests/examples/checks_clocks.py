@@ -7,7 +7,7 @@ from controller.match.effects import Effects
 from controller.match.phase import Phase
 from controller.messages import Seat
 from controller.rules.penalties.consequences import TurnLost
-from controller.rules.penalties.proposals import Proposal
+from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.profile import GuandanProfile
 from tests.examples.table import Table, clock_says
 
@@ -18,7 +18,7 @@ def tribute_time(profile: GuandanProfile, *, previous: str, after_s: int) -> Got
     """The one payer lays his tribute `after_s` seconds after tribute was opened."""
     table = Table(profile).deals([previous])
     table.release().count()
-    table.do(events.AntiAnswered, stands=False)
+    table.do(events.AntiTributeAnswered, stands=False)
     exchange = table.match.exchange
     assert exchange is not None
     (payer,) = exchange.payers
@@ -43,14 +43,14 @@ def return_time(profile: GuandanProfile, *, previous: str, after_s: int) -> Got:
 def play_time(profile: GuandanProfile, *, seat: Seat, looks_s: list[int], plays: bool) -> Got:
     """A player is counted for, and the clock is asked at these seconds; at the last he plays."""
     table = Table(profile).play()
-    table.do(events.PlayCalled, seat=seat)
+    table.do(events.PlayClockStarted, seat=seat)
     told: list[Effects] = []
     passed = 0
     for look in looks_s:
         table.wait(look - passed)
         passed = look
         last = look == looks_s[-1] and plays
-        told.append(table.do(events.PlayMade, seat=seat) if last else table.do(events.Ticked))
+        told.append(table.do(events.PlayMade, seat=seat) if last else table.do(events.TimePassed))
     return _told(table, told)
 
 
@@ -71,7 +71,7 @@ def _told(table: Table, told: list[Effects]) -> Got:
     }
 
 
-def _proposal(table: Table, due: Due) -> Proposal:
+def _proposal(table: Table, due: Due) -> PenaltyProposal:
     assert due.offence is not None
     assert due.seat is not None
     charge = table.charge(due.offence, due.seat, step=due.step)

@@ -1,7 +1,7 @@
 """Levels, the end of a match and its score; asked in the examples 13–19, 63–68, 81, 82 and 88."""
 
 from controller.match import events
-from controller.match.effects import ClockSays, DealDue, ExtraDealDue
+from controller.match.effects import ClockReported, DealDue, ExtraDealDue
 from controller.match.meeting import Stage
 from controller.match.phase import Phase
 from controller.match.sheet import DealRow, EndRow, StoppedRow
@@ -80,10 +80,10 @@ def time_between_deals(
     table = Table(profile, stage).deals(before)
     assert table.match.phase is Phase.CUT
     table.wait(profile.ending.time_s - 1)
-    table.do(events.Ticked)
+    table.do(events.TimePassed)
     assert not table.over
     table.wait(1)
-    table.do(events.Ticked)
+    table.do(events.TimePassed)
     reached = []
     for level in ("NS", "EW"):
         rows = [row for row in table.match.sheet if isinstance(row, DealRow)]
@@ -103,8 +103,8 @@ def time_in_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Go
     at = table.levels
     table.play()
     table.wait(profile.ending.time_s)
-    said = table.do(events.Ticked)
-    announced = [effect.due.kind for effect in said if isinstance(effect, ClockSays)]
+    said = table.do(events.TimePassed)
+    announced = [effect.due.kind for effect in said if isinstance(effect, ClockReported)]
     assert "time_up" in announced
     assert table.match.phase is Phase.PLAY
     refused = refusal(table.tell(events.DealStopped, reason="time is up", **CHIEF))

@@ -8,7 +8,7 @@ from controller.match.phase import Phase
 from controller.match.sheet import DealRow
 from controller.messages import Role, Seat
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Finish, Forfeited
+from controller.rules.result import FinishOrder, ForfeitedDeal
 from tests.examples.table import GRADES, Table, grades, order_of, refusal
 
 Got = dict[str, object]
@@ -40,7 +40,7 @@ def forfeited(
     assert waiting == {"levels": at, "phase": Phase.PLAY, "sheet": sheet}
     approved = table.approve(Role.CHIEF)
     row = table.last_deal
-    assert isinstance(row.result, Forfeited)
+    assert isinstance(row.result, ForfeitedDeal)
     assert table.match.phase is Phase.FORFEIT
     got: Got = {
         "from": at,
@@ -149,10 +149,10 @@ def dead_hand(
     if entered:
         table.do(events.ResultEntered, order=order_of(entered))
     assert table.match.phase is Phase.RESULT
-    table.do(events.Confirmed, by="NS")
-    table.do(events.Confirmed, by="EW")
+    table.do(events.ResultConfirmed, by="NS")
+    table.do(events.ResultConfirmed, by="EW")
     row = table.last_deal
-    assert isinstance(row.result, Finish)
+    assert isinstance(row.result, FinishOrder)
     return {
         "from": at,
         "needs": proposal.needs,

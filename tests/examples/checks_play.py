@@ -2,7 +2,7 @@
 
 from controller.rules.combos.judge import judge
 from controller.rules.combos.ruling import Reading, Ruling
-from controller.rules.conduct import report_due
+from controller.rules.conduct import is_report_due
 from controller.rules.profile import GuandanProfile
 from tests.examples.table import GRADES
 
@@ -14,7 +14,7 @@ def report(profile: GuandanProfile, *, plays: list[str]) -> Got:
     due = []
     for play in plays:
         before, left = map(int, play.split(" to "))
-        if report_due(profile, before, left):
+        if is_report_due(profile, before, left):
             due.append(play)
     return {"reports": due}
 

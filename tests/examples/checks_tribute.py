@@ -2,14 +2,14 @@
 
 from controller.cards import face_text, parse_face
 from controller.match import events
-from controller.match.effects import Planned
+from controller.match.effects import TributePlanned
 from controller.match.phase import Phase
 from controller.messages import Seat
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import finish
 from controller.rules.returns import judge_return, return_rule, returns_shown
-from controller.rules.tribute import is_right, names_card, required
-from controller.rules.wrong_card import found_wrong
+from controller.rules.tribute import chooser_of_tribute, is_right, required
+from controller.rules.wrong_card import remedy_for_wrong_card
 from tests.examples.table import GRADES, Table, arrows, faces, order_of
 
 Got = dict[str, object]
@@ -25,7 +25,7 @@ def card_due(profile: GuandanProfile, *, level: str, hand: str) -> Got:
     assert right == due
     return {
         "due": [face_text(card) for card in sorted(due)],
-        "named_by": names_card(profile, "E", "N", 13),
+        "named_by": chooser_of_tribute(profile, "E", "N", 13),
     }
 
 
@@ -51,7 +51,7 @@ def exchange(
         return {"anti": True, "tribute": [], "returns": [], "leader": table.match.leader}
     if up_takes is not None:
         told = table.do(events.TributeChosen, payer=up_takes)
-        assert any(isinstance(effect, Planned) for effect in told)
+        assert any(isinstance(effect, TributePlanned) for effect in told)
         swapped = table.match.exchange
         assert swapped is not None
     plan = swapped.plan
@@ -84,7 +84,7 @@ def returned(
     verdict = judge_return(
         profile, owed, owed.up, owed.last, parse_face(card), GRADES.index(level) + 2
     )
-    remedy = found_wrong(profile, "return", in_play=not before_play)
+    remedy = remedy_for_wrong_card(profile, "return", in_play=not before_play)
     wrong = verdict.state == "wrong"
     return {
         "verdict": verdict.state,

@@ -6,18 +6,18 @@ from typing import Any, cast
 from controller.cards import Face, parse_face
 from controller.match import events
 from controller.match.desk import legal_proposals
-from controller.match.effects import ClockSays, Effects, Refused
+from controller.match.effects import ClockReported, Effects, Refused
 from controller.match.meeting import Stage
 from controller.match.phase import Phase
-from controller.match.reducer import match_of, step
+from controller.match.reducer import new_match, step
 from controller.match.sheet import DealRow, EndRow
 from controller.match.state import GuandanMatch
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.charges import Charge
-from controller.rules.penalties.proposals import Proposal
+from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.profile import GuandanProfile
-from controller.rules.standing import Sides
-from controller.rules.tribute import anti_stands, required_value
+from controller.rules.standing import PerSide
+from controller.rules.tribute import anti_stands, tribute_value
 from tests.match.people import meeting
 
 GRADES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A", "A+")
@@ -45,11 +45,11 @@ def faces(cards: str) -> list[Face]:
     return [parse_face(card) for card in cards.split()]
 
 
-def grades(sides: Sides) -> dict[str, str]:
+def grades(sides: PerSide) -> dict[str, str]:
     return {"NS": GRADES[sides.NS - 2], "EW": GRADES[sides.EW - 2]}
 
 
-def numbers(sides: Sides | None) -> dict[str, int] | None:
+def numbers(sides: PerSide | None) -> dict[str, int] | None:
     return None if sides is None else {"NS": sides.NS, "EW": sides.EW}
 
 
@@ -57,14 +57,14 @@ class Table:
     """A match with four seated, after the chief's start. Time passes by `wait` alone."""
 
     def __init__(self, profile: GuandanProfile, stage: Stage = "swiss") -> None:
-        match = match_of(profile, meeting(stage))
+        match = new_match(profile, meeting(stage))
         assert isinstance(match, GuandanMatch)
         self.profile, self.match = profile, match
         self.at_ms = 0
         self.rulings = 0
         for seat in _SIDES:
-            self.do(events.Seated, seat=seat)
-        self.do(events.Started)
+            self.do(events.SeatTaken, seat=seat)
+        self.do(events.MatchStarted)
 
     # -- events ---------------------------------------------------------------
 
@@ -98,10 +98,10 @@ class Table:
 
     def draw(self, shuffler: Seat, cutter: Seat, card: str) -> Effects:
         """The first deal drawn by hand, up to the turned-up card."""
-        self.do(events.DealtByHand, reason="the machine is broken")
+        self.do(events.HandDealOrdered, reason="the machine is broken")
         self.do(events.Shuffled, seat=shuffler)
         self.do(events.Cut, seat=cutter, n=50)
-        return self.do(events.TurnedUp, card=card)
+        return self.do(events.CardTurnedUp, card=card)
 
     def count(self) -> "Table":
         for seat in _SIDES:
@@ -115,12 +115,12 @@ class Table:
             return self
         held = {seat: faces(cards) for seat, cards in (hands or _ACE).items()}
         stands = anti_stands(self.profile, exchange.payers, cast(Mapping[Seat, list[Face]], held))
-        self.do(events.AntiAnswered, stands=stands)
+        self.do(events.AntiTributeAnswered, stands=stands)
         if not stands:
             for payer in exchange.payers:
                 self.do(events.TributeLaid, seat=payer)
             values = {
-                payer: required_value(self.profile, held[payer], self.match.level)
+                payer: tribute_value(self.profile, held[payer], self.match.level)
                 for payer in exchange.payers
             }
             self.do(events.TributeValued, values=values)
@@ -142,8 +142,8 @@ class Table:
         """The deal in play to its end, confirmed by both sides."""
         for seat in order_of(result):
             self.do(events.Out, seat=seat)
-        self.do(events.Confirmed, by="NS")
-        return self.do(events.Confirmed, by="EW")
+        self.do(events.ResultConfirmed, by="NS")
+        return self.do(events.ResultConfirmed, by="EW")
 
     def deals(self, results: Iterable[str]) -> "Table":
         """Whole deals, one after the other."""
@@ -170,7 +170,7 @@ class Table:
             **more,
         )
 
-    def propose(self, offence: str, seat: Seat, **more: Any) -> Proposal:
+    def propose(self, offence: str, seat: Seat, **more: Any) -> PenaltyProposal:
         """The ladder's answer to a charge, proposed by a referee; nobody has decided yet."""
         charge = self.charge(offence, seat, **more)
         proposal = legal_proposals(self.match, charge)[0]
@@ -222,8 +222,8 @@ def refusal(effects: Effects) -> str:
     return next((one.refusal.code for one in effects if isinstance(one, Refused)), "")
 
 
-def clock_says(effects: Sequence[Effects]) -> list[ClockSays]:
-    return [one for some in effects for one in some if isinstance(one, ClockSays)]
+def clock_says(effects: Sequence[Effects]) -> list[ClockReported]:
+    return [one for some in effects for one in some if isinstance(one, ClockReported)]
 
 
 def arrows(pairs: Iterable[tuple[Seat, Seat]]) -> list[str]:

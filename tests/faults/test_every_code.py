@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from controller.config import Limits
-from controller.faults import _BY_DRIVER_ERROR, catalogue
+from controller.faults import _FAULT_BY_DRIVER_ERROR, catalogue
 from controller.messages import Phase, Role
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from tests.machine.redeal_page import REASONS
 from tests.machine.stages import STAGES, alerts, ordered, refused
 from tests.machine.troubles import TROUBLES, Ground
@@ -161,7 +161,7 @@ TESTS = Path(__file__).parents[1]
 LIMITS = Limits()
 
 
-async def _alert(trial: Trial, name: str) -> list[str]:
+async def _alert(trial: TableInProcess, name: str) -> list[str]:
     """Wait until an alert is up; return all that are."""
     await trial.until(lambda state: name in alerts(trial))
     return alerts(trial)
@@ -249,7 +249,7 @@ def test_every_code_is_raised_by_a_test_and_every_test_raises_a_code() -> None:
 def test_the_test_that_raises_a_code_is_there_and_speaks_of_it(code: str) -> None:
     path, _, name = TOLD[code].partition("::")
     source = source_of(TESTS / path, name)
-    errors = [error for error, fault in _BY_DRIVER_ERROR.items() if fault == code]
+    errors = [error for error, fault in _FAULT_BY_DRIVER_ERROR.items() if fault == code]
     assert any(re.search(rf"\b{word}\b", source) for word in (code, *errors))
 
 

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from controller.faults import Fault, catalogue, fault, fault_name
+from controller.faults import Fault, catalogue, driver_error_fault, fault
 from drivers import errors
 from tests.rows import each_row
 
@@ -81,16 +81,16 @@ def test_a_name_outside_the_catalogue_is_refused() -> None:
 
 def test_every_error_of_the_drivers_is_a_fault() -> None:
     for kind in leaves(errors.DriverError):
-        assert fault_name(kind.__new__(kind)) in catalogue()
+        assert driver_error_fault(kind.__new__(kind)) in catalogue()
 
 
 def test_a_renewed_session_is_a_lost_line_for_whoever_does_not_handle_it() -> None:
-    assert fault_name(errors.SessionRenewed("dealer", "noise")) == "LINE_LOST"
+    assert driver_error_fault(errors.SessionRenewed("dealer", "noise")) == "LINE_LOST"
 
 
 def test_an_error_of_nobody_is_no_fault() -> None:
     with pytest.raises(LookupError):
-        fault_name(ValueError())
+        driver_error_fault(ValueError())
 
 
 def placeholders(text: str) -> list[str]:

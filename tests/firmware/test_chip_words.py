@@ -75,7 +75,7 @@ def test_a_reader_says_that_edges_were_lost(reader: ReaderLine) -> None:
 def test_only_a_board_whose_shell_can_gives_the_chip_away(dealer: DealerLine) -> None:
     dealer.hello()
     assert dealer.do(wire.SERVICE) == wire.UNKNOWN
-    dealer.board.offer_service()
+    dealer.board.allow_service()
     assert dealer.do(wire.SERVICE) == wire.DONE
     assert dealer.board.service
 
@@ -83,7 +83,7 @@ def test_only_a_board_whose_shell_can_gives_the_chip_away(dealer: DealerLine) ->
 @pytest.mark.parametrize("sees", ["window", "exit"])
 def test_nobody_gets_a_board_with_a_card_in_its_path(dealer: DealerLine, sees: str) -> None:
     dealer.hello()
-    dealer.board.offer_service()
+    dealer.board.allow_service()
     dealer.edge(sees, 1)
     assert dealer.do(wire.SERVICE) == wire.NOT_CLEAR
     assert not dealer.board.service
@@ -92,7 +92,7 @@ def test_nobody_gets_a_board_with_a_card_in_its_path(dealer: DealerLine, sees: s
 def test_nobody_gets_a_board_between_the_first_card_and_the_released_hands(
     dealer: DealerLine,
 ) -> None:
-    dealer.board.offer_service()
+    dealer.board.allow_service()
     dealer.deal()
     assert dealer.do(wire.SERVICE) == wire.NOT_CLEAR
     assert dealer.do(wire.RELEASE, ATTEMPT) == wire.DONE

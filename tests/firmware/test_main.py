@@ -16,7 +16,7 @@ import pytest
 import drivers.firmware
 from drivers.firmware import main, wire
 from drivers.firmware.codec import Decoder, encode
-from drivers.firmware.main import own_hash
+from drivers.firmware.main import own_source_hash
 from drivers.firmware.version import firmware_hash
 
 FIRMWARE = Path(drivers.firmware.__file__).parent
@@ -118,7 +118,7 @@ def test_a_board_answers_hello_on_its_pty(start: Start, kind: str) -> None:
     payload = board.hear(wire.WELCOME)[wire.BOARD_HEADER_SIZE :]
     fields = struct.unpack(wire.BODIES[wire.WELCOME], payload)
     assert fields[:3] == (KINDS[kind], wire.HAL_SIM, bytes.fromhex(UID))
-    assert fields[4:7] == (own_hash(), wire.PROTOCOL_HASH, BOOT)
+    assert fields[4:7] == (own_source_hash(), wire.PROTOCOL_HASH, BOOT)
 
 
 def test_a_board_of_no_kind_says_how_it_is_called() -> None:
@@ -191,10 +191,10 @@ def test_what_may_be_imported_in_the_place_of_a_file_changes_the_hash(
     folder = tmp_path / "firmware"
     shutil.copytree(FIRMWARE, folder)
     monkeypatch.setattr(main, "__file__", str(folder / "main.py"))
-    shipped = own_hash()
+    shipped = own_source_hash()
     (folder / beside).parent.mkdir(exist_ok=True)
     (folder / beside).write_bytes(b"")
-    assert own_hash() != shipped
+    assert own_source_hash() != shipped
 
 
 def test_one_file_does_not_pass_for_two() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.cli.flash import _Shell
+from controller.cli.flash import _FlashSystem
 from drivers.events import Board
 from drivers.flash import image as images
 from drivers.flash.flashing import Flasher
-from drivers.flash.image import Image
+from drivers.flash.image import FirmwareImage
 from drivers.identity import Welcome
 from tests.waiting import wait_until
 
@@ -43,8 +43,8 @@ class OnPty:
         self.port, self.flash = port, flash
         self.teller = Teller()
 
-    def flasher(self, image: Image, kind: Board = "dealer") -> Flasher:
-        return Flasher(self.port, kind, image, _Shell(), self.teller, BAUD)
+    def flasher(self, image: FirmwareImage, kind: Board = "dealer") -> Flasher:
+        return Flasher(self.port, kind, image, _FlashSystem(), self.teller, BAUD)
 
     def welcome(self, kind: Board = "dealer") -> Welcome:
         """Return the name that the board's firmware reports, as soon as it answers."""
@@ -60,7 +60,7 @@ class OnPty:
         return {path.name for path in (self.flash / slot / "firmware").glob("*.py")}
 
 
-def patched(image: Image, name: str, *changes: tuple[bytes, bytes]) -> Image:
+def patched(image: FirmwareImage, name: str, *changes: tuple[bytes, bytes]) -> FirmwareImage:
     """Return a firmware one of whose files is another."""
     content = image.files[name]
     for before, after in changes:
@@ -79,7 +79,7 @@ def chip(micropython: str, tmp_path: Path) -> Iterator[Callable[..., OnPty]]:
     running: list[subprocess.Popen[str]] = []
 
     def make(
-        image: Image | None = OWN, kind: Board = "dealer", *, at_prompt: bool = False
+        image: FirmwareImage | None = OWN, kind: Board = "dealer", *, at_prompt: bool = False
     ) -> OnPty:
         flash = tmp_path / "flash"
         flash.mkdir()

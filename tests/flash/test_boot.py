@@ -40,7 +40,7 @@ def test_whatever_the_file_says_some_slot_starts_and_a_trial_ends(state: str) ->
 
 
 def test_a_trial_has_one_start_and_the_one_before_follows() -> None:
-    state = boot.on_trial("b", "a")
+    state = boot.trial_state("b", "a")
     slot, trial, state = boot.choose(state)
     assert (slot, trial) == ("a", True)
     slot, trial, state = boot.choose(state)

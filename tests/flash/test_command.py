@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from controller import release
 from controller.cli import flash, main
-from controller.cli.installed import digests, firmware_in, own_folder
+from controller.cli.installed import digests, find_program_folder, read_program_firmware
 from drivers.flash import image as images
 from tests.flash.chip_on_pty import NEWER, OWN, OnPty
 
@@ -96,13 +96,13 @@ def test_a_setting_that_is_none_is_refused_before_anything_is_asked(setting: str
 def test_a_firmware_that_is_not_the_released_one_is_put_on_no_board(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = own_folder()
+    folder = find_program_folder()
     manifest = release.Manifest(
         version="0.1.0",
         released="2027-03-01",
         serial=3,
         files=digests(folder),
-        firmware=firmware_in(folder),
+        firmware=read_program_firmware(folder),
     )
     path = tmp_path / "manifest.json"
     path.write_bytes(release.encode(manifest))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from drivers.flash.errors import FellBack, Unwilling, WrongHash
-from drivers.flash.prompt import Prompt
+from drivers.flash.errors import FirmwareRolledBack, FlashRefused, WrongHash
+from drivers.flash.prompt import MicroPythonPrompt
 from tests.flash.chip_on_pty import NEWER, ON_BOARD, OWN, OnPty, patched
 
 MakeChip = Callable[..., OnPty]
@@ -51,9 +51,9 @@ def test_what_reads_back_otherwise_is_refused_and_the_old_one_runs_on(
 ) -> None:
     board = chip()
     main = board.text("main.py")
-    restart = Prompt.restart
+    restart = MicroPythonPrompt.restart
 
-    def while_it_restarts(prompt: Prompt) -> None:
+    def while_it_restarts(prompt: MicroPythonPrompt) -> None:
         path = board.flash / spoiled
         if board.names("b"):
             content = bytearray(path.read_bytes())
@@ -61,7 +61,7 @@ def test_what_reads_back_otherwise_is_refused_and_the_old_one_runs_on(
             path.write_bytes(content)
         restart(prompt)
 
-    monkeypatch.setattr(Prompt, "restart", while_it_restarts)
+    monkeypatch.setattr(MicroPythonPrompt, "restart", while_it_restarts)
     newer = patched(NEWER, "tidy.py", (b"IDLE_MS = 1000", b"IDLE_MS = 1001"))
     with pytest.raises(WrongHash, match=Path(spoiled).name) as told:
         board.flasher(newer).flash()
@@ -85,7 +85,7 @@ def test_a_firmware_that_does_not_answer_gives_way_to_the_old_one_by_itself(
     chip: MakeChip, new: object
 ) -> None:
     board = chip()
-    with pytest.raises(FellBack, match=r"went back to 0\.1\.0") as told:
+    with pytest.raises(FirmwareRolledBack, match=r"went back to 0\.1\.0") as told:
         board.flasher(new).flash()  # type: ignore[arg-type]
     assert "\n" not in str(told.value)
     assert board.text("slot") == "a"
@@ -96,7 +96,7 @@ def test_a_firmware_that_does_not_answer_gives_way_to_the_old_one_by_itself(
 @pytest.mark.parametrize("at_prompt", [False, True])
 def test_a_board_of_the_other_kind_is_left_alone(chip: MakeChip, at_prompt: bool) -> None:
     board = chip(kind="reader", at_prompt=at_prompt)
-    with pytest.raises(Unwilling, match="this is a reader board, not dealer"):
+    with pytest.raises(FlashRefused, match="this is a reader board, not dealer"):
         board.flasher(NEWER).flash()
     assert board.names("a") == set(OWN.files)
     assert board.names("b") == set()
@@ -110,7 +110,7 @@ def test_a_board_that_does_not_stand_still_keeps_its_chip(
         patched(OWN, "board.py", (b"wire.BUSY if self.busy() else wire.DONE", b"wire.BUSY")),
         "reader",
     )
-    with pytest.raises(Unwilling, match=r"does not let go now \(BUSY\)"):
+    with pytest.raises(FlashRefused, match=r"does not let go now \(BUSY\)"):
         board.flasher(NEWER, "reader").flash()
     assert board.names("b") == set()
     assert board.welcome("reader").kind == "reader"

@@ -290,7 +290,7 @@ class Table:
     def check(self) -> None:
         """After every move: a board without its host stands still, and forgets what it may."""
         core, pins, host = self.core, self.pins, self.host
-        assert len(core.feeding.unsettled) <= 256
+        assert len(core.feeding.open_doubles) <= 256
         assert len(core.landings._flying) <= 256
         driven = pins.outputs.get("lift", LIFT_STAY) in (LIFT_UP, LIFT_DOWN)
         if core.now - host.heard_ms >= core.settings["silence_ms"]:

@@ -4,21 +4,21 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from controller.cli import LineError
+from controller.cli import CliError
 from controller.cli import sim as cli_sim
 from controller.cli import transfer as cli_transfer
-from controller.cli.heads_file import HeadsFile
-from controller.cli.installed import read_remembered
+from controller.cli.heads_file import KeptHeadsFile
+from controller.cli.installed import read_remembered_release
 from controller.cli.release_files import read_manifest
 from controller.client.endpoints import FILE, Endpoints, NoEndpoints, read_endpoints
 from controller.config import ConfigError, SimConfig, TableConfig, load_sim, load_table
 from controller.journal.errors import JournalError
-from controller.journal.verify.heads import read_heads
+from controller.journal.verify.heads import read_kept_heads
 from controller.release import Manifest, decode, encode
 from controller.roster import Roster, RosterError, read_certificate
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
-from controller.rules.rulebooks import ProfileError, load_profile, with_event
+from controller.rules.rulebooks import ProfileError, apply_event_file, load_profile
 from controller.tomlfile import FileError
 from hil_tests.benchfile import Bench, BenchError, load_bench
 from tests.fuzz.folders import file
@@ -46,7 +46,7 @@ def sim_toml(data: bytes) -> None:
     with file("sim.toml", data) as path:
         found = told(load_sim, path, ConfigError)
         if isinstance(found, SimConfig):
-            told(lambda _: cli_sim._settings(found, None, (), None), path, LineError)
+            told(lambda _: cli_sim._settings(found, None, (), None), path, CliError)
 
 
 def bench_toml(data: bytes) -> None:
@@ -60,7 +60,7 @@ def event_toml(data: bytes) -> None:
     """An event's regulations, over any rulebook."""
     with file("event.toml", data) as path:
         for profile in _profiles():
-            found = told(lambda path, of=profile: with_event(of, path), path, ProfileError)  # type: ignore[misc]  # mypy sees no type in a default
+            found = told(lambda path, of=profile: apply_event_file(of, path), path, ProfileError)  # type: ignore[misc]  # mypy sees no type in a default
             if isinstance(found, Profile):
                 assert len(profile_hash(found)) == 32
 
@@ -85,14 +85,14 @@ def certificate(data: bytes) -> None:
 def kept_heads(data: bytes) -> None:
     """Heads that somebody kept of a journal."""
     with file("heads", data) as path:
-        told(read_heads, path, JournalError)
+        told(read_kept_heads, path, JournalError)
 
 
 def heads_file(data: bytes) -> None:
     """The file of `watch --heads`: taken as it is but for a half line, or left alone."""
     with file("heads.jsonl", data) as path:
-        kept = told(HeadsFile, path, FileError)
-        if isinstance(kept, HeadsFile):
+        kept = told(KeptHeadsFile, path, FileError)
+        if isinstance(kept, KeptHeadsFile):
             with kept:
                 assert data.startswith(path.read_bytes().removesuffix(b"\n"))
         else:
@@ -106,7 +106,7 @@ def manifest(data: bytes) -> None:
         if isinstance(found, Manifest):
             assert decode(encode(found)) == found
             assert len(found.release.hash) == 64
-        told(read_remembered, path.parent, FileError)
+        told(read_remembered_release, path.parent, FileError)
 
 
 def endpoints(data: bytes) -> None:
@@ -119,4 +119,4 @@ def endpoints(data: bytes) -> None:
 def carried(data: bytes) -> None:
     """A match on its way in a file (`dealtable transfer --file`)."""
     with file("match.json", data) as path:
-        told(cli_transfer._read, path, LineError)
+        told(cli_transfer._read, path, CliError)

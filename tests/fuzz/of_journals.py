@@ -7,10 +7,10 @@ from pathlib import Path
 
 import msgspec
 
-from controller.framing import canonical
-from controller.journal.chain import Break, Row, follow
+from controller.framing import canonical_json
+from controller.journal.chain import ChainBreak, Row, follow
 from controller.journal.errors import JournalError
-from controller.journal.store import STORE_NAME, Store, read_rows
+from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
 from controller.journal.verify.findings import Report
 from controller.journal.wire_group import unpack, unpack_opened
@@ -39,7 +39,7 @@ def _body(number: int, line: object) -> bytes:
     """An entry takes its row's number; what is none stands there as it is."""
     if isinstance(line, dict) and isinstance(line.get("n"), int):
         line["n"] = number
-    return canonical(line)[:0xFFFF]
+    return canonical_json(line)[:0xFFFF]
 
 
 def _readable(report: Report) -> None:
@@ -66,12 +66,12 @@ def spoilt_file(data: bytes) -> None:
         path.write_bytes(_spoilt(data))
         _read(path)
         try:
-            store = Store.open(state_dir)
+            store = JournalStore.open(state_dir)
         except JournalError as error:
             one_line(error, MOST_OF_A_FINDING)
             return
         try:
-            assert not any(isinstance(item, Break) for item in _chain(store))
+            assert not any(isinstance(item, ChainBreak) for item in _chain(store))
         finally:
             store.close()
 
@@ -83,7 +83,7 @@ def _read(path: Path) -> None:
         one_line(error, MOST_OF_A_FINDING)
 
 
-def _chain(store: Store) -> list[object]:
+def _chain(store: JournalStore) -> list[object]:
     rows = [Row(each.entry.n, each.body, each.head) for each in store.entries()]
     return list(follow(rows))
 
@@ -131,7 +131,7 @@ def right_rows() -> list[bytes]:
 
     with folder() as at:
         asyncio.run(write_journal(at, life))
-        with read_rows(at / STORE_NAME) as rows:
+        with open_read_only(at / STORE_NAME) as rows:
             return [row.body for row in rows]
 
 

@@ -4,7 +4,7 @@ import io
 import zipfile
 from functools import cache
 
-from controller.trials.lab.data import Deals, WrongDeals, check
+from controller.trials.lab.data import Deals, InvalidDeals, check
 from controller.trials.lab.file import read
 from tests.fuzz.refusals import one_line
 from tests.fuzz.targets import CORPUS
@@ -26,7 +26,7 @@ def deals_file(data: bytes) -> None:
 def _taken(data: bytes) -> None:
     try:
         deals = read(io.BytesIO(data))
-    except WrongDeals as error:
+    except InvalidDeals as error:
         one_line(error)
         return
     assert isinstance(deals, Deals)

@@ -12,7 +12,7 @@ from drivers.dealer import Dealer
 from drivers.errors import DriverError
 from drivers.events import Event, Outlet, Source
 from drivers.firmware import codec, wire
-from drivers.identity import Pinned
+from drivers.identity import ExpectedBoard
 from drivers.link.link import Link
 from sim.virtual import VirtualLoop
 from tests.fuzz.words import Words
@@ -74,7 +74,7 @@ async def _life(words: Words) -> None:
     loop = asyncio.get_running_loop()
     broken: list[str] = []
     loop.set_exception_handler(lambda _, about: broken.append(repr(about)))
-    pinned = Pinned(kind="dealer", uid=UID, simulated=True, firmware="0" * 16)
+    pinned = ExpectedBoard(kind="dealer", uid=UID, simulated=True, firmware="0" * 16)
     taken: list[Event] = []
     port = Port()
     sessions = iter(range(1, 1 << 20))

@@ -15,13 +15,13 @@ from typing import Any, cast
 import msgspec
 
 from controller.bridge import (
-    GATEWAY_LINE,
-    BridgeError,
+    MAX_GATEWAY_LINE_BYTES,
     CommandMessage,
+    GatewayProtocolError,
     Lines,
     ReplyMessage,
-    from_gateway,
-    from_machine,
+    decode_gateway_line,
+    decode_machine_line,
     to_line,
 )
 from controller.client.refused import refusal
@@ -30,13 +30,13 @@ from controller.faults import catalogue
 from controller.gateway.requests import BadCommand, parse
 from controller.heads import verify_key
 from controller.match.reducer import replayed
-from controller.match.transfer import Transfer, packed, result_of
+from controller.match.transfer import TransferDocument, packed, state_digest
 from controller.messages import Command, Phase, Reply, Role, State
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile
 from controller.signing import sign, sign_document
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, Trial, trial
+from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, trial
 from drivers.firmware import codec, wire
 from sim.inproc import BoardName
 from sim.mechanics.faults import FaultError, parse_fault
@@ -93,7 +93,7 @@ def _told(about: Mapping[str, Any]) -> str:
 class _Table:
     """A table and whoever moves things at it."""
 
-    def __init__(self, at: Trial) -> None:
+    def __init__(self, at: TableInProcess) -> None:
         self.at = at
         self._number = 0
         self._asked: list[asyncio.Future[Reply]] = []
@@ -152,11 +152,11 @@ class _Table:
 
     async def _ask(self, command: Command) -> Reply:
         line = to_line(CommandMessage(1, "peer", command))
-        message = from_gateway(line[:-1])
+        message = decode_gateway_line(line[:-1])
         assert isinstance(message, CommandMessage)
         async with asyncio.timeout(ANSWER_S):
             reply = await self.at.lasting.order(message.body)
-        answer = from_machine(to_line(ReplyMessage(1, reply))[:-1])
+        answer = decode_machine_line(to_line(ReplyMessage(1, reply))[:-1])
         assert isinstance(answer, ReplyMessage)
         return reply
 
@@ -195,7 +195,7 @@ class _Table:
                 case "collect":
                     done = people.collect()
                 case "square":
-                    people.square_up()
+                    people.reload_hopper()
                 case "lid":
                     self.at.sim.world.set_lid(not self.at.sim.world.lid_open)
                 case "estop":
@@ -248,7 +248,7 @@ class _Table:
         if not isinstance(plain, dict):
             return
         try:
-            transfer = msgspec.convert(plain, Transfer)
+            transfer = msgspec.convert(plain, TransferDocument)
         except (msgspec.ValidationError, UnicodeEncodeError):
             return
         transfer = self._sealed(transfer, self.at.machine._profile)
@@ -260,12 +260,12 @@ class _Table:
             args["sig"] = sign_document(document.digest, TABLE_SIGN)
             await self.command({"cmd": "take_over", "args": args, "as": "chief"})
 
-    def _sealed(self, transfer: Transfer, profile: Profile) -> Transfer:
+    def _sealed(self, transfer: TransferDocument, profile: Profile) -> TransferDocument:
         """Let the document say the result that its events lead to, whatever they are."""
         match = replayed(profile, transfer.meeting, transfer.record, transfer.events)
         hashed = profile_hash(profile).hex()
         return msgspec.structs.replace(
-            transfer, result=result_of(match), to="T01", profile_hash=hashed
+            transfer, result=state_digest(match), to="T01", profile_hash=hashed
         )
 
 
@@ -305,13 +305,13 @@ def requests(data: bytes) -> None:
                     parse_args(command.cmd, command.args)
             except BadArgs as bad_args:
                 one_line(bad_args)
-        for read in (from_gateway, from_machine):
+        for read in (decode_gateway_line, decode_machine_line):
             try:
                 read(line)
-            except BridgeError:
+            except GatewayProtocolError:
                 continue
     most = 1 + len(data) % 97
-    lines, found = Lines(GATEWAY_LINE), []
+    lines, found = Lines(MAX_GATEWAY_LINE_BYTES), []
     for at in range(0, len(data), most):
         found += lines.take(data[at : at + most])
-    assert found == data.split(b"\n")[:-1] or len(data) > GATEWAY_LINE
+    assert found == data.split(b"\n")[:-1] or len(data) > MAX_GATEWAY_LINE_BYTES

@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import msgspec
 
-from sim.contacts import Contacts
+from sim.contacts import PanelContacts
 from sim.control import Control
-from sim.inproc import InprocTable
-from sim.mechanics.faults import Fault, FaultError, Wear, load_wear, parse_fault
+from sim.inproc import HardwareInProcess
+from sim.mechanics.faults import Fault, FaultError, WearLevel, load_wear, parse_fault
 from sim.mechanics.settings import Settings
 from sim.pinserver import PinServer
 from sim.virtual import VirtualLoop
@@ -43,7 +43,7 @@ def wear_toml(data: bytes) -> None:
         except FaultError as error:
             a_word(error)
         else:
-            assert isinstance(found, Wear)
+            assert isinstance(found, WearLevel)
 
 
 def control(data: bytes) -> None:
@@ -54,8 +54,8 @@ def control(data: bytes) -> None:
 
 async def _controlled(data: bytes, at: Path) -> None:
     boots = count(1)
-    table = InprocTable(Settings(), random.Random(1), boots=lambda: next(boots))
-    contacts = Contacts(table.world)
+    table = HardwareInProcess(Settings(), random.Random(1), boots=lambda: next(boots))
+    contacts = PanelContacts(table.world)
     stub = SimpleNamespace(
         world=table.world,
         contacts=contacts,
@@ -85,7 +85,7 @@ async def _controlled(data: bytes, at: Path) -> None:
         table.close()
 
 
-def _restarted(table: InprocTable) -> Any:
+def _restarted(table: HardwareInProcess) -> Any:
     async def restart(name: Any) -> None:
         table.kill(name)
         table.start(name)

@@ -12,7 +12,7 @@ from drivers.events import Board, Event, Read
 from drivers.firmware import codec, wire
 from drivers.identity import PROTOCOL, Welcome
 from drivers.link import frames
-from drivers.link.frames import Alive, BoardFrame, NoSession, Reply
+from drivers.link.frames import AliveReport, BoardFrame, NoSession, Reply
 from tests.fuzz.words import Words
 
 BOARDS: tuple[Board, ...] = ("dealer", "reader")
@@ -113,8 +113,8 @@ def _packed(frame: BoardFrame) -> bytes:
             return packed + struct.pack(">BB", frame.face, frame.back)
         case Reply():
             return struct.pack(wire.BODIES[wire.ACK], frame.number, frame.result) + frame.body
-        case Alive() | NoSession():
-            kind = wire.ALIVE if isinstance(frame, Alive) else wire.NO_SESSION
+        case AliveReport() | NoSession():
+            kind = wire.ALIVE if isinstance(frame, AliveReport) else wire.NO_SESSION
             return struct.pack(wire.BODIES[kind], *msgspec.structs.astuple(frame))
         case Welcome():
             return b"" if frame.kind == "other" else bytes([frames.KINDS[frame.kind]])

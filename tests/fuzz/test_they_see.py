@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from controller.journal.verify import one_attempt
-from controller.machine.acts import TableActs
+from controller.machine.acts import TableCommands
 from drivers.firmware import codec, lock, wire
 from drivers.firmware.board import Board
 from drivers.firmware.feeding import Feeding
@@ -126,6 +126,6 @@ def test_an_order_that_fails_or_is_not_answered_is_seen(
         if fails:
             raise RuntimeError
 
-    monkeypatch.setattr(TableActs, "_call", careless)
+    monkeypatch.setattr(TableCommands, "_call", careless)
     with pytest.raises(seen):
         orders(call)

@@ -14,11 +14,11 @@ import zmq.asyncio
 
 from controller.bridge import SOCKET_NAME
 from controller.cli.wall import wall
-from controller.client.client import Client, Identity
+from controller.client.client import Client, ClientIdentity
 from controller.client.endpoints import Endpoints
 from controller.client.line import Keys, Line
 from controller.config import TableConfig
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_table_keys
 from controller.gateway.gateway import open_gateway
 from controller.messages import Event, Machine, State
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, Told, identity
@@ -69,7 +69,7 @@ def make_event() -> Callable[[int], Event]:
 @pytest.fixture
 def state_dir(tmp_path: Path) -> Path:
     """A state directory with keys."""
-    create_keys(tmp_path)
+    create_table_keys(tmp_path)
     return tmp_path
 
 
@@ -105,7 +105,7 @@ async def connect(state_dir: Path, endpoints: Endpoints) -> AsyncIterator[Connec
     numbers = itertools.count(1)
     async with AsyncExitStack() as clients:
 
-        def connect(who: str | Identity, where: Endpoints = endpoints, **more: Any) -> Client:
+        def connect(who: str | ClientIdentity, where: Endpoints = endpoints, **more: Any) -> Client:
             me = identity(state_dir, who) if isinstance(who, str) else who
             more.setdefault("ids", lambda: f"id-{next(numbers)}")
             client = Client(where, me, **more)
@@ -117,10 +117,10 @@ async def connect(state_dir: Path, endpoints: Endpoints) -> AsyncIterator[Connec
 
 
 @pytest.fixture
-def stranger() -> Identity:
+def stranger() -> ClientIdentity:
     """Somebody whose key nobody admitted."""
     public, secret = zmq.curve_keypair()
-    return Identity("stranger", public.decode(), secret.decode(), bytes(range(32)))
+    return ClientIdentity("stranger", public.decode(), secret.decode(), bytes(range(32)))
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ async def raw(state_dir: Path, endpoints: Endpoints) -> AsyncIterator[Raw]:
     context = zmq.asyncio.Context()
     keys = Keys(endpoints.server_key, me.public, me.secret)
     line = Line(context, zmq.DEALER, endpoints.commands, keys, told.note)
-    watching = asyncio.create_task(line.watch_over())
+    watching = asyncio.create_task(line.follow_monitor())
     yield Raw(line, told)
     watching.cancel()
     await asyncio.wait([watching])

@@ -16,10 +16,10 @@ from controller.bridge import (
     MetricsMessage,
     ReplyMessage,
 )
-from controller.client.client import Client, Identity
+from controller.client.client import Client, ClientIdentity
 from controller.client.line import Line, LineState
 from controller.messages import Event, Reply, State
-from controller.roster import CLIENTS, read_certificate
+from controller.roster import CLIENTS_FOLDER, read_certificate
 
 MakeState = Callable[..., State]
 Connect = Callable[..., Client]
@@ -78,11 +78,11 @@ class ScriptedMachine:
         self.say(bridge.to_line(self.hello))
         self.publish(self.state)
         self.connected.set()
-        lines = Lines(bridge.GATEWAY_LINE)
+        lines = Lines(bridge.MAX_GATEWAY_LINE_BYTES)
         with suppress(ConnectionError):
             while data := await reader.read(65536):
                 for line in lines.take(data):
-                    message = bridge.from_gateway(line)
+                    message = bridge.decode_gateway_line(line)
                     if isinstance(message, AskMetricsMessage):
                         self._say_metrics()
                     else:
@@ -140,8 +140,8 @@ def code(reply: Reply) -> str | None:
     return reply.error.code if reply.error else None
 
 
-def identity(state_dir: Path, name: str) -> Identity:
+def identity(state_dir: Path, name: str) -> ClientIdentity:
     """A client of the state directory."""
-    secret = read_certificate(state_dir / CLIENTS / f"{name}.key_secret")
+    secret = read_certificate(state_dir / CLIENTS_FOLDER / f"{name}.key_secret")
     assert secret.curve_secret is not None
-    return Identity(name, secret.curve, secret.curve_secret, secret.sign)
+    return ClientIdentity(name, secret.curve, secret.curve_secret, secret.sign)

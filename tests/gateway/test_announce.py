@@ -15,12 +15,19 @@ from zeroconf import IPVersion
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from controller.cli.wall import wall
-from controller.client.announced import SERVICE, Announced, NoTable, fingerprint_of, heard, told
+from controller.client.announced import (
+    SERVICE,
+    BadAnnouncement,
+    TableAnnouncement,
+    heard,
+    table_fingerprint,
+    told,
+)
 from controller.client.endpoints import Endpoints
 from controller.config import TableConfig, load_table
-from controller.console.find import Finder
+from controller.console.find import TableDiscovery
 from controller.gateway.announce import announce
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_table_keys
 from controller.gateway.gateway import open_gateway
 from controller.roster import fingerprint, read_certificate
 from tests.gateway.multicast import needs_multicast
@@ -34,15 +41,15 @@ ROOT = Path(__file__).parents[2]
 
 
 @asynccontextmanager
-async def finder() -> AsyncIterator[Finder]:
-    there = Finder(LOOPBACK)
+async def finder() -> AsyncIterator[TableDiscovery]:
+    there = TableDiscovery(LOOPBACK)
     try:
         yield there
     finally:
         await there.close()
 
 
-def by_fingerprint(finder: Finder) -> dict[str, Announced]:
+def by_fingerprint(finder: TableDiscovery) -> dict[str, TableAnnouncement]:
     """Return what `finder` has found. The network may hold tables of other tests, too."""
     return {one.fingerprint: one for one in finder.found()}
 
@@ -76,7 +83,7 @@ async def test_a_table_that_announces_itself_is_found_with_its_keys_and_gone_wit
 async def test_two_machines_that_say_they_are_one_table_are_both_found(
     config: TableConfig, tmp_path: Path
 ) -> None:
-    create_keys(tmp_path / "other")
+    create_table_keys(tmp_path / "other")
     gateway = msgspec.structs.replace(config.gateway, dir=tmp_path / "other")
     other = msgspec.structs.replace(config, gateway=gateway)
     marks = {
@@ -212,12 +219,12 @@ def test_nothing_secret_is_said(said: dict[str, str], state_dir: Path) -> None:
 def test_what_is_wrong_with_an_announcement_is_said(
     said: dict[str, str], change: dict[str, str], why: str
 ) -> None:
-    with pytest.raises(NoTable, match=why):
+    with pytest.raises(BadAnnouncement, match=why):
         heard(as_heard(said | change), ["192.168.1.11"])
 
 
 def test_a_table_without_an_address_cannot_be_reached(said: dict[str, str]) -> None:
-    with pytest.raises(NoTable, match="no address"):
+    with pytest.raises(BadAnnouncement, match="no address"):
         heard(as_heard(said), ["fe80::1"])
 
 
@@ -228,10 +235,10 @@ def test_nobody_is_knocked_at_by_the_hundred_at_a_strangers_word(said: dict[str,
 
 def test_a_field_that_is_missing_is_named(said: dict[str, str]) -> None:
     del said["verify"]
-    with pytest.raises(NoTable, match="verify is missing"):
+    with pytest.raises(BadAnnouncement, match="verify is missing"):
         heard(as_heard(said), ["192.168.1.11"])
 
 
 def test_the_fingerprint_is_the_one_that_keys_prints(state_dir: Path) -> None:
     own = read_certificate(state_dir / "keys" / "table.key")
-    assert fingerprint_of(own.curve, own.verify.hex()) == fingerprint(own)
+    assert table_fingerprint(own.curve, own.verify.hex()) == fingerprint(own)

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from controller import bridge
 from controller.bridge import (
-    BridgeError,
     CommandMessage,
     FeedMessage,
-    FromMachine,
+    GatewayProtocolError,
     HelloMessage,
     Lines,
+    MachineMessage,
     ReplyMessage,
 )
 from controller.messages import Command, Event, Reply
 
-MESSAGES: list[FromMachine] = [
+MESSAGES: list[MachineMessage] = [
     HelloMessage("T01", simulated=True),
     FeedMessage("state/T01", msgspec.Raw(b'{"a":1}')),
     ReplyMessage(7, Reply(id="x", ok=True, result={"a": [1, "掼"]})),
@@ -28,22 +28,22 @@ MESSAGES: list[FromMachine] = [
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
-def test_what_the_machine_says_arrives_as_it_was_said(message: FromMachine) -> None:
+def test_what_the_machine_says_arrives_as_it_was_said(message: MachineMessage) -> None:
     line = bridge.to_line(message)
 
     assert line.count(b"\n") == 1
-    assert bridge.from_machine(line) == message
+    assert bridge.decode_machine_line(line) == message
 
 
 def test_a_command_arrives_as_it_was_sent() -> None:
     message = CommandMessage(1, "key", Command(id="x", cmd="call", args={"reason": "a\nb"}))
 
-    assert bridge.from_gateway(bridge.to_line(message)) == message
+    assert bridge.decode_gateway_line(bridge.to_line(message)) == message
 
 
 def test_the_machine_reads_no_machine(make_event: Callable[[int], Event]) -> None:
-    with pytest.raises(BridgeError):
-        bridge.from_gateway(bridge.to_line(bridge.public(make_event(1))))
+    with pytest.raises(GatewayProtocolError):
+        bridge.decode_gateway_line(bridge.to_line(bridge.public(make_event(1))))
 
 
 @given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b""))), st.data())
@@ -68,12 +68,12 @@ def test_a_line_beyond_the_limit_is_an_error_whether_it_ends_or_not(end: bytes) 
     lines = Lines(20)
     assert lines.take(b"x" * 20) == []
 
-    with pytest.raises(BridgeError):
+    with pytest.raises(GatewayProtocolError):
         lines.take(b"x" + end)
 
 
 @given(st.binary(max_size=100))
 def test_whatever_comes_is_a_message_or_a_bridge_error(line: bytes) -> None:
-    for read in (bridge.from_machine, bridge.from_gateway):
-        with pytest.raises(BridgeError):
+    for read in (bridge.decode_machine_line, bridge.decode_gateway_line):
+        with pytest.raises(GatewayProtocolError):
             read(line)

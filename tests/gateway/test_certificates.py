@@ -9,11 +9,11 @@ import zmq.auth
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
-from controller.gateway.certificates import FIRST_CLIENTS, create_client, create_keys
+from controller.gateway.certificates import FIRST_CLIENTS, create_client_keys, create_table_keys
 from controller.gateway.enrolment import admit
 from controller.messages import Role
 from controller.roster import (
-    ADMITTED,
+    ADMITTED_FOLDER,
     Roster,
     RosterError,
     read_certificate,
@@ -24,7 +24,7 @@ from controller.roster import (
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     """A folder with a whole set of keys."""
-    create_keys(tmp_path)
+    create_table_keys(tmp_path)
     return tmp_path
 
 
@@ -67,7 +67,7 @@ def test_the_tables_two_secrets_lie_apart(files: Path) -> None:
 
 def test_a_gateway_with_a_folder_of_its_own_cannot_sign_for_the_table(tmp_path: Path) -> None:
     state_dir, gateway_dir = tmp_path / "state", tmp_path / "gateway"
-    create_keys(state_dir, gateway_dir)
+    create_table_keys(state_dir, gateway_dir)
 
     assert {str(path.relative_to(gateway_dir)) for path in contents(gateway_dir)} == {
         "keys/table.key",
@@ -88,7 +88,7 @@ def test_a_gateway_with_a_folder_of_its_own_cannot_sign_for_the_table(tmp_path: 
     assert len(same) == 1
     assert read_sign_secret(state_dir)
     before = contents(tmp_path)
-    create_keys(state_dir, gateway_dir)
+    create_table_keys(state_dir, gateway_dir)
     assert contents(tmp_path) == before
 
 
@@ -104,7 +104,7 @@ def test_a_table_of_an_older_version_gets_a_new_secret_to_sign_with(files: Path)
     curve = read_certificate(secret)
     assert curve.sign == bytes(old)
 
-    create_keys(files)
+    create_table_keys(files)
 
     assert read_sign_secret(files) != bytes(old)
     assert sign not in secret.read_text()
@@ -117,11 +117,11 @@ def test_a_lost_curve_secret_is_not_silently_another_table(files: Path) -> None:
     (files / "keys" / "table.key_secret").unlink()
 
     with pytest.raises(RosterError, match=r"table\.key_secret is missing"):
-        create_keys(files)
+        create_table_keys(files)
 
 
 def test_a_secret_of_another_table_is_not_signed_with(files: Path, tmp_path: Path) -> None:
-    create_keys(tmp_path / "other")
+    create_table_keys(tmp_path / "other")
     (files / "keys" / "table.sign").write_text((tmp_path / "other/keys/table.sign").read_text())
 
     with pytest.raises(RosterError, match=r"table\.sign: its verify is not that of"):
@@ -150,10 +150,10 @@ def test_secrets_and_their_folders_are_for_their_owner_alone(files: Path) -> Non
 
 
 def test_keys_that_are_there_stay(files: Path) -> None:
-    (files / ADMITTED / "observer.key").unlink()
+    (files / ADMITTED_FOLDER / "observer.key").unlink()
     before = contents(files)
 
-    create_keys(files)
+    create_table_keys(files)
 
     assert contents(files) == before
 
@@ -171,10 +171,10 @@ def test_an_interrupted_call_is_finished_by_the_next(
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", write_some)
         with pytest.raises(OSError, match="no space"):
-            create_keys(tmp_path)
+            create_table_keys(tmp_path)
     before = contents(tmp_path)
 
-    create_keys(tmp_path)
+    create_table_keys(tmp_path)
 
     assert before.items() <= contents(tmp_path).items()
     assert len(contents(tmp_path)) == 21
@@ -182,7 +182,7 @@ def test_an_interrupted_call_is_finished_by_the_next(
 
 
 def test_nothing_is_ever_overwritten(files: Path) -> None:
-    guest = create_client(files / "elsewhere", "chief", Role.REFEREE)
+    guest = create_client_keys(files / "elsewhere", "chief", Role.REFEREE)
     before = contents(files)
 
     with pytest.raises(RosterError, match="has the same name here"):
@@ -192,7 +192,7 @@ def test_nothing_is_ever_overwritten(files: Path) -> None:
 
 
 def test_admitting_twice_is_admitting_once(files: Path) -> None:
-    guest = create_client(files, "guest", Role.OBSERVER)
+    guest = create_client_keys(files, "guest", Role.OBSERVER)
 
     assert admit(files, guest) == admit(files, guest)
 

@@ -14,7 +14,7 @@ from controller import signing
 from controller.bridge import CommandMessage
 from controller.client.endpoints import Endpoints
 from controller.config import TableConfig
-from controller.gateway.certificates import create_client
+from controller.gateway.certificates import create_client_keys
 from controller.messages import (
     Alert,
     Event,
@@ -163,7 +163,7 @@ async def test_watch_leaves_quietly_when_told_to(
 async def test_watch_says_that_its_key_is_refused(
     endpoints: Endpoints, state_dir: Path, start: Run
 ) -> None:
-    guest = create_client(state_dir, "guest", Role.OBSERVER).with_suffix(".key_secret")
+    guest = create_client_keys(state_dir, "guest", Role.OBSERVER).with_suffix(".key_secret")
 
     process = await start("watch", "--state-dir", state_dir, "--key", guest)
 
@@ -173,7 +173,7 @@ async def test_watch_says_that_its_key_is_refused(
 async def test_watch_says_that_another_key_answers(
     endpoints: Endpoints, state_dir: Path, start: Run, tmp_path: Path
 ) -> None:
-    other = create_client(tmp_path / "other", "guest", Role.OBSERVER)
+    other = create_client_keys(tmp_path / "other", "guest", Role.OBSERVER)
 
     process = await start(
         "watch", endpoints.feed, "--server-key", other, "--state-dir", state_dir, "--json"
@@ -297,7 +297,7 @@ async def test_send_tells_a_refusal_in_one_line_and_ends_with_1(
 async def test_send_ends_with_1_when_its_key_is_refused(
     endpoints: Endpoints, state_dir: Path, dealtable: Dealtable
 ) -> None:
-    create_client(state_dir, "guest", Role.OBSERVER)
+    create_client_keys(state_dir, "guest", Role.OBSERVER)
 
     code, _, err = await dealtable("send", "snapshot", "--as", "guest", "--state-dir", state_dir)
 

@@ -15,11 +15,11 @@ from controller.cli.wall import wall
 from controller.client.client import Client, NoAnswer
 from controller.client.endpoints import Endpoints
 from controller.client.line import LineState
-from controller.client.refused import HARD_LARGEST, LARGEST
+from controller.client.refused import LARGEST, MAX_MESSAGE_BYTES
 from controller.config import TableConfig
-from controller.gateway.commands import MOST_WAITING
+from controller.gateway.commands import MAX_PENDING_PER_KEY
 from controller.gateway.gateway import open_gateway
-from controller.gateway.rates import BURST, Rates
+from controller.gateway.rates import BURST, RateLimiter
 from controller.gateway.requests import BadCommand, parse
 from controller.messages import Command, Reply
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, code, identity
@@ -218,7 +218,7 @@ async def test_a_message_beyond_the_hard_limit_ends_its_connection_and_no_other(
 ) -> None:
     await raw.told.until(LineState.OPEN)
 
-    await raw.send(b"x" * (HARD_LARGEST + 1))
+    await raw.send(b"x" * (MAX_MESSAGE_BYTES + 1))
     await raw.told.until(LineState.DOWN)
 
     assert (await connect("observer").ask("snapshot")).ok
@@ -239,20 +239,22 @@ async def test_our_own_client_refuses_what_the_gateway_would_hang_up_on(
 async def test_a_flood_is_refused_beyond_what_may_wait_and_the_others_are_served(
     machine: ScriptedMachine, connect: Connect, raw: Raw
 ) -> None:
-    flood = MOST_WAITING + 80  # refusals of more, unread, would overrun the socket's queue of 100
+    flood = (
+        MAX_PENDING_PER_KEY + 80
+    )  # refusals of more, unread, would overrun the socket's queue of 100
     machine.script = lambda message: machine.agree(message) if message.body.cmd == "hold" else []
 
     for number in range(flood):
         await raw.send(msgspec.json.encode(Command(id=str(number), cmd="snapshot")))
-    refused = [await raw.receive() for _ in range(flood - MOST_WAITING)]
+    refused = [await raw.receive() for _ in range(flood - MAX_PENDING_PER_KEY)]
 
     assert {code(reply) for reply in refused} == {"TOO_MANY"}
-    assert len(machine.commands) == MOST_WAITING
+    assert len(machine.commands) == MAX_PENDING_PER_KEY
     assert (await connect("referee").ask("hold")).ok
 
-    for message in machine.commands[:MOST_WAITING]:
+    for message in machine.commands[:MAX_PENDING_PER_KEY]:
         machine.reply(message.ref, *machine.agree(message))
-    assert {(await raw.receive()).ok for _ in range(MOST_WAITING)} == {True}
+    assert {(await raw.receive()).ok for _ in range(MAX_PENDING_PER_KEY)} == {True}
     await raw.send(msgspec.json.encode(Command(id="after", cmd="hold")))
     assert (await raw.receive()).ok
 
@@ -260,7 +262,7 @@ async def test_a_flood_is_refused_beyond_what_may_wait_and_the_others_are_served
 @pytest.fixture
 def no_refill(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway that counts a key's commands and allows no more of them as time passes."""
-    monkeypatch.setattr("controller.gateway.commands.Rates", lambda: Rates(per_s=0))
+    monkeypatch.setattr("controller.gateway.commands.Rates", lambda: RateLimiter(per_s=0))
 
 
 async def test_what_a_key_sends_beyond_its_rate_is_refused_and_never_reaches_the_machine(

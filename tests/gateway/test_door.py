@@ -8,20 +8,20 @@ import structlog
 import zmq
 import zmq.asyncio
 
-from controller.client.client import Identity, NoAnswer
+from controller.client.client import ClientIdentity, NoAnswer
 from controller.client.endpoints import Endpoints
 from controller.client.line import LineState
 from controller.config import TableConfig
-from controller.counting import REFUSALS_WINDOW_S, REFUSED_KEYS, Refusals
-from controller.gateway.certificates import create_client
+from controller.counting import MAX_REFUSED_KEYS, REFUSAL_LOG_INTERVAL_S, RefusalLogLimiter
+from controller.gateway.certificates import create_client_keys
 from controller.gateway.enrolment import admit
 from controller.messages import Role
-from controller.roster import ADMITTED
+from controller.roster import ADMITTED_FOLDER
 from tests.gateway.scripted import Connect, ScriptedMachine, Told, code
 
 
 async def test_a_strangers_feed_is_refused_and_both_sides_are_told(
-    connect: Connect, stranger: Identity
+    connect: Connect, stranger: ClientIdentity
 ) -> None:
     told = Told()
     client = connect(stranger, on_line=told.note)
@@ -45,7 +45,7 @@ async def test_a_strangers_feed_is_refused_and_both_sides_are_told(
 
 
 async def test_a_strangers_command_is_refused_and_never_reaches_the_machine(
-    machine: ScriptedMachine, connect: Connect, stranger: Identity
+    machine: ScriptedMachine, connect: Connect, stranger: ClientIdentity
 ) -> None:
     with pytest.raises(NoAnswer, match="key refused"):
         await connect(stranger).ask("snapshot")
@@ -57,7 +57,7 @@ async def test_a_key_that_is_admitted_meanwhile_comes_in(
     machine: ScriptedMachine, connect: Connect, config: TableConfig
 ) -> None:
     state_dir = config.table.state_dir
-    public_file = create_client(state_dir, "guest", Role.OBSERVER)
+    public_file = create_client_keys(state_dir, "guest", Role.OBSERVER)
     told = Told()
     client = connect("guest", on_line=told.note, retry_s=0.01)
     hearing = asyncio.ensure_future(client.hear())
@@ -75,17 +75,17 @@ async def test_a_certificate_that_is_taken_away_ends_its_commands_at_once(
     client = connect("referee")
     assert (await client.ask("hold")).ok
 
-    (config.table.state_dir / ADMITTED / "referee.key").unlink()
+    (config.table.state_dir / ADMITTED_FOLDER / "referee.key").unlink()
 
     assert code(await client.ask("hold")) == "UNKNOWN_KEY"
     assert len(machine.commands) == 1
 
 
 async def test_a_certificate_that_cannot_be_read_leaves_the_list_as_it_was(
-    connect: Connect, config: TableConfig, stranger: Identity
+    connect: Connect, config: TableConfig, stranger: ClientIdentity
 ) -> None:
     with structlog.testing.capture_logs() as logs:
-        (config.table.state_dir / ADMITTED / "odd.key").write_text("odd")
+        (config.table.state_dir / ADMITTED_FOLDER / "odd.key").write_text("odd")
 
         assert (await connect("referee").ask("snapshot")).ok
         with pytest.raises(NoAnswer, match="key refused"):
@@ -95,7 +95,7 @@ async def test_a_certificate_that_cannot_be_read_leaves_the_list_as_it_was(
 
 
 async def test_another_table_in_its_place_is_seen_as_a_different_key(
-    connect: Connect, endpoints: Endpoints, stranger: Identity
+    connect: Connect, endpoints: Endpoints, stranger: ClientIdentity
 ) -> None:
     told = Told()
     other = msgspec.structs.replace(endpoints, server_key=stranger.public)
@@ -137,16 +137,16 @@ async def test_without_curve_nobody_comes_in(endpoints: Endpoints, address: str)
 
 
 def test_a_key_that_knocks_and_knocks_is_told_once_a_minute() -> None:
-    refusals = Refusals()
+    refusals = RefusalLogLimiter()
 
     assert [refusals.note("k", now_s) for now_s in (1.0, 1.1, 30.0)] == [0, None, None]
-    assert refusals.note("k", 1.0 + REFUSALS_WINDOW_S) == 2
+    assert refusals.note("k", 1.0 + REFUSAL_LOG_INTERVAL_S) == 2
 
 
 def test_ever_new_keys_are_told_of_up_to_a_bound_and_then_counted() -> None:
-    refusals = Refusals()
+    refusals = RefusalLogLimiter()
 
     told = [refusals.note(str(number), 1.0) for number in range(1000)]
 
-    assert told.count(0) == REFUSED_KEYS
-    assert refusals.note("later", 2.0 + REFUSALS_WINDOW_S) == 1000 - REFUSED_KEYS
+    assert told.count(0) == MAX_REFUSED_KEYS
+    assert refusals.note("later", 2.0 + REFUSAL_LOG_INTERVAL_S) == 1000 - MAX_REFUSED_KEYS

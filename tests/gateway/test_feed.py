@@ -119,7 +119,7 @@ async def test_the_gateway_waits_for_a_machine_that_starts_later(
         b'{"to":"command","ref":1,"peer":"","body":{"id":"1","cmd":"x"}}\n',
         b"\xff\xfe\n",
         b"[" * 100_000 + b"\n",
-        b"x" * (bridge.MACHINE_LINE + 1),
+        b"x" * (bridge.MAX_MACHINE_LINE_BYTES + 1),
         bridge.to_line(HelloMessage("T01", simulated=True)),
         bridge.to_line(FeedMessage("state/T02", msgspec.Raw(b"{}"))),
     ],

@@ -11,7 +11,7 @@ from controller.cli.wall import wall
 from controller.client.endpoints import Endpoints
 from controller.config import TableConfig
 from controller.gateway.gateway import GatewayError, open_gateway, run_gateway
-from controller.roster import ADMITTED
+from controller.roster import ADMITTED_FOLDER
 from tests.gateway.scripted import ScriptedMachine
 
 
@@ -54,7 +54,7 @@ async def test_a_missing_key_is_named(config: TableConfig) -> None:
 
 
 async def test_an_admitted_file_that_is_no_certificate_is_named(config: TableConfig) -> None:
-    (config.table.state_dir / ADMITTED / "odd.key").write_text("odd")
+    (config.table.state_dir / ADMITTED_FOLDER / "odd.key").write_text("odd")
 
     with pytest.raises(GatewayError, match=r"odd\.key"):
         await open_and_close(config)

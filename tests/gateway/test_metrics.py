@@ -14,7 +14,7 @@ from controller.counting import Histogram, Sample
 from controller.gateway.families import FAMILIES
 from controller.gateway.gateway import GatewayError, open_gateway
 from controller.gateway.metrics import text
-from controller.gateway.scrape import LARGEST_REQUEST
+from controller.gateway.scrape import MAX_REQUEST_BYTES
 from controller.messages import Alert, Call, Machine, Phase
 from tests.gateway.metrics_requests import request_metrics, scrape
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine
@@ -115,7 +115,7 @@ async def test_without_its_machine_the_gateway_still_tells_of_itself(
         (b"POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", "405"),
         (b"nonsense\r\n\r\n", "405"),
         (b"\xff\xfe\r\n\r\n", "405"),
-        (b"x" * (LARGEST_REQUEST + 100), "400"),
+        (b"x" * (MAX_REQUEST_BYTES + 100), "400"),
     ],
 )
 async def test_whoever_asks_for_something_else_is_told_so_and_the_next_is_served(

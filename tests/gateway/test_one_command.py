@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller import bridge
-from controller.bridge import DEEPEST, CommandMessage, is_deep
+from controller.bridge import MAX_ARGUMENT_DEPTH, CommandMessage, is_too_deep
 from controller.client.refused import LARGEST
 from controller.gateway.commands import Commands
 from controller.gateway.rates import Peer
@@ -27,7 +27,7 @@ def nested(depth: int) -> bytes:
     )
 
 
-@pytest.mark.parametrize("depth", [DEEPEST + 1, 900, 972, 990, 1001, 8000])
+@pytest.mark.parametrize("depth", [MAX_ARGUMENT_DEPTH + 1, 900, 972, 990, 1001, 8000])
 async def test_deep_arguments_are_refused_and_the_table_serves_on(
     machine: ScriptedMachine, connect: Connect, raw: Raw, depth: int
 ) -> None:
@@ -42,7 +42,7 @@ async def test_deep_arguments_are_refused_and_the_table_serves_on(
 async def test_arguments_as_deep_as_may_be_go_to_the_machine(
     machine: ScriptedMachine, raw: Raw
 ) -> None:
-    await raw.send(nested(DEEPEST))
+    await raw.send(nested(MAX_ARGUMENT_DEPTH))
 
     assert (await raw.receive()).ok
 
@@ -62,7 +62,7 @@ async def test_a_command_that_leads_to_an_error_is_dropped_and_the_next_is_answe
     assert (await client.ask("hold")).ok
     with structlog.testing.capture_logs() as logs:
         for number in range(3):
-            await client._command_line().socket.send(b'{"id":"%d","cmd":"trap"}' % number)
+            await client._open_commands().socket.send(b'{"id":"%d","cmd":"trap"}' % number)
         assert (await client.ask("hold")).ok
 
     assert [log["event"] for log in logs if log["log_level"] == "error"] == ["command dropped"]
@@ -70,10 +70,10 @@ async def test_a_command_that_leads_to_an_error_is_dropped_and_the_next_is_answe
 
 
 def test_the_machine_refuses_what_only_a_taken_over_gateway_passes_on() -> None:
-    command = msgspec.json.decode(nested(DEEPEST + 1), type=Command)
+    command = msgspec.json.decode(nested(MAX_ARGUMENT_DEPTH + 1), type=Command)
 
-    with pytest.raises(bridge.BridgeError, match="deep"):
-        bridge.from_gateway(bridge.to_line(CommandMessage(1, "key", command)))
+    with pytest.raises(bridge.GatewayProtocolError, match="deep"):
+        bridge.decode_gateway_line(bridge.to_line(CommandMessage(1, "key", command)))
 
 
 ANYTHING = st.recursive(
@@ -91,8 +91,8 @@ def test_what_the_gateway_takes_the_machine_takes_too(args: dict[str, Any], deal
         return
     message = CommandMessage(1, "p" * 40, command)
     line = bridge.to_line(message)
-    assert len(line) <= bridge.GATEWAY_LINE
-    assert bridge.from_gateway(line) == message
+    assert len(line) <= bridge.MAX_GATEWAY_LINE_BYTES
+    assert bridge.decode_gateway_line(line) == message
 
 
 @pytest.mark.parametrize("item", ["1e15", "-1e15", '"\\n"', '"掼"', "1e-5", "{}"])
@@ -101,7 +101,10 @@ def test_no_command_grows_beyond_a_line_on_its_way_to_the_machine(item: str) -> 
     items = ",".join([item] * (room // (len(item.encode()) + 1)))
     command = parse(b'{"id":"1","cmd":"x","args":{"a":[%s]}}' % items.encode())
 
-    assert len(bridge.to_line(CommandMessage(1 << 53, "p" * 40, command))) <= bridge.GATEWAY_LINE
+    assert (
+        len(bridge.to_line(CommandMessage(1 << 53, "p" * 40, command)))
+        <= bridge.MAX_GATEWAY_LINE_BYTES
+    )
 
 
 @given(ANYTHING, st.integers(0, 5))
@@ -112,4 +115,4 @@ def test_how_deep_a_value_is(value: object, deepest: int) -> None:
         held = value.values() if isinstance(value, dict) else value
         return 1 + max(map(depth, held), default=0)
 
-    assert is_deep(value, deepest) == (depth(value) > deepest)
+    assert is_too_deep(value, deepest) == (depth(value) > deepest)

@@ -14,8 +14,8 @@ from controller.client.endpoints import Endpoints
 from controller.client.line import LineState
 from controller.config import TableConfig
 from controller.gateway import renewal
-from controller.gateway.certificates import create_client
-from controller.gateway.enrolment import admit, revoke
+from controller.gateway.certificates import create_client_keys
+from controller.gateway.enrolment import admit, revoke_client
 from controller.gateway.feed import Feed
 from controller.gateway.gateway import open_gateway
 from controller.messages import Event, Reply, Role, State
@@ -30,7 +30,7 @@ NOW = "2027-03-01T12:00:00.000Z"
 
 
 def put_out(config: TableConfig, name: str) -> None:
-    revoke(config.table.state_dir, name, "lost", moment(NOW))
+    revoke_client(config.table.state_dir, name, "lost", moment(NOW))
 
 
 async def until_heard(client: Client, body: bytes) -> list[Heard]:
@@ -225,7 +225,7 @@ async def test_an_answer_that_was_on_its_way_is_asked_again_by_its_id(
 async def test_a_key_that_expires_is_put_out_like_one_that_is_revoked(
     machine: ScriptedMachine, state_dir: Path, config: TableConfig
 ) -> None:
-    admit(state_dir, create_client(state_dir, "guest", Role.OBSERVER), moment("2027-03-01"))
+    admit(state_dir, create_client_keys(state_dir, "guest", Role.OBSERVER), moment("2027-03-01"))
     now, told = [NOW], Told()
     with structlog.testing.capture_logs() as logs:
         async with open_gateway(config, lambda: now[0]) as endpoints:

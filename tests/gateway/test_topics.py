@@ -13,9 +13,9 @@ import zmq.asyncio
 
 from controller.client.client import NoAnswer
 from controller.client.endpoints import Endpoints
-from controller.gateway.allowed import BARRED_S, AllowList
+from controller.gateway.allowed import BAN_TIME_S, AdmittedKeys
 from controller.gateway.rates import Peer
-from controller.gateway.topics import BURST, MOST_BYTES, NOBODY, PER_TOPIC, Topics
+from controller.gateway.topics import BURST, BYTES_PER_TOPIC, MOST_BYTES, NOBODY, TopicLimits
 from controller.roster import NotAdmitted
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine, identity
 
@@ -23,42 +23,44 @@ A, B = Peer("a" * 40, "192.168.1.2"), Peer("b" * 40, "192.168.1.3")
 A_ELSEWHERE = Peer(A.key, B.address)
 
 
-def ask(topics: Topics, peer: Peer, *asked: str, at_s: float = 0.0) -> bool:
+def ask(topics: TopicLimits, peer: Peer, *asked: str, at_s: float = 0.0) -> bool:
     return topics.take(peer, [b"\x01" + topic.encode() for topic in asked], at_s)
 
 
 @pytest.fixture
-def topics() -> Topics:
-    return Topics(["state/T01", "event/T01"])
+def topics() -> TopicLimits:
+    return TopicLimits(["state/T01", "event/T01"])
 
 
-def test_what_the_feed_has_may_be_asked_for_however_often(topics: Topics) -> None:
+def test_what_the_feed_has_may_be_asked_for_however_often(topics: TopicLimits) -> None:
     for number in range(int(BURST)):
         assert ask(topics, A, ["", "state/", "state/T01", "event/T01", "e"][number % 5])
 
 
-def test_a_console_of_a_large_hall_may_ask_for_every_tables_topics(topics: Topics) -> None:
+def test_a_console_of_a_large_hall_may_ask_for_every_tables_topics(topics: TopicLimits) -> None:
     hall = [f"{kind}/T{number:03}" for number in range(150) for kind in ("state", "event")]
     for again in range(5):  # at each connection
         assert all(ask(topics, A, topic, at_s=60.0 * again) for topic in hall)
 
 
-def test_one_peer_may_not_ask_for_more_than_so_much_that_the_feed_has_not(topics: Topics) -> None:
-    most = MOST_BYTES // (400 + PER_TOPIC)
+def test_one_peer_may_not_ask_for_more_than_so_much_that_the_feed_has_not(
+    topics: TopicLimits,
+) -> None:
+    most = MOST_BYTES // (400 + BYTES_PER_TOPIC)
     assert all(ask(topics, A, f"{number:0400}") for number in range(most))
     assert ask(topics, B, "x" * 400)
     assert ask(topics, A_ELSEWHERE, "y" * 400)  # the same key, and none of its flood
     assert not ask(topics, A, "x" * 399)
 
 
-def test_what_no_connection_keeps_any_more_counts_no_more(topics: Topics) -> None:
+def test_what_no_connection_keeps_any_more_counts_no_more(topics: TopicLimits) -> None:
     for number in range(10 * MOST_BYTES // 400):
         topic = f"{number:0400}"
         assert ask(topics, A, topic, at_s=float(number))
         assert topics.take(NOBODY, [b"\x00" + topic.encode()], 0.0)
 
 
-def test_a_client_cannot_take_back_what_its_other_connection_keeps(topics: Topics) -> None:
+def test_a_client_cannot_take_back_what_its_other_connection_keeps(topics: TopicLimits) -> None:
     for number in range(10 * MOST_BYTES // 400):
         topic = f"{number:0400}".encode()
         if not topics.take(A, [b"\x01" + topic], float(number)):
@@ -67,12 +69,12 @@ def test_a_client_cannot_take_back_what_its_other_connection_keeps(topics: Topic
     pytest.fail("it was never told that it is too much")
 
 
-def test_subscriptions_in_a_later_frame_count_too(topics: Topics) -> None:
+def test_subscriptions_in_a_later_frame_count_too(topics: TopicLimits) -> None:
     frames = [b"\x02", *(b"\x01" + f"{number:0400}".encode() for number in range(100))]
     assert not topics.take(A, frames, 0.0)
 
 
-def test_no_peer_sends_on_and_on(topics: Topics) -> None:
+def test_no_peer_sends_on_and_on(topics: TopicLimits) -> None:
     sent = [topics.take(A, [b"\x02"], 0.0) for _ in range(int(BURST) + 1)]
     assert sent == [True] * int(BURST) + [False]
 
@@ -180,11 +182,11 @@ async def test_who_has_the_key_of_a_flood_and_another_address_goes_on(
 async def test_a_barred_peer_is_admitted_again_after_its_time_and_its_key_elsewhere_at_once(
     state_dir: Path,
 ) -> None:
-    allowed = AllowList(state_dir, lambda: "2027-03-01T12:00:00.000Z")
+    allowed = AdmittedKeys(state_dir, lambda: "2027-03-01T12:00:00.000Z")
     peer = Peer(identity(state_dir, "observer").public, A.address)
     allowed.bar(peer)
 
-    await asyncio.sleep(BARRED_S - 0.001)
+    await asyncio.sleep(BAN_TIME_S - 0.001)
     assert allowed.why_not(peer) == NotAdmitted("TOO_MANY", "observer")
     assert allowed.gone([peer]) == ["observer"]
     assert allowed.why_not(Peer(peer.key, B.address)) is None

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.cli.heads_file import HeadsFile
+from controller.cli.heads_file import KeptHeadsFile
 from controller.heads import KeptHead
 from controller.tomlfile import FileError
 
@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 def keep(path: Path, *heads: KeptHead) -> list[str | None]:
     """Show heads to a file in one run of a watcher; return what it says of each."""
-    with HeadsFile(path) as file:
+    with KeptHeadsFile(path) as file:
         said: list[str | None] = []
         for one in heads:
             wrong = file.see(one)
@@ -56,7 +56,7 @@ def test_a_later_watcher_knows_what_an_earlier_one_kept(path: Path) -> None:
 def test_what_contradicts_itself_in_the_file_is_known_at_once(path: Path) -> None:
     keep(path, head(4, 1), head(4, 2))
 
-    with HeadsFile(path) as file:
+    with KeptHeadsFile(path) as file:
         assert [wrong.kind for wrong in file.wrong] == ["forked"]
 
 
@@ -85,21 +85,21 @@ def test_another_file_is_refused_and_stays_as_it_is(path: Path, text: str) -> No
     path.write_text(text)
 
     with pytest.raises(FileError, match="line 1 is no kept head"):
-        HeadsFile(path)
+        KeptHeadsFile(path)
 
     assert path.read_text() == text
 
 
 def test_two_watchers_do_not_write_into_one_file(path: Path) -> None:
-    with HeadsFile(path), pytest.raises(FileError, match="another watch"):
-        HeadsFile(path)
-    HeadsFile(path).__exit__(None, None, None)
+    with KeptHeadsFile(path), pytest.raises(FileError, match="another watch"):
+        KeptHeadsFile(path)
+    KeptHeadsFile(path).__exit__(None, None, None)
 
 
 def test_a_folder_or_a_missing_one_is_told_in_one_line(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none" / "heads.jsonl"):
         with pytest.raises(FileError, match="cannot be opened"):
-            HeadsFile(path)
+            KeptHeadsFile(path)
 
 
 def test_without_room_a_head_is_kept_as_soon_as_there_is_some(
@@ -108,7 +108,7 @@ def test_without_room_a_head_is_kept_as_soon_as_there_is_some(
     def full(file: int) -> None:
         raise OSError(28, "No space left on device")
 
-    with HeadsFile(path) as file:
+    with KeptHeadsFile(path) as file:
         file.see(head(1))
         file.keep()
         with monkeypatch.context() as disk:

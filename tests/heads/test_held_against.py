@@ -7,17 +7,17 @@ import msgspec
 import pytest
 
 from controller.cli.changes import BAD, GOOD
-from controller.cli.heads_file import HeadsFile
-from controller.cli.held_against import UNSIGNED, HeldAgainst, TableKeys
+from controller.cli.heads_file import KeptHeadsFile
+from controller.cli.held_against import MAX_UNSIGNED_STATES, StateChecker, TableKeys
 from controller.heads import sign, verify_key
-from controller.messages import Boards, Firmware, Release, StandingBoard, State
+from controller.messages import Boards, ConnectedBoard, Firmware, Release, State
 from controller.release import Manifest
 from tests.cli.table_states import STATE
 
 CURVE, SECRET = "K" * 40, bytes(range(32))
 KEYS = TableKeys(CURVE, verify_key(SECRET))
 FIRMWARE = Firmware(version="0.1.0", hash="00" * 8)
-BOARD = StandingBoard(version=FIRMWARE.version, hash=FIRMWARE.hash)
+BOARD = ConnectedBoard(version=FIRMWARE.version, hash=FIRMWARE.hash)
 MANIFEST = Manifest(
     version="0.1.0",
     released="2027-03-01",
@@ -39,13 +39,13 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def heads(path: Path) -> Iterator[HeadsFile]:
-    with HeadsFile(path) as file:
+def heads(path: Path) -> Iterator[KeptHeadsFile]:
+    with KeptHeadsFile(path) as file:
         yield file
 
 
-def test_a_table_that_only_grows_is_kept_without_a_word(heads: HeadsFile, path: Path) -> None:
-    held = HeldAgainst(KEYS, heads, None)
+def test_a_table_that_only_grows_is_kept_without_a_word(heads: KeptHeadsFile, path: Path) -> None:
+    held = StateChecker(KEYS, heads, None)
 
     for state in (STATE, shows(1, 1), shows(1, 1), shows(5, 2)):
         assert list(held.lines(state)) == []
@@ -54,9 +54,9 @@ def test_a_table_that_only_grows_is_kept_without_a_word(heads: HeadsFile, path: 
 
 
 def test_a_past_that_was_written_anew_is_said_at_once_and_kept(
-    heads: HeadsFile, path: Path
+    heads: KeptHeadsFile, path: Path
 ) -> None:
-    held = HeldAgainst(KEYS, heads, None)
+    held = StateChecker(KEYS, heads, None)
     list(held.lines(shows(5, 1)))
 
     (line,) = held.lines(shows(5, 2))
@@ -68,9 +68,9 @@ def test_a_past_that_was_written_anew_is_said_at_once_and_kept(
 
 
 def test_a_head_that_is_not_the_tables_is_said_once_and_not_kept(
-    heads: HeadsFile, path: Path
+    heads: KeptHeadsFile, path: Path
 ) -> None:
-    held = HeldAgainst(KEYS, heads, None)
+    held = StateChecker(KEYS, heads, None)
     forged = shows(900, 1, secret=bytes(32))
 
     (line,) = held.lines(forged)
@@ -80,21 +80,21 @@ def test_a_head_that_is_not_the_tables_is_said_once_and_not_kept(
     assert list(held.lines(shows(5, 1))) == []
 
 
-def test_a_table_that_goes_on_signing_nothing_is_said_once(heads: HeadsFile) -> None:
-    held = HeldAgainst(KEYS, heads, None)
+def test_a_table_that_goes_on_signing_nothing_is_said_once(heads: KeptHeadsFile) -> None:
+    held = StateChecker(KEYS, heads, None)
 
-    said = [line.text for _ in range(3 * UNSIGNED) for line in held.lines(STATE)]
+    said = [line.text for _ in range(3 * MAX_UNSIGNED_STATES) for line in held.lines(STATE)]
 
     assert said == ["shows no signed head: nothing is kept of this table"]
 
 
 def test_a_disk_without_room_is_said_and_the_table_is_watched_on(
-    heads: HeadsFile, monkeypatch: pytest.MonkeyPatch
+    heads: KeptHeadsFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(file: int) -> None:
         raise OSError(28, "No space left on device")
 
-    held = HeldAgainst(KEYS, heads, None)
+    held = StateChecker(KEYS, heads, None)
     with monkeypatch.context() as disk:
         disk.setattr("controller.cli.heads_file.os.fsync", full)
         (line,) = held.lines(shows(5, 1))
@@ -104,16 +104,16 @@ def test_a_disk_without_room_is_said_and_the_table_is_watched_on(
 
 def reporting(
     release: Release | None,
-    dealer: StandingBoard | None = None,
-    reader: StandingBoard | None = None,
+    dealer: ConnectedBoard | None = None,
+    reader: ConnectedBoard | None = None,
 ) -> State:
     boards = Boards(dealer=dealer, reader=reader)
     return msgspec.structs.replace(STATE, release=release, boards=boards)
 
 
 def test_what_a_table_reports_is_said_beside_a_release_whenever_it_changes() -> None:
-    held = HeldAgainst(KEYS, None, MANIFEST)
-    other = StandingBoard(version="0.0.9", hash="ff" * 8)
+    held = StateChecker(KEYS, None, MANIFEST)
+    other = ConnectedBoard(version="0.0.9", hash="ff" * 8)
 
     (nothing,) = held.lines(reporting(None))
     assert nothing.text == (
@@ -132,7 +132,7 @@ def test_what_a_table_reports_is_said_beside_a_release_whenever_it_changes() -> 
 
 
 def test_no_line_says_that_anything_is_verified() -> None:
-    held = HeldAgainst(KEYS, None, MANIFEST)
+    held = StateChecker(KEYS, None, MANIFEST)
     states = [reporting(MANIFEST.release, dealer=BOARD), reporting(None)]
 
     said = [line.text for state in states for line in held.lines(state)]

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.heads import Heads, KeptHead, fits
-from controller.journal.store import Store
+from controller.heads import KeptHead, KeptHeads, fits
+from controller.journal.store import JournalStore
 from controller.machine.phase_heads import PhaseHeads
 from controller.messages import Phase, Role, SignedHead, State
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, Trial, trial
-from controller.trials.mortal import Death
+from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, trial
+from controller.trials.mortal import DaemonDeath
 from sim.mechanics.settings import Settings
 from tests.crash.lives import Scene
 from tests.crash.people import practice
@@ -35,7 +35,7 @@ async def test_each_phase_of_a_deal_has_its_head_signed_by_the_tables_own_key(
 ) -> None:
     async with trial(Settings(), runtime_dir) as at:
         await at.deal()
-        await at.take_and_return()
+        await at.return_hands()
         chained = {one.entry.n: one for one in at.machine.record.journal.entries()}
         opened = next(event for event in at.events if event.kind == "opened")
         verify = bytes.fromhex(opened.data["verify"])
@@ -67,9 +67,11 @@ async def test_within_a_phase_no_other_head_is_signed(runtime_dir: Path) -> None
 async def test_the_next_run_of_a_table_goes_on_from_the_heads_of_the_last(
     runtime_dir: Path, tmp_path: Path
 ) -> None:
-    seen = Heads()
+    seen = KeptHeads()
     for life in range(2):
-        async with trial(Settings(), runtime_dir, store=Store.open(tmp_path), seed=life) as at:
+        async with trial(
+            Settings(), runtime_dir, store=JournalStore.open(tmp_path), seed=life
+        ) as at:
             await at.deal()
         signed = heads_in(at.states)
         assert signed
@@ -87,17 +89,17 @@ async def test_no_power_cut_takes_back_a_head_that_was_shown(
     scene = Scene.new((), tmp_path / "scene", runtime_dir)
     lives: list[list[State]] = []
 
-    async def watched(scene: Scene, at: Trial) -> None:
+    async def watched(scene: Scene, at: TableInProcess) -> None:
         lives.append(at.states)
         await practice(1)(scene, at)
 
     try:
-        assert not await scene.live(watched, Death(entry, 0.05, power=True))
+        assert not await scene.live(watched, DaemonDeath(entry, 0.05, power=True))
         assert await scene.live(watched)
     finally:
         scene.sim.close()
 
-    seen = Heads()
+    seen = KeptHeads()
     journal = {one.entry.n: one.head.hex() for one in scene.entries()}
     for states in lives:
         for head in heads_in(states):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.heads import Disagreement, Heads, KeptHead, fits, message, sign, verify_key
+from controller.heads import HeadConflict, KeptHead, KeptHeads, fits, message, sign, verify_key
 from controller.messages import SignedHead
 
 TABLE = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
@@ -72,7 +72,7 @@ def kept(n: int, head: int = 0, table: str = TABLE, time: str = "12:00") -> Kept
 
 
 def test_a_journal_that_grows_agrees_with_every_head_that_was_kept() -> None:
-    heads = Heads()
+    heads = KeptHeads()
 
     assert [heads.see(kept(n, n)) for n in (4, 4, 9, 9, 9, 30)] == [None] * 6
     assert heads.holds(kept(9, 9))
@@ -80,29 +80,29 @@ def test_a_journal_that_grows_agrees_with_every_head_that_was_kept() -> None:
 
 
 def test_two_heads_of_one_entry_are_a_journal_that_was_written_anew() -> None:
-    heads = Heads([kept(9, 1, time="noon"), kept(30, 2)])
+    heads = KeptHeads([kept(9, 1, time="noon"), kept(30, 2)])
 
     wrong = heads.see(kept(9, 7))
 
-    assert wrong == Disagreement("forked", kept(9, 1, time="noon"), kept(9, 7))
+    assert wrong == HeadConflict("forked", kept(9, 1, time="noon"), kept(9, 7))
     assert "entry 9" in wrong.en
     assert "noon" in wrong.en
     assert "第9条" in wrong.zh
 
 
 def test_a_table_at_an_earlier_entry_than_before_has_lost_its_end() -> None:
-    heads = Heads([kept(9, 1), kept(30, 2, time="noon")])
+    heads = KeptHeads([kept(9, 1), kept(30, 2, time="noon")])
 
     wrong = heads.see(kept(12, 7))
 
-    assert wrong == Disagreement("rewound", kept(30, 2, time="noon"), kept(12, 7))
+    assert wrong == HeadConflict("rewound", kept(30, 2, time="noon"), kept(12, 7))
     assert "entry 12" in wrong.en
     assert "entry 30 at noon" in wrong.en
     assert "第12条" in wrong.zh
 
 
 def test_an_older_copy_of_a_journal_is_seen_though_its_head_was_kept() -> None:
-    heads = Heads([kept(9, 1), kept(30, 2)])
+    heads = KeptHeads([kept(9, 1), kept(30, 2)])
 
     wrong = heads.see(kept(9, 1, time="later"))
 
@@ -111,7 +111,7 @@ def test_an_older_copy_of_a_journal_is_seen_though_its_head_was_kept() -> None:
 
 
 def test_what_a_table_goes_on_showing_is_said_once() -> None:
-    heads = Heads([kept(9, 1)])
+    heads = KeptHeads([kept(9, 1)])
 
     assert heads.see(kept(9, 2)) is not None
     assert heads.see(kept(9, 2)) is None
@@ -120,21 +120,21 @@ def test_what_a_table_goes_on_showing_is_said_once() -> None:
 
 
 def test_tables_are_told_apart_by_their_keys_not_by_their_names() -> None:
-    heads = Heads([kept(9, 1), kept(30, 2)])
+    heads = KeptHeads([kept(9, 1), kept(30, 2)])
 
     assert heads.see(kept(9, 7, table=OTHER_TABLE)) is None
     assert heads.see(kept(3, 7, table=OTHER_TABLE)) is not None
 
 
 def test_heads_that_were_kept_may_disagree_among_themselves() -> None:
-    both = Heads([kept(9, 1), kept(9, 2), kept(30, 3), kept(12, 4)])
+    both = KeptHeads([kept(9, 1), kept(9, 2), kept(30, 3), kept(12, 4)])
 
     assert [wrong.kind for wrong in both.wrong] == ["forked", "rewound"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=12))
 def test_a_past_is_believed_exactly_as_long_as_it_only_grows(shown: list[tuple[int, int]]) -> None:
-    heads, told, before = Heads(), dict[int, int](), None
+    heads, told, before = KeptHeads(), dict[int, int](), None
     for n, head in shown:
         if (n, head) == before:
             expected = None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.trials.hall import Control, HallPlan, RunningTable, simulator
+from controller.trials.hall import Control, HallPlan, TableProcess, simulator
 from tests.hil.scenario_run import RunScenarios
 from tests.hil.scripted import ScriptedPerson
 
@@ -19,20 +19,20 @@ FEATURES = ("lid", "buttons", "estop", "spare_cards")
 
 
 @pytest.fixture
-async def boards(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[RunningTable]:
+async def boards(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[TableProcess]:
     """Give simulated boards on ptys and their control socket, without a daemon."""
     async with simulator(HallPlan(tmp_path / "sim", speed=SPEED), runtime_dir) as (table,):
         yield table
 
 
-async def control_of(boards: RunningTable) -> Control:
+async def control_of(boards: TableProcess) -> Control:
     """Return the way to the simulator for whoever moves its cards."""
     info: dict[str, Any] = await boards.control.do("info")
     return Control(info["control"])
 
 
 async def bench_of(
-    boards: RunningTable, folder: Path, terminal: Path
+    boards: TableProcess, folder: Path, terminal: Path
 ) -> tuple[Path, dict[str, Any]]:
     """Write the bench file of simulated boards; times are a busy computer's, not a machine's."""
     info: dict[str, Any] = await boards.control.do("info")
@@ -69,7 +69,7 @@ release_to_reveal_s = 600.0
 
 
 async def test_a_person_who_is_told_what_to_do_takes_a_bench_through_its_scenarios(
-    boards: RunningTable, scenarios: RunScenarios, tmp_path: Path
+    boards: TableProcess, scenarios: RunScenarios, tmp_path: Path
 ) -> None:
     async with ScriptedPerson(await control_of(boards)) as person:
         path, info = await bench_of(boards, tmp_path, person.path)

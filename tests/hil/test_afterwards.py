@@ -7,9 +7,9 @@ import pytest
 
 from controller.gateway.families import FAMILIES
 from drivers.dealer import Status
-from drivers.events import Doing
-from hil_tests.afterwards import LATE, disproved, lasting, misplaced, unexplained
-from hil_tests.hello import disorder
+from drivers.events import BoardActivity
+from hil_tests.afterwards import LATE, journal_findings, lasting, misplaced_cards, unexplained
+from hil_tests.hello import table_disorder
 from hil_tests.program import LINE_COUNTERS, counted
 from tests.hil.mischief import OTHER_FIRMWARE
 from tests.hil.scenario_run import RunScenarios
@@ -70,8 +70,10 @@ AMISS = {
 
 
 def test_a_card_or_part_that_is_not_where_it_belongs_is_found() -> None:
-    assert misplaced(CLEAN, 108) == []
-    found = {place: misplaced(CLEAN | {place: wrong}, 108) for place, (wrong, _) in AMISS.items()}
+    assert misplaced_cards(CLEAN, 108) == []
+    found = {
+        place: misplaced_cards(CLEAN | {place: wrong}, 108) for place, (wrong, _) in AMISS.items()
+    }
     assert found == {place: [told] for place, (_, told) in AMISS.items()}
 
 
@@ -130,17 +132,17 @@ SEEN = {
 def seen_by_the_board(**other: Any) -> Status:
     """Return a status of the dealer board at rest, but for what is said."""
     blank: dict[str, Any] = dict.fromkeys(Status.__struct_fields__, 0)
-    return Status(**(blank | {"doing": Doing.IDLE, "landed": (0,) * 5} | AT_REST | other))
+    return Status(**(blank | {"doing": BoardActivity.IDLE, "landed": (0,) * 5} | AT_REST | other))
 
 
 def test_what_a_board_sees_where_nothing_may_be_is_found() -> None:
-    assert disorder(seen_by_the_board()) == []
+    assert table_disorder(seen_by_the_board()) == []
     found = {
-        sensor: disorder(seen_by_the_board(**{sensor: value}))
+        sensor: table_disorder(seen_by_the_board(**{sensor: value}))
         for sensor, (value, _) in SEEN.items()
     }
     assert found == {sensor: [told] for sensor, (_, told) in SEEN.items()}
 
 
 def test_the_journal_of_a_scenario_that_left_none_is_a_finding(tmp_path: Path) -> None:
-    assert disproved(tmp_path) != []
+    assert journal_findings(tmp_path) != []

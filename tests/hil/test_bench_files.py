@@ -6,9 +6,9 @@ import pytest
 
 from controller.config import load_table
 from hil_tests.benchfile import BenchError, load_bench
-from hil_tests.features import BY_HAND
+from hil_tests.features import BENCH_FEATURES
 from hil_tests.measuring import QUANTITIES, Limits, Target, measured
-from hil_tests.program import configured
+from hil_tests.program import table_config_text
 from tests.hil.bench_text import SMALL, bench_file
 
 EXAMPLE = Path("hil_tests/bench.toml")
@@ -52,7 +52,7 @@ def test_the_example_is_a_bench_with_every_feature_and_the_limits_that_hold_anyw
     request: pytest.FixtureRequest,
 ) -> None:
     bench = load_bench(request.config.rootpath / EXAMPLE)
-    assert set(bench.bench.features) == BY_HAND
+    assert set(bench.bench.features) == BENCH_FEATURES
     assert bench.limits == Limits()
 
 
@@ -61,7 +61,7 @@ def test_the_daemon_of_a_bench_is_configured_as_its_file_says(
 ) -> None:
     bench = load_bench(request.config.rootpath / EXAMPLE)
     path = tmp_path / "table.toml"
-    path.write_text(configured(bench, Path("/dev/shm/dt-x")), encoding="utf-8")
+    path.write_text(table_config_text(bench, Path("/dev/shm/dt-x")), encoding="utf-8")
     table = load_table(path)
     assert (table.table.id, table.table.backend) == ("B01", "serial")
     assert (table.dealer.port, table.dealer.id) == (bench.dealer.port, bench.dealer.id)

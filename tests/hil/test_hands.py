@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from controller.trials.hall import Control
-from hil_tests.hands import ControlHands, InprocHands, Skipped
+from hil_tests.hands import ControlHands, InProcessHands, Skipped
 from hil_tests.inproc import boards
 from sim.hall import SimTable, TablePlan
-from sim.interpreters import cpython
+from sim.interpreters import cpython_interpreter
 from sim.mechanics.settings import Settings
 
 
@@ -21,7 +21,7 @@ async def test_a_fault_that_a_table_in_this_process_cannot_have_skips_its_scenar
     sim = boards(random.Random(1))
     try:
         with pytest.raises(Skipped, match="daemon_killed: this simulator has no daemon to kill"):
-            await InprocHands(sim, press).fault("daemon_killed")
+            await InProcessHands(sim, press).fault("daemon_killed")
     finally:
         sim.close()
 
@@ -30,7 +30,9 @@ async def test_a_fault_that_a_table_in_this_process_cannot_have_skips_its_scenar
 async def test_a_fault_that_a_simulator_cannot_have_skips_its_scenario(
     runtime_dir: Path, name: str
 ) -> None:
-    plan = TablePlan("T", runtime_dir, Settings(), interpreter=cpython(), attendant=False)
+    plan = TablePlan(
+        "T", runtime_dir, Settings(), interpreter=cpython_interpreter(), attendant=False
+    )
     async with SimTable(plan, iter(range(1, 9)).__next__) as table:
         hands = ControlHands(Control(table.info()["control"]))
         with pytest.raises(Skipped, match=f"{name}: this simulator has no"):

@@ -14,7 +14,7 @@ from hil_tests.hands import ControlHands
 from hil_tests.measuring import Limits
 from hil_tests.program import Daemon, Process
 from hil_tests.table import Notes, Table
-from hil_tests.target import MOST_SCENARIOS, Kept, Reached, simulated_bench
+from hil_tests.target import MAX_SCENARIOS, Kept, Reached, simulated_bench
 from tests.table_doubles import STATE as EMPTY
 
 STATE = msgspec.structs.replace(
@@ -72,7 +72,7 @@ def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reached:
 
 
 def test_a_daemon_in_which_nothing_is_left_serves_the_next_scenario(reached: Reached) -> None:
-    kept = reached.keepable()
+    kept = reached.daemon_to_keep()
     assert kept is not None
     assert (kept.scenarios, kept.heard, kept.numbers) == (1, 8, {"sessions dealer": 1.0})
     assert kept.first == reached.table.standing()
@@ -97,21 +97,21 @@ LEFT: dict[str, Callable[[State], State]] = {
 def test_a_daemon_in_which_something_is_left_serves_no_other(reached: Reached) -> None:
     for what, left in LEFT.items():
         reached.table.program.states.append(left(STATE))
-        assert reached.keepable() is None, what
+        assert reached.daemon_to_keep() is None, what
 
 
 def test_a_daemon_that_ended_is_not_kept(reached: Reached, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Process, "running", False)
-    assert reached.keepable() is None
+    assert reached.daemon_to_keep() is None
 
 
 def test_a_daemon_serves_so_many_scenarios_and_no_more(reached: Reached) -> None:
     program, first = reached.table.program, reached.table.first
     assert isinstance(program, Daemon)
     assert first is not None
-    for served, goes_on in ((MOST_SCENARIOS - 2, True), (MOST_SCENARIOS - 1, False)):
+    for served, goes_on in ((MAX_SCENARIOS - 2, True), (MAX_SCENARIOS - 1, False)):
         reached.before = Kept(program.process, {}, 3, first, served)
-        assert (reached.keepable() is not None) is goes_on
+        assert (reached.daemon_to_keep() is not None) is goes_on
 
 
 async def test_a_daemon_whose_line_began_another_session_is_not_kept(
@@ -125,5 +125,5 @@ async def test_a_daemon_whose_line_began_another_session_is_not_kept(
     monkeypatch.setattr(table.program, "numbers", numbers)
     await table.count()
     assert table.interrupted
-    assert reached.keepable() is None
+    assert reached.daemon_to_keep() is None
     assert table.notes.numbers == {"sessions dealer": 1.0}

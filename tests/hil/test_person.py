@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.features import BY_HAND, Feature
+from hil_tests.features import BENCH_FEATURES, Feature
 from hil_tests.hands import Skipped
-from hil_tests.person import BELL, Person, Stopped, Terminal
+from hil_tests.person import BELL, Person, RunStopped, Terminal
 from hil_tests.steps import steps
 from tests.waiting import until
 
@@ -61,7 +61,7 @@ def noted() -> list[str]:
 @pytest.fixture
 async def person(screen: Screen, noted: list[str]) -> AsyncIterator[Person]:
     terminal = Terminal(screen.path)
-    yield Person(terminal, BY_HAND, noted.append)
+    yield Person(terminal, BENCH_FEATURES, noted.append)
     terminal.close()
 
 
@@ -126,7 +126,7 @@ async def test_skip_skips_with_the_persons_reason_and_stop_ends_the_run(
     doing = asyncio.ensure_future(person.do("hold_feeder"))
     await screen.read()
     screen.type("stop")
-    with pytest.raises(Stopped, match="ended the run"):
+    with pytest.raises(RunStopped, match="ended the run"):
         await doing
     assert noted == []
 
@@ -161,7 +161,7 @@ async def test_counts_are_asked_for_until_they_are_four_numbers(
 
 
 async def test_what_a_bench_lacks_is_asked_of_nobody(screen: Screen, noted: list[str]) -> None:
-    has: frozenset[Feature] = BY_HAND - {"lid"}
+    has: frozenset[Feature] = BENCH_FEATURES - {"lid"}
     person = Person(Terminal(screen.path), has, noted.append)
     with pytest.raises(Skipped, match="lacks lid: "):
         await person.do("open_lid")
@@ -183,7 +183,7 @@ async def test_a_terminal_that_goes_away_ends_the_run(screen: Screen, person: Pe
     await screen.read()
     os.close(screen.master)
     screen.master = os.dup(screen.slave)
-    with pytest.raises((Stopped, OSError)):
+    with pytest.raises((RunStopped, OSError)):
         await doing
 
 
@@ -192,4 +192,4 @@ def test_a_step_says_what_a_person_does_in_chinese_and_english() -> None:
         assert any("\u4e00" <= letter <= "\u9fff" for letter in step.zh), name
         assert not any("\u4e00" <= letter <= "\u9fff" for letter in step.en), name
         assert step.en.endswith(tuple("abcdefghijklmnopqrstuvwxyz)")), name
-        assert set(step.needs) <= BY_HAND, name
+        assert set(step.needs) <= BENCH_FEATURES, name

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 import pytest
 
 from hil_tests.measuring import Limits, measured
-from hil_tests.report import Run, Scenario, Verdict, page
+from hil_tests.report import Run, ScenarioResult, Verdict, page
 
 SLOW = measured("cards_per_s", 3.0, Limits(), "bench")
 KEPT = measured("lid_to_fault_s", 0.2, Limits(), "sim")
 
 
-def scenario(name: str, verdict: Verdict, **fields: object) -> Scenario:
+def scenario(name: str, verdict: Verdict, **fields: object) -> ScenarioResult:
     whole = {"name": f"hil_tests/test_x.py::test_{name}", "verdict": verdict} | fields
-    return Scenario(**whole)  # type: ignore[arg-type]  # fields as given
+    return ScenarioResult(**whole)  # type: ignore[arg-type]  # fields as given
 
 
-def run(*scenarios: Scenario, broken: str | None = None) -> Run:
+def run(*scenarios: ScenarioResult, broken: str | None = None) -> Run:
     return Run(
         began="2027-01-01T10:00:00",
         ended="2027-01-01T11:00:00",

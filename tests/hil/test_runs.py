@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from drivers.identity import PROTOCOL, Welcome
-from hil_tests.hello import Expected, WrongOne, check
+from hil_tests.hello import ExpectedIdentity, WrongBoards, check
 from hil_tests.lock import Lock
 from sim.inproc import own_firmware_hash
 from tests.hil.bench_text import SMALL, bench_file
@@ -85,7 +85,7 @@ def welcome(**other: object) -> Welcome:
     return Welcome(**(said | other))  # type: ignore[arg-type]  # fields as given
 
 
-RIGHT = Expected("00000000000000d1", True, "aa" * 8, settings_crc=7)
+RIGHT = ExpectedIdentity("00000000000000d1", True, "aa" * 8, settings_crc=7)
 WRONG = {
     "kind": ("reader", "dealer"),
     "uid": ("00000000000000d2", "00000000000000d1"),
@@ -100,7 +100,7 @@ def test_a_board_that_is_another_one_is_told_with_both_values() -> None:
     check({"dealer": RIGHT}, {"dealer": welcome()})
     for field, (found, expected) in WRONG.items():
         other = {"hal": "rp2"} if field == "simulated" else {field: found}
-        with pytest.raises(WrongOne) as caught:
+        with pytest.raises(WrongBoards) as caught:
             check({"dealer": RIGHT}, {"dealer": welcome(**other)})
         said = str(caught.value)
         assert f"expected {expected}" in said

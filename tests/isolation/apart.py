@@ -18,8 +18,8 @@ from typing import Any
 from controller.client.endpoints import remove_endpoints
 from controller.config import TableConfig, load_table
 from controller.rules.rulebooks import load_profile
-from controller.trials.hall import HallError, RunningTable
-from controller.users import User, user_named
+from controller.trials.hall import HallError, TableProcess
+from controller.users import User, find_user
 from tests.processes.program import Program
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ MACHINE = str(free_uid(61_000))
 STRANGER = str(free_uid(62_000))
 
 
-class ApartTable(RunningTable):
+class ApartTable(TableProcess):
     """A table of two users. Its log lies where neither of them has anything."""
 
     def __init__(self, info: dict[str, Any], folder: Path) -> None:
@@ -105,7 +105,7 @@ async def start_boards(folder: Path) -> tuple[Process, dict[str, Any]]:
 
     So the machine may open their ports, and the gateway may not. Raises HallError.
     """
-    user = user_named(MACHINE)
+    user = find_user(MACHINE)
     place = folder / "sim"
     place.mkdir(mode=0o700)
     os.chown(place, user.uid, user.gid)
@@ -162,7 +162,7 @@ async def probe(
     return {deed: set(targets) for deed, targets in json.loads(out).items()}
 
 
-def forget(table: RunningTable) -> None:
+def forget(table: TableProcess) -> None:
     """Forget where a killed gateway was."""
     remove_endpoints(table.state_dir)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from controller.cli.two_users import lay_out
-from controller.users import User, user_named
+from controller.users import User, find_user
 from tests.isolation import apart
 from tests.isolation.apart import (
     GATEWAY,
@@ -53,25 +53,25 @@ def sees_all() -> bool:
 @pytest.fixture
 def machine_user(as_root: None) -> User:
     """Give the machine's user."""
-    return user_named(MACHINE)
+    return find_user(MACHINE)
 
 
 @pytest.fixture
 def gateway_user(as_root: None) -> User:
     """Give the gateway's user."""
-    return user_named(GATEWAY)
+    return find_user(GATEWAY)
 
 
 @pytest.fixture
 def stranger(as_root: None) -> User:
     """Give a user who has nothing to do here."""
-    return user_named(STRANGER)
+    return find_user(STRANGER)
 
 
 @pytest.fixture(scope="session")
 def house() -> Iterator[House]:
     """Give what other users can run, wherever the checkout lies: a copy where they cannot."""
-    user = user_named(GATEWAY)
+    user = find_user(GATEWAY)
     if os.getuid() != 0 or can_run(user, sys.executable, None):
         yield House(sys.executable, None)
         return

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from controller.cli.hardening import KILL
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from controller.users import User
 from tests.isolation.apart import ApartTable, probe
 from tests.isolation.looking import PROC, status
@@ -30,7 +30,7 @@ def limits(pid: int) -> dict[str, list[str]]:
 
 
 async def test_parts_write_no_core_gain_no_rights_and_the_machine_makes_no_network_socket(
-    table: RunningTable,
+    table: TableProcess,
 ) -> None:
     assert table.daemon is not None
     parts = {name: part(table.daemon.pid, name) for name in ("machine", "gateway")}
@@ -44,7 +44,7 @@ async def test_parts_write_no_core_gain_no_rights_and_the_machine_makes_no_netwo
 
 
 async def test_another_process_of_the_same_user_sees_a_machines_inside_only_as_root(
-    table: RunningTable, sees_all: bool
+    table: TableProcess, sees_all: bool
 ) -> None:
     assert table.daemon is not None
     me = User("me", os.getuid(), os.getgid(), tuple(os.getgroups()))
@@ -129,10 +129,10 @@ def test_the_other_ways_to_a_socket_are_closed(number: int) -> None:
 
 
 def test_a_computer_of_another_kind_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    from controller.cli.hardening import close_the_network
+    from controller.cli.hardening import deny_network
 
     monkeypatch.setattr(platform, "machine", lambda: "mips")
-    assert not close_the_network()
+    assert not deny_network()
     socket.socket(socket.AF_INET).close()
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from controller.cli.hardening import KILL, close_the_network
+from controller.cli.hardening import KILL, deny_network
 from controller.config import load_table
 from controller.messages import Phase, Role
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.isolation.looking import Watch, libraries, listening, network_sockets
 from tests.processes.people import People, held_after_all
 from tests.processes.processes import part
@@ -85,7 +85,7 @@ def test_a_planted_socket_is_found_and_a_unix_socket_is_none(name: str, begin: s
 
 
 async def test_a_machine_has_no_network_socket_at_any_moment_of_deals_faults_and_restarts(
-    table: RunningTable, sees_all: bool
+    table: TableProcess, sees_all: bool
 ) -> None:
     assert table.daemon is not None
     first = part(table.daemon.pid, "machine")
@@ -119,7 +119,7 @@ async def test_a_machine_has_no_network_socket_at_any_moment_of_deals_faults_and
     assert {"tcp"} <= set(found_in(part(table.daemon.pid, "gateway")))
 
 
-async def lose_the_boards(table: RunningTable, people: People) -> None:
+async def lose_the_boards(table: TableProcess, people: People) -> None:
     """Kill both boards, until the table says so."""
     info = await table.control.do("info")
     for board in ("dealer", "reader"):
@@ -128,7 +128,7 @@ async def lose_the_boards(table: RunningTable, people: People) -> None:
 
 
 async def test_a_machine_that_has_a_socket_of_the_network_is_found_out(
-    boards: RunningTable, start: Start, sees_all: bool
+    boards: TableProcess, start: Start, sees_all: bool
 ) -> None:
     if not sees_all:
         pytest.skip("a machine hides its sockets from everybody but root")
@@ -141,9 +141,9 @@ async def test_a_machine_that_has_a_socket_of_the_network_is_found_out(
 
 
 async def test_a_machine_that_dies_of_a_network_socket_lives_through_deal_fault_and_restart(
-    boards: RunningTable, start: Start
+    boards: TableProcess, start: Start
 ) -> None:
-    deadly = partial(close_the_network, KILL)
+    deadly = partial(deny_network, KILL)
 
     async def start_deadly(*words: object, **options: Any) -> Program:
         more = {"preexec_fn": deadly} if "machine" in words else {}
@@ -163,15 +163,15 @@ async def test_a_machine_that_dies_of_a_network_socket_lives_through_deal_fault_
     await units.gateway.end(signal.SIGTERM)
 
 
-async def test_a_gateway_dies_where_a_machine_lives(boards: RunningTable, start: Start) -> None:
+async def test_a_gateway_dies_where_a_machine_lives(boards: TableProcess, start: Start) -> None:
     Units(boards, start)  # its keys and folders
     words = ("run", "gateway", "--config", boards.config)
-    gateway = await start(*words, preexec_fn=partial(close_the_network, KILL))
+    gateway = await start(*words, preexec_fn=partial(deny_network, KILL))
     assert (await gateway.end()).code == -signal.SIGSYS
 
 
 async def test_the_code_of_the_network_is_not_loaded_in_a_machine_that_deals(
-    boards: RunningTable, start: Start, sees_all: bool
+    boards: TableProcess, start: Start, sees_all: bool
 ) -> None:
     units = Units(boards, start)
     units.machine = machine = await machine_with(boards, start, SAY_MODULES)
@@ -193,7 +193,7 @@ SAY_MODULES = "import atexit\natexit.register(lambda: print('modules:', *sys.mod
 MACHINE = "import sys\n{before}from controller.cli import main\nmain()\n"
 
 
-async def machine_with(table: RunningTable, start: Start, before: str) -> Program:
+async def machine_with(table: TableProcess, start: Start, before: str) -> Program:
     """Start a machine in a process that did something before, up to its word "ready"."""
     folder = load_table(table.config).table.runtime_dir
     if not folder.exists():

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from controller.cli import LineError, keys
-from controller.cli.two_users import check_two_users, lay_out
+from controller.cli import CliError, keys
+from controller.cli.two_users import check_separation, lay_out
 from controller.client.endpoints import (
     Endpoints,
     NoEndpoints,
@@ -21,18 +21,18 @@ from controller.client.endpoints import (
     write_endpoints,
 )
 from controller.config import ConfigError, TableConfig, load_table
-from controller.gateway.certificates import create_client, create_keys
+from controller.gateway.certificates import create_client_keys, create_table_keys
 from controller.messages import Role
 from controller.roster import (
-    ADMITTED,
-    CLIENTS,
+    ADMITTED_FOLDER,
+    CLIENTS_FOLDER,
     KEYS,
-    REVOKED,
+    REVOKED_FOLDER,
     SIGN_FILE,
     Roster,
     read_certificate,
 )
-from controller.users import READ, WRITE, User, UserError, changeable, may, user_named
+from controller.users import READ, WRITE, User, UserError, changeable_path, find_user, may
 from tests.isolation.apart import GATEWAY, MACHINE, StartAs, configuration
 from tests.isolation.looking import mode
 from tests.processes.program import Dealtable
@@ -69,7 +69,7 @@ def config(as_root: None, file: Path) -> TableConfig:
 
 
 def test_a_table_is_laid_out_once_and_nothing_of_it_is_made_anew(config: TableConfig) -> None:
-    machine, gateway = user_named(MACHINE), user_named(GATEWAY)
+    machine, gateway = find_user(MACHINE), find_user(GATEWAY)
     state_dir, place = config.table.state_dir, config.gateway_dir
 
     def whose(path: Path) -> tuple[int, int]:
@@ -79,18 +79,18 @@ def test_a_table_is_laid_out_once_and_nothing_of_it_is_made_anew(config: TableCo
         state_dir: (machine.uid, 0o700),
         state_dir / KEYS: (machine.uid, 0o700),
         state_dir / KEYS / SIGN_FILE: (machine.uid, 0o600),
-        state_dir / CLIENTS: (0, 0o700),
+        state_dir / CLIENTS_FOLDER: (0, 0o700),
         config.table.runtime_dir: (machine.uid, 0o700),
         config.socket.parent: (machine.uid, 0o2710),
         place: (0, 0o755),
         place / KEYS: (0, 0o755),
         place / KEYS / "table.key": (0, 0o644),
         place / KEYS / "table.key_secret": (gateway.uid, 0o600),
-        place / ADMITTED: (0, 0o755),
-        place / ADMITTED / "chief.key": (0, 0o644),
-        place / REVOKED: (0, 0o755),
-        place / CLIENTS: (0, 0o700),
-        place / CLIENTS / "chief.key_secret": (0, 0o600),
+        place / ADMITTED_FOLDER: (0, 0o755),
+        place / ADMITTED_FOLDER / "chief.key": (0, 0o644),
+        place / REVOKED_FOLDER: (0, 0o755),
+        place / CLIENTS_FOLDER: (0, 0o700),
+        place / CLIENTS_FOLDER / "chief.key_secret": (0, 0o600),
         place / "endpoints.json": (gateway.uid, 0o644),
     }
     found = {path: whose(path) for path in expected}
@@ -100,7 +100,7 @@ def test_a_table_is_laid_out_once_and_nothing_of_it_is_made_anew(config: TableCo
     lay_out(config)
     assert {path: whose(path) for path in expected} == expected
     assert {path: path.read_bytes() for path in contents} == contents
-    assert len(Roster.load(place).clients) == len(list((state_dir / CLIENTS).glob("*.key")))
+    assert len(Roster.load(place).clients) == len(list((state_dir / CLIENTS_FOLDER).glob("*.key")))
 
 
 def test_a_table_of_one_user_becomes_one_of_two_as_the_page_says_and_keeps_its_key(
@@ -119,8 +119,8 @@ def test_a_table_of_one_user_becomes_one_of_two_as_the_page_says_and_keeps_its_k
     ):
         script = script.replace(old, new)
     state_dir = file.parent / "state"
-    create_keys(state_dir)
-    (state_dir / REVOKED).mkdir(mode=0o700)
+    create_table_keys(state_dir)
+    (state_dir / REVOKED_FOLDER).mkdir(mode=0o700)
     (state_dir / "endpoints.json").write_text("{}")
     (state_dir / "journal.db").touch(mode=0o644)
     key = (state_dir / KEYS / "table.key").read_bytes()
@@ -128,14 +128,14 @@ def test_a_table_of_one_user_becomes_one_of_two_as_the_page_says_and_keeps_its_k
     subprocess.run(["sh", "-eu", "-c", script], check=True)
     config = load_table(file)
     lay_out(config)
-    check_two_users(config, file)
+    check_separation(config, file)
     assert (config.gateway_dir / KEYS / "table.key").read_bytes() == key
     assert (config.table.state_dir / KEYS / "table.key").read_bytes() == key
     assert not (state_dir / KEYS / "table.key_secret").exists()
     assert len(Roster.load(config.gateway_dir).clients) == clients
-    assert len(list((config.gateway_dir / CLIENTS).glob("*.key_secret"))) == clients
-    assert read_certificate(state_dir / CLIENTS / "chief.key_secret").unseal
-    for folder in (ADMITTED, REVOKED):
+    assert len(list((config.gateway_dir / CLIENTS_FOLDER).glob("*.key_secret"))) == clients
+    assert read_certificate(state_dir / CLIENTS_FOLDER / "chief.key_secret").unseal
+    for folder in (ADMITTED_FOLDER, REVOKED_FOLDER):
         assert mode(config.gateway_dir / folder) == 0o755
     assert (state_dir / "journal.db").stat().st_uid == int(MACHINE)
 
@@ -160,7 +160,7 @@ def test_the_machines_user_who_exchanges_what_root_writes_gets_nothing_of_roots(
             exchanged.append(part)
 
     monkeypatch.setattr(os, "fsync", exchange)
-    with suppress(LineError):
+    with suppress(CliError):
         lay_out(config)
     assert exchanged
     assert (victim.stat().st_uid, victim.read_text()) == (0, "root's")
@@ -170,28 +170,28 @@ def test_a_client_that_the_machines_user_puts_forward_is_not_the_one_that_is_adm
     config: TableConfig, file: Path
 ) -> None:
     """The link in the state directory is the machine's to exchange; root does not go by it."""
-    forged = config.table.state_dir / CLIENTS
+    forged = config.table.state_dir / CLIENTS_FOLDER
     forged.unlink()
-    eves = read_certificate(create_client(config.table.state_dir, "anna", Role.CHIEF))
+    eves = read_certificate(create_client_keys(config.table.state_dir, "anna", Role.CHIEF))
     for path in (forged, *forged.iterdir()):
         give(path, MACHINE)
     words = ["client", str(file), "anna", "--role", "chief"]
     assert CliRunner().invoke(keys.command, words).exit_code == 0
     (anna,) = (one for one in Roster.load(config.gateway_dir).clients if one.name == "anna")
     assert anna.verify != eves.verify
-    made = config.gateway_dir / CLIENTS / "anna.key_secret"
+    made = config.gateway_dir / CLIENTS_FOLDER / "anna.key_secret"
     assert (read_certificate(made).verify, made.stat().st_uid) == (anna.verify, 0)
 
 
 def give(path: Path, name: str) -> None:
     """Give a file to a user."""
-    user = user_named(name)
+    user = find_user(name)
     os.chown(path, user.uid, user.gid)
 
 
 def give_group(path: Path, rights: int) -> None:
     """Let the gateway's group do something with a file of root's."""
-    os.chown(path, 0, user_named(GATEWAY).gid)
+    os.chown(path, 0, find_user(GATEWAY).gid)
     path.chmod(rights)
 
 
@@ -226,23 +226,23 @@ WRONG: dict[str, tuple[Callable[[TableConfig], None], str]] = {
         "{place}: gateway.user {gateway} could change it: chown root {place}",
     ),
     "admitted its own": (
-        lambda c: give(c.gateway_dir / ADMITTED, GATEWAY),
+        lambda c: give(c.gateway_dir / ADMITTED_FOLDER, GATEWAY),
         "{place}/admitted: gateway.user {gateway} could change it",
     ),
     "admitted for all": (
-        lambda c: (c.gateway_dir / ADMITTED).chmod(0o777),
+        lambda c: (c.gateway_dir / ADMITTED_FOLDER).chmod(0o777),
         "{place}/admitted: gateway.user {gateway} could change it",
     ),
     "admitted for its group": (
-        lambda c: give_group(c.gateway_dir / ADMITTED, 0o770),
+        lambda c: give_group(c.gateway_dir / ADMITTED_FOLDER, 0o770),
         "{place}/admitted: gateway.user {gateway} could change it",
     ),
     "a chief of its own": (
-        lambda c: give(c.gateway_dir / ADMITTED / "chief.key", GATEWAY),
+        lambda c: give(c.gateway_dir / ADMITTED_FOLDER / "chief.key", GATEWAY),
         "{place}/admitted/chief.key: gateway.user {gateway} could change it",
     ),
     "revoked its own": (
-        lambda c: give(c.gateway_dir / REVOKED, GATEWAY),
+        lambda c: give(c.gateway_dir / REVOKED_FOLDER, GATEWAY),
         "{place}/revoked: gateway.user {gateway} could change it",
     ),
     "the table's key its own": (
@@ -254,7 +254,7 @@ WRONG: dict[str, tuple[Callable[[TableConfig], None], str]] = {
         "{place}/keys/table.key_secret is the secret of gateway.user {gateway} alone",
     ),
     "clients for all": (
-        lambda c: (c.gateway_dir / CLIENTS).chmod(0o755),
+        lambda c: (c.gateway_dir / CLIENTS_FOLDER).chmod(0o755),
         "clients {place}/clients is open to others (mode 0755): chmod 0700 it",
     ),
     "configuration its own": (
@@ -292,11 +292,11 @@ def words(config: TableConfig) -> dict[str, object]:
 def test_what_lets_the_gateway_in_is_told_in_one_line(
     wrong: str, config: TableConfig, file: Path
 ) -> None:
-    check_two_users(config, file)
+    check_separation(config, file)
     spoil, line = WRONG[wrong]
     spoil(config)
-    with pytest.raises(LineError) as told:
-        check_two_users(config, file)
+    with pytest.raises(CliError) as told:
+        check_separation(config, file)
     assert told.value.format_message().startswith(line.format(**words(config)))
     assert "\n" not in told.value.format_message()
 
@@ -305,7 +305,7 @@ def test_what_lets_the_gateway_in_is_told_in_one_line(
 async def test_a_wrong_set_up_ends_commands_with_its_line_and_2(
     command: list[str], config: TableConfig, file: Path, dealtable: Dealtable
 ) -> None:
-    (config.gateway_dir / ADMITTED).chmod(0o777)
+    (config.gateway_dir / ADMITTED_FOLDER).chmod(0o777)
     told = await dealtable(*command, file)
     assert (told.code, told.out) == (2, "")
     assert told.err.startswith(f"Error: {config.gateway_dir}/admitted: gateway.user nobody could")
@@ -341,7 +341,7 @@ async def test_only_root_starts_two_users(
         ({"gateway": "root"}, "gateway.user = root: expected neither root nor table.user"),
         ({"gateway": "0"}, "gateway.user = root: expected neither root nor table.user"),
         (
-            {"machine": str(user_named(GATEWAY).uid)},
+            {"machine": str(find_user(GATEWAY).uid)},
             "gateway.user = nobody: expected neither root nor table.user",
         ),
     ],
@@ -437,13 +437,13 @@ def test_what_is_anothers_stays_in_a_sticky_folder_and_goes_out_of_others(
     shared = tmp_path / "shared"
     shared.mkdir()
     (file := shared / "file").touch()
-    assert changeable(ME, file) is None
+    assert changeable_path(ME, file) is None
     shared.chmod(0o777)
-    assert changeable(ME, file) == shared
+    assert changeable_path(ME, file) == shared
     shared.chmod(0o1777)
-    assert changeable(ME, file) is None
+    assert changeable_path(ME, file) is None
     os.chown(file, ME.uid, ME.gid)
-    assert changeable(ME, file) == file
+    assert changeable_path(ME, file) == file
 
 
 def test_a_link_is_as_safe_as_its_folder_and_what_it_leads_to(
@@ -453,19 +453,19 @@ def test_a_link_is_as_safe_as_its_folder_and_what_it_leads_to(
     (file := there / "file").touch()
     (links := tmp_path / "links").mkdir()
     (link := links / "link").symlink_to(file)
-    assert changeable(ME, link) is None
+    assert changeable_path(ME, link) is None
     os.chown(links, ME.uid, ME.gid)
-    assert changeable(ME, link) == links
+    assert changeable_path(ME, link) == links
     os.chown(links, 0, 0)
     os.chown(there, ME.uid, ME.gid)
-    assert changeable(ME, link) == there
+    assert changeable_path(ME, link) == there
 
 
 def test_a_number_without_a_name_is_a_user_and_an_unknown_name_is_none() -> None:
-    assert user_named(MACHINE) == User(MACHINE, int(MACHINE), int(MACHINE), (int(MACHINE),))
-    assert user_named("root") == user_named("0")
+    assert find_user(MACHINE) == User(MACHINE, int(MACHINE), int(MACHINE), (int(MACHINE),))
+    assert find_user("root") == find_user("0")
     with pytest.raises(UserError, match=r'no user "nobody-of-that-name" .*: make one'):
-        user_named("nobody-of-that-name")
+        find_user("nobody-of-that-name")
 
 
 # endpoints.json, lent to the gateway.

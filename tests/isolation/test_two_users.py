@@ -10,8 +10,8 @@ import pytest
 
 from controller.journal.store import STORE_NAME
 from controller.messages import Outcome
-from controller.roster import CLIENTS, KEYS, SIGN_FILE
-from controller.users import User, user_named
+from controller.roster import CLIENTS_FOLDER, KEYS, SIGN_FILE
+from controller.users import User, find_user
 from tests.isolation.apart import GATEWAY, MACHINE, ApartTable, StartAs, forget, probe
 from tests.isolation.looking import Watch, files, gone, holds, mode, status
 from tests.processes.people import FAST, People, another_gateway, held_after_all
@@ -67,7 +67,7 @@ async def test_the_gateways_user_can_read_and_change_nothing_of_the_machine_in_m
 
     got = await probe(gateway_user, paths=paths, pids=pids)
     served = two_users.folder / "gateway"
-    made_here = {str(path) for path in (served / CLIENTS).iterdir()}
+    made_here = {str(path) for path in (served / CLIENTS_FOLDER).iterdir()}
     assert made_here
     public = {str(path) for path in (served, *served.rglob("*"))} - made_here
     outside = {str(two_users.folder), *map(str, (two_users.config, two_users.log))}
@@ -87,7 +87,7 @@ async def test_the_gateways_user_can_read_and_change_nothing_of_the_machine_in_m
     assert allowed["write"] >= secrets
     assert {str(two_users.folder / "run")} <= allowed["write"]
     gateway = part(two_users.daemon.pid, "gateway")
-    root = user_named("root")
+    root = find_user("root")
     everything = await probe(root, pids=[machine, gateway])
     for deed in ("memory", "environment", "maps", "handles", "folder", "trace", "copy", "steal"):
         assert not sees_all or everything[deed] == {machine, gateway}, deed
@@ -223,7 +223,7 @@ async def test_code_that_lies_where_root_happens_to_be_is_not_run_by_the_parts(
     (trap / "controller").mkdir(parents=True)
     (trap / "controller" / "__init__.py").write_text("raise SystemExit('caught')\n")
     os.chown(trap, gateway_user.uid, gateway_user.gid)
-    daemon = await start_as(user_named("root"), "run", "--config", apart_boards.config, cwd=trap)
+    daemon = await start_as(find_user("root"), "run", "--config", apart_boards.config, cwd=trap)
     await daemon.line("machine here")
     assert (await daemon.end(signal.SIGTERM)).code == 0
 

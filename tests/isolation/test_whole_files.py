@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.whole_files import give, make_folder, put_new, put_over
+from controller.whole_files import give, make_folder, replace_file, write_new_file
 from tests.isolation.apart import MACHINE
 from tests.isolation.looking import mode
 
@@ -19,11 +19,11 @@ OTHER = int(MACHINE)
 CALLS = ("open", "mkdir", "link", "replace", "fchown", "fchmod", "fsync", "stat", "fstat")
 """What the files are made with: between any two of these the folder's owner may do something."""
 WRITING: dict[str, Callable[[Path], None]] = {
-    "over": lambda folder: put_over(folder / "table.key", b"new", 0o644),
-    "new": lambda folder: put_new(folder / "fresh.key", b"new", 0o600),
+    "over": lambda folder: replace_file(folder / "table.key", b"new", 0o644),
+    "new": lambda folder: write_new_file(folder / "fresh.key", b"new", 0o600),
     "given": lambda folder: give(folder / "table.key", OTHER, OTHER),
     "folder": lambda folder: make_folder(folder / "inner", OTHER, OTHER, 0o700),
-    "deeper": lambda folder: put_over(folder / "inner" / "file", b"new", 0o644),
+    "deeper": lambda folder: replace_file(folder / "inner" / "file", b"new", 0o644),
 }
 
 
@@ -98,9 +98,9 @@ def test_what_is_exchanged_for_a_link_at_any_moment_leads_to_nothing_of_roots(
 
 def test_a_file_keeps_its_owner_and_a_new_one_has_its_folders(theirs: Path) -> None:
     os.chown(theirs, OTHER + 1, OTHER + 1)
-    put_over(theirs / "table.key", b"new", 0o644)
-    put_over(theirs / "release.json", b"{}", 0o600)
-    put_new(theirs / "roots", b"secret", 0o600)
+    replace_file(theirs / "table.key", b"new", 0o644)
+    replace_file(theirs / "release.json", b"{}", 0o600)
+    write_new_file(theirs / "roots", b"secret", 0o600)
     assert look(theirs) == {
         "theirs": (OTHER + 1, 0o700, b""),
         "table.key": (OTHER, 0o644, b"new"),
@@ -111,10 +111,10 @@ def test_a_file_keeps_its_owner_and_a_new_one_has_its_folders(theirs: Path) -> N
 
 def test_what_is_so_already_stays(theirs: Path) -> None:
     before = (theirs / "table.key").stat()
-    put_over(theirs / "table.key", b"old", 0o644)
+    replace_file(theirs / "table.key", b"old", 0o644)
     assert (theirs / "table.key").stat() == before
     with pytest.raises(FileExistsError):
-        put_new(theirs / "table.key", b"new", 0o644)
+        write_new_file(theirs / "table.key", b"new", 0o644)
     make_folder(theirs / "table.key", 0, 0, 0o700)
     assert (theirs / "table.key").stat() == before
 
@@ -122,7 +122,7 @@ def test_what_is_so_already_stays(theirs: Path) -> None:
 def test_a_link_is_replaced_and_what_it_leads_to_stays(victim: Path, theirs: Path) -> None:
     (theirs / "table.key").unlink()
     (theirs / "table.key").symlink_to(victim / "table.key")
-    put_over(theirs / "table.key", b"new", 0o644)
+    replace_file(theirs / "table.key", b"new", 0o644)
     assert not (theirs / "table.key").is_symlink()
     assert look(theirs)["table.key"] == (OTHER, 0o644, b"new")
 
@@ -155,11 +155,11 @@ def test_a_pipe_in_a_files_place_keeps_nobody_waiting(theirs: Path) -> None:
     os.mkfifo(theirs / "table.key")
     with pytest.raises(FileExistsError, match="no plain file"):
         give(theirs / "table.key", OTHER, OTHER)
-    put_over(theirs / "table.key", b"new", 0o644)
+    replace_file(theirs / "table.key", b"new", 0o644)
     assert stat.S_ISREG((theirs / "table.key").stat().st_mode)
 
 
-@pytest.mark.parametrize("put", [put_new, put_over])
+@pytest.mark.parametrize("put", [write_new_file, replace_file])
 def test_nothing_is_left_of_a_file_that_cannot_be_written(
     put: Callable[[Path, bytes, int], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,5 +174,5 @@ def test_nothing_is_left_of_a_file_that_cannot_be_written(
 
 
 def test_a_folder_that_is_missing_is_made_for_its_owner_alone(tmp_path: Path) -> None:
-    put_new(tmp_path / "state" / "keys" / "file", b"new", 0o600)
+    write_new_file(tmp_path / "state" / "keys" / "file", b"new", 0o600)
     assert mode(tmp_path / "state" / "keys") == 0o700

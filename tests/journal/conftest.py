@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from controller.journal.chain import Row
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.messages import Event
 from tests.journal.scripted import Script, whole_table, write_journal
 
@@ -34,5 +34,5 @@ def good_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
     """The rows of a journal in which nothing is wrong."""
     folder = tmp_path_factory.mktemp("good")
     asyncio.run(write_journal(folder, whole_table))
-    with read_rows(folder / STORE_NAME) as rows:
+    with open_read_only(folder / STORE_NAME) as rows:
         return list(rows)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import Report, verify
 from controller.messages import Event
 from tests.journal.scripted import Script, rechained, write_rows
@@ -23,7 +23,7 @@ def rewritten(state_dir: Path, kind: str, change: Callable[[dict[str, Any]], Non
     """Change the data of the first entry of a kind, chain all rows anew, verify."""
     rows = []
     changed = False
-    with read_rows(state_dir / STORE_NAME) as lying:
+    with open_read_only(state_dir / STORE_NAME) as lying:
         for row in lying:
             entry = msgspec.json.decode(row.body)
             if entry["kind"] == kind and not changed:

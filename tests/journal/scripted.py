@@ -20,7 +20,7 @@ from controller.journal.committer import InlineCommitter
 from controller.journal.entries import public_event
 from controller.journal.journal import Journal
 from controller.journal.kinds import KINDS
-from controller.journal.store import STORE_NAME, Store
+from controller.journal.store import STORE_NAME, JournalStore
 from controller.journal.wire_group import (
     AT_READER,
     GATE,
@@ -28,12 +28,12 @@ from controller.journal.wire_group import (
     LANDED,
     READ,
     SHUFFLED,
+    LoggedBoardEvent,
     Look,
-    WireEvent,
-    course_of,
     groups,
     opened,
     pack,
+    pack_course,
 )
 from controller.messages import Command, Event
 from controller.rules.regulations_page import profile_hash
@@ -62,7 +62,7 @@ class ScriptedTable:
         self.deal = 0
         self.attempt = 0
         self.numbers = {"dealer": 0, "reader": 0}
-        self.first: list[WireEvent] = []
+        self.first: list[LoggedBoardEvent] = []
         self.key = bytes(32)
         self.passes = PASSES
 
@@ -127,9 +127,9 @@ class ScriptedTable:
             data["at_ms"] = 1000 * self.attempt
         self.write(kind, public=public, bound=True, **data)
 
-    def event(self, board: Any, code: int, index: int, place: int, **more: Any) -> WireEvent:
+    def event(self, board: Any, code: int, index: int, place: int, **more: Any) -> LoggedBoardEvent:
         self.numbers[board] += 1
-        return WireEvent(
+        return LoggedBoardEvent(
             board=board,
             boot=DEALER_BOOT if board == "dealer" else READER_BOOT,
             number=self.numbers[board],
@@ -142,7 +142,7 @@ class ScriptedTable:
             **more,
         )
 
-    def card(self, index: int, outlet: int, face: int, back: int = 0) -> Iterator[WireEvent]:
+    def card(self, index: int, outlet: int, face: int, back: int = 0) -> Iterator[LoggedBoardEvent]:
         yield self.event("dealer", AT_READER, index, 0)
         yield self.event("reader", READ, index, 0, look=Look(face, back, 0, 250))
         yield self.event("dealer", GATE, index, outlet)
@@ -153,7 +153,7 @@ class ScriptedTable:
         self.rng.shuffle(faces)
         return faces
 
-    def record_wire(self, events: Sequence[WireEvent]) -> None:
+    def record_wire(self, events: Sequence[LoggedBoardEvent]) -> None:
         for group in groups(self.seen(events)):
             self.step("wire", public=False, **pack(group, self.seal))
 
@@ -161,7 +161,7 @@ class ScriptedTable:
         """Return a box under the attempt's key."""
         return bytes(SecretBox(self.key).encrypt(plain, self.rng.randbytes(24)))
 
-    def seen(self, events: Sequence[WireEvent]) -> list[WireEvent]:
+    def seen(self, events: Sequence[LoggedBoardEvent]) -> list[LoggedBoardEvent]:
         """What the boards say of the attempt: first of all that they shuffled."""
         return [*self.first, *events]
 
@@ -212,7 +212,7 @@ class ScriptedTable:
             self.write("match", bound=True, event="Recounted", at_ms=1000 * self.attempt)
             self.command("recount", "referee", {"counts": {}}, phase="cut")
             self.step("recalled", reasons=[recalled])
-        course: dict[str, Any] = {} if recalled else {"course": course_of(self.seen(events))}
+        course: dict[str, Any] = {} if recalled else {"course": pack_course(self.seen(events))}
         self.step("revealed", **course, seed=self.seed.hex(), cut=cut)
         if open_hands:
             shown = {"nonce": nonce.hex(), "hands": record.hex(), "key": self.key.hex()}
@@ -220,7 +220,7 @@ class ScriptedTable:
             self.step("record", **told)
 
     def give_up(
-        self, events: Sequence[WireEvent], reason: str, landed: dict[str, int], outcome: str
+        self, events: Sequence[LoggedBoardEvent], reason: str, landed: dict[str, int], outcome: str
     ) -> None:
         """The end of an attempt that gave no hands, and its opened record."""
         self.record_wire(events)
@@ -272,7 +272,7 @@ def wall() -> str:
 
 async def write_journal(state_dir: Path, script: Script, seed: int = 1) -> list[Event]:
     """Let a scripted table write its journal; return the public events, as a feed has them."""
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     journal = Journal(store, InlineCommitter(store), wall=wall, boot="b007")
     feed: list[Event] = []
     journal.on_committed = lambda entries: feed.extend(
@@ -301,7 +301,7 @@ def whole_table(table: ScriptedTable) -> None:
 def empty_store() -> bytes:
     """The file of a journal without any row."""
     with TemporaryDirectory() as folder:
-        Store.open(Path(folder)).close()
+        JournalStore.open(Path(folder)).close()
         return (Path(folder) / STORE_NAME).read_bytes()
 
 

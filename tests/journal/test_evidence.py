@@ -4,7 +4,7 @@ import pytest
 
 from controller.journal.verify.course import course
 from controller.journal.verify.evidence import Evidence, rulings
-from controller.journal.wire_group import AT_READER, GATE, LANDED, OUTLETS, STRAY, WireEvent
+from controller.journal.wire_group import AT_READER, GATE, LANDED, OUTLETS, STRAY, LoggedBoardEvent
 
 NORTH, WEST = OUTLETS.index("N"), OUTLETS.index("W")
 LANDS_NORTH = ((AT_READER, 1, 0), (GATE, 1, NORTH), (LANDED, 1, NORTH))
@@ -13,7 +13,7 @@ LANDS_NORTH = ((AT_READER, 1, 0), (GATE, 1, NORTH), (LANDED, 1, NORTH))
 def evidence(*events: tuple[int, int, int]) -> Evidence:
     """Return the evidence of a record of these events: code, index, place."""
     said = [
-        WireEvent(
+        LoggedBoardEvent(
             board="dealer",
             boot=1,
             number=number,

@@ -30,7 +30,7 @@ async def test_hands_that_were_recalled_are_told_with_their_reason(state_dir: Pa
     assert await findings(state_dir, recalled) == []
     standing = verify(state_dir).attempts[0]
     assert standing.recalled
-    assert standing.reasons == standing.unshown == ["COUNT_WRONG"]
+    assert standing.reasons == standing.unprovable_reasons == ["COUNT_WRONG"]
     assert "recalled" in str(standing)
 
 
@@ -52,7 +52,7 @@ async def test_an_attempt_whose_key_went_with_the_power_is_explained(state_dir: 
     assert await findings(state_dir, power_cut) == []
     standing = verify(state_dir).attempts[0]
     assert standing.sealed
-    assert standing.unshown == ["POWER"]
+    assert standing.unprovable_reasons == ["POWER"]
     assert "sealed to the chief" in str(standing)
 
 

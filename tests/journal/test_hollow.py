@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from controller.cli.verify import command
 from controller.journal.chain import Row
 from controller.journal.entries import decode, encode
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
-from controller.journal.wire_group import JAM, STRAY, WireEvent, opened, unpack_opened
+from controller.journal.wire_group import JAM, STRAY, LoggedBoardEvent, opened, unpack_opened
 from tests.journal.findings import Write, rewritten, setting, what
 from tests.journal.scripted import (
     ScriptedTable,
@@ -80,7 +80,7 @@ def _changed(
 ) -> Any:
     """Change every entry that `which` means, chain all rows anew, verify."""
     rows = []
-    with read_rows(state_dir / STORE_NAME) as lying:
+    with open_read_only(state_dir / STORE_NAME) as lying:
         for row in lying:
             entry = msgspec.json.decode(row.body)
             if which(entry):
@@ -190,7 +190,7 @@ def _with(table: ScriptedTable, at: int, code: int, place: int) -> None:
     """Deal, and let the dealer board say one thing more behind card `at`."""
     card = table.card
 
-    def and_more(index: int, outlet: int, face: int, back: int = 0) -> Iterator[WireEvent]:
+    def and_more(index: int, outlet: int, face: int, back: int = 0) -> Iterator[LoggedBoardEvent]:
         yield from card(index, outlet, face, back)
         if index == at:
             yield table.event("dealer", code, 0, place)
@@ -389,7 +389,7 @@ def test_no_name_in_a_journal_moves_the_cursor(
 def test_data_of_any_depth_end_in_a_report(state_dir: Path, written: Write, depth: int) -> None:
     written(given_up)
     deep = b'{"x":' + b"[" * depth + b"]" * depth + b"}"
-    with read_rows(state_dir / STORE_NAME) as lying:
+    with open_read_only(state_dir / STORE_NAME) as lying:
         rows = list(lying)
     body = rows[0].body
     at = body.index(b'"data":') + len(b'"data":')

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from controller.journal.chain import ZERO, next_head
 from controller.journal.committer import Committer, InlineCommitter, ThreadCommitter
-from controller.journal.entries import Chained, encode, entry_of, public_event
-from controller.journal.errors import PrivateEntry, StorageFailed
+from controller.journal.entries import ChainedEntry, encode, entry_of, public_event
+from controller.journal.errors import PrivateEntryError, StorageFailed
 from controller.journal.journal import Journal
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from tests.journal.failing import Disk, failing
 from tests.journal.scripted import wall
 from tests.waiting import turn
@@ -28,13 +28,13 @@ class Heard:
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        self.committed: list[Chained] = []
+        self.committed: list[ChainedEntry] = []
         self.failures: list[StorageFailed] = []
         self._waiting: asyncio.Future[None] | None = None
         journal.on_committed = self._on_committed
         journal.on_failed = self.failures.append
 
-    def _on_committed(self, entries: Sequence[Chained]) -> None:
+    def _on_committed(self, entries: Sequence[ChainedEntry]) -> None:
         assert entries, "never called for nothing"
         assert self.journal.committed >= entries[-1].entry.n
         if any(item.entry.public for item in entries):
@@ -51,7 +51,7 @@ class Heard:
 
 
 def open_journal(state_dir: Path, kind: type[Any], disk: Disk | None = None) -> Journal:
-    store = Store.open(state_dir, failing(disk)) if disk else Store.open(state_dir)
+    store = JournalStore.open(state_dir, failing(disk)) if disk else JournalStore.open(state_dir)
     committer: Committer = kind(store)
     return Journal(store, committer, wall=wall, boot="b007")
 
@@ -140,7 +140,7 @@ async def test_entries_can_be_asked_for_behind_a_number(journal: Journal) -> Non
 
 async def test_a_private_entry_never_becomes_an_event(journal: Journal) -> None:
     seed = journal.append("seed", {"box": "secret"}, deal=1, attempt=1, public=False)
-    with pytest.raises(PrivateEntry) as refused:
+    with pytest.raises(PrivateEntryError) as refused:
         public_event(seed, "T01", True)
     assert "secret" not in str(refused.value)
 
@@ -176,7 +176,7 @@ json_values = st.recursive(
 @given(data=st.dictionaries(st.text(), json_values))
 def test_whatever_an_entry_may_hold_comes_back_the_same(data: dict[str, Any]) -> None:
     async def there_and_back() -> None:
-        store = Store.in_memory()
+        store = JournalStore.in_memory()
         journal = Journal(store, InlineCommitter(store), wall=wall, boot="b007")
         appended = journal.append("command", data, public=True)
         await journal.sync()
@@ -189,7 +189,7 @@ def test_whatever_an_entry_may_hold_comes_back_the_same(data: dict[str, Any]) ->
 
 @pytest.mark.virtual
 async def test_a_journal_in_process_needs_no_thread_and_no_time() -> None:
-    store = Store.in_memory()
+    store = JournalStore.in_memory()
     journal = Journal(store, InlineCommitter(store), wall=wall, boot="b007")
     before = asyncio.get_running_loop().time()
     journal.append("opened", {}, public=True)
@@ -274,7 +274,7 @@ async def test_a_sync_ends_also_where_the_owner_fails_over_what_was_committed(
     )
     failure = RuntimeError("a reader of the feed")
 
-    def fail(entries: Sequence[Chained]) -> None:
+    def fail(entries: Sequence[ChainedEntry]) -> None:
         raise failure
 
     journal.on_committed = fail

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from controller.cards import FACES, face_text
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import Event, Outcome
 from controller.trials.inproc import trial
@@ -33,13 +33,13 @@ MENDED = ["double_feed:at=30", "unreadable:at=5,times=5", "no_answer:at=11"]
 async def play(state_dir: Path, runtime_dir: Path, *faults: str) -> list[Event]:
     """Deal until one deal was played; return what was on the feed."""
     settings = Settings(faults=tuple(map(parse_fault, faults)))
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     async with trial(settings, runtime_dir, store=store, state_dir=state_dir) as table:
         ended = await table.deal()
         if ended.fairness[-1].outcome is not Outcome.OK:
             await table.sim.world.people.change_set()
             await table.deal()
-        await table.take_and_return()
+        await table.return_hands()
         return table.events
 
 
@@ -67,7 +67,7 @@ async def test_every_event_that_was_on_the_feed_is_a_head_the_journal_still_has(
 async def test_held_hands_that_are_withdrawn_are_opened_and_proved(
     state_dir: Path, runtime_dir: Path
 ) -> None:
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     async with trial(Settings(), runtime_dir, store=store, state_dir=state_dir) as table:
         await table.deal()
         table.sim.world.set_lid(True)
@@ -75,7 +75,7 @@ async def test_held_hands_that_are_withdrawn_are_opened_and_proved(
         await table.until(lambda state: state.fairness[-1].reveal is not None)
     (standing,) = verify(state_dir).attempts
     assert (standing.withdrawn, standing.grade) == (True, "hands")
-    assert standing.unshown == ["LID_OPENED"]
+    assert standing.unprovable_reasons == ["LID_OPENED"]
     assert what(verify(state_dir)) == ""
 
 
@@ -88,7 +88,7 @@ async def test_a_leader_that_no_draw_gave_is_found(state_dir: Path, runtime_dir:
 async def test_no_face_lies_open_in_the_journal_before_the_hands_are_out(
     state_dir: Path, runtime_dir: Path
 ) -> None:
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     async with trial(Settings(), runtime_dir, store=store, state_dir=state_dir) as table:
         await table.deal()
         told = b"".join(chained.body for chained in store.entries()).decode()

@@ -14,7 +14,7 @@ import pytest
 from controller.journal.chain import Row, next_head
 from controller.journal.entries import encode
 from controller.journal.errors import JournalError
-from controller.journal.store import LOCK_NAME, STORE_NAME, Store
+from controller.journal.store import LOCK_NAME, STORE_NAME, JournalStore
 from controller.journal.verify import verify
 from tests.journal.scripted import write_rows
 
@@ -59,18 +59,18 @@ def test_a_journal_killed_in_mid_append_holds_all_that_was_synced(
     assert report.findings == []
     assert report.entries >= synced >= 40 * syncs
     # The lock died with its holder: the next daemon goes on.
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     assert store.last()[0] == report.entries
     store.close()
 
 
 def test_two_daemons_cannot_append_to_one_journal(state_dir: Path) -> None:
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     with pytest.raises(JournalError, match=f"process {os.getpid()}.*stop it first") as refused:
-        Store.open(state_dir)
+        JournalStore.open(state_dir)
     assert "\n" not in str(refused.value)
     store.close()
-    Store.open(state_dir).close()
+    JournalStore.open(state_dir).close()
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_the_file_itself_refuses_every_change_to_the_past(state_dir: Path, chang
 
 
 def test_the_journal_is_for_its_own_user_alone(state_dir: Path) -> None:
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     store.write([], durable=True)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in state_dir.iterdir()}
     assert modes == dict.fromkeys(
@@ -105,7 +105,7 @@ def test_a_broken_chain_is_refused_with_the_entry_and_where_to_look(
     rows = [*good_rows[:9], good_rows[9]._replace(head=bytes(32)), *good_rows[10:]]
     write_rows(state_dir, rows)
     with pytest.raises(JournalError, match=r"broken at entry 10: .*dealtable verify") as refused:
-        Store.open(state_dir)
+        JournalStore.open(state_dir)
     assert "\n" not in str(refused.value)
 
 
@@ -121,14 +121,14 @@ def foreign_database(path: Path) -> None:
 
 
 def later_version(path: Path) -> None:
-    Store.open(path.parent).close()
+    JournalStore.open(path.parent).close()
     db = sqlite3.connect(path)
     db.execute("PRAGMA user_version = 9")
     db.close()
 
 
 def without_triggers(path: Path) -> None:
-    Store.open(path.parent).close()
+    JournalStore.open(path.parent).close()
     db = sqlite3.connect(path)
     db.execute("DROP TRIGGER journal_never_deletes")
     db.close()
@@ -142,7 +142,7 @@ def test_a_foreign_file_is_refused_and_left_as_it_is(
     foreign(path)
     before = path.read_bytes()
     with pytest.raises(JournalError) as refused:
-        Store.open(state_dir)
+        JournalStore.open(state_dir)
     assert str(path) in str(refused.value)
     assert path.read_bytes() == before
     assert verify(state_dir).findings
@@ -150,11 +150,11 @@ def test_a_foreign_file_is_refused_and_left_as_it_is(
 
 def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="nowhere"):
-        Store.open(tmp_path / "nowhere")
+        JournalStore.open(tmp_path / "nowhere")
 
 
 def test_the_same_number_is_never_written_twice(state_dir: Path) -> None:
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     store.write([Row(1, b"{}", bytes(32))], durable=False)
     with pytest.raises(JournalError, match="grows at its end"):
         store.write([Row(2, b"{}", bytes(32)), Row(1, b"{}", bytes(32))], durable=False)
@@ -166,7 +166,7 @@ def test_opening_checks_each_row_against_the_one_before(
     state_dir: Path, good_rows: list[Row]
 ) -> None:
     write_rows(state_dir, good_rows)
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     entries = list(store.entries())
     assert [encode(item.entry) for item in entries] == [row.body for row in good_rows]
     assert all(next_head(item.prev, item.body) == item.head for item in entries)

@@ -18,7 +18,7 @@ from controller.journal.committer import InlineCommitter
 from controller.journal.entries import decode
 from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
-from controller.journal.store import STORE_NAME, Store, read_rows
+from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import Report, verify
 from controller.journal.wire_group import GATE, unpack
 from controller.messages import Event
@@ -197,7 +197,7 @@ def test_a_kept_event_of_a_journal_written_anew_shows_it(
     feed = written(whole_table)
     kept = tmp_path / "kept.json"
     kept.write_bytes(b"\n".join(msgspec.json.encode(event) for event in feed))
-    with read_rows(state_dir / STORE_NAME) as rows:
+    with open_read_only(state_dir / STORE_NAME) as rows:
         again = [row._replace(body=row.body.replace(b"12:00", b"13:00")) for row in rows]
     write_rows(state_dir, rechained(again))
     assert verify(state_dir).findings == []
@@ -472,7 +472,7 @@ def test_checking_a_closed_journal_leaves_nothing_behind(state_dir: Path, writte
 
 
 async def test_a_journal_can_be_checked_while_its_daemon_writes(state_dir: Path) -> None:
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     journal = Journal(store, InlineCommitter(store), wall=wall, boot="b007")
     table = ScriptedTable(journal, seed=3)
     table.open()
@@ -484,7 +484,7 @@ async def test_a_journal_can_be_checked_while_its_daemon_writes(state_dir: Path)
 
 
 def cut_off(state_dir: Path, count: int) -> None:
-    with read_rows(state_dir / STORE_NAME) as rows:
+    with open_read_only(state_dir / STORE_NAME) as rows:
         left = list(rows)[:-count]
     write_rows(state_dir, left)
 

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import main
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.rules.rulebooks import ProfileError, load_profile
 from controller.trials.inproc import trial
@@ -31,13 +31,13 @@ def event_file(folder: Path, *, margin: int, title: str = "Cup", profile: str = 
 
 
 async def dealt_under(event: Path, state_dir: Path, runtime_dir: Path, name: str = PROFILE) -> None:
-    store = Store.open(state_dir)
+    store = JournalStore.open(state_dir)
     profile = load_profile(name, event)
     async with trial(
         Settings(), runtime_dir, store=store, state_dir=state_dir, profile=profile
     ) as table:
         await table.deal()
-        await table.take_and_return()
+        await table.return_hands()
 
 
 @pytest.mark.virtual

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from controller import heads
 from controller.cli import main
 from controller.journal.errors import JournalError
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import Report, verify
 from controller.messages import Event
 from tests.journal.scripted import (
@@ -69,7 +69,7 @@ def test_a_past_that_was_written_anew_shows_against_a_signed_head(
     tmp_path: Path, state_dir: Path, written: Write, table: Path
 ) -> None:
     file = kept(tmp_path, *written(whole_table)[-1:])
-    with read_rows(state_dir / STORE_NAME) as rows:
+    with open_read_only(state_dir / STORE_NAME) as rows:
         again = [row._replace(body=row.body.replace(b"12:00", b"13:00")) for row in rows]
     write_rows(state_dir, rechained(again))
     assert "the rows up to here were written anew" in what(verify(state_dir, file, table=table))
@@ -117,7 +117,7 @@ def test_a_past_that_was_written_anew_under_another_key_does_not_pass(
     """Nobody has the table's certificate at hand: the journal itself says whose it is."""
     file = kept(tmp_path, *written(whole_table)[-1:])
     other = "z" * len(TABLE_KEY)
-    with read_rows(state_dir / STORE_NAME) as rows:
+    with open_read_only(state_dir / STORE_NAME) as rows:
         again = [
             row._replace(body=row.body.replace(_quoted(TABLE_KEY), _quoted(other))) for row in rows
         ]

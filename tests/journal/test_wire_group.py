@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.framing import canonical
+from controller.framing import canonical_json
 from controller.journal import wire_group
 from controller.journal.committer import InlineCommitter
 from controller.journal.journal import Journal
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.wire_group import (
-    OF_POCKETS,
     OUTLETS,
+    POCKET_CODES,
     READ,
-    UNTOLD,
+    SEALED_PLACE,
+    LoggedBoardEvent,
     Look,
-    WireEvent,
-    course_of,
     groups,
     opened,
     pack,
+    pack_course,
     unpack,
     unpack_opened,
 )
@@ -38,7 +38,7 @@ faces = st.builds(Look, byte, byte, byte, byte)
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> list[WireEvent]:
+def runs(draw: st.DrawFn) -> list[LoggedBoardEvent]:
     """A run of events as a host takes them: both boards, no gap, boots and attempts change."""
     numbers: dict[tuple[str, int], int] = {}
     events = []
@@ -52,7 +52,7 @@ def runs(draw: st.DrawFn) -> list[WireEvent]:
         number = numbers[board, boots[board]] = numbers.get((board, boots[board]), 0) + 1
         code = READ if board == "reader" else draw(st.integers(1, 13))
         events.append(
-            WireEvent(
+            LoggedBoardEvent(
                 board=board,
                 boot=boots[board],
                 number=number,
@@ -73,7 +73,7 @@ def key() -> AttemptKey:
 
 
 @given(events=runs(), limit=st.integers(1, 50))
-def test_events_come_back_as_they_were(events: list[WireEvent], limit: int) -> None:
+def test_events_come_back_as_they_were(events: list[LoggedBoardEvent], limit: int) -> None:
     back = [
         event
         for group in groups(events, limit)
@@ -83,29 +83,29 @@ def test_events_come_back_as_they_were(events: list[WireEvent], limit: int) -> N
 
 
 @given(events=runs())
-def test_a_record_opened_to_everybody_says_the_same(events: list[WireEvent]) -> None:
+def test_a_record_opened_to_everybody_says_the_same(events: list[LoggedBoardEvent]) -> None:
     one = [event for event in events if event.attempt == 1]
     assert unpack_opened(opened(one), 1) == one
 
 
 @given(events=runs())
-def test_a_course_has_every_pocket_and_no_look(events: list[WireEvent]) -> None:
+def test_a_course_has_every_pocket_and_no_look(events: list[LoggedBoardEvent]) -> None:
     one = [event for event in events if event.attempt == 1]
     blind = [msgspec.structs.replace(event, look=None) for event in one]
-    assert unpack_opened(course_of(one), 1) == blind
+    assert unpack_opened(pack_course(one), 1) == blind
 
 
 @given(events=runs())
-def test_without_the_key_only_faces_and_pockets_are_missing(events: list[WireEvent]) -> None:
+def test_without_the_key_only_faces_and_pockets_are_missing(events: list[LoggedBoardEvent]) -> None:
     shut = [
         event
         for group in groups(events)
         for event in unpack(pack(group, key().seal), group[0].attempt)
     ]
-    hidden = OF_POCKETS | {READ}
+    hidden = POCKET_CODES | {READ}
     assert shut == [
         msgspec.structs.replace(
-            event, look=None, place=UNTOLD if event.code in OF_POCKETS else event.place
+            event, look=None, place=SEALED_PLACE if event.code in POCKET_CODES else event.place
         )
         for event in events
     ]
@@ -120,7 +120,7 @@ def test_no_byte_outside_the_sealed_part_depends_on_a_face(face: int, other: int
     assert outside(face) == outside(other)
 
 
-@given(code=st.sampled_from(sorted(OF_POCKETS)), pocket=byte, other=byte)
+@given(code=st.sampled_from(sorted(POCKET_CODES)), pocket=byte, other=byte)
 def test_no_byte_outside_the_sealed_part_depends_on_a_pocket(
     code: int, pocket: int, other: int
 ) -> None:
@@ -132,7 +132,7 @@ def test_no_byte_outside_the_sealed_part_depends_on_a_pocket(
 
 def open_part(events: Sequence[BoardEvent]) -> bytes:
     data = pack(events, key().seal)
-    return canonical({name: value for name, value in data.items() if name != "sealed"})
+    return canonical_json({name: value for name, value in data.items() if name != "sealed"})
 
 
 def test_a_read_of_an_attempt_without_a_key_loses_its_face_and_keeps_its_place() -> None:
@@ -189,7 +189,7 @@ def test_the_codes_are_those_of_the_line() -> None:
 
 
 async def test_a_deal_takes_less_than_thirty_kibibytes_and_forty_bytes_an_event() -> None:
-    store = Store.in_memory()
+    store = JournalStore.in_memory()
     journal = Journal(store, InlineCommitter(store), wall=wall, boot="0123456789abcdef")
     table = ScriptedTable(journal, seed=5)
     table.play(open_hands=True)

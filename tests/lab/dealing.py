@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.trials.lab.chain import deal_chain
-from controller.trials.lab.data import CARDS, Deals, Rows, Verdict, check, deals_of
+from controller.trials.lab.data import CARDS, Deals, Rows, Verdict, check, make_deals
 
 FACES = 54
 
@@ -26,7 +26,7 @@ def uniform(deals: int, rng: np.random.Generator, *, tray: float = 0.01) -> Deal
     marked = rng.random((deals, CARDS)) < tray
     verdicts = np.where(marked, rng.integers(1, 4, (deals, CARDS)), 0)
     cards = np.take_along_axis(stack, order, 1)
-    return deals_of(cards, letters, letters, verdicts, stack)
+    return make_deals(cards, letters, letters, verdicts, stack)
 
 
 def same(one: Deals, other: Deals) -> bool:

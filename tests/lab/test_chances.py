@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from controller.trials.lab import chances, counting
-from controller.trials.lab.data import Deals, deals_of
-from controller.trials.lab.order import interplay, owed_correlations
-from controller.trials.lab.pockets import SAME_SEAT, chain
+from controller.trials.lab.data import Deals, make_deals
+from controller.trials.lab.order import interplay, shared_pair_correlations
+from controller.trials.lab.pockets import SAME_SEAT_VARIANCE, chain
 from controller.trials.lab.seen import Seen
 from tests.lab.dealing import uniform
 
@@ -24,12 +24,12 @@ def test_two_cards_lie_in_one_hand_as_often_as_the_literature_says() -> None:
     assert 107 * chances.PAIR == 26
     assert chances.pairs_variance(chain(1)) ** 0.5 == pytest.approx(4.44, abs=0.005)
     assert chances.pairs_variance([1] * 108) ** 0.5 == pytest.approx(3.16, abs=0.01)
-    assert pytest.approx(20.44, abs=0.01) == SAME_SEAT
+    assert pytest.approx(20.44, abs=0.01) == SAME_SEAT_VARIANCE
 
 
 def test_jokers_are_shared_as_the_literature_says() -> None:
-    to_one_seat = [float(chance) for chance in chances.of_four_to_one_seat()]
-    together = chances.together_of_four()
+    to_one_seat = [float(chance) for chance in chances.four_cards_at_seat()]
+    together = chances.four_cards_together()
 
     assert to_one_seat == pytest.approx([0.31045, 0.42986, 0.21221, 0.04421, 0.00327], abs=1e-5)
     assert float(together[6]) == pytest.approx(0.01310, abs=1e-5)
@@ -37,7 +37,7 @@ def test_jokers_are_shared_as_the_literature_says() -> None:
 
 
 def test_longest_runs_are_as_long_as_the_literature_says() -> None:
-    each = chances.longest_run()
+    each = chances.longest_run_chances()
 
     assert sum(each) == 1
     assert float(sum(run * chance for run, chance in enumerate(each))) == pytest.approx(
@@ -57,7 +57,7 @@ def test_runs_of_small_sets_are_counted_as_by_trying_all(hand: int, seats: int) 
 
     for most in range(1, hand + 1):
         short = [word for word in words if max(len(list(run)) for _, run in groupby(word)) <= most]
-        assert chances.words_of_runs_upto(most, hand, seats) == len(short)
+        assert chances.count_words_with_runs(most, hand, seats) == len(short)
 
 
 @pytest.mark.parametrize(("hand", "seats"), [(2, 3), (3, 2), (2, 4)])
@@ -68,9 +68,9 @@ def test_descents_and_valleys_of_small_sets_are_counted_as_by_trying_all(
     down, up = letters[:, 1:] < letters[:, :-1], letters[:, 1:] > letters[:, :-1]
     descents, valleys = down.sum(1), (down[:, :-1] & up[:, 1:]).sum(1)
 
-    counted = chances.windows_where(chances.descends, 2, hand, seats)
+    counted = chances.window_moments(chances.is_descent, 2, hand, seats)
     assert counted == pytest.approx((descents.mean(), descents.var()))
-    counted = chances.windows_where(chances.is_valley, 3, hand, seats)
+    counted = chances.window_moments(chances.is_valley, 3, hand, seats)
     assert counted == pytest.approx((valleys.mean(), valleys.var()))
 
 
@@ -91,8 +91,8 @@ def test_figures_of_many_deals_are_as_counted() -> None:
     deals = 4_000
     seen = Seen(uniform(deals, np.random.default_rng(3)))
     for figures, (mean, variance) in (
-        (seen.descents, chances.windows_where(chances.descends, 2)),
-        (seen.valleys, chances.windows_where(chances.is_valley, 3)),
+        (seen.descents, chances.window_moments(chances.is_descent, 2)),
+        (seen.valleys, chances.window_moments(chances.is_valley, 3)),
         (seen.guessed, chances.guessed()),
     ):
         assert figures.mean() == pytest.approx(mean, abs=4 * (variance / deals) ** 0.5)
@@ -100,7 +100,7 @@ def test_figures_of_many_deals_are_as_counted() -> None:
 
 
 def test_every_seat_has_a_card_after_82_at_the_latest() -> None:
-    each = chances.until_all_seats()
+    each = chances.cards_until_all_seats()
 
     assert sum(each) == 1
     assert set(each[:4]) == {Fraction(0)}
@@ -123,7 +123,7 @@ def test_bombs_and_sides_vary_as_counted_in_many_deals() -> None:
 
 def test_the_chi_square_of_faces_is_the_usual_one_times_107_to_108() -> None:
     deals = uniform(300, np.random.default_rng(5))
-    found = counting.BySeat(54)
+    found = counting.SeatCounts(54)
     found.add(deals.cards % 54, deals.seats)
     statistic, freedom = found.chi_square()
 
@@ -145,7 +145,7 @@ def fed_alike(deals: int, passes: float) -> Deals:
     fed = stack[np.argsort(np.arange(108) + passes * rng.random(108))]
     rows = (np.tile(each, (deals, 1)) for each in (fed, stack))
     cards, stacks = rows
-    return deals_of(cards, dealt.waiting, dealt.seats, collected=stacks)
+    return make_deals(cards, dealt.waiting, dealt.seats, collected=stacks)
 
 
 @pytest.mark.parametrize("passes", [3, 12, 200])
@@ -155,15 +155,17 @@ def test_figures_go_together_as_much_as_their_pairs_of_cards_do(passes: float) -
     assert together is not None
     figures = {"adjacent": seen.adjacent, "twins": seen.twins, "collected": together}
 
-    for (one, other), owed in owed_correlations(seen).items():
+    for (one, other), owed in shared_pair_correlations(seen).items():
         found = np.corrcoef(figures[one], figures[other])[0, 1]
         assert found == pytest.approx(owed[0], abs=5 / DEALS**0.5)
     assert (interplay(seen).p or 0) > 1e-4
 
 
 def test_cards_that_are_hardly_mixed_make_figures_go_together() -> None:
-    owed = owed_correlations(Seen(fed_alike(2, 3)))
+    owed = shared_pair_correlations(Seen(fed_alike(2, 3)))
 
     assert owed["adjacent", "collected"][0] > 0.3
     assert owed["twins", "collected"][0] > 0.3
-    assert abs(owed_correlations(Seen(fed_alike(2, 10_000)))["adjacent", "collected"][0]) < 0.1
+    assert (
+        abs(shared_pair_correlations(Seen(fed_alike(2, 10_000)))["adjacent", "collected"][0]) < 0.1
+    )

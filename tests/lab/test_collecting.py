@@ -7,7 +7,7 @@ import pytest
 
 from controller.trials.lab import collect as collecting
 from controller.trials.lab.chain import Entropy
-from controller.trials.lab.collect import Collected, Plan, collect, parts, run_part
+from controller.trials.lab.collect import CollectionResult, Plan, collect, parts, run_part
 from controller.trials.lab.data import Deals
 from tests.lab.dealing import same
 
@@ -85,7 +85,7 @@ def test_a_part_that_fails_is_told_and_the_others_are_kept(
         return run_part(part, entropy)
 
     monkeypatch.setattr(collecting, "run_part", once)
-    collected: Collected = collect(Plan(deals=60, seed=1), nobody)
+    collected: CollectionResult = collect(Plan(deals=60, seed=1), nobody)
 
     assert len(collected.deals) == 40
     assert collected.failed == (collected.failed[0],)

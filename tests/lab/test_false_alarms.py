@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from controller.trials.lab.family import FAMILY, LEVEL, holm, judged
+from controller.trials.lab.family import FAMILY, LEVEL, holm_bounds, judged
 from tests.lab.dealing import uniform
 
 pytestmark = pytest.mark.slow
@@ -43,15 +43,15 @@ def _as_often(seen: int, of: int) -> bool:
 
 
 def test_holm_takes_the_least_chance_first_and_stops_at_the_first_that_is_inside() -> None:
-    bounds, rejected = holm([0.02, 0.001, None, 0.004], 0.01)
+    bounds, rejected = holm_bounds([0.02, 0.001, None, 0.004], 0.01)
 
     assert bounds == pytest.approx([0.005, 0.0025, 0.01, 0.01 / 3])
     assert rejected == [False, True, False, False]
 
 
 def test_holm_counts_a_test_that_was_not_answered() -> None:
-    _, with_others = holm([0.004, None, None], 0.01)
-    _, alone = holm([0.004], 0.01)
+    _, with_others = holm_bounds([0.004, None, None], 0.01)
+    _, alone = holm_bounds([0.004], 0.01)
 
     assert with_others == [False, False, False]
     assert alone == [True]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from controller.tomlfile import FileError
-from controller.trials.lab.data import Source, WrongDeals, deals_of, numbered, with_source
-from controller.trials.lab.file import MOST_DEALS, load, read, save
+from controller.trials.lab.data import InvalidDeals, Source, make_deals, numbered, with_source
+from controller.trials.lab.file import MAX_DEALS, load, read, save
 from tests.lab.dealing import production, same
 
 
@@ -57,7 +57,7 @@ def test_a_deal_takes_less_than_250_bytes(tmp_path: Path) -> None:
 
 def test_deals_without_a_stack_have_none_in_the_file(tmp_path: Path) -> None:
     dealt = production(5)
-    bare = deals_of(dealt.cards, dealt.waiting, dealt.seats, source=Source(path="given"))
+    bare = make_deals(dealt.cards, dealt.waiting, dealt.seats, source=Source(path="given"))
     save(bare, tmp_path / "bare.npz")
 
     assert load(tmp_path / "bare.npz").collected is None
@@ -76,7 +76,7 @@ def test_a_file_that_is_not_there_or_none_of_ours_is_one_line(tmp_path: Path) ->
 def test_a_file_cut_short_or_changed_is_refused(path: Path) -> None:
     raw = path.read_bytes()
     for broken in (raw[:-50], raw[: len(raw) // 2], b"", raw[:200] + bytes(64) + raw[264:]):
-        with pytest.raises(WrongDeals):
+        with pytest.raises(InvalidDeals):
             read(io.BytesIO(broken))
 
 
@@ -101,32 +101,32 @@ def test_arrays_that_are_no_deals_are_refused(path: Path) -> None:
         ({"source": np.frombuffer(b"{", np.uint8)}, "no file of collected deals"),
         ({"cards": np.array([{}], dtype=object)}, "cards"),
     ):
-        with pytest.raises(WrongDeals, match=words):
+        with pytest.raises(InvalidDeals, match=words):
             read(changed(path, **arrays))
 
 
 def test_a_file_that_claims_more_deals_than_there_are_is_not_unpacked(path: Path) -> None:
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(
-        header, {"descr": "|u1", "fortran_order": False, "shape": (MOST_DEALS + 1, 108)}
+        header, {"descr": "|u1", "fortran_order": False, "shape": (MAX_DEALS + 1, 108)}
     )
     out = io.BytesIO()
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(out, "w") as new:
         for name in old.namelist():
             new.writestr(name, header.getvalue() if name == "cards.npy" else old.read(name))
 
-    with pytest.raises(WrongDeals, match="cards"):
+    with pytest.raises(InvalidDeals, match="cards"):
         read(out)
 
 
 def test_rows_that_a_program_hands_in_are_checked() -> None:
     dealt = production(3)
-    with pytest.raises(WrongDeals, match="rows of 108"):
-        deals_of(dealt.cards[:, :10], dealt.waiting, dealt.seats)
-    with pytest.raises(WrongDeals, match="seats"):
-        deals_of(dealt.cards, dealt.waiting, dealt.seats[:2])
-    with pytest.raises(WrongDeals, match="0…255"):
-        deals_of(dealt.cards.astype(float), dealt.waiting, dealt.seats)
+    with pytest.raises(InvalidDeals, match="rows of 108"):
+        make_deals(dealt.cards[:, :10], dealt.waiting, dealt.seats)
+    with pytest.raises(InvalidDeals, match="seats"):
+        make_deals(dealt.cards, dealt.waiting, dealt.seats[:2])
+    with pytest.raises(InvalidDeals, match="0…255"):
+        make_deals(dealt.cards.astype(float), dealt.waiting, dealt.seats)
 
 
 def test_faces_become_cards_by_the_order_in_which_twins_come() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from controller.trials.lab import full
 from controller.trials.lab.data import Deals, Source, Verdict
-from sim.mechanics.faults import Wear, parse_fault
+from sim.mechanics.faults import WearLevel, parse_fault
 
 pytestmark = pytest.mark.slow
 
@@ -15,7 +15,7 @@ SEED = 3
 
 
 def life(deals: int, *faults: str) -> Deals:
-    wear = Wear(rates=tuple(map(parse_fault, faults)))
+    wear = WearLevel(rates=tuple(map(parse_fault, faults)))
     return full.deal_life(deals, random.Random(SEED).randbytes, wear)
 
 
@@ -37,7 +37,7 @@ def test_the_next_deal_follows_with_the_same_set(faultless: Deals) -> None:
 
 
 def test_another_entropy_is_another_life(faultless: Deals) -> None:
-    other = full.deal_life(1, random.Random(4).randbytes, Wear())
+    other = full.deal_life(1, random.Random(4).randbytes, WearLevel())
 
     assert not np.array_equal(other.waiting[0], faultless.waiting[0])
 

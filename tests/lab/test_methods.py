@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from controller.deal.sequence import POCKET_LETTERS, fair_order, sequence
 from controller.trials.lab.chain import deal_chain
-from controller.trials.lab.data import Verdict, deals_of
+from controller.trials.lab.data import Verdict, make_deals
 from controller.trials.lab.family import judged
-from controller.trials.lab.methods import METHODS, NAIVE, through_tray
+from controller.trials.lab.methods import METHODS, UNFAIR_METHODS, route_through_tray
 from controller.trials.lab.seen import Seen
-from controller.trials.lab.stack import collected, gathered, new_set, riffled
+from controller.trials.lab.stack import collected, gathered, new_set, riffle_stack
 from tests.lab.dealing import production, routed, uniform
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 def test_no_verdict_moves_a_card_from_its_own_pocket(said: list[int], seed: int) -> None:
     letters = fair_order(random.Random(seed).randrange, 108)
 
-    assert "".join(POCKET_LETTERS[seat] for seat in through_tray(letters, said)) == letters
+    assert "".join(POCKET_LETTERS[seat] for seat in route_through_tray(letters, said)) == letters
 
 
 def test_a_rejected_card_shifts_the_others_where_the_method_is_naive() -> None:
@@ -41,7 +41,7 @@ def test_a_rejected_card_shifts_the_others_where_the_method_is_naive() -> None:
     assert dealt.seats[10] == dealt.waiting[-1]
 
 
-@pytest.mark.parametrize("method", NAIVE)
+@pytest.mark.parametrize("method", UNFAIR_METHODS)
 def test_a_naive_method_is_outside_with_two_hundred_deals(method: str) -> None:
     assert judged(production(200, 0, method)).outside
 
@@ -85,7 +85,7 @@ def test_giving_up_the_deals_that_are_bad_for_a_side_is_outside() -> None:
     lead = seen.side_lead(seen.side_weights(tray_only=False))
     kept = np.flatnonzero(lead >= np.quantile(lead, 0.2))
 
-    chosen = deals_of(*(getattr(deals, name)[kept] for name in ("cards", "waiting", "seats")))
+    chosen = make_deals(*(getattr(deals, name)[kept] for name in ("cards", "waiting", "seats")))
 
     assert "strength" in judged(chosen).outside
 
@@ -135,7 +135,7 @@ def test_a_deal_is_fed_from_the_stack_that_the_deal_before_it_left() -> None:
 def test_riffles_keep_every_card_and_make_few_rising_runs(
     chance: random.Random, passes: int
 ) -> None:
-    stack = riffled(new_set(), passes, chance)
+    stack = riffle_stack(new_set(), passes, chance)
 
     assert sorted(stack) == new_set()
     place = {card: index for index, card in enumerate(stack)}

@@ -16,13 +16,21 @@ from unittest.mock import patch
 import msgspec
 
 from controller.messages import Role
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from drivers.events import Event, Read
 from drivers.link.port import Port
-from drivers.link.recording import Chunk, Header, PortOf, RecordingPort, Tape, as_lines, read
-from drivers.link.replay import Answer, Replayed, replay
+from drivers.link.recording import (
+    Chunk,
+    RecordedBoard,
+    RecordingHeader,
+    RecordingPort,
+    Tape,
+    as_lines,
+    read,
+)
+from drivers.link.replay import Answer, ReplayResult, replay
 from sim.folders import memory_folder
-from sim.inproc import DEALER_ID, READER_ID, InprocTable
+from sim.inproc import DEALER_ID, READER_ID, HardwareInProcess
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
 from sim.pipe import PipePort
@@ -30,11 +38,11 @@ from sim.virtual import VirtualLoop
 
 FOLDER = Path(__file__).with_name("recordings")
 BOARDS: tuple[Literal["dealer", "reader"], ...] = ("dealer", "reader")
-HEADER = Header(
+HEADER = RecordingHeader(
     table="T01",
     boards={
-        "dealer": PortOf("dealer pipe", DEALER_ID),
-        "reader": PortOf("reader pipe", READER_ID),
+        "dealer": RecordedBoard("dealer pipe", DEALER_ID),
+        "reader": RecordedBoard("reader pipe", READER_ID),
     },
     version="0.1.0",
     started="2027-01-01T00:00:00.000Z",
@@ -90,7 +98,7 @@ class NoisyPort:
         self._port.close()
 
 
-class RecordedTable(InprocTable):
+class RecordedTable(HardwareInProcess):
     """A table in process whose lines are on a tape, and bad where there is noise."""
 
     def __init__(self, seed: int, *faults: str, noise: Noise) -> None:
@@ -120,7 +128,7 @@ class Run:
     """One recorded run. `does` plays it, at a table with `faults` and a line with `noise`."""
 
     seed: int
-    does: Callable[[Trial], Awaitable[None]]
+    does: Callable[[TableInProcess], Awaitable[None]]
     faults: tuple[str, ...] = ()
     noise: dict[str, Any] = field(default_factory=dict)
 
@@ -136,12 +144,12 @@ class Run:
         return table.tape.chunks
 
 
-async def _a_deal(at: Trial) -> None:
+async def _a_deal(at: TableInProcess) -> None:
     await at.deal()
-    await at.take_and_return()
+    await at.return_hands()
 
 
-async def _cut_short(at: Trial, cards: int, what: Callable[[RecordedTable], None]) -> None:
+async def _cut_short(at: TableInProcess, cards: int, what: Callable[[RecordedTable], None]) -> None:
     """Begin a deal, and do something behind so many cards; return when it is void and over."""
     dealing = asyncio.ensure_future(at.deal())
     await at.until(lambda state: state.machine.fed >= cards)
@@ -151,16 +159,16 @@ async def _cut_short(at: Trial, cards: int, what: Callable[[RecordedTable], None
     await asyncio.sleep(2)  # until the board is there again, and nothing moves
 
 
-async def _a_reset(at: Trial) -> None:
+async def _a_reset(at: TableInProcess) -> None:
     await _cut_short(at, 20, lambda sim: sim.reset("dealer"))
 
 
-async def _unplugged(at: Trial) -> None:
+async def _unplugged(at: TableInProcess) -> None:
     """A cable that is pulled out and put back: the board at its end goes on as it was."""
-    await _cut_short(at, 10, lambda sim: InprocTable.port(sim, "reader").unplug())
+    await _cut_short(at, 10, lambda sim: HardwareInProcess.port(sim, "reader").unplug())
 
 
-async def _a_dead_line(at: Trial) -> None:
+async def _a_dead_line(at: TableInProcess) -> None:
     """A line that is dead for longer than anybody's patience, and cards that are held up."""
     dealing = asyncio.ensure_future(at.deal())
     await at.until(lambda state: state.machine.fed >= 5)
@@ -202,17 +210,17 @@ def kept(run: str) -> list[Chunk]:
         return list(read(file)[1])
 
 
-def replayed(chunks: list[Chunk]) -> list[Replayed]:
+def replayed(chunks: list[Chunk]) -> list[ReplayResult]:
     """Play a recording to the drivers, in virtual time."""
 
-    async def both() -> list[Replayed]:
+    async def both() -> list[ReplayResult]:
         return [await replay(chunks, board) for board in BOARDS]
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(both())
 
 
-def page(results: list[Replayed]) -> str:
+def page(results: list[ReplayResult]) -> str:
     """Return what drivers made of a recording as JSON that people can compare, a line an event."""
     parts = []
     for result in results:

@@ -2,24 +2,24 @@
 
 from math import inf
 
-from drivers.link.deadlines import Deadlines, Timing
+from drivers.link.deadlines import LinkTimers, Timing
 
 TIMING = Timing(resend_ms=(50, 100), beat_ms=100, seen_ms=20, silence_ms=500, settle_ms=2000)
 
 
 def test_nothing_is_due_before_anything_happened() -> None:
-    assert Deadlines(TIMING).next() == inf
+    assert LinkTimers(TIMING).next() == inf
 
 
 def test_a_question_is_asked_again_with_longer_waits_and_not_for_ever() -> None:
-    due = Deadlines(TIMING)
+    due = LinkTimers(TIMING)
     due.asked(10.0)
     assert due.next() == 10.05
-    assert due.ask_again(10.05)
+    assert due.restart_reply_timer(10.05)
     assert round(due.next(), 9) == 10.15
-    assert due.ask_again(10.15)
+    assert due.restart_reply_timer(10.15)
     assert round(due.next(), 9) == 10.25  # the last wait once more, before giving up
-    assert not due.ask_again(10.25)
+    assert not due.restart_reply_timer(10.25)
     assert due.resends == 2
     due.asked(11.0)
     assert (due.resends, due.next()) == (0, 11.05)
@@ -28,21 +28,21 @@ def test_a_question_is_asked_again_with_longer_waits_and_not_for_ever() -> None:
 
 
 def test_an_event_brings_the_beat_forward_and_never_puts_it_off() -> None:
-    due = Deadlines(TIMING)
-    due.spoke(1.0)
+    due = LinkTimers(TIMING)
+    due.note_frame_sent(1.0)
     assert due.beat_at == 1.1
-    due.speak_soon(1.01)
+    due.acknowledge_soon(1.01)
     assert due.beat_at == 1.03
-    due.speak_soon(1.02)
+    due.acknowledge_soon(1.02)
     assert due.beat_at == 1.03
 
 
 def test_an_incident_has_one_new_session_until_it_has_proved_sound() -> None:
-    due = Deadlines(TIMING)
+    due = LinkTimers(TIMING)
     due.renewed(0.0)  # the first session ends no incident
-    assert due.may_renew(1.0)
-    assert not due.may_renew(1.1)
+    assert due.begin_incident(1.0)
+    assert not due.begin_incident(1.1)
     due.renewed(1.2)
-    assert not due.may_renew(3.1)
+    assert not due.begin_incident(3.1)
     due.renewed(3.15)  # a session that no trouble asked for does not lengthen it
-    assert due.may_renew(3.2)
+    assert due.begin_incident(3.2)

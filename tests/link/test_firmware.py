@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from drivers.dealer import Dealer
 from drivers.errors import BoardReset, LineLost, Refused, Result, SessionRenewed
-from drivers.events import Code, Doing, Event, Read, Source, StoppedBy
+from drivers.events import BoardActivity, BoardStopReason, Code, Event, Read, Source
 from drivers.firmware.dealer import Dealer as DealerCore
 from drivers.firmware.reader import Reader as ReaderCore
 from drivers.link.link import Link
-from drivers.link.outbox import Outbox
+from drivers.link.outbox import CommandQueue
 from drivers.reader import Reader
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ async def test_a_dealer_board_says_who_it_is_and_where_it_stands(
     await desk.dealer.begin(7, 108, 27)
     desk.pins.levels |= {"hopper": 1, "pocket_2": 1, "shuffler": 3}
     status = await desk.dealer.status()
-    assert (status.attempt, status.doing, status.source) == (7, Doing.IDLE, Source.HOPPER)
+    assert (status.attempt, status.doing, status.source) == (7, BoardActivity.IDLE, Source.HOPPER)
     assert (status.fed, status.holding, status.route) == (0, 0, None)
     assert status.sees_pockets == (False, False, True, False)
     assert status.sees_hopper
@@ -130,7 +130,7 @@ async def test_a_board_whose_host_fell_silent_stops_and_says_so_when_it_is_back(
     await asyncio.sleep(1)
     assert desk.downs == []
     assert desk.codes == [Code.STOPPED]
-    assert desk.events[0].place == StoppedBy.HOST_SILENT
+    assert desk.events[0].place == BoardStopReason.HOST_SILENT
 
 
 @pytest.mark.virtual
@@ -141,7 +141,7 @@ async def test_three_copies_of_a_stop_stop_once(make_desk: Callable[[], Desk]) -
     desk.dealer.stop()
     await asyncio.sleep(0.1)
     assert desk.codes == [Code.STOPPED]
-    assert desk.events[0].place == StoppedBy.HOST
+    assert desk.events[0].place == BoardStopReason.HOST
 
 
 @pytest.mark.virtual
@@ -178,7 +178,7 @@ async def test_command_numbers_of_a_board_go_round_as_the_hosts_do(
     desk = make_desk()
     await desk.dealer.link.open({}, {})
     desk.board.core._number = 65530
-    desk.dealer.link._outbox = Outbox(number=65530)
+    desk.dealer.link._outbox = CommandQueue(number=65530)
     for _ in range(10):
         await desk.dealer.status()
     assert desk.dealer.link.counters.sessions == 1

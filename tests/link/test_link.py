@@ -21,9 +21,9 @@ from drivers.errors import (
 )
 from drivers.events import Code, Event, Outlet, Source
 from drivers.firmware import codec, wire
-from drivers.link.frames import AskStatus, Begin, Feed, Route, Shuffle
+from drivers.link.frames import Begin, Feed, GetStatusCommand, Route, Shuffle
 from drivers.link.link import Link
-from drivers.link.outbox import Outbox
+from drivers.link.outbox import CommandQueue
 from sim.virtual import VirtualLoop
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ async def test_a_board_of_an_unknown_kind_is_refused_as_one_and_not_as_silent(
     rig = make_rig()
     unknown = b"\x09" + rig.board.welcome()[1:]
     monkeypatch.setattr(rig.board, "welcome", lambda protocol=b"": unknown)
-    pinned = identity.Pinned("dealer", "0" * 16, simulated=True, firmware="0" * 16)
+    pinned = identity.ExpectedBoard("dealer", "0" * 16, simulated=True, firmware="0" * 16)
     check = partial(identity.check, pinned=pinned)
     link = Link(rig.line, "dealer", session_ids=lambda: 5, check=check)
     with pytest.raises(WrongKind, match="kind is other"):
@@ -135,7 +135,7 @@ async def test_a_board_that_is_not_the_one_pinned_says_nothing_to_anyone(
     make_rig: "MakeRig",
 ) -> None:
     rig = make_rig()
-    pinned = identity.Pinned("dealer", "1" * 16, simulated=True, firmware="0" * 16)
+    pinned = identity.ExpectedBoard("dealer", "1" * 16, simulated=True, firmware="0" * 16)
     link = Link(
         rig.line,
         "dealer",
@@ -353,16 +353,16 @@ async def test_after_command_65535_comes_command_1(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
     rig.board.number = 65534
-    rig.link._outbox = Outbox(number=65534)
-    assert (await rig.link.do(AskStatus())).number == 65535
-    assert (await rig.link.do(AskStatus())).number == 1
+    rig.link._outbox = CommandQueue(number=65534)
+    assert (await rig.link.do(GetStatusCommand())).number == 65535
+    assert (await rig.link.do(GetStatusCommand())).number == 1
 
 
 async def test_without_a_session_do_fails_and_post_does_nothing(make_rig: "MakeRig") -> None:
     rig = make_rig()
     rig.link.post(Route(7, 1, Outlet.N))
     with pytest.raises(LineLost, match="not open"):
-        await rig.link.do(AskStatus())
+        await rig.link.do(GetStatusCommand())
 
 
 # Events and heartbeats.
@@ -379,7 +379,7 @@ async def test_any_frame_puts_the_next_beat_off(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
     await sleep_ms(60)
-    await rig.link.do(AskStatus())
+    await rig.link.do(GetStatusCommand())
     await sleep_ms(140)
     assert [at - 2 for at in times(rig, wire.BEAT)] == [0, 160]
 
@@ -529,7 +529,7 @@ async def test_a_silence_that_lasts_ends_the_link_once_and_leaves_no_timer(
     rig = make_rig()
     await rig.host.open()
     rig.board.close()
-    waiting = asyncio.ensure_future(rig.link.do(AskStatus()))
+    waiting = asyncio.ensure_future(rig.link.do(GetStatusCommand()))
     with pytest.raises(LineLost, match="no answer to HELLO") as caught:
         await waiting
     assert not isinstance(caught.value, SessionRenewed)
@@ -545,9 +545,9 @@ async def test_trouble_again_soon_after_a_new_session_is_the_end(make_rig: "Make
     await rig.host.open()
     rig.board.answers = False
     with pytest.raises(SessionRenewed):
-        await rig.link.do(AskStatus())
+        await rig.link.do(GetStatusCommand())
     with pytest.raises(LineLost, match="again after a new session"):
-        await rig.link.do(AskStatus())
+        await rig.link.do(GetStatusCommand())
     assert rig.link.counters.sessions == 2
     assert len(rig.host.downs) == 1
 
@@ -558,7 +558,7 @@ async def test_trouble_long_after_the_last_is_an_incident_of_its_own(make_rig: "
     for _ in range(4):
         rig.board.answers = False
         with pytest.raises(SessionRenewed):
-            await rig.link.do(AskStatus())
+            await rig.link.do(GetStatusCommand())
         rig.board.answers = True
         await sleep_ms(2001)
     assert rig.host.downs == []
@@ -577,7 +577,7 @@ async def test_a_link_opened_again_starts_with_a_clean_slate(make_rig: "MakeRig"
     await rig.host.open()
     rig.board.answers = False
     with pytest.raises(SessionRenewed):
-        await rig.link.do(AskStatus())
+        await rig.link.do(GetStatusCommand())
     assert len(rig.host.downs) == 1
     assert rig.board.stops == 0
 
@@ -587,7 +587,7 @@ async def test_a_board_in_another_session_is_asked_for_a_new_one(make_rig: "Make
     await rig.host.open()
     rig.board.session += 1  # somebody else said HELLO
     with pytest.raises(SessionRenewed, match="another session"):
-        await rig.link.do(AskStatus())
+        await rig.link.do(GetStatusCommand())
     assert rig.link.up
 
 
@@ -658,7 +658,7 @@ async def test_a_boot_id_that_repeats_is_noticed_by_its_missing_events(make_rig:
 async def test_a_lost_port_ends_the_link_at_once(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
-    waiting = asyncio.ensure_future(rig.link.do(AskStatus()))
+    waiting = asyncio.ensure_future(rig.link.do(GetStatusCommand()))
     await asyncio.sleep(0)
     rig.line.lose("unplugged")
     with pytest.raises(LineLost, match="unplugged"):
@@ -673,7 +673,7 @@ async def test_close_ends_everything_and_calls_nobody(make_rig: "MakeRig") -> No
     rig = make_rig()
     await rig.host.open()
     rig.board.answers = False
-    waiting = asyncio.ensure_future(rig.link.do(AskStatus()))
+    waiting = asyncio.ensure_future(rig.link.do(GetStatusCommand()))
     await sleep_ms(10)
     rig.link.close()
     with pytest.raises(LineLost, match="closed"):
@@ -770,7 +770,7 @@ async def test_stop_is_no_incident(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
     for _ in range(3):
-        doing = asyncio.ensure_future(rig.link.do(AskStatus()))
+        doing = asyncio.ensure_future(rig.link.do(GetStatusCommand()))
         await asyncio.sleep(0)
         rig.link.stop()
         with pytest.raises(SessionRenewed):

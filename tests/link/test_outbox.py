@@ -9,7 +9,7 @@ from drivers.events import Outlet
 from drivers.firmware import wire
 from drivers.link import outbox
 from drivers.link.frames import Reply, Route
-from drivers.link.outbox import Outbox, Pending
+from drivers.link.outbox import CommandQueue, Pending
 
 
 def route(index: int) -> Pending:
@@ -17,7 +17,7 @@ def route(index: int) -> Pending:
 
 
 def test_the_next_command_waits_for_the_acknowledgement_of_the_one_before() -> None:
-    box = outbox.put(outbox.put(Outbox(), route(1)), route(2))
+    box = outbox.put(outbox.put(CommandQueue(), route(1)), route(2))
     assert box.current is None
     box = outbox.promote(box)
     assert (box.number, box.current) == (1, route(1))
@@ -29,7 +29,7 @@ def test_the_next_command_waits_for_the_acknowledgement_of_the_one_before() -> N
 
 
 def test_a_repeated_acknowledgement_settles_nothing() -> None:
-    box = outbox.promote(outbox.put(Outbox(), route(1)))
+    box = outbox.promote(outbox.put(CommandQueue(), route(1)))
     box, _ = outbox.acknowledge(box, 1)
     assert outbox.acknowledge(box, 1) == (box, None)
     box = outbox.promote(outbox.put(box, route(2)))
@@ -37,14 +37,14 @@ def test_a_repeated_acknowledgement_settles_nothing() -> None:
 
 
 def test_after_the_last_number_comes_the_first_and_never_zero() -> None:
-    box = outbox.promote(outbox.put(Outbox(number=65535), route(1)))
+    box = outbox.promote(outbox.put(CommandQueue(number=65535), route(1)))
     assert box.number == 1
     assert [wire.next_number(number) for number in (0, 1, 65534, 65535)] == [1, 2, 65535, 1]
 
 
 async def test_a_command_whose_caller_is_gone_is_not_sent() -> None:
     waiter: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-    box = outbox.put(outbox.put(Outbox(), Pending(route(1).command, waiter)), route(2))
+    box = outbox.put(outbox.put(CommandQueue(), Pending(route(1).command, waiter)), route(2))
     waiter.cancel()
     box = outbox.promote(box)
     assert (box.number, box.current) == (1, route(2))
@@ -52,7 +52,7 @@ async def test_a_command_whose_caller_is_gone_is_not_sent() -> None:
 
 @given(st.lists(st.sampled_from(("put", "acknowledge", "acknowledge again")), max_size=40))
 def test_every_command_is_settled_once_and_in_order(steps: list[str]) -> None:
-    box, made, settled, last = Outbox(), 0, [], 0
+    box, made, settled, last = CommandQueue(), 0, [], 0
     for step in steps:
         if step == "put":
             made += 1

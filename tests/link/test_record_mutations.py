@@ -11,11 +11,11 @@ from drivers.events import Board, Read
 from drivers.firmware import codec
 from drivers.identity import Welcome
 from drivers.link import frames, intake, outbox
-from drivers.link.deadlines import Deadlines
+from drivers.link.deadlines import LinkTimers
 from drivers.link.frames import BoardFrame
 from drivers.link.intake import Intake, Taken
 from drivers.link.link import Link
-from drivers.link.outbox import Outbox, Pending
+from drivers.link.outbox import CommandQueue, Pending
 from tests.link.recorded_runs import FOLDER, kept, page, replayed
 
 _DECODE, _STATUS_FROM = frames.decode, dealer.status_from
@@ -36,14 +36,14 @@ def every_boot_begins_with_nothing(
     return Intake(boot), 0
 
 
-def no_answer_is_the_one(box: Outbox, number: int) -> tuple[Outbox, Pending | None]:
+def no_answer_is_the_one(box: CommandQueue, number: int) -> tuple[CommandQueue, Pending | None]:
     return box, None
 
 
-def the_same_number_again(box: Outbox) -> Outbox:
+def the_same_number_again(box: CommandQueue) -> CommandQueue:
     if box.current is not None or not box.waiting:
         return box
-    return Outbox(max(1, box.number), box.waiting[0], box.waiting[1:])
+    return CommandQueue(max(1, box.number), box.waiting[0], box.waiting[1:])
 
 
 def another_face(payload: bytes, board: Board) -> tuple[int, BoardFrame] | None:
@@ -69,10 +69,10 @@ def a_restart_is_overlooked(link: Link, boot: int) -> bool:
 
 
 def the_first_welcome_says_nothing(link: Link, welcome: Welcome) -> None:
-    link._session_is_up()
+    link._on_session_up()
 
 
-def no_more_resends(deadlines: Deadlines, now: float) -> bool:
+def no_more_resends(deadlines: LinkTimers, now: float) -> bool:
     return False
 
 
@@ -87,8 +87,8 @@ CHANGES: list[tuple[object, str, Callable[..., object], str]] = [
     (codec.Decoder, "_payload", no_crc, "bad_line"),
     (Link, "_is_reset", a_restart_is_overlooked, "board_reset"),
     (Link, "_take_first_welcome", the_first_welcome_says_nothing, "clean_deal"),
-    (Deadlines, "ask_again", no_more_resends, "bad_line"),
-    (Deadlines, "may_renew", no_more_resends, "dead_line"),
+    (LinkTimers, "ask_again", no_more_resends, "bad_line"),
+    (LinkTimers, "may_renew", no_more_resends, "dead_line"),
 ]
 
 

@@ -12,7 +12,7 @@ from drivers.events import Source
 from drivers.link.frames import Feed
 from drivers.link.link import Counters
 from drivers.link.recording import RecordingPort, Tape
-from drivers.link.replay import Replayed, replay
+from drivers.link.replay import ReplayResult, replay
 
 if TYPE_CHECKING:
     from tests.link.bad_line import Line, Rig
@@ -70,7 +70,7 @@ async def deal(rig: "Rig") -> None:
         await rig.host.deal(CARDS)
 
 
-def same(rig: "Rig", again: Replayed, counters: Counters | None) -> None:
+def same(rig: "Rig", again: ReplayResult, counters: Counters | None) -> None:
     """Assert that the drivers made of a recording what its host did."""
     assert again.findings == ()
     assert list(again.events) == rig.host.events

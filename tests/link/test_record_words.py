@@ -11,7 +11,7 @@ from drivers.errors import Result
 from drivers.events import Board, Code, Read, Source
 from drivers.firmware import codec, wire
 from drivers.link import frames
-from drivers.link.overheard import HOST_NAMES, host_frame
+from drivers.link.overheard import HOST_FRAME_NAMES, host_frame
 from drivers.link.recording import Chunk, Way
 from drivers.link.wire_text import Said, line, row, said
 from tests.link.recorded_runs import kept
@@ -64,7 +64,7 @@ def test_every_frame_of_the_protocol_has_its_name(subtests: pytest.Subtests) -> 
 
 
 def test_every_kind_of_a_host_is_understood_as_its_command() -> None:
-    assert set(HOST_NAMES) == {kind for kind in wire.BODIES if kind < wire.WELCOME}
+    assert set(HOST_FRAME_NAMES) == {kind for kind in wire.BODIES if kind < wire.WELCOME}
     command = frames.Feed(3, Source.TRAY, 9)
     [payload] = codec.Decoder().feed(frames.encode(wire.FEED, 5, 2, 8, 6, command))
     heard = host_frame(payload)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from drivers.errors import PortMissing
 from drivers.link.recording import (
     Chunk,
-    Header,
-    PortOf,
+    RecordedBoard,
     Recorder,
     RecordingError,
+    RecordingHeader,
     RecordingPort,
     Tape,
     as_lines,
@@ -24,9 +24,9 @@ from drivers.link.recording import (
     read,
 )
 
-HEADER = Header(
+HEADER = RecordingHeader(
     table="T01",
-    boards={"dealer": PortOf("/dev/a", "d1"), "reader": PortOf("/dev/b", "e1")},
+    boards={"dealer": RecordedBoard("/dev/a", "d1"), "reader": RecordedBoard("/dev/b", "e1")},
     version="0.1.0",
     started="2027-01-01T00:00:00.000Z",
     simulated=True,

@@ -18,7 +18,7 @@ from pytest_mock import MockerFixture
 from drivers.errors import LineLost, PortBusy, PortMissing
 from drivers.firmware import codec, wire
 from drivers.link import port as port_module
-from drivers.link.frames import AskStatus
+from drivers.link.frames import GetStatusCommand
 from drivers.link.link import Link
 from drivers.link.port import SerialPort
 from tests.waiting import turn
@@ -267,7 +267,7 @@ async def test_a_full_kernel_buffer_holds_up_nobody_and_loses_no_byte_it_took(
     for frame in frames:
         port.write(frame + b"\x00")  # nobody reads
     waiting = bytes(port._waiting)
-    assert 0 < len(waiting) <= port_module.MAX_WAITING
+    assert 0 < len(waiting) <= port_module.MAX_UNSENT_BYTES
     last = waiting.split(b"\x00")[-2]
     assert await pty.read_frames(last) == frames[: frames.index(last) + 1]
     assert last != frames[-1]  # what did not fit was dropped, each frame whole
@@ -318,6 +318,6 @@ async def test_a_link_over_a_port_that_dies_says_so_once_and_may_be_opened_again
         await opening
     assert downs == []
     with pytest.raises(LineLost):
-        await link.do(AskStatus())
+        await link.do(GetStatusCommand())
     with pytest.raises(PortMissing):
         await link.open({}, {})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from controller.messages import Command, Phase, Reply
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
@@ -20,7 +20,7 @@ from tests.machine.tables import Tables
 def table(runtime_dir: Path) -> Tables:
     """Make a table with faults of the menu: `async with table("missing_card") as trial`."""
 
-    def make(*faults: str, **options: Any) -> AbstractAsyncContextManager[Trial]:
+    def make(*faults: str, **options: Any) -> AbstractAsyncContextManager[TableInProcess]:
         settings = Settings(faults=tuple(map(parse_fault, faults)))
         return trial(settings, runtime_dir, **options)
 

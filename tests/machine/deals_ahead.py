@@ -4,14 +4,14 @@ import asyncio
 
 from controller.config import CardSet
 from controller.messages import Phase, Role
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from tests.machine.stages import all_press, opened, ordered, started
 
 TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 AHEAD = {"card_sets": TWO_SETS, "deal_ahead": True}
 
 
-async def deal_one_played(trial: Trial) -> None:
+async def deal_one_played(trial: TableInProcess) -> None:
     """Bring a match to its first deal's play: set S1 is out, S2 lies in the hopper."""
     await opened(trial)
     await started(trial)
@@ -27,7 +27,7 @@ async def deal_one_played(trial: Trial) -> None:
     await all_press(trial, "NWSE")
 
 
-async def result_confirmed(trial: Trial) -> None:
+async def result_confirmed(trial: TableInProcess) -> None:
     """Enter that North and South are out, and confirm it."""
     if trial.states[-1].match.led is False:
         await all_press(trial, trial.states[-1].match.leader or "")

@@ -16,7 +16,7 @@ from controller.messages import Role, Seat, State
 from controller.rules.penalties.offences import catalogue as offences
 from controller.rules.seats import ALL
 from controller.signing import sign_document
-from controller.trials.inproc import TABLE_SIGN, Trial
+from controller.trials.inproc import TABLE_SIGN, TableInProcess
 from sim.inproc import BOARDS
 from sim.mechanics.faults import MOTORS, PLACES, menu, parse_fault
 from sim.mechanics.people import OutOfReach
@@ -45,9 +45,9 @@ class Disturber:
         self._chance, self._give, self._again = chance, give, again
         self._given: list[asyncio.Future[Any]] = []
 
-    async def act(self, at: Trial) -> str:
+    async def act(self, at: TableInProcess) -> str:
         """Do one thing, and return what it was."""
-        deeds: tuple[tuple[int, Callable[[Trial], Awaitable[str]]], ...] = (
+        deeds: tuple[tuple[int, Callable[[TableInProcess], Awaitable[str]]], ...] = (
             (40, self._command),
             (5, self._repeated),
             (12, self._press),
@@ -67,7 +67,7 @@ class Disturber:
 
     # Commands.
 
-    async def _command(self, at: Trial) -> str:
+    async def _command(self, at: TableInProcess) -> str:
         chance = self._chance
         cmd = chance.choice(sorted(COMMANDS))
         if cmd in ("transfer", "forfeit", "dealt_by_hand") and chance.random() < 0.7:
@@ -83,7 +83,7 @@ class Disturber:
             self._given.append(asyncio.ensure_future(given))
         return f"{cmd} {args}"
 
-    def _about(self, at: Trial, cmd: str) -> tuple[int | None, int | None] | None:
+    def _about(self, at: TableInProcess, cmd: str) -> tuple[int | None, int | None] | None:
         if self._chance.random() < 0.85:
             return None
         deal = self._chance.choice((None, 0, 1, 2, 99))
@@ -100,7 +100,7 @@ class Disturber:
             spoilt["nonsense"] = 1
         return spoilt
 
-    async def _repeated(self, at: Trial) -> str:
+    async def _repeated(self, at: TableInProcess) -> str:
         await self._again()
         return "the same command again"
 
@@ -152,35 +152,35 @@ class Disturber:
 
     # Buttons and switches.
 
-    async def _press(self, at: Trial) -> str:
+    async def _press(self, at: TableInProcess) -> str:
         for_s = self.pick(0.05, 0.15, 0.15, 1.2, 3)
         colour = self.pick("green", "green", "green", "red")
         seat = self.seat()
         await at.press(seat, colour, for_s=for_s)
         return f"press {seat} {colour} for {for_s}"
 
-    async def _two_presses(self, at: Trial) -> str:
+    async def _two_presses(self, at: TableInProcess) -> str:
         one, other = self._chance.sample(ALL, k=2)
         await asyncio.gather(at.press(one, "green"), at.press(other, "green"))
         return f"press {one} and {other}"
 
-    async def _start(self, at: Trial) -> str:
+    async def _start(self, at: TableInProcess) -> str:
         await at.start()
         return "press start"
 
-    async def _lid(self, at: Trial) -> str:
+    async def _lid(self, at: TableInProcess) -> str:
         at.sim.world.set_lid(not at.sim.world.lid_open)
         await asyncio.sleep(self.pick(0, 0.1, 2))
         return "lid"
 
-    async def _estop(self, at: Trial) -> str:
+    async def _estop(self, at: TableInProcess) -> str:
         at.sim.world.set_estop(not at.sim.world.estop)
         await asyncio.sleep(self.pick(0, 0.1, 2))
         return "e-stop"
 
     # The machine and its cards.
 
-    async def _fault(self, at: Trial) -> str:
+    async def _fault(self, at: TableInProcess) -> str:
         names = [name for name, entry in sorted(menu().items()) if entry.strikes in _STRIKES]
         name = self._chance.choice(names)
         takes = menu()[name].takes
@@ -204,7 +204,7 @@ class Disturber:
         at.sim.world.add_fault(parse_fault(text))
         return f"fault {text}"
 
-    async def _cards(self, at: Trial) -> str:
+    async def _cards(self, at: TableInProcess) -> str:
         people = at.people
         deeds: tuple[Callable[[], Any], ...] = (
             people.take_hands,
@@ -218,7 +218,7 @@ class Disturber:
             lambda: people.mix(self.pick(*people.backs), self.pick(1, 3, 20)),
             lambda: out_of_hopper(at),
             lambda: put_away(at),
-            people.square_up,
+            people.reload_hopper,
         )
         number = self._chance.randrange(len(deeds))
         try:
@@ -229,14 +229,14 @@ class Disturber:
             return f"cards {number}: {error}"
         return f"cards {number}"
 
-    async def _board(self, at: Trial) -> str:
+    async def _board(self, at: TableInProcess) -> str:
         name = self._chance.choice(BOARDS)
         at.sim.kill(name)
         await asyncio.sleep(self.pick(0, 0.3, 3))
         at.sim.start(name)
         return f"power of {name}"
 
-    async def _there_and_back(self, at: Trial) -> str:
+    async def _there_and_back(self, at: TableInProcess) -> str:
         """Let a match go to another table, and come back from there without a deal."""
         for table in ("T02", "T01"):
             reply = await self._give(Role.CHIEF, "transfer", table=table)
@@ -254,7 +254,7 @@ class Disturber:
                 return f"there and back: {taken.error and taken.error.code}"
             part += 1
 
-    async def _time(self, at: Trial) -> str:
+    async def _time(self, at: TableInProcess) -> str:
         seconds = self.pick(*_TIMES_S)
         await asyncio.sleep(seconds)
         return f"{seconds} s"

@@ -6,7 +6,7 @@ import msgspec
 
 from controller.messages import Phase, Role
 from controller.rules.profile import Profile
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from tests.machine.stages import all_press, ordered
 from tests.match.table import INTL, varied
 
@@ -19,7 +19,7 @@ def opening(when: str, deals: int = 2) -> Profile:
     return msgspec.structs.replace(rules, hands_opened=when)
 
 
-async def dealt(at: Trial) -> None:
+async def dealt(at: TableInProcess) -> None:
     """Deal the deal that is due, and confirm the counts of its hands."""
     at.lay_down()
     if not at.sim.world.truth().hopper:
@@ -34,7 +34,7 @@ async def dealt(at: Trial) -> None:
     await all_press(at, "NWSE")
 
 
-async def played(at: Trial, order: str) -> None:
+async def played(at: TableInProcess, order: str) -> None:
     """Pay what is owed; enter the result of the deal and confirm it."""
     while at.states[-1].match.phase in ("tribute", "return"):
         await all_press(at, at.states[-1].match.waiting_for[0])

@@ -7,10 +7,10 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from controller.journal.verify import verify
-from controller.match.hands import demanded_counts
+from controller.match.hands import required_counts
 from controller.messages import Event, Outcome, Phase, Role, Seat
-from controller.trials.inproc import Trial
-from sim.inproc import InprocTable
+from controller.trials.inproc import TableInProcess
+from sim.inproc import HardwareInProcess
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
 from tests.machine.stages import STAGES, at, cut, deal_two_due, ordered, started
@@ -43,7 +43,7 @@ def refusal(stage: str, reason: str, how: str, outcome: str, decides: str) -> Se
     return Seen(stage, reason, how, outcome, DASH, DASH, DASH, decides, DASH)
 
 
-def kept(trial: Trial) -> tuple[Any, ...]:
+def kept(trial: TableInProcess) -> tuple[Any, ...]:
     """Return what no misdeal changes: deal number, level, results, and whose duty follows."""
     match: Any = trial.machine.record.play.match
     return match.deal, match.level, match.owner, match.standing, match.follows
@@ -72,7 +72,7 @@ async def before_release(ground: Ground, trouble: Trouble, stage: str) -> Seen:
         return await _seen(trial, trial.events, trouble, stage, number, was)
 
 
-async def _with_the_deal(trial: Trial, trouble: Trouble) -> int:
+async def _with_the_deal(trial: TableInProcess, trouble: Trouble) -> int:
     """Deal with a trouble that was there before; return the attempt."""
     for fault in trouble.menu:
         trial.sim.world.add_fault(fault)
@@ -89,7 +89,7 @@ async def _over_two_lives(ground: Ground, trouble: Trouble, stage: str) -> Seen:
     assert trouble.away is not None
     boots = count(1)
     packed = tuple(PhysicalSet(each.id, BACKS[each.back]) for each in SETS)
-    sim = InprocTable(Settings(sets=packed), random.Random(2), boots=lambda: next(boots))
+    sim = HardwareInProcess(Settings(sets=packed), random.Random(2), boots=lambda: next(boots))
     journal = f"{trouble.reason} {stage}".replace(",", "")
     try:
         async with ground.table(sim=sim, journal=journal) as trial:
@@ -182,19 +182,19 @@ async def claimed(ground: Ground, claim: Claim, stage: str) -> Seen:
         return await _seen(trial, trial.events, trouble, stage, number, was)
 
 
-async def _recount(trial: Trial, claim: Claim, role: Role) -> None:
+async def _recount(trial: TableInProcess, claim: Claim, role: Role) -> None:
     match: Any = trial.machine.record.play.match
-    counts: dict[Seat, int] = demanded_counts(match)
+    counts: dict[Seat, int] = required_counts(match)
     counts["N"] -= claim.wrong
     await ordered(trial, role, "recount", counts=counts, found=claim.found)
 
 
-REDEALS: dict[str, Callable[[Trial], Awaitable[str]]] = {}
+REDEALS: dict[str, Callable[[TableInProcess], Awaitable[str]]] = {}
 """Who orders that hands which are out are dealt again, and how; each returns a refusal or ""."""
 
 
 def _redeal(how: str, role: Role, cmd: str, **args: Any) -> None:
-    async def order(trial: Trial) -> str:
+    async def order(trial: TableInProcess) -> str:
         reply = await trial.order(role, cmd, reason="cards were seen", **args)
         return "" if reply.error is None else reply.error.code
 
@@ -225,13 +225,13 @@ async def ordered_again(ground: Ground, how: str, stage: str) -> Seen:
 # -- what is seen -------------------------------------------------------------
 
 
-def _attempt(trial: Trial) -> int:
+def _attempt(trial: TableInProcess) -> int:
     number = trial.states[-1].machine.attempt
     assert number is not None
     return number
 
 
-async def _over(trial: Trial, number: int) -> None:
+async def _over(trial: TableInProcess, number: int) -> None:
     """Wait for the end of an attempt; one that goes on is no matter."""
     ended = (Outcome.MISDEAL, Outcome.VOID)
     try:
@@ -246,7 +246,7 @@ async def _over(trial: Trial, number: int) -> None:
 
 
 async def _seen(
-    trial: Trial,
+    trial: TableInProcess,
     events: list[Event],
     trouble: Trouble,
     stage: str,
@@ -293,7 +293,7 @@ async def _seen(
 _GOES_ON = {Phase.HELD: "hands stay held", Phase.RELEASED: "hands stay out"}
 
 
-async def begun_again(trial: Trial, number: int) -> str:
+async def begun_again(trial: TableInProcess, number: int) -> str:
     """Do what people have to until the next attempt begins; return it in its order."""
     then: list[str] = []
     for step in _STEPS:
@@ -311,25 +311,25 @@ async def begun_again(trial: Trial, number: int) -> str:
     raise AssertionError(f"no attempt begins: {trial.states[-1]}")
 
 
-async def _wait(trial: Trial) -> str | None:
+async def _wait(trial: TableInProcess) -> str | None:
     return ""
 
 
-async def _boards_back(trial: Trial) -> str | None:
-    if trial.sim.powered("dealer"):
+async def _boards_back(trial: TableInProcess) -> str | None:
+    if trial.sim.has_power("dealer"):
         return None
     trial.sim.start("dealer")
     return "board back"
 
 
-async def _estop_out(trial: Trial) -> str | None:
+async def _estop_out(trial: TableInProcess) -> str | None:
     if not trial.sim.world.estop:
         return None
     trial.sim.world.set_estop(False)
     return "e-stop out"
 
 
-async def _cards_back(trial: Trial) -> str | None:
+async def _cards_back(trial: TableInProcess) -> str | None:
     trial.lay_down()
     if _barred(trial):
         await trial.people.change_set(card_set="S2")
@@ -338,33 +338,33 @@ async def _cards_back(trial: Trial) -> str | None:
     return "cards back"
 
 
-async def _acknowledged(trial: Trial) -> str | None:
+async def _acknowledged(trial: TableInProcess) -> str | None:
     if not any(alert.name == "ESTOP_PRESSED" for alert in trial.states[-1].alerts):
         return None
     await ordered(trial, Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
     return "acknowledge"
 
 
-async def _set_named(trial: Trial) -> str | None:
+async def _set_named(trial: TableInProcess) -> str | None:
     if not _barred(trial):
         return None
     await ordered(trial, Role.REFEREE, "replace_set", set="S2")
     return "replace_set"
 
 
-async def _counted(trial: Trial) -> str | None:
+async def _counted(trial: TableInProcess) -> str | None:
     if not _barred(trial):
         return None
     await ordered(trial, Role.REFEREE, "clear_set", set="S2", cards=108)
     return "clear_set"
 
 
-async def _start(trial: Trial) -> str | None:
+async def _start(trial: TableInProcess) -> str | None:
     await ordered(trial, Role.REFEREE, "start_deal")
     return "start_deal"
 
 
-def _barred(trial: Trial) -> bool:
+def _barred(trial: TableInProcess) -> bool:
     state = trial.states[-1]
     return any(each.barred for each in state.sets if each.id == state.machine.card_set)
 

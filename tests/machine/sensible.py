@@ -15,7 +15,7 @@ from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE
 from controller.messages import Outcome, Phase, Role, State
 from controller.rules.profile import Profile
 from controller.rules.seats import ALL
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from sim.inproc import BOARDS
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.people import OutOfReach
@@ -49,7 +49,7 @@ class Sensible:
         self._releasing: asyncio.Future[Any] | None = None
         self.ahead = False
 
-    def next(self, at: Trial, now_s: float) -> Named | None:
+    def next(self, at: TableInProcess, now_s: float) -> Named | None:
         """Return what somebody does next; None: nobody has to do anything."""
         state, truth = at.states[-1], at.sim.world.truth()
         for part in (self._switches, self._said, self._cards, self._played):
@@ -65,13 +65,13 @@ class Sensible:
 
     # Switches and boards.
 
-    def _switches(self, at: Trial, state: State, truth: Truth) -> Iterator[Named]:
+    def _switches(self, at: TableInProcess, state: State, truth: Truth) -> Iterator[Named]:
         if truth.estop:
             yield "release the e-stop", _done(lambda: at.sim.world.set_estop(False))
         if truth.lid_open:
             yield "close the lid", _done(lambda: at.sim.world.set_lid(False))
         for board in BOARDS:
-            if not at.sim.powered(board):
+            if not at.sim.has_power(board):
                 yield f"power {board}", _done(partial(at.sim.start, board))
         for row in state.alerts:
             if row.name == "BOARD_SILENT":
@@ -79,7 +79,7 @@ class Sensible:
 
     # What the state says.
 
-    def _said(self, at: Trial, state: State, truth: Truth) -> Iterator[Named]:
+    def _said(self, at: TableInProcess, state: State, truth: Truth) -> Iterator[Named]:
         match = state.match
         if state.machine.pauses:
             yield self._told(Role.CHIEF, "resume")
@@ -128,7 +128,7 @@ class Sensible:
 
     # The cards.
 
-    def _cards(self, at: Trial, state: State, truth: Truth) -> Iterator[Named]:
+    def _cards(self, at: TableInProcess, state: State, truth: Truth) -> Iterator[Named]:
         machine, match = state.machine, state.match
         playing = match.phase in AT_THE_TABLE and not match.by_hand
         in_pockets = any(truth.pockets[:4])
@@ -171,12 +171,12 @@ class Sensible:
         elif not truth.hopper and not truth.shuffler and not truth.feeder:
             yield "load", lambda: self._load(at, machine.card_set or "")
 
-    async def _collect(self, at: Trial, state: State) -> None:
+    async def _collect(self, at: TableInProcess, state: State) -> None:
         name = state.machine.card_set
         self._cleared |= {one.attempt for one in state.fairness}
         await at.people.collect(name if name in at.people.backs else None)
 
-    async def _mend(self, at: Trial, state: State) -> None:
+    async def _mend(self, at: TableInProcess, state: State) -> None:
         """See to the sensors; free what sticks."""
         at.sim.world.dealer.mend()
         if state.machine.phase is Phase.FAULT:
@@ -184,11 +184,11 @@ class Sensible:
         for motor in at.sim.world.motors.values():
             motor.free()
 
-    async def _changed(self, at: Trial, name: str) -> None:
+    async def _changed(self, at: TableInProcess, name: str) -> None:
         out_of_hopper(at)
         await self._load(at, name)
 
-    async def _load(self, at: Trial, name: str) -> None:
+    async def _load(self, at: TableInProcess, name: str) -> None:
         pile = at.people.beside[name]
         if len(pile) != self._size:
             pile[:] = at.sim.world.new_set(self._size, at.people.backs[name], self._profile_faces)
@@ -201,7 +201,7 @@ class Sensible:
     def _profile_faces(self) -> int:
         return 54 if self._profile.deck.jokers else 52
 
-    async def _count(self, at: Trial, name: str, back: int) -> None:
+    async def _count(self, at: TableInProcess, name: str, back: int) -> None:
         """Count a set; one that is not whole is thrown away for a new one."""
         people, world = at.people, at.sim.world
         lies_in = bool(world.hopper) and _mostly(world.hopper) == back
@@ -221,7 +221,7 @@ class Sensible:
 
     # The match.
 
-    def _played(self, at: Trial, state: State, truth: Truth) -> Iterator[Named]:
+    def _played(self, at: TableInProcess, state: State, truth: Truth) -> Iterator[Named]:
         match = state.match
         if match.match is None or match.phase == "signed":
             yield from self._between(state, truth)
@@ -362,20 +362,20 @@ class Sensible:
         return f"{cmd} {shown}", lambda: self._give(role, cmd, **args)
 
 
-def put_away(at: Trial) -> None:
+def put_away(at: TableInProcess) -> None:
     """Lay what the players hold and what lies on the table beside the machine, by backs."""
     people = at.people
     people.lay_down()
     _sorted(at, people.table)
 
 
-def out_of_hopper(at: Trial) -> None:
+def out_of_hopper(at: TableInProcess) -> None:
     """Take the cards out of the hopper and lay them beside the machine, by backs."""
     _sorted(at, at.sim.world.hopper)
     at.sim.world.hopper_changed()
 
 
-def _sorted(at: Trial, pile: list[PhysicalCard]) -> None:
+def _sorted(at: TableInProcess, pile: list[PhysicalCard]) -> None:
     people = at.people
     for card in pile:
         names = [name for name, back in people.backs.items() if back == card.back]
@@ -388,7 +388,7 @@ def _mostly(pile: Sequence[PhysicalCard]) -> int:
     return max(set(backs), key=backs.count)
 
 
-def _replug(at: Trial) -> None:
+def _replug(at: TableInProcess) -> None:
     for board in BOARDS:
         at.sim.kill(board)
         at.sim.start(board)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from controller.messages import Phase, Reply, Role, State
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 
 PAIRS = {
     "NS": {"id": "P1", "name": "Plum", "players": {"N": "Nan", "S": "Sun"}},
@@ -46,7 +46,7 @@ async def refused(trial: Told, role: Role, cmd: str, /, **args: Any) -> str:
     return reply.error.code
 
 
-def alerts(trial: Trial) -> list[str]:
+def alerts(trial: TableInProcess) -> list[str]:
     """Return what is up, by its names, the cause first."""
     return [alert.name for alert in trial.states[-1].alerts]
 
@@ -57,7 +57,7 @@ async def all_press(trial: Told, seats: str) -> None:
         await ordered(trial, Role.TABLE, "confirm", seat=seat)
 
 
-async def opened(trial: Trial) -> None:
+async def opened(trial: TableInProcess) -> None:
     """Lay a match out and open it."""
     await trial.phase(Phase.EMPTY)
     await ordered(trial, Role.REFEREE, "set_match", **MATCH, stage="swiss", pairs=PAIRS)
@@ -65,7 +65,7 @@ async def opened(trial: Trial) -> None:
     await ordered(trial, Role.CHIEF, "start_match")
 
 
-async def deal_two_due(trial: Trial) -> None:
+async def deal_two_due(trial: TableInProcess) -> None:
     """Play the first deal by hand; the second is due then, at level 5, with two tributes."""
     await opened(trial)
     await ordered(trial, Role.REFEREE, "dealt_by_hand", reason="the machine comes later")
@@ -80,67 +80,67 @@ async def deal_two_due(trial: Trial) -> None:
     await ordered(trial, Role.REFEREE, "confirm")
 
 
-async def started(trial: Trial) -> None:
+async def started(trial: TableInProcess) -> None:
     """Start the deal that is due: it is committed then, and waits for its cut."""
     await ordered(trial, Role.REFEREE, "start_deal")
     await trial.phase(Phase.COMMITTED)
 
 
-async def cut(trial: Trial) -> None:
+async def cut(trial: TableInProcess) -> None:
     """Cut by whose duty it is."""
     await ordered(trial, Role.TABLE, "cut", n=40)
 
 
-async def _shuffling(trial: Trial) -> None:
+async def _shuffling(trial: TableInProcess) -> None:
     await cut(trial)
     await trial.phase(Phase.SHUFFLING)
 
 
-async def _dealing(trial: Trial) -> None:
+async def _dealing(trial: TableInProcess) -> None:
     await trial.until(lambda state: state.machine.fed >= 30)
 
 
-async def _held(trial: Trial) -> None:
+async def _held(trial: TableInProcess) -> None:
     await trial.phase(Phase.HELD)
     await asyncio.sleep(A_MOMENT_S)
 
 
-async def _count_check(trial: Trial) -> None:
+async def _count_check(trial: TableInProcess) -> None:
     await ordered(trial, Role.REFEREE, "release")
     await trial.phase(Phase.RELEASED)
     await trial.take_hands()
     await trial.seen(lambda truth: truth.lift_down)
 
 
-async def _tribute(trial: Trial) -> None:
+async def _tribute(trial: TableInProcess) -> None:
     await all_press(trial, "NWSE")
     assert at(trial) == "tribute"
 
 
-async def _return(trial: Trial) -> None:
+async def _return(trial: TableInProcess) -> None:
     await all_press(trial, "WE")
     assert at(trial) == "return"
 
 
-async def _play(trial: Trial) -> None:
+async def _play(trial: TableInProcess) -> None:
     await all_press(trial, "NS")
     assert at(trial) == "play"
 
 
-async def _led(trial: Trial) -> None:
+async def _led(trial: TableInProcess) -> None:
     match = trial.states[-1].match
     assert match is not None
     assert match.leader is not None
     await all_press(trial, match.leader)
 
 
-async def _result(trial: Trial) -> None:
+async def _result(trial: TableInProcess) -> None:
     await ordered(trial, Role.REFEREE, "out", seat="N")
     await ordered(trial, Role.REFEREE, "out", seat="S")
     assert at(trial) == "result"
 
 
-STEPS: dict[str, Callable[[Trial], Awaitable[None]]] = {
+STEPS: dict[str, Callable[[TableInProcess], Awaitable[None]]] = {
     "due": deal_two_due,
     "committed": started,
     "shuffling": _shuffling,
@@ -156,7 +156,7 @@ STEPS: dict[str, Callable[[Trial], Awaitable[None]]] = {
 """The stages of the second deal, and the step from the one before to each."""
 
 
-async def _bring(stage: str, trial: Trial) -> None:
+async def _bring(stage: str, trial: TableInProcess) -> None:
     for name, step in STEPS.items():
         await step(trial)
         if name == stage:
@@ -167,7 +167,7 @@ STAGES = {stage: partial(_bring, stage) for stage in STEPS}
 """How the second deal comes to each stage."""
 
 
-def at(trial: Trial) -> str:
+def at(trial: TableInProcess) -> str:
     """Return the phase of the match."""
     match = trial.states[-1].match
     assert match is not None

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 
-Tables = Callable[..., AbstractAsyncContextManager[Trial]]
+Tables = Callable[..., AbstractAsyncContextManager[TableInProcess]]
 """Faults of the menu, and options of `trial`: `async with table("missing_card") as at`."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from controller.machine.asking import BEGIN_AGAIN
+from controller.machine.asking import MAX_BEGIN_RETRIES
 from controller.messages import Outcome, Phase
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from drivers.errors import Refused, Result
 from drivers.events import Outlet
 from drivers.link import frames
@@ -21,7 +21,7 @@ Tables = Callable[..., Any]
 class Hand:
     """Somebody's hand in the window as the dealer board is asked to begin, so many times."""
 
-    def __init__(self, trial: Trial, times: int) -> None:
+    def __init__(self, trial: TableInProcess, times: int) -> None:
         self.asked = 0
         self._trial, self._times = trial, times
         self._begin = trial.machine.dealer.begin
@@ -39,7 +39,7 @@ class Hand:
             sensors.put("window", 0)
 
 
-@pytest.mark.parametrize("times", [1, 3, BEGIN_AGAIN])
+@pytest.mark.parametrize("times", [1, 3, MAX_BEGIN_RETRIES])
 async def test_a_hand_that_is_gone_by_the_next_look_costs_no_attempt(
     table: Tables, times: int
 ) -> None:
@@ -62,7 +62,7 @@ async def test_what_a_board_keeps_refusing_for_is_told_by_its_own_word(table: Ta
 
         dealer.begin = busy
         refused = await trial.deal()
-        assert asked == [1] * (BEGIN_AGAIN + 1)
+        assert asked == [1] * (MAX_BEGIN_RETRIES + 1)
         proof = refused.fairness[-1]
         assert (proof.outcome, proof.reasons) == (Outcome.VOID, ["BOARD_REFUSED"])
         causes = [alert.cause for alert in refused.alerts if alert.name == "BOARD_REFUSED"]

@@ -17,9 +17,9 @@ import pytest
 from controller.deal import attempt, effects, ledger, lock, sequence, sightings
 from controller.deal.attempt import Attempt
 from controller.machine import dealing
-from controller.machine.dealing import Dealing
+from controller.machine.dealing import CardLoop
 from controller.messages import Phase, Role
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from sim.inproc import BOARDS
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
@@ -86,7 +86,7 @@ def test_of_a_look_it_is_told_the_verdict_alone() -> None:
 def test_it_takes_values_and_never_a_boards_event() -> None:
     public = {
         name: inspect.signature(method)
-        for name, method in vars(Dealing).items()
+        for name, method in vars(CardLoop).items()
         if inspect.isfunction(method) and not name.startswith("_")
     }
     taken = {
@@ -138,7 +138,7 @@ async def said_on_the_wire(
         return out, back
 
 
-def _listen(at: Trial, out: Line, back: Line) -> None:
+def _listen(at: TableInProcess, out: Line, back: Line) -> None:
     loop = asyncio.get_running_loop()
 
     def tap(into: Line, board: str) -> Callable[[bytes], Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.messages import Outcome, Phase, Role
 from sim.inproc import DEALER_ID, READER_ID, own_firmware_hash
 
@@ -82,12 +82,12 @@ async def test_a_board_with_other_firmware_of_the_same_version_deals_nothing(
 async def test_an_attempt_whose_boards_were_reset_too_is_void_and_its_record_opened(
     table: Tables, tmp_path: Path
 ) -> None:
-    async with table(store=Store.open(tmp_path), state_dir=tmp_path) as trial:
+    async with table(store=JournalStore.open(tmp_path), state_dir=tmp_path) as trial:
         await trial.phase(Phase.EMPTY)
         await trial.order(Role.REFEREE, "start_deal")
         await trial.order(Role.TABLE, "cut", n=40)
         await trial.until(lambda state: state.machine.fed >= 30)
-    async with table(store=Store.open(tmp_path), state_dir=tmp_path, seed=1) as trial:
+    async with table(store=JournalStore.open(tmp_path), state_dir=tmp_path, seed=1) as trial:
         voided = await trial.until(
             lambda state: bool(state.fairness) and state.fairness[0].reveal is not None
         )

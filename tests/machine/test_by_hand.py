@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import Outcome, Phase, Role, State
 from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from tests.machine.by_hand import drawn_by_hand, drawn_on, exchanged, match_at, played
 from tests.machine.stages import all_press, opened, ordered, refused
 from tests.match.table import BIG_TWO, GUANDAN
@@ -23,19 +23,19 @@ A_LOOK_S = 2.0
 REASON = "the machine is broken"
 
 
-async def committed(trial: Trial) -> None:
+async def committed(trial: TableInProcess) -> None:
     await opened(trial)
     await ordered(trial, Role.REFEREE, "start_deal")
     await trial.phase(Phase.COMMITTED)
 
 
-async def dealing(trial: Trial) -> None:
+async def dealing(trial: TableInProcess) -> None:
     await committed(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
     await trial.until(lambda state: state.machine.fed > 20)
 
 
-async def held(trial: Trial) -> None:
+async def held(trial: TableInProcess) -> None:
     await committed(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
     await trial.until(lambda state: state.match.phase == "held")
@@ -52,7 +52,7 @@ def void(state: State) -> bool:
 async def test_three_deals_by_hand_then_the_machine_again(
     table: Tables, tmp_path: Path, profile: str
 ) -> None:
-    store = Store.open(tmp_path)
+    store = JournalStore.open(tmp_path)
     async with table(profile=load_profile(profile), store=store, state_dir=tmp_path) as trial:
         await opened(trial)
         for order in ("NS", "NWS", "EW"):
@@ -72,9 +72,9 @@ async def test_three_deals_by_hand_then_the_machine_again(
 
 @pytest.mark.parametrize("stage", [opened, committed, dealing, held])
 async def test_an_attempt_under_way_is_void_with_its_record_open(
-    table: Tables, tmp_path: Path, stage: Callable[[Trial], Any]
+    table: Tables, tmp_path: Path, stage: Callable[[TableInProcess], Any]
 ) -> None:
-    store = Store.open(tmp_path)
+    store = JournalStore.open(tmp_path)
     async with table(store=store, state_dir=tmp_path) as trial:
         await stage(trial)
         await ordered(trial, Role.REFEREE, "dealt_by_hand", reason=REASON)
@@ -117,9 +117,9 @@ async def test_an_attempt_under_way_is_void_with_its_record_open(
     ],
 )
 async def test_a_deal_is_drawn_by_hand_while_a_board_is_gone_and_the_next_when_it_is_back(
-    table: Tables, tmp_path: Path, stage: Callable[[Trial], Any], board: str
+    table: Tables, tmp_path: Path, stage: Callable[[TableInProcess], Any], board: str
 ) -> None:
-    store = Store.open(tmp_path)
+    store = JournalStore.open(tmp_path)
     async with table(store=store, state_dir=tmp_path) as trial:
         await stage(trial)
         trial.sim.kill(board)

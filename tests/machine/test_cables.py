@@ -12,11 +12,11 @@ import pytest
 
 from controller.faults import fault
 from controller.messages import Outcome, Phase, Role, State
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from drivers.errors import PortMissing
 from drivers.link.port import Port
 from sim.contacts import BUTTONS, SWITCHES
-from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, InprocTable
+from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, HardwareInProcess
 from sim.mechanics.settings import Settings
 from tests.machine.panel_contacts import at_panel
 from tests.machine.tables import Tables
@@ -60,11 +60,13 @@ class NoCable:
 
 
 @asynccontextmanager
-async def two_tables() -> AsyncIterator[tuple[InprocTable, InprocTable]]:
+async def two_tables() -> AsyncIterator[tuple[HardwareInProcess, HardwareInProcess]]:
     """Give this table's boards and mechanics, and those of T02."""
     boots = count(100)
     own, foreign = (
-        InprocTable(Settings(), random.Random(1), boots=lambda: next(boots), ids=(dealer, reader))
+        HardwareInProcess(
+            Settings(), random.Random(1), boots=lambda: next(boots), ids=(dealer, reader)
+        )
         for dealer, reader in (
             (IDS["dealer"], IDS["reader"]),
             (IDS["dealer of T02"], IDS["reader of T02"]),
@@ -75,7 +77,9 @@ async def two_tables() -> AsyncIterator[tuple[InprocTable, InprocTable]]:
     foreign.close()
 
 
-def wired(ends: tuple[str, str], own: InprocTable, foreign: InprocTable) -> dict[BoardName, Port]:
+def wired(
+    ends: tuple[str, str], own: HardwareInProcess, foreign: HardwareInProcess
+) -> dict[BoardName, Port]:
     """Return what the computer has at its sockets for dealer and reader."""
     ports: dict[BoardName, Port] = {}
     for socket, end in zip(BOARDS, ends, strict=True):
@@ -110,7 +114,7 @@ def alerts(state: State) -> set[tuple[str, str, str, str, str]]:
     return {(one.name, one.cause, one.cause_zh, one.action, one.action_zh) for one in state.alerts}
 
 
-async def stands(at: Trial, *tables: InprocTable) -> None:
+async def stands(at: TableInProcess, *tables: HardwareInProcess) -> None:
     """See that no order moves anything, and nothing moves by itself."""
     before = [sim.world.truth() for sim in tables]
     assert at.states[-1].machine.phase is Phase.FAULT

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from controller.messages import Phase, Role
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from tests.machine.stages import STAGES, all_press, ordered, refused
 from tests.machine.tables import Tables
 
@@ -13,12 +13,12 @@ pytestmark = pytest.mark.virtual
 REFEREE, TABLE = Role.REFEREE, Role.TABLE
 
 
-def calling(at: Trial) -> list[str | None]:
+def calling(at: TableInProcess) -> list[str | None]:
     """Return which seats call, as people see it."""
     return [call.seat for call in at.states[-1].calls if call.reason == "button"]
 
 
-def ended(at: Trial) -> list[dict[str, str]]:
+def ended(at: TableInProcess) -> list[dict[str, str]]:
     """Return what the public was told of calls that are over."""
     return [event.data for event in at.events if event.kind == "call_ended"]
 

@@ -9,9 +9,9 @@ import pytest
 from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.messages import Phase, Role
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from sim.mechanics.settings import Settings
 from tests.machine.stages import alerts, cut, ordered, refused
 
@@ -43,12 +43,12 @@ def chief() -> Chief:
 
 
 @pytest.fixture
-def store() -> Store:
-    return Store.in_memory()
+def store() -> JournalStore:
+    return JournalStore.in_memory()
 
 
 @pytest.fixture
-async def at(runtime_dir: Path, chief: Chief, store: Store) -> AsyncIterator[Trial]:
+async def at(runtime_dir: Path, chief: Chief, store: JournalStore) -> AsyncIterator[TableInProcess]:
     """A table whose first deal may be ordered."""
     async with trial(Settings(), runtime_dir, store=store, chief=chief) as at:
         await at.phase(Phase.EMPTY)
@@ -56,14 +56,14 @@ async def at(runtime_dir: Path, chief: Chief, store: Store) -> AsyncIterator[Tri
         yield at
 
 
-def sealed(store: Store) -> list[bytes]:
+def sealed(store: JournalStore) -> list[bytes]:
     """Return the boxes of the attempts so far that only the chief opens."""
     rows = (chained.entry for chained in store.entries())
     return [base64.b64decode(row.data["for_chief"]) for row in rows if row.kind == "seed"]
 
 
 async def test_no_deal_begins_without_a_chief_it_could_be_sealed_to_and_one_does_with_him(
-    at: Trial, chief: Chief, store: Store
+    at: TableInProcess, chief: Chief, store: JournalStore
 ) -> None:
     chief.admitted = False
     await asyncio.sleep(LOOK_S)
@@ -80,7 +80,7 @@ async def test_no_deal_begins_without_a_chief_it_could_be_sealed_to_and_one_does
 
 
 async def test_an_order_in_the_moment_in_which_the_chief_is_gone_begins_nothing(
-    at: Trial, chief: Chief, store: Store
+    at: TableInProcess, chief: Chief, store: JournalStore
 ) -> None:
     chief.admitted = False  # and the table has not looked around since
     assert await refused(at, Role.REFEREE, "start_deal") == "NO_CHIEF"
@@ -89,7 +89,7 @@ async def test_an_order_in_the_moment_in_which_the_chief_is_gone_begins_nothing(
 
 @pytest.mark.parametrize("looks", range(6))
 async def test_a_chief_who_goes_between_two_looks_leaves_an_attempt_of_his_or_none(
-    at: Trial, chief: Chief, store: Store, looks: int
+    at: TableInProcess, chief: Chief, store: JournalStore, looks: int
 ) -> None:
     chief.looks = looks
     reply = await at.order(Role.REFEREE, "start_deal")
@@ -103,7 +103,7 @@ async def test_a_chief_who_goes_between_two_looks_leaves_an_attempt_of_his_or_no
 
 
 async def test_an_attempt_is_sealed_to_the_chief_of_the_moment_it_begins_in(
-    at: Trial, chief: Chief, store: Store
+    at: TableInProcess, chief: Chief, store: JournalStore
 ) -> None:
     former, chief.secret = chief.secret, PrivateKey.generate()
     await ordered(at, Role.REFEREE, "start_deal")
@@ -115,7 +115,7 @@ async def test_an_attempt_is_sealed_to_the_chief_of_the_moment_it_begins_in(
 
 
 async def test_an_attempt_under_way_goes_on_without_the_chief_it_was_sealed_to(
-    at: Trial, chief: Chief
+    at: TableInProcess, chief: Chief
 ) -> None:
     await ordered(at, Role.REFEREE, "start_deal")
     chief.admitted = False
@@ -124,7 +124,7 @@ async def test_an_attempt_under_way_goes_on_without_the_chief_it_was_sealed_to(
 
 
 async def test_the_next_attempt_of_a_deal_waits_for_a_chief_and_then_begins_by_itself(
-    at: Trial, chief: Chief, store: Store
+    at: TableInProcess, chief: Chief, store: JournalStore
 ) -> None:
     await ordered(at, Role.REFEREE, "start_deal")
     chief.admitted = False

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from controller.journal.committer import Committed, InlineCommitter
+from controller.journal.committer import InlineCommitter, RowsCommitted
 from controller.journal.errors import StorageFailed
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine.cut_counter import STEP_S, CutCounter
 from controller.machine.lamps import lamps
@@ -20,7 +20,7 @@ from controller.machine.state import TableState
 from controller.messages import Event, Fairness, Phase, Role, State
 from controller.rules.rulebooks import load_profile, profile_names
 from controller.trials import inproc
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from drivers.link import frames
 from drivers.link.link import Link
 from drivers.panel import Lamps, Light
@@ -100,7 +100,7 @@ async def pressed_after(runtime_dir: Path, wait_s: float, by: str) -> Outcome:
             await contacts.tap("south_green")
         held = await at.phase(Phase.HELD)
         contacts.close()
-        state = await at.take_and_return()
+        state = await at.return_hands()
         reveal = state.fairness[-1].reveal
         assert reveal is not None
         return held.fairness[-1].commitment, reveal.seed, reveal.cut, routes
@@ -125,7 +125,7 @@ class SlowCommitter(InlineCommitter):
 
     LATE_S = 0.35
 
-    def _tell(self, result: Committed | StorageFailed) -> None:
+    def _tell(self, result: RowsCommitted | StorageFailed) -> None:
         loop = asyncio.get_running_loop()
         loop.call_later(self.LATE_S, partial(super()._tell, result))
 
@@ -147,7 +147,9 @@ async def test_each_step_is_durable_and_on_the_feed_before_a_board_hears_of_the_
 ) -> None:
     monkeypatch.setattr(inproc, "InlineCommitter", SlowCommitter)
     heard: list[type[Any]] = []
-    async with trial(Settings(), runtime_dir, store=Store.open(tmp_path), state_dir=tmp_path) as at:
+    async with trial(
+        Settings(), runtime_dir, store=JournalStore.open(tmp_path), state_dir=tmp_path
+    ) as at:
         journal = at.machine.record.journal
 
         def check(command: frames.Command) -> None:
@@ -172,7 +174,7 @@ async def test_each_step_is_durable_and_on_the_feed_before_a_board_hears_of_the_
             (cut,) = [event for event in at.events if event.kind == "cut"]
             assert cut.n <= journal.synced  # answered behind that
         await at.phase(Phase.HELD)
-        await at.take_and_return()
+        await at.return_hands()
         told = [event.kind for event in at.events if event.kind in STEPS]
         assert told == list(STEPS)
     assert set(heard) == set(BEFORE)
@@ -280,7 +282,7 @@ async def test_who_starts_a_deal_that_waits_for_its_cut_is_told_in_chinese_what_
         assert (reply.error.code, reply.error.message_zh) == ("BAD_COMMAND", said)
 
 
-def moments(at: Trial) -> Iterator[State]:
+def moments(at: TableInProcess) -> Iterator[State]:
     """The states between the cut that was none and the release."""
     phases = (Phase.CUT, Phase.SHUFFLING, Phase.DEALING, Phase.HELD)
     return (state for state in at.states if state.machine.phase in phases)
@@ -293,7 +295,7 @@ async def test_an_uncut_deal_is_marked_wherever_it_is_seen(
     async with trial(
         Settings(),
         runtime_dir,
-        store=Store.open(tmp_path),
+        store=JournalStore.open(tmp_path),
         state_dir=tmp_path,
         profile=opening("match_end", deals=2),
     ) as at:

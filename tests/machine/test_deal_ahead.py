@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import Outcome, Phase, Role, State
-from controller.trials.inproc import Trial
-from sim.inproc import InprocTable
+from controller.trials.inproc import TableInProcess
+from sim.inproc import HardwareInProcess
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
 from tests.machine.deals_ahead import AHEAD, TWO_SETS, deal_one_played, result_confirmed
@@ -24,25 +24,25 @@ pytestmark = pytest.mark.virtual
 SETTLED_S = 8.0
 
 
-async def _committed(trial: Trial) -> None:
+async def _committed(trial: TableInProcess) -> None:
     await deal_one_played(trial)
     await started(trial)
 
 
-async def _dealing(trial: Trial) -> None:
+async def _dealing(trial: TableInProcess) -> None:
     await _committed(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
     await trial.until(lambda state: state.machine.fed >= 30)
 
 
-async def _held(trial: Trial) -> None:
+async def _held(trial: TableInProcess) -> None:
     await _committed(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
     await trial.phase(Phase.HELD)
     await asyncio.sleep(0.3)
 
 
-STAGES: dict[str, Callable[[Trial], Awaitable[None]]] = {
+STAGES: dict[str, Callable[[TableInProcess], Awaitable[None]]] = {
     "committed": _committed,
     "dealing": _dealing,
     "held": _held,
@@ -53,26 +53,26 @@ at_any_stage = pytest.mark.parametrize(
 )
 
 
-async def claimed_and_wrong(trial: Trial) -> None:
+async def claimed_and_wrong(trial: TableInProcess) -> None:
     await ordered(trial, Role.TABLE, "claim_count", seat="N")
     counts = {"N": 26, "W": 27, "S": 27, "E": 27}
     await ordered(trial, Role.REFEREE, "recount", counts=counts)
 
 
-async def redealt(trial: Trial) -> None:
+async def redealt(trial: TableInProcess) -> None:
     await ordered(trial, Role.CHIEF, "redeal", reason="a card lay open")
 
 
-async def match_lost(trial: Trial) -> None:
+async def match_lost(trial: TableInProcess) -> None:
     await ordered(trial, Role.CHIEF, "forfeit", side="EW", reason="they leave")
 
 
-async def by_hand_next(trial: Trial) -> None:
+async def by_hand_next(trial: TableInProcess) -> None:
     await result_confirmed(trial)
     await ordered(trial, Role.REFEREE, "dealt_by_hand", reason="the machine is away")
 
 
-async def transferred(trial: Trial) -> None:
+async def transferred(trial: TableInProcess) -> None:
     await result_confirmed(trial)
     await ordered(trial, Role.CHIEF, "transfer", table="T02")
 
@@ -102,7 +102,7 @@ def outcome(state: State, attempt: int) -> tuple[Outcome | None, list[str]]:
 async def test_hands_dealt_ahead_that_are_needed_no_more_are_void_and_opened(
     table: Tables, tmp_path: Path, stage: str, what: str
 ) -> None:
-    store = Store.open(tmp_path)
+    store = JournalStore.open(tmp_path)
     async with table(**AHEAD, store=store, state_dir=tmp_path) as trial:
         await STAGES[stage](trial)
         await VOIDS[what](trial)
@@ -241,7 +241,7 @@ async def test_a_misdeal_ahead_is_dealt_again_while_play_goes_on(table: Tables) 
         assert (again.match.deal, again.match.attempt) == (1, 1)
 
 
-async def _lid_opened(trial: Trial) -> None:
+async def _lid_opened(trial: TableInProcess) -> None:
     """End the attempt under way, and lay its cards into the hopper again."""
     trial.sim.world.set_lid(True)
     await trial.until(lambda state: state.fairness[-1].outcome is not None)
@@ -361,22 +361,22 @@ async def test_how_soon_hands_are_ready_is_known_while_cards_are_dealt(table: Ta
 
 
 @pytest.fixture
-async def sim() -> AsyncIterator[InprocTable]:
+async def sim() -> AsyncIterator[HardwareInProcess]:
     """Boards, cards and people that outlive the daemon."""
     boots = count(1)
     sets = tuple(PhysicalSet(one.id, BACKS[one.back]) for one in TWO_SETS)
-    lasting = InprocTable(Settings(sets=sets), random.Random(1), boots=lambda: next(boots))
+    lasting = HardwareInProcess(Settings(sets=sets), random.Random(1), boots=lambda: next(boots))
     yield lasting
     lasting.close()
 
 
 @pytest.fixture
-def daemon(table: Tables, sim: InprocTable, tmp_path: Path) -> Callable[[int], Any]:
+def daemon(table: Tables, sim: HardwareInProcess, tmp_path: Path) -> Callable[[int], Any]:
     """Start a daemon on the same boards and the same journal: `async with daemon(1) as trial`."""
     signers = {role: random.Random(role.value).randbytes(32) for role in Role}
 
     def start(run: int) -> Any:
-        store = Store.open(tmp_path)
+        store = JournalStore.open(tmp_path)
         own = {"state_dir": tmp_path, "sim": sim, "seed": run, "signers": signers}
         own["name"] = f"run {run} "
         return table(**AHEAD, store=store, **own)
@@ -436,7 +436,7 @@ async def test_a_daemon_that_dies_as_the_deal_is_dealt_again_voids_what_was_deal
 
 
 async def test_an_attempt_ahead_whose_board_was_reset_is_void_and_play_goes_on(
-    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path
+    daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path
 ) -> None:
     async with daemon(1) as trial:
         await _dealing(trial)

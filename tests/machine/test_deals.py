@@ -23,14 +23,14 @@ async def test_a_deal_is_right_in_the_feed_and_on_the_table(table: Tables) -> No
         assert held.machine.phase is Phase.HELD
         assert held.machine.fed == 108
         assert counts(trial) == [27, 27, 27, 27, 0]
-        await trial.take_and_return()
+        await trial.return_hands()
         assert trial.states[-1].counters.deals == 1
 
 
 async def test_the_steps_are_on_the_feed_in_the_order_of_the_proof(table: Tables) -> None:
     async with table() as trial:
         await trial.deal()
-        await trial.take_and_return()
+        await trial.return_hands()
         kinds = [event.kind for event in trial.events if event.kind != "command"]
     assert kinds == [
         "opened", "committed", "cut", "begun", "shuffled", "dealt", "held", "verdict",
@@ -45,7 +45,7 @@ async def test_one_deal_follows_the_other_and_attempts_are_never_numbered_twice(
         for number in (1, 2, 3):
             held = await trial.deal(cut=6 + number)
             assert (held.machine.deal, held.machine.attempt) == (number, number)
-            await trial.take_and_return()
+            await trial.return_hands()
         commitments = {proof.commitment for proof in trial.states[-1].fairness}
     assert len(commitments) == 3
 
@@ -68,7 +68,7 @@ async def test_no_face_is_in_anything_public_but_the_turned_up_card(table: Table
     async with table() as trial:
         await trial.deal()
         hands = [trial.sim.world.truth().faces(pocket) for pocket in range(4)]
-        await trial.take_and_return()
+        await trial.return_hands()
         released = next(event for event in trial.events if event.kind == "released")
         shown = released.data["turned_up"]
         leader = "NWSE".index(released.data["leader"])
@@ -85,10 +85,10 @@ async def test_no_face_is_in_anything_public_but_the_turned_up_card(table: Table
 async def test_a_deal_leaves_no_timer_and_no_task_of_its_own(table: Tables) -> None:
     async with table() as trial:
         await trial.deal()
-        await trial.take_and_return()
+        await trial.return_hands()
         before = len(asyncio.all_tasks())
         await trial.deal()
-        await trial.take_and_return()
+        await trial.return_hands()
         assert len(asyncio.all_tasks()) == before
 
 

@@ -13,7 +13,7 @@ from controller.bridge import (
     FeedMessage,
     HelloMessage,
     ReplyMessage,
-    from_machine,
+    decode_machine_line,
     to_line,
 )
 from controller.machine.door import Door
@@ -60,7 +60,10 @@ async def test_a_gateway_is_greeted_and_told_the_whole_state_at_once(
     door: Door, runtime_dir: Path
 ) -> None:
     reader, writer = await come_in(runtime_dir)
-    hello, first = from_machine(await reader.readline()), from_machine(await reader.readline())
+    hello, first = (
+        decode_machine_line(await reader.readline()),
+        decode_machine_line(await reader.readline()),
+    )
     assert hello == HelloMessage("T01", True)
     assert isinstance(first, FeedMessage)
     assert msgspec.json.decode(first.body, type=State) == state()
@@ -73,7 +76,7 @@ async def test_a_command_is_answered_under_its_own_number(door: Door, runtime_di
     await reader.readline()
     for ref in (7, 3):
         writer.write(to_line(CommandMessage(ref, "peer", Command(id=f"id{ref}", cmd="snapshot"))))
-    replies = [from_machine(await reader.readline()) for _ in range(2)]
+    replies = [decode_machine_line(await reader.readline()) for _ in range(2)]
     assert {(r.ref, r.body.id) for r in replies if isinstance(r, ReplyMessage)} == {
         (7, "id7"),
         (3, "id3"),
@@ -91,7 +94,7 @@ async def test_a_guest_that_does_not_speak_the_protocol_is_let_go_and_others_sta
     while await _read_or_end(bad_reader):
         pass
     good.write(to_line(CommandMessage(1, "peer", Command(id="x", cmd="snapshot"))))
-    kinds = [type(from_machine(await good_reader.readline())) for _ in range(3)]
+    kinds = [type(decode_machine_line(await good_reader.readline())) for _ in range(3)]
     assert kinds[-1] is ReplyMessage
     good.close()
     bad.close()
@@ -104,7 +107,7 @@ async def test_what_is_published_reaches_every_gateway(door: Door, runtime_dir: 
         await reader.readline()
     door.publish(state())
     for reader, writer in guests:
-        assert isinstance(from_machine(await reader.readline()), FeedMessage)
+        assert isinstance(decode_machine_line(await reader.readline()), FeedMessage)
         writer.close()
 
 

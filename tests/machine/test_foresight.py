@@ -6,23 +6,23 @@ import msgspec
 import pytest
 
 from controller.commands import parse_args
-from controller.machine.order.desk import OrderRefused
-from controller.machine.order.foresight import foreseen, lost_time
+from controller.machine.order.desk import CommandRefused
+from controller.machine.order.foresight import lost_time, preview_decision
 from controller.machine.order.match_orders import events_of
-from controller.machine.order.who import Who
+from controller.machine.order.who import CommandSigner
 from controller.machine.play import Play, happened
 from controller.machine.public.match import public_match
 from controller.match import events
 from controller.messages import Role
 from tests.match.table import BIG_TWO, INTL, B, N, Table, timed
 
-CHEN = Who("Chen", Role.CHIEF)
+CHEN = CommandSigner("Chen", Role.CHIEF)
 
 
 def ahead(table: Table, cmd: str, **args: Any) -> dict[str, Any]:
     """What the table answers to `foresee`."""
     said: Any = parse_args("foresee", {"cmd": cmd, "args": args})
-    return foreseen(Play(match=table.state), said, table.at_ms + 100)
+    return preview_decision(Play(match=table.state), said, table.at_ms + 100)
 
 
 def done(table: Table, cmd: str, **args: Any) -> Any:
@@ -124,30 +124,32 @@ def test_a_proposal_is_foreseen_as_if_it_were_in_force() -> None:
 
 def test_a_decision_that_cannot_be_is_refused_in_the_matchs_words() -> None:
     table = Table().started().played("NS")
-    with pytest.raises(OrderRefused) as why:
+    with pytest.raises(CommandRefused) as why:
         ahead(table, "approve", ruling="R9")
     assert why.value.failure.code == "NO_SUCH_RULING"
-    with pytest.raises(OrderRefused) as why:
+    with pytest.raises(CommandRefused) as why:
         ahead(table, "adjust", deal=1, order=["N", "N"], reason="x")
     assert why.value.failure.code == "NO_FINISH_ORDER"
 
 
 def test_arguments_that_are_none_are_told() -> None:
-    with pytest.raises(OrderRefused) as why:
+    with pytest.raises(CommandRefused) as why:
         ahead(Table().started(), "adjust", deal=0)
     assert why.value.failure.code == "BAD_COMMAND"
     assert why.value.failure.message_zh.endswith("args: deal = 0，应为副的序号，从1起")
 
 
 def test_big_two_has_nothing_to_foresee() -> None:
-    with pytest.raises(OrderRefused) as why:
+    with pytest.raises(CommandRefused) as why:
         ahead(Table(BIG_TWO).started(), "redeal", reason="x")
     assert why.value.failure.code == "NO_MATCH"
 
 
 def test_the_time_of_a_stop_is_proposed_with_its_reason() -> None:
     table = Table(timed()).started().played("NS").in_play()
-    table.does(events.Suspended, reason="a card is stuck").tick(minutes=2).does(events.Resumed)
+    table.does(events.TableSuspended, reason="a card is stuck").tick(minutes=2).does(
+        events.TableResumed
+    )
     found = lost_time(table.state, table.at_ms)
     assert found["seconds"] == 121
     assert found["needs"] == "referee"
@@ -160,14 +162,14 @@ def test_the_time_of_a_stop_is_proposed_with_its_reason() -> None:
 
 def test_much_lost_time_is_the_chiefs_to_give_back() -> None:
     table = Table(timed()).started().played("NS").in_play()
-    table.does(events.Suspended, reason="fire alarm").tick(minutes=9)
+    table.does(events.TableSuspended, reason="fire alarm").tick(minutes=9)
     found = lost_time(table.state, table.at_ms)
     assert found["needs"] == "chief"
     assert [stop["lasts"] for stop in found["stops"]] == [True]
 
 
 def test_without_a_match_no_time_is_lost() -> None:
-    with pytest.raises(OrderRefused) as why:
+    with pytest.raises(CommandRefused) as why:
         lost_time(None, 0)
     assert why.value.failure.code == "NO_MATCH"
     assert lost_time(Table(INTL).started().state, 0)["seconds"] == 0

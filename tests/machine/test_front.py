@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from controller.machine.lamps import lamps
-from controller.machine.order.desk import EARLY_S
+from controller.machine.order.desk import EARLY_PRESS_TIMEOUT_S
 from controller.machine.play import Play
 from controller.machine.state import TableState
 from controller.messages import Phase, Role
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from drivers.panel import Lamps, Light, PanelLost, PanelPins
 from tests.machine.panel_contacts import at_panel
 from tests.machine.stages import all_press, cut, opened, ordered, started
@@ -30,7 +30,7 @@ async def test_the_start_button_begins_a_deal(table: Tables) -> None:
         contacts.close()
 
 
-async def down_and_not_looked_at(trial: Trial) -> None:
+async def down_and_not_looked_at(trial: TableInProcess) -> None:
     """Play a deal up to the moment in which the lift is down and the machine has not looked."""
     await opened(trial)
     await started(trial)
@@ -42,7 +42,7 @@ async def down_and_not_looked_at(trial: Trial) -> None:
     await ordered(trial, Role.REFEREE, "confirm")
     await trial.take_hands()
     await until(lambda: trial.sim.world.truth().lift_down)
-    assert trial.machine.desk.awaited == frozenset()
+    assert trial.machine.desk.awaited_steps == frozenset()
 
 
 async def test_a_start_that_is_pressed_before_the_machine_has_looked_begins_a_deal(
@@ -62,8 +62,8 @@ async def test_a_start_that_was_pressed_long_before_begins_nothing(table: Tables
         await cut(trial)
         await trial.phase(Phase.HELD)
         trial.machine.desk.press("start_deal")
-        await asyncio.sleep(EARLY_S)
-        await trial.take_and_return()
+        await asyncio.sleep(EARLY_PRESS_TIMEOUT_S)
+        await trial.return_hands()
         await trial.phase(Phase.EMPTY)
         await asyncio.sleep(A_WHILE_S)
         assert trial.machine.record.state.attempts == 1

@@ -14,17 +14,17 @@ from click.testing import CliRunner
 from nacl.public import PrivateKey
 
 from controller.cli.open import command as open_command
-from controller.gateway.certificates import create_client
+from controller.gateway.certificates import create_client_keys
 from controller.journal.fold import attempts
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine.hands_kept import due
 from controller.machine.play import Play
 from controller.machine.state import Played
 from controller.messages import Phase, Role
 from controller.roster import read_certificate
-from controller.trials.inproc import Trial, trial
-from controller.trials.mortal import Death
+from controller.trials.inproc import TableInProcess, trial
+from controller.trials.mortal import DaemonDeath
 from sim.mechanics.settings import Settings
 from tests.crash.deaths import AWAY_S, BEHIND_S
 from tests.crash.lives import Scene
@@ -46,7 +46,7 @@ class Hall:
     def __init__(self, stack: AsyncExitStack, disk: Path, memory: Path) -> None:
         self._stack, self._disk, self._memory = stack, disk, memory
 
-    async def table(self, when: str, name: str = "T01") -> Trial:
+    async def table(self, when: str, name: str = "T01") -> TableInProcess:
         """Open a table."""
         for folder in (self.disk(name), self._memory / name):
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -54,7 +54,7 @@ class Hall:
             trial(
                 Settings(),
                 self._memory / name,
-                store=Store.open(self.disk(name)),
+                store=JournalStore.open(self.disk(name)),
                 state_dir=self.disk(name),
                 table_id=name,
                 profile=opening(when),
@@ -81,13 +81,13 @@ def left_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def told(at: Trial) -> list[tuple[str, int | None]]:
+def told(at: TableInProcess) -> list[tuple[str, int | None]]:
     """What the feed had of attempts' ends."""
     kinds = ("revealed", "record", "recalled", "sealed_to_chief")
     return [(event.kind, event.attempt) for event in at.events if event.kind in kinds]
 
 
-async def one_deal(at: Trial) -> None:
+async def one_deal(at: TableInProcess) -> None:
     """Play the first deal of a match."""
     await opened(at)
     await dealt(at)
@@ -205,7 +205,7 @@ async def test_a_match_that_comes_back_keeps_its_hands_shut_to_its_end(hall: Hal
 async def test_a_practice_deal_is_a_match_of_its_own(hall: Hall, when: str) -> None:
     at = await hall.table(when)
     await at.deal()
-    await at.take_and_return()
+    await at.return_hands()
     await asyncio.sleep(A_WHILE_S)
     shown = [("revealed", 1)] if when == "never" else [("revealed", 1), ("record", 1)]
     assert told(at) == shown
@@ -215,7 +215,7 @@ async def test_a_practice_deal_is_a_match_of_its_own(hall: Hall, when: str) -> N
 async def test_the_match_of_another_game_opens_its_hands_too(runtime_dir: Path) -> None:
     async with trial(Settings(), runtime_dir, profile=varied(BIG_TWO)) as at:
         await at.deal()
-        await at.take_and_return()
+        await at.return_hands()
         await asyncio.sleep(A_WHILE_S)
         (record,) = [event for event in at.events if event.kind == "record"]
         assert len(bytes.fromhex(record.data["hands"])) == 52
@@ -226,8 +226,8 @@ async def test_the_match_of_another_game_opens_its_hands_too(runtime_dir: Path) 
 
 async def ends(
     scene: Scene,
-    script: Callable[[Scene, Trial], Awaitable[None]],
-    *row: Death,
+    script: Callable[[Scene, TableInProcess], Awaitable[None]],
+    *row: DaemonDeath,
     chief: bytes | None = None,
 ) -> Any:
     """Play a match of two deals through these deaths; return its attempts."""
@@ -248,11 +248,11 @@ async def ends(
 
 
 def lingering(
-    script: Callable[[Scene, Trial], Awaitable[None]],
-) -> Callable[[Scene, Trial], Awaitable[None]]:
+    script: Callable[[Scene, TableInProcess], Awaitable[None]],
+) -> Callable[[Scene, TableInProcess], Awaitable[None]]:
     """Return people who stay a while when all is done."""
 
-    async def play(scene: Scene, at: Trial) -> None:
+    async def play(scene: Scene, at: TableInProcess) -> None:
         await script(scene, at)
         await asyncio.sleep(A_WHILE_S)
 
@@ -271,7 +271,7 @@ async def test_hands_are_opened_wherever_the_daemon_died(
     records = [each.entry.n for each in whole.entries() if each.entry.kind in ("record", "match")]
     deaths = [1 + number * last // times for number in range(times)]
     for number, entry in enumerate((*deaths, *records[-6:])):
-        death = Death(entry, BEHIND_S[number % len(BEHIND_S)], chance.choice(AWAY_S))
+        death = DaemonDeath(entry, BEHIND_S[number % len(BEHIND_S)], chance.choice(AWAY_S))
         scene = Scene.new((), tmp_path / str(number), runtime_dir)
         found = await ends(scene, lingering(a_match()), death)
         assert [set(one.steps) >= {"revealed", "record"} for one in found.values()] == [True, True]
@@ -283,7 +283,7 @@ async def test_hands_are_opened_wherever_the_daemon_died(
 async def test_what_the_power_took_is_left_to_the_chief_and_the_rest_is_opened(
     tmp_path: Path, runtime_dir: Path
 ) -> None:
-    key = create_client(tmp_path / "hall", "chief", Role.CHIEF).with_suffix(".key_secret")
+    key = create_client_keys(tmp_path / "hall", "chief", Role.CHIEF).with_suffix(".key_secret")
     unseal = read_certificate(key).unseal
     assert unseal is not None
     chief = bytes(PrivateKey(unseal).public_key)
@@ -291,7 +291,7 @@ async def test_what_the_power_took_is_left_to_the_chief_and_the_rest_is_opened(
     await ends(whole, lingering(a_match()), chief=chief)
     (_, second) = (each.entry.n for each in whole.entries() if each.entry.kind == "committed")
     scene = Scene.new((), tmp_path / "dark", runtime_dir)
-    dark = Death(second - 2, 0.0, 1.0, power=True)
+    dark = DaemonDeath(second - 2, 0.0, 1.0, power=True)
     found = await ends(scene, lingering(a_match()), dark, chief=chief)
     assert "sealed_to_chief" in found[1].steps
     assert "record" not in found[1].steps

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from controller.deal.sightings import AtReader, Begun, Look, Shuffled, Verdict
+from controller.deal.sightings import BothBegan, CardAtReader, Look, Shuffled, Verdict
 from controller.faults import fault
-from controller.machine.dealing import PAIR_S, Dealing
+from controller.machine.dealing import LOOK_TIMEOUT_S, CardLoop
 from controller.messages import Outcome, Phase, Role
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from drivers.events import Code, Event
 from drivers.link import frames
 from sim.mechanics.faults import parse_fault
@@ -44,21 +44,21 @@ def ground(runtime_dir: Path, tmp_path: Path) -> Ground:
     return Ground(runtime_dir, tmp_path)
 
 
-def reasons(trial: Trial) -> list[str]:
+def reasons(trial: TableInProcess) -> list[str]:
     return trial.states[-1].fairness[-1].reasons
 
 
-def pauses(trial: Trial) -> set[str]:
+def pauses(trial: TableInProcess) -> set[str]:
     return set(trial.states[-1].machine.pauses)
 
 
-def where(trial: Trial) -> Any:
+def where(trial: TableInProcess) -> Any:
     """Return where every card is."""
     truth = trial.sim.world.truth()
     return (truth.hopper, truth.shuffler, truth.feeder, truth.window, truth.path, truth.pockets)
 
 
-async def all_dealt(trial: Trial, number: int) -> None:
+async def all_dealt(trial: TableInProcess, number: int) -> None:
     """See an attempt end with four right hands and every card in them."""
     held = await trial.phase(Phase.HELD)
     assert held.machine.attempt == number
@@ -91,7 +91,7 @@ async def test_a_hold_stops_the_cards_wherever_they_are_and_none_is_lost_by_it(
                 assert where(trial) == stood
                 await ordered(trial, Role.REFEREE, "resume")
             await all_dealt(trial, number)
-            await trial.take_and_return()
+            await trial.return_hands()
 
 
 async def test_a_hold_before_the_first_card_keeps_the_shuffler_still(ground: Ground) -> None:
@@ -155,9 +155,9 @@ async def test_a_misdeal_is_not_dealt_again_while_the_table_is_held(ground: Grou
         await trial.until(lambda state: state.machine.attempt == 2)
 
 
-def dealing(sent: list[Any], ended: list[Any]) -> Dealing:
+def dealing(sent: list[Any], ended: list[Any]) -> CardLoop:
     """Make a dealing loop of four cards, and take down what it tells its boards."""
-    return Dealing(
+    return CardLoop(
         1,
         "NWSE",
         1,
@@ -174,11 +174,11 @@ def dealing(sent: list[Any], ended: list[Any]) -> Dealing:
 async def test_what_is_seen_while_the_table_is_held_moves_nothing_before_its_end() -> None:
     sent: list[Any] = []
     held = dealing(sent, [])
-    held.see(Begun())
+    held.see(BothBegan())
     held.hold()
     sent.clear()
     held.see(Shuffled())
-    held.see(AtReader(1))
+    held.see(CardAtReader(1))
     held.see(Verdict(1, Look.ACCEPT))
     assert sent == []
     held.end_hold()
@@ -188,25 +188,25 @@ async def test_what_is_seen_while_the_table_is_held_moves_nothing_before_its_end
 async def test_a_card_is_alone_only_once_its_wait_is_over_and_the_table_not_held() -> None:
     sent: list[Any] = []
     waiting = dealing(sent, [])
-    for seen in (Begun(), Shuffled(), Verdict(1, Look.ACCEPT)):
+    for seen in (BothBegan(), Shuffled(), Verdict(1, Look.ACCEPT)):
         waiting.see(seen)
-    assert not waiting.is_alone(1)
-    await asyncio.sleep(PAIR_S + A_MOMENT_S)
+    assert not waiting.is_look_overdue(1)
+    await asyncio.sleep(LOOK_TIMEOUT_S + A_MOMENT_S)
     assert sent[-1] == "compare"
-    assert waiting.is_alone(1)
-    waiting.see(AtReader(1))
+    assert waiting.is_look_overdue(1)
+    waiting.see(CardAtReader(1))
     assert sent[-1] == frames.Reread(1, 1)
-    assert not waiting.is_alone(1)
-    await asyncio.sleep(PAIR_S + A_MOMENT_S)
-    assert waiting.is_alone(1)
+    assert not waiting.is_look_overdue(1)
+    await asyncio.sleep(LOOK_TIMEOUT_S + A_MOMENT_S)
+    assert waiting.is_look_overdue(1)
     waiting.hold()
-    assert not waiting.is_alone(1)
+    assert not waiting.is_look_overdue(1)
 
 
 async def test_an_attempt_ends_at_once_though_the_table_is_held() -> None:
     ended: list[Any] = []
     held = dealing([], ended)
-    held.see(Begun())
+    held.see(BothBegan())
     held.hold()
     held.broken("LID_OPENED")
     assert [attempt.reasons for attempt in ended] == [("LID_OPENED",)]

@@ -15,14 +15,14 @@ import msgspec
 import pytest
 
 from controller.cards import face_text
-from controller.journal.entries import Chained, Entry
-from controller.journal.store import Store
+from controller.journal.entries import ChainedEntry, Entry
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.journal.verify.kept import check_told
+from controller.journal.verify.kept import check_late_rows
 from controller.messages import Match, Role, Seat, State
 from controller.rules.rulebooks import load_guandan, load_profile
 from controller.rules.tribute import required
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.settings import Settings
 from tests.match.table import BIG_TWO, INTL, N
 from tests.matches.at_trial import AtTrial
@@ -36,22 +36,22 @@ BIG = load_profile(BIG_TWO)
 
 
 @pytest.fixture
-async def sim() -> AsyncIterator[InprocTable]:
+async def sim() -> AsyncIterator[HardwareInProcess]:
     """A table of Big Two whose boards and cards outlive the daemon."""
     boots = count(1)
     settings = Settings(packs=BIG.deck.packs, jokers=BIG.deck.jokers)
-    lasting = InprocTable(settings, random.Random(1), boots=lambda: next(boots))
+    lasting = HardwareInProcess(settings, random.Random(1), boots=lambda: next(boots))
     yield lasting
     lasting.close()
 
 
 @pytest.fixture
-def daemon(table: Callable[..., Any], sim: InprocTable, tmp_path: Path) -> Daemon:
+def daemon(table: Callable[..., Any], sim: HardwareInProcess, tmp_path: Path) -> Daemon:
     """Start a daemon on the same boards, journal and keys: `async with daemon(1) as trial`."""
     signers = {role: bytes([number]) * 32 for number, role in enumerate(Role)}
 
     def start(run: int) -> Any:
-        store = Store.open(tmp_path)
+        store = JournalStore.open(tmp_path)
         return table(
             profile=BIG, store=store, state_dir=tmp_path, sim=sim, seed=run, signers=signers
         )
@@ -76,7 +76,7 @@ def half_returned(match: Match) -> bool:
 
 
 def entries(trial: Any, kind: str) -> list[Entry]:
-    chained: list[Chained] = list(trial.machine.record.journal.entries())
+    chained: list[ChainedEntry] = list(trial.machine.record.journal.entries())
     return [each.entry for each in chained if each.entry.kind == kind]
 
 
@@ -155,12 +155,12 @@ async def test_what_is_told_otherwise_than_it_was_kept_is_found(daemon: Daemon) 
         await answer(people, "N", "E", "S", "W")
         await asyncio.sleep(0.2)
         journal = [each.entry for each in trial.machine.record.journal.entries()]
-    assert list(check_told(journal)) == []
+    assert list(check_late_rows(journal)) == []
     (last,) = (entry for entry in journal if entry.kind == "match_told")
     changed = msgspec.to_builtins(last.data)
     changed["told"][0]["event"]["yes"] = False
     spoilt = [*journal, msgspec.structs.replace(last, data=changed)]
-    (finding,) = check_told(spoilt)
+    (finding,) = check_late_rows(spoilt)
     assert "is not what was kept there" in finding.what
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from controller.journal.errors import JournalError, StorageFailed
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.messages import Phase, Role
 from tests.journal.failing import Disk, failing
 from tests.machine.stages import alerts, ordered, refused
@@ -26,11 +26,11 @@ async def test_a_machine_tries_its_disk_until_the_journal_opens(
 ) -> None:
     tries: list[None] = []
 
-    def reopen() -> Store:
+    def reopen() -> JournalStore:
         tries.append(None)
         if len(tries) < TRIES:
             raise trouble
-        return Store.in_memory()
+        return JournalStore.in_memory()
 
     async with table(reopen=reopen) as at:
         await at.phase(Phase.EMPTY)
@@ -51,11 +51,11 @@ async def test_a_machine_tries_its_disk_until_the_journal_can_be_read(
     """Before the first reading, between two of them, or once the new machine runs."""
     tries: list[Disk] = []
 
-    def reopen() -> Store:
+    def reopen() -> JournalStore:
         tries.append(Disk())
         folder = tmp_path / str(len(tries))
         folder.mkdir()
-        store = Store.open(folder, failing(tries[-1]))
+        store = JournalStore.open(folder, failing(tries[-1]))
         tries[-1].reads = reads if len(tries) < TRIES else None
         return store
 
@@ -74,7 +74,7 @@ async def test_an_order_that_finds_the_journal_unreadable_stops_the_machine_unti
 ) -> None:
     disk = Disk()
     async with table(
-        store=Store.open(tmp_path, failing(disk)), reopen=lambda: Store.in_memory()
+        store=JournalStore.open(tmp_path, failing(disk)), reopen=lambda: JournalStore.in_memory()
     ) as at:
         await at.phase(Phase.EMPTY)
         disk.reads = 0

@@ -9,14 +9,14 @@ import pytest
 from controller.commands import COMMANDS, BadArgs, parse_args
 from controller.machine.order.match_orders import EVENTS, events_of, meeting_of
 from controller.machine.order.ruling_orders import choices
-from controller.machine.order.who import Who
+from controller.machine.order.who import CommandSigner
 from controller.machine.public.ruling import spoken
 from controller.match import events
 from controller.match.effects import Refused
 from controller.match.phase import Phase
 from controller.match.reducer import step
 from controller.match.refusals import RefusedError
-from controller.match.rulings import unconfirmed
+from controller.match.rulings import is_unconfirmed
 from controller.match.sheet import CorrectionRow, RedealtRow, RulingRow, StoppedRow
 from controller.messages import Role, Seat
 from controller.rules.penalties.records import Entry
@@ -24,14 +24,14 @@ from controller.rules.seats import ALL
 from tests.match.people import meeting
 from tests.match.table import BIG_TWO, INTL, B, H, N, Table, knockout, timed, varied
 
-PLAYERS = Who("table-7", Role.TABLE)
-LIN = Who("Lin", Role.REFEREE)
-CHEN = Who("Chen", Role.CHIEF)
+PLAYERS = CommandSigner("table-7", Role.TABLE)
+LIN = CommandSigner("Lin", Role.REFEREE)
+CHEN = CommandSigner("Chen", Role.CHIEF)
 WORD: dict[str, Any] = {"verbal": True, "by": "Chen"}
 RIGHT = dict.fromkeys(ALL, 27)
 
 
-def given(table: Table, cmd: str, who: Who = LIN, **said: Any) -> Table:
+def given(table: Table, cmd: str, who: CommandSigner = LIN, **said: Any) -> Table:
     """A command that somebody gives; why it is refused, in `table.refused`."""
     table.at_ms += 100
     try:
@@ -47,14 +47,14 @@ def given(table: Table, cmd: str, who: Who = LIN, **said: Any) -> Table:
     return table
 
 
-def done(table: Table, cmd: str, who: Who = LIN, **said: Any) -> Table:
+def done(table: Table, cmd: str, who: CommandSigner = LIN, **said: Any) -> Table:
     """A command that nobody refuses."""
     given(table, cmd, who, **said)
     assert table.refused is None, f"{cmd}: {table.refused} in {table.phase}"
     return table
 
 
-def refused(table: Table, cmd: str, who: Who = LIN, **said: Any) -> str | None:
+def refused(table: Table, cmd: str, who: CommandSigner = LIN, **said: Any) -> str | None:
     """Why a command is refused."""
     return given(table, cmd, who, **said).refused
 
@@ -136,7 +136,7 @@ def test_green_buttons_count_and_a_claim_stops_everything_until_the_referee_has_
     assert refused(table, "confirm", PLAYERS, seat="S") == "SUSPENDED"
     done(table, "recount", counts=RIGHT, found=True)
     assert table.phase is Phase.COUNT_CHECK
-    assert isinstance(table.happened[-1], events.Recounted)
+    assert isinstance(table.happened[-1], events.HandsRecounted)
     assert table.happened[-1].by == "Lin"
     assert refused(table, "recount", counts=RIGHT) == "NOT_SUSPENDED"
 
@@ -218,7 +218,7 @@ def test_two_tributes_are_entered_together_and_corrected_one_by_one() -> None:
 
 
 def test_a_tribute_before_it_was_laid_is_refused() -> None:
-    table = Table().started().played("NWS").counted().does(events.AntiAnswered, stands=False)
+    table = Table().started().played("NWS").counted().does(events.AntiTributeAnswered, stands=False)
     assert refused(table, "tribute", seat="E", card="SA") == "NOT_LAID"
 
 
@@ -232,7 +232,7 @@ def test_a_return_is_entered_and_corrected() -> None:
     assert isinstance(table.happened[-1], events.ReturnCorrected)
     assert table.match.exchange is not None
     assert table.match.exchange.returned == {"E": 3}
-    assert refused(table.does(events.Led), "return", seat="N", card="S3") == "AFTER_LEAD"
+    assert refused(table.does(events.LeadMade), "return", seat="N", card="S3") == "AFTER_LEAD"
 
 
 def test_where_returns_are_secret_their_card_is_in_no_event() -> None:
@@ -290,7 +290,7 @@ def test_the_area_is_the_chiefs_to_stop() -> None:
 
 
 def test_a_players_clock_is_called_and_stops_at_his_green_button() -> None:
-    table = done(Table().started().in_play().does(events.Led), "call_clock", seat="W")
+    table = done(Table().started().in_play().does(events.LeadMade), "call_clock", seat="W")
     done(table, "warn", seat="W")
     assert refused(table, "warn", seat="N") == "NO_CLOCK"
     done(table, "confirm", PLAYERS, seat="W")
@@ -377,7 +377,7 @@ def test_the_chiefs_word_is_recorded_with_his_name_and_confirmed_by_him_later() 
     assert refused(table, "approve", ruling="R1") == "NEEDS_CHIEF"
     done(table, "approve", ruling="R1", **WORD)
     (ruling,) = table.match.rulings
-    assert (ruling.approved_by, ruling.state, unconfirmed(ruling)) == ("Chen", "decided", True)
+    assert (ruling.approved_by, ruling.state, is_unconfirmed(ruling)) == ("Chen", "decided", True)
     assert ruling.entered_by == "Lin"
     assert refused(table, "confirm_verbal", ruling="R1") == "NEEDS_CHIEF"
     done(table, "confirm_verbal", CHEN, ruling="R1")
@@ -419,7 +419,7 @@ def test_a_forfeited_match_is_proposed_and_approved_at_once() -> None:
 
 
 def test_who_comes_too_late_loses_the_match_before_it_began() -> None:
-    table = Table().seated("NS").does(events.Started)
+    table = Table().seated("NS").does(events.MatchStarted)
     done(table, "forfeit", CHEN, side="EW", reason="not there", offence="late")
     assert table.match.rulings[0].charge.deal == 0
     assert table.phase is Phase.OVER

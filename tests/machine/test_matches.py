@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import Event, Seat, State
 from controller.rules.profile import Profile
@@ -54,7 +54,7 @@ def play(table: Tables, tmp_path: Path) -> Play:
     async def play(script: Script, seed: int = 0) -> Played:
         folder, profile = tmp_path / str(seed), script.profile
         folder.mkdir()
-        store = Store.open(folder)
+        store = JournalStore.open(folder)
         async with table(profile=profile, store=store, state_dir=folder, seed=seed) as trial:
             people = People(AtTrial(trial), script)
             sheet = await people.play()

@@ -6,12 +6,12 @@ import pytest
 
 from controller.bridge import MetricsMessage
 from controller.journal.chain import Row
-from controller.journal.committer import Answer, Committed, Group, InlineCommitter
+from controller.journal.committer import Answer, Group, InlineCommitter, RowsCommitted
 from controller.journal.journal import Journal
-from controller.journal.store import Store
-from controller.machine.metrics import Meter
+from controller.journal.store import JournalStore
+from controller.machine.metrics import MachineMetrics
 from controller.messages import Outcome, Phase, Role, State
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
@@ -29,14 +29,14 @@ def settled(told: MetricsMessage) -> frozenset[tuple[tuple[str, ...], float]]:
     return frozenset((name, n) for name, n in values(told).items() if name[0] in OF_CARDS)
 
 
-def meter_of(trial: Trial) -> Meter:
+def meter_of(trial: TableInProcess) -> MachineMetrics:
     return trial.machine.meter
 
 
 async def test_a_deal_is_counted_card_by_card(table: Tables) -> None:
     async with table() as trial:
         await trial.deal()
-        await trial.take_and_return()
+        await trial.return_hands()
         told = meter_of(trial).read()
 
     seen = values(told)
@@ -112,15 +112,15 @@ async def test_numbers_and_names_are_all_that_is_told(table: Tables) -> None:
 
 
 async def test_counts_of_entries_go_on_over_a_restart() -> None:
-    store = Store.in_memory()
-    meter = Meter()
+    store = JournalStore.in_memory()
+    meter = MachineMetrics()
     assert values(meter.read())["deals",] == 0
     journal = Journal(
         store, meter.timed(InlineCommitter(store)), wall=lambda: "2027-01-01T00:00:00Z", boot="ab"
     )
     journal.append("released", {}, deal=1, attempt=1, public=True)
     await journal.sync()
-    again = Meter()
+    again = MachineMetrics()
     for chained in journal.entries():
         again.take(chained.entry)
     await journal.close()
@@ -144,13 +144,13 @@ class Held:
 
 
 async def test_rows_wait_until_they_are_committed() -> None:
-    meter, held, store = Meter(), Held(), Store.in_memory()
+    meter, held, store = MachineMetrics(), Held(), JournalStore.in_memory()
     journal = Journal(store, meter.timed(held), wall=lambda: "2027-01-01T00:00:00Z", boot="ab")
     for _ in range(3):
         journal.append("call", {"seat": "N", "reason": "x"}, public=True)
         journal.flush()
     assert values(meter.read())["journal_rows_waiting",] == 3
-    held.answer(Committed(2, durable=True))
+    held.answer(RowsCommitted(2, durable=True))
     told = meter.read()
     assert values(told)["journal_rows_waiting",] == 1
     (durable,) = [each for each in told.distributions if each.labels == ("true",)]

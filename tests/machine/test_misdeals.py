@@ -8,8 +8,8 @@ from pytest_mock import MockerFixture
 
 from controller.journal.chain import Row
 from controller.journal.entries import Entry, decode
-from controller.journal.store import Store
-from controller.machine.state import SHOWN_PROOFS, TableState, fold
+from controller.journal.store import JournalStore
+from controller.machine.state import MAX_SHOWN_PROOFS, TableState, fold
 from controller.messages import Outcome, Phase, Role
 from sim.mechanics.faults import parse_fault
 from tests.machine.tables import Tables
@@ -90,13 +90,13 @@ async def test_no_death_comes_between_a_verdict_and_the_word_that_calls_people(
 ) -> None:
     """The next daemon finds the attempt over and would call nobody: one commit has both."""
     commits: list[list[str]] = []
-    write = Store.write
+    write = JournalStore.write
 
-    def heard(store: Store, rows: Sequence[Row], *, durable: bool) -> None:
+    def heard(store: JournalStore, rows: Sequence[Row], *, durable: bool) -> None:
         commits.append([decode(row.body).kind for row in rows])
         write(store, rows, durable=durable)
 
-    mocker.patch.object(Store, "write", heard)
+    mocker.patch.object(JournalStore, "write", heard)
     async with table("jam:at=9,place=gate") as trial:
         await trial.deal()
         await trial.sim.world.people.collect()
@@ -234,7 +234,7 @@ def test_attempts_are_counted_within_their_deal_also_where_the_next_was_dealt_ah
     assert (state.proofs[-1].attempt, state.proofs[-1].of_deal) == (8, 1)
     for attempt in range(9, 99):  # a table deals all year
         state = fold(state, committed(attempt, attempt))
-    assert len(state.tried) <= SHOWN_PROOFS
+    assert len(state.tried) <= MAX_SHOWN_PROOFS
 
 
 async def test_a_set_that_the_shuffler_drew_in_behind_a_void_is_shown_until_it_is_put_back(

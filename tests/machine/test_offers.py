@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from controller.commands import COMMANDS
-from controller.machine.order.desk import OrderDesk
+from controller.machine.order.desk import CommandProcessor
 from controller.machine.order.samples import ORDERS
 from controller.messages import Offer, Phase, Reply, Role, State
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from controller.vault import exchange
 from tests.machine.disturber import Args
 from tests.machine.stages import (
@@ -41,7 +41,7 @@ MADE_UP = re.compile(
 REFEREE, CHIEF, TABLE = Role.REFEREE, Role.CHIEF, Role.TABLE
 
 
-async def offers(at: Trial, role: Role) -> dict[str, Offer]:
+async def offers(at: TableInProcess, role: Role) -> dict[str, Offer]:
     """Ask a table what a role may order."""
     reply = await at.order(Role.OBSERVER, "offers", role=role.value)
     assert reply.result is not None
@@ -255,13 +255,13 @@ async def test_ten_who_ask_are_one_question_until_something_happens(
     table: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[object] = []
-    real = OrderDesk.refused
+    real = CommandProcessor.refused
 
-    def counted(desk: OrderDesk, order: Any) -> Any:
+    def counted(desk: CommandProcessor, order: Any) -> Any:
         asked.append(order)
         return real(desk, order)
 
-    monkeypatch.setattr(OrderDesk, "refused", counted)
+    monkeypatch.setattr(CommandProcessor, "refused", counted)
     async with table() as at:
         await opened(at)
         await offers(at, REFEREE)
@@ -339,14 +339,14 @@ class Asking(Walk):
         # A sensor that sees nothing asks for nobody's hand, and the walk would wait for ever.
         self.disturber._fault = self.disturber._time  # type: ignore[method-assign]
 
-    async def _step(self, at: Trial) -> None:
+    async def _step(self, at: TableInProcess) -> None:
         if self.chance.random() < 0.5:
             await super()._step(at)
             return
         await self._settled()
         await self._ask(at)
 
-    async def _ask(self, at: Trial) -> None:
+    async def _ask(self, at: TableInProcess) -> None:
         role = self.chance.choice((TABLE, REFEREE, REFEREE, CHIEF, CHIEF, Role.TECHNICIAN))
         told = msgspec.convert(at.machine.offers.told(role)["offers"], list[Offer])
         open_ = [one for one in told if one.refused is None and one.cmd not in _ENDS]
@@ -414,18 +414,18 @@ _ENDS = frozenset({"forfeit", "transfer", "sign", "take_over"})
 """What would end the walk before it came anywhere."""
 
 
-def _moments(at: Trial) -> Callable[[], object]:
+def _moments(at: TableInProcess) -> Callable[[], object]:
     """Return what tells one moment of a table from another."""
     machine = at.machine
     record = machine.record
 
     def moment() -> object:
-        return id(record.play), id(record.state), record.latched, machine._beside_the_journal()
+        return id(record.play), id(record.state), record.latched, machine._unjournalled_state()
 
     return moment
 
 
-def _watch_act(at: Trial, seen: Callable[[], None]) -> None:
+def _watch_act(at: TableInProcess, seen: Callable[[], None]) -> None:
     """Call `seen` in the moment in which the next order is looked at."""
     acts = at.machine.desk.acts
     real_act, real_veto = type(acts).act, type(acts).veto

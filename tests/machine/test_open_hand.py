@@ -12,14 +12,14 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.cards import face_text
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.messages import Command, Reply, Role
 from controller.roster import Certificate, Roster
 from controller.trials import inproc
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from controller.vault.exchange import hand
 from controller.vault.sealing import unseal_with
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.settings import Settings
 from tests.machine.deals_ahead import AHEAD, deal_one_played, result_confirmed
 from tests.machine.opened_hands import dealt
@@ -63,7 +63,7 @@ def chief(name: str, seed: bytes) -> Certificate:
 
 
 async def said(
-    trial: Trial, key: bytes, cmd: str, *, person: str | None = None, **args: Any
+    trial: TableInProcess, key: bytes, cmd: str, *, person: str | None = None, **args: Any
 ) -> Reply:
     """Give an order with a key of one's own."""
     plain = trial.command(Role.CHIEF, cmd, **args)
@@ -79,14 +79,14 @@ async def said(
 
 
 async def refusal(
-    trial: Trial, key: bytes, cmd: str, *, person: str | None = None, **args: Any
+    trial: TableInProcess, key: bytes, cmd: str, *, person: str | None = None, **args: Any
 ) -> str:
     reply = await said(trial, key, cmd, person=person, **args)
     assert reply.error is not None, reply.result
     return reply.error.code
 
 
-async def opened(trial: Trial) -> None:
+async def opened(trial: TableInProcess) -> None:
     """Open a hand behind the first lead, with the chief's key."""
     await STAGES["play, after the first lead"](trial)
     await ordered(trial, Role.CHIEF, "open_hand", **WHY)
@@ -234,11 +234,11 @@ async def test_a_restart_forgets_nothing_of_it(
     tmp_path: Path, runtime_dir: Path, chiefs: None
 ) -> None:
     boots = iter(range(1, 99))
-    sim = InprocTable(Settings(), random.Random(3), boots=lambda: next(boots))
+    sim = HardwareInProcess(Settings(), random.Random(3), boots=lambda: next(boots))
     signers = {role: random.Random(role.value).randbytes(32) for role in Role}
     for life in (1, 2):
         given: dict[str, Any] = {
-            "store": Store.open(tmp_path),
+            "store": JournalStore.open(tmp_path),
             "state_dir": tmp_path,
             "sim": sim,
             "seed": life,

@@ -14,22 +14,22 @@ from hypothesis import strategies as st
 
 from controller.heads import verify_key
 from controller.journal.errors import StorageFailed
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine import state as table_state
 from controller.machine.order.desk import Order
-from controller.machine.order.over import ACTED, OrdersOver
+from controller.machine.order.over import DONE, CompletedCommands
 from controller.messages import Command, Failure, Phase, Reply, Role
 from controller.roster import Certificate, Roster
 from controller.signing import sign, sign_document
 from controller.trials import inproc
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, Trial, trial
+from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, trial
 from sim.mechanics.settings import Settings
 from tests.crash.lives import SIGNERS
 
 virtual = pytest.mark.virtual
 Tables = Callable[..., Any]
-Runs = Callable[[int, str], AbstractAsyncContextManager[Trial]]
+Runs = Callable[[int, str], AbstractAsyncContextManager[TableInProcess]]
 CHIEF, REFEREE = Role.CHIEF, Role.REFEREE
 TEA: dict[str, Any] = {"reason": "tea"}
 
@@ -38,11 +38,11 @@ TEA: dict[str, Any] = {"reason": "tea"}
 def runs(runtime_dir: Path, tmp_path: Path) -> Runs:
     """Give runs of one table's daemon, by number, each over the journal that is named."""
 
-    def run(number: int, journal: str) -> AbstractAsyncContextManager[Trial]:
+    def run(number: int, journal: str) -> AbstractAsyncContextManager[TableInProcess]:
         folder, runtime = tmp_path / journal, runtime_dir / str(number)
         for one in (folder, runtime):
             one.mkdir(mode=0o700, exist_ok=True)
-        store = Store.open(folder)
+        store = JournalStore.open(folder)
         options: dict[str, Any] = {"store": store, "state_dir": folder, "signers": SIGNERS}
         return trial(Settings(), runtime, seed=number, **options)
 
@@ -53,17 +53,17 @@ def said(reply: Reply) -> str:
     return "ok" if reply.error is None else reply.error.code
 
 
-def pauses(at: Trial) -> dict[str, str]:
+def pauses(at: TableInProcess) -> dict[str, str]:
     return at.machine.record.state.pauses
 
 
-def commands(at: Trial) -> list[dict[str, Any]]:
+def commands(at: TableInProcess) -> list[dict[str, Any]]:
     """The rows of commands that the journal has."""
     rows = (chained.entry for chained in at.machine.record.journal.entries())
     return [row.data for row in rows if row.kind == "command"]
 
 
-async def replayed(at: Trial, *commands: Command) -> list[str]:
+async def replayed(at: TableInProcess, *commands: Command) -> list[str]:
     return [said(await at.lasting.order(each)) for each in commands]
 
 
@@ -160,7 +160,7 @@ async def test_what_acted_does_not_act_again_when_the_journal_has_forgotten_its_
     monkeypatch.setattr(table_state, "REMEMBERED_ANSWERS", 2)
     async with table() as at:
         await at.phase(Phase.EMPTY)
-        at.machine.desk.over = OrdersOver(whole=3)
+        at.machine.desk.over = CompletedCommands(whole=3)
         hold = at.command(CHIEF, "hold", **TEA)
         assert await replayed(at, hold) == ["ok"]
         assert (await at.order(CHIEF, "resume")).ok
@@ -257,7 +257,7 @@ async def test_a_key_that_gave_more_than_can_be_known_again_gives_no_more_and_ot
 ) -> None:
     async with table() as at:
         await at.phase(Phase.EMPTY)
-        at.machine.desk.over = OrdersOver(most=3, whole=1)
+        at.machine.desk.over = CompletedCommands(most=3, whole=1)
         commands = [at.command(CHIEF, "resume") for _ in range(3)]
         assert await replayed(at, *commands) == ["NOT_SUSPENDED"] * 3
         hold = at.command(CHIEF, "hold", **TEA)
@@ -399,14 +399,14 @@ answers = st.sampled_from(
 def test_no_order_is_forgotten_and_the_first_answer_counts(
     orders: Sequence[tuple[str, str, Any]],
 ) -> None:
-    over = OrdersOver(whole=3)
+    over = CompletedCommands(whole=3)
     first: dict[tuple[str, str], Any] = {}
     for key, command_id, answer in orders:
         over.note(Command(id=command_id, cmd="hold", key=key), answer)
         first.setdefault((key, command_id), answer)
     for (key, command_id), answer in first.items():
         found = over.found(key, command_id)
-        code = answer.code if isinstance(answer, Failure) else ACTED
+        code = answer.code if isinstance(answer, Failure) else DONE
         assert found in (answer, code)
         assert found is not None
     assert over.found("m", "") is None
@@ -417,7 +417,7 @@ def test_no_order_is_forgotten_and_the_first_answer_counts(
 
 @given(st.lists(ids, max_size=20))
 def test_a_key_is_full_with_so_many_orders_and_no_other_key_with_it(given_ids: list[str]) -> None:
-    over = OrdersOver(most=4)
+    over = CompletedCommands(most=4)
     for command_id in given_ids:
         over.note(Command(id=command_id, cmd="hold", key="k"), None)
     assert over.is_full("k") == (len(set(given_ids)) >= 4)

@@ -14,14 +14,14 @@ from controller.match import events
 from controller.match.effects import Refused
 from controller.match.needs import WORDS as NEEDS
 from controller.match.phase import BEFORE_RELEASE, Phase
-from controller.match.reducer import match_of, step
+from controller.match.reducer import new_match, step
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import AreaStop, Call, Role
 from controller.messages import Match as Public
 from controller.rules.returns import returns_shown
 from controller.rules.rulebooks import load_profile, profile_names
 from controller.rules.seats import ALL, side
-from controller.rules.tribute import owing
+from controller.rules.tribute import finish_owing_tribute
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, INTL, B, N, Table, from_level, timed
 
@@ -40,7 +40,7 @@ def states(name: str, seed: int) -> Iterator[Match]:
     """Every state of a match at random."""
     rng = random.Random(f"{name} {seed}")
     people = People(rng, wild=rng.choice((0.05, 0.2)), pace=rng.choice((1, 1, 8)))
-    match = match_of(load_profile(name), meeting(rng.choice(("swiss", "knockout"))))
+    match = new_match(load_profile(name), meeting(rng.choice(("swiss", "knockout"))))
     yield match
     while match.phase is not Phase.SIGNED:
         match, _ = step(match, people.next_event(match))
@@ -65,7 +65,7 @@ def _check_cards(match: Match, public: Public) -> None:
         assert not tribute.required
         assert not tribute.payments
         assert not tribute.returns
-    owed = owing(match.profile, match.follows)
+    owed = finish_owing_tribute(match.profile, match.follows)
     assert owed is not None
     how = returns_shown(match.profile, owed)
     seen = [one.card for one in tribute.returns if one.card is not None]
@@ -75,7 +75,7 @@ def _check_cards(match: Match, public: Public) -> None:
 
 
 _PRESSES: dict[Phase, Callable[[Match, Any], bool]] = {
-    Phase.SETUP: lambda match, seat: accepts(match, events.Seated, seat=seat),
+    Phase.SETUP: lambda match, seat: accepts(match, events.SeatTaken, seat=seat),
     Phase.SHUFFLE: lambda match, seat: accepts(match, events.Shuffled, seat=seat),
     Phase.CUT: lambda match, seat: accepts(match, events.Cut, seat=seat, n=20),
     Phase.HELD: lambda match, seat: accepts(match, events.ReleaseOrdered),
@@ -83,7 +83,7 @@ _PRESSES: dict[Phase, Callable[[Match, Any], bool]] = {
     Phase.TRIBUTE: lambda match, seat: accepts(match, events.TributeLaid, seat=seat),
     Phase.RETURN: lambda match, seat: accepts(match, events.ReturnLaid, seat=seat, value=5),
     Phase.CHOICES: lambda match, seat: accepts(match, events.Answered, seat=seat, yes=True),
-    Phase.RESULT: lambda match, seat: accepts(match, events.Confirmed, by=side(seat)),
+    Phase.RESULT: lambda match, seat: accepts(match, events.ResultConfirmed, by=side(seat)),
     Phase.FORFEIT: lambda match, seat: accepts(match, events.LeaderNamed, seat=seat),
     Phase.OVER: lambda match, seat: any(
         accepts(match, events.Signed, signer=signer, person="he") for signer in (seat, side(seat))
@@ -150,7 +150,7 @@ def test_the_turned_up_card_comes_with_the_release() -> None:
 
 
 def test_hands_drawn_by_hand_show_the_duties_of_the_rulebook() -> None:
-    table = Table(B).started().does(events.DealtByHand, reason="broken")
+    table = Table(B).started().does(events.HandDealOrdered, reason="broken")
     public = shown(table.state)
     assert public.by_hand
     assert public.hand_duties is not None
@@ -159,7 +159,7 @@ def test_hands_drawn_by_hand_show_the_duties_of_the_rulebook() -> None:
     assert public.next_zh.startswith("请东家洗牌（")
     table.cut()
     assert shown(table.state).next_zh == "请南家翻牌"
-    table.does(events.TurnedUp, card="♠7")
+    table.does(events.CardTurnedUp, card="♠7")
     drawn = shown(table.state)
     assert drawn.turned_up == "♠7"
     assert drawn.hand_duties is not None
@@ -173,7 +173,7 @@ def _name(seat: Any) -> str:
 
 
 def test_a_tribute_is_named_when_all_have_laid_it() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
     waits = shown(table.state)
     assert waits.tribute is not None
     assert (waits.tribute.payers, waits.tribute.required) == (["W", "E"], {})
@@ -228,13 +228,13 @@ def test_anti_tribute_is_told_without_who_holds_the_jokers() -> None:
     asked = shown(table.state)
     assert asked.tribute is not None
     assert (asked.tribute.anti, asked.next_zh) == (None, "核对抗贡")
-    stands = shown(table.does(events.AntiAnswered, stands=True).state)
+    stands = shown(table.does(events.AntiTributeAnswered, stands=True).state)
     assert stands.tribute is not None
     assert (stands.tribute.anti, stands.next_zh) == (True, "抗贡成立，北家先出")
 
 
 def test_who_says_he_is_out_is_confirmed_by_an_opponent() -> None:
-    table = Table().started().in_play().does(events.Led).does(events.OutSaid, seat="N")
+    table = Table().started().in_play().does(events.LeadMade).does(events.OutClaimed, seat="N")
     public = shown(table.state)
     assert (public.outs, public.order, public.waiting_for) == (["N"], [], ["W", "E"])
     assert public.next_zh == "北家第1名？请西家或东家确认"
@@ -242,7 +242,7 @@ def test_who_says_he_is_out_is_confirmed_by_an_opponent() -> None:
 
 
 def test_a_result_waits_for_the_side_that_has_not_confirmed() -> None:
-    table = Table().started().out("NS").does(events.Confirmed, by="NS")
+    table = Table().started().out("NS").does(events.ResultConfirmed, by="NS")
     public = shown(table.state)
     assert (public.confirmed, public.waiting_for) == (["NS"], ["W", "E"])
     assert public.next_en == "North-South +3: East-West to confirm"
@@ -315,19 +315,19 @@ def test_a_stop_of_the_area_says_since_when_why_and_by_whom_until_it_is_over() -
     ],
 )
 def test_why_a_table_is_suspended_is_said_in_each_language(reason: str, en: str, zh: str) -> None:
-    public = shown(Table().started().does(events.Suspended, reason=reason).state)
+    public = shown(Table().started().does(events.TableSuspended, reason=reason).state)
     assert public.next_en == f"suspended ({en}): wait for the referee"
     assert public.next_zh == f"暂停待裁（{zh}）"
 
 
 def test_a_seat_that_is_waited_for_has_its_clock() -> None:
-    table = Table().started().played("NWS").counted().does(events.AntiAnswered, stands=False)
+    table = Table().started().played("NWS").counted().does(events.AntiTributeAnswered, stands=False)
     (clock,) = shown(table.state).clocks
     assert (clock.duty, clock.seat, clock.side, clock.running) == ("tribute", "E", "EW", True)
     assert clock.left_s == 15
     (later,) = shown(table.state, now_ms=table.at_ms + 14_001).clocks
     assert later.left_s == 1
-    (stopped,) = shown(table.does(events.Suspended, reason="called").state).clocks
+    (stopped,) = shown(table.does(events.TableSuspended, reason="called").state).clocks
     assert not stopped.running
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from controller.machine.machine import Machine, Surroundings
+from controller.machine.machine import Machine, MachineDeps
 from controller.messages import Phase, Role
 from controller.trials.inproc import trial
 from sim.mechanics.settings import Settings
@@ -20,7 +20,7 @@ def tested(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every machine of this test be a tested one."""
     real = Machine.__init__
 
-    def init(machine: Machine, config: Any, profile: Any, given: Surroundings) -> None:
+    def init(machine: Machine, config: Any, profile: Any, given: MachineDeps) -> None:
         object.__setattr__(given, "testing", True)
         real(machine, config, profile, given)
 
@@ -38,7 +38,7 @@ async def test_a_table_that_is_recorded_says_so_and_deals(runtime_dir: Path) -> 
     async with trial(Settings(), runtime_dir) as at:
         held = await at.deal()
         assert held.machine.phase is Phase.HELD
-        await at.take_and_return()
+        await at.return_hands()
         assert {state.mode for state in at.states} == {"test"}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from controller.messages import CardSetState, Phase, Role
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from sim.mechanics.faults import parse_fault
 from tests.machine.redeals import kept
 from tests.machine.stages import (
@@ -36,15 +36,15 @@ def ground(runtime_dir: Path, tmp_path: Path) -> Ground:
     return Ground(runtime_dir, tmp_path)
 
 
-def calls(trial: Trial) -> list[str]:
+def calls(trial: TableInProcess) -> list[str]:
     return [call.reason for call in trial.states[-1].calls]
 
 
-def card_set(trial: Trial, name: str) -> CardSetState:
+def card_set(trial: TableInProcess, name: str) -> CardSetState:
     return next(each for each in trial.states[-1].sets if each.id == name)
 
 
-async def over(trial: Trial, number: int) -> None:
+async def over(trial: TableInProcess, number: int) -> None:
     """Wait until an attempt has its verdict, whatever comes behind it."""
     await trial.until(
         lambda state: any(
@@ -53,14 +53,14 @@ async def over(trial: Trial, number: int) -> None:
     )
 
 
-async def cut_again(trial: Trial, number: int) -> None:
+async def cut_again(trial: TableInProcess, number: int) -> None:
     """Cut an attempt that has begun by itself, and wait for its verdict."""
     await trial.until(lambda s: (s.machine.attempt, s.machine.phase) == (number, Phase.COMMITTED))
     await cut(trial)
     await over(trial, number)
 
 
-async def cards_back(trial: Trial, name: str) -> None:
+async def cards_back(trial: TableInProcess, name: str) -> None:
     """Have everything laid down, and a set in the hopper; let the machine see its lid closed."""
     trial.lay_down()
     if name == "S1":
@@ -70,7 +70,7 @@ async def cards_back(trial: Trial, name: str) -> None:
     await asyncio.sleep(1)
 
 
-async def claimed(trial: Trial, seat: str, **counts: int) -> None:
+async def claimed(trial: TableInProcess, seat: str, **counts: int) -> None:
     """Claim a wrong count, and have four counts entered, 27 each where nothing else is said."""
     await ordered(trial, Role.TABLE, "claim_count", seat=seat)
     await ordered(trial, Role.REFEREE, "recount", counts=dict.fromkeys("NWSE", 27) | counts)
@@ -226,7 +226,7 @@ async def test_the_chief_who_opened_a_hand_cannot_answer_the_claim_himself(
 # -- sets ---------------------------------------------------------------------
 
 
-async def barred_by_a_recall(trial: Trial) -> None:
+async def barred_by_a_recall(trial: TableInProcess) -> None:
     await STAGES["count_check"](trial)
     await claimed(trial, "N", N=26)
     await asyncio.sleep(1)

@@ -15,8 +15,8 @@ import pytest
 from controller.commands import COMMANDS
 from controller.messages import Command, Failure, Phase, Role
 from controller.signing import sign
-from controller.tomlwords import prints
-from controller.trials.inproc import TABLE_KEY, Trial
+from controller.tomlwords import is_printable
+from controller.trials.inproc import TABLE_KEY, TableInProcess
 from controller.words import COMMANDS as CALLED
 from controller.words import meanwhile, people
 from tests.commands.examples import example
@@ -41,17 +41,17 @@ def giver(cmd: str) -> Role:
 # -- a machine in every phase -----------------------------------------------------
 
 
-async def _empty(trial: Trial) -> None:
+async def _empty(trial: TableInProcess) -> None:
     await trial.phase(Phase.EMPTY)
 
 
-async def _committed(trial: Trial) -> None:
+async def _committed(trial: TableInProcess) -> None:
     await _empty(trial)
     await ordered(trial, Role.REFEREE, "start_deal")
     await trial.phase(Phase.COMMITTED)
 
 
-async def _cut(trial: Trial) -> None:
+async def _cut(trial: TableInProcess) -> None:
     """Give the cut, and stop in the moment before the board has begun."""
     await _committed(trial)
     command = trial.command(Role.TABLE, "cut", n=40)
@@ -63,35 +63,35 @@ async def _cut(trial: Trial) -> None:
     cutting.add_done_callback(lambda done: done.result())
 
 
-async def _shuffling(trial: Trial) -> None:
+async def _shuffling(trial: TableInProcess) -> None:
     await _committed(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
     await trial.phase(Phase.SHUFFLING)
 
 
-async def _dealing(trial: Trial) -> None:
+async def _dealing(trial: TableInProcess) -> None:
     await _shuffling(trial)
     await trial.until(lambda state: state.machine.fed >= 30)
 
 
-async def _held(trial: Trial) -> None:
+async def _held(trial: TableInProcess) -> None:
     await _shuffling(trial)
     await trial.phase(Phase.HELD)
 
 
-async def _released(trial: Trial) -> None:
+async def _released(trial: TableInProcess) -> None:
     await _held(trial)
     await ordered(trial, Role.REFEREE, "release")
     await trial.phase(Phase.RELEASED)
 
 
-async def _fault(trial: Trial) -> None:
+async def _fault(trial: TableInProcess) -> None:
     await _empty(trial)
     trial.sim.kill("reader")
     await trial.phase(Phase.FAULT)
 
 
-REACHED: dict[Phase, Callable[[Trial], Awaitable[None]]] = {
+REACHED: dict[Phase, Callable[[TableInProcess], Awaitable[None]]] = {
     Phase.FAULT: _fault,
     Phase.EMPTY: _empty,
     Phase.COMMITTED: _committed,
@@ -104,7 +104,7 @@ REACHED: dict[Phase, Callable[[Trial], Awaitable[None]]] = {
 
 
 @asynccontextmanager
-async def standing(table: Tables, phase: Phase) -> AsyncIterator[Trial]:
+async def standing(table: Tables, phase: Phase) -> AsyncIterator[TableInProcess]:
     """Give a table in a phase in which it stays while it is asked; no word may be written."""
     async with table(delay_ms=LINE_MS) as trial:
         await REACHED[phase](trial)
@@ -115,7 +115,7 @@ async def standing(table: Tables, phase: Phase) -> AsyncIterator[Trial]:
         assert (trial.machine.table.phase, journal.last) == (phase, last)
 
 
-async def told(trial: Trial, command: Command) -> Failure:
+async def told(trial: TableInProcess, command: Command) -> Failure:
     """Return why a command is refused. Nothing is waited for: it is refused at once."""
     asking = asyncio.ensure_future(trial.machine.order(command))
     await asyncio.sleep(0)
@@ -124,7 +124,7 @@ async def told(trial: Trial, command: Command) -> Failure:
     reply = asking.result()
     assert reply.error is not None, (command.cmd, reply.result)
     assert (reply.id, reply.ok) == (command.id, False)
-    assert all(map(prints, reply.error.message + reply.error.action))
+    assert all(map(is_printable, reply.error.message + reply.error.action))
     assert len(reply.error.message) < LONGEST_LINE
     return reply.error
 
@@ -182,7 +182,7 @@ async def test_what_may_not_for_its_role_is_not_told_of_the_phase(table: Tables)
 # -- signatures -------------------------------------------------------------------------
 
 
-def forged(trial: Trial, cmd: str) -> Iterator[tuple[str, Command]]:
+def forged(trial: TableInProcess, cmd: str) -> Iterator[tuple[str, Command]]:
     """Yield commands whose signature is not theirs, and what is wrong with each."""
     role = giver(cmd)
     seed, changed = trial.signers[role], msgspec.structs.replace
@@ -264,7 +264,7 @@ async def test_arguments_that_are_not_a_commands_are_refused_in_a_line_that_name
                 assert name in error.message, (cmd, name, error.message)
 
 
-def present(trial: Trial, cmd: str) -> tuple[int | None, int | None]:
+def present(trial: TableInProcess, cmd: str) -> tuple[int | None, int | None]:
     return trial.machine.desk.present(cmd) or (None, None)
 
 

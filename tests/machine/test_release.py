@@ -28,7 +28,7 @@ async def test_held_hands_outlive_the_loss_of_the_reader(table: Tables) -> None:
         assert lost.machine.phase is Phase.HELD
         trial.sim.start("reader")
         await trial.until(lambda state: not state.alerts)
-        done = await trial.take_and_return()
+        done = await trial.return_hands()
         assert done.fairness[-1].outcome is Outcome.OK
         assert "withdrawn" not in kinds(trial)
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine.attempt_run import AttemptRun
 from controller.machine.take_over import Looks, agree
 from controller.messages import Outcome, Phase, Role
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.settings import Settings
 from tests.machine.tables import Tables
 from tests.waiting import until
@@ -27,20 +27,20 @@ HALF_WAY_S = 0.7
 
 
 @pytest.fixture
-async def sim() -> AsyncIterator[InprocTable]:
+async def sim() -> AsyncIterator[HardwareInProcess]:
     """Boards and cards that outlive the daemon."""
     boots = count(1)
-    lasting = InprocTable(Settings(), random.Random(1), boots=lambda: next(boots))
+    lasting = HardwareInProcess(Settings(), random.Random(1), boots=lambda: next(boots))
     yield lasting
     lasting.close()
 
 
 @pytest.fixture
-def daemon(table: Tables, sim: InprocTable, tmp_path: Path) -> Callable[[int], Any]:
+def daemon(table: Tables, sim: HardwareInProcess, tmp_path: Path) -> Callable[[int], Any]:
     """Start a daemon on the same boards and the same journal: `async with daemon(1) as trial`."""
 
     def start(run: int) -> Any:
-        return table(store=Store.open(tmp_path), state_dir=tmp_path, sim=sim, seed=run)
+        return table(store=JournalStore.open(tmp_path), state_dir=tmp_path, sim=sim, seed=run)
 
     return start
 
@@ -53,7 +53,7 @@ async def test_held_hands_are_still_held_and_released_by_the_next_daemon(
     async with daemon(2) as trial:
         held = await trial.phase(Phase.HELD)
         assert (held.machine.deal, held.machine.attempt) == (1, 1)
-        done = await trial.take_and_return()
+        done = await trial.return_hands()
         assert done.fairness[-1].outcome is Outcome.OK
         assert done.match.leader is None or done.match.turned_up is not None
         assert {event.kind for event in trial.events} >= {"released", "revealed"}
@@ -61,7 +61,7 @@ async def test_held_hands_are_still_held_and_released_by_the_next_daemon(
 
 
 async def test_an_attempt_that_stood_still_in_mid_deal_goes_on_with_its_commitment(
-    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path
+    daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path
 ) -> None:
     async with daemon(1) as trial:
         await trial.phase(Phase.EMPTY)
@@ -73,13 +73,13 @@ async def test_an_attempt_that_stood_still_in_mid_deal_goes_on_with_its_commitme
         assert held.machine.attempt == before.machine.attempt == 1
         assert held.fairness[-1].commitment == before.fairness[-1].commitment
         assert [len(cards) for cards in sim.world.truth().pockets] == [27, 27, 27, 27, 0]
-        await trial.take_and_return()
+        await trial.return_hands()
     assert not verify(tmp_path, None).findings
 
 
 @pytest.mark.parametrize("board", ["dealer", "reader"])
 async def test_an_attempt_one_of_whose_boards_was_reset_meanwhile_is_void(
-    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path, board: Any
+    daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path, board: Any
 ) -> None:
     async with daemon(1) as trial:
         await trial.phase(Phase.EMPTY)
@@ -99,7 +99,7 @@ async def test_an_attempt_one_of_whose_boards_was_reset_meanwhile_is_void(
 
 async def test_a_lid_that_is_open_as_the_daemon_returns_leaves_the_cards_counted(
     daemon: Callable[[int], Any],
-    sim: InprocTable,
+    sim: HardwareInProcess,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -125,7 +125,7 @@ async def test_a_lid_that_is_open_as_the_daemon_returns_leaves_the_cards_counted
 
 
 async def test_hands_that_went_up_while_nobody_heard_stay_out_though_the_board_was_reset(
-    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path
+    daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path
 ) -> None:
     async with daemon(1) as trial:
         await trial.deal()
@@ -146,7 +146,7 @@ async def test_hands_that_went_up_while_nobody_heard_stay_out_though_the_board_w
 
 
 async def test_an_attempt_that_was_stopped_by_a_person_stands_still_in_the_next_run_too(
-    daemon: Callable[[int], Any], sim: InprocTable
+    daemon: Callable[[int], Any], sim: HardwareInProcess
 ) -> None:
     async with daemon(1) as trial:
         await trial.phase(Phase.EMPTY)
@@ -165,7 +165,7 @@ async def test_an_attempt_that_was_stopped_by_a_person_stands_still_in_the_next_
 
 
 async def test_hands_that_were_touched_meanwhile_are_void(
-    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path
+    daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path
 ) -> None:
     async with daemon(1) as trial:
         await trial.deal()
@@ -182,7 +182,7 @@ async def test_hands_that_were_touched_meanwhile_are_void(
 
 @pytest.mark.parametrize("lid_open", [False, True])
 async def test_hands_on_their_way_out_go_on_their_way(
-    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path, lid_open: bool
+    daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path, lid_open: bool
 ) -> None:
     async with daemon(1) as trial:
         await trial.deal()
@@ -201,7 +201,7 @@ async def test_hands_on_their_way_out_go_on_their_way(
 
 
 async def test_a_lid_opened_while_the_lift_rises_only_delays_the_hands(
-    daemon: Callable[[int], Any], sim: InprocTable
+    daemon: Callable[[int], Any], sim: HardwareInProcess
 ) -> None:
     async with daemon(1) as trial:
         await trial.deal()

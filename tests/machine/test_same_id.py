@@ -15,12 +15,12 @@ from nacl.public import PrivateKey, SealedBox
 
 from controller.cards import face_text
 from controller.journal.entries import Entry
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import Command, Phase, Reply, Role
 from controller.signing import sign
-from controller.trials.inproc import TABLE_KEY, Trial, trial
-from sim.inproc import InprocTable
+from controller.trials.inproc import TABLE_KEY, TableInProcess, trial
+from sim.inproc import HardwareInProcess
 from sim.mechanics.settings import Settings
 from tests.crash.lives import SIGNERS
 from tests.machine.stages import STAGES, ordered
@@ -87,7 +87,7 @@ REFUSED = {
     "HAND_CLOSED": Case("tribute", Role.CHIEF, "open_hand", {"seat": "N", "reason": "hidden?"}),
     "NO_SUCH_RULING": Case(LED, Role.CHIEF, "approve", {"ruling": "R9"}),
 }
-Lives = Callable[[int], AbstractAsyncContextManager[Trial]]
+Lives = Callable[[int], AbstractAsyncContextManager[TableInProcess]]
 
 
 @pytest.fixture
@@ -102,14 +102,14 @@ def folder(runtime_dir: Path) -> Path:
 async def lives(runtime_dir: Path, folder: Path) -> AsyncIterator[Lives]:
     """Give a table's lives, by number: boards, cards, people and journal are the same."""
     boots = count(1)
-    sim = InprocTable(Settings(), random.Random(3), boots=lambda: next(boots))
+    sim = HardwareInProcess(Settings(), random.Random(3), boots=lambda: next(boots))
 
-    def live(number: int) -> AbstractAsyncContextManager[Trial]:
+    def live(number: int) -> AbstractAsyncContextManager[TableInProcess]:
         return trial(
             Settings(),
             runtime_dir,
             seed=number,
-            store=Store.open(folder),
+            store=JournalStore.open(folder),
             state_dir=folder,
             sim=sim,
             card_sets=SETS,
@@ -120,25 +120,25 @@ async def lives(runtime_dir: Path, folder: Path) -> AsyncIterator[Lives]:
     sim.close()
 
 
-def command(at: Trial, case: Case, command_id: str = "once") -> Command:
+def command(at: TableInProcess, case: Case, command_id: str = "once") -> Command:
     """Sign a case's command, about what is present now."""
     deal, attempt = at.machine.desk.present(case.cmd) or (None, None)
     plain = Command(id=command_id, cmd=case.cmd, deal=deal, attempt=attempt, args=case.args)
     return at.signed(plain, SIGNERS[case.role])
 
 
-def beside(at: Trial) -> Command:
+def beside(at: TableInProcess) -> Command:
     call = Command(id=BESIDE, cmd="call", args={"seat": "S"})
     return at.signed(call, SIGNERS[Role.TABLE])
 
 
-async def sent(at: Trial, *commands: Command) -> list[Reply]:
+async def sent(at: TableInProcess, *commands: Command) -> list[Reply]:
     """Send commands one behind the other without waiting; return the answers to the case's."""
     replies = await asyncio.gather(*(at.lasting.order(each) for each in commands))
     return [reply for reply in replies if reply.id != BESIDE]
 
 
-async def reached(at: Trial, case: Case) -> None:
+async def reached(at: TableInProcess, case: Case) -> None:
     """Bring the match to the stage, and what the command needs besides."""
     await STAGES[case.stage](at)
     if case.cmd == "clear_jam":
@@ -148,7 +148,7 @@ async def reached(at: Trial, case: Case) -> None:
 
 
 def written(folder: Path) -> list[Entry]:
-    store = Store.open(folder)
+    store = JournalStore.open(folder)
     try:
         return [item.entry for item in store.entries()]
     finally:
@@ -302,7 +302,7 @@ async def test_a_step_of_an_attempt_that_is_over_is_stale_in_the_next_one(
         assert at.machine.record.state.attempt == 2
 
 
-async def codes(at: Trial, *commands: Command) -> list[str | None]:
+async def codes(at: TableInProcess, *commands: Command) -> list[str | None]:
     replies = [await at.lasting.order(each) for each in commands]
     return [None if reply.error is None else reply.error.code for reply in replies]
 

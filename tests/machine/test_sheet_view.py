@@ -13,7 +13,7 @@ from controller.machine.public.ruling import spoken
 from controller.machine.sheet.view import sheet
 from controller.match import events
 from controller.match.phase import Phase
-from controller.match.reducer import match_of, step
+from controller.match.reducer import new_match, step
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Role
 from controller.rules.columns import cells
@@ -21,7 +21,7 @@ from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile, profile_names
 from controller.rules.seats import ALL
 from controller.sheet.form import ScoreSheet
-from controller.sheet.text import WIDTH, sheet_text
+from controller.sheet.text import WIDTH, render_sheet
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, B, N, Table, from_level
 
@@ -36,14 +36,14 @@ def whole(match: Match) -> ScoreSheet:
 
 def played() -> Table:
     """A match with all that a sheet can show, to its signatures."""
-    table = Table(from_level("8")).started().cut().happens(events.Misdealt, reasons=("JAM",))
+    table = Table(from_level("8")).started().cut().happens(events.AttemptFailed, reasons=("JAM",))
     table.played("NS").valued(16, 14).returned(5, 9).out("WNE")
-    table.does(events.Confirmed, by="NS").does(events.Confirmed, by="EW")
+    table.does(events.ResultConfirmed, by="NS").does(events.ResultConfirmed, by="EW")
     table.ruled("EW", "violation").corrected(2, "WNS")
     table.ruled("EW", "foul").named("N")
-    table.does(events.DealtByHand, reason="jammed").played("WNE")
-    table.counted().does(events.AntiAnswered, stands=True).out("ENW")
-    table.does(events.Confirmed, by="referee").played("NS", "NS")
+    table.does(events.HandDealOrdered, reason="jammed").played("WNE")
+    table.counted().does(events.AntiTributeAnswered, stands=True).out("ENW")
+    table.does(events.ResultConfirmed, by="referee").played("NS", "NS")
     assert table.phase is Phase.OVER
     return table.signed()
 
@@ -55,7 +55,7 @@ def test_a_played_match_is_printed_as_it_was_agreed(language: Language) -> None:
     )
     raw["rules"]["hash"] = "0" * 64
     golden = HERE / f"sheet_{language}.txt"
-    assert sheet_text(raw, language) == golden.read_text(encoding="utf-8")
+    assert render_sheet(raw, language) == golden.read_text(encoding="utf-8")
 
 
 def test_why_a_deal_ended_by_itself_is_said_in_words() -> None:
@@ -72,7 +72,7 @@ def test_why_a_deal_ended_by_itself_is_said_in_words() -> None:
 def test_every_match_has_a_sheet_that_fits_its_page(name: str, scale: Callable[[int], int]) -> None:
     for seed in range(scale(100)):
         people = People(random.Random(f"{name} {seed}"), wild=0.1)
-        match = match_of(load_profile(name), meeting())
+        match = new_match(load_profile(name), meeting())
         while match.phase is not Phase.SIGNED:
             match, _ = step(match, people.next_event(match))
             if people.rng.random() < 0.02:
@@ -84,7 +84,7 @@ def _check(match: Match) -> None:
     raw = sheet(match, table="t7", head=HEAD, rules_hash="00")
     page = msgspec.json.decode(msgspec.json.encode(raw), type=ScoreSheet, strict=True)
     for language in ("zh", "en"):
-        text = sheet_text(raw, language)
+        text = render_sheet(raw, language)
         assert max(map(cells, text.splitlines())) <= WIDTH
     _adds_up(match, page)
 
@@ -120,7 +120,7 @@ def test_a_voided_deal_stays_on_the_sheet_and_counts_no_more() -> None:
     page = whole(table.state)
     assert [line.counts for line in page.deals] == [True, False, False]
     assert page.deals[1].levels is None
-    assert "2×" in sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+    assert "2×" in render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
 
 
 def test_a_forfeited_deal_names_whose_it_is_not() -> None:
@@ -137,12 +137,12 @@ def test_secret_returns_are_secret_on_the_sheet() -> None:
     line = whole(table.state).deals[1]
     assert [one.card for one in line.tribute] == ["SJ"]
     assert [one.card for one in line.returns] == [None]
-    assert "北→东暗" in sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+    assert "北→东暗" in render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
 
 
 def test_a_return_that_nobody_noted_is_not_called_hidden() -> None:
     table = Table().started().played("NWS").valued(16).returned(None).played("NS")
-    assert "北→东未记" in sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+    assert "北→东未记" in render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
 
 
 def test_who_has_signed_and_who_is_missing() -> None:
@@ -156,7 +156,7 @@ def test_who_has_signed_and_who_is_missing() -> None:
     ]
     assert page.state == "over"
     assert page.versions[-1].version == 1
-    text = sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+    text = render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
     assert "签名 南北: Nan (已签)" in text
     assert "签名 东西: ____" in text
 
@@ -193,7 +193,7 @@ def test_provisional_points_are_marked() -> None:
     page = whole(table.state)
     assert page.score is not None
     assert "score.level_points" in page.score.provisional
-    assert "暂定：" in sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+    assert "暂定：" in render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
 
 
 def test_big_two_has_cards_left_choices_and_scores() -> None:
@@ -204,12 +204,12 @@ def test_big_two_has_cards_left_choices_and_scores() -> None:
         (asked, *_) = table.big_two.choices.now().asked() if table.big_two.choices else ("N",)
         table.does(events.Answered, seat=asked, yes=False)
     left: Any = {"N": 0, "W": 3, "S": 5, "E": 9}
-    table.does(events.CardsLeft, left=left).does(events.Confirmed, by="referee")
+    table.does(events.CardsLeftEntered, left=left).does(events.ResultConfirmed, by="referee")
     page = whole(table.state)
     (line,) = page.hands
     assert (line.left, line.opened, line.doubled) == (left, ["N"], [])
     assert line.totals == line.scores == page.totals
-    text = sheet_text(sheet(table.state, table="t7", head=HEAD), "en")
+    text = render_sheet(sheet(table.state, table="t7", head=HEAD), "en")
     assert "open: N" in text
     assert f"9 ({line.scores['E']:+d})" in text
 
@@ -233,7 +233,9 @@ def _by_word() -> Table:
 
 def test_a_correction_by_word_names_the_chief_and_who_entered_it_until_he_confirms_it() -> None:
     table = _by_word()
-    english, chinese = (sheet_text(sheet(table.state, table="t7", head=HEAD), one) for one in BOTH)
+    english, chinese = (
+        render_sheet(sheet(table.state, table="t7", head=HEAD), one) for one in BOTH
+    )
     assert "Chen (chief, by word), entered by Li Na (referee): misread" in " ".join(english.split())
     assert "not confirmed in writing yet" in " ".join(english.split())
     assert "裁判长Chen（口头），Li Na（裁判员）录入: misread，待书面确认" in chinese.replace(
@@ -245,7 +247,7 @@ def test_a_correction_by_word_names_the_chief_and_who_entered_it_until_he_confir
     )
     (said,) = whole(table.state).corrections
     assert (said.entered_by, said.confirmed_by) == ("Li Na (referee)", "Chen (chief)")
-    chinese = sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+    chinese = render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
     assert "Chen（裁判长）已书面确认" in chinese.replace("\n    ", "")
 
 
@@ -257,7 +259,7 @@ def test_a_correction_that_came_of_a_ruling_is_confirmed_with_it() -> None:
     (said,) = whole(table.state).corrections
     assert (said.by, said.entered_by, said.confirmed_by) == ("Chen", "Lin", None)
     assert spoken(table.match) == []
-    table.does(events.VerbalConfirmed, id="R1", by="Chen", role=Role.CHIEF)
+    table.does(events.VerbalRulingConfirmed, id="R1", by="Chen", role=Role.CHIEF)
     assert whole(table.state).corrections[0].confirmed_by == "Chen"
 
 
@@ -270,7 +272,7 @@ def test_a_correction_that_came_of_a_ruling_says_why_in_the_readers_language() -
     assert said.reason_zh is not None
     assert not said.reason_zh.isascii()
     page = sheet(table.state, table="t7", head=HEAD)
-    english, chinese = (sheet_text(page, language).replace("\n    ", " ") for language in BOTH)
+    english, chinese = (render_sheet(page, language).replace("\n    ", " ") for language in BOTH)
     assert said.reason_zh in chinese
     assert said.reason not in chinese
     assert said.reason in english
@@ -280,12 +282,12 @@ def test_why_a_person_corrected_a_result_stays_as_he_wrote_it() -> None:
     (said,) = whole(Table().started().played("NS", "WNE").corrected(2, "WNS").state).corrections
     assert said.reason_zh is None
     page = sheet(Table().started().played("NS").corrected(1, "WNS").state, table="t7", head=HEAD)
-    assert said.reason in sheet_text(page, "zh")
+    assert said.reason in render_sheet(page, "zh")
 
 
 def test_hands_that_are_dealt_again_by_word_name_both_and_say_why_in_words() -> None:
     table = Table().started().released().does(events.CountClaimed, seat="N")
-    table.does(events.Recounted, counts=dict.fromkeys(ALL, 26), by="Lin", role=Role.REFEREE)
+    table.does(events.HandsRecounted, counts=dict.fromkeys(ALL, 26), by="Lin", role=Role.REFEREE)
     (note,) = whole(table.state).notes
     assert note.en == "deal 1 is dealt again: the count was wrong, by Lin"
     assert note.zh == "第1副重新发牌：张数不符(Lin)"

@@ -3,7 +3,7 @@
 from controller.faults import catalogue
 from controller.machine.alerts import alert
 from controller.machine.state import TableState
-from controller.machine.stops import CALLS_ONLY, STOPS_NOTHING, ends_an_attempt, shown_phase
+from controller.machine.stops import CALLING_FAULTS, HARMLESS_FAULTS, is_attempt_reason, shown_phase
 from controller.messages import Phase
 
 
@@ -13,9 +13,9 @@ def shown(name: str, phase: Phase, board: str = "") -> Phase:
 
 
 def test_what_only_calls_or_tells_somebody_stops_no_machine() -> None:
-    stops = [name for name in STOPS_NOTHING if shown(name, Phase.DEALING) is not Phase.DEALING]
+    stops = [name for name in HARMLESS_FAULTS if shown(name, Phase.DEALING) is not Phase.DEALING]
     assert stops == []
-    assert set(STOPS_NOTHING) <= set(catalogue())
+    assert set(HARMLESS_FAULTS) <= set(catalogue())
 
 
 def test_any_other_fault_stops_it_but_hands_that_are_safe_stay_so() -> None:
@@ -27,9 +27,9 @@ def test_any_other_fault_stops_it_but_hands_that_are_safe_stay_so() -> None:
 def test_hands_that_nobody_knows_do_not_stop_the_deal_behind_them() -> None:
     """They are out and played; with deal-ahead the next ones are on their way meanwhile."""
     assert shown("HANDS_UNKNOWN", Phase.DEALING) is Phase.DEALING
-    assert "HANDS_UNKNOWN" not in CALLS_ONLY  # it stands for a whole deal: no buzzer
+    assert "HANDS_UNKNOWN" not in CALLING_FAULTS  # it stands for a whole deal: no buzzer
 
 
 def test_a_reason_of_an_attempt_is_one_by_its_code() -> None:
-    assert ends_an_attempt("JAM")
-    assert not ends_an_attempt("SET_BARRED")
+    assert is_attempt_reason("JAM")
+    assert not is_attempt_reason("SET_BARRED")

@@ -10,8 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.deal.attempt import Stage
-from controller.deal.sightings import AtReader, Begun, Gated, LandedIn, Look, Shuffled, Verdict
-from controller.machine.dealing import Dealing
+from controller.deal.sightings import (
+    BothBegan,
+    CardAtReader,
+    CardGated,
+    CardLanded,
+    Look,
+    Shuffled,
+    Verdict,
+)
+from controller.machine.dealing import CardLoop
 from controller.machine.take_over import in_order
 from drivers.events import Board, Code, Event
 from drivers.link import frames
@@ -28,9 +36,9 @@ class Boards:
         self.said: list[Any] = []
         self.ends: list[Any] = []
 
-    def dealing(self) -> Dealing:
+    def dealing(self) -> CardLoop:
         """Return an attempt that is told of its past, with the first card in the window."""
-        dealing = Dealing(
+        dealing = CardLoop(
             1,
             SEQUENCE,
             3,
@@ -43,7 +51,7 @@ class Boards:
             on_change=lambda: None,
         )
         dealing.quiet = True
-        for seen in (Begun(), Shuffled(), AtReader(1)):
+        for seen in (BothBegan(), Shuffled(), CardAtReader(1)):
             dealing.see(seen)
         return dealing
 
@@ -77,8 +85,8 @@ async def test_a_card_that_went_to_the_tray_without_a_look_had_waited_for_it_in_
     boards: Boards,
 ) -> None:
     dealing = boards.dealing()
-    dealing.told(Gated(1, "tray"))
-    dealing.told(LandedIn(1, "tray"))
+    dealing.told(CardGated(1, "tray"))
+    dealing.told(CardLanded(1, "tray"))
     assert dealing.attempt.stage is Stage.DEALING
     assert dealing.attempt.ledger.aside == (1,)
 
@@ -91,8 +99,8 @@ async def test_a_card_that_was_sent_to_the_tray_goes_there_though_its_look_came_
     assert dealing.adopt(1, "tray")
     dealing.go_on()
     assert routes(boards.said) == [(1, TRAY)]
-    dealing.see(Gated(1, "tray"))
-    dealing.see(LandedIn(1, "tray"))
+    dealing.see(CardGated(1, "tray"))
+    dealing.see(CardLanded(1, "tray"))
     assert dealing.attempt.stage is Stage.DEALING
     assert dealing.attempt.ledger.aside == (1,)
     dealing.close()
@@ -124,7 +132,7 @@ async def test_a_card_that_waits_for_its_look_is_looked_at_again(boards: Boards)
 
 async def test_an_attempt_that_its_past_has_ended_ends_at_once(boards: Boards) -> None:
     dealing = boards.dealing()
-    dealing.see(Gated(1, "W"))
+    dealing.see(CardGated(1, "W"))
     assert boards.ends == []
     dealing.go_on()
     assert [attempt.reasons for attempt in boards.ends] == [("EVENT_LOST",)]

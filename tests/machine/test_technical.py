@@ -12,10 +12,10 @@ import pytest
 from controller.commands import COMMANDS
 from controller.machine.technical import LOOK_S
 from controller.messages import Phase, Role
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from drivers.firmware import wire
 from drivers.firmware.hal import LIFT_UP
-from drivers.identity import Pinned, check
+from drivers.identity import ExpectedBoard, check
 from sim.inproc import DEALER_ID, own_firmware_hash
 from sim.mechanics.faults import parse_fault
 from tests.commands.examples import example
@@ -40,7 +40,7 @@ ORDERS: dict[str, dict[str, Any]] = {
 LIFT_S = 5.0
 
 
-async def done(trial: Trial, cmd: str, **args: Any) -> dict[str, Any]:
+async def done(trial: TableInProcess, cmd: str, **args: Any) -> dict[str, Any]:
     reply = await trial.order(Role.TECHNICIAN, cmd, **args)
     assert reply.ok, reply.error
     return dict(reply.result or {})
@@ -71,7 +71,7 @@ async def test_settings_are_changed_and_the_board_says_so_and_keeps_them(table: 
         assert link.welcome.settings_crc == crc(**changes)
         check(
             link.welcome,
-            Pinned("dealer", DEALER_ID, True, own_firmware_hash().hex(), crc(**changes)),
+            ExpectedBoard("dealer", DEALER_ID, True, own_firmware_hash().hex(), crc(**changes)),
         )
         await trial.deal()
         await trial.phase(Phase.HELD)

@@ -12,7 +12,7 @@ import pytest
 
 from controller.heads import verify_key
 from controller.journal.entries import Entry
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine import play as at_play
 from controller.match.reducer import replayed
@@ -21,7 +21,7 @@ from controller.messages import Command, Outcome, Phase, Reply, Role
 from controller.rules.rulebooks import load_profile
 from controller.sheet.form import ScoreSheet
 from controller.signing import check_document, sign_document
-from controller.trials.inproc import TABLE_SIGN, Trial, trial
+from controller.trials.inproc import TABLE_SIGN, TableInProcess, trial
 from sim.mechanics.settings import Settings
 from tests.machine.by_hand import drawn_by_hand, exchanged, match_at, played
 from tests.machine.stages import all_press, opened, ordered, refused
@@ -44,13 +44,13 @@ class Hall:
     def state_dir(self, name: str) -> Path:
         return self._state_dir / name
 
-    async def table(self, name: str, **options: Any) -> Trial:
+    async def table(self, name: str, **options: Any) -> TableInProcess:
         """Open a table."""
         folder, runtime = self.state_dir(name), self._runtime_dir / name
         for one in (folder, runtime):
             one.mkdir(mode=0o700, exist_ok=True)
         given: dict[str, Any] = {
-            "store": Store.open(folder),
+            "store": JournalStore.open(folder),
             "state_dir": folder,
             "table_id": name,
         } | options
@@ -65,7 +65,7 @@ async def hall(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[Hall]:
         yield Hall(stack, tmp_path, runtime_dir)
 
 
-async def released(at: Trial, cut: int = 40) -> None:
+async def released(at: TableInProcess, cut: int = 40) -> None:
     """Let the machine deal the deal that is due, and let all count their hands."""
     await at.phase(Phase.EMPTY)
     await ordered(at, REFEREE, "start_deal")
@@ -77,7 +77,7 @@ async def released(at: Trial, cut: int = 40) -> None:
     await all_press(at, "NWSE")
 
 
-async def parts_of(at: Trial) -> list[dict[str, Any]]:
+async def parts_of(at: TableInProcess) -> list[dict[str, Any]]:
     """Fetch the document of the match that left."""
     reply = await ordered(at, Role.OBSERVER, "document")
     assert reply.result is not None
@@ -89,7 +89,7 @@ async def parts_of(at: Trial) -> list[dict[str, Any]]:
     return parts
 
 
-async def moved(here: Trial, there: Trial, way_s: float = 0.0) -> Reply:
+async def moved(here: TableInProcess, there: TableInProcess, way_s: float = 0.0) -> Reply:
     """Carry the match over."""
     await ordered(here, CHIEF, "transfer", table=there.states[-1].table)
     parts = await parts_of(here)
@@ -99,16 +99,16 @@ async def moved(here: Trial, there: Trial, way_s: float = 0.0) -> Reply:
     return reply
 
 
-def table_of(at: Trial) -> str:
+def table_of(at: TableInProcess) -> str:
     return at.states[-1].table
 
 
-def entries_of(at: Trial) -> list[Entry]:
+def entries_of(at: TableInProcess) -> list[Entry]:
     """What stands in a table's journal."""
     return [chained.entry for chained in at.machine.record.journal.entries()]
 
 
-def folded(at: Trial) -> at_play.Play:
+def folded(at: TableInProcess) -> at_play.Play:
     """The match as the journal alone has it."""
     play = at_play.Play()
     for entry in entries_of(at):
@@ -116,7 +116,7 @@ def folded(at: Trial) -> at_play.Play:
     return play
 
 
-def data_of(at: Trial, kind: str) -> dict[str, Any]:
+def data_of(at: TableInProcess, kind: str) -> dict[str, Any]:
     """What the last public entry of a kind holds."""
     return next(event.data for event in reversed(at.events) if event.kind == kind)
 
@@ -135,7 +135,7 @@ def same(here: at_play.Play, there: at_play.Play) -> int:
 STAGES = ("cut", "dealing", "held", "count_check", "tribute", "play", "result", "by_hand")
 
 
-async def brought_to(at: Trial, stage: str) -> None:
+async def brought_to(at: TableInProcess, stage: str) -> None:
     """Bring the second deal of a match to a phase."""
     await opened(at)
     await drawn_by_hand(at)
@@ -216,7 +216,7 @@ async def test_a_match_goes_on_at_another_table_as_it_left(hall: Hall, stage: st
     assert [row["deal"] for row in sheet["deals"]] == [1, 2]
 
 
-async def exchanged_by_referee(at: Trial) -> None:
+async def exchanged_by_referee(at: TableInProcess) -> None:
     """Bring a deal into play whose hands no machine knows, or which this one does."""
     await all_press(at, "".join(match_at(at).waiting_for) if _counts(at) else "")
     await exchanged(at)
@@ -229,7 +229,7 @@ async def exchanged_by_referee(at: Trial) -> None:
             await ordered(at, REFEREE, "tribute", seat=tribute.payers[0], card="DA")
 
 
-def _counts(at: Trial) -> bool:
+def _counts(at: TableInProcess) -> bool:
     return match_at(at).phase == "count_check"
 
 

@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from controller.config import CardSet
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.messages import Role
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from drivers.events import Code, Event
 from drivers.firmware.hal import LOST
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.faults import Fault, parse_fault
 from sim.mechanics.settings import Settings
 
 SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
-Does = Callable[[Trial], Awaitable[None]]
+Does = Callable[[TableInProcess], Awaitable[None]]
 MACHINE, REFEREE, CHIEF = "the machine", "a referee", "the chief"
 
 
@@ -34,10 +34,10 @@ class Ground:
     disk: Path
 
     def table(
-        self, *, sim: InprocTable | None = None, journal: str | None = None, life: int = 0
-    ) -> AbstractAsyncContextManager[Trial]:
+        self, *, sim: HardwareInProcess | None = None, journal: str | None = None, life: int = 0
+    ) -> AbstractAsyncContextManager[TableInProcess]:
         """Make a table with two sets; with a `journal` it goes on where that one stands."""
-        store = None if journal is None else Store.open(self._folder(journal))
+        store = None if journal is None else JournalStore.open(self._folder(journal))
         state_dir = Path("nowhere") if journal is None else self._folder(journal)
         return trial(
             Settings(),
@@ -74,7 +74,7 @@ class Trouble:
     stages: tuple[str, ...]
     does: Does | None = None
     faults: tuple[str, ...] = ()
-    away: Callable[[Ground, InprocTable], None] | None = None
+    away: Callable[[Ground, HardwareInProcess], None] | None = None
     decides: str = MACHINE
     forgotten: bool = False
 
@@ -87,33 +87,33 @@ class Trouble:
 # -- how each comes about -----------------------------------------------------
 
 
-async def _lid(at_table: Trial) -> None:
+async def _lid(at_table: TableInProcess) -> None:
     await at_table.panel()
     at_table.sim.world.set_lid(True)
 
 
-async def _estop(at_table: Trial) -> None:
+async def _estop(at_table: TableInProcess) -> None:
     await at_table.panel()
     at_table.sim.world.set_estop(True)
 
 
-async def _dealer_gone(at_table: Trial) -> None:
+async def _dealer_gone(at_table: TableInProcess) -> None:
     at_table.sim.kill("dealer")
 
 
-async def _dealer_reset(at_table: Trial) -> None:
+async def _dealer_reset(at_table: TableInProcess) -> None:
     at_table.sim.kill("dealer")
     at_table.sim.start("dealer")
 
 
-async def _supply_sags(at_table: Trial) -> None:
+async def _supply_sags(at_table: TableInProcess) -> None:
     sensors = at_table.sim.world.dealer
     sensors.put("supply", 1)
     asyncio.get_running_loop().call_later(1.0, sensors.put, "supply", 0)
     await asyncio.sleep(0)
 
 
-async def _engine_gone(at_table: Trial) -> None:
+async def _engine_gone(at_table: TableInProcess) -> None:
     board = at_table.sim._slots["reader"].board
     assert board is not None
     hal = board.hal
@@ -127,7 +127,7 @@ async def _engine_gone(at_table: Trial) -> None:
     await asyncio.sleep(0)
 
 
-async def _edges_lost(at_table: Trial) -> None:
+async def _edges_lost(at_table: TableInProcess) -> None:
     board = at_table.sim._slots["dealer"].board
     assert board is not None
     board.hal._edges.append((board.hal.now_ms(), LOST, 1))
@@ -135,7 +135,7 @@ async def _edges_lost(at_table: Trial) -> None:
     await asyncio.sleep(0)
 
 
-async def _drive_gone(at_table: Trial) -> None:
+async def _drive_gone(at_table: TableInProcess) -> None:
     board = at_table.sim._slots["dealer"].board
     assert board is not None
     hal = board.hal
@@ -149,37 +149,37 @@ async def _drive_gone(at_table: Trial) -> None:
     await asyncio.sleep(0)
 
 
-async def _stopped(at_table: Trial) -> None:
+async def _stopped(at_table: TableInProcess) -> None:
     await at_table.lasting.leave(2.0)
 
 
-def _nothing_else(ground: Ground, sim: InprocTable) -> None:
+def _nothing_else(ground: Ground, sim: HardwareInProcess) -> None:
     pass
 
 
-async def _voided(at_table: Trial) -> None:
+async def _voided(at_table: TableInProcess) -> None:
     refused = await at_table.order(Role.REFEREE, "void", reason="seen")
     assert refused.error is not None
     assert refused.error.code == "WRONG_ROLE"
     assert (await at_table.order(Role.CHIEF, "void", reason="seen")).ok
 
 
-async def _by_hand(at_table: Trial) -> None:
+async def _by_hand(at_table: TableInProcess) -> None:
     assert (await at_table.order(Role.REFEREE, "dealt_by_hand", reason="smoke")).ok
 
 
-async def _strayed(at_table: Trial) -> None:
+async def _strayed(at_table: TableInProcess) -> None:
     at_table.sim.world.add_fault(parse_fault("sensor_stuck:sensor=land_0,value=1"))
 
 
-async def _out_of_turn(at_table: Trial) -> None:
+async def _out_of_turn(at_table: TableInProcess) -> None:
     run = at_table.machine.table.run
     assert run is not None
     late = Event("dealer", 0, 0, run.number, Code.LANDED, 0, 0, index=107, place=0)
     run._follow(late)
 
 
-async def _one_pulse_more(at_table: Trial) -> None:
+async def _one_pulse_more(at_table: TableInProcess) -> None:
     reader = at_table.machine.reader
     asked = reader.status
 
@@ -191,7 +191,7 @@ async def _one_pulse_more(at_table: Trial) -> None:
     await asyncio.sleep(0)
 
 
-async def _not_locked(at_table: Trial) -> None:
+async def _not_locked(at_table: TableInProcess) -> None:
     dealer = at_table.machine.dealer
     asked = dealer.status
 
@@ -203,12 +203,12 @@ async def _not_locked(at_table: Trial) -> None:
     await asyncio.sleep(0)
 
 
-async def _lift_not_down(at_table: Trial) -> None:
+async def _lift_not_down(at_table: TableInProcess) -> None:
     at_table.sim.world.add_fault(parse_fault("sensor_stuck:sensor=lift_down,value=0"))
     await at_table.order(Role.REFEREE, "release")
 
 
-async def _lift_stalls(at_table: Trial) -> None:
+async def _lift_stalls(at_table: TableInProcess) -> None:
     at_table.sim.world.add_fault(parse_fault("stall:motor=lift"))
     releasing = asyncio.ensure_future(at_table.order(Role.REFEREE, "release"))
     await at_table.until(lambda state: any(each.name == "STALL" for each in state.alerts))
@@ -216,22 +216,22 @@ async def _lift_stalls(at_table: Trial) -> None:
     assert (await releasing).ok
 
 
-def _boards_reset(ground: Ground, sim: InprocTable) -> None:
+def _boards_reset(ground: Ground, sim: HardwareInProcess) -> None:
     for board in ("dealer", "reader"):
         sim.kill(board)
         sim.start(board)
 
 
-def _keys_gone(ground: Ground, sim: InprocTable) -> None:
+def _keys_gone(ground: Ground, sim: HardwareInProcess) -> None:
     ground.keys_gone()
 
 
-def _power_gone(ground: Ground, sim: InprocTable) -> None:
+def _power_gone(ground: Ground, sim: HardwareInProcess) -> None:
     ground.keys_gone()
     _boards_reset(ground, sim)
 
 
-def _another_attempt(ground: Ground, sim: InprocTable) -> None:
+def _another_attempt(ground: Ground, sim: HardwareInProcess) -> None:
     for slot in sim._slots.values():
         assert slot.board is not None
         core: Any = slot.board.core

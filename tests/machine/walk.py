@@ -23,10 +23,10 @@ from controller.machine.play import Play, fold
 from controller.messages import Command, Event, Phase, Reply, Role, State
 from controller.rules.profile import Profile
 from controller.rules.seats import ALL
-from controller.trials.inproc import Trial
-from controller.trials.mortal import Death
+from controller.trials.inproc import TableInProcess
+from controller.trials.mortal import DaemonDeath
 from controller.vault.exchange import hand
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.faults import wear
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
@@ -94,7 +94,7 @@ class Walk:
         self.sensible.ahead = ahead
         self.disturber = Disturber(self.chance, self.give, self.again)
         self.scene = self._scene(folder, runtime_dir, worn)
-        self._life: Trial | None = None
+        self._life: TableInProcess | None = None
         self._seen_at = 0.0
         self._checked = 0
         self.states: list[State] = []
@@ -113,7 +113,7 @@ class Walk:
             together=wear(worn).together,
         )
         chance = random.Random(f"mechanics {self.seed}")
-        sim = InprocTable(settings, chance, boots=lambda: next(boots))
+        sim = HardwareInProcess(settings, chance, boots=lambda: next(boots))
         folder.mkdir(parents=True)
         scene = Scene(sim, folder, runtime_dir)
         scene.state_dir.mkdir()
@@ -122,7 +122,7 @@ class Walk:
 
     # What must hold of hands that go out.
 
-    def _watch_lift(self, sim: InprocTable) -> None:
+    def _watch_lift(self, sim: HardwareInProcess) -> None:
         lift = sim.world.lift
         sense = lift._sense
 
@@ -153,7 +153,7 @@ class Walk:
         if self._life is not None and self.scene.lives[-1].store.alive:
             self._as_bound(self._life, truth)
 
-    def _as_bound(self, at: Trial, truth: Truth) -> None:
+    def _as_bound(self, at: TableInProcess, truth: Truth) -> None:
         table = at.machine.table
         run = table.run if table.run is not None and table.run.released else table.out.run
         if run is None:
@@ -208,7 +208,7 @@ class Walk:
             if not same and command.cmd != "take_over":
                 self.wrong.append(f"{command.cmd} again: {reply} instead of {before}")
 
-    async def _sent(self, at: Trial, command: Command, known: bool = False) -> Reply:
+    async def _sent(self, at: TableInProcess, command: Command, known: bool = False) -> Reply:
         life = self.scene.lives[-1]
         asked: asyncio.Future[Reply] = asyncio.ensure_future(at.lasting.order(command))
         self._open.add(asked)
@@ -262,12 +262,12 @@ class Walk:
             await asyncio.sleep(0)
         self._nothing_wrong()
 
-    def _death(self) -> Death | None:
+    def _death(self) -> DaemonDeath | None:
         if self.chance.random() >= self.deaths:
             return None
         wrote = self._last_entry()
         power = self.chance.random() < 0.4
-        return Death(
+        return DaemonDeath(
             wrote + self.chance.choice((3, 10, 40, 120, 300)),
             after_s=self.chance.choice((0.0, 0.0, 0.01, 0.4)),
             away_s=self.chance.choice((0.2, 1.0, 30.0, 700.0)),
@@ -280,7 +280,7 @@ class Walk:
             return 0
         return sum(1 for _ in self.scene.entries())
 
-    async def _act(self, scene: Scene, at: Trial) -> None:
+    async def _act(self, scene: Scene, at: TableInProcess) -> None:
         """Live one life of the daemon."""
         self._life = at
         self._watch(at)
@@ -299,13 +299,13 @@ class Walk:
         self._same_play(at)
         self.ended = True
 
-    async def _step(self, at: Trial) -> None:
+    async def _step(self, at: TableInProcess) -> None:
         if self.chance.random() < self.disturbed:
             self.did.append(await self.disturber.act(at))
             return
         await self._sensibly(at)
 
-    async def _sensibly(self, at: Trial) -> bool:
+    async def _sensibly(self, at: TableInProcess) -> bool:
         now_s = asyncio.get_running_loop().time()
         named: Named | None = self.sensible.next(at, now_s)
         if named is not None:
@@ -314,7 +314,7 @@ class Walk:
         await asyncio.sleep(self.chance.choice((0.05, 0.3, 1.0)))
         return named is not None
 
-    async def _calm(self, at: Trial) -> bool:
+    async def _calm(self, at: TableInProcess) -> bool:
         """Go on without anybody who disturbs; True: the match is signed."""
         now_s = asyncio.get_running_loop().time()
         if self.calm_s is None:
@@ -337,7 +337,7 @@ class Walk:
 
     # What must always hold.
 
-    def _watch(self, at: Trial) -> None:
+    def _watch(self, at: TableInProcess) -> None:
         publish, life = at.publish, self.scene.lives[-1]
 
         def watched(value: State | Event) -> None:
@@ -349,7 +349,7 @@ class Walk:
 
         at.publish = watched  # type: ignore[method-assign]  # beside what lives.py hears
 
-    def _same_play(self, at: Trial) -> None:
+    def _same_play(self, at: TableInProcess) -> None:
         """See that the journal alone makes the match that is played."""
         record = at.machine.record
         if not self.scene.lives[-1].store.alive:
@@ -399,7 +399,7 @@ def where(state: State) -> str:
     )
 
 
-def seen(at: Trial) -> str:
+def seen(at: TableInProcess) -> str:
     """Say in a line where the cards lie."""
     truth = at.sim.world.truth()
     return (

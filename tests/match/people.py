@@ -11,7 +11,7 @@ from controller.match import events
 from controller.match.closing import signers
 from controller.match.desk import legal_proposals
 from controller.match.events import MatchEvent
-from controller.match.hands import demanded_counts
+from controller.match.hands import required_counts
 from controller.match.meeting import Meeting, Pair, Stage
 from controller.match.phase import BEFORE_RELEASE, Phase
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
@@ -58,12 +58,12 @@ class People:
 
     def _suspended(self, match: Match, at_ms: int) -> MatchEvent:
         if match.claimed is None:
-            return events.Resumed(at_ms=at_ms)
-        counts = demanded_counts(match)
+            return events.TableResumed(at_ms=at_ms)
+        counts = required_counts(match)
         if self.rng.random() < 0.3:
             counts[self.rng.choice(ALL)] -= 1
         found = self.rng.random() < 0.2
-        return events.Recounted(at_ms=at_ms, counts=counts, found=found, role=Role.CHIEF)
+        return events.HandsRecounted(at_ms=at_ms, counts=counts, found=found, role=Role.CHIEF)
 
     def _trouble(self, match: Match, at_ms: int) -> MatchEvent:
         troubles: list[Callable[[Match, int], MatchEvent | None]] = [
@@ -81,7 +81,7 @@ class People:
         return found or self._usual(match, at_ms)
 
     def _suspend(self, match: Match, at_ms: int) -> MatchEvent:
-        return events.Suspended(at_ms=at_ms, reason="called")
+        return events.TableSuspended(at_ms=at_ms, reason="called")
 
     def _claim(self, match: Match, at_ms: int) -> MatchEvent:
         return events.CountClaimed(at_ms=at_ms, seat=self.rng.choice(ALL))
@@ -89,12 +89,12 @@ class People:
     def _misdeal(self, match: Match, at_ms: int) -> MatchEvent | None:
         if match.phase not in (Phase.DEALING, Phase.HELD):
             return None
-        return events.Misdealt(at_ms=at_ms, reasons=("COUNT_SHORT",))
+        return events.AttemptFailed(at_ms=at_ms, reasons=("COUNT_SHORT",))
 
     def _by_hand(self, match: Match, at_ms: int) -> MatchEvent | None:
         if match.phase not in BEFORE_RELEASE or match.by_hand:
             return None
-        return events.DealtByHand(at_ms=at_ms, reason="the machine is broken")
+        return events.HandDealOrdered(at_ms=at_ms, reason="the machine is broken")
 
     def _area(self, match: Match, at_ms: int) -> MatchEvent:
         return events.AreaPaused(at_ms=at_ms)
@@ -158,8 +158,8 @@ class People:
     def setup(self, match: Match, at_ms: int) -> MatchEvent:
         free = [seat for seat in ALL if seat not in match.seated]
         if not match.started and (not free or self.rng.random() < 0.2):
-            return events.Started(at_ms=at_ms)
-        return events.Seated(at_ms=at_ms, seat=self.rng.choice(free or ALL))
+            return events.MatchStarted(at_ms=at_ms)
+        return events.SeatTaken(at_ms=at_ms, seat=self.rng.choice(free or ALL))
 
     def shuffle(self, match: Match, at_ms: int) -> MatchEvent:
         shufflers = match.duties.shufflers if match.duties else ()
@@ -175,7 +175,7 @@ class People:
         return events.Cut(at_ms=at_ms, seat=self.rng.choice(cutters or ALL), n=n)
 
     def turnup(self, match: Match, at_ms: int) -> MatchEvent:
-        return events.TurnedUp(at_ms=at_ms, card=self.rng.choice(("SK", "H2", "BJ", "D5", "X")))
+        return events.CardTurnedUp(at_ms=at_ms, card=self.rng.choice(("SK", "H2", "BJ", "D5", "X")))
 
     def dealing(self, match: Match, at_ms: int) -> MatchEvent:
         return events.Dealt(at_ms=at_ms, turned_to=self.rng.choice((*ALL, None)), turned_up="♠7")
@@ -186,14 +186,14 @@ class People:
         if not match.let_go:
             return events.ReleaseOrdered(at_ms=at_ms)
         if self.rng.random() < 0.05:
-            return events.Misdealt(at_ms=at_ms, reasons=("LIFT",))
+            return events.AttemptFailed(at_ms=at_ms, reasons=("LIFT",))
         return events.Released(at_ms=at_ms, turned_to=self.rng.choice(ALL), turned_up="♠7")
 
     def counting(self, match: Match, at_ms: int) -> MatchEvent:
         return events.Counted(at_ms=at_ms, seat=self._one_of(ALL, match.counted))
 
     def anti(self, match: Match, at_ms: int) -> MatchEvent:
-        return events.AntiAnswered(at_ms=at_ms, stands=self.rng.random() < 0.2)
+        return events.AntiTributeAnswered(at_ms=at_ms, stands=self.rng.random() < 0.2)
 
     def tribute(self, match: Match, at_ms: int) -> MatchEvent:
         exchange = match.exchange if isinstance(match, GuandanMatch) else None
@@ -228,16 +228,16 @@ class People:
         if isinstance(match, BigTwoMatch):
             first, *rest = self.rng.sample(ALL, 4)
             left = {first: 0} | {seat: self.rng.randrange(1, 14) for seat in rest}
-            return events.CardsLeft(at_ms=at_ms, left=left)
+            return events.CardsLeftEntered(at_ms=at_ms, left=left)
         if self.rng.random() < 0.1:
             return self.rng.choice(
                 (
-                    events.Led(at_ms=at_ms),
-                    events.PlayCalled(at_ms=at_ms, seat="N"),
+                    events.LeadMade(at_ms=at_ms),
+                    events.PlayClockStarted(at_ms=at_ms, seat="N"),
                     events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(ALL)),
                     events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(ALL), value=4),
                     events.ReturnsSwapped(at_ms=at_ms),
-                    events.AntiAnswered(at_ms=at_ms, stands=self.rng.random() < 0.5),
+                    events.AntiTributeAnswered(at_ms=at_ms, stands=self.rng.random() < 0.5),
                     events.TributeValued(at_ms=at_ms, values=self._values(match)),
                     events.DealVoided(at_ms=at_ms, reason="seen", by="chief", role=Role.CHIEF),
                     events.ResultEntered(at_ms=at_ms, order=self._order()),
@@ -247,7 +247,7 @@ class People:
         assert isinstance(match, GuandanMatch)
         if match.outs and self.rng.random() < 0.8:
             return events.Out(at_ms=at_ms, seat=match.outs[0])
-        says = events.OutSaid if self.rng.random() < 0.5 else events.Out
+        says = events.OutClaimed if self.rng.random() < 0.5 else events.Out
         return says(at_ms=at_ms, seat=self._one_of(ALL, match.order))
 
     def result(self, match: Match, at_ms: int) -> MatchEvent:
@@ -255,7 +255,7 @@ class People:
             return events.DealStopped(at_ms=at_ms, reason="time", by="R", role=Role.REFEREE)
         if self.rng.random() < 0.1:
             return events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(ALL))
-        return events.Confirmed(at_ms=at_ms, by=self.rng.choice(("NS", "EW", "referee")))
+        return events.ResultConfirmed(at_ms=at_ms, by=self.rng.choice(("NS", "EW", "referee")))
 
     def forfeit(self, match: Match, at_ms: int) -> MatchEvent:
         return events.LeaderNamed(at_ms=at_ms, seat=self.rng.choice(ALL))
@@ -271,7 +271,7 @@ class People:
         return events.Signed(at_ms=at_ms, signer=self.rng.choice(due), person="somebody")
 
     def signed(self, match: Match, at_ms: int) -> MatchEvent:
-        return events.Ticked(at_ms=at_ms)
+        return events.TimePassed(at_ms=at_ms)
 
 
 _USUAL: dict[Phase, Callable[[People, Match, int], MatchEvent]] = {

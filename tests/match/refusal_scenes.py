@@ -8,7 +8,7 @@ import msgspec
 from controller.match import events
 from controller.match.desk import legal_proposals
 from controller.messages import Role, Seat
-from controller.rules.penalties.proposals import by_discretion
+from controller.rules.penalties.proposals import discretionary_proposal
 
 from .people import charge_of
 from .table import N, Table, choosing, timed
@@ -60,21 +60,21 @@ def illegal() -> dict[str, Any]:
     """A penalty under the name of an offence that there is not."""
     match = in_play().match
     charge = charge_of(match, "N", "other")
-    proposal = by_discretion(match.profile, charge, "foul")
+    proposal = discretionary_proposal(match.profile, charge, "foul")
     unknown = msgspec.structs.replace(charge, offence="no_such_thing")
     return {"id": "R1", "charge": unknown, "proposal": proposal, "by": "Ref"}
 
 
 REFUSED: dict[str, Asked] = {
     "WRONG_PHASE": Asked(in_play, events.Released),
-    "SUSPENDED": Asked(lambda: in_play().does(events.Suspended, reason="x"), events.Led),
-    "NOT_SUSPENDED": Asked(in_play, events.Resumed),
-    "SEAT_TAKEN": Asked(lambda: Table().seated("E"), events.Seated, {"seat": "E"}),
+    "SUSPENDED": Asked(lambda: in_play().does(events.TableSuspended, reason="x"), events.LeadMade),
+    "NOT_SUSPENDED": Asked(in_play, events.TableResumed),
+    "SEAT_TAKEN": Asked(lambda: Table().seated("E"), events.SeatTaken, {"seat": "E"}),
     "NOT_HIS_DUTY": Asked(lambda: Table().started(), events.Cut, {"seat": "N", "n": 40}),
     "ILLEGAL_CUT": Asked(lambda: Table().started(), events.Cut, {"seat": "S", "n": 5}),
     "NO_SUCH_CARD": Asked(
-        lambda: Table().started().does(events.DealtByHand, reason="jam").cut(),
-        events.TurnedUp,
+        lambda: Table().started().does(events.HandDealOrdered, reason="jam").cut(),
+        events.CardTurnedUp,
         {"card": "♠1"},
     ),
     "TURNED_TO_MISSING": Asked(lambda: Table().started().cut().does(events.Dealt), events.Released),
@@ -83,12 +83,16 @@ REFUSED: dict[str, Asked] = {
         events.Counted,
         {"seat": "W"},
     ),
-    "AFTER_LEAD": Asked(lambda: in_play().does(events.Led), events.CountClaimed, {"seat": "N"}),
+    "AFTER_LEAD": Asked(
+        lambda: in_play().does(events.LeadMade), events.CountClaimed, {"seat": "N"}
+    ),
     "VALUES_MISSING": Asked(
         lambda: Table().started().played("NS").laid(), events.TributeValued, {"values": {"W": 14}}
     ),
     "NOT_LAID": Asked(
-        lambda: Table().started().played("NS").counted().does(events.AntiAnswered, stands=False),
+        lambda: (
+            Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
+        ),
         events.TributeValued,
         {"values": {"W": 14, "E": 13}},
     ),
@@ -109,7 +113,7 @@ REFUSED: dict[str, Asked] = {
     ),
     "NOT_EQUAL": Asked(_over, events.ExtraDealOrdered, {"reason": "x"}),
     "NOT_BEGUN": Asked(_dead_too_early, events.RulingApproved, decision()),
-    "NO_CLOCK": Asked(lambda: Table(N).started().in_play(), events.PlayCalled, {"seat": "N"}),
+    "NO_CLOCK": Asked(lambda: Table(N).started().in_play(), events.PlayClockStarted, {"seat": "N"}),
     "NO_SUCH_RULING": Asked(in_play, events.RulingApproved, decision()),
     "NOT_LEGAL": Asked(in_play, events.RulingProposed, illegal()),
     "NO_CARD_OF_HIS": Asked(
@@ -121,11 +125,11 @@ REFUSED: dict[str, Asked] = {
     "NOT_A_REFEREE": Asked(_charged, events.RulingApproved, decision(role=Role.TABLE)),
     "NEEDS_CHIEF": Asked(_charged, events.RulingApproved, decision(role=Role.REFEREE)),
     "NOT_OPEN": Asked(lambda: _charged().overturned(), events.RulingRejected, decision()),
-    "NOT_VERBAL": Asked(_charged, events.VerbalConfirmed, decision()),
+    "NOT_VERBAL": Asked(_charged, events.VerbalRulingConfirmed, decision()),
     "NO_SIGNER": Asked(_over, events.Signed, {"signer": "N", "person": "Nan"}),
     "WRONG_COUNTS": Asked(
         lambda: Table().started().released().does(events.CountClaimed, seat="N"),
-        events.Recounted,
+        events.HandsRecounted,
         {"counts": {"N": 28, "W": 28, "S": 28}},
     ),
     "OTHER_RULES": Asked(choosing, events.Counted, {"seat": "N"}),
@@ -138,16 +142,16 @@ REFUSED: dict[str, Asked] = {
     ),
     "TIME_ENDED_IT": Asked(
         lambda: Table(timed(at_time="stop_now")).started().in_play().at_minute(60).out("NS"),
-        events.Confirmed,
+        events.ResultConfirmed,
         {"by": "referee"},
     ),
     "ADDED_TIME_DUE": Asked(
         lambda: (
             Table(timed())
             .started()
-            .does(events.Suspended, reason="x")
+            .does(events.TableSuspended, reason="x")
             .tick(minutes=1)
-            .does(events.Resumed)
+            .does(events.TableResumed)
             .dealt()
             .at_minute(60)
         ),

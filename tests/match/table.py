@@ -17,13 +17,13 @@ from controller.match.effects import Effects, MatchEffect, Refused
 from controller.match.events import MatchEvent
 from controller.match.meeting import Stage
 from controller.match.phase import BEFORE_RELEASE, Phase
-from controller.match.reducer import match_of, step
+from controller.match.reducer import new_match, step
 from controller.match.sheet import DealRow, EndRow, Row, replay
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.consequences import DeadHand
-from controller.rules.penalties.proposals import Proposal, by_discretion
+from controller.rules.penalties.proposals import PenaltyProposal, discretionary_proposal
 from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile, Profile
 from controller.rules.rulebooks import load_profile
@@ -82,7 +82,7 @@ class Table:
 
     def __init__(self, profile: str | Profile = INTL, stage: Stage = "swiss") -> None:
         self.profile = load_profile(profile) if isinstance(profile, str) else profile
-        self.state: Match = match_of(self.profile, meeting(stage))
+        self.state: Match = new_match(self.profile, meeting(stage))
         self.at_ms = 0
         self.said: Effects = ()
         self.told: list[MatchEffect] = []
@@ -166,23 +166,23 @@ class Table:
 
     def tick(self, ms: int = 0, *, minutes: float = 0) -> Self:
         """Time passes, and nothing else."""
-        return self.happens(events.Ticked, wait_ms=ms + int(minutes * MINUTE_MS))
+        return self.happens(events.TimePassed, wait_ms=ms + int(minutes * MINUTE_MS))
 
     def at_minute(self, minute: float) -> Self:
         """It is so many minutes after the start."""
         assert self.state.clock.watch is not None
         at_ms = self.state.clock.watch.starts_ms + int(minute * MINUTE_MS)
-        return self.happens(events.Ticked, wait_ms=at_ms - self.at_ms)
+        return self.happens(events.TimePassed, wait_ms=at_ms - self.at_ms)
 
     def seated(self, seats: str = "NWSE") -> Self:
         """Players take their seats."""
         for seat in seats:
-            self.does(events.Seated, seat=seat)
+            self.does(events.SeatTaken, seat=seat)
         return self
 
     def started(self) -> Self:
         """All are there and the chief has opened the match."""
-        return self.seated().does(events.Started)
+        return self.seated().does(events.MatchStarted)
 
     def cut(self, n: int = 40) -> Self:
         """The hands are shuffled, where by hand, and cut by who has to."""
@@ -199,7 +199,7 @@ class Table:
         if self.phase is not Phase.DEALING:
             self.cut()
         if self.phase is Phase.TURNUP:
-            self.does(events.TurnedUp, card="♠7")
+            self.does(events.CardTurnedUp, card="♠7")
         return self.does(events.Dealt, turned_to=turned_to, turned_up="♠7")
 
     def released(self) -> Self:
@@ -217,7 +217,7 @@ class Table:
         if self.phase is not Phase.PLAY:
             self.in_play()
         for seat in seats:
-            self.does(events.OutSaid, seat=seat)
+            self.does(events.OutClaimed, seat=seat)
         return self
 
     def counted(self) -> Self:
@@ -232,7 +232,7 @@ class Table:
         """Anti-tribute does not stand, and every payer has laid his card."""
         if self.phase is not Phase.ANTI_CHECK:
             self.counted()
-        self.does(events.AntiAnswered, stands=False)
+        self.does(events.AntiTributeAnswered, stands=False)
         assert self.match.exchange is not None
         for seat in self.match.exchange.payers:
             self.does(events.TributeLaid, seat=seat)
@@ -279,7 +279,7 @@ class Table:
     def played(self, *orders: str) -> Self:
         """Whole deals, by who went out: "NS" a double-down, "NWS", "NWE"."""
         for order in orders:
-            self.out(order).does(events.Confirmed, by="referee")
+            self.out(order).does(events.ResultConfirmed, by="referee")
         return self
 
     def charged(
@@ -289,11 +289,11 @@ class Table:
         charge = charge_of(self.state, seat, "other")
         if deal is not None:
             charge = msgspec.structs.replace(charge, deal=deal)
-        self.proposed(charge, by_discretion(self.rules, charge, penalty), name)
+        self.proposed(charge, discretionary_proposal(self.rules, charge, penalty), name)
         assert self.refused is None
         return self
 
-    def proposed(self, charge: Charge, proposal: Proposal, name: str = "R1") -> Self:
+    def proposed(self, charge: Charge, proposal: PenaltyProposal, name: str = "R1") -> Self:
         """A referee proposes what a charge leads to."""
         return self.happens(
             events.RulingProposed, id=name, charge=charge, proposal=proposal, by="referee"
@@ -342,7 +342,7 @@ class Table:
     def recounted(self, **counts: int) -> Self:
         """The referee counted the hands; what is not said is 27."""
         held = dict.fromkeys(ALL, self.state.profile.hand)
-        return self.happens(events.Recounted, counts=held | counts)
+        return self.happens(events.HandsRecounted, counts=held | counts)
 
     def signed(self) -> Self:
         """Everybody signs."""

@@ -3,7 +3,7 @@
 import pytest
 
 from controller.match import events
-from controller.match.effects import AddedTimeDue, DealDue, RefereeNeeded
+from controller.match.effects import AddedTimeDue, DealDue, RefereeCalled
 from controller.match.phase import Phase
 from controller.match.sheet import EndRow
 from controller.messages import Role
@@ -13,13 +13,13 @@ from .table import BIG_TWO, B, N, Table, knockout, timed
 
 def stopped(table: Table, minutes: float = 2) -> Table:
     """The table stands still for some minutes and goes on."""
-    table.does(events.Suspended, reason="called").tick(minutes=minutes)
-    return table.does(events.Resumed)
+    table.does(events.TableSuspended, reason="called").tick(minutes=minutes)
+    return table.does(events.TableResumed)
 
 
 def misdealt(table: Table) -> Table:
     """The machine's attempt came to nothing."""
-    return table.does(events.Misdealt, reasons=("JAM",))
+    return table.does(events.AttemptFailed, reasons=("JAM",))
 
 
 def added(table: Table, seconds: int = 0, role: Role = Role.REFEREE) -> Table:
@@ -52,9 +52,11 @@ def test_a_misdeal_is_a_stop_until_four_hands_are_right() -> None:
 
 
 def test_a_misdeal_within_a_suspension_is_one_stop_with_it() -> None:
-    table = Table(timed()).started().played("NS").dealt().does(events.Suspended, reason="called")
+    table = (
+        Table(timed()).started().played("NS").dealt().does(events.TableSuspended, reason="called")
+    )
     misdealt(table).tick(minutes=1)
-    assert table.does(events.Resumed).effects(AddedTimeDue) == []  # it is dealt again now
+    assert table.does(events.TableResumed).effects(AddedTimeDue) == []  # it is dealt again now
     due = table.tick(minutes=1).dealt().effect(AddedTimeDue).added
     assert (len(due.stops), due.add_ms) == (1, 2 * 60_000 + 400)
 
@@ -91,7 +93,7 @@ def test_a_match_without_a_time_limit_asks_for_no_time() -> None:
 
 
 def test_nobody_is_asked_in_a_match_that_is_over() -> None:
-    table = Table(timed()).started().in_play().does(events.Suspended, reason="called")
+    table = Table(timed()).started().in_play().does(events.TableSuspended, reason="called")
     table.tick(minutes=1).ruled("NS", "match_forfeit")
     assert (table.phase, table.effects(AddedTimeDue)) == (Phase.OVER, [])
 
@@ -101,15 +103,15 @@ def test_nobody_is_asked_in_a_match_that_is_over() -> None:
 
 def test_a_match_that_lost_time_waits_for_the_referees_word() -> None:
     table = waiting()
-    assert (table.phase, table.effect(RefereeNeeded).why) == (Phase.HELD, "added_time")
-    assert table.tick(minutes=5).effects(RefereeNeeded) == []  # he is called once
+    assert (table.phase, table.effect(RefereeCalled).why) == (Phase.HELD, "added_time")
+    assert table.tick(minutes=5).effects(RefereeCalled) == []  # he is called once
     assert table.happens(events.Released).refused == "ADDED_TIME_DUE"
     assert table.phase is Phase.HELD
 
 
 def test_a_match_that_lost_no_time_does_not_wait() -> None:
     table = Table(timed()).started().played("NS").dealt().at_minute(60)
-    assert (table.phase, table.effects(RefereeNeeded)) == (Phase.OVER, [])
+    assert (table.phase, table.effects(RefereeCalled)) == (Phase.OVER, [])
 
 
 def test_no_time_is_an_answer_too() -> None:
@@ -140,9 +142,9 @@ def test_time_that_was_added_before_a_stop_answers_for_it() -> None:
 
 
 def test_a_word_in_the_middle_of_a_stop_is_for_what_it_has_cost_so_far() -> None:
-    table = Table(timed()).started().played("NS").does(events.Suspended, reason="called")
+    table = Table(timed()).started().played("NS").does(events.TableSuspended, reason="called")
     added(table.tick(minutes=2), 120).tick(minutes=20)
-    due = table.does(events.Resumed).effect(AddedTimeDue).added
+    due = table.does(events.TableResumed).effect(AddedTimeDue).added
     assert due.add_ms == 20 * 60_000 + 200
     assert table.at_minute(62).phase is Phase.CUT
 
@@ -187,7 +189,7 @@ def test_an_extra_deal_waits_for_nobodys_word() -> None:
 
 def test_added_time_lets_a_match_go_on_that_time_has_ended() -> None:
     table = stopped(Table(timed()).started().played("NS").in_play()).at_minute(60)
-    table.out("WE").does(events.Confirmed, by="referee")
+    table.out("WE").does(events.ResultConfirmed, by="referee")
     assert table.phase is Phase.OVER
     added(table, 120)
     assert (table.phase, table.state.deal) == (Phase.CUT, 3)

@@ -3,7 +3,7 @@
 import pytest
 
 from controller.match.phase import Phase
-from controller.rules.standing import Sides
+from controller.rules.standing import PerSide
 
 from .table import GUANDAN, B, N, Table, from_level
 
@@ -34,19 +34,19 @@ def test_who_wins_at_the_others_a_stands_there_and_has_not_passed() -> None:
 
 def test_three_failures_at_a_send_back_to_2_in_003() -> None:
     table = Table(N).started().played("WE", *["NS"] * 4).played("NWE", "NEW")
-    assert (table.levels, table.match.standing.failures) == ((14, 5), Sides(2, 0))
+    assert (table.levels, table.match.standing.failures) == ((14, 5), PerSide(2, 0))
     assert table.played("NWE").levels == (2, 5)
-    assert table.match.standing.failures == Sides()
+    assert table.match.standing.failures == PerSide()
     assert table.match.level == 2
 
 
 def test_three_failures_at_a_lose_the_match_in_004_after_20_and_50_points() -> None:
     table = Table(from_level("K", B)).started().played("NS", "NWE")
-    assert table.match.standing.points == Sides(5, 20)
-    assert table.played("NWE").match.standing.points == Sides(5, 70)
+    assert table.match.standing.points == PerSide(5, 20)
+    assert table.played("NWE").match.standing.points == PerSide(5, 70)
     assert table.played("NWE").phase is Phase.OVER
     assert (table.end.verdict.winner, table.end.verdict.how) == ("EW", "failures")
-    assert table.end.score.total == Sides(5, 270)
+    assert table.end.score.total == PerSide(5, 270)
 
 
 def test_failures_at_a_have_no_limit_in_000() -> None:

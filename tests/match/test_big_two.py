@@ -3,7 +3,7 @@
 import pytest
 
 from controller.match import events
-from controller.match.effects import DealDue, LeaderKnown
+from controller.match.effects import DealDue, LeaderDetermined
 from controller.match.phase import Phase
 from controller.messages import Seat
 from controller.rules.seats import ALL
@@ -26,7 +26,7 @@ def answered(table: Table, seats: str, yes: str = "") -> Table:
 
 def left(table: Table, **cards: int) -> Table:
     """Somebody is out; what is not said is one card."""
-    return table.happens(events.CardsLeft, left=dict.fromkeys(ALL, 1) | cards)
+    return table.happens(events.CardsLeftEntered, left=dict.fromkeys(ALL, 1) | cards)
 
 
 def deal(table: Table, out: Seat) -> Table:
@@ -35,19 +35,19 @@ def deal(table: Table, out: Seat) -> Table:
         table.dealt(out).does(events.Released)
     answered(table, "NWSE")
     answered(table, "NWSE"["NWSE".index(out) :] + "NWSE"[: "NWSE".index(out)])
-    return left(table, **{out: 0}).does(events.Confirmed, by="referee")
+    return left(table, **{out: 0}).does(events.ResultConfirmed, by="referee")
 
 
 def test_who_holds_the_leading_card_leads() -> None:
     table = choosing("S")
-    assert (table.effect(LeaderKnown).seat, table.phase) == ("S", Phase.CHOICES)
+    assert (table.effect(LeaderDetermined).seat, table.phase) == ("S", Phase.CHOICES)
 
 
 def test_a_machine_may_say_at_the_release_who_holds_the_leading_card() -> None:
     table = Table(BIG_TWO).started().cut(20).does(events.Dealt).does(events.ReleaseOrdered)
     assert table.happens(events.Released).refused == "TURNED_TO_MISSING"
     table.does(events.Released, turned_to="W")
-    assert (table.effect(LeaderKnown).seat, table.big_two.leader) == ("W", "W")
+    assert (table.effect(LeaderDetermined).seat, table.big_two.leader) == ("W", "W")
 
 
 def test_hands_are_opened_at_once_and_doubled_in_turn_from_the_first_hand() -> None:
@@ -55,7 +55,9 @@ def test_hands_are_opened_at_once_and_doubled_in_turn_from_the_first_hand() -> N
     assert table.happens(events.Answered, seat="N", yes=True).refused == "NOT_HIS_DUTY"
     answered(table, "WSEN", yes="S")
     assert table.phase is Phase.PLAY
-    left(table, N=0, W=2).does(events.Confirmed, by="NS").does(events.Confirmed, by="EW")
+    left(table, N=0, W=2).does(events.ResultConfirmed, by="NS").does(
+        events.ResultConfirmed, by="EW"
+    )
     (row,) = table.big_two.rows
     assert (row.opened, row.doubled, row.leader) == (("E",), ("S",), "W")
     assert row.scores == {
@@ -101,10 +103,10 @@ def test_one_seat_is_out_and_the_others_have_cards(cards: dict[str, int]) -> Non
 
 def test_cards_left_entered_again_are_confirmed_again() -> None:
     table = answered(answered(choosing("W"), "NWSE"), "WSEN")
-    left(table, N=0).does(events.Confirmed, by="NS")
+    left(table, N=0).does(events.ResultConfirmed, by="NS")
     left(table, E=0)
-    assert table.happens(events.Confirmed, by="EW").phase is Phase.RESULT
-    assert table.does(events.Confirmed, by="NS").big_two.rows[0].left["E"] == 0
+    assert table.happens(events.ResultConfirmed, by="EW").phase is Phase.RESULT
+    assert table.does(events.ResultConfirmed, by="NS").big_two.rows[0].left["E"] == 0
 
 
 def test_a_match_has_its_deals_and_five_signatures() -> None:
@@ -137,7 +139,7 @@ def test_what_only_guandan_has_is_refused() -> None:
 @pytest.mark.parametrize(
     ("stops", "goes_on"),
     [
-        ((events.Suspended, {"reason": "called"}), events.Resumed),
+        ((events.TableSuspended, {"reason": "called"}), events.TableResumed),
         ((events.AreaPaused, {}), events.AreaResumed),
     ],
 )
@@ -160,7 +162,7 @@ def test_choices_wait_while_the_table_or_the_area_stands(
 
 
 def test_a_table_and_an_area_that_stand_at_once_stand_once() -> None:
-    table = choosing("W").does(events.Suspended, reason="called").does(events.AreaPaused)
-    table.tick(5_000).does(events.Resumed).tick(5_000).does(events.AreaResumed)
+    table = choosing("W").does(events.TableSuspended, reason="called").does(events.AreaPaused)
+    table.tick(5_000).does(events.TableResumed).tick(5_000).does(events.AreaResumed)
     assert table.big_two.choices is not None
     assert table.big_two.choices.open_hand.stood_ms == 10_300

@@ -7,20 +7,20 @@ from hypothesis import strategies as st
 
 from controller.match.clocks import duties
 from controller.match.clocks.countdown import (
+    ClockDuty,
     Clocks,
-    Countdown,
-    Duty,
+    DutyClock,
     Limit,
     done,
     first_due_ms,
     next_due_ms,
     pause_all,
+    restart_all_from_warning,
     resume_all,
     running,
     tick,
     tick_all,
     warned,
-    warned_all,
 )
 from controller.match.clocks.due import ClockOffence, Due
 from controller.match.clocks.stopwatch import Stopwatch
@@ -44,24 +44,24 @@ def _with(profile: GuandanProfile, **clocks: object) -> GuandanProfile:
     )
 
 
-def _play(profile: GuandanProfile, seat: Seat = "E") -> Countdown:
+def _play(profile: GuandanProfile, seat: Seat = "E") -> DutyClock:
     clock = duties.play_clock(profile, seat, START_MS, called=True)
     assert clock is not None
     return clock
 
 
-def _kinds(clock: Countdown, after_s: float) -> list[str]:
+def _kinds(clock: DutyClock, after_s: float) -> list[str]:
     """What is proposed when the duty is done `after_s` seconds after its start."""
     _, dues = done((clock,), clock.duty, START_MS + round(after_s * 1000))
     return [due.kind for due in dues]
 
 
-def _tribute(profile: GuandanProfile, seat: Seat = "E") -> Countdown:
+def _tribute(profile: GuandanProfile, seat: Seat = "E") -> DutyClock:
     (clock,) = duties.tribute_clocks(profile, (seat,), START_MS)
     return clock
 
 
-def _return(profile: GuandanProfile, seat: Seat = "N") -> Countdown:
+def _return(profile: GuandanProfile, seat: Seat = "N") -> DutyClock:
     clock = duties.return_clock(profile, seat, START_MS)
     assert clock is not None
     return clock
@@ -143,12 +143,12 @@ def test_a_warning_nobody_owes_and_one_after_the_violation_move_nothing() -> Non
 
 def test_a_delayed_tribute_counts_on_whenever_the_warning_was_spoken() -> None:
     clock, _ = tick(_tribute(INTERNATIONAL), START_MS + 20_000)
-    assert warned_all((clock,), "tribute", START_MS + 20_000) == (clock,)
+    assert restart_all_from_warning((clock,), "tribute", START_MS + 20_000) == (clock,)
 
 
 def test_a_warning_concerns_the_seat_that_was_warned() -> None:
     clocks, _ = tick_all((_play(INTERNATIONAL, "E"), _play(INTERNATIONAL, "W")), START_MS + 20_001)
-    east, west = warned_all(clocks, "play", START_MS + 25_000, "W")
+    east, west = restart_all_from_warning(clocks, "play", START_MS + 25_000, "W")
     assert next_due_ms(east) == START_MS + 30_001
     assert next_due_ms(west) == START_MS + 35_001
 
@@ -292,7 +292,7 @@ LIMITS = st.lists(st.integers(0, 400), min_size=1, max_size=3).map(
     )
 )
 COUNTDOWNS = st.builds(
-    Countdown,
+    DutyClock,
     duty=st.just("play"),
     seat=st.sampled_from(("N", "E")),
     watch=st.integers(0, 500).map(Stopwatch),
@@ -341,7 +341,7 @@ def _order(due: Due) -> tuple[int, str]:
 
 @given(COUNTDOWNS, HISTORIES)
 def test_the_next_moment_is_exactly_when_something_falls_due(
-    clock: Countdown, history: list[tuple[str, int]]
+    clock: DutyClock, history: list[tuple[str, int]]
 ) -> None:
     clocks, _ = _lived((clock,), history, ticking=True)
     moment = first_due_ms(clocks)
@@ -375,7 +375,7 @@ def test_a_duty_done_late_is_still_answered_for() -> None:
 
 
 @pytest.mark.parametrize("duty", ["play", "tribute"])
-def test_the_clocks_of_one_duty_are_found_and_ended_together(duty: Duty) -> None:
+def test_the_clocks_of_one_duty_are_found_and_ended_together(duty: ClockDuty) -> None:
     clocks = (_play(INTERNATIONAL), *duties.tribute_clocks(INTERNATIONAL, ("N", "S"), START_MS))
     found = tuple(running(clocks, duty))
     assert {clock.duty for clock in found} == {duty}

@@ -3,8 +3,8 @@
 import pytest
 
 from controller.match import events
-from controller.match.effects import DealDue, RefereeNeeded
-from controller.match.hands import demanded_counts
+from controller.match.effects import DealDue, RefereeCalled
+from controller.match.hands import required_counts
 from controller.match.phase import Phase
 from controller.messages import Seat
 from controller.rules.seats import ALL
@@ -15,7 +15,7 @@ from .table import INTL, Table, varied
 def test_a_misdeal_changes_nothing_but_the_attempt() -> None:
     table = Table().started().played("NS").dealt()
     before = table.match
-    table.does(events.Misdealt, reasons=("COUNT_SHORT",))
+    table.does(events.AttemptFailed, reasons=("COUNT_SHORT",))
     after = table.match
     assert (after.phase, after.misdeals, after.cut) == (Phase.CUT, 1, None)
     for kept in ("standing", "sheet", "deal", "level", "owner", "follows", "duties", "record"):
@@ -24,25 +24,25 @@ def test_a_misdeal_changes_nothing_but_the_attempt() -> None:
 
 
 def test_a_misdeal_of_the_first_deal_turns_a_card_up_again() -> None:
-    table = Table().started().dealt("W").does(events.Misdealt, reasons=("COUNT_SHORT",))
+    table = Table().started().dealt("W").does(events.AttemptFailed, reasons=("COUNT_SHORT",))
     assert table.match.turned_to is None
     assert table.dealt("S").in_play().match.leader == "S"
 
 
 def test_two_misdeals_in_a_row_call_the_referee_and_a_right_deal_ends_the_row() -> None:
     table = Table().started().dealt()
-    misdealt, why = events.Misdealt, ("COUNT_SHORT",)
-    assert table.does(misdealt, reasons=why).effects(RefereeNeeded) == []
+    misdealt, why = events.AttemptFailed, ("COUNT_SHORT",)
+    assert table.does(misdealt, reasons=why).effects(RefereeCalled) == []
     table.dealt().does(misdealt, reasons=why)
-    assert table.effects(RefereeNeeded) == []  # the first was followed by a right one
-    assert table.does(misdealt, reasons=why).effect(RefereeNeeded).why == "misdeals_in_a_row"
+    assert table.effects(RefereeCalled) == []  # the first was followed by a right one
+    assert table.does(misdealt, reasons=why).effect(RefereeCalled).why == "misdeals_in_a_row"
 
 
 def test_a_claimed_count_stops_everything_until_four_counts_are_entered() -> None:
     table = Table().started().released().does(events.CountClaimed, seat="W")
-    assert table.effect(RefereeNeeded) == RefereeNeeded("count", "W")
+    assert table.effect(RefereeCalled) == RefereeCalled("count", "W")
     assert table.happens(events.Counted, seat="N").refused == "SUSPENDED"
-    assert table.happens(events.Resumed).refused == "WRONG_COUNTS"
+    assert table.happens(events.TableResumed).refused == "WRONG_COUNTS"
     assert table.recounted().refused is None
     assert (table.phase, table.match.suspended) == (Phase.COUNT_CHECK, None)
     assert table.match.misdeals == 0
@@ -60,11 +60,11 @@ def test_a_wrong_count_is_dealt_again() -> None:
 
 def test_between_tribute_and_return_26_and_28_are_right() -> None:
     table = Table().started().played("NWS").valued()  # E pays N
-    assert demanded_counts(table.match) == {"N": 28, "W": 27, "S": 27, "E": 26}
+    assert required_counts(table.match) == {"N": 28, "W": 27, "S": 27, "E": 26}
     table.does(events.CountClaimed, seat="W").recounted(N=28, E=26)
     assert table.phase is Phase.RETURN
     table.returned()
-    assert set(demanded_counts(table.match).values()) == {27}
+    assert set(required_counts(table.match).values()) == {27}
 
 
 def test_27_each_between_tribute_and_return_is_no_right_count() -> None:
@@ -95,8 +95,8 @@ def test_a_found_card_makes_counts_right_unless_the_event_deals_again(
     getattr(table, phase)()
     before = table.phase
     table.does(events.CountClaimed, seat="N")
-    counts = demanded_counts(table.match)
-    table.does(events.Recounted, counts=counts, found=True)
+    counts = required_counts(table.match)
+    table.does(events.HandsRecounted, counts=counts, found=True)
     assert (table.phase is before, table.phase is Phase.CUT) == (goes_on, not goes_on)
     assert table.match.suspended is None
 
@@ -109,7 +109,7 @@ def test_without_a_found_card_right_counts_are_right_in_any_event() -> None:
 def test_a_found_card_does_not_make_wrong_counts_right() -> None:
     table = Table().started().released().does(events.CountClaimed, seat="N")
     counts = dict.fromkeys(ALL, 27) | {"N": 26}
-    assert table.does(events.Recounted, counts=counts, found=True).phase is Phase.CUT
+    assert table.does(events.HandsRecounted, counts=counts, found=True).phase is Phase.CUT
 
 
 @pytest.mark.parametrize("counts", [{}, {"E": 26}, {"W": 26}, {"W": 26, "E": 26}])
@@ -125,28 +125,28 @@ def test_beside_laid_cards_every_other_count_is_dealt_again(counts: dict[str, in
 
 
 def test_a_card_that_is_not_laid_yet_is_counted() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
     table.does(events.TributeLaid, seat="W").does(events.CountClaimed, seat="N")
     assert table.recounted(E=26).phase is Phase.CUT
 
 
 def test_a_pairs_second_claim_is_told_as_such() -> None:
     table = Table().started().released().does(events.CountClaimed, seat="W").recounted()
-    assert table.does(events.CountClaimed, seat="N").effect(RefereeNeeded).why == "count"
+    assert table.does(events.CountClaimed, seat="N").effect(RefereeCalled).why == "count"
     table.recounted().played("NS").released()  # a deal later, and by his partner
     table.does(events.CountClaimed, seat="E")
-    assert table.effect(RefereeNeeded) == RefereeNeeded("second_count", "E")
+    assert table.effect(RefereeCalled) == RefereeCalled("second_count", "E")
 
 
 def test_a_claim_is_refused_after_the_first_lead() -> None:
     table = Table().started().in_play()
     assert table.happens(events.CountClaimed, seat="N").refused is None
-    table.recounted().does(events.Led)
+    table.recounted().does(events.LeadMade)
     assert table.happens(events.CountClaimed, seat="N").refused == "AFTER_LEAD"
 
 
 @pytest.mark.parametrize(
-    "lead", [(events.Out, {"seat": "N"}), (events.PlayMade, {"seat": "N"}), (events.Led, {})]
+    "lead", [(events.Out, {"seat": "N"}), (events.PlayMade, {"seat": "N"}), (events.LeadMade, {})]
 )
 def test_whatever_was_played_ends_the_time_for_claims(
     lead: tuple[type[events.Event], dict[str, Seat]],

@@ -4,14 +4,14 @@ import msgspec
 import pytest
 
 from controller.match import events
-from controller.match.desk import legal_proposals, record_now, require_can_be
-from controller.match.effects import DealDue, HandsVoid, LeaderKnown, RefereeNeeded
+from controller.match.desk import current_record, legal_proposals, require_possible_charge
+from controller.match.effects import DealDue, HandsVoided, LeaderDetermined, RefereeCalled
 from controller.match.phase import Phase
 from controller.match.refusals import RefusedError
 from controller.match.sheet import CorrectionRow, DealRow, LeaderRow
 from controller.messages import Role, Seat
 from controller.rules.penalties.consequences import DeadHand
-from controller.rules.result import Forfeited, finish
+from controller.rules.result import ForfeitedDeal, finish
 from tests.rows import each_row
 
 from .people import charge_of
@@ -29,16 +29,16 @@ def test_a_foul_approved_by_the_chief_forfeits_the_deal_and_the_other_side_names
     None
 ):
     table = Table().started().played("NS").in_play().ruled("NS", "foul")
-    assert table.row.result == Forfeited("NS")
+    assert table.row.result == ForfeitedDeal("NS")
     assert (table.levels, table.phase) == ((5, 5), Phase.FORFEIT)
-    assert table.effect(RefereeNeeded).why == "name_leader"
+    assert table.effect(RefereeCalled).why == "name_leader"
     assert table.happens(events.LeaderNamed, seat="S").refused == "OTHER_SIDE"
     table.named("W")
     assert table.match.duties is not None
     assert (table.phase, table.match.duties.cutter) == (Phase.CUT, "W")
     assert table.rows(LeaderRow)[0].leader == "W"
     table.released().counted()
-    assert table.effect(LeaderKnown).seat == "W"  # and no tribute
+    assert table.effect(LeaderDetermined).seat == "W"  # and no tribute
 
 
 def test_a_foul_needs_the_chief() -> None:
@@ -48,13 +48,13 @@ def test_a_foul_needs_the_chief() -> None:
     assert by_referee.refused == "NEEDS_CHIEF"
     table.does(approve, id="R1", by="Chief", role=Role.REFEREE, verbal=True)
     assert table.phase is Phase.FORFEIT
-    table.does(events.VerbalConfirmed, id="R1", by="Chief", role=Role.CHIEF)
+    table.does(events.VerbalRulingConfirmed, id="R1", by="Chief", role=Role.CHIEF)
     assert table.match.rulings[0].confirmed_by == "Chief"
 
 
 def test_a_foul_before_the_release_voids_the_held_hands_once() -> None:
     table = Table().started().played("NS").dealt().ruled("EW", "foul")
-    assert [void.reason for void in table.effects(HandsVoid)] == ["forfeit"]
+    assert [void.reason for void in table.effects(HandsVoided)] == ["forfeit"]
     assert table.row.began_ms is None
 
 
@@ -68,7 +68,7 @@ def test_a_foul_in_the_middle_of_returns_keeps_what_was_paid() -> None:
 def test_a_foul_of_an_earlier_deal_rewrites_its_row_and_leaves_later_ones() -> None:
     table = Table().started().played("NWS", "NS").ruled("NS", "foul", deal=1)
     (row,) = table.rows(CorrectionRow)
-    assert (row.was, row.result, row.choice) == (finish("NWS"), Forfeited("NS"), "from_now")
+    assert (row.was, row.result, row.choice) == (finish("NWS"), ForfeitedDeal("NS"), "from_now")
     assert table.levels == (5, 5)
     assert table.phase is Phase.CUT
 
@@ -76,16 +76,16 @@ def test_a_foul_of_an_earlier_deal_rewrites_its_row_and_leaves_later_ones() -> N
 def test_a_foul_of_the_last_deal_takes_back_the_deal_that_was_due() -> None:
     table = Table().started().played("NS").dealt().ruled("NS", "foul", deal=1)
     assert (table.phase, table.levels) == (Phase.FORFEIT, (2, 5))
-    assert table.effect(HandsVoid).reason == "name_leader"
+    assert table.effect(HandsVoided).reason == "name_leader"
     assert table.named("E").effect(DealDue).deal == 2
     assert table.played("NS").row.leader == "E"
 
 
 def test_a_deal_is_forfeited_once() -> None:
     table = Table().started().in_play().ruled("NS", "foul").ruled("EW", "foul", deal=1)
-    assert table.row.result == Forfeited("NS")
+    assert table.row.result == ForfeitedDeal("NS")
     assert table.rows(CorrectionRow) == []
-    assert len(record_now(table.match)) == 2  # both are in the record
+    assert len(current_record(table.match)) == 2  # both are in the record
 
 
 def test_a_foul_before_any_deal_has_no_deal_to_forfeit() -> None:
@@ -105,17 +105,17 @@ def test_a_leader_named_after_a_deal_does_not_outlive_its_result() -> None:
     table = Table().started().in_play().ruled("NS", "foul").named("E").corrected(1, "NS")
     assert table.match.follows == finish("NS")
     table.ruled("EW", "foul", deal=1)  # now NS name, and E is none of them
-    assert table.match.standing.previous == Forfeited("EW")
+    assert table.match.standing.previous == ForfeitedDeal("EW")
     assert table.named("E").refused == "OTHER_SIDE"
 
 
 def test_a_leader_named_after_a_void_deal_leads_nothing() -> None:
     table = Table().started().played("WE").in_play().ruled("NS", "foul").named("E")
     table.corrected(1, "WNE", "void_later").ruled("NS", "foul", deal=1)
-    assert table.match.standing.previous == Forfeited("NS")
+    assert table.match.standing.previous == ForfeitedDeal("NS")
     assert table.phase is Phase.FORFEIT
     table.named("W")  # but one named now does
-    assert (table.levels, table.match.follows) == ((2, 5), Forfeited("NS", "W"))
+    assert (table.levels, table.match.follows) == ((2, 5), ForfeitedDeal("NS", "W"))
     assert [row.deal for row in table.rows(LeaderRow)] == [2, 1]
 
 
@@ -150,10 +150,10 @@ def test_the_chief_may_give_another_penalty_than_was_proposed() -> None:
 
 def test_a_record_is_carried_in_and_counts() -> None:
     before = Table().started().in_play().ruled("NS", "warning")
-    carried = record_now(before.match)
+    carried = current_record(before.match)
     table = Table()
     table.state = msgspec.structs.replace(table.state, record=carried)
-    assert record_now(table.match) == carried
+    assert current_record(table.match) == carried
 
 
 def test_rulings_of_one_match_are_told_apart() -> None:
@@ -206,7 +206,7 @@ def test_a_wrong_card_is_charged_to_who_gave_one_that_may_be_wrong(
 
 
 def test_without_tribute_after_anti_tribute_no_card_can_be_wrong() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=True)
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
     charge = charge_of(table.match, "W", "wrong_tribute_in_play")
     table.proposed(charge, legal_proposals(table.match, charge)[0])
     assert table.refused == "NO_CARD_OF_HIS"
@@ -223,7 +223,7 @@ def test_a_charge_is_held_against_what_is_known_when_it_is_approved() -> None:
 
     before_anti = Table().started().played("NS").counted()
     charged(before_anti, "W", "wrong_tribute_in_play")
-    before_anti.does(events.AntiAnswered, stands=True)
+    before_anti.does(events.AntiTributeAnswered, stands=True)
     assert before_anti.approved().refused == "NO_CARD_OF_HIS"
 
     before_return = Table(N).started().played("NS").valued()
@@ -240,26 +240,26 @@ def test_a_return_that_may_not_be_seen_yet_is_not_told_by_what_the_desk_refuses(
     table = Table(N).started().played("NS").valued()
     table.does(events.ReturnLaid, seat="N", value=7)
     charge = charge_of(table.match, "N", "wrong_return")
-    require_can_be(table.match, charge)
+    require_possible_charge(table.match, charge)
     table.does(events.ReturnLaid, seat="S", value=7)
     with pytest.raises(RefusedError):
-        require_can_be(table.match, charge)
+        require_possible_charge(table.match, charge)
 
 
 def test_a_deal_given_at_the_limit_of_deals_ends_the_match() -> None:
     table = Table(varied(INTL, ending={"method": "deals", "deals": 2})).started().played("NS")
     table.dealt().ruled("NS", "foul")
     assert (table.levels, table.phase) == ((5, 5), Phase.OVER)
-    assert [void.reason for void in table.effects(HandsVoid)] == ["forfeit"]
+    assert [void.reason for void in table.effects(HandsVoided)] == ["forfeit"]
     assert isinstance(table.match.sheet[-2], DealRow)
 
 
 def test_the_desk_works_while_the_table_is_suspended() -> None:
-    table = Table().started().in_play().does(events.Suspended, reason="called")
+    table = Table().started().in_play().does(events.TableSuspended, reason="called")
     table.charged("N", "warning").overturned("R1")
     assert table.refused is None
     table.charged("N", "foul", name="R2")
     table.does(events.RulingApproved, id="R2", by="Chief", role=Role.REFEREE, verbal=True)
-    table.does(events.Suspended, reason="again")
-    table.does(events.VerbalConfirmed, id="R2", by="Chief", role=Role.CHIEF)
+    table.does(events.TableSuspended, reason="again")
+    table.does(events.VerbalRulingConfirmed, id="R2", by="Chief", role=Role.CHIEF)
     assert [ruling.state for ruling in table.match.rulings] == ["rejected", "decided"]

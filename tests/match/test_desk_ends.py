@@ -7,14 +7,14 @@ import pytest
 
 from controller.match import events
 from controller.match.desk import legal_proposals
-from controller.match.effects import DealDue, HandsVoid
+from controller.match.effects import DealDue, HandsVoided
 from controller.match.phase import Phase
 from controller.match.sheet import CorrectionRow, DealRow, EndRow, RulingRow, StoppedRow
 from controller.rules.ending import Verdict
 from controller.rules.penalties.offences import offence
 from controller.rules.penalties.records import Penalty
-from controller.rules.result import Forfeited, finish
-from controller.rules.standing import Sides
+from controller.rules.result import ForfeitedDeal, finish
+from controller.rules.standing import PerSide
 
 from .people import charge_of
 from .table import INTL, B, H, N, Table, timed, varied
@@ -23,12 +23,12 @@ from .table import INTL, B, H, N, Table, timed, varied
 
 
 def test_a_lost_match_is_over_at_once_in_whatever_phase() -> None:
-    table = Table().started().played("NS").dealt().does(events.Suspended, reason="called")
+    table = Table().started().played("NS").dealt().does(events.TableSuspended, reason="called")
     table.ruled("NS", "match_forfeit")
     assert (table.phase, table.match.suspended) == (Phase.OVER, None)
-    assert table.effect(HandsVoid).reason == "match_over"
+    assert table.effect(HandsVoided).reason == "match_over"
     assert (table.end.verdict.winner, table.end.verdict.how) == ("EW", "forfeit")
-    assert table.end.score.match_points == Sides(0, 2)
+    assert table.end.score.match_points == PerSide(0, 2)
 
 
 @pytest.mark.parametrize("profile", [INTL, N, B])
@@ -67,7 +67,7 @@ def test_an_overturned_loss_lets_the_match_go_on() -> None:
 
 
 def test_an_overturned_default_lets_the_players_sit_down() -> None:
-    table = Table().seated("NS").does(events.Started).ruled("EW", "match_forfeit")
+    table = Table().seated("NS").does(events.MatchStarted).ruled("EW", "match_forfeit")
     assert table.phase is Phase.OVER
     assert table.overturned().phase is Phase.SETUP
     assert table.seated("WE").effect(DealDue).deal == 1
@@ -81,14 +81,14 @@ def test_with_a_dead_hand_the_other_three_play_on_and_he_is_last() -> None:
     assert table.happens(events.Out, seat="W").refused == "NO_FINISH_ORDER"
     table.out("NE")
     assert table.phase is Phase.RESULT
-    table.does(events.Confirmed, by="referee")
+    table.does(events.ResultConfirmed, by="referee")
     assert (table.row.result, table.row.dead) == (finish("NESW"), ("W",))
     assert table.played("WE").row.dead == ()  # the next deal is another
 
 
 def test_a_dead_hand_and_the_others_first_and_second_are_a_double_down() -> None:
     table = Table().started().played("NS").in_play().dead("W").out("NS")
-    table.does(events.Confirmed, by="referee")
+    table.does(events.ResultConfirmed, by="referee")
     assert table.row.result == finish("NS")
 
 
@@ -99,7 +99,7 @@ def test_a_dead_hand_moves_up_who_came_behind_him() -> None:
 
 
 def test_a_dead_hand_reopens_a_result_that_is_not_confirmed() -> None:
-    table = Table().started().played("NS").out("WE").does(events.Confirmed, by="NS")
+    table = Table().started().played("NS").out("WE").does(events.ResultConfirmed, by="NS")
     table.dead("W")
     assert (table.phase, table.match.order, table.match.confirmed) == (Phase.PLAY, ("E",), ())
 
@@ -117,7 +117,7 @@ def test_with_two_dead_hands_the_other_side_plays_for_who_is_up() -> None:
     table = Table().started().played("NS").in_play().dead("W").dead("E")
     assert (table.phase, table.match.dead) == (Phase.PLAY, ("W", "E"))
     assert table.out("S").phase is Phase.RESULT
-    table.does(events.Confirmed, by="referee")
+    table.does(events.ResultConfirmed, by="referee")
     assert (table.row.result, table.row.dead) == (finish("SN"), ("W", "E"))
 
 
@@ -125,14 +125,14 @@ def test_an_overturned_dead_hand_is_in_play_again_with_the_place_it_had() -> Non
     table = Table().started().played("NS").out("WN").dead("W").overturned()
     assert (table.refused, table.match.dead, table.match.order) == (None, (), ("W", "N"))
     assert table.out("E").phase is Phase.RESULT
-    table.does(events.Confirmed, by="referee")
+    table.does(events.ResultConfirmed, by="referee")
     assert (table.row.result, table.row.dead) == (finish("WNES"), ())
 
 
 def test_a_result_that_only_a_dead_hand_made_is_none_once_that_is_overturned() -> None:
     table = Table().started().played("NS").in_play().dead("W").out("NE")
     assert table.phase is Phase.RESULT
-    table.does(events.Confirmed, by="NS").overturned()
+    table.does(events.ResultConfirmed, by="NS").overturned()
     assert (table.phase, table.match.order, table.match.confirmed) == (Phase.PLAY, ("N", "E"), ())
     assert table.match.ended_ms is None
     assert table.out("W").phase is Phase.RESULT
@@ -179,7 +179,7 @@ def test_a_card_of_hands_that_were_dealt_again_makes_no_other_hand_dead() -> Non
 
 def test_a_dead_hand_of_a_deal_that_is_written_is_not_taken_back_but_its_result_corrected() -> None:
     table = Table().started().played("NS").in_play().dead("W").out("NE")
-    table.does(events.Confirmed, by="referee")
+    table.does(events.ResultConfirmed, by="referee")
     assert table.overturned().refused == "IT_ENDED_A_DEAL"
     assert table.corrected(2, "NEW").levels == (6, 2)
 
@@ -197,7 +197,7 @@ def test_two_dead_hands_found_one_after_the_other_count_together() -> None:
     assert table.rows(CorrectionRow)[-1].result == finish("NS")
     assert table.levels == (8, 2)
     table = Table().started().played("NS").in_play().dead("W").out("NE")
-    table.does(events.Confirmed, by="referee").dead("E", deal=2)
+    table.does(events.ResultConfirmed, by="referee").dead("E", deal=2)
     assert table.rows(CorrectionRow)[-1].result == finish("NS")
 
 
@@ -222,7 +222,7 @@ def test_a_dead_hand_of_a_deal_that_was_stopped_is_no_hand() -> None:
 
 def test_what_happened_before_the_first_deal_is_the_first_deals() -> None:
     table = Table().started().in_play().ruled("NS", "foul", deal=0)
-    assert (table.row.deal, table.row.result) == (1, Forfeited("NS"))
+    assert (table.row.deal, table.row.result) == (1, ForfeitedDeal("NS"))
     table = Table().started().played("NS", "NS").ruled("NS", "foul", deal=0)
     assert [row.deal for row in table.rows(CorrectionRow)] == [1]
 
@@ -235,11 +235,13 @@ def test_what_happened_before_the_first_deal_is_the_first_deals() -> None:
 def test_where_neither_pair_came_nobody_wins_and_nobody_has_points(
     profile: str, penalty: Penalty
 ) -> None:
-    table = Table(profile).does(events.Started).ruled("NS", "match_forfeit").ruled("EW", penalty)
+    table = (
+        Table(profile).does(events.MatchStarted).ruled("NS", "match_forfeit").ruled("EW", penalty)
+    )
     assert (table.phase, table.end.verdict) == (Phase.OVER, Verdict(None, "both_lost"))
     score = table.end.score
     for points in (score.match_points, score.level_points, score.deal_points, score.total):
-        assert points in (None, Sides(0, 0))
+        assert points in (None, PerSide(0, 0))
     assert (score.match_points is None) == (profile == N)
     assert table.match.version == 2
 
@@ -248,15 +250,17 @@ def test_where_an_event_has_no_points_for_a_forfeit_both_have_the_losers() -> No
     none: dict[str, Any] = {"forfeit_match_points": [], "forfeit_level_points": []}
     profile = varied(INTL, score=none | {"match_points": [3, 2, 1]})
     table = Table(profile).ruled("NS", "match_forfeit").ruled("EW", "match_forfeit")
-    assert table.end.score.match_points == Sides(1, 1)
-    assert table.end.score.level_points == Sides(0, 0)
+    assert table.end.score.match_points == PerSide(1, 1)
+    assert table.end.score.level_points == PerSide(0, 0)
 
 
 def test_where_one_of_two_losses_is_overturned_the_other_pair_wins_after_all() -> None:
-    table = Table().does(events.Started).ruled("NS", "match_forfeit").ruled("EW", "match_forfeit")
+    table = (
+        Table().does(events.MatchStarted).ruled("NS", "match_forfeit").ruled("EW", "match_forfeit")
+    )
     table.overturned("R1")
     assert table.end.verdict == Verdict("NS", "forfeit")
-    assert table.end.score.match_points == Sides(2, 0)
+    assert table.end.score.match_points == PerSide(2, 0)
     assert table.overturned("R2").phase is Phase.SETUP
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from controller.match import events
-from controller.match.desk import legal_proposals, record_now
+from controller.match.desk import current_record, legal_proposals
 from controller.match.effects import Written
 from controller.match.phase import Phase
 from controller.match.sheet import DealRow, EndRow, OverturnedRow, RulingRow, ShiftRow
@@ -16,7 +16,7 @@ from .table import N, Table, from_level, timed
 def test_a_foul_in_003_lifts_the_others_and_the_deal_goes_on_at_its_level() -> None:
     table = Table(N).started().played("NS").in_play().ruled("NS", "foul")
     assert (table.levels, table.phase, table.match.level) == ((5, 3), Phase.PLAY, 5)
-    table.out("WE").does(events.Confirmed, by="referee")
+    table.out("WE").does(events.ResultConfirmed, by="referee")
     assert (table.row.level, table.levels) == (5, (5, 6))
 
 
@@ -45,14 +45,14 @@ def test_an_overturned_ruling_takes_its_levels_back() -> None:
     table.overturned()
     assert table.refused is None
     assert table.effect(Written).row == table.rows(OverturnedRow)[0]
-    assert (table.levels, record_now(table.match)) == ((5, 2), ())
+    assert (table.levels, current_record(table.match)) == ((5, 2), ())
 
 
 def test_overturning_a_warning_is_written_and_leaves_no_penalty() -> None:
     table = Table().started().in_play().ruled("NS", "warning")
-    assert len(record_now(table.match)) == 1
+    assert len(current_record(table.match)) == 1
     table.overturned()
-    assert record_now(table.match) == ()
+    assert current_record(table.match) == ()
     assert [type(row) for row in table.match.sheet] == [RulingRow, OverturnedRow]
     assert (table.levels, table.phase) == ((2, 2), Phase.PLAY)
 
@@ -69,14 +69,14 @@ def test_a_penalty_does_not_bring_a_side_back_from_past_a() -> None:
 
 
 def test_a_shift_before_the_first_deal_is_kept() -> None:
-    table = Table(N).seated("N").ruled("EW", "foul").seated("WSE").does(events.Started)
+    table = Table(N).seated("N").ruled("EW", "foul").seated("WSE").does(events.MatchStarted)
     assert (table.levels, table.match.level) == ((3, 2), 2)
     assert table.played("NS").row.level == 2
     assert table.levels == (6, 2)
 
 
 def test_who_shuffled_stays_known_when_only_levels_move() -> None:
-    table = Table(N).started().does(events.DealtByHand, reason="jam")
+    table = Table(N).started().does(events.HandDealOrdered, reason="jam")
     table.does(events.Shuffled, seat="W").ruled("NS", "foul")
     assert table.match.duties is not None
     assert table.match.duties.cutters == ("N", "S")

@@ -5,8 +5,13 @@ from typing import Any
 import pytest
 
 from controller.match import events
-from controller.match.effects import AskAnti, AskTribute, LeaderKnown, Planned
-from controller.match.hands import demanded_counts
+from controller.match.effects import (
+    AntiTributeAsked,
+    LeaderDetermined,
+    TributePlanned,
+    TributeValuesAsked,
+)
+from controller.match.hands import required_counts
 from controller.match.phase import Phase
 
 from .table import GUANDAN, INTL, B, H, N, Table
@@ -18,7 +23,7 @@ def test_the_fourth_count_opens_the_tribute() -> None:
         table.does(events.Counted, seat=seat)
     assert table.phase is Phase.COUNT_CHECK
     table.does(events.Counted, seat="E")
-    assert (table.phase, table.effect(AskAnti).payers) == (Phase.ANTI_CHECK, ("E",))
+    assert (table.phase, table.effect(AntiTributeAsked).payers) == (Phase.ANTI_CHECK, ("E",))
 
 
 def test_the_end_of_the_sorting_time_opens_the_tribute_too() -> None:
@@ -30,25 +35,25 @@ def test_the_end_of_the_sorting_time_opens_the_tribute_too() -> None:
 @pytest.mark.parametrize("profile", GUANDAN)
 def test_no_tribute_is_due_in_the_first_deal(profile: str) -> None:
     table = Table(profile).started().dealt("W").counted()
-    assert (table.phase, table.effect(LeaderKnown).seat) == (Phase.PLAY, "W")
+    assert (table.phase, table.effect(LeaderDetermined).seat) == (Phase.PLAY, "W")
 
 
 def test_anti_tribute_lets_up_lead_without_saying_who_holds_the_jokers() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=True)
-    assert table.said == (LeaderKnown("N"),)
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
+    assert table.said == (LeaderDetermined("N"),)
     assert (table.phase, table.match.leader) == (Phase.PLAY, "N")
     row = table.played("NS").row
     assert (row.anti, row.tribute, row.returns) == (True, (), ())
 
 
 def test_anti_tribute_that_was_answered_wrongly_is_corrected_before_a_card_is_laid() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
     clocks = table.match.clocks
     assert clocks
-    table.does(events.AntiAnswered, stands=True)
-    assert table.said == (LeaderKnown("N"),)
+    table.does(events.AntiTributeAnswered, stands=True)
+    assert table.said == (LeaderDetermined("N"),)
     assert (table.phase, table.match.clocks) == (Phase.PLAY, ())
-    table.does(events.AntiAnswered, stands=False)
+    table.does(events.AntiTributeAnswered, stands=False)
     assert (table.phase, table.match.leader) == (Phase.TRIBUTE, None)
     assert [clock.duty for clock in table.match.clocks] == ["tribute", "tribute"]
     for seat in ("W", "E"):
@@ -58,40 +63,45 @@ def test_anti_tribute_that_was_answered_wrongly_is_corrected_before_a_card_is_la
 
 
 def test_nobodys_play_is_counted_for_while_tribute_is_open_after_all() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=True)
-    table.does(events.PlayCalled, seat="N").does(events.AntiAnswered, stands=False)
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
+    table.does(events.PlayClockStarted, seat="N").does(events.AntiTributeAnswered, stands=False)
     assert [clock.duty for clock in table.match.clocks] == ["tribute", "tribute"]
 
 
 def test_the_same_answer_on_anti_tribute_is_no_correction() -> None:
     for stands in (False, True):
-        table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=stands)
-        assert table.happens(events.AntiAnswered, stands=stands).refused == "TWICE"
+        table = (
+            Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=stands)
+        )
+        assert table.happens(events.AntiTributeAnswered, stands=stands).refused == "TWICE"
 
 
 def test_anti_tribute_is_not_answered_any_more_once_a_card_is_laid_or_led() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
     table.does(events.TributeLaid, seat="W")
-    assert table.happens(events.AntiAnswered, stands=True).refused == "TWICE"
+    assert table.happens(events.AntiTributeAnswered, stands=True).refused == "TWICE"
     table = Table().started().played("NS").returned()
-    assert table.happens(events.AntiAnswered, stands=True).refused == "TWICE"
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=True)
-    assert table.does(events.Led).happens(events.AntiAnswered, stands=False).refused == "AFTER_LEAD"
+    assert table.happens(events.AntiTributeAnswered, stands=True).refused == "TWICE"
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
+    assert (
+        table.does(events.LeadMade).happens(events.AntiTributeAnswered, stands=False).refused
+        == "AFTER_LEAD"
+    )
     table = Table().started().in_play()
-    assert table.happens(events.AntiAnswered, stands=True).refused == "NO_CHOICE"
+    assert table.happens(events.AntiTributeAnswered, stands=True).refused == "NO_CHOICE"
 
 
 def test_a_double_tribute_is_asked_for_once_both_have_laid() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
-    assert table.does(events.TributeLaid, seat="E").effects(AskTribute) == []
-    assert table.does(events.TributeLaid, seat="W").effect(AskTribute).payers == ("W", "E")
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
+    assert table.does(events.TributeLaid, seat="E").effects(TributeValuesAsked) == []
+    assert table.does(events.TributeLaid, seat="W").effect(TributeValuesAsked).payers == ("W", "E")
 
 
 def test_the_larger_tribute_goes_to_up_and_its_payer_leads() -> None:
     table = Table().started().played("NS").valued(13, 17)
-    plan = table.effect(Planned).plan
+    plan = table.effect(TributePlanned).plan
     assert plan.payments == (("E", "N"), ("W", "S"))
-    assert table.returned().effect(LeaderKnown).seat == "E"
+    assert table.returned().effect(LeaderDetermined).seat == "E"
 
 
 def test_the_payer_of_a_single_tribute_leads() -> None:
@@ -107,9 +117,9 @@ def test_after_equal_tributes_the_smaller_return_leads_in_003() -> None:
 
 def test_up_takes_the_card_that_he_chose_and_returns_to_its_payer_in_003() -> None:
     table = Table(N).started().played("NS").valued(14, 14)
-    assert table.effect(Planned).plan.choice_open
+    assert table.effect(TributePlanned).plan.choice_open
     table.does(events.TributeChosen, payer="E")
-    plan = table.effect(Planned).plan
+    plan = table.effect(TributePlanned).plan
     assert (plan.payments, plan.returns) == ((("E", "N"), ("W", "S")), (("N", "E"), ("S", "W")))
     assert table.happens(events.TributeChosen, payer="W").refused == "NO_CHOICE"
 
@@ -154,7 +164,7 @@ def test_secret_returns_leave_no_card_on_the_sheet() -> None:
 def test_a_wrong_return_is_given_again_before_the_first_lead() -> None:
     table = Table().started().played("NWS").returned(9)
     table.does(events.ReturnCorrected, seat="N", value=10)
-    assert (table.phase, table.effect(LeaderKnown).seat) == (Phase.PLAY, "E")
+    assert (table.phase, table.effect(LeaderDetermined).seat) == (Phase.PLAY, "E")
     table.played("NS")
     assert [(back.to, back.card) for back in table.row.returns] == [("E", "10")]
 
@@ -163,7 +173,7 @@ def test_a_return_corrected_may_change_who_leads_in_003() -> None:
     table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)  # N→W, S→E
     assert table.match.leader == "E"
     table.does(events.ReturnCorrected, seat="N", value=3)
-    assert (table.effect(LeaderKnown).seat, table.match.leader) == ("W", "W")
+    assert (table.effect(LeaderDetermined).seat, table.match.leader) == ("W", "W")
     assert table.happens(events.ReturnCorrected, seat="N").refused == "VALUE_NEEDED"
     assert table.happens(events.ReturnCorrected, seat="N", value=99).refused == "NO_SUCH_CARD"
 
@@ -171,7 +181,7 @@ def test_a_return_corrected_may_change_who_leads_in_003() -> None:
 def test_a_return_is_corrected_while_another_is_still_due() -> None:
     table = Table().started().played("NS").valued().does(events.ReturnLaid, seat="N", value=9)
     table.does(events.ReturnCorrected, seat="N", value=8)
-    assert (table.phase, table.effects(LeaderKnown)) == (Phase.RETURN, [])
+    assert (table.phase, table.effects(LeaderDetermined)) == (Phase.RETURN, [])
     assert table.match.exchange is not None
     assert table.match.exchange.returned == {"W": 8}
     assert table.does(events.ReturnLaid, seat="S", value=7).phase is Phase.PLAY
@@ -186,7 +196,7 @@ def test_a_corrected_return_of_which_nothing_is_said_is_not_known_any_more() -> 
 def test_who_has_returned_nothing_has_nothing_to_correct() -> None:
     table = Table().started().played("NS").valued().does(events.ReturnLaid, seat="N", value=9)
     assert table.happens(events.ReturnCorrected, seat="S", value=5).refused == "NOT_HIS_DUTY"
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=True)
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
     assert table.happens(events.ReturnCorrected, seat="N", value=5).refused == "NOT_HIS_DUTY"
 
 
@@ -201,7 +211,7 @@ def test_who_has_returned_nothing_has_nothing_to_correct() -> None:
 def test_after_the_first_lead_tributes_and_returns_stand(
     kind: type[events.Event], said: dict[str, Any]
 ) -> None:
-    table = Table(N).started().played("NS").valued(14, 14).returned().does(events.Led)
+    table = Table(N).started().played("NS").valued(14, 14).returned().does(events.LeadMade)
     assert table.happens(kind, **said).refused == "AFTER_LEAD"
 
 
@@ -222,8 +232,8 @@ def test_a_deal_without_tribute_has_none_to_correct(
 def test_after_equal_tributes_the_losers_may_take_each_others_return_in_003() -> None:
     table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)  # N→W, S→E
     table.does(events.ReturnsSwapped)
-    assert table.effect(Planned).plan.returns == (("N", "E"), ("S", "W"))
-    assert table.effect(LeaderKnown).seat == "W"  # he has the 4 now
+    assert table.effect(TributePlanned).plan.returns == (("N", "E"), ("S", "W"))
+    assert table.effect(LeaderDetermined).seat == "W"  # he has the 4 now
     table.played("NS")
     assert [(one.giver, one.to, one.card) for one in table.row.returns] == [
         ("N", "E", "9"),
@@ -244,7 +254,7 @@ def test_a_swapped_return_is_corrected_where_it_lies() -> None:
     assert table.match.exchange is not None
     assert table.match.exchange.returned == {"E": 2, "W": 4}
     assert table.match.leader == "E"
-    assert set(demanded_counts(table.match).values()) == {27}
+    assert set(required_counts(table.match).values()) == {27}
 
 
 @pytest.mark.parametrize(
@@ -269,10 +279,10 @@ def test_tributes_valued_again_before_the_first_lead_are_returned_anew(steps: st
     getattr(table, steps)()
     table.does(events.TributeValued, values={"W": 13, "E": 14})
     assert (table.phase, table.match.leader) == (Phase.RETURN, None)
-    assert table.effect(Planned).plan.payments == (("E", "N"), ("W", "S"))
+    assert table.effect(TributePlanned).plan.payments == (("E", "N"), ("W", "S"))
     assert table.match.exchange is not None
     assert (table.match.exchange.given, table.match.exchange.returned) == ((), {})
-    assert demanded_counts(table.match) == {"N": 28, "W": 26, "S": 28, "E": 26}
+    assert required_counts(table.match) == {"N": 28, "W": 26, "S": 28, "E": 26}
     table.returned(6, 7)
     assert table.match.leader == "E"
     table.played("NS")
@@ -289,6 +299,6 @@ def test_a_deal_lost_while_returns_are_given_anew_has_no_leader_yet() -> None:
 
 
 def test_tributes_valued_again_stop_a_play_clock_and_start_those_of_returns() -> None:
-    table = Table().started().played("NWS").returned().does(events.PlayCalled, seat="E")
+    table = Table().started().played("NWS").returned().does(events.PlayClockStarted, seat="E")
     table.does(events.TributeValued, values={"E": 13})
     assert [clock.duty for clock in table.match.clocks] == ["return"]

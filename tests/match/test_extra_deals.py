@@ -1,20 +1,20 @@
 """Extra deals, where a match is equal and needs a winner."""
 
 from controller.match import events
-from controller.match.effects import ExtraDealDue, HandsVoid, RefereeNeeded
+from controller.match.effects import ExtraDealDue, HandsVoided, RefereeCalled
 from controller.match.phase import Phase
 from controller.messages import Role
-from controller.rules.standing import Sides
+from controller.rules.standing import PerSide
 
 from .table import B, Table, from_level, knockout, timed
 
 
 def test_an_equal_knockout_waits_for_the_chiefs_extra_deal() -> None:
     table = knockout().played("NS").in_play().at_minute(60).out("WE")
-    table.does(events.Confirmed, by="referee")
+    table.does(events.ResultConfirmed, by="referee")
     assert table.phase is Phase.MATCH_CHECK
     assert table.effects(ExtraDealDue) == [ExtraDealDue()]
-    assert table.effect(RefereeNeeded).why == "extra_deal"
+    assert table.effect(RefereeCalled).why == "extra_deal"
     table.does(events.ExtraDealOrdered, reason="equal").played("NWE")
     assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "extra_deal")
     assert table.row.extra
@@ -22,7 +22,7 @@ def test_an_equal_knockout_waits_for_the_chiefs_extra_deal() -> None:
 
 def test_a_hand_held_when_an_equal_knockouts_time_is_up_is_void() -> None:
     table = knockout().played("NS", "WE").dealt().at_minute(60)
-    assert (table.phase, table.effect(HandsVoid).reason) == (Phase.MATCH_CHECK, "time_up")
+    assert (table.phase, table.effect(HandsVoided).reason) == (Phase.MATCH_CHECK, "time_up")
 
 
 def test_an_extra_deal_at_a_against_a_is_won_by_ups_side() -> None:
@@ -34,7 +34,7 @@ def test_an_extra_deal_at_a_against_a_is_won_by_ups_side() -> None:
 def test_an_extra_deal_counts_no_failure_at_a() -> None:
     profile = from_level("A", B, ending={"deals": 3})
     table = Table(profile, stage="knockout").started().played("NWE", "NWE", "NWE")
-    assert (table.phase, table.match.standing.failures) == (Phase.MATCH_CHECK, Sides(2, 0))
+    assert (table.phase, table.match.standing.failures) == (Phase.MATCH_CHECK, PerSide(2, 0))
     table.does(events.ExtraDealOrdered, reason="equal").played("NWE")
     assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "extra_deal")
 
@@ -61,11 +61,11 @@ def test_an_extra_deal_after_a_forfeited_one_waits_for_its_leader() -> None:
     table = knockout().played("NS").in_play().at_minute(60).ruled("NS", "foul")
     assert (table.phase, table.levels) == (Phase.MATCH_CHECK, (5, 5))
     table.does(events.ExtraDealOrdered, reason="equal")
-    assert (table.phase, table.effect(RefereeNeeded).why) == (Phase.FORFEIT, "name_leader")
+    assert (table.phase, table.effect(RefereeCalled).why) == (Phase.FORFEIT, "name_leader")
     table.tick(minutes=5).named("W")
     assert (table.phase, table.match.extra) == (Phase.CUT, True)
     assert table.in_play().match.leader == "W"
-    table.out("WNS").does(events.Confirmed, by="referee")
+    table.out("WNS").does(events.ResultConfirmed, by="referee")
     assert table.end.verdict.how == "extra_deal"
 
 

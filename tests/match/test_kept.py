@@ -7,13 +7,13 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.framing import canonical
+from controller.framing import canonical_json
 from controller.match import events
-from controller.match.desk import legal_proposals, record_now
+from controller.match.desk import current_record, legal_proposals
 from controller.match.events import MatchEvent, data_of, event_of
 from controller.match.meeting import Meeting
 from controller.match.phase import Phase
-from controller.match.reducer import match_of, replayed, step
+from controller.match.reducer import new_match, replayed, step
 from controller.match.state import GuandanMatch, Match
 from controller.rules.penalties.offences import catalogue
 from controller.rules.penalties.records import Record
@@ -31,7 +31,7 @@ PLAIN = (str, int, bool, type(None), list, dict)
 
 def again(value: object, kind: Any) -> Any:
     """The value as a journal's row gives it back."""
-    row = canonical(msgspec.to_builtins(value))
+    row = canonical_json(msgspec.to_builtins(value))
     return msgspec.convert(msgspec.json.decode(row), kind)
 
 
@@ -62,7 +62,7 @@ def test_every_legal_proposal_is_the_same_after_the_journal(profile: str) -> Non
             event = events.RulingProposed(
                 at_ms=1, id="R", charge=charge, proposal=proposal, by="referee"
             )
-            assert event_of(msgspec.json.decode(canonical(data_of(event)))) == event
+            assert event_of(msgspec.json.decode(canonical_json(data_of(event)))) == event
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_a_match_moved_to_another_table_is_the_match_it_was(
     for seed in range(scale(1_000)):
         rng = random.Random(f"{name} {seed}")
         match, happened = _played(profile, carried, rng, rng.choice((50, 400, 20_000)))
-        rows = [canonical(data_of(event)) for event in happened]
+        rows = [canonical_json(data_of(event)) for event in happened]
         kept: Iterable[MatchEvent] = (event_of(msgspec.json.decode(row)) for row in rows)
         moved = replayed(profile, again(meeting(), Meeting), again(carried, Record), kept)
         assert moved == match
         assert type(moved) is type(match)
         if isinstance(match, GuandanMatch):
-            carried = record_now(match)
+            carried = current_record(match)
             assert again(carried, Record) == carried
             carried = carried[-50:]
 
@@ -110,7 +110,7 @@ def test_a_match_moved_to_another_table_is_the_match_it_was(
 def _played(
     profile: Profile, record: Record, rng: random.Random, most: int
 ) -> tuple[Match, list[MatchEvent]]:
-    people, match = People(rng), match_of(profile, meeting(), record)
+    people, match = People(rng), new_match(profile, meeting(), record)
     happened: list[MatchEvent] = []
     while match.phase is not Phase.SIGNED and len(happened) < most:
         event = people.next_event(match)
@@ -121,5 +121,5 @@ def _played(
 
 
 def test_seats_are_keys_that_a_journal_keeps() -> None:
-    event = events.Recounted(at_ms=1, counts=dict.fromkeys(ALL, 27))
+    event = events.HandsRecounted(at_ms=1, counts=dict.fromkeys(ALL, 27))
     assert list(data_of(event)["counts"]) == list(ALL)

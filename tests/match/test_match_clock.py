@@ -46,19 +46,19 @@ def test_a_deal_whose_hands_were_released_before_time_is_played_out() -> None:
     released = START_MS + HOUR - 1
     assert mc.has_time_for_deal(clock, released)
     assert mc.expired(clock, released + 1)
-    assert not mc.stops_deal(clock, released + 1)
+    assert not mc.is_deal_stopped(clock, released + 1)
     assert not mc.has_time_for_deal(clock, released + 1)
 
 
 def test_by_the_letter_a_deal_ends_with_the_time() -> None:
     clock = _running(BY_THE_LETTER)
-    assert not mc.stops_deal(clock, START_MS + HOUR - 1)
-    assert mc.stops_deal(clock, START_MS + HOUR)
+    assert not mc.is_deal_stopped(clock, START_MS + HOUR - 1)
+    assert mc.is_deal_stopped(clock, START_MS + HOUR)
 
 
 @pytest.mark.parametrize("profile", [TIMED, HUAINAN, BCTA])
 def test_as_it_is_proposed_a_deal_under_way_is_finished(profile: GuandanProfile) -> None:
-    assert not mc.stops_deal(_running(profile), START_MS + 2 * HOUR)
+    assert not mc.is_deal_stopped(_running(profile), START_MS + 2 * HOUR)
 
 
 def test_shortly_before_time_no_deal_begins_where_the_event_has_a_margin() -> None:
@@ -75,7 +75,7 @@ def test_a_match_without_a_time_limit_has_all_the_time(method: str) -> None:
     late = START_MS + 24 * HOUR
     assert mc.left_ms(clock, late) is None
     assert not mc.expired(clock, late)
-    assert not mc.stops_deal(clock, late)
+    assert not mc.is_deal_stopped(clock, late)
     assert mc.has_time_for_deal(clock, late)
     assert mc.next_due_ms(clock) is None
     assert mc.tick(clock, late) == (clock, ())
@@ -129,7 +129,7 @@ def test_an_event_that_settles_what_happens_at_time_is_named(tmp_path: Path) -> 
         encoding="utf-8",
     )
     clock = _running(load_guandan("international-000", event))
-    assert mc.stops_deal(clock, START_MS + 50 * MINUTE)
+    assert mc.is_deal_stopped(clock, START_MS + 50 * MINUTE)
     _, dues = mc.tick(clock, START_MS + 50 * MINUTE)
     assert (dues[-1].kind, dues[-1].article) == ("time_up", "Spring Cup")
 
@@ -200,7 +200,7 @@ def test_time_left_never_grows_by_itself(early: int, later: int) -> None:
 
 def _after_a_stop(minutes: int) -> MatchClock:
     clock = mc.table_stopped(_running(HUAINAN), "JAM", START_MS + 10 * MINUTE)
-    return mc.table_goes_on(clock, START_MS + (10 + minutes) * MINUTE)
+    return mc.resume_table(clock, START_MS + (10 + minutes) * MINUTE)
 
 
 @pytest.mark.parametrize(("minutes", "needs"), [(3, "referee"), (5, "referee"), (6, "chief")])
@@ -221,7 +221,7 @@ def test_a_stop_that_lasts_counts_until_now() -> None:
 
 
 def test_added_time_is_the_tables_and_is_proposed_once() -> None:
-    clock = mc.with_added_time(_after_a_stop(3), 3 * MINUTE, START_MS + 20 * MINUTE)
+    clock = mc.add_time(_after_a_stop(3), 3 * MINUTE, START_MS + 20 * MINUTE)
     assert mc.left_ms(clock, START_MS + HOUR) == 3 * MINUTE
     assert mc.added_time_due(clock, START_MS + HOUR) is None
     assert not mc.expired(clock, START_MS + 63 * MINUTE - 1)
@@ -229,17 +229,17 @@ def test_added_time_is_the_tables_and_is_proposed_once() -> None:
 
 
 def test_small_pieces_of_added_time_come_to_the_chief_together() -> None:
-    clock = mc.with_added_time(_running(HUAINAN), 4 * MINUTE, START_MS)
-    assert mc.added_time_needs(clock, MINUTE) == "referee"
-    assert mc.added_time_needs(clock, MINUTE + 1) == "chief"
+    clock = mc.add_time(_running(HUAINAN), 4 * MINUTE, START_MS)
+    assert mc.added_time_authority(clock, MINUTE) == "referee"
+    assert mc.added_time_authority(clock, MINUTE + 1) == "chief"
 
 
 def test_a_stop_costs_nothing_while_the_whole_area_stands_still() -> None:
     clock = mc.paused(_running(HUAINAN), START_MS + 10 * MINUTE)
     clock = mc.table_stopped(clock, "JAM", START_MS + 11 * MINUTE)
     clock = mc.resumed(clock, START_MS + 20 * MINUTE)
-    clock = mc.table_goes_on(clock, START_MS + 22 * MINUTE)
-    assert mc.lost_ms(clock, clock.stops[0], START_MS + HOUR) == 2 * MINUTE
+    clock = mc.resume_table(clock, START_MS + 22 * MINUTE)
+    assert mc.cost_ms(clock, clock.stops[0], START_MS + HOUR) == 2 * MINUTE
 
 
 def test_a_stop_that_began_when_time_was_up_costs_nothing() -> None:
@@ -250,9 +250,9 @@ def test_a_stop_that_began_when_time_was_up_costs_nothing() -> None:
 def test_a_stop_within_a_stop_is_one() -> None:
     clock = mc.table_stopped(_running(HUAINAN), "JAM", START_MS)
     assert mc.table_stopped(clock, "LID", START_MS + MINUTE) == clock
-    clock = mc.table_goes_on(clock, START_MS + 2 * MINUTE)
+    clock = mc.resume_table(clock, START_MS + 2 * MINUTE)
     assert clock.stops == (Stop("JAM", START_MS, START_MS + 2 * MINUTE),)
-    assert mc.table_goes_on(clock, START_MS + 3 * MINUTE) == clock
+    assert mc.resume_table(clock, START_MS + 3 * MINUTE) == clock
 
 
 def test_what_the_clock_said_holds_until_time_is_added() -> None:
@@ -265,7 +265,7 @@ def test_what_the_clock_said_holds_until_time_is_added() -> None:
         0: None, 44: None, 45: "announce_15", 55: "announce_5", 59: "announce_1", 60: "time_up",
     }  # fmt: skip
     added = {
-        minutes: mc.announced(mc.with_added_time(clock, minutes * MINUTE, START_MS + HOUR))
+        minutes: mc.announced(mc.add_time(clock, minutes * MINUTE, START_MS + HOUR))
         for minutes in (1, 4, 10, 20)
     }
     assert added == {1: "announce_1", 4: "announce_5", 10: "announce_15", 20: None}
@@ -273,7 +273,7 @@ def test_what_the_clock_said_holds_until_time_is_added() -> None:
 
 def test_what_added_time_puts_off_is_told_again() -> None:
     clock, _ = mc.tick(_running(HUAINAN), START_MS + HOUR)
-    clock = mc.with_added_time(clock, 3 * MINUTE, START_MS + HOUR)
+    clock = mc.add_time(clock, 3 * MINUTE, START_MS + HOUR)
     assert mc.has_time_for_deal(clock, START_MS + HOUR)
     assert _told(clock, START_MS + 2 * HOUR) == [
         ("announce_1", 62 * MINUTE),
@@ -284,20 +284,20 @@ def test_what_added_time_puts_off_is_told_again() -> None:
 
 def test_what_was_announced_with_as_much_time_left_is_not_told_again() -> None:
     clock, _ = mc.tick(_running(HUAINAN), START_MS + HOUR)
-    clock = mc.with_added_time(clock, MINUTE, START_MS + HOUR)
+    clock = mc.add_time(clock, MINUTE, START_MS + HOUR)
     assert [kind for kind, _ in _told(clock, START_MS + 2 * HOUR)] == ["last_deal", "time_up"]
 
 
 def test_added_time_can_be_corrected_but_never_below_what_the_match_has() -> None:
     at_ms = START_MS + MINUTE
-    clock = mc.with_added_time(_running(HUAINAN), 50 * MINUTE, at_ms)
-    assert mc.with_added_time(clock, -45 * MINUTE, at_ms).added_ms == 5 * MINUTE
-    assert mc.with_added_time(clock, -90 * MINUTE, at_ms) == _running(HUAINAN)
+    clock = mc.add_time(_running(HUAINAN), 50 * MINUTE, at_ms)
+    assert mc.add_time(clock, -45 * MINUTE, at_ms).added_ms == 5 * MINUTE
+    assert mc.add_time(clock, -90 * MINUTE, at_ms) == _running(HUAINAN)
 
 
 def test_time_taken_back_is_announced_as_if_it_had_never_been_there() -> None:
     at_ms = START_MS + 50 * MINUTE
-    clock = mc.with_added_time(_running(HUAINAN), 20 * MINUTE, START_MS)
+    clock = mc.add_time(_running(HUAINAN), 20 * MINUTE, START_MS)
     assert _told(clock, at_ms) == []
-    clock = mc.with_added_time(clock, -20 * MINUTE, at_ms)
+    clock = mc.add_time(clock, -20 * MINUTE, at_ms)
     assert _told(clock, at_ms) == [("announce_15", 45 * MINUTE)]

@@ -16,13 +16,13 @@ from controller.match.clocks.duties import (
 )
 from controller.match.effects import (
     AddedTimeDue,
-    ClockSays,
+    ClockReported,
     ExtraDealDue,
-    HandsVoid,
-    RefereeNeeded,
+    HandsVoided,
+    RefereeCalled,
     Why,
 )
-from controller.match.needs import WORDS, Moved, Overrun, asked, overrun, still_needed
+from controller.match.needs import WORDS, Moved, Overrun, asked, is_call_open, overrun
 from controller.messages import Role, Seat
 from controller.rules.profile import GuandanProfile
 from tests.rows import each_row
@@ -32,7 +32,7 @@ from .table import GUANDAN, INTL, B, N, Table, knockout, timed, varied
 
 def needed(table: Table, why: str, seat: Seat | None = None) -> bool:
     """Whether the table still waits."""
-    return still_needed(table.state, why, seat)
+    return is_call_open(table.state, why, seat)
 
 
 def test_every_need_has_its_words_in_both_languages() -> None:
@@ -64,13 +64,13 @@ def test_what_a_clock_asks_a_referee_for_are_its_offences() -> None:
 
 @each_row("kind", sorted(get_args(Kind)))
 def test_an_announcement_calls_nobody(kind: Kind) -> None:
-    says = ClockSays(Due(kind=kind, at_ms=1, seat="N"))
+    says = ClockReported(Due(kind=kind, at_ms=1, seat="N"))
     assert asked(says) == ((kind, "N") if kind in get_args(Overrun) else None)
 
 
 def test_what_is_no_call_asks_for_nothing() -> None:
-    assert asked(HandsVoid("time_up")) is None
-    assert asked(RefereeNeeded("count", "N")) == ("count", "N")
+    assert asked(HandsVoided("time_up")) is None
+    assert asked(RefereeCalled("count", "N")) == ("count", "N")
     assert asked(ExtraDealDue()) == ("extra_deal", None)
 
 
@@ -101,23 +101,23 @@ def test_an_extra_deal_is_to_be_ordered_until_it_is() -> None:
 
 
 def test_a_wrong_player_is_looked_at_before_the_first_deal() -> None:
-    table = Table().does(events.Seated, seat="N", person="Eve")
+    table = Table().does(events.SeatTaken, seat="N", person="Eve")
     assert needed(table, "wrong_player", "N")
-    assert not needed(table.seated("WSE").does(events.Started), "wrong_player", "N")
+    assert not needed(table.seated("WSE").does(events.MatchStarted), "wrong_player", "N")
 
 
 def test_misdeals_in_a_row_are_over_when_hands_are_with_the_players() -> None:
     table = Table().started()
     for _ in range(2):
-        table.dealt().does(events.ReleaseOrdered).does(events.Misdealt, reasons=("JAM",))
+        table.dealt().does(events.ReleaseOrdered).does(events.AttemptFailed, reasons=("JAM",))
     assert needed(table.dealt(), "misdeals_in_a_row")
     assert not needed(table.released(), "misdeals_in_a_row")
     assert not needed(table.played("NS"), "misdeals_in_a_row")
 
 
 def test_lost_time_is_open_until_a_referee_has_answered() -> None:
-    table = Table(timed()).started().does(events.Suspended, reason="x").tick(minutes=1)
-    table.does(events.Resumed)
+    table = Table(timed()).started().does(events.TableSuspended, reason="x").tick(minutes=1)
+    table.does(events.TableResumed)
     assert asked(table.effect(AddedTimeDue)) == ("added_time", None)
     assert needed(table, "added_time")
     table.does(events.TimeAdded, seconds=0, role=Role.REFEREE)
@@ -125,15 +125,15 @@ def test_lost_time_is_open_until_a_referee_has_answered() -> None:
 
 
 def test_under_a_signature_nobody_is_asked_for_time_any_more() -> None:
-    table = Table(timed()).started().does(events.Suspended, reason="x").tick(minutes=1)
-    table.does(events.Resumed).ruled("NS", "match_forfeit")
+    table = Table(timed()).started().does(events.TableSuspended, reason="x").tick(minutes=1)
+    table.does(events.TableResumed).ruled("NS", "match_forfeit")
     assert needed(table, "added_time")
     table.does(events.Signed, signer="NS", person="Nan")
     assert not needed(table, "added_time")
 
 
 def test_what_a_clock_asked_is_open_while_the_duty_is_not_done() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
     assert not needed(table, "tribute_warning", "W")  # nobody was late yet
     table.tick(15_001)
     assert {asked(effect) for effect in table.said} == {
@@ -149,15 +149,17 @@ def test_what_a_clock_asked_is_open_while_the_duty_is_not_done() -> None:
 
 
 def test_a_clock_started_anew_for_the_same_player_has_asked_nothing() -> None:
-    table = Table().started().in_play().does(events.Led).does(events.PlayCalled, seat="W")
+    table = (
+        Table().started().in_play().does(events.LeadMade).does(events.PlayClockStarted, seat="W")
+    )
     assert needed(table.tick(minutes=1), "play_warning", "W")
-    assert not needed(table.does(events.PlayCalled, seat="W"), "play_warning", "W")
+    assert not needed(table.does(events.PlayClockStarted, seat="W"), "play_warning", "W")
 
 
 @pytest.mark.parametrize(("name", "kind"), [(INTL, "late_regulations"), (B, "late_default")])
 def test_who_is_late_is_waited_for_until_both_are_there(name: str, kind: str) -> None:
     late = varied(name, clocks={"late_s": 600})
-    table = Table(late).seated("NS").does(events.Started).tick(minutes=16)
+    table = Table(late).seated("NS").does(events.MatchStarted).tick(minutes=16)
     assert needed(table, kind)
     assert not needed(table.seated("W").seated("E"), kind)
 
@@ -165,4 +167,4 @@ def test_who_is_late_is_waited_for_until_both_are_there(name: str, kind: str) ->
 def test_a_late_lead_is_waited_for_until_it_lies_on_the_table() -> None:
     table = Table(N).started().in_play().tick(minutes=4)
     assert needed(table, "opening_over")
-    assert not needed(table.does(events.Led), "opening_over")
+    assert not needed(table.does(events.LeadMade), "opening_over")

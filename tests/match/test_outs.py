@@ -34,21 +34,21 @@ def test_an_entered_result_ends_every_word() -> None:
 
 def test_nobody_says_it_twice_or_after_his_place() -> None:
     table = Table().started().says_out("N")
-    assert table.happens(events.OutSaid, seat="N").refused == "TWICE"
+    assert table.happens(events.OutClaimed, seat="N").refused == "TWICE"
     table.does(events.Out, seat="N")
-    assert table.happens(events.OutSaid, seat="N").refused == "TWICE"
+    assert table.happens(events.OutClaimed, seat="N").refused == "TWICE"
 
 
 def test_a_dead_hand_is_never_out() -> None:
     table = Table().started().played("NS").says_out("WE").dead("W")
     assert table.match.outs == ("E",)
-    assert table.happens(events.OutSaid, seat="W").refused == "NO_FINISH_ORDER"
+    assert table.happens(events.OutClaimed, seat="W").refused == "NO_FINISH_ORDER"
 
 
 def test_a_word_taken_back_leaves_no_trace() -> None:
     table = Table().started().in_play()
     before = table.match
-    table.does(events.OutSaid, seat="N").does(events.OutWithdrawn, seat="N")
+    table.does(events.OutClaimed, seat="N").does(events.OutWithdrawn, seat="N")
     assert table.match.outs == ()
     assert (table.match.order, table.match.led) == (before.order, before.led)
     assert table.happens(events.OutWithdrawn, seat="N").refused == "NO_FINISH_ORDER"

@@ -17,7 +17,7 @@ from .table import Table, choosing, knockout
 
 
 def _by_hand() -> Table:
-    return Table().started().does(events.DealtByHand, reason="jam")
+    return Table().started().does(events.HandDealOrdered, reason="jam")
 
 
 def _forfeited() -> Table:
@@ -34,7 +34,7 @@ TABLES: dict[Phase, Callable[[], Table]] = {
     Phase.COUNT_CHECK: lambda: Table().started().released(),
     Phase.ANTI_CHECK: lambda: Table().started().played("NS").counted(),
     Phase.TRIBUTE: lambda: (
-        Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
+        Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
     ),
     Phase.RETURN: lambda: Table().started().played("NS").valued(),
     Phase.CHOICES: choosing,
@@ -48,12 +48,12 @@ TABLES: dict[Phase, Callable[[], Table]] = {
 """A table in every phase; where somebody leads, E does."""
 
 PRESSED: dict[Phase, MatchEvent | str] = {
-    Phase.SETUP: events.Seated(at_ms=7, seat="E"),
+    Phase.SETUP: events.SeatTaken(at_ms=7, seat="E"),
     Phase.COUNT_CHECK: events.Counted(at_ms=7, seat="E"),
     Phase.TRIBUTE: events.TributeLaid(at_ms=7, seat="E"),
     Phase.RETURN: events.ReturnLaid(at_ms=7, seat="E"),
-    Phase.PLAY: events.Led(at_ms=7),
-    Phase.RESULT: events.Confirmed(at_ms=7, by="EW"),
+    Phase.PLAY: events.LeadMade(at_ms=7),
+    Phase.RESULT: events.ResultConfirmed(at_ms=7, by="EW"),
 }
 """What E's press means; in every other phase nothing."""
 
@@ -85,7 +85,7 @@ def test_a_short_press_means_one_thing_in_each_phase(phase: Phase) -> None:
 
 @each_row("phase", Phase)
 def test_a_held_button_means_that_he_is_out_and_nothing_else(phase: Phase) -> None:
-    expected = events.OutSaid(at_ms=7, seat="E") if phase is Phase.PLAY else "WRONG_PHASE"
+    expected = events.OutClaimed(at_ms=7, seat="E") if phase is Phase.PLAY else "WRONG_PHASE"
     assert _answer(held, TABLES[phase](), "E") == expected
 
 
@@ -123,25 +123,29 @@ def test_nobody_confirms_his_partner_or_himself() -> None:
 
 
 def test_a_press_of_who_is_counted_for_is_his_play() -> None:
-    table = Table().started().in_play().does(events.Led).does(events.PlayCalled, seat="W")
+    table = (
+        Table().started().in_play().does(events.LeadMade).does(events.PlayClockStarted, seat="W")
+    )
     assert list(running(table.match.clocks, "play"))
     assert meant(table, "W") == events.PlayMade(at_ms=7, seat="W")
     assert meant(table, "E") == "NOT_HIS_DUTY"
 
 
 def test_a_word_waits_before_ones_own_clock() -> None:
-    table = Table().started().in_play().does(events.Led).does(events.PlayCalled, seat="W")
+    table = (
+        Table().started().in_play().does(events.LeadMade).does(events.PlayClockStarted, seat="W")
+    )
     assert meant(table.says_out("N"), "W") == events.Out(at_ms=7, seat="N")
 
 
 def test_only_the_leader_leads_and_only_once() -> None:
     table = Table().started().in_play()
     assert meant(table, "N") == "NOT_HIS_DUTY"
-    assert meant(table.does(events.Led), "E") == "NOT_HIS_DUTY"
+    assert meant(table.does(events.LeadMade), "E") == "NOT_HIS_DUTY"
 
 
 def test_in_big_two_who_holds_the_card_leads_and_nobody_says_that_he_is_out() -> None:
     table = choosing().tick(60_000)
     assert table.phase is Phase.PLAY
-    assert meant(table, "W") == events.Led(at_ms=7)
+    assert meant(table, "W") == events.LeadMade(at_ms=7)
     assert _answer(held, table, "W") == "OTHER_RULES"

@@ -12,7 +12,7 @@ from controller.match.bigtwo import totals
 from controller.match.effects import Refused
 from controller.match.meeting import Stage
 from controller.match.phase import Phase
-from controller.match.reducer import match_of, step
+from controller.match.reducer import new_match, step
 from controller.match.sheet import replay
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.match.timing import caught_up
@@ -45,12 +45,12 @@ def test_a_match_replays_from_its_events(name: str, scale: Callable[[int], int])
     profile = load_profile(name)
     for seed in range(scale(500)):
         rng = random.Random(seed)
-        people, match = People(rng), match_of(profile, meeting())
+        people, match = People(rng), new_match(profile, meeting())
         happened = []
         while match.phase is not Phase.SIGNED:
             happened.append(people.next_event(match))
             match, _ = step(match, happened[-1])
-        again = match_of(profile, meeting())
+        again = new_match(profile, meeting())
         for event in happened:
             again, _ = step(again, event)
         assert again == match
@@ -68,7 +68,7 @@ def _expected(profile: Profile) -> list[str]:
 
 def _play(profile: Profile, rng: random.Random, seen: Counter[str]) -> None:
     people = People(rng, wild=rng.choice((0.0, 0.05, 0.2)), pace=rng.choice((1, 1, 8)))
-    match = match_of(_event_of(profile, rng), meeting(rng.choice(STAGES)))
+    match = new_match(_event_of(profile, rng), meeting(rng.choice(STAGES)))
     for _ in range(LONGEST):
         if match.phase is Phase.SIGNED:
             break

@@ -103,7 +103,7 @@ def test_a_refusal_has_the_chinese_words_of_phases_and_seats(code: str) -> None:
 
 def test_a_table_whose_count_is_claimed_says_in_chinese_what_lets_it_go_on() -> None:
     table = Table().started().released().does(events.CountClaimed, seat="N")
-    refusal = table.happens(events.Resumed).effect(Refused).refusal
+    refusal = table.happens(events.TableResumed).effect(Refused).refusal
     assert "已申告张数不符" in refusal.text("zh")
     assert not re.search("[A-Za-z]", refusal.text("zh"))
 
@@ -144,8 +144,8 @@ def _tables() -> dict[str, Table]:
         table.charged("N", "foul", name="R1").charged("E", "foul", name="R2", deal=1)
         return table.charged("E", "match_forfeit", name="R3").charged("N", "warning", name="R4")
 
-    by_hand = ruled().does(events.DealtByHand, reason="jam")
-    first_by_hand = Table().started().does(events.DealtByHand, reason="jam").cut()
+    by_hand = ruled().does(events.HandDealOrdered, reason="jam")
+    first_by_hand = Table().started().does(events.HandDealOrdered, reason="jam").cut()
     choice = choosing()
     big_two = choosing().tick(60_000)
     counted = ruled(N).counted()
@@ -164,7 +164,7 @@ def _tables() -> dict[str, Table]:
         "count": ruled().released(),
         "claimed": ruled().released().does(events.CountClaimed, seat="N"),
         "anti": counted,
-        "tribute": ruled(N).counted().does(events.AntiAnswered, stands=False),
+        "tribute": ruled(N).counted().does(events.AntiTributeAnswered, stands=False),
         "laid": ruled(N).laid(),
         "return": ruled(N).valued(14, 14),
         "claimed in return": ruled().valued().does(events.CountClaimed, seat="N"),
@@ -172,7 +172,7 @@ def _tables() -> dict[str, Table]:
         "big two": big_two,
         "play": ruled().in_play(),
         "out said": ruled().out("W").says_out("N"),
-        "anti-tribute": ruled().counted().does(events.AntiAnswered, stands=True),
+        "anti-tribute": ruled().counted().does(events.AntiTributeAnswered, stands=True),
         "result": ruled().out("WNE"),
         "forfeit": ruled().in_play().approved("R1"),
         "check": equal,
@@ -208,7 +208,7 @@ def test_whatever_happens_in_whatever_phase_is_answered(name: str) -> None:
 @pytest.mark.parametrize("name", list(_tables()))
 def test_whatever_happens_while_suspended_is_answered(name: str) -> None:
     state = _tables()[name].state
-    suspended, _ = step(state, events.Suspended(at_ms=state.now_ms, reason="called"))
+    suspended, _ = step(state, events.TableSuspended(at_ms=state.now_ms, reason="called"))
     _all_happen(suspended, deeper=1)
 
 
@@ -216,12 +216,12 @@ def test_whatever_happens_while_suspended_is_answered(name: str) -> None:
 def test_a_suspended_table_can_always_go_on(name: str) -> None:
     state = _tables()[name].state
     for _ in range(2):
-        match, _ = step(state, events.Suspended(at_ms=state.now_ms, reason="called"))
+        match, _ = step(state, events.TableSuspended(at_ms=state.now_ms, reason="called"))
         if match.claimed is None:
-            match, _ = step(match, events.Resumed(at_ms=match.now_ms))
+            match, _ = step(match, events.TableResumed(at_ms=match.now_ms))
         else:
             counts = dict.fromkeys(ALL, 20)
-            match, _ = step(match, events.Recounted(at_ms=match.now_ms, counts=counts))
+            match, _ = step(match, events.HandsRecounted(at_ms=match.now_ms, counts=counts))
         assert match.suspended is None
         state, _ = step(state, events.AreaPaused(at_ms=state.now_ms))
 
@@ -230,12 +230,12 @@ def test_a_suspended_table_can_always_go_on(name: str) -> None:
 
 
 def test_every_effect_is_told_by_some_table() -> None:
-    by_hand = Table().started().does(events.DealtByHand, reason="jam").cut()
+    by_hand = Table().started().does(events.HandDealOrdered, reason="jam").cut()
     tables = [
         *_tables().values(),
-        Table(timed()).started().dealt().does(events.Misdealt, reasons=("JAM",)).dealt(),
-        by_hand.does(events.TurnedUp, card="SJ"),
-        Table().happens(events.Resumed),
+        Table(timed()).started().dealt().does(events.AttemptFailed, reasons=("JAM",)).dealt(),
+        by_hand.does(events.CardTurnedUp, card="SJ"),
+        Table().happens(events.TableResumed),
         Table(timed()).started().played("NS").dealt().at_minute(60),
     ]
     assert {type(effect) for table in tables for effect in table.told} == set(get_args(MatchEffect))
@@ -256,6 +256,6 @@ def test_a_wrong_order_is_refused_by_the_rules_of_the_game_that_is_played_alone(
     big_two = choosing()
     for seat in (*ALL, *ALL[1:], *ALL[:1]):  # on open hands, then doubling, from West on
         big_two.happens(events.Answered, seat=seat, yes=False)
-    (refused,) = big_two.happens(events.CardsLeft, left={}).effects(Refused)
+    (refused,) = big_two.happens(events.CardsLeftEntered, left={}).effects(Refused)
     assert refused.refusal.text().endswith("Enter it anew: the cards that each has left")
     assert refused.refusal.text("zh").endswith("请重新录入：各家所剩张数")

@@ -3,7 +3,7 @@
 import pytest
 
 from controller.match import events
-from controller.match.effects import HandsVoid
+from controller.match.effects import HandsVoided
 from controller.match.phase import Phase
 
 from .table import INTL, Table, timed, varied
@@ -17,7 +17,7 @@ def on_their_way(**ending: str) -> Table:
 
 def test_hands_that_were_ordered_in_time_are_released_after_it() -> None:
     table = on_their_way().at_minute(61)
-    assert (table.phase, table.effects(HandsVoid)) == (Phase.HELD, [])
+    assert (table.phase, table.effects(HandsVoided)) == (Phase.HELD, [])
     assert table.does(events.Released).phase is Phase.COUNT_CHECK
     assert table.played("WE").phase is Phase.OVER
 
@@ -34,13 +34,13 @@ def test_a_penalty_after_time_does_not_end_what_is_on_its_way() -> None:
 
 
 def test_a_lift_that_fails_after_time_leaves_no_deal_to_begin() -> None:
-    table = on_their_way().at_minute(61).does(events.Misdealt, reasons=("LIFT",))
+    table = on_their_way().at_minute(61).does(events.AttemptFailed, reasons=("LIFT",))
     assert (table.phase, table.state.let_go) == (Phase.OVER, False)
 
 
 def test_a_lift_that_fails_in_time_is_dealt_again() -> None:
     table = Table().started().dealt().does(events.ReleaseOrdered)
-    table.does(events.Misdealt, reasons=("LIFT",))
+    table.does(events.AttemptFailed, reasons=("LIFT",))
     assert (table.phase, table.state.let_go, table.state.misdeals) == (Phase.CUT, False, 1)
     assert table.dealt().state.let_go is False
 
@@ -49,8 +49,8 @@ def test_the_order_is_refused_where_no_deal_may_begin() -> None:
     table = Table(timed()).started().dealt().does(events.AreaPaused)
     assert table.happens(events.ReleaseOrdered).refused == "AREA_STOPPED"
     assert table.state.let_go is False
-    table = Table(timed()).started().does(events.Suspended, reason="x").tick(minutes=1)
-    table.does(events.Resumed).dealt().at_minute(60)
+    table = Table(timed()).started().does(events.TableSuspended, reason="x").tick(minutes=1)
+    table.does(events.TableResumed).dealt().at_minute(60)
     assert table.happens(events.ReleaseOrdered).refused == "ADDED_TIME_DUE"
 
 
@@ -59,25 +59,25 @@ def test_the_order_is_given_once() -> None:
     assert table.happens(events.ReleaseOrdered).refused == "TWICE"
 
 
-@pytest.mark.parametrize("stop", [events.AreaPaused, events.Suspended])
+@pytest.mark.parametrize("stop", [events.AreaPaused, events.TableSuspended])
 def test_what_was_ordered_happens_while_the_table_stands_still(stop: type[events.Event]) -> None:
     table = Table(timed()).started().dealt().does(events.ReleaseOrdered)
-    table.does(stop, **({"reason": "call"} if stop is events.Suspended else {}))
+    table.does(stop, **({"reason": "call"} if stop is events.TableSuspended else {}))
     table.does(events.Released)
     assert table.phase is Phase.COUNT_CHECK
     assert all(clock.watch.stands for clock in table.match.clocks)
 
 
 def test_without_an_order_nothing_is_released_while_the_table_is_suspended() -> None:
-    table = Table().started().dealt().does(events.Suspended, reason="call")
+    table = Table().started().dealt().does(events.TableSuspended, reason="call")
     assert table.happens(events.Released).refused == "SUSPENDED"
 
 
 def test_hands_that_a_machine_has_dealt_are_there_while_the_table_is_suspended() -> None:
-    table = Table().started().cut().does(events.Suspended, reason="call")
+    table = Table().started().cut().does(events.TableSuspended, reason="call")
     assert table.does(events.Dealt).phase is Phase.HELD
-    by_hand = Table().started().played("NS").does(events.DealtByHand, reason="jam").cut()
-    by_hand.does(events.Suspended, reason="call")
+    by_hand = Table().started().played("NS").does(events.HandDealOrdered, reason="jam").cut()
+    by_hand.does(events.TableSuspended, reason="call")
     assert by_hand.happens(events.Dealt).refused == "SUSPENDED"
 
 

@@ -19,25 +19,25 @@ def test_a_deal_is_over_when_the_rest_follows(order: str, known: int) -> None:
 
 
 def test_one_press_of_each_side_closes_the_row() -> None:
-    table = Table().started().out("NS").does(events.Confirmed, by="NS")
+    table = Table().started().out("NS").does(events.ResultConfirmed, by="NS")
     assert (table.phase, table.match.sheet) == (Phase.RESULT, ())
-    table.does(events.Confirmed, by="EW")
+    table.does(events.ResultConfirmed, by="EW")
     assert table.effect(Written).row == table.row
     assert (table.row.result, table.row.leader) == (finish("NS"), "E")
     assert table.state.deal == 2
 
 
 def test_a_corrected_entry_asks_both_sides_again() -> None:
-    table = Table().started().out("NS").does(events.Confirmed, by="NS")
+    table = Table().started().out("NS").does(events.ResultConfirmed, by="NS")
     table.does(events.ResultEntered, order=("N", "W", "S"))
     assert table.match.confirmed == ()
-    table.does(events.Confirmed, by="EW").does(events.Confirmed, by="NS")
+    table.does(events.ResultConfirmed, by="EW").does(events.ResultConfirmed, by="NS")
     assert table.row.result == finish("NWS")
 
 
 def test_an_entry_may_take_the_place_of_presses() -> None:
     table = Table().started().in_play().does(events.ResultEntered, order=("W", "E"))
-    table.does(events.Confirmed, by="referee")
+    table.does(events.ResultConfirmed, by="referee")
     assert table.levels == (2, 5)
 
 
@@ -59,11 +59,11 @@ def test_time_does_not_run_back() -> None:
 
 
 def test_a_place_pressed_by_mistake_is_taken_back_and_who_came_behind_moves_up() -> None:
-    table = Table().started().out("WNE").does(events.Confirmed, by="NS")
+    table = Table().started().out("WNE").does(events.ResultConfirmed, by="NS")
     table.does(events.OutWithdrawn, seat="W")
     assert (table.phase, table.match.order, table.match.confirmed) == (Phase.PLAY, ("N", "E"), ())
     assert table.match.ended_ms is None
-    table.out("S").does(events.Confirmed, by="referee")
+    table.out("S").does(events.ResultConfirmed, by="referee")
     assert table.row.result == finish("NES")
 
 
@@ -84,7 +84,7 @@ def test_beside_a_dead_hand_a_place_is_taken_back_too() -> None:
     assert table.happens(events.OutWithdrawn, seat="W").refused == "NO_FINISH_ORDER"
     table.does(events.OutWithdrawn, seat="N")
     assert (table.phase, table.match.order) == (Phase.PLAY, ("E",))
-    table.out("S").does(events.Confirmed, by="referee")
+    table.out("S").does(events.ResultConfirmed, by="referee")
     assert table.row.result == finish("ESNW")
 
 
@@ -99,4 +99,4 @@ def test_a_dead_hand_has_no_place_in_an_entry() -> None:
     table = Table().started().played("NS").in_play().dead("W")
     table.does(events.ResultEntered, order=("W", "N", "E"))
     assert table.match.order == ("N", "E")
-    assert table.does(events.Confirmed, by="referee").row.result == finish("NESW")
+    assert table.does(events.ResultConfirmed, by="referee").row.result == finish("NESW")

@@ -4,7 +4,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.match.authority import ACTS, Act, denial, needs
+from controller.match.authority import ACTS, Act, authority_refusal, needs
 from controller.match.refusals import Refusal
 from controller.match.rulings import (
     Ruling,
@@ -12,15 +12,15 @@ from controller.match.rulings import (
     confirm_verbal,
     entry,
     in_force,
+    is_unconfirmed,
     propose,
     record_of,
     reject,
-    unconfirmed,
 )
 from controller.messages import Role
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.consequences import DealLost
-from controller.rules.penalties.proposals import Proposal, proposals
+from controller.rules.penalties.proposals import PenaltyProposal, proposals
 from controller.rules.penalties.records import Record
 from controller.rules.rulebooks import load_guandan
 
@@ -60,12 +60,12 @@ def test_nobody_but_referees_decides_anything(role: Role) -> None:
 def test_the_chiefs_word_is_in_force_and_confirmed_later() -> None:
     ruled = by_word()
     assert in_force(ruled)
-    assert unconfirmed(ruled)
+    assert is_unconfirmed(ruled)
     assert ruled.approved_by == "Zhou"
     assert confirm_verbal(ruled, "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
     confirmed = decided(confirm_verbal(ruled, "Zhou", Role.CHIEF))
     assert in_force(confirmed)
-    assert not unconfirmed(confirmed)
+    assert not is_unconfirmed(confirmed)
     assert (confirmed.verbal, confirmed.confirmed_by) == (True, "Zhou")
     assert confirm_verbal(confirmed, "Zhou", Role.CHIEF) == Refusal("NOT_VERBAL", "1")
 
@@ -179,7 +179,7 @@ def test_a_referee_alone_warns_gives_a_violation_counts_corrects_and_stops_a_dea
     ],
 )
 def test_a_role_may_or_is_told_why_not(need: Any, role: Role, verbal: bool, code: Any) -> None:
-    assert denial(need, role, verbal=verbal) == (None if code is None else Refusal(code))
+    assert authority_refusal(need, role, verbal=verbal) == (None if code is None else Refusal(code))
 
 
 def charge(offence: str, **said: Any) -> Charge:
@@ -223,7 +223,7 @@ def decided(ruling: Ruling | Refusal) -> Ruling:
 
 def violation_before() -> Record:
     accused = charge("delay_tribute", step=2)
-    answer: Proposal = proposals(INTERNATIONAL, (), accused)[0]
+    answer: PenaltyProposal = proposals(INTERNATIONAL, (), accused)[0]
     return record_of(
         (), [decided(approve(propose("0", accused, answer, "Lin"), "Lin", Role.REFEREE))]
     )

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from controller.match import events
-from controller.match.effects import HandsVoid, Written
+from controller.match.effects import HandsVoided, Written
 from controller.match.phase import Phase
 from controller.match.sheet import CorrectionRow, DealRow, EndRow, Sheet, replay
 from controller.messages import Role
@@ -70,7 +70,7 @@ def test_a_deal_begun_stays_what_it_is(steps: str) -> None:
         assert getattr(after, kept) == getattr(before, kept), kept
     if steps == "laid":
         table.valued()
-    table.out("NS").does(events.Confirmed, by="referee")
+    table.out("NS").does(events.ResultConfirmed, by="referee")
     assert (table.row.level, table.levels) == (5, (5, 4))
 
 
@@ -93,7 +93,7 @@ def test_a_redeal_is_not_dealt_where_the_match_is_over_by_now() -> None:
 def test_a_correction_may_end_the_match_before_its_next_deal() -> None:
     table = Table(from_level("K")).started().played("NS", "NWE").dealt().corrected(2, "NWS")
     assert (table.phase, table.levels) == (Phase.OVER, (15, 13))
-    assert table.effect(HandsVoid).reason == "match_over"
+    assert table.effect(HandsVoided).reason == "match_over"
 
 
 def test_a_correction_may_open_the_match_again() -> None:
@@ -104,7 +104,7 @@ def test_a_correction_may_open_the_match_again() -> None:
 
 def test_who_passed_a_first_has_won_whatever_was_played_later() -> None:
     table = Table(from_level("K")).started().played("NS", "NWE", "WE").in_play()
-    table.corrected(2, "NWS").out("WE").does(events.Confirmed, by="referee")
+    table.corrected(2, "NWS").out("WE").does(events.ResultConfirmed, by="referee")
     assert table.levels == (15, 15)
     assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "past_a")
 
@@ -199,7 +199,7 @@ def test_rows_go_out_as_json_and_come_back_as_they_were(profile: str) -> None:
         table.named("N")
     table.played("WNS") if table.phase is Phase.CUT else table.out("WNS")
     if table.phase is Phase.RESULT:
-        table.does(events.Confirmed, by="referee")
+        table.does(events.ResultConfirmed, by="referee")
     table.corrected(1, "WE", "void_later").overturned().at_minute(60)
     sheet = msgspec.json.decode(msgspec.json.encode(table.match.sheet), type=Sheet)
     assert sheet == table.match.sheet

@@ -1,7 +1,14 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from controller.match.clocks.stopwatch import Pause, Stopwatch, moment_ms, paused, ran_ms, resumed
+from controller.match.clocks.stopwatch import (
+    Stopwatch,
+    WatchPause,
+    elapsed_ms,
+    moment_ms,
+    paused,
+    resumed,
+)
 
 MOMENTS = st.lists(st.integers(0, 2_000), max_size=8, unique=True).map(sorted)
 
@@ -23,7 +30,7 @@ def test_it_has_run_as_many_milliseconds_as_it_was_not_paused(
             until = changes[number + 1] if number + 1 < len(changes) else 3_000
             paused_at |= set(range(since, until))
     ran = sum(ms not in paused_at for ms in range(starts_ms, at_ms))
-    assert ran_ms(_watch(starts_ms, changes), at_ms) == ran
+    assert elapsed_ms(_watch(starts_ms, changes), at_ms) == ran
 
 
 @given(st.integers(0, 1_000), MOMENTS, st.integers(0, 3_000))
@@ -38,10 +45,10 @@ def test_a_moment_is_the_first_at_which_it_has_run_so_long(
     moment = moment_ms(watch, run_ms)
     if moment is None:
         assert watch.stands
-        assert ran_ms(watch, 10_000) < run_ms
+        assert elapsed_ms(watch, 10_000) < run_ms
     else:
-        assert ran_ms(watch, moment) == run_ms
-        assert ran_ms(watch, moment - 1) == max(0, run_ms - 1)
+        assert elapsed_ms(watch, moment) == run_ms
+        assert elapsed_ms(watch, moment - 1) == max(0, run_ms - 1)
 
 
 def test_a_pause_in_a_pause_changes_nothing() -> None:
@@ -55,5 +62,5 @@ def test_it_cannot_go_on_without_a_pause() -> None:
 
 def test_a_stamp_from_before_the_last_one_makes_no_time() -> None:
     watch = resumed(paused(Stopwatch(0), 10), 5)
-    assert watch.pauses == (Pause(10, 10),)
-    assert paused(watch, 3).pauses[-1] == Pause(10)
+    assert watch.pauses == (WatchPause(10, 10),)
+    assert paused(watch, 3).pauses[-1] == WatchPause(10)

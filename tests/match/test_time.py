@@ -3,12 +3,12 @@
 import pytest
 
 from controller.match import events
-from controller.match.effects import ClockSays, HandsVoid
+from controller.match.effects import ClockReported, HandsVoided
 from controller.match.phase import Phase
 from controller.match.sheet import LeaderRow, StoppedRow
 from controller.messages import Role
 from controller.rules.ending import Verdict
-from controller.rules.standing import Sides
+from controller.rules.standing import PerSide
 
 from .table import INTL, N, Table, knockout, timed, varied
 
@@ -23,7 +23,7 @@ def test_a_deal_not_begun_is_not_played_when_time_is_up(steps: str) -> None:
     table.at_minute(60)
     assert table.phase is Phase.OVER
     assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "level")
-    assert table.effect(HandsVoid).reason == "match_over"
+    assert table.effect(HandsVoided).reason == "match_over"
 
 
 @pytest.mark.parametrize("steps", ["released", "counted", "laid", "valued", "in_play"])
@@ -36,7 +36,7 @@ def test_a_deal_begun_is_played_out(steps: str) -> None:
     assert stopped.refused == "NOT_STOPPED_BY_TIME"
     if steps == "laid":
         table.valued()
-    table.in_play().out("WE").does(events.Confirmed, by="referee")
+    table.in_play().out("WE").does(events.ResultConfirmed, by="referee")
     assert (table.levels, table.phase) == ((5, 5), Phase.OVER)
     assert table.end.verdict.how == "draw"
 
@@ -97,15 +97,15 @@ def test_the_area_standing_still_is_no_time_played_and_no_deal_begins() -> None:
 
 
 def test_a_suspended_table_ends_when_it_goes_on() -> None:
-    table = Table(timed()).started().played("NS").does(events.Suspended, reason="called")
+    table = Table(timed()).started().played("NS").does(events.TableSuspended, reason="called")
     assert table.at_minute(61).phase is Phase.CUT
-    table.does(events.Resumed).does(events.TimeAdded, seconds=0, role=Role.REFEREE)
+    table.does(events.TableResumed).does(events.TimeAdded, seconds=0, role=Role.REFEREE)
     assert table.tick().phase is Phase.OVER
 
 
 def test_time_is_announced_and_the_last_deal_said() -> None:
     table = Table(timed()).started().in_play().at_minute(60)
-    said = [effect.due.kind for effect in table.told if isinstance(effect, ClockSays)]
+    said = [effect.due.kind for effect in table.told if isinstance(effect, ClockReported)]
     assert said[-5:] == ["announce_15", "announce_5", "announce_1", "last_deal", "time_up"]
 
 
@@ -118,7 +118,7 @@ def test_the_stopped_table_counts_its_stops_for_added_time() -> None:
 
 
 def test_a_forfeited_deal_ends_the_stop_of_its_table() -> None:
-    table = Table(timed()).started().in_play().does(events.Suspended, reason="called")
+    table = Table(timed()).started().in_play().does(events.TableSuspended, reason="called")
     table.ruled("EW", "foul")
     assert (table.match.suspended, table.phase) == (None, Phase.FORFEIT)
     assert [stop.to_ms for stop in table.state.clock.stops] == [table.at_ms]
@@ -132,18 +132,18 @@ def test_nobody_names_a_leader_when_time_is_up() -> None:
 
 
 def test_hands_that_are_being_drawn_are_a_deal_begun() -> None:
-    table = Table(timed()).started().played("NS").does(events.DealtByHand, reason="jam").cut()
+    table = Table(timed()).started().played("NS").does(events.HandDealOrdered, reason="jam").cut()
     assert table.phase is Phase.DEALING
     assert table.at_minute(61).phase is Phase.DEALING
     assert table.dealt().phase is Phase.COUNT_CHECK
     letter = Table(timed(at_time="stop_now")).started().played("NS")
-    letter.does(events.DealtByHand, reason="jam").cut()
+    letter.does(events.HandDealOrdered, reason="jam").cut()
     assert letter.at_minute(61).phase is Phase.OVER
 
 
 def test_hands_drawn_wrong_after_time_are_not_drawn_again() -> None:
-    table = Table(timed()).started().played("NS").does(events.DealtByHand, reason="jam").cut()
-    table.at_minute(61).does(events.Misdealt, reasons=("COUNT_SHORT",)).tick()
+    table = Table(timed()).started().played("NS").does(events.HandDealOrdered, reason="jam").cut()
+    table.at_minute(61).does(events.AttemptFailed, reasons=("COUNT_SHORT",)).tick()
     assert table.phase is Phase.OVER
 
 
@@ -205,21 +205,21 @@ def test_by_the_letter_the_last_card_decides_and_not_the_confirmation() -> None:
     table = letter().at_minute(59.9).out("WE").at_minute(61)
     assert table.match.ended_ms is not None
     assert table.happens(events.DealStopped, reason="time").refused == "NOT_STOPPED_BY_TIME"
-    table.does(events.Confirmed, by="referee")
+    table.does(events.ResultConfirmed, by="referee")
     assert (table.levels, table.phase) == ((5, 5), Phase.OVER)
 
 
 def test_by_the_letter_a_deal_that_ended_too_late_cannot_be_confirmed() -> None:
     table = letter().out("W").at_minute(60).out("E")
     for by in ("NS", "EW", "referee"):
-        assert table.happens(events.Confirmed, by=by).refused == "TIME_ENDED_IT"
+        assert table.happens(events.ResultConfirmed, by=by).refused == "TIME_ENDED_IT"
     table.does(events.DealStopped, reason="time")
     assert (table.levels, table.phase) == ((5, 2), Phase.OVER)
 
 
 def test_where_deals_are_played_out_one_that_ended_after_time_is_confirmed() -> None:
     table = Table(timed()).started().played("NS").in_play().at_minute(61).out("WE")
-    assert table.does(events.Confirmed, by="referee").levels == (5, 5)
+    assert table.does(events.ResultConfirmed, by="referee").levels == (5, 5)
 
 
 def test_the_referee_may_say_when_the_last_card_was_played() -> None:
@@ -227,12 +227,12 @@ def test_the_referee_may_say_when_the_last_card_was_played() -> None:
     before_ms = table.at_ms
     table.at_minute(61).does(events.ResultEntered, order=("W", "E"), ended_ms=before_ms)
     assert table.match.ended_ms == before_ms
-    assert table.does(events.Confirmed, by="referee").levels == (5, 5)
+    assert table.does(events.ResultConfirmed, by="referee").levels == (5, 5)
 
 
 def test_a_result_entered_without_a_time_ended_when_it_is_entered() -> None:
     table = letter().at_minute(61).does(events.ResultEntered, order=("W", "E"))
-    assert table.happens(events.Confirmed, by="referee").refused == "TIME_ENDED_IT"
+    assert table.happens(events.ResultConfirmed, by="referee").refused == "TIME_ENDED_IT"
 
 
 def test_a_result_entered_again_keeps_the_time_of_the_last_card() -> None:
@@ -240,7 +240,7 @@ def test_a_result_entered_again_keeps_the_time_of_the_last_card() -> None:
     ended_ms = table.match.ended_ms
     table.at_minute(61).does(events.ResultEntered, order=("W", "N", "E"))
     assert table.match.ended_ms == ended_ms
-    assert table.does(events.Confirmed, by="referee").levels == (5, 4)
+    assert table.does(events.ResultConfirmed, by="referee").levels == (5, 4)
 
 
 def test_no_last_card_is_played_later_than_now_or_before_the_release() -> None:
@@ -252,21 +252,21 @@ def test_no_last_card_is_played_later_than_now_or_before_the_release() -> None:
 
 def test_a_dead_hand_in_a_finished_deal_does_not_make_it_end_later() -> None:
     table = letter().at_minute(59).out("NES").at_minute(61).dead("W")
-    assert table.does(events.Confirmed, by="referee").levels == (7, 2)
+    assert table.does(events.ResultConfirmed, by="referee").levels == (7, 2)
 
 
 def test_a_deal_reopened_after_time_has_no_last_card_yet() -> None:
     table = letter().at_minute(59).out("WE").at_minute(61).does(events.OutWithdrawn, seat="E")
     assert table.match.ended_ms is None
     table.out("E")
-    assert table.happens(events.Confirmed, by="referee").refused == "TIME_ENDED_IT"
+    assert table.happens(events.ResultConfirmed, by="referee").refused == "TIME_ENDED_IT"
 
 
 def test_a_second_of_added_time_lets_a_late_deal_count() -> None:
     table = letter().at_minute(60).out("WE")
-    assert table.happens(events.Confirmed, by="referee").refused == "TIME_ENDED_IT"
+    assert table.happens(events.ResultConfirmed, by="referee").refused == "TIME_ENDED_IT"
     table.does(events.TimeAdded, seconds=1, role=Role.REFEREE)
-    assert table.does(events.Confirmed, by="referee").levels == (5, 5)
+    assert table.does(events.ResultConfirmed, by="referee").levels == (5, 5)
 
 
 @pytest.mark.parametrize("role", [Role.TABLE, Role.OBSERVER, Role.TECHNICIAN])
@@ -286,8 +286,8 @@ def test_after_its_last_deal_a_match_is_over() -> None:
     assert table.phase is Phase.CUT
     table.played("WE")
     assert (table.phase, table.end.verdict.how) == (Phase.OVER, "draw")
-    assert table.end.score.match_points == Sides(1, 1)
-    assert table.end.score.level_points == Sides(13, 13)
+    assert table.end.score.match_points == PerSide(1, 1)
+    assert table.end.score.level_points == PerSide(13, 13)
 
 
 def test_a_forfeited_deal_is_one_of_them() -> None:

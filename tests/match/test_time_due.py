@@ -7,9 +7,9 @@ import pytest
 
 from controller.match import events
 from controller.match.clocks.due import Kind
-from controller.match.effects import ClockSays, Effects
+from controller.match.effects import ClockReported, Effects
 from controller.match.phase import Phase
-from controller.match.reducer import match_of, step
+from controller.match.reducer import new_match, step
 from controller.match.state import Match
 from controller.match.time_due import next_due_ms
 from controller.messages import Role
@@ -24,7 +24,7 @@ SECOND_MS = 1_000
 
 def kinds(table: Table) -> list[Kind]:
     """What the clocks said with the last event."""
-    return [effect.due.kind for effect in table.effects(ClockSays)]
+    return [effect.due.kind for effect in table.effects(ClockReported)]
 
 
 def test_before_the_start_nothing_is_due() -> None:
@@ -41,17 +41,17 @@ def test_the_next_word_of_the_areas_clock_is_due() -> None:
 
 
 def test_the_clock_of_a_seat_is_due_a_millisecond_after_its_last_one() -> None:
-    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
+    table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
     assert next_due_ms(table.state) == table.at_ms + 15 * SECOND_MS + 1
-    assert next_due_ms(table.does(events.Suspended, reason="call").state) is None
+    assert next_due_ms(table.does(events.TableSuspended, reason="call").state) is None
 
 
 def test_a_silent_choice_of_big_two_is_due_unless_the_table_stands() -> None:
     table = Table(BIG_TWO).started().dealt("W").does(events.Released)
     due_ms = next_due_ms(table.state)
     assert due_ms is not None
-    assert next_due_ms(table.does(events.Suspended, reason="call").state) is None
-    table.does(events.Resumed)
+    assert next_due_ms(table.does(events.TableSuspended, reason="call").state) is None
+    table.does(events.TableResumed)
     assert next_due_ms(table.state) == due_ms + 100
     table.tick(due_ms + 100 - table.at_ms)
     assert table.big_two.choices is not None
@@ -60,9 +60,9 @@ def test_a_silent_choice_of_big_two_is_due_unless_the_table_stands() -> None:
 
 def test_a_deal_that_has_no_time_any_more_is_due_at_once_when_the_table_goes_on() -> None:
     table = Table(timed(at_time="stop_now")).started().played("NS")
-    table.does(events.Suspended, reason="call").at_minute(61)
+    table.does(events.TableSuspended, reason="call").at_minute(61)
     assert next_due_ms(table.state) is None
-    table.does(events.Resumed)
+    table.does(events.TableResumed)
     assert next_due_ms(table.state) is None  # the stop has cost time: a referee is asked
     table.does(events.TimeAdded, seconds=0, role=Role.REFEREE)
     assert next_due_ms(table.state) == table.at_ms
@@ -89,7 +89,7 @@ def test_ticks_at_the_due_moments_say_and_change_all_that_ticks_each_second_do(
         rng = random.Random(f"{name} {seed}")
         profile = _short(load_profile(name), rng)
         people = People(rng, wild=rng.choice((0.1, 0.3)), pace=rng.choice((1, 5)))
-        match = match_of(profile, meeting(rng.choice(("swiss", "knockout"))))
+        match = new_match(profile, meeting(rng.choice(("swiss", "knockout"))))
         for _ in range(400):
             if match.phase is Phase.SIGNED:
                 break
@@ -126,12 +126,12 @@ def _at_due_moments(match: Match, until_ms: int) -> tuple[Match, Effects]:
     ticks = 0
     while (moment := next_due_ms(match)) is not None and moment < until_ms:
         before = match
-        match, effects = step(match, events.Ticked(at_ms=moment))
+        match, effects = step(match, events.TimePassed(at_ms=moment))
         assert effects or _timeless(before) != _timeless(match), "a tick for nothing"
         told += effects
         ticks += 1
         assert ticks < 1_000, "the timer does not come to an end"
-    match, effects = step(match, events.Ticked(at_ms=until_ms))
+    match, effects = step(match, events.TimePassed(at_ms=until_ms))
     return match, (*told, *effects)
 
 
@@ -147,6 +147,6 @@ def _each_second(match: Match, until_ms: int) -> tuple[Match, Effects]:
         moment = match.now_ms + SECOND_MS
         due = next_due_ms(match)
         moment = min(moment, until_ms, moment if due is None else due)
-        match, effects = step(match, events.Ticked(at_ms=moment))
+        match, effects = step(match, events.TimePassed(at_ms=moment))
         told += effects
     return match, told

@@ -10,17 +10,17 @@ import pytest
 from controller.client.refused import LARGEST
 from controller.match.events import MatchEvent
 from controller.match.phase import Phase
-from controller.match.reducer import match_of, replayed, step
+from controller.match.reducer import new_match, replayed, step
 from controller.match.state import Match
 from controller.match.transfer import (
-    FORMAT,
-    PART_CHARS,
-    BadTransfer,
-    Transfer,
+    MAX_PART_CHARS,
+    TRANSFER_FORMAT,
+    TransferDocument,
+    TransferError,
     packed,
-    rebuilt,
-    result_of,
+    rebuild_match,
     shifted,
+    state_digest,
     unpacked,
 )
 from controller.rules.profile import Profile
@@ -42,7 +42,7 @@ def played(
     profile: Profile, rng: random.Random, *, most: int = 20_000, wild: float = 0.15, deals: int = 99
 ) -> tuple[Match, list[MatchEvent]]:
     """A match at random, as far as so many events or deals."""
-    people, match = People(rng, wild), match_of(profile, meeting())
+    people, match = People(rng, wild), new_match(profile, meeting())
     happened: list[MatchEvent] = []
     while match.phase is not Phase.SIGNED and len(happened) < most and match.deal <= deals:
         happened.append(people.next_event(match))
@@ -50,10 +50,10 @@ def played(
     return match, happened
 
 
-def document(match: Match, happened: list[MatchEvent]) -> Transfer:
+def document(match: Match, happened: list[MatchEvent]) -> TransferDocument:
     profile = match.profile
-    return Transfer(
-        format=FORMAT,
+    return TransferDocument(
+        format=TRANSFER_FORMAT,
         match="M1",
         left="T01",
         left_key="T" * 40,
@@ -68,7 +68,7 @@ def document(match: Match, happened: list[MatchEvent]) -> Transfer:
         record=match.record,
         events=tuple(happened),
         proofs=(),
-        result=result_of(match),
+        result=state_digest(match),
     )
 
 
@@ -119,7 +119,7 @@ def test_a_document_in_parts_leads_to_the_very_same_match(
         sent = document(match, happened)
         digest, parts = packed(sent)
         assert unpacked(digest, parts) == sent
-        assert rebuilt(unpacked(digest, parts), profile) == match
+        assert rebuild_match(unpacked(digest, parts), profile) == match
 
 
 def test_a_match_of_twenty_deals_takes_few_commands() -> None:
@@ -128,7 +128,7 @@ def test_a_match_of_twenty_deals_takes_few_commands() -> None:
         match, happened = played(profile, random.Random(f"long {seed}"), deals=DEALS)
         _, parts = packed(document(match, happened))
         assert len(parts) <= 4
-        assert all(len(part) <= PART_CHARS < LARGEST - 2_000 for part in parts)
+        assert all(len(part) <= MAX_PART_CHARS < LARGEST - 2_000 for part in parts)
 
 
 @pytest.mark.parametrize(
@@ -149,25 +149,25 @@ def test_parts_that_are_no_document_are_said_to_be_none(
     text = "".join(whole)
     parts = [text[at : at + SHORT] for at in range(0, len(text), SHORT)]
     assert unpacked(digest, parts).match == "M1"
-    with pytest.raises(BadTransfer, match=found):
+    with pytest.raises(TransferError, match=found):
         unpacked(digest, spoilt(parts))
 
 
 def test_a_document_that_is_none_or_of_another_format_is_refused() -> None:
     strange = msgspec.structs.replace(_other(), format=2)
-    with pytest.raises(BadTransfer, match="format 2"):
+    with pytest.raises(TransferError, match="format 2"):
         unpacked(*packed(strange))
-    with pytest.raises(BadTransfer, match="is none"):
+    with pytest.raises(TransferError, match="is none"):
         unpacked(*packed({"format": 1}))  # type: ignore[arg-type]  # what a stranger may send
 
 
 def test_events_that_lead_elsewhere_are_not_taken() -> None:
     sent = _other()
     changed = msgspec.structs.replace(sent, events=sent.events[:-1])
-    with pytest.raises(BadTransfer, match="do not lead"):
-        rebuilt(changed, load_profile("international-000"))
+    with pytest.raises(TransferError, match="do not lead"):
+        rebuild_match(changed, load_profile("international-000"))
 
 
-def _other() -> Transfer:
+def _other() -> TransferDocument:
     match, happened = played(load_profile("international-000"), random.Random(5), most=40)
     return document(match, happened)

@@ -3,7 +3,7 @@
 import pytest
 
 from controller.match import events
-from controller.match.effects import DealDue, RefereeNeeded, Written
+from controller.match.effects import DealDue, RefereeCalled, Written
 from controller.match.phase import Phase
 from controller.match.sheet import CorrectionRow, DealRow, EndRow, RedealtRow, StoppedRow, replay
 from controller.messages import Role
@@ -34,7 +34,7 @@ def test_the_chief_has_a_deal_dealt_again_whatever_was_done_in_it(steps: str) ->
 
 
 def test_a_deal_that_was_led_to_may_be_void_too() -> None:
-    table = Table().started().out("NS").does(events.Confirmed, by="NS")
+    table = Table().started().out("NS").does(events.ResultConfirmed, by="NS")
     voided(table)
     assert (table.phase, table.match.order, table.match.led) == (Phase.CUT, (), False)
     assert (table.match.confirmed, table.match.ended_ms) == ((), None)
@@ -68,14 +68,14 @@ def test_the_sheet_says_after_whose_claim_a_deal_was_dealt_again() -> None:
     assert (row.deal, row.reason, row.by, row.claimed) == (1, "count", "referee", "W")
     table.released().does(events.CountClaimed, seat="E")
     counts = {"N": 26, "W": 27, "S": 27, "E": 28}
-    table.happens(events.Recounted, counts=counts, by="Ren")
+    table.happens(events.HandsRecounted, counts=counts, by="Ren")
     assert table.refused == "NEEDS_CHIEF"
-    table.does(events.Recounted, counts=counts, by="Ren", role=Role.CHIEF)
+    table.does(events.HandsRecounted, counts=counts, by="Ren", role=Role.CHIEF)
     assert [(row.row, row.by) for row in table.rows(RedealtRow)] == [(1, "referee"), (2, "Ren")]
 
 
 def test_what_was_never_with_the_players_leaves_no_row() -> None:
-    table = Table().started().dealt().does(events.Misdealt, reasons=("JAM",))
+    table = Table().started().dealt().does(events.AttemptFailed, reasons=("JAM",))
     table.released().does(events.CountClaimed, seat="W").recounted()
     assert (table.phase, table.match.sheet) == (Phase.COUNT_CHECK, ())
 
@@ -88,23 +88,23 @@ def test_a_deal_that_has_not_begun_or_is_written_is_not_voided() -> None:
 
 def test_a_voided_deal_leaves_no_claim_and_no_dead_hand_behind() -> None:
     table = Table().started().played("NS").in_play().dead("W")
-    voided(table.does(events.Suspended, reason="called"))
+    voided(table.does(events.TableSuspended, reason="called"))
     assert (table.match.suspended, table.match.dead) == (None, ())
     voided(table.released().does(events.CountClaimed, seat="N"))
     assert (table.match.suspended, table.match.claimed) == (None, None)
 
 
 def test_a_deal_drawn_by_hand_is_drawn_again() -> None:
-    table = Table().started().played("NS").does(events.DealtByHand, reason="jam").in_play()
+    table = Table().started().played("NS").does(events.HandDealOrdered, reason="jam").in_play()
     assert voided(table).phase is Phase.SHUFFLE
     assert table.effect(DealDue).by_hand
 
 
 def test_two_deals_voided_in_a_row_call_the_referee() -> None:
     table = voided(Table().started().released())
-    assert table.effects(RefereeNeeded) == []
+    assert table.effects(RefereeCalled) == []
     voided(table.released())
-    assert table.effects(RefereeNeeded) == []  # between them four hands were right
+    assert table.effects(RefereeCalled) == []  # between them four hands were right
 
 
 def test_an_extra_deal_dealt_again_is_an_extra_deal() -> None:
@@ -117,8 +117,10 @@ def test_an_extra_deal_dealt_again_is_an_extra_deal() -> None:
 
 @pytest.mark.parametrize("again", [False, True])
 def test_an_extra_deal_of_a_match_that_lost_time_stays_one_whatever_is_ruled(again: bool) -> None:
-    table = knockout().played("NS").in_play().does(events.Suspended, reason="called")
-    table.does(events.Resumed).at_minute(60).out("WE").does(events.Confirmed, by="referee")
+    table = knockout().played("NS").in_play().does(events.TableSuspended, reason="called")
+    table.does(events.TableResumed).at_minute(60).out("WE").does(
+        events.ResultConfirmed, by="referee"
+    )
     table.does(events.ExtraDealOrdered, reason="equal")
     if again:
         voided(table.released())
@@ -128,7 +130,7 @@ def test_an_extra_deal_of_a_match_that_lost_time_stays_one_whatever_is_ruled(aga
 
 def test_a_voided_deal_of_big_two_is_chosen_and_played_again() -> None:
     table = Table(BIG_TWO).started().dealt("W").does(events.Released).tick(60_000)
-    table.does(events.CardsLeft, left={"N": 0, "W": 1, "S": 1, "E": 1})
+    table.does(events.CardsLeftEntered, left={"N": 0, "W": 1, "S": 1, "E": 1})
     voided(table)
     assert (table.phase, table.state.deal) == (Phase.CUT, 1)
     assert (table.big_two.choices, table.big_two.left, table.big_two.rows) == (None, {}, ())
@@ -145,7 +147,9 @@ def test_by_the_letter_a_deal_voided_after_time_is_not_dealt_again() -> None:
 
 
 def test_with_the_later_deals_the_one_under_way_is_void() -> None:
-    table = Table().started().played("NS", "NS").in_play().does(events.Suspended, reason="called")
+    table = (
+        Table().started().played("NS", "NS").in_play().does(events.TableSuspended, reason="called")
+    )
     table.corrected(1, "WE", "void_later")
     (row,) = table.rows(StoppedRow)
     assert (row.deal, row.reason) == (3, "void_later")

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from controller.match.hands import demanded_counts
-from controller.match.phase import BEFORE_RELEASE, ENDED, Phase
-from controller.match.reducer import match_of, step
+from controller.match.hands import required_counts
+from controller.match.phase import BEFORE_RELEASE, ENDED_PHASES, Phase
+from controller.match.reducer import new_match, step
 from controller.match.rulings import in_force
 from controller.match.sheet import DealRow, EndRow, OverturnedRow, RulingRow, StoppedRow, replay
 from controller.match.state import GuandanMatch
 from controller.rules.levels import ACE, PAST_A, TWO
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Forfeited
+from controller.rules.result import ForfeitedDeal
 from controller.rules.seats import side
-from controller.rules.standing import Sides, level_due
+from controller.rules.standing import PerSide, level_due
 
 from .event_samples import SAMPLES
 from .people import People, meeting
@@ -33,7 +33,7 @@ def _due(match: GuandanMatch) -> dict[str, bool]:
         == (level_due(match.profile, now), now.owner, now.previous),
         "nothing is left of the deal before": not (match.exchange or match.order or match.dead),
         "it has not begun": not match.led and match.began_ms is None and not match.counted,
-        "who leads it is known, or will be turned up": not isinstance(now.previous, Forfeited)
+        "who leads it is known, or will be turned up": not isinstance(now.previous, ForfeitedDeal)
         or now.previous.leader is not None,
         "no deal is due in a match that is won": now.won is None,
     }
@@ -45,7 +45,7 @@ def _always(match: GuandanMatch) -> dict[str, bool]:
     deals = [row.deal for row in sheet if isinstance(row, DealRow)]
     ends = [row for row in sheet if isinstance(row, EndRow)]
     previous = now.previous
-    named = previous.leader if isinstance(previous, Forfeited) else None
+    named = previous.leader if isinstance(previous, ForfeitedDeal) else None
     return {
         "the sheet alone makes the standing": replay(match.profile, sheet) == now,
         "rows are numbered": [row.row for row in sheet] == list(range(1, len(sheet) + 1)),
@@ -61,16 +61,16 @@ def _always(match: GuandanMatch) -> dict[str, bool]:
         "what is played is at most A": match.level <= ACE,
         "a verdict is an end, and has a score": (match.verdict is not None)
         == (match.score is not None)
-        == (match.phase in ENDED),
+        == (match.phase in ENDED_PHASES),
         "the last end on the sheet is the verdict": match.verdict is None
         or (ends[-1].verdict, ends[-1].score) == (match.verdict, match.score),
-        "only an end is signed": not match.signatures or match.phase in ENDED,
+        "only an end is signed": not match.signatures or match.phase in ENDED_PHASES,
         "only a deal in play is claimed wrong": match.claimed is None
         or (match.under_way and match.suspended is not None),
         "somebody leads what is played": match.leader is not None
         or match.phase not in (Phase.PLAY, Phase.RESULT),
         "who was named to lead is of the side that won": named is None
-        or (isinstance(previous, Forfeited) and side(named) == previous.winners),
+        or (isinstance(previous, ForfeitedDeal) and side(named) == previous.winners),
         "FORFEIT waits for a name": match.phase is not Phase.FORFEIT or named is None,
     }
 
@@ -90,10 +90,10 @@ def _told(match: GuandanMatch) -> dict[str, bool]:
         "no penalty is there twice": len(set(noted)) == len(noted),
         "a deal is stopped once and not played": len({*stopped, *deals})
         == len(stopped) + len(deals),
-        "a sheet that is ended ends with its end": match.phase not in ENDED
+        "a sheet that is ended ends with its end": match.phase not in ENDED_PHASES
         or isinstance(rows[-1], EndRow),
         "nobody has points where neither pair came": not lost
-        or (match.deal == 0 and set(points) <= {None, Sides()}),
+        or (match.deal == 0 and set(points) <= {None, PerSide()}),
     }
 
 
@@ -127,7 +127,7 @@ def _at_the_table(match: GuandanMatch) -> dict[str, bool]:
     return {
         "nobody out has a dead hand": not set(match.order) & set(match.dead),
         "all hold as many cards when play begins": not playing
-        or set(demanded_counts(match).values()) == {match.profile.hand},
+        or set(required_counts(match).values()) == {match.profile.hand},
         "who leads is known after the returns": not match.under_way
         or playing
         or match.leader is None,
@@ -171,7 +171,7 @@ def test_the_parts_of_a_match_never_contradict_each_other(
 def _walk(profile: Any, rng: random.Random) -> None:
     assert isinstance(profile, GuandanProfile)
     people = People(rng, wild=rng.choice((0.1, 0.3, 0.6)))
-    match = match_of(profile, meeting(rng.choice(("swiss", "knockout"))))
+    match = new_match(profile, meeting(rng.choice(("swiss", "knockout"))))
     for _ in range(600):
         event: Any = people.next_event(match)
         if rng.random() < 0.1:

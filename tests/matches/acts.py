@@ -9,7 +9,7 @@ import msgspec
 from controller.match import events
 from controller.match.desk import legal_proposals
 from controller.messages import Role, Seat, Side
-from controller.rules.penalties.proposals import Proposal, by_discretion
+from controller.rules.penalties.proposals import PenaltyProposal, discretionary_proposal
 from controller.rules.penalties.records import Penalty
 from controller.rules.seats import ALL, side
 from tests.match.people import charge_of
@@ -34,7 +34,7 @@ def count_claim(seat: Seat, **counts: int) -> Act:
         table.does(events.CountClaimed, seat=seat)
         role = _who_counts(table.state.claims)
         held = dict.fromkeys(ALL, table.state.profile.hand)
-        table.does(events.Recounted, counts=held | counts, role=role, by=role.value)
+        table.does(events.HandsRecounted, counts=held | counts, role=role, by=role.value)
 
     return Act("count_check", do, expect)
 
@@ -65,10 +65,10 @@ def ruling(
         legal = legal_proposals(table.match, charge)
         table.proposed(charge, legal[0], name)
         assert table.refused is None
-        other: Proposal | None = None
+        other: PenaltyProposal | None = None
         if penalty is not None:
             named = [proposal for proposal in legal if proposal.penalty == penalty]
-            other = named[0] if named else by_discretion(table.rules, charge, penalty)
+            other = named[0] if named else discretionary_proposal(table.rules, charge, penalty)
         _EXPECTED[decision](table, name, other)
 
     return Act("play", do, expect)
@@ -91,15 +91,15 @@ async def _by_word(people: People, name: str, penalty: Penalty | None) -> None:
     await people.order(Role.CHIEF, "confirm_verbal", ruling=name)
 
 
-def _approved(table: Table, name: str, other: Proposal | None) -> None:
+def _approved(table: Table, name: str, other: PenaltyProposal | None) -> None:
     table.does(events.RulingApproved, id=name, by="chief", role=Role.CHIEF, proposal=other)
 
 
-def _rejected(table: Table, name: str, other: Proposal | None) -> None:
+def _rejected(table: Table, name: str, other: PenaltyProposal | None) -> None:
     table.does(events.RulingRejected, id=name, by="chief", role=Role.CHIEF)
 
 
-def _said(table: Table, name: str, other: Proposal | None) -> None:
+def _said(table: Table, name: str, other: PenaltyProposal | None) -> None:
     table.does(
         events.RulingApproved,
         id=name,
@@ -109,7 +109,7 @@ def _said(table: Table, name: str, other: Proposal | None) -> None:
         entered_by="referee",
         proposal=other,
     )
-    table.does(events.VerbalConfirmed, id=name, by="chief", role=Role.CHIEF)
+    table.does(events.VerbalRulingConfirmed, id=name, by="chief", role=Role.CHIEF)
 
 
 _DECIDED: dict[str, Any] = {
@@ -163,7 +163,7 @@ def table_stopped(at: str = "play") -> Act:
         await people.order(Role.REFEREE, "add_time", seconds=60)
 
     def expect(table: Table) -> None:
-        table.does(events.Suspended, reason="spectators").does(events.Resumed)
+        table.does(events.TableSuspended, reason="spectators").does(events.TableResumed)
         table.does(events.TimeAdded, seconds=60, role=Role.REFEREE)
 
     return Act(at, do, expect)
@@ -219,7 +219,7 @@ def lid_opened() -> Act:
         await people.table.lid(is_open=False)
 
     def expect(table: Table) -> None:
-        table.does(events.Misdealt, reasons=("LID_OPENED",))
+        table.does(events.AttemptFailed, reasons=("LID_OPENED",))
 
     return Act("held", do, expect)
 
@@ -242,8 +242,8 @@ def stopped_for(minutes: float, at: str = "play") -> Act:
         await people.order(Role.REFEREE, "resume")
 
     def expect(table: Table) -> None:
-        table.does(events.Suspended, reason="called").tick(minutes=minutes)
-        table.does(events.Resumed).does(events.TimeAdded, seconds=0, role=Role.REFEREE)
+        table.does(events.TableSuspended, reason="called").tick(minutes=minutes)
+        table.does(events.TableResumed).does(events.TimeAdded, seconds=0, role=Role.REFEREE)
 
     return Act(at, do, expect)
 

@@ -14,7 +14,7 @@ from controller.client.client import Client, Heard
 from controller.messages import Event, Reply, Role, Seat, State
 from controller.rules.seats import ALL
 from controller.trials.at_table import SEAT_NAMES, TAP_S
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from drivers.panel import HOLD_S
 from tests.answers import answer_once
 from tests.matches.people import Eyes
@@ -25,7 +25,7 @@ _ROLES = (Role.OBSERVER, Role.TABLE, Role.REFEREE, Role.CHIEF)
 class AtHall:
     """People at a running table, for the block."""
 
-    def __init__(self, table: RunningTable) -> None:
+    def __init__(self, table: TableProcess) -> None:
         self.table = table
         self.states: list[State] = []
         self.events: list[Event] = []

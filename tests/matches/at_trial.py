@@ -4,7 +4,7 @@ from typing import Any
 
 from controller.messages import Event, Reply, Role, Seat, State
 from controller.rules.seats import ALL
-from controller.trials.inproc import Trial
+from controller.trials.inproc import TableInProcess
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.truth import Truth
 from tests.matches.people import Eyes
@@ -13,7 +13,7 @@ from tests.matches.people import Eyes
 class AtTrial:
     """People at a Trial: buttons by its pins, commands signed by their keys."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: TableInProcess) -> None:
         self._trial = trial
 
     @property

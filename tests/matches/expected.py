@@ -13,11 +13,11 @@ from controller.match import events
 from controller.match.closing import signers
 from controller.match.phase import Phase
 from controller.messages import Event, Seat
-from controller.rules.levels import grade_text
+from controller.rules.levels import level_text
 from controller.rules.order import value
 from controller.rules.profile import BigTwoProfile
 from controller.rules.seats import ALL
-from controller.rules.tribute import anti_stands, required_value
+from controller.rules.tribute import anti_stands, tribute_value
 from tests.match.table import Table
 from tests.matches.people import lowest, seats_of
 from tests.matches.script import Hands, Script
@@ -80,7 +80,7 @@ class Replay:
         for n, reasons in enumerate(misdealt):
             if (self.table.state.deal, n) not in self._failed:
                 self._failed.add((self.table.state.deal, n))
-                self.table.cut().does(events.Misdealt, reasons=reasons)
+                self.table.cut().does(events.AttemptFailed, reasons=reasons)
                 return
         if self._deal.uncut:
             self.table.does(events.Cut)
@@ -117,7 +117,7 @@ class Replay:
         assert self._now is not None
         owed = self._exchange.payers
         stands = anti_stands(self.table.rules, owed, self._now.faces)
-        self.table.does(events.AntiAnswered, stands=stands)
+        self.table.does(events.AntiTributeAnswered, stands=stands)
 
     @property
     def _exchange(self) -> Any:
@@ -131,7 +131,7 @@ class Replay:
                 return
         rules, level = self.table.rules, self.table.match.level
         faces = self._now.faces
-        values = {seat: required_value(rules, faces[seat], level) for seat in self._exchange.payers}
+        values = {seat: tribute_value(rules, faces[seat], level) for seat in self._exchange.payers}
         self.table.does(events.TributeValued, values=values)
 
     def _return(self) -> None:
@@ -145,7 +145,7 @@ class Replay:
         told = None
         if plan.leader is None:
             level = self.table.match.level
-            told = value(lowest(self._now, giver, grade_text(level)), level)
+            told = value(lowest(self._now, giver, level_text(level)), level)
         self.table.does(events.ReturnLaid, seat=giver, value=told)
 
     def _choices(self) -> None:
@@ -164,15 +164,15 @@ class Replay:
             self._done.add(key)
             self.table.does(events.ReturnsSwapped)
         elif not match.led:
-            self.table.does(events.Led)
+            self.table.does(events.LeadMade)
         elif isinstance(self.script.profile, BigTwoProfile):
-            self.table.does(events.CardsLeft, left=self._deal.left)
+            self.table.does(events.CardsLeftEntered, left=self._deal.left)
         else:
             out = next(s for s in seats_of(self._deal.order) if s not in self.table.match.order)
             self.table.does(events.Out, seat=out)
 
     def _result(self) -> None:
-        self.table.does(events.Confirmed, by="referee")
+        self.table.does(events.ResultConfirmed, by="referee")
 
     def _forfeit(self) -> None:
         self.table.named(self._deal.names)

@@ -14,9 +14,9 @@ import msgspec
 
 from controller.cards import face_text
 from controller.commands import COMMANDS
-from controller.machine.front import MEANT_MS
+from controller.machine.front import RELEASE_DELAY_MS
 from controller.messages import Event, Match, Offer, Outcome, Phase, Reply, Role, Seat, Side, State
-from controller.rules.levels import parse_grade
+from controller.rules.levels import parse_level
 from controller.rules.order import value
 from controller.rules.seats import ALL, opponents, players
 from tests.answers import answer_once
@@ -320,7 +320,7 @@ class People:
         """Release the hands by a press. The table takes none before they were ready for a while."""
         loop = asyncio.get_running_loop()
         ready_s = self._held_s.setdefault(self.state.machine.attempt, loop.time())
-        await until(lambda: loop.time() >= ready_s + MEANT_MS / 1000)
+        await until(lambda: loop.time() >= ready_s + RELEASE_DELAY_MS / 1000)
         if self.match.phase == "held":
             await self.table.press(seat)
 
@@ -448,7 +448,7 @@ def seats_of(order: str) -> tuple[Seat, ...]:
 
 def lowest(hands: Hands, giver: Seat, level: str) -> int:
     """Return the card that a giver returns where it has to be told: his lowest."""
-    grade = parse_grade(level)
+    grade = parse_level(level)
     return min(hands.faces[giver], key=lambda face: value(face, grade))
 
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from controller.commands import COMMANDS, Order, names, usage
+from controller.commands import COMMANDS, Order, names, usage_line
 from controller.journal.kinds import KINDS
 from controller.match import events
 from controller.match.events import MatchEvent, data_of
@@ -95,7 +95,7 @@ def _row(cmd: str, order: Order) -> str:
     who = "anybody, unsigned" if not order.signed else names(Role, order.roles)
     bound = "–" if order.bound == "none" else order.bound
     phases = "" if order.phases == frozenset(Phase) else names(Phase, order.phases)
-    return f"| `{usage(cmd)}`: {order.does} | {who} | {bound} | {phases} |"
+    return f"| `{usage_line(cmd)}`: {order.does} | {who} | {bound} | {phases} |"
 
 
 def _events(said: Mapping[str, Said]) -> str:

@@ -17,13 +17,13 @@ from unittest.mock import patch
 from controller.config import CardSet
 from controller.heads import verify_key
 from controller.journal.entries import Entry
-from controller.journal.store import Store
-from controller.machine.lasting import LastingMachine
+from controller.journal.store import JournalStore
+from controller.machine.lasting import MachineSupervisor
 from controller.messages import Command, Event, Phase, Release, Reply, Role, State
 from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import TABLE_SIGN, Trial, trial
+from controller.trials.inproc import TABLE_SIGN, TableInProcess, trial
 from sim.folders import memory_folder
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
@@ -33,7 +33,7 @@ from tests.machine.stages import STAGES, all_press, deal_two_due, opened, ordere
 RELEASE = Release(version="0.1.0", serial=7, hash="5a" * 32)
 SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 CHIEF, REFEREE, TABLE, OBSERVER = Role.CHIEF, Role.REFEREE, Role.TABLE, Role.OBSERVER
-Does = Callable[[Trial], Awaitable[None]]
+Does = Callable[[TableInProcess], Awaitable[None]]
 Run = Callable[[Path, "Said"], Coroutine[Any, Any, None]]
 
 
@@ -71,18 +71,18 @@ def all_said() -> dict[str, Said]:
 @contextmanager
 def _listening(said: Said) -> Iterator[None]:
     """Hear every command that a table gets, and what it answers."""
-    real = LastingMachine.order
+    real = MachineSupervisor.order
 
-    async def order(machine: LastingMachine, command: Command) -> Reply:
+    async def order(machine: MachineSupervisor, command: Command) -> Reply:
         reply = await real(machine, command)
         said.answered.append((command, reply))
         return reply
 
-    with patch.object(LastingMachine, "order", order):
+    with patch.object(MachineSupervisor, "order", order):
         yield
 
 
-async def _read_all(at: Trial) -> None:
+async def _read_all(at: TableInProcess) -> None:
     """Ask everything that anybody may ask."""
     for cmd in ("snapshot", "events", "sheet"):
         await at.order(OBSERVER, cmd)
@@ -107,7 +107,7 @@ def _run(does: Does, *, profile: str = "international-000") -> Run:
 # -- a match by the international rulebook --------------------------------------
 
 
-async def _a_match(at: Trial) -> None:
+async def _a_match(at: TableInProcess) -> None:
     await STAGES["held"](at)
     await at.order(REFEREE, "claim_count", seat="N")  # too early
     await at.order(TABLE, "approve", ruling="R1")  # not his to say
@@ -133,7 +133,7 @@ async def _a_match(at: Trial) -> None:
         await ordered(at, REFEREE, "sign", signer=signer, person=f"Person {signer}")
 
 
-async def _in_play(at: Trial) -> None:
+async def _in_play(at: TableInProcess) -> None:
     await ordered(at, TABLE, "call", seat="W")
     await ordered(at, TABLE, "call", seat="E", reason="a card lies on the floor")
     await at.press("W", "green")
@@ -153,7 +153,7 @@ async def _in_play(at: Trial) -> None:
     await ordered(at, CHIEF, "open_hand", seat="W", reason="how many has he")
 
 
-async def _rulings(at: Trial) -> None:
+async def _rulings(at: TableInProcess) -> None:
     charge: dict[str, Any] = {"offence": "other", "seat": "W"}
     await at.order(OBSERVER, "rulings", **charge)
     await ordered(at, REFEREE, "propose", **charge, id="R1")
@@ -167,7 +167,7 @@ async def _rulings(at: Trial) -> None:
     await ordered(at, CHIEF, "reject", ruling="R2")
 
 
-async def _out(at: Trial) -> None:
+async def _out(at: TableInProcess) -> None:
     await ordered(at, TABLE, "out", seat="N")
     await ordered(at, REFEREE, "withdraw_out", seat="N")
     await ordered(at, TABLE, "out", seat="N")
@@ -177,7 +177,7 @@ async def _out(at: Trial) -> None:
     await ordered(at, TABLE, "confirm", seat="W")
 
 
-async def _behind_the_deal(at: Trial) -> None:
+async def _behind_the_deal(at: TableInProcess) -> None:
     await at.until(lambda state: state.fairness[-1].reveal is not None)
     order, reason = ["N", "S"], "read wrongly"
     word = {"verbal": True, "by": "Chen"}
@@ -190,7 +190,7 @@ async def _behind_the_deal(at: Trial) -> None:
 # -- what is dealt again, and what stops a machine -------------------------------
 
 
-async def _redealt(at: Trial) -> None:
+async def _redealt(at: TableInProcess) -> None:
     """The chief has hands dealt again, and a deal stopped; hands are withdrawn and voided."""
     await STAGES["play, after the first lead"](at)
     await ordered(at, CHIEF, "redeal", reason="cards were seen")
@@ -206,7 +206,7 @@ async def _redealt(at: Trial) -> None:
     await at.until(lambda state: state.machine.phase is not Phase.COMMITTED)
 
 
-async def _practice(at: Trial) -> None:
+async def _practice(at: TableInProcess) -> None:
     """A card is missing; then a deal without a cut, whose hands the lid takes back; a jam."""
     at.sim.world.add_fault(parse_fault("missing_card"))
     await at.deal()
@@ -231,7 +231,7 @@ async def _practice(at: Trial) -> None:
     await at.order(technician, "calibrate", board="dealer")
 
 
-async def _by_hand(at: Trial) -> None:
+async def _by_hand(at: TableInProcess) -> None:
     """Two deals by hand; in the second a return is wrong. Then the match is over by time."""
     await deal_two_due(at)
     await drawn_by_hand(at)
@@ -244,7 +244,7 @@ async def _by_hand(at: Trial) -> None:
     await ordered(at, REFEREE, "name_leader", seat="N")
 
 
-async def _big_two(at: Trial) -> None:
+async def _big_two(at: TableInProcess) -> None:
     await opened(at)
     await at.deal()
     await asyncio.sleep(0.3)
@@ -262,7 +262,7 @@ async def _big_two(at: Trial) -> None:
     await ordered(at, REFEREE, "confirm")
 
 
-async def _huainan(at: Trial) -> None:
+async def _huainan(at: TableInProcess) -> None:
     """Two equal tributes by hand: UP chooses, and the losers swap what they got back."""
     await deal_two_due(at)
     await drawn_by_hand(at)
@@ -298,12 +298,14 @@ async def _moved(runtime_dir: Path, said: Said) -> None:
 
 async def _power(runtime_dir: Path, said: Said) -> None:
     """The power goes while cards are dealt, and comes again: nobody has the seed but the chief."""
-    sim = InprocTable(Settings(), random.Random(0), boots=partial(random.Random(1).getrandbits, 32))
+    sim = HardwareInProcess(
+        Settings(), random.Random(0), boots=partial(random.Random(1).getrandbits, 32)
+    )
     folder = runtime_dir / "journal"
     folder.mkdir()
     try:
         for life in range(2):
-            store = Store.open(folder)
+            store = JournalStore.open(folder)
             async with trial(Settings(), runtime_dir, store=store, seed=life, sim=sim) as at:
                 if not life:
                     await at.phase(Phase.EMPTY)

@@ -52,7 +52,7 @@ def _pages() -> Iterator[Page]:
     yield Page(pins.PAGE, pins.page_with_tables)
     yield Page(configuration.PAGE, _whole(configuration.page))
     yield Page(selftest_page.PAGE, _whole(selftest_page.page))
-    yield Page(_of("sim", "FAULTS.md"), faults_page.with_menu)
+    yield Page(_of("sim", "FAULTS.md"), faults_page.update_menu)
     yield Page(_of("controller", "trials", "LAB.md"), stated.written)
     yield Page(
         messages_page.PAGE,

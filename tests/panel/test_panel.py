@@ -18,7 +18,7 @@ from drivers.panel import (
     PanelLost,
     PanelPins,
     Press,
-    Switch,
+    SwitchChange,
 )
 from tests.panel.late_pins import LatePins
 
@@ -34,7 +34,7 @@ class Rig:
     def __init__(self) -> None:
         self.factory = LatePins()
         self.presses: list[Press] = []
-        self.switches: list[Switch] = []
+        self.switches: list[SwitchChange] = []
         self.lost: list[PanelLost] = []
         self.panel = Panel(
             PINS,
@@ -239,7 +239,11 @@ async def test_a_lid_that_was_open_for_a_moment_while_the_loop_was_busy_is_repor
     rig.move(PINS.lid, down=False, late_s=0.1)
     rig.move(PINS.lid, down=True, late_s=0)
     await asyncio.sleep(0.1)
-    assert rig.switches == [Switch("lid", False), Switch("lid", True), Switch("lid", False)]
+    assert rig.switches == [
+        SwitchChange("lid", False),
+        SwitchChange("lid", True),
+        SwitchChange("lid", False),
+    ]
     assert not rig.panel.lid_open
 
 
@@ -274,7 +278,11 @@ async def test_lid_and_stop_are_told_as_they_change(rig: Rig) -> None:
     assert (rig.panel.lid_open, rig.panel.estop) == (False, False)
     rig.pin(PINS.estop).drive_high()
     await asyncio.sleep(0.1)
-    assert rig.switches == [Switch("lid", False), Switch("estop", False), Switch("estop", True)]
+    assert rig.switches == [
+        SwitchChange("lid", False),
+        SwitchChange("estop", False),
+        SwitchChange("estop", True),
+    ]
 
 
 async def test_the_lamps_show_what_they_are_told(rig: Rig) -> None:

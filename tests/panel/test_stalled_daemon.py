@@ -7,13 +7,13 @@ from pathlib import Path
 
 from controller.messages import Phase
 from controller.trials.at_table import TAP_S
-from controller.trials.hall import HallPlan, RunningTable, hall
+from controller.trials.hall import HallPlan, TableProcess, hall
 from tests.matches.at_hall import AtHall
 
 SPEED = 20.0
 
 
-def machine_of(table: RunningTable) -> int:
+def machine_of(table: TableProcess) -> int:
     """Return the process id of a daemon's machine."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

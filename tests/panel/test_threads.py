@@ -4,7 +4,7 @@ import asyncio
 import os
 from typing import Any
 
-from drivers.panel import Act, Panel, PanelPins, Press, Switch
+from drivers.panel import Act, Panel, PanelPins, Press, SwitchChange
 from tests.panel.late_pins import LatePins
 from tests.waiting import until
 
@@ -16,7 +16,7 @@ async def test_edges_of_another_thread_while_the_loop_is_blocked_are_judged_by_t
 ):
     factory, now_s = LatePins(), [100.0]
     presses: list[Press] = []
-    switches: list[Switch] = []
+    switches: list[SwitchChange] = []
     panel = Panel(PINS, factory, presses.append, on_switch=switches.append, clock=lambda: now_s[0])
     done, tell = os.pipe()
 
@@ -48,7 +48,7 @@ async def test_edges_of_another_thread_while_the_loop_is_blocked_are_judged_by_t
         ("N", Act.SHORT),
         ("S", Act.HELD),
     ]
-    assert switches == [Switch("lid", False), Switch("lid", True)]
+    assert switches == [SwitchChange("lid", False), SwitchChange("lid", True)]
     panel.close()
     os.close(done)
     os.close(tell)

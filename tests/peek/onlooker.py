@@ -23,7 +23,7 @@ from controller.client.client import Client, NoAnswer
 from controller.client.endpoints import FILE as ENDPOINTS_FILE
 from controller.journal.entries import decode
 from controller.journal.errors import JournalError
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.messages import Phase, Reply, Role, Seat, State
 from tests.matches.at_hall import AtHall
 from tests.peek.memory import Memory
@@ -217,7 +217,10 @@ class Onlooker(AtHall):
         is what it or a row before it makes so.
         """
         had: Rows = frozenset()
-        with suppress(OSError, JournalError), read_rows(self.table.state_dir / STORE_NAME) as rows:
+        with (
+            suppress(OSError, JournalError),
+            open_read_only(self.table.state_dir / STORE_NAME) as rows,
+        ):
             for entry in (decode(row.body) for row in rows):
                 had |= {(entry.kind, entry.attempt or 0)}
                 self.evidence.add(JOURNAL, f"row {entry.n}", json.dumps(entry.data).encode(), had)

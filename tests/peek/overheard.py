@@ -20,13 +20,13 @@ import msgspec
 import zmq
 
 from controller.bridge import SOCKET_NAME
-from controller.cli.reach import client_in, command_ids
+from controller.cli.reach import new_command_id, read_client_identity
 from controller.client.client import Client
 from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
 from controller.client.line import Line, LineState
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_table_keys
 from controller.messages import Role
-from controller.trials.hall import HallPlan, RunningTable, memory_folder, simulator
+from controller.trials.hall import HallPlan, TableProcess, memory_folder, simulator
 from tests.peek.evidence import Evidence
 from tests.peek.taps import Listener, Relay, Streams
 from tests.waiting import until
@@ -76,11 +76,11 @@ class _Ear:
         return frames
 
 
-class OverheardTable(RunningTable):
+class OverheardTable(TableProcess):
     """A running table whose clients come through relays; machine and gateway are two programs."""
 
     def __init__(
-        self, of: RunningTable, evidence: Evidence, program: Sequence[str], stack: AsyncExitStack
+        self, of: TableProcess, evidence: Evidence, program: Sequence[str], stack: AsyncExitStack
     ) -> None:
         self.__dict__ |= of.__dict__
         self.evidence = evidence
@@ -105,8 +105,8 @@ class OverheardTable(RunningTable):
         def taken(frame: bytes) -> None:
             self.evidence.add(CLIENT, f"as {role.value}", frame)
 
-        identity = client_in(self.state_dir, role.value)
-        return OverheardClient(taken, self.endpoints, identity, command_ids, topics=topics)
+        identity = read_client_identity(self.state_dir, role.value)
+        return OverheardClient(taken, self.endpoints, identity, new_command_id, topics=topics)
 
     async def start(self, part: str, **more: str) -> None:
         """Start the machine or the gateway, up to the moment when it serves."""
@@ -172,7 +172,7 @@ class OverheardTable(RunningTable):
         self.config.write_text(of_machine, encoding="utf-8")
         of_gateway = text.replace(where, f'runtime_dir = "{theirs}"')
         self.config.with_name("gateway.toml").write_text(of_gateway, encoding="utf-8")
-        create_keys(self.state_dir)
+        create_table_keys(self.state_dir)
         second = Listener(real, self._note(SECOND_GATEWAY))
         await self._stack.enter_async_context(second)
 

@@ -10,11 +10,11 @@ from controller.cards import RANKS, face_text, parse_face
 from controller.deal import sequence as fair
 from controller.journal.chain import Row
 from controller.journal.entries import Entry, decode
-from controller.journal.store import STORE_NAME, read_rows
-from controller.journal.verify.course import Course, course
+from controller.journal.store import STORE_NAME, open_read_only
+from controller.journal.verify.course import CardCourse, course
 from controller.journal.wire_group import unpack_opened
-from controller.match.rows import value_text
-from controller.rules.levels import parse_grade
+from controller.match.rows import rank_text_of_value
+from controller.rules.levels import parse_level
 from controller.rules.order import is_wild, value
 from controller.vault.sealing import AttemptKey
 from tests.peek import hidden
@@ -60,7 +60,7 @@ def secrets_of(
 
     `before`: what the gateway had in memory before any of it was there.
     """
-    with read_rows(state_dir / STORE_NAME) as found:
+    with open_read_only(state_dir / STORE_NAME) as found:
         journal: list[Row] = list(found)
     told = Told.of(evidence, journal)
     rows: dict[int, dict[str, Entry]] = {}
@@ -98,7 +98,7 @@ def order_of(seen: Seen, letters: str, steps: dict[str, Entry]) -> tuple[int, ..
     return order
 
 
-def fed_of(seen: Seen, order: tuple[int, ...], course: Course) -> tuple[int, ...]:
+def fed_of(seen: Seen, order: tuple[int, ...], course: CardCourse) -> tuple[int, ...]:
     """Return the faces in feed order: behind those of the hopper, right hands' from the tray."""
     if not seen.pockets:
         return order
@@ -106,7 +106,7 @@ def fed_of(seen: Seen, order: tuple[int, ...], course: Course) -> tuple[int, ...
     return (*order, *(order[place - 1] for place in again if place))
 
 
-def _course_of(letters: str, steps: dict[str, Entry]) -> Course:
+def _course_of(letters: str, steps: dict[str, Entry]) -> CardCourse:
     said = steps["revealed"].data.get("course") or steps["record"].data["events"]
     return course(unpack_opened(said, steps["revealed"].attempt), len(letters))
 
@@ -170,8 +170,8 @@ def _of_tributes(told: Told, truths: dict[int, Seen], before: Before) -> Iterato
 
 def words_of(seat: str, wanted: int, seen: Seen) -> Iterator[bytes]:
     """Yield the ways to say what one payer owes: its rank beside his seat, and his cards of it."""
-    level = parse_grade(seen.level)
-    rank = value_text(wanted, level)
+    level = parse_level(seen.level)
+    rank = rank_text_of_value(wanted, level)
     yield f'"values":{{"{seat}":{wanted}'.encode()
     yield f'"values": {{"{seat}": {wanted}'.encode()
     for between in ('":"', '": "'):

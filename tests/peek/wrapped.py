@@ -156,9 +156,9 @@ def _in_lists(texts: Texts) -> None:
 
 def _in_metrics(texts: Texts) -> None:
     """Answer every scrape with some comments more."""
-    from controller.gateway.scrape import Scrapes
+    from controller.gateway.scrape import MetricsEndpoint
 
-    scrapes = _one(Scrapes)
+    scrapes = _one(MetricsEndpoint)
     real = scrapes._text
 
     async def more() -> tuple[bytes, str]:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 
-from controller.trials.hall import HallError, HallPlan, RunningTable, start_program
+from controller.trials.hall import HallError, HallPlan, TableProcess, start_program
 from sim.inproc import BOARDS
 from tests.processes.people import FAST
 from tests.processes.processes import children
@@ -38,7 +38,7 @@ class Disturbances:
     and a cable that was pulled out is put in.
     """
 
-    def __init__(self, table: RunningTable, chance: random.Random) -> None:
+    def __init__(self, table: TableProcess, chance: random.Random) -> None:
         self.table, self.chance = table, chance
         self.struck: list[str] = []
 

@@ -11,7 +11,7 @@ import pytest
 import zmq
 import zmq.asyncio
 
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_table_keys
 from controller.roster import read_certificate
 from tests.table_doubles import STATE
 
@@ -20,7 +20,7 @@ class Gateway:
     """A gateway with a table's keys that publishes what it is given: feed and commands."""
 
     def __init__(self, state_dir: Path, table: str, context: zmq.asyncio.Context) -> None:
-        create_keys(state_dir)
+        create_table_keys(state_dir)
         self.state_dir, self.table = state_dir, table
         self._seq = itertools.count(1)
         secret = read_certificate(state_dir / "keys" / "table.key_secret")

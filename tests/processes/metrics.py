@@ -3,10 +3,10 @@
 import http.client
 from urllib.parse import urlsplit
 
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 
 
-def scrape(table: RunningTable) -> str:
+def scrape(table: TableProcess) -> str:
     """Return what the table's gateway answers to Prometheus."""
     where = urlsplit(table.endpoints.metrics or "")
     assert where.hostname == "127.0.0.1"

@@ -10,7 +10,7 @@ import msgspec
 from controller.client.client import Client
 from controller.client.endpoints import NoEndpoints
 from controller.messages import Event, Outcome, Phase, Reply, Role, State
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.waiting import until
 
 CUT = 40
@@ -24,7 +24,7 @@ class People:
     `on_news` is called for each message of the feed.
     """
 
-    def __init__(self, table: RunningTable, on_news: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, table: TableProcess, on_news: Callable[[], object] = lambda: None) -> None:
         self.table = table
         self.on_news = on_news
         self.states: list[State] = []
@@ -113,7 +113,7 @@ class People:
         self.on_news()
 
 
-def is_open(table: RunningTable) -> bool:
+def is_open(table: TableProcess) -> bool:
     """Return whether a gateway has written where it listens."""
     try:
         return bool(table.endpoints)
@@ -121,7 +121,7 @@ def is_open(table: RunningTable) -> bool:
         return False
 
 
-async def another_gateway(table: RunningTable) -> None:
+async def another_gateway(table: TableProcess) -> None:
     """Wait until a gateway says where it listens."""
     await until(lambda: is_open(table))
 

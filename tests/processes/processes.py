@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.waiting import until
 
 PROC = Path("/proc")
@@ -44,7 +44,7 @@ def part(daemon: int, name: str) -> int:
     return pid
 
 
-def part_of(table: RunningTable, name: str) -> int:
+def part_of(table: TableProcess, name: str) -> int:
     """Return the process of a part of the daemon that runs at `table`."""
     assert table.daemon is not None
     return part(table.daemon.pid, name)

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from controller.client.endpoints import NoEndpoints
 from controller.messages import Phase, Role
-from controller.trials.hall import HallPlan, RunningTable, simulator
+from controller.trials.hall import HallPlan, TableProcess, simulator
 from drivers.link.recording import as_lines, read
 from sim.folders import memory_folder
 from tests.link.recorded_runs import HEADER
@@ -17,7 +17,7 @@ from tests.processes.program import Program
 from tests.waiting import until
 
 
-async def wait_for_endpoints(table: RunningTable, program: Program) -> None:
+async def wait_for_endpoints(table: TableProcess, program: Program) -> None:
     """Wait until people can talk to a table. Raises AssertionError where its program ended."""
 
     def has_endpoints() -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from controller.messages import Role
 from controller.trials import hall
-from controller.trials.hall import HallPlan, RunningTable, simulator
+from controller.trials.hall import HallPlan, TableProcess, simulator
 from sim.folders import ROOT_VARIABLE
 from tests.processes.people import FAST, People
 from tests.processes.processes import marked
@@ -63,7 +63,7 @@ def dealtable(start: Start) -> Dealtable:
 
 
 @pytest.fixture
-async def boards(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[RunningTable]:
+async def boards(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[TableProcess]:
     """Give a table's simulated boards alone, on their ptys; a daemon that a test starts ends."""
     plan = HallPlan(tmp_path / "state", speed=FAST)
     async with simulator(plan, runtime_dir) as (table,):
@@ -75,7 +75,7 @@ async def boards(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[RunningTabl
 
 
 @pytest.fixture
-async def table(boards: RunningTable) -> RunningTable:
+async def table(boards: TableProcess) -> TableProcess:
     """Give a table with its daemon, once its gateway has found its machine."""
     await boards.start_daemon()
     async with boards.client(Role.OBSERVER) as client:
@@ -85,7 +85,7 @@ async def table(boards: RunningTable) -> RunningTable:
 
 
 @pytest.fixture
-async def people(table: RunningTable) -> AsyncIterator[People]:
+async def people(table: TableProcess) -> AsyncIterator[People]:
     """Sit people down at the table."""
     async with People(table) as people:
         yield people

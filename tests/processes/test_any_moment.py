@@ -18,14 +18,14 @@ import pytest
 from controller.client.client import NoAnswer
 from controller.deal import sequence as fair
 from controller.journal.chain import follow
-from controller.journal.entries import Chained
+from controller.journal.entries import ChainedEntry
 from controller.journal.fold import Progress, attempts
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.messages import Outcome
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
 from controller.rules.seats import ALL
-from controller.trials.hall import HallPlan, RunningTable, simulator
+from controller.trials.hall import HallPlan, TableProcess, simulator
 from controller.trials.players import Players, players
 from tests.processes.disturbances import Disturbances, start_relay_simulator
 from tests.processes.people import FAST
@@ -43,7 +43,7 @@ LOOK_INTERVAL_MS = 300
 class Lift:
     """Watches the lift of a table. `hands` are those that lay in the pockets each time it rose."""
 
-    def __init__(self, table: RunningTable) -> None:
+    def __init__(self, table: TableProcess) -> None:
         self._table = table
         self._is_up = False
         self.hands: list[Hands] = []
@@ -92,7 +92,7 @@ async def test_no_wrong_hand_is_released_whatever_disturbs_processes_and_lines(
     assert set(lift.hands) <= set(proved_hands(table))
 
 
-async def deal(table: RunningTable, lift: Lift, disturbances: Disturbances, deals: int) -> None:
+async def deal(table: TableProcess, lift: Lift, disturbances: Disturbances, deals: int) -> None:
     """Deal until the lift rose `deals` times, with disturbances pending all the time."""
     pending: set[asyncio.Task[None]] = set()
     async with players(table) as people:
@@ -135,10 +135,10 @@ def is_right(hands: Hands, profile: Profile) -> bool:
     return is_whole and [len(hand) for hand in hands] == [profile.hand] * 4
 
 
-def proved_hands(table: RunningTable) -> Iterator[Hands]:
+def proved_hands(table: TableProcess) -> Iterator[Hands]:
     """Yield the hands that the journal proves for each attempt that ended right."""
-    with read_rows(table.state_dir / STORE_NAME) as rows:
-        chained = (each for each in follow(rows) if isinstance(each, Chained))
+    with open_read_only(table.state_dir / STORE_NAME) as rows:
+        chained = (each for each in follow(rows) if isinstance(each, ChainedEntry))
         for attempt in attempts(each.entry for each in chained).values():
             if attempt.outcome is Outcome.OK and attempt.data("record"):
                 yield hands_of(attempt)
@@ -171,7 +171,7 @@ def test_hands_that_lack_a_card_or_have_it_twice_are_wrong() -> None:
 
 def test_the_hands_are_taken_once_each_time_the_lift_rises(tmp_path: Path) -> None:
     profile = load_profile("international-000")
-    table = RunningTable({"table": "T01", "control": ""}, tmp_path, tmp_path, profile)
+    table = TableProcess({"table": "T01", "control": ""}, tmp_path, tmp_path, profile)
     lift = Lift(table)
     card = [[{"face": 7}], [], [], [], []]
     for is_up, pockets in ((False, card), (True, card), (True, [[]] * 5), (True, card)):

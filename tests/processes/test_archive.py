@@ -9,8 +9,8 @@ import pytest
 
 from controller.console.store.archive import Archive, open_engine
 from controller.journal.entries import decode
-from controller.journal.store import STORE_NAME, read_rows
-from controller.trials.hall import HallPlan, RunningTable, hall
+from controller.journal.store import STORE_NAME, open_read_only
+from controller.trials.hall import HallPlan, TableProcess, hall
 from controller.trials.hall_console import console
 from controller.trials.players import Players, players
 from tests.console.postgres import Cluster, cluster
@@ -57,7 +57,7 @@ async def test_the_archive_equals_the_journals_after_an_outage_of_the_console(
         due = {table.id: _journal(table) for table in tables}
         await until(lambda: {table: _archived(archive, table) for table in due} == due)
     assert all(len(told) > 4 * deals for told in due.values())
-    assert not any(archive.two_pasts(table) for table in due)
+    assert not any(archive.contradicting_numbers(table) for table in due)
     engine.dispose()
 
 
@@ -66,8 +66,8 @@ async def _deal(people: Players, deals: int) -> None:
         await people.deal()
 
 
-def _journal(table: RunningTable) -> Told:
-    with read_rows(table.state_dir / STORE_NAME) as rows:
+def _journal(table: TableProcess) -> Told:
+    with open_read_only(table.state_dir / STORE_NAME) as rows:
         return [(row.n, row.head.hex()) for row in rows if decode(row.body).public]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import tests.adapters.peer as peer
 from controller.messages import Outcome
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Program, Start
 
@@ -21,7 +21,7 @@ UID = "00000000000000b1"
 
 
 @pytest.fixture
-async def engine(boards: RunningTable, tmp_path: Path) -> AsyncIterator[Path]:
+async def engine(boards: TableProcess, tmp_path: Path) -> AsyncIterator[Path]:
     """Start an engine that looks at the table's window; give its port."""
     control = (await boards.control.do("info"))["control"]
     link = tmp_path / "engine"
@@ -66,7 +66,7 @@ settle_ms = 2
     return path
 
 
-def point_at(table: RunningTable, port: Path) -> None:
+def point_at(table: TableProcess, port: Path) -> None:
     """Let a table look for its reader at the adapter's link."""
     text = table.config.read_text(encoding="utf-8")
     reader = f'[reader]\nport = "{port}"\nid = "{UID}"\ntrigger = "asked"\nlook_ms = 2000\n\n'
@@ -76,7 +76,7 @@ def point_at(table: RunningTable, port: Path) -> None:
 
 
 async def test_a_table_deals_through_a_barcode_engine_and_its_adapter_shows_no_card(
-    boards: RunningTable, engine: Path, tmp_path: Path, start: Start
+    boards: TableProcess, engine: Path, tmp_path: Path, start: Start
 ) -> None:
     adapter: Program = await start("adapter", "barcode", profile(tmp_path, engine))
     await adapter.line(f"board {UID} at {tmp_path / 'reader'}")

@@ -10,8 +10,8 @@ import pytest
 from controller.cards import FACES, face_text
 from controller.config import load_table
 from controller.journal.verify.sources import read
-from controller.roster import CLIENTS, KEYS
-from controller.trials.hall import RunningTable
+from controller.roster import CLIENTS_FOLDER, KEYS
+from controller.trials.hall import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Dealtable
 
@@ -40,10 +40,10 @@ def unpacked(archive: Path) -> dict[str, bytes]:
         }
 
 
-def secrets_of(table: RunningTable) -> list[bytes]:
+def secrets_of(table: TableProcess) -> list[bytes]:
     """All that must never leave: keys of people and table, the attempt's key, what is sealed."""
     found: list[bytes] = []
-    for folder in (KEYS, CLIENTS):
+    for folder in (KEYS, CLIENTS_FOLDER):
         for file in (table.state_dir / folder).glob("*.key_secret"):
             values = [line.partition("=")[2].strip() for line in file.read_text().splitlines()]
             names = [line.partition("=")[0].strip() for line in file.read_text().splitlines()]
@@ -60,7 +60,7 @@ def secrets_of(table: RunningTable) -> list[bytes]:
 
 
 async def test_an_archive_made_between_deal_and_release_helps_and_tells_no_secret(
-    table: RunningTable, people: People, dealtable: Dealtable, tmp_path: Path
+    table: TableProcess, people: People, dealtable: Dealtable, tmp_path: Path
 ) -> None:
     await people.held()
     secrets = secrets_of(table)
@@ -89,7 +89,7 @@ async def test_an_archive_made_between_deal_and_release_helps_and_tells_no_secre
 
 
 async def test_its_events_can_be_verified_and_its_report_is_clean(
-    table: RunningTable, people: People, dealtable: Dealtable, tmp_path: Path
+    table: TableProcess, people: People, dealtable: Dealtable, tmp_path: Path
 ) -> None:
     await people.held()
     out = tmp_path / "t.tar.gz"
@@ -110,7 +110,7 @@ async def test_its_events_can_be_verified_and_its_report_is_clean(
 
 
 async def test_an_archive_that_is_there_is_not_replaced_unasked(
-    table: RunningTable, dealtable: Dealtable, tmp_path: Path
+    table: TableProcess, dealtable: Dealtable, tmp_path: Path
 ) -> None:
     out = tmp_path / "t.tar.gz"
     out.write_text("mine")
@@ -125,7 +125,7 @@ async def test_an_archive_that_is_there_is_not_replaced_unasked(
 
 @pytest.mark.parametrize("last", [0, 3])
 async def test_of_a_long_journal_the_newest_entries_are_enough(
-    table: RunningTable, dealtable: Dealtable, tmp_path: Path, last: int
+    table: TableProcess, dealtable: Dealtable, tmp_path: Path, last: int
 ) -> None:
     async with People(table) as people:
         await people.held()

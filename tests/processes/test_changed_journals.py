@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import main
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.demo import Demo
 from tests.processes.people import People
 from tests.processes.program import Dealtable, Done, Start
@@ -93,7 +93,7 @@ async def test_a_journal_whose_guards_are_gone_is_not_trusted(
 
 
 async def test_a_cut_off_end_shows_against_a_head_that_a_watcher_kept(
-    table: RunningTable, people: People, start: Start, dealtable: Dealtable, tmp_path: Path
+    table: TableProcess, people: People, start: Start, dealtable: Dealtable, tmp_path: Path
 ) -> None:
     watch = await start("watch", "--json", "--state-dir", table.state_dir)
     await watch.line('"phase":"empty"')

@@ -14,11 +14,11 @@ import zmq
 import zmq.asyncio
 from httpx import AsyncClient
 
-from controller.cli.reach import client_in
+from controller.cli.reach import read_client_identity
 from controller.client.endpoints import NoEndpoints, read_endpoints
 from controller.messages import Role
-from controller.trials.hall import HallPlan, RunningTable, simulator
-from controller.trials.hall_console import RunningConsole, console
+from controller.trials.hall import HallPlan, TableProcess, simulator
+from controller.trials.hall_console import ConsoleProcess, console
 from tests.console.fake import QUICK
 from tests.console.web import Events, listening, visitor
 from tests.processes.people import FAST
@@ -33,14 +33,14 @@ HOLD: dict[str, Any] = {"id": "order-0001", "cmd": "hold", "args": {"reason": "s
 
 
 @pytest.fixture
-async def running(table: RunningTable, tmp_path: Path) -> AsyncIterator[RunningConsole]:
+async def running(table: TableProcess, tmp_path: Path) -> AsyncIterator[ConsoleProcess]:
     """A console over the table."""
     async with console([table], tmp_path / "console", people=PEOPLE, hasher=QUICK) as running:
         yield running
 
 
 @asynccontextmanager
-async def referee(running: RunningConsole, table: RunningTable) -> AsyncIterator[AsyncClient]:
+async def referee(running: ConsoleProcess, table: TableProcess) -> AsyncIterator[AsyncClient]:
     """Give the browser of a referee, once the table is heard."""
     async with visitor(running.url, "Li Na", PIN) as client:
         async with listening(client, f"/stream/table/{table.id}") as events:
@@ -52,18 +52,18 @@ async def live(events: Events) -> None:
     await events.part("table", lambda table: table["standing"] == "live")
 
 
-async def commands(client: AsyncClient, table: RunningTable, order: str) -> list[dict[str, Any]]:
+async def commands(client: AsyncClient, table: TableProcess, order: str) -> list[dict[str, Any]]:
     """Return what the archive says of an order by now."""
     said = (await client.get(f"/api/tables/{table.id}/events")).json()["events"]
     return [one["data"] for one in said if one["kind"] == "command" and one["data"]["id"] == order]
 
 
-async def do(client: AsyncClient, table: RunningTable, wish: dict[str, Any] = HOLD) -> Any:
+async def do(client: AsyncClient, table: TableProcess, wish: dict[str, Any] = HOLD) -> Any:
     return (await client.post(f"/api/tables/{table.id}/do", json=wish)).json()
 
 
 async def test_a_persons_order_acts_once_and_bears_his_name(
-    running: RunningConsole, table: RunningTable
+    running: ConsoleProcess, table: TableProcess
 ) -> None:
     async with (
         referee(running, table) as client,
@@ -81,7 +81,7 @@ async def test_a_persons_order_acts_once_and_bears_his_name(
 
 @pytest.mark.parametrize("name", ["observer", "watch"])
 async def test_a_key_of_the_tables_own_computer_that_floods_it_does_not_bar_the_console(
-    running: RunningConsole, table: RunningTable, name: str
+    running: ConsoleProcess, table: TableProcess, name: str
 ) -> None:
     async with referee(running, table) as client:
         await flood(table, name)
@@ -92,9 +92,9 @@ async def test_a_key_of_the_tables_own_computer_that_floods_it_does_not_bar_the_
             await events.part("orders", lambda orders: bool(orders and orders[0]["seen"]))
 
 
-async def flood(table: RunningTable, name: str) -> None:
+async def flood(table: TableProcess, name: str) -> None:
     """Subscribe to ever new topics with the key of a client until the table bars it."""
-    me, context = client_in(table.state_dir, name), zmq.asyncio.Context()
+    me, context = read_client_identity(table.state_dir, name), zmq.asyncio.Context()
     socket = context.socket(zmq.XSUB)
     socket.linger, socket.sndhwm = 0, 100
     socket.curve_serverkey = table.endpoints.server_key.encode()
@@ -111,7 +111,7 @@ async def flood(table: RunningTable, name: str) -> None:
 
 
 async def test_what_the_table_refuses_is_told_in_its_words(
-    running: RunningConsole, table: RunningTable
+    running: ConsoleProcess, table: TableProcess
 ) -> None:
     async with referee(running, table) as client:
         said = await do(client, table, {"id": "order-0002", "cmd": "release"})
@@ -122,7 +122,7 @@ async def test_what_the_table_refuses_is_told_in_its_words(
 
 @pytest.mark.slow
 async def test_an_order_into_silence_is_unknown_until_somebody_asks_again(
-    running: RunningConsole, table: RunningTable
+    running: ConsoleProcess, table: TableProcess
 ) -> None:
     async with referee(running, table) as client:
         os.kill(part_of(table, "gateway"), signal.SIGSTOP)
@@ -168,7 +168,7 @@ async def test_an_order_that_never_arrived_does_not_act_in_another_run_of_the_ta
 
 
 async def test_it_ends_by_a_signal_with_its_pages_open_and_leaves_nothing(
-    running: RunningConsole, table: RunningTable
+    running: ConsoleProcess, table: TableProcess
 ) -> None:
     async with (
         referee(running, table) as client,

@@ -6,7 +6,7 @@ from typing import Any
 
 from controller.cli.doctor_boards import answers
 from controller.config import load_table
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.program import Dealtable
 from tests.processes.wiring import exchange
 
@@ -27,7 +27,7 @@ async def asked(dealtable: Dealtable, config: Path, code: int) -> Lines:
 
 
 async def test_boards_are_asked_while_nobody_holds_them_and_named_where_they_are_swapped(
-    boards: RunningTable, dealtable: Dealtable
+    boards: TableProcess, dealtable: Dealtable
 ) -> None:
     found = await asked(dealtable, boards.config, 0)
     for board in ("dealer", "reader"):
@@ -45,7 +45,7 @@ async def test_boards_are_asked_while_nobody_holds_them_and_named_where_they_are
 
 
 async def test_a_running_table_keeps_its_boards_and_its_feed_is_heard(
-    table: RunningTable, dealtable: Dealtable
+    table: TableProcess, dealtable: Dealtable
 ) -> None:
     found = await asked(dealtable, table.config, 0)
     assert "held by the machine" in found["dealer port"]["text"]

@@ -11,7 +11,7 @@ import pytest
 from controller.client.client import Client
 from controller.gateway.rates import BURST, PER_S
 from controller.messages import Outcome, Reply, Role
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.metrics import scrape
 from tests.processes.people import FAST, People
 from tests.processes.program import Dealtable
@@ -36,7 +36,7 @@ async def flood(
     client: Client, make: Callable[[int], bytes], until: asyncio.Event
 ) -> set[str | None]:
     """Send commands without a pause until `stop`; return how they were answered."""
-    socket = client._command_line().socket
+    socket = client._open_commands().socket
     client._tasks.pop().cancel()  # the answers are read here
     answers: set[str | None] = set()
     numbers = itertools.count(1)
@@ -53,7 +53,7 @@ async def flood(
 
 @pytest.mark.parametrize(("make", "expected"), FLOODS.values(), ids=FLOODS)
 async def test_a_flood_of_commands_is_refused_and_the_deal_is_dealt(
-    table: RunningTable,
+    table: TableProcess,
     people: People,
     dealtable: Dealtable,
     make: Callable[[int], bytes],
@@ -73,11 +73,11 @@ async def test_a_flood_of_commands_is_refused_and_the_deal_is_dealt(
 
 
 async def test_a_message_of_ten_megabytes_ends_its_connection_and_nothing_else(
-    table: RunningTable, people: People
+    table: TableProcess, people: People
 ) -> None:
     async with table.client(Role.OBSERVER) as stranger:
         assert (await stranger.ask("snapshot")).ok
-        socket = stranger._command_line().socket
+        socket = stranger._open_commands().socket
         await people.deal_to_card()
         for _ in range(5):
             await socket.send(b"x" * HUGE)
@@ -94,7 +94,7 @@ async def test_a_message_of_ten_megabytes_ends_its_connection_and_nothing_else(
     assert memory < HUGE * 10
 
 
-async def test_a_refusal_says_how_many_are_too_many(table: RunningTable) -> None:
+async def test_a_refusal_says_how_many_are_too_many(table: TableProcess) -> None:
     async with table.client(Role.OBSERVER) as stranger:
         asked = [stranger.ask("snapshot", command_id=str(n)) for n in range(AT_ONCE)]
         replies = await asyncio.gather(*asked)

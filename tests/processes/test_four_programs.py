@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 from controller.cards import FACES, face_text
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.program import Dealtable, Start
 
 FACE_TEXTS = {face_text(face) for face in range(FACES)}
@@ -22,7 +22,7 @@ def test_faces_are_found_wherever_they_stand() -> None:
 
 
 async def test_a_deal_goes_from_start_to_reveal_by_orders_and_is_seen_by_watchers(
-    table: RunningTable, start: Start, dealtable: Dealtable, tmp_path: Path
+    table: TableProcess, start: Start, dealtable: Dealtable, tmp_path: Path
 ) -> None:
     here = ("--state-dir", table.state_dir)
 

@@ -7,11 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from controller.cli import machine_process
-from controller.cli.recorded import Recording
+from controller.cli.recorded import SerialRecording
 from controller.config import Panel, load_table
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_table_keys
 from controller.messages import Outcome, Phase, Role
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.people import FAST, People
 from tests.processes.processes import part_of
 from tests.processes.program import Dealtable
@@ -28,7 +28,7 @@ def let_files_grow(pid: int, limit: int) -> None:
 
 
 async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_on(
-    table: RunningTable, dealtable: Dealtable
+    table: TableProcess, dealtable: Dealtable
 ) -> None:
     async with People(table) as people:
         before = await people.deal_to_card()
@@ -61,13 +61,13 @@ async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_o
 
 @pytest.mark.parametrize("part", ["own", "pin_factory"])
 async def test_a_machine_that_cannot_be_built_keeps_no_later_try_from_the_journal(
-    boards: RunningTable, monkeypatch: pytest.MonkeyPatch, part: str
+    boards: TableProcess, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     config = load_table(boards.config)
     config = replace(config, panel=Panel(pins="mock"))
-    create_keys(boards.state_dir)
+    create_table_keys(boards.state_dir)
     config.table.runtime_dir.mkdir(mode=0o700)
-    parts = machine_process._Parts(config, Recording(None, config))
+    parts = machine_process._MachineFactory(config, SerialRecording(None, config))
 
     def broken(*_: object) -> None:
         raise OSError(5, "Input/output error")

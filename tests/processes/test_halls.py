@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.store import read_rows
+from controller.journal.store import open_read_only
 from tests.processes.processes import children
 from tests.processes.program import Dealtable, Start
 from tests.waiting import until
@@ -92,5 +92,5 @@ async def test_a_live_demo_names_what_ended_by_itself_and_goes_on_with_the_rest(
 
 def entries(state_dir: Path) -> int:
     """Return how many entries a table's journal has."""
-    with read_rows(state_dir / JOURNAL) as rows:
+    with open_read_only(state_dir / JOURNAL) as rows:
         return sum(1 for _ in rows)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from controller.client.endpoints import FILE
 from controller.messages import Role
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.program import Dealtable
 
 
@@ -15,13 +15,13 @@ def what_lies_there(state_dir: Path) -> dict[str, bytes]:
     return {name: (state_dir / name).read_bytes() for name in (FILE, "table.toml")}
 
 
-async def answers(table: RunningTable) -> bool:
+async def answers(table: TableProcess) -> bool:
     async with table.client(Role.OBSERVER) as client:
         return (await client.ask("snapshot")).ok
 
 
 async def test_a_demo_on_a_table_in_use_is_refused_and_touches_nothing(
-    table: RunningTable, dealtable: Dealtable
+    table: TableProcess, dealtable: Dealtable
 ) -> None:
     before = what_lies_there(table.state_dir)
 
@@ -38,7 +38,7 @@ async def test_a_demo_on_a_table_in_use_is_refused_and_touches_nothing(
 
 
 async def test_a_second_daemon_of_a_table_says_one_line(
-    table: RunningTable, dealtable: Dealtable
+    table: TableProcess, dealtable: Dealtable
 ) -> None:
     before = what_lies_there(table.state_dir)
 
@@ -52,7 +52,7 @@ async def test_a_second_daemon_of_a_table_says_one_line(
 
 
 async def test_a_second_gateway_is_refused_and_the_first_one_serves_on(
-    table: RunningTable, dealtable: Dealtable
+    table: TableProcess, dealtable: Dealtable
 ) -> None:
     before = what_lies_there(table.state_dir)
 
@@ -65,7 +65,7 @@ async def test_a_second_gateway_is_refused_and_the_first_one_serves_on(
     assert await answers(table)
 
 
-async def test_the_gateway_of_a_killed_one_is_let_in(table: RunningTable) -> None:
+async def test_the_gateway_of_a_killed_one_is_let_in(table: TableProcess) -> None:
     assert table.daemon is not None
     os.kill(table.daemon.pid, signal.SIGKILL)
     await table.daemon.wait()

@@ -9,7 +9,7 @@ import pytest
 
 from controller.journal.store import STORE_NAME
 from controller.messages import Phase
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Dealtable, Program, Start
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 AT_REST = tuple(f"{STORE_NAME}{part}" for part in ("", "-wal", "-shm"))
 
 
-def journal(table: RunningTable, into: Path) -> Path:
+def journal(table: TableProcess, into: Path) -> Path:
     """Copy the journal of a table whose daemon has ended; return the folder."""
     into.mkdir()
     for name in AT_REST:
@@ -27,7 +27,7 @@ def journal(table: RunningTable, into: Path) -> Path:
     return into
 
 
-def put_back(table: RunningTable, copy: Path) -> None:
+def put_back(table: TableProcess, copy: Path) -> None:
     """Lay a copy in the journal's place."""
     for name in AT_REST:
         (table.state_dir / name).unlink(missing_ok=True)
@@ -41,14 +41,14 @@ def kept(path: Path) -> list[tuple[int, str]]:
     return [(head["n"], head["head"]) for head in heads]
 
 
-async def watched(table: RunningTable, start: Start, heads: Path, *words: str) -> Program:
+async def watched(table: TableProcess, start: Start, heads: Path, *words: str) -> Program:
     """Watch a table, keeping heads; from the moment when its first state is here."""
     watch = await start("watch", "--state-dir", table.state_dir, "--heads", heads, *words)
     await watch.line(lambda line: any(phase in line for phase in Phase))
     return watch
 
 
-async def a_step_further(table: RunningTable, watch: Program) -> None:
+async def a_step_further(table: TableProcess, watch: Program) -> None:
     """Let the table commit to an attempt."""
     async with People(table) as people:
         state = await people.deal(lambda state: state.machine.phase is not Phase.EMPTY)
@@ -56,7 +56,7 @@ async def a_step_further(table: RunningTable, watch: Program) -> None:
 
 
 async def test_an_older_copy_of_a_journal_and_one_written_on_from_there_are_said_at_once(
-    boards: RunningTable, start: Start, dealtable: Dealtable, tmp_path: Path
+    boards: TableProcess, start: Start, dealtable: Dealtable, tmp_path: Path
 ) -> None:
     table, heads = boards, tmp_path / "heads.jsonl"
     await table.start_daemon()

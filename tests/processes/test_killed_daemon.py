@@ -5,14 +5,14 @@ import os
 import signal
 
 from controller.client.endpoints import remove_endpoints
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.people import People, another_gateway, held_after_all
 from tests.processes.processes import children, part_of
 from tests.processes.program import Dealtable
 from tests.waiting import until
 
 
-async def nothing_is_found(table: RunningTable, dealtable: Dealtable) -> None:
+async def nothing_is_found(table: TableProcess, dealtable: Dealtable) -> None:
     """Verify the journal: one attempt, right in the end."""
     checked = await dealtable("verify", table.state_dir, "--json")
     report = json.loads(checked.out)
@@ -21,7 +21,7 @@ async def nothing_is_found(table: RunningTable, dealtable: Dealtable) -> None:
 
 
 async def test_a_daemon_killed_in_mid_deal_goes_on_with_the_same_attempt(
-    table: RunningTable, dealtable: Dealtable
+    table: TableProcess, dealtable: Dealtable
 ) -> None:
     async with People(table) as people:
         before = await people.deal_to_card()
@@ -37,7 +37,7 @@ async def test_a_daemon_killed_in_mid_deal_goes_on_with_the_same_attempt(
 
 
 async def test_a_machine_killed_in_mid_deal_is_started_again_and_goes_on_with_its_attempt(
-    table: RunningTable, dealtable: Dealtable
+    table: TableProcess, dealtable: Dealtable
 ) -> None:
     async with People(table) as people:
         before = await people.deal_to_card()
@@ -53,7 +53,7 @@ async def test_a_machine_killed_in_mid_deal_is_started_again_and_goes_on_with_it
 
 
 async def test_a_gateway_killed_in_mid_deal_is_started_again_and_the_machine_deals_on(
-    table: RunningTable, dealtable: Dealtable
+    table: TableProcess, dealtable: Dealtable
 ) -> None:
     async with People(table) as people:
         before = await people.deal_to_card()
@@ -66,7 +66,7 @@ async def test_a_gateway_killed_in_mid_deal_is_started_again_and_the_machine_dea
     await nothing_is_found(table, dealtable)
 
 
-async def test_a_part_that_is_killed_over_and_over_ends_the_daemon(table: RunningTable) -> None:
+async def test_a_part_that_is_killed_over_and_over_ends_the_daemon(table: TableProcess) -> None:
     daemon = table.daemon
     assert daemon is not None
 

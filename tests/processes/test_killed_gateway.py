@@ -16,9 +16,9 @@ import pytest
 
 from controller.client.client import Client, NoAnswer
 from controller.journal.entries import decode
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.messages import Event, Outcome, Phase, Reply, Role, State
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.program import Dealtable, Start
 from tests.processes.units import Units
 
@@ -35,7 +35,7 @@ ROLES = (Role.OBSERVER, Role.REFEREE, Role.TABLE)
 class Story:
     """What people at `table` know, over all lives of the gateway."""
 
-    def __init__(self, table: RunningTable, kill_behind: list[int]) -> None:
+    def __init__(self, table: TableProcess, kill_behind: list[int]) -> None:
         self.table, self.kill_behind = table, kill_behind
         self.events: dict[int, Event] = {}
         self.last = 0  # up to here no public entry is missing
@@ -171,7 +171,7 @@ def _failed(state: State) -> bool:
 
 
 async def test_a_gateway_killed_behind_any_public_entry_leaves_no_hole_and_the_machine_deals_on(
-    boards: RunningTable,
+    boards: TableProcess,
     start: Start,
     dealtable: Dealtable,
     scale: Callable[[int], int],
@@ -207,7 +207,7 @@ async def test_a_gateway_killed_behind_any_public_entry_leaves_no_hole_and_the_m
     assert all(reply.ok for reply in again.values())
     assert outcomes(story) == [(1, "misdeal"), (2, "ok")]
     told = [story.events[n] for n in sorted(story.events)]
-    with read_rows(boards.state_dir / STORE_NAME) as rows:
+    with open_read_only(boards.state_dir / STORE_NAME) as rows:
         kept_there = [row.n for row in rows if decode(row.body).public and row.n <= story.last]
     assert [event.n for event in told] == kept_there
     acted = [event.data["id"] for event in told if event.kind == "command"]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from controller.cards import FACES, face_text
-from controller.cli.logs import LEVEL_VARIABLE, LEVELS
+from controller.cli.logs import LEVELS, LOG_LEVEL_VARIABLE
 from controller.config import load_table
 from controller.journal.verify.sources import read
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.people import People
 
 pytestmark = pytest.mark.slow
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("level", LEVELS)
 async def test_no_log_level_tells_a_face_a_seed_or_a_key(
-    boards: RunningTable, monkeypatch: pytest.MonkeyPatch, level: str
+    boards: TableProcess, monkeypatch: pytest.MonkeyPatch, level: str
 ) -> None:
-    monkeypatch.setenv(LEVEL_VARIABLE, level)
+    monkeypatch.setenv(LOG_LEVEL_VARIABLE, level)
     await boards.start_daemon()
     runtime_dir = load_table(boards.config).table.runtime_dir
     async with People(boards) as people:

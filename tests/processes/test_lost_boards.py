@@ -4,14 +4,14 @@ import os
 import signal
 
 from controller.messages import Outcome, Phase, State
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.people import FAST, People
 from tests.processes.processes import children
 
 BOARDS = {"dealer": "发牌", "reader": "识牌"}
 
 
-def daemon_pids(table: RunningTable) -> list[int]:
+def daemon_pids(table: TableProcess) -> list[int]:
     assert table.daemon is not None
     assert table.daemon.returncode is None
     return [table.daemon.pid, *sorted(children(table.daemon.pid).values())]
@@ -22,7 +22,7 @@ def names_both(state: State) -> bool:
 
 
 async def test_boards_killed_in_mid_deal_void_it_are_named_and_deal_again_once_they_are_back(
-    table: RunningTable, people: People
+    table: TableProcess, people: People
 ) -> None:
     daemon = daemon_pids(table)
     await people.deal_to_card()

@@ -14,7 +14,7 @@ import pytest
 
 from controller.journal.verify import verify
 from controller.rules.rulebooks import load_profile
-from controller.sheet.text import sheet_text
+from controller.sheet.text import render_sheet
 from controller.trials.hall import HallPlan, hall
 from tests.match.table import INTL, B
 from tests.matches.at_hall import AtHall
@@ -59,7 +59,7 @@ async def is_printed(state_dir: Path, sheet: dict[str, Any]) -> None:
     )
     said, _ = await printing.communicate()
     assert printing.returncode == 0
-    assert said.decode() == sheet_text(sheet, "zh")
+    assert said.decode() == render_sheet(sheet, "zh")
 
 
 async def test_a_match_goes_from_first_shuffle_to_signed_sheet_by_sockets_and_pins(

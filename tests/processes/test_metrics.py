@@ -7,7 +7,7 @@ import pytest
 
 from controller.gateway.families import FAMILIES
 from controller.messages import Outcome
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.metrics import scrape
 from tests.processes.people import People
 
@@ -22,7 +22,7 @@ def check(promtool: str, text: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-async def after_a_deal(table: RunningTable) -> str:
+async def after_a_deal(table: TableProcess) -> str:
     async with People(table) as people:
         state = await people.held()
         assert state.fairness[-1].outcome is Outcome.OK

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from controller.messages import Phase, Role
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from drivers.link.recording import read
 from tests.link.recorded_runs import replayed
 from tests.machine.stages import MATCH, PAIRS
@@ -43,7 +43,7 @@ def test_a_killed_tables_recording_is_whole_and_the_drivers_make_the_same_deal_o
 
 
 async def test_a_table_with_a_match_is_not_recorded(
-    boards: RunningTable, start: Start, dealtable: Dealtable, tmp_path: Path
+    boards: TableProcess, start: Start, dealtable: Dealtable, tmp_path: Path
 ) -> None:
     playing = await start("run", "--config", boards.config)
     await wait_for_endpoints(boards, playing)
@@ -65,7 +65,7 @@ async def test_a_table_with_a_match_is_not_recorded(
 
 
 async def test_a_file_that_cannot_be_made_or_would_be_bundled_is_said_in_a_line(
-    boards: RunningTable, dealtable: Dealtable, tmp_path: Path
+    boards: TableProcess, dealtable: Dealtable, tmp_path: Path
 ) -> None:
     for file, said in (
         (tmp_path / "nowhere" / "wire.jsonl", "No such file"),

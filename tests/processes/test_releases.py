@@ -11,7 +11,7 @@ import controller
 from controller.cli.program_files import MANIFEST, PACKAGES
 from controller.cli.release_files import read_manifest
 from controller.messages import Release, Role, State
-from controller.trials.hall import HallError, RunningTable
+from controller.trials.hall import HallError, TableProcess
 from tests.processes.program import Dealtable, Start
 
 pytestmark = pytest.mark.slow
@@ -42,14 +42,14 @@ async def release(program: Path, dealtable: Dealtable, serial: int) -> Release:
     return read_manifest(program / MANIFEST).release
 
 
-async def reported(table: RunningTable) -> State:
+async def reported(table: TableProcess) -> State:
     """Return what the table says of itself."""
     async with table.client(Role.OBSERVER) as client:
         reply = await client.ask("snapshot")
     return msgspec.convert(reply.result, State)
 
 
-async def said_by_watch(table: RunningTable, start: Start, manifest: Path, key: Path) -> str:
+async def said_by_watch(table: TableProcess, start: Start, manifest: Path, key: Path) -> str:
     words = ("--release", manifest, "--release-key", key)
     watch = await start("watch", "--state-dir", table.state_dir, *words)
     line = await watch.line(lambda line: "reports" in line and "unknown (not there)" not in line)
@@ -58,7 +58,7 @@ async def said_by_watch(table: RunningTable, start: Start, manifest: Path, key: 
 
 
 async def test_a_table_reports_its_release_and_watch_finds_a_wrong_file(
-    boards: RunningTable, program: Path, start: Start, dealtable: Dealtable, tmp_path: Path
+    boards: TableProcess, program: Path, start: Start, dealtable: Dealtable, tmp_path: Path
 ) -> None:
     table, key = boards, tmp_path / "release.key"
     expected = await release(program, dealtable, 7)
@@ -85,7 +85,7 @@ async def test_a_table_reports_its_release_and_watch_finds_a_wrong_file(
 
 
 async def test_a_table_does_not_go_back_to_an_older_release(
-    boards: RunningTable, program: Path, dealtable: Dealtable
+    boards: TableProcess, program: Path, dealtable: Dealtable
 ) -> None:
     await release(program, dealtable, 7)
     await boards.start_daemon()
@@ -103,7 +103,7 @@ async def test_a_table_does_not_go_back_to_an_older_release(
 
 
 async def test_a_program_without_a_manifest_runs_and_says_so(
-    boards: RunningTable, program: Path
+    boards: TableProcess, program: Path
 ) -> None:
     await boards.start_daemon()
 

@@ -8,7 +8,7 @@ import pytest
 
 from controller.client.client import Client
 from controller.messages import Phase, Reply, Role
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.people import CUT, FAST, People
 from tests.processes.program import Dealtable, Start
 from tests.processes.units import Units
@@ -23,7 +23,7 @@ LIFT_PACE = 0.01
 class Two:
     """Two clients with the same key: a console, and the terminal beside it."""
 
-    def __init__(self, table: RunningTable, role: Role) -> None:
+    def __init__(self, table: TableProcess, role: Role) -> None:
         self.clients = (table.client(role), table.client(role))
 
     async def say(
@@ -74,7 +74,7 @@ async def events(client: Client) -> list[dict[str, Any]]:
 
 
 async def test_one_id_from_two_clients_over_a_killed_machine_acts_once_and_has_one_answer(
-    boards: RunningTable, start: Start, dealtable: Dealtable
+    boards: TableProcess, start: Start, dealtable: Dealtable
 ) -> None:
     units = Units(boards, start)
     await units.start_machine()

@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 
 from controller.messages import Phase, Reply, Role, State
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.messages.strict import event_name, reply_name, wrong
 
 CUT = 40
 
 
-async def test_all_that_is_heard_of_a_deal_fits_and_so_do_the_replies(table: RunningTable) -> None:
+async def test_all_that_is_heard_of_a_deal_fits_and_so_do_the_replies(table: TableProcess) -> None:
     heard: list[tuple[str, Any]] = []
     replies: list[tuple[str, Reply]] = []
     async with (

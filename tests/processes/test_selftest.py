@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.program import Dealtable, Start
 
 pytestmark = pytest.mark.slow
@@ -15,7 +15,7 @@ SEEN = {"at_rest", "lid", "landing", "pocket", "wrong_outlet", "count", "pulses"
 
 
 async def test_a_table_is_tested_whole_and_the_report_lies_beside_its_journal(
-    boards: RunningTable, start: Start, dealtable: Dealtable
+    boards: TableProcess, start: Start, dealtable: Dealtable
 ) -> None:
     program = await start("selftest", boards.config, "--cards", "27", "--json")
     await program.process.wait()  # ten seconds, of which it waits for people and boards the most
@@ -36,7 +36,7 @@ async def test_a_table_is_tested_whole_and_the_report_lies_beside_its_journal(
     assert f": {report['verdict']}" in history.out
 
 
-async def test_no_test_begins_beside_a_machine(boards: RunningTable, dealtable: Dealtable) -> None:
+async def test_no_test_begins_beside_a_machine(boards: TableProcess, dealtable: Dealtable) -> None:
     await boards.start_daemon()
     for words in (("selftest", boards.config), ("calibrate", boards.config, "gate")):
         done = await dealtable(*words)
@@ -46,7 +46,7 @@ async def test_no_test_begins_beside_a_machine(boards: RunningTable, dealtable: 
 
 
 async def test_an_interrupted_test_stops_the_cards_and_says_what_to_clear(
-    boards: RunningTable, start: Start
+    boards: TableProcess, start: Start
 ) -> None:
     program = await start("selftest", boards.config)
     await boards.control.do("script", steps=[{"card": 3, "do": "info"}])
@@ -60,7 +60,7 @@ async def test_an_interrupted_test_stops_the_cards_and_says_what_to_clear(
 
 
 async def test_a_calibration_sets_the_board_and_says_what_to_pin(
-    boards: RunningTable, dealtable: Dealtable
+    boards: TableProcess, dealtable: Dealtable
 ) -> None:
     done = await dealtable("calibrate", boards.config, "gate")
     assert done.code == 0, done

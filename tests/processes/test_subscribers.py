@@ -4,16 +4,16 @@ import signal
 
 import msgspec
 
-from controller.gateway.certificates import create_client
+from controller.gateway.certificates import create_client_keys
 from controller.messages import Phase, Role, State
 from controller.roster import read_certificate
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Dealtable, Start
 
 
 async def test_who_joins_in_mid_deal_has_the_whole_state_at_once_and_so_has_the_next(
-    table: RunningTable, people: People
+    table: TableProcess, people: People
 ) -> None:
     now = await people.deal_to_card()
     for _ in range(3):
@@ -29,9 +29,9 @@ async def test_who_joins_in_mid_deal_has_the_whole_state_at_once_and_so_has_the_
 
 
 async def test_a_stranger_gets_nothing_and_the_daemons_log_names_his_key(
-    table: RunningTable, people: People, start: Start, dealtable: Dealtable
+    table: TableProcess, people: People, start: Start, dealtable: Dealtable
 ) -> None:
-    stranger = create_client(table.state_dir, "stranger", Role.CHIEF)
+    stranger = create_client_keys(table.state_dir, "stranger", Role.CHIEF)
     key_file = stranger.with_suffix(".key_secret")
     here = ("--state-dir", table.state_dir)
     watch = await start("watch", "--json", "--key", key_file, *here)

@@ -10,8 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli.notify import LAG_LIMIT_S, WRITER_LIMIT_S, Notice, ailment, beating
-from controller.trials.hall import RunningTable
+from controller.cli.notify import (
+    MAX_LOOP_DELAY_S,
+    MAX_WRITE_DELAY_S,
+    SystemdNotifier,
+    beating,
+    find_stall_reason,
+)
+from controller.trials.hall import TableProcess
 from sim.virtual import VirtualLoop
 from tests.processes.program import Program, Start
 from tests.processes.units import Units
@@ -88,7 +94,7 @@ HeldUp = Callable[[str], Awaitable[Program]]
 
 
 @pytest.fixture
-async def held_up(boards: RunningTable, supervisor: Supervisor) -> AsyncIterator[HeldUp]:
+async def held_up(boards: TableProcess, supervisor: Supervisor) -> AsyncIterator[HeldUp]:
     """Start a part of a table that can be held up, and wait until it serves."""
     started: list[Program] = []
 
@@ -115,7 +121,7 @@ def tell(program: Program, words: str) -> None:
 
 @pytest.mark.slow
 async def test_a_machine_says_that_it_serves_lives_while_its_boards_are_dead_and_ends(
-    boards: RunningTable, start: Start, supervisor: Supervisor, held_up: HeldUp
+    boards: TableProcess, start: Start, supervisor: Supervisor, held_up: HeldUp
 ) -> None:
     Units(boards, start)
     machine = await held_up("machine")
@@ -133,7 +139,7 @@ async def test_a_machine_says_that_it_serves_lives_while_its_boards_are_dead_and
 
 @pytest.mark.slow
 async def test_a_machine_whose_writer_or_loop_stands_still_does_not_say_that_it_lives(
-    boards: RunningTable, start: Start, supervisor: Supervisor, held_up: HeldUp
+    boards: TableProcess, start: Start, supervisor: Supervisor, held_up: HeldUp
 ) -> None:
     Units(boards, start)
     machine = await held_up("machine")
@@ -154,7 +160,7 @@ async def test_a_machine_whose_writer_or_loop_stands_still_does_not_say_that_it_
 
 @pytest.mark.slow
 async def test_a_gateway_says_that_it_serves_lives_and_ends_and_of_a_loop_that_stands_still(
-    boards: RunningTable, start: Start, supervisor: Supervisor, held_up: HeldUp
+    boards: TableProcess, start: Start, supervisor: Supervisor, held_up: HeldUp
 ) -> None:
     Units(boards, start)
     gateway = await held_up("gateway")
@@ -166,7 +172,7 @@ async def test_a_gateway_says_that_it_serves_lives_and_ends_and_of_a_loop_that_s
     await supervisor.until("STOPPING=1")
 
 
-class Words(Notice):
+class Words(SystemdNotifier):
     """A supervisor whose messages are kept, with their times."""
 
     def __init__(self, watchdog_s: float | None) -> None:
@@ -202,11 +208,11 @@ async def test_a_loop_that_came_round_late_ails_once_and_lives_at_the_next_beat(
     words = Words(6.0)
     async with beating(words, lambda: "here"):
         await asyncio.sleep(1.5)
-        stall(0.5 + LAG_LIMIT_S)
+        stall(0.5 + MAX_LOOP_DELAY_S)
         await asyncio.sleep(1.5)
-        stall(0.5 + LAG_LIMIT_S + 0.1)
+        stall(0.5 + MAX_LOOP_DELAY_S + 0.1)
         await asyncio.sleep(2.5)
-    late = f"STATUS=ailing: the loop came round {LAG_LIMIT_S + 0.1:.1f} s late"
+    late = f"STATUS=ailing: the loop came round {MAX_LOOP_DELAY_S + 0.1:.1f} s late"
     assert [said for _, said in words.said] == [LIVES, LIVES, LIVES, late, LIVES, LIVES]
 
 
@@ -229,13 +235,15 @@ async def test_a_loop_that_stands_still_while_it_says_that_it_lives_ails_at_the_
 async def test_a_writer_that_stands_still_ails_until_it_writes_again() -> None:
     words, held_up_s = Words(6.0), 0.0
     async with beating(words, lambda: "here", lambda: held_up_s):
-        held_up_s = WRITER_LIMIT_S
+        held_up_s = MAX_WRITE_DELAY_S
         await asyncio.sleep(1.5)
-        held_up_s = WRITER_LIMIT_S + 0.1
+        held_up_s = MAX_WRITE_DELAY_S + 0.1
         await asyncio.sleep(2.0)
         held_up_s = 0.0
         await asyncio.sleep(1.0)
-    ails = f"STATUS=ailing: the journal's writer has not written for {WRITER_LIMIT_S + 0.1:.1f} s"
+    ails = (
+        f"STATUS=ailing: the journal's writer has not written for {MAX_WRITE_DELAY_S + 0.1:.1f} s"
+    )
     assert [said for _, said in words.said] == [LIVES, ails, ails, LIVES]
 
 
@@ -243,7 +251,11 @@ async def test_a_writer_that_stands_still_ails_until_it_writes_again() -> None:
 async def test_a_part_without_a_supervisor_or_with_one_that_went_says_nothing_and_runs(
     runtime_dir: Path,
 ) -> None:
-    for notice in (Notice(), Notice(str(runtime_dir / "nobody"), 6.0), Notice("nonsense")):
+    for notice in (
+        SystemdNotifier(),
+        SystemdNotifier(str(runtime_dir / "nobody"), 6.0),
+        SystemdNotifier("nonsense"),
+    ):
         notice.ready("")
         async with beating(notice, lambda: ""):
             await asyncio.sleep(20.0)
@@ -254,7 +266,7 @@ def test_words_wait_for_nobody_where_the_supervisor_is_slow(runtime_dir: Path) -
     path = runtime_dir / "slow"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as slow:
         slow.bind(str(path))
-        notice = Notice(str(path))
+        notice = SystemdNotifier(str(path))
         for _ in range(5000):  # far more than its buffer takes
             notice.lives("x" * 100)
 
@@ -264,7 +276,7 @@ def test_an_abstract_socket_is_found_and_the_environment_is_left_without_it() ->
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(f"\0{name}")
         environ = {"NOTIFY_SOCKET": f"@{name}", "WATCHDOG_USEC": "2000000", "HOME": "/"}
-        notice = Notice.taken_from(environ)
+        notice = SystemdNotifier.from_environment(environ)
         notice.ready("here")
         assert heard.recv(100) == b"READY=1\nSTATUS=here"
     assert (environ, notice.watchdog_s) == ({"HOME": "/"}, 2.0)
@@ -273,10 +285,10 @@ def test_an_abstract_socket_is_found_and_the_environment_is_left_without_it() ->
 @pytest.mark.parametrize("pid", ["1", "x"])
 def test_a_watchdog_for_another_process_is_none_of_ours(pid: str) -> None:
     environ = {"WATCHDOG_USEC": "2000000", "WATCHDOG_PID": pid}
-    assert Notice.taken_from(environ).watchdog_s is None
+    assert SystemdNotifier.from_environment(environ).watchdog_s is None
 
 
 def test_only_a_late_loop_or_a_writer_that_stands_still_is_an_ailment() -> None:
-    assert ailment(LAG_LIMIT_S, WRITER_LIMIT_S) is None
-    assert "the loop" in str(ailment(LAG_LIMIT_S + 0.1, 0.0))
-    assert "writer" in str(ailment(0.0, WRITER_LIMIT_S + 0.1))
+    assert find_stall_reason(MAX_LOOP_DELAY_S, MAX_WRITE_DELAY_S) is None
+    assert "the loop" in str(find_stall_reason(MAX_LOOP_DELAY_S + 0.1, 0.0))
+    assert "writer" in str(find_stall_reason(0.0, MAX_WRITE_DELAY_S + 0.1))

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from controller.cli.send import ask_about_present
-from controller.journal.store import STORE_NAME, Store, read_rows
+from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
 from controller.messages import Phase, Role
 from controller.rules.seats import ALL
-from controller.trials.hall import HallPlan, RunningTable, hall
+from controller.trials.hall import HallPlan, TableProcess, hall
 from tests.machine.stages import MATCH, PAIRS
 from tests.processes.people import FAST, People
 from tests.processes.program import Dealtable
@@ -20,17 +20,17 @@ from tests.processes.program import Dealtable
 pytestmark = pytest.mark.slow
 
 
-async def order(table: RunningTable, role: Role, cmd: str, /, **args: Any) -> None:
+async def order(table: TableProcess, role: Role, cmd: str, /, **args: Any) -> None:
     """Give an order that the table must take."""
     async with table.client(role) as client:
         reply = await ask_about_present(client, cmd, args)
     assert reply.ok, (cmd, reply.error)
 
 
-def journal(table: RunningTable) -> list[Any]:
+def journal(table: TableProcess) -> list[Any]:
     """Return the journal's entries with their heads."""
-    with read_rows(table.state_dir / STORE_NAME):
-        store = Store.open(table.state_dir)
+    with open_read_only(table.state_dir / STORE_NAME):
+        store = JournalStore.open(table.state_dir)
         try:
             return list(store.entries())
         finally:

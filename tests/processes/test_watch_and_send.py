@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from controller.messages import Role
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.gateway_double import Gateway
 from tests.processes.program import DEALTABLE, Dealtable, Start
 
@@ -52,7 +52,7 @@ async def test_send_waits_for_an_answer_as_long_as_it_is_told_to(
 
 
 async def test_watch_shows_who_stops_a_table_and_why(
-    table: RunningTable, start: Start, dealtable: Dealtable
+    table: TableProcess, start: Start, dealtable: Dealtable
 ) -> None:
     here = ("--state-dir", table.state_dir)
     watch = await start("watch", *here)
@@ -70,7 +70,7 @@ async def test_watch_shows_who_stops_a_table_and_why(
     await watch.line("the stop by referee (referee) is over")
 
 
-async def test_a_role_is_refused_in_chinese(table: RunningTable, dealtable: Dealtable) -> None:
+async def test_a_role_is_refused_in_chinese(table: TableProcess, dealtable: Dealtable) -> None:
     words = ("send", "redeal", "reason=x", "--as", "observer", "--language", "zh")
     refused = await dealtable(*words, "--state-dir", table.state_dir)
     assert refused.code == 1

@@ -1,7 +1,7 @@
 """Boards that are absent, in each other's place, or not what the configuration says."""
 
 from controller.messages import Phase, Role, State
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 from tests.processes.people import People
 from tests.processes.wiring import exchange, port_of
 
@@ -27,7 +27,7 @@ async def deals(people: People) -> None:
 
 
 async def test_a_missing_port_is_named_and_used_as_soon_as_it_is_there(
-    boards: RunningTable,
+    boards: TableProcess,
 ) -> None:
     port = await port_of(boards, "dealer")
     unplugged = port.rename(port.with_suffix(".unplugged"))
@@ -41,7 +41,7 @@ async def test_a_missing_port_is_named_and_used_as_soon_as_it_is_there(
 
 
 async def test_boards_in_each_others_place_are_named_and_deal_once_exchanged(
-    boards: RunningTable,
+    boards: TableProcess,
 ) -> None:
     await exchange(boards)
     await boards.start_daemon()
@@ -53,7 +53,7 @@ async def test_boards_in_each_others_place_are_named_and_deal_once_exchanged(
 
 
 async def test_simulated_boards_where_real_ones_are_configured_are_not_used(
-    boards: RunningTable,
+    boards: TableProcess,
 ) -> None:
     right = boards.config.read_text()
     boards.config.write_text(right.replace('backend = "sim"', 'backend = "serial"'))

@@ -5,8 +5,8 @@ from typing import Any
 
 from controller.client.endpoints import NoEndpoints, read_endpoints, remove_endpoints
 from controller.config import load_table
-from controller.gateway.certificates import create_keys
-from controller.trials.hall import RunningTable
+from controller.gateway.certificates import create_table_keys
+from controller.trials.hall import TableProcess
 from tests.processes.program import Program, Start
 from tests.waiting import until
 
@@ -17,10 +17,10 @@ class Units:
     machine: Program
     gateway: Program
 
-    def __init__(self, table: RunningTable, start: Start) -> None:
+    def __init__(self, table: TableProcess, start: Start) -> None:
         self.table = table
         self._start = start
-        create_keys(table.state_dir)
+        create_table_keys(table.state_dir)
         load_table(table.config).table.runtime_dir.mkdir(mode=0o700)
 
     async def start_machine(self) -> None:

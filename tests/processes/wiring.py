@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from controller.trials.hall import RunningTable
+from controller.trials.hall import TableProcess
 
 
-async def port_of(table: RunningTable, board: str) -> Path:
+async def port_of(table: TableProcess, board: str) -> Path:
     """Return the path under which the table looks for a board."""
     return Path((await table.control.do("info"))[board])
 
 
-async def exchange(table: RunningTable) -> None:
+async def exchange(table: TableProcess) -> None:
     """Let the links of the two boards lead to each other's ptys."""
     dealer, reader = await port_of(table, "dealer"), await port_of(table, "reader")
     between = dealer.with_suffix(".between")

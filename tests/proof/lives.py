@@ -6,12 +6,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.journal.entries import Chained, public_event
+from controller.journal.entries import ChainedEntry, public_event
 from controller.journal.verify.sources import read
 from controller.messages import Role
 from controller.trials.campaign.house import House
 from controller.trials.campaign.life import run_life
-from controller.trials.campaign.plan import LIFE_DEALS, life_plan
+from controller.trials.campaign.plan import LIFE_DEALS, plan_life
 from sim.mechanics.faults import wear
 
 Feed = list[dict[str, Any]]
@@ -31,7 +31,7 @@ def lives(deals: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Pat
     folders = []
     for number, begun in enumerate(range(0, deals, LIFE_DEALS)):
         many = min(LIFE_DEALS, deals - begun)
-        plan = life_plan(
+        plan = plan_life(
             f"6.{number}", many, wear("worn" if number % 4 == 3 else "hostile"), folder
         )
         report = run_life(plan)
@@ -43,7 +43,7 @@ def lives(deals: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Pat
 
 def feed_of(state_dir: Path) -> Feed:
     """Return the public events of a journal, as JSON has them."""
-    rows: list[Chained] = read(state_dir).entries
+    rows: list[ChainedEntry] = read(state_dir).entries
     events = [public_event(row, "T01", simulated=True) for row in rows if row.entry.public]
     return [msgspec.json.decode(msgspec.json.encode(event)) for event in events]
 

@@ -12,8 +12,8 @@ from controller.cards import face_text
 from controller.deal import sequence as fair
 from controller.faults import catalogue
 from controller.journal.verify.course import course
-from controller.journal.verify.evidence import _SHOWN_BY
-from controller.journal.verify.steps import _NO_REASONS
+from controller.journal.verify.evidence import _REASON_TESTS
+from controller.journal.verify.steps import _FIRST_OTHER_CODE
 from controller.journal.wire_group import (
     AT_READER,
     DOUBLE,
@@ -21,7 +21,7 @@ from controller.journal.wire_group import (
     HOPPER_EMPTY,
     LANDED,
     SHUFFLED,
-    WireEvent,
+    LoggedBoardEvent,
 )
 from tests.proof.browser import FOLDER, Browser
 
@@ -129,7 +129,7 @@ def test_the_tray_of_the_example_takes_the_places_it_says() -> None:
     assert len(told) == 3
 
 
-def _tray_example() -> Iterator[WireEvent]:
+def _tray_example() -> Iterator[LoggedBoardEvent]:
     yield _event(SHUFFLED, 0, 0)
     for index in range(1, 11):
         if index == 8:
@@ -141,8 +141,8 @@ def _tray_example() -> Iterator[WireEvent]:
             yield _event(code, index, outlet)
 
 
-def _event(code: int, index: int, place: int) -> WireEvent:
-    return WireEvent(
+def _event(code: int, index: int, place: int) -> LoggedBoardEvent:
+    return LoggedBoardEvent(
         board="dealer",
         boot=1,
         number=1,
@@ -161,7 +161,7 @@ def test_every_reason_that_cards_prove_stands_on_the_page_and_in_both_verifiers(
 ) -> None:
     table = PAGE[PAGE.index("| reason | follows if |") : PAGE.index("* *A look* does")]
     assert name in table
-    assert name in _SHOWN_BY
+    assert name in _REASON_TESTS
     assert browser.run(f'MISDEALS.includes("{name}")')
 
 
@@ -182,5 +182,5 @@ def test_the_verifier_stays_as_small_as_the_page_says() -> None:
 def test_the_page_and_the_browser_know_the_same_reasons(browser: Browser) -> None:
     section = PAGE[PAGE.index("## 7. Why there are no hands") : PAGE.index("## 8. The record")]
     known = {*browser.run("MISDEALS"), *browser.run("OTHERS")}
-    assert known == {n for n, row in catalogue().items() if row.code < _NO_REASONS}
+    assert known == {n for n, row in catalogue().items() if row.code < _FIRST_OTHER_CODE}
     assert {name for name in known if re.search(rf"\b{name}\b", section)} == known

@@ -9,7 +9,7 @@ import pytest
 
 from controller.cards import face_text
 from controller.deal import sequence as fair
-from controller.framing import canonical
+from controller.framing import canonical_json
 from controller.journal.verify import verify
 from controller.rules.rulebooks import load_profile
 from controller.trials.campaign.life import PROFILE
@@ -82,7 +82,7 @@ def test_rules_of_another_name_are_found_by_both(browser: Browser, tmp_path: Pat
 
 def ruled(browser: Browser, profile: str, released: dict[str, Any], **other: Any) -> list[str]:
     """Return what is said of a deal of four cards ♠2 ♠9 ♦3 SJ for N W S E; the first draw is SJ."""
-    book = json.loads(canonical(load_profile(profile)))
+    book = json.loads(canonical_json(load_profile(profile)))
     steps = {"committed": {"profile": profile, "deck": book["deck"]}, "released": released} | other
     given = f"{json.dumps(steps)}, {json.dumps(book)}, [...'NWSE'], [3, 1, 2], [0, 7, 40, 52]"
     said: list[str] = browser.run(f"[...ruled({given})]")

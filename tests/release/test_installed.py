@@ -13,11 +13,11 @@ from controller import release
 from controller.cli.installed import (
     REMEMBERED,
     digests,
-    firmware_in,
-    own_folder,
-    read_remembered,
-    remember,
-    running_release,
+    find_program_folder,
+    read_program_firmware,
+    read_remembered_release,
+    read_running_release,
+    remember_release,
 )
 from controller.cli.program_files import MANIFEST
 from controller.faults import fault
@@ -35,7 +35,7 @@ def manifest(serial: int, program: Path, version: str = "0.1.0") -> Manifest:
         released="2027-03-01",
         serial=serial,
         files=digests(program),
-        firmware=firmware_in(program),
+        firmware=read_program_firmware(program),
     )
 
 
@@ -68,7 +68,7 @@ def test_a_file_whose_name_is_no_text_counts_too(program: Path, tmp_path: Path) 
     released(7, program)
     Path(os.fsdecode(bytes(program / "controller") + b"/\xff.py")).write_bytes(b"")
 
-    now = running_release(tmp_path, program)
+    now = read_running_release(tmp_path, program)
 
     assert now is not None
     assert now.hash == release.program_hash(digests(program))
@@ -83,28 +83,28 @@ def test_a_folder_that_holds_no_program_is_told(tmp_path: Path) -> None:
 def test_boards_are_expected_to_report_what_the_firmwares_own_rule_gives() -> None:
     told = Firmware(version=".".join(map(str, FIRMWARE_VERSION)), hash=own_firmware_hash().hex())
 
-    assert firmware_in(own_folder()) == {"dealer": told, "reader": told}
+    assert read_program_firmware(find_program_folder()) == {"dealer": told, "reader": told}
 
 
 def test_the_firmwares_version_is_read_and_not_run(program: Path) -> None:
-    assert firmware_in(program)["dealer"].version == "1.2.3"
+    assert read_program_firmware(program)["dealer"].version == "1.2.3"
 
     for text in ("raise SystemExit", "FIRMWARE_VERSION = (", "FIRMWARE_VERSION = boom()"):
         (program / "drivers/firmware/version.py").write_text(text)
         with pytest.raises(FileError, match="FIRMWARE_VERSION"):
-            firmware_in(program)
+            read_program_firmware(program)
 
 
 def test_taking_the_manifest_away_is_no_way_back(program: Path, tmp_path: Path) -> None:
     released(8, program)
-    running_release(tmp_path, program)
+    read_running_release(tmp_path, program)
     (program / MANIFEST).unlink()
     with pytest.raises(FileError, match=r"RELEASE_OLDER.*no manifest"):
-        running_release(tmp_path, program)
+        read_running_release(tmp_path, program)
 
 
 def test_a_program_without_a_manifest_is_of_no_release(program: Path, tmp_path: Path) -> None:
-    assert running_release(tmp_path / "state", program) is None
+    assert read_running_release(tmp_path / "state", program) is None
     assert not (tmp_path / "state").exists()
 
 
@@ -112,11 +112,11 @@ def test_a_program_reports_its_own_files_not_what_the_manifest_says(
     program: Path, tmp_path: Path
 ) -> None:
     made = released(7, program)
-    assert running_release(tmp_path, program) == made.release
+    assert read_running_release(tmp_path, program) == made.release
 
     (program / "controller/cards.py").write_bytes(b"CARDS = 107\n")
 
-    now = running_release(tmp_path, program)
+    now = read_running_release(tmp_path, program)
     assert now is not None
     assert (now.version, now.serial) == ("0.1.0", 7)
     assert now.hash == release.program_hash(digests(program)) != made.release.hash
@@ -127,11 +127,11 @@ def test_a_release_older_than_one_that_ran_here_is_refused_in_the_catalogues_wor
 ) -> None:
     for serial in (7, 9, 9):
         released(serial, program, version=f"0.{serial}.0")
-        assert running_release(tmp_path, program) is not None
+        assert read_running_release(tmp_path, program) is not None
     released(8, program, version="0.8.0")
 
     with pytest.raises(FileError) as refused:
-        running_release(tmp_path, program)
+        read_running_release(tmp_path, program)
 
     row = fault("RELEASE_OLDER")
     assert str(refused.value).startswith(f"RELEASE_OLDER ({row.code}): ")
@@ -142,19 +142,19 @@ def test_a_release_older_than_one_that_ran_here_is_refused_in_the_catalogues_wor
 
 def test_another_table_has_its_own_memory(program: Path, tmp_path: Path) -> None:
     released(9, program)
-    running_release(tmp_path / "T01", program)
+    read_running_release(tmp_path / "T01", program)
     released(7, program)
 
-    assert running_release(tmp_path / "T02", program) is not None
+    assert read_running_release(tmp_path / "T02", program) is not None
 
 
 def test_the_highest_serial_is_remembered_whatever_comes_later(
     program: Path, tmp_path: Path
 ) -> None:
     for serial in (5, 9, 7):
-        remember(tmp_path, manifest(serial, program))
+        remember_release(tmp_path, manifest(serial, program))
 
-    seen = read_remembered(tmp_path)
+    seen = read_remembered_release(tmp_path)
     assert seen is not None
     assert seen.serial == 9
     assert sorted(os.listdir(tmp_path)) == sorted(["program", REMEMBERED])
@@ -166,7 +166,7 @@ def test_root_leaves_the_memory_to_whom_the_folder_belongs(program: Path, tmp_pa
     state_dir.mkdir(mode=0o700)
     os.chown(state_dir, 61000, 61001)
 
-    remember(state_dir, manifest(7, program))
+    remember_release(state_dir, manifest(7, program))
 
     status = (state_dir / REMEMBERED).stat()
     assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (61000, 61001, 0o600)
@@ -182,11 +182,11 @@ def test_a_link_or_a_pipe_in_place_of_the_memory_is_not_followed_and_not_waited_
     path = state_dir / REMEMBERED
     path.symlink_to(elsewhere)
     with pytest.raises(FileError, match="cannot be read"):
-        remember(state_dir, manifest(7, program))
+        remember_release(state_dir, manifest(7, program))
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(FileError, match="no plain file"):
-        remember(state_dir, manifest(7, program))
+        remember_release(state_dir, manifest(7, program))
     assert elsewhere.read_text() == '{"version": "0.0.1", "serial": 1}'
 
 
@@ -198,14 +198,14 @@ def test_a_memory_that_cannot_be_read_is_not_passed_over(
     (tmp_path / REMEMBERED).write_text(text, encoding="latin-1")
 
     with pytest.raises(FileError, match="which release ran here last"):
-        running_release(tmp_path, program)
+        read_running_release(tmp_path, program)
 
 
 def test_a_manifest_that_is_none_is_told(program: Path, tmp_path: Path) -> None:
     (program / MANIFEST).write_bytes(b"{}")
 
     with pytest.raises(FileError, match="no manifest of a release"):
-        running_release(tmp_path, program)
+        read_running_release(tmp_path, program)
 
 
 def test_a_manifest_reads_back_as_it_was_written(program: Path) -> None:

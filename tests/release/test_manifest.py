@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.heads import verify_key
-from controller.messages import Boards, Firmware, Release, StandingBoard
+from controller.messages import Boards, ConnectedBoard, Firmware, Release
 from controller.release import (
     BadRelease,
     Compared,
@@ -25,7 +25,7 @@ from controller.release import (
 SECRET = bytes(range(32))
 VERIFY = verify_key(SECRET)
 FIRMWARE = Firmware(version="0.1.0", hash="825b428592cdc71f")
-BOARD = StandingBoard(version=FIRMWARE.version, hash=FIRMWARE.hash)
+BOARD = ConnectedBoard(version=FIRMWARE.version, hash=FIRMWARE.hash)
 MANIFEST = Manifest(
     version="0.1.0",
     released="2027-03-01",
@@ -125,8 +125,8 @@ def test_a_file_that_is_not_as_released_is_a_line_of_its_own() -> None:
 
 def reports(
     release: Release | None = MANIFEST.release,
-    dealer: StandingBoard | None = BOARD,
-    reader: StandingBoard | None = BOARD,
+    dealer: ConnectedBoard | None = BOARD,
+    reader: ConnectedBoard | None = BOARD,
 ) -> Compared:
     return compare(MANIFEST, release, Boards(dealer=dealer, reader=reader))
 
@@ -151,7 +151,7 @@ def test_what_reports_nothing_is_unknown() -> None:
 
 
 def test_each_board_is_compared_with_its_own_kind() -> None:
-    other = StandingBoard(version="0.1.0", hash="ff" * 8)
+    other = ConnectedBoard(version="0.1.0", hash="ff" * 8)
 
     assert reports(reader=other) == Compared(program="same", dealer="same", reader="other")
     both = msgspec.structs.replace(

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from controller.cli import main
-from controller.cli.installed import REMEMBERED, digests, own_folder
+from controller.cli.installed import REMEMBERED, digests, find_program_folder
 from controller.cli.program_files import MANIFEST, PACKAGES
 from controller.release import program_hash
 
@@ -417,7 +417,7 @@ def test_what_cannot_be_done_is_told_in_one_line(
 
 
 def test_a_wheel_carries_its_manifest_and_is_what_was_released(call: Call, tmp_path: Path) -> None:
-    here, checkout, installed = own_folder(), tmp_path / "checkout", tmp_path / "installed"
+    here, checkout, installed = find_program_folder(), tmp_path / "checkout", tmp_path / "installed"
     ignored = shutil.ignore_patterns("__pycache__", "manifest.json*")
     for package in PACKAGES:
         shutil.copytree(here / package, checkout / package, ignore=ignored)

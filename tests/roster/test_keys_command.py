@@ -7,11 +7,16 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli.keys import command
-from controller.gateway.certificates import FIRST_CLIENTS, create_client, create_keys, request
-from controller.gateway.enrolment import enrol, to_admit
+from controller.gateway.certificates import (
+    FIRST_CLIENTS,
+    create_client_keys,
+    create_table_keys,
+    request,
+)
+from controller.gateway.enrolment import enrol_client, read_client_file
 from controller.messages import Role
 from controller.roster import (
-    ADMITTED,
+    ADMITTED_FOLDER,
     Roster,
     fingerprint,
     moment,
@@ -23,7 +28,7 @@ from controller.roster import (
 @pytest.fixture
 def state_dir(tmp_path: Path) -> Path:
     folder = tmp_path / "state"
-    create_keys(folder)
+    create_table_keys(folder)
     return folder
 
 
@@ -54,7 +59,7 @@ def test_keys_are_made_once_and_listed_with_their_fingerprints(tmp_path: Path) -
     assert [line.split()[0] for line in clients] == sorted(name for name, _ in FIRST_CLIENTS)
     for line in clients:
         name, _, mark, *how = line.split()
-        assert mark == fingerprint(read_certificate(tmp_path / ADMITTED / f"{name}.key"))
+        assert mark == fingerprint(read_certificate(tmp_path / ADMITTED_FOLDER / f"{name}.key"))
         assert how == ["no", "end"]
     assert fingerprint(read_certificate(tmp_path / "keys" / "table.key")) in own
     assert run("create", tmp_path) == (0, listed)
@@ -165,7 +170,7 @@ def test_an_end_is_listed_as_the_last_day(tmp_path: Path, state_dir: Path) -> No
     words = ("admit", state_dir, public, "--fingerprint", mark)
     assert run(*words, "--expires", "2099-12-31")[0] == 0
     assert line_of(state_dir, "anna")[0].endswith("until 2099-12-31")
-    enrol(state_dir, to_admit(public), moment("2001-01-01"))
+    enrol_client(state_dir, read_client_file(public), moment("2001-01-01"))
     assert line_of(state_dir, "anna")[0].endswith("EXPIRED 2001-01-01")
     assert run(*words, "--expires", "some day")[0] == 2
 
@@ -205,7 +210,7 @@ def test_a_file_whose_end_is_over_is_shown_and_not_admitted(
         code, said = run(*words, "--fingerprint", mark)
         assert (code, said.count("\n")) == (2, 1)
         assert f"this key was good until {end}" in said
-    (state_dir / ADMITTED / "anna.key").write_text(public.read_text())
+    (state_dir / ADMITTED_FOLDER / "anna.key").write_text(public.read_text())
     assert line_of(state_dir, "anna")[0].endswith(f"EXPIRED {end}")
 
 
@@ -271,7 +276,7 @@ def test_what_a_table_says_of_a_client_is_its_own_and_the_client_stays_the_same(
         assert run(*words, "--expires", end)[0] == 0
         (line,) = line_of(state_dir, "anna")
         assert line.split()[2:] == [mark, "until", end]
-    assert read_certificate(state_dir / ADMITTED / "anna.key").proof is None
+    assert read_certificate(state_dir / ADMITTED_FOLDER / "anna.key").proof is None
 
 
 # Where no table is.
@@ -299,7 +304,7 @@ def test_a_folder_that_is_no_tables_is_told_and_gets_nothing(
 def test_of_a_table_whose_gateway_has_a_folder_the_configuration_is_asked_for(
     tmp_path: Path,
 ) -> None:
-    create_keys(tmp_path / "state", tmp_path / "gateway")
+    create_table_keys(tmp_path / "state", tmp_path / "gateway")
     code, said = run("list", tmp_path / "state")
     assert (code, said.count("\n")) == (2, 1)
     assert "its clients lie elsewhere: name its table.toml" in said
@@ -373,7 +378,7 @@ def test_a_renewal_that_says_not_whose_is_refused(state_dir: Path, words: tuple[
 def test_a_table_without_a_journal_gets_new_keys_of_its_own(state_dir: Path) -> None:
     own = state_dir / "keys" / "table.key"
     old, sign = read_certificate(own), read_sign_secret(state_dir)
-    clients = {path.name: path.read_bytes() for path in (state_dir / ADMITTED).iterdir()}
+    clients = {path.name: path.read_bytes() for path in (state_dir / ADMITTED_FOLDER).iterdir()}
 
     code, said = run("rotate", state_dir, "--own")
 
@@ -385,7 +390,9 @@ def test_a_table_without_a_journal_gets_new_keys_of_its_own(state_dir: Path) -> 
     assert read_sign_secret(state_dir) != sign
     kept = read_certificate(state_dir / "keys" / "old" / f"table-{fingerprint(old)}.key")
     assert (kept.verify, kept.has_secrets) == (old.verify, False)
-    assert clients == {path.name: path.read_bytes() for path in (state_dir / ADMITTED).iterdir()}
+    assert clients == {
+        path.name: path.read_bytes() for path in (state_dir / ADMITTED_FOLDER).iterdir()
+    }
 
 
 def test_a_tables_own_key_stays_while_a_journal_stands_on_it(state_dir: Path) -> None:
@@ -445,6 +452,6 @@ def test_a_table_without_keys_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_the_file_of_another_client_cannot_take_its_name(state_dir: Path) -> None:
-    other = create_client(state_dir / "elsewhere", "referee", Role.REFEREE)
+    other = create_client_keys(state_dir / "elsewhere", "referee", Role.REFEREE)
     mark = fingerprint(read_certificate(other))
     assert run("admit", state_dir, other, "--fingerprint", mark)[0] == 2

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.gateway.certificates import FIRST_CLIENTS, create_client, create_keys
-from controller.gateway.enrolment import admit, renew, revoke
+from controller.gateway.certificates import FIRST_CLIENTS, create_client_keys, create_table_keys
+from controller.gateway.enrolment import admit, renew, revoke_client
 from controller.messages import Role
 from controller.roster import (
-    ADMITTED,
-    REVOKED,
+    ADMITTED_FOLDER,
+    REVOKED_FOLDER,
     Certificate,
-    LiveRoster,
+    FolderRoster,
     NotAdmitted,
     RosterError,
     fingerprint,
@@ -26,7 +26,7 @@ NOON = "2027-03-01T12:00:00.000Z"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    create_keys(tmp_path)
+    create_table_keys(tmp_path)
     return tmp_path
 
 
@@ -40,8 +40,8 @@ class Clock:
         return self.now
 
 
-def roster(folder: Path) -> LiveRoster:
-    return LiveRoster(folder, Clock())
+def roster(folder: Path) -> FolderRoster:
+    return FolderRoster(folder, Clock())
 
 
 def client(folder: Path, name: str) -> Certificate:
@@ -50,14 +50,14 @@ def client(folder: Path, name: str) -> Certificate:
 
 def test_who_is_admitted_while_it_runs_is_in_and_who_is_removed_is_out(folder: Path) -> None:
     live = roster(folder)
-    guest = create_client(folder, "guest", Role.OBSERVER)
+    guest = create_client_keys(folder, "guest", Role.OBSERVER)
     assert live.client(read_certificate(guest).verify) is None
 
     place = admit(folder, guest)
     assert live.client(read_certificate(guest).verify) is not None
 
     place.unlink()
-    assert live.by_signature(read_certificate(guest).verify) == NotAdmitted("UNKNOWN_KEY")
+    assert live.look_up_signing_key(read_certificate(guest).verify) == NotAdmitted("UNKNOWN_KEY")
 
 
 def test_who_is_revoked_is_out_at_once_and_told_when_and_why(folder: Path) -> None:
@@ -65,37 +65,37 @@ def test_who_is_revoked_is_out_at_once_and_told_when_and_why(folder: Path) -> No
     chief = client(folder, "chief")
     assert live.client(chief.verify) is not None
 
-    revoke(folder, "chief", "lost", moment(NOON))
+    revoke_client(folder, "chief", "lost", moment(NOON))
 
     said = NotAdmitted("KEY_REVOKED", "chief", "2027-03-01 12:00 UTC, lost")
-    assert live.by_signature(chief.verify) == live.by_curve(chief.curve) == said
+    assert live.look_up_signing_key(chief.verify) == live.look_up_curve_key(chief.curve) == said
 
 
 def test_a_key_once_seen_revoked_stays_so_whatever_becomes_of_its_file(folder: Path) -> None:
     live = roster(folder)
-    text = (folder / ADMITTED / "chief.key").read_text()
+    text = (folder / ADMITTED_FOLDER / "chief.key").read_text()
     chief = client(folder, "chief")
-    revoke(folder, "chief", "lost", moment(NOON))
+    revoke_client(folder, "chief", "lost", moment(NOON))
     assert live.client(chief.verify) is None
 
-    for path in (folder / REVOKED).iterdir():
+    for path in (folder / REVOKED_FOLDER).iterdir():
         path.unlink()
-    (folder / ADMITTED / "chief.key").write_text(text)
+    (folder / ADMITTED_FOLDER / "chief.key").write_text(text)
 
     assert live.client(chief.verify) is None
 
 
 def test_a_key_expires_while_nobody_touches_a_file(folder: Path) -> None:
     wall = Clock()
-    guest = create_client(folder, "guest", Role.OBSERVER)
+    guest = create_client_keys(folder, "guest", Role.OBSERVER)
     admit(folder, guest, moment("2027-03-01"))
-    live = LiveRoster(folder, wall)
+    live = FolderRoster(folder, wall)
     key = read_certificate(guest).curve
-    assert isinstance(live.by_curve(key), Certificate)
+    assert isinstance(live.look_up_curve_key(key), Certificate)
 
     wall.now = "2027-03-02T00:00:00.000Z"
 
-    assert isinstance(live.by_curve(key), NotAdmitted)
+    assert isinstance(live.look_up_curve_key(key), NotAdmitted)
 
 
 def test_a_file_that_says_nothing_useful_admits_nobody_and_costs_nobody_his_place(
@@ -103,13 +103,13 @@ def test_a_file_that_says_nothing_useful_admits_nobody_and_costs_nobody_his_plac
 ) -> None:
     told: list[RosterError] = []
 
-    def on_read(live: LiveRoster, wrong: Sequence[RosterError]) -> None:
+    def on_read(live: FolderRoster, wrong: Sequence[RosterError]) -> None:
         told.extend(wrong)
 
-    live = LiveRoster(folder, Clock(), on_read)
-    (folder / ADMITTED / "odd.key").write_text("odd")
+    live = FolderRoster(folder, Clock(), on_read)
+    (folder / ADMITTED_FOLDER / "odd.key").write_text("odd")
     referee = client(folder, "referee")
-    revoke(folder, "referee", "left", moment(NOON))
+    revoke_client(folder, "referee", "left", moment(NOON))
 
     assert live.client(client(folder, "chief").verify) is not None
     assert live.client(referee.verify) is None
@@ -125,11 +125,11 @@ def test_a_file_in_revoked_that_cannot_be_read_takes_away_whom_it_names_or_has_a
     folder: Path, name: str
 ) -> None:
     told: list[RosterError] = []
-    live = LiveRoster(folder, Clock(), lambda live, wrong: told.extend(wrong))
+    live = FolderRoster(folder, Clock(), lambda live, wrong: told.extend(wrong))
     chief, referee = client(folder, "chief"), client(folder, "referee")
-    (folder / REVOKED).mkdir()
-    place = folder / REVOKED / name.format(mark=fingerprint(chief))
-    place.write_text(spoilt((folder / ADMITTED / "chief.key").read_text()))
+    (folder / REVOKED_FOLDER).mkdir()
+    place = folder / REVOKED_FOLDER / name.format(mark=fingerprint(chief))
+    place.write_text(spoilt((folder / ADMITTED_FOLDER / "chief.key").read_text()))
 
     assert live.client(chief.verify) is None
     assert live.chief_seals() == ()
@@ -144,20 +144,20 @@ def test_while_nobody_knows_whom_revoked_takes_away_nobody_is_admitted(
     folder: Path, what: str
 ) -> None:
     told: list[RosterError] = []
-    live = LiveRoster(folder, Clock(), lambda live, wrong: told.extend(wrong))
-    chief, odd = client(folder, "chief"), folder / REVOKED / "odd.key"
+    live = FolderRoster(folder, Clock(), lambda live, wrong: told.extend(wrong))
+    chief, odd = client(folder, "chief"), folder / REVOKED_FOLDER / "odd.key"
     if what == "folder":
-        (folder / REVOKED).write_text("not a folder")
+        (folder / REVOKED_FOLDER).write_text("not a folder")
     else:
-        (folder / REVOKED).mkdir()
+        (folder / REVOKED_FOLDER).mkdir()
         odd.write_text("odd") if what == "file" else odd.symlink_to("nowhere")
 
     assert live.client(chief.verify) is None
     assert (live.clients, live.chief_seals()) == ((), ())
     assert "nobody is admitted" in str(told[-1])
     with pytest.raises(RosterError):  # nor does it start so
-        LiveRoster(folder, Clock())
-    (odd if odd.is_symlink() or odd.exists() else folder / REVOKED).unlink()
+        FolderRoster(folder, Clock())
+    (odd if odd.is_symlink() or odd.exists() else folder / REVOKED_FOLDER).unlink()
     assert live.client(chief.verify) is not None
     assert len(live.clients) == len(FIRST_CLIENTS)
 
@@ -166,7 +166,7 @@ def test_a_file_that_is_changed_in_its_place_and_keeps_its_time_is_read_again(
     folder: Path,
 ) -> None:
     live = roster(folder)
-    path, referee = folder / ADMITTED / "referee.key", client(folder, "referee")
+    path, referee = folder / ADMITTED_FOLDER / "referee.key", client(folder, "referee")
     assert live.client(referee.verify) is not None
     before = path.stat()
 
@@ -183,11 +183,11 @@ def test_who_comes_with_a_key_or_name_of_somebody_else_does_not_come_in_his_plac
     live = roster(folder)
     table = client(folder, "table")
     if kind == "key":
-        text = (folder / ADMITTED / "table.key").read_text()
+        text = (folder / ADMITTED_FOLDER / "table.key").read_text()
         text = text.replace("role = table", "role = chief").replace("name = table", "name = boss")
     else:
-        text = create_client(folder / "elsewhere", "table", Role.CHIEF).read_text()
-    (folder / ADMITTED / "boss.key").write_text(text)
+        text = create_client_keys(folder / "elsewhere", "table", Role.CHIEF).read_text()
+    (folder / ADMITTED_FOLDER / "boss.key").write_text(text)
 
     found = live.client(table.verify)
 
@@ -198,9 +198,9 @@ def test_who_comes_with_a_key_or_name_of_somebody_else_does_not_come_in_his_plac
 
 def test_a_renewed_key_and_the_old_one_are_both_good_until_the_old_one_ends(folder: Path) -> None:
     wall = Clock()
-    live = LiveRoster(folder, wall)
+    live = FolderRoster(folder, wall)
     old = client(folder, "referee")
-    new = create_client(folder / "elsewhere", "referee", Role.REFEREE)
+    new = create_client_keys(folder / "elsewhere", "referee", Role.REFEREE)
 
     renew(folder, read_certificate(new), moment("2027-03-01T13:00:00Z"))
 
@@ -214,7 +214,7 @@ def test_a_renewed_key_and_the_old_one_are_both_good_until_the_old_one_ends(fold
 
 def test_a_revoked_key_is_not_admitted_again(folder: Path) -> None:
     chief = folder / "clients" / "chief.key"
-    revoke(folder, "chief", "lost", moment(NOON))
+    revoke_client(folder, "chief", "lost", moment(NOON))
 
     with pytest.raises(RosterError, match=r"was revoked on 2027-03-01 12:00 UTC \(lost\)"):
         admit(folder, chief)
@@ -223,10 +223,10 @@ def test_a_revoked_key_is_not_admitted_again(folder: Path) -> None:
 def test_of_two_keys_of_a_name_one_can_be_revoked(folder: Path) -> None:
     live = roster(folder)
     old = client(folder, "referee")
-    new = create_client(folder / "elsewhere", "referee", Role.REFEREE)
+    new = create_client_keys(folder / "elsewhere", "referee", Role.REFEREE)
     renew(folder, read_certificate(new), moment("2027-03-02T13:00:00Z"))
 
-    revoke(folder, "referee", "renewed", moment(NOON), fingerprint(old))
+    revoke_client(folder, "referee", "renewed", moment(NOON), fingerprint(old))
 
     assert live.client(old.verify) is None
     assert live.client(read_certificate(new).verify) is not None

@@ -9,11 +9,11 @@ import zmq.auth
 from msgspec.structs import replace
 from nacl.exceptions import CryptoError
 
-from controller.gateway.certificates import create_client, create_keys
-from controller.gateway.enrolment import revoke
+from controller.gateway.certificates import create_client_keys, create_table_keys
+from controller.gateway.enrolment import revoke_client
 from controller.messages import Role
 from controller.roster import (
-    ADMITTED,
+    ADMITTED_FOLDER,
     Certificate,
     NotAdmitted,
     Roster,
@@ -27,7 +27,7 @@ from controller.vault.sealing import seal_to
 
 @pytest.fixture
 def state_dir(tmp_path: Path) -> Path:
-    create_keys(tmp_path)
+    create_table_keys(tmp_path)
     return tmp_path
 
 
@@ -61,7 +61,7 @@ def test_certificates_are_read_as_zeromq_reads_them(state_dir: Path) -> None:
 
 def test_removing_a_file_shuts_its_client_out(state_dir: Path) -> None:
     referee = read_certificate(state_dir / "clients" / "referee.key")
-    (state_dir / ADMITTED / "referee.key").unlink()
+    (state_dir / ADMITTED_FOLDER / "referee.key").unlink()
     assert Roster.load(state_dir).client(referee.verify) is None
 
 
@@ -91,7 +91,7 @@ def test_nothing_secret_is_printed(state_dir: Path) -> None:
 def test_a_spoilt_certificate_is_one_line_naming_the_file(
     state_dir: Path, old: str, new: str, expected: str
 ) -> None:
-    path = state_dir / ADMITTED / "referee.key"
+    path = state_dir / ADMITTED_FOLDER / "referee.key"
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
@@ -114,7 +114,7 @@ def test_a_key_that_nothing_can_be_sealed_to_is_refused_with_its_file(
     state_dir: Path, seal: str
 ) -> None:
     """Points of small order: a chief with one of them would end the machine at its next deal."""
-    path = state_dir / ADMITTED / "chief.key"
+    path = state_dir / ADMITTED_FOLDER / "chief.key"
     good = read_certificate(path).seal
     assert good is not None
     path.write_text(path.read_text().replace(good.hex(), seal))
@@ -126,15 +126,15 @@ def test_a_key_that_nothing_can_be_sealed_to_is_refused_with_its_file(
 
 def test_a_secret_file_is_never_admitted(state_dir: Path) -> None:
     secret = (state_dir / "clients" / "referee.key_secret").read_text()
-    (state_dir / ADMITTED / "referee.key").write_text(secret)
+    (state_dir / ADMITTED_FOLDER / "referee.key").write_text(secret)
     with pytest.raises(RosterError, match="secret"):
         Roster.load(state_dir)
 
 
 def test_one_key_cannot_have_two_roles(state_dir: Path) -> None:
-    text = (state_dir / ADMITTED / "table.key").read_text()
+    text = (state_dir / ADMITTED_FOLDER / "table.key").read_text()
     twin = text.replace("role = table", "role = chief").replace("name = table", "name = boss")
-    (state_dir / ADMITTED / "boss.key").write_text(twin)
+    (state_dir / ADMITTED_FOLDER / "boss.key").write_text(twin)
     with pytest.raises(RosterError, match="boss and table have the same verify"):
         Roster.load(state_dir)
 
@@ -145,7 +145,7 @@ def test_a_table_nobody_is_admitted_to_obeys_nobody(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../table", "a/b", "", ".hidden", "a b", "a\x1b[2J", "x" * 41])
 def test_a_name_that_is_no_files_name_is_refused(state_dir: Path, name: str) -> None:
-    path = state_dir / ADMITTED / "referee.key"
+    path = state_dir / ADMITTED_FOLDER / "referee.key"
     path.write_text(path.read_text().replace("name = referee", f"name = {name}"))
     with pytest.raises(RosterError) as refused:
         Roster.load(state_dir)
@@ -153,7 +153,7 @@ def test_a_name_that_is_no_files_name_is_refused(state_dir: Path, name: str) -> 
 
 
 def test_a_name_may_be_of_any_script(state_dir: Path) -> None:
-    path = state_dir / ADMITTED / "referee.key"
+    path = state_dir / ADMITTED_FOLDER / "referee.key"
     path.write_text(path.read_text().replace("name = referee", "name = 裁判长-2"), encoding="utf-8")
     assert "裁判长-2" in {client.name for client in Roster.load(state_dir).clients}
 
@@ -210,12 +210,12 @@ def test_a_key_is_good_to_the_end_of_its_last_day_in_utc(
 ) -> None:
     roster, referee = expiring(state_dir, end, now)
     assert (roster.client(referee.verify) is referee) == valid
-    assert isinstance(roster.by_curve(referee.curve), Certificate) == valid
+    assert isinstance(roster.look_up_curve_key(referee.curve), Certificate) == valid
 
 
 def test_who_expired_is_told_when(state_dir: Path) -> None:
     roster, referee = expiring(state_dir, "2027-03-01", "2028-01-01T00:00:00Z")
-    assert roster.by_curve(referee.curve) == NotAdmitted(
+    assert roster.look_up_curve_key(referee.curve) == NotAdmitted(
         "KEY_EXPIRED", "referee", "2027-03-02 00:00 UTC"
     )
 
@@ -238,7 +238,7 @@ def test_a_week_before_its_end_a_key_is_about_to_expire(
 
 @pytest.mark.parametrize("text", ["tomorrow", "2027-13-01", "2027-03-01T12:00", "", "9999-12-31"])
 def test_what_is_no_date_is_one_line(state_dir: Path, text: str) -> None:
-    path = state_dir / ADMITTED / "referee.key"
+    path = state_dir / ADMITTED_FOLDER / "referee.key"
     path.write_text(path.read_text().replace("curve\n", f"    expires = {text}\ncurve\n"))
     with pytest.raises(RosterError) as refused:
         Roster.load(state_dir)
@@ -250,9 +250,9 @@ def test_what_is_no_date_is_one_line(state_dir: Path, text: str) -> None:
 
 
 def test_one_name_may_have_two_keys_while_one_of_them_ends(state_dir: Path) -> None:
-    path = state_dir / ADMITTED / "referee.key"
-    second = create_client(state_dir / "elsewhere", "referee", Role.REFEREE).read_text()
-    (state_dir / ADMITTED / "referee-2.key").write_text(second)
+    path = state_dir / ADMITTED_FOLDER / "referee.key"
+    second = create_client_keys(state_dir / "elsewhere", "referee", Role.REFEREE).read_text()
+    (state_dir / ADMITTED_FOLDER / "referee-2.key").write_text(second)
     with pytest.raises(RosterError, match="the same name"):
         Roster.load(state_dir)
     path.write_text(path.read_text().replace("curve\n", "    expires = 2027-03-01\ncurve\n"))
@@ -262,16 +262,16 @@ def test_one_name_may_have_two_keys_while_one_of_them_ends(state_dir: Path) -> N
 def test_a_key_in_revoked_is_refused_also_where_its_file_is_back_in_admitted(
     state_dir: Path,
 ) -> None:
-    path = state_dir / ADMITTED / "chief.key"
+    path = state_dir / ADMITTED_FOLDER / "chief.key"
     text = path.read_text()
     chief = read_certificate(path)
-    revoke(state_dir, "chief", "laptop lost", at("2027-03-01T12:00:00Z"))
+    revoke_client(state_dir, "chief", "laptop lost", at("2027-03-01T12:00:00Z"))
     path.write_text(text)
 
     roster = Roster.load(state_dir)
 
     assert roster.client(chief.verify) is None
     assert roster.chief_seals() == ()
-    assert roster.by_signature(chief.verify) == NotAdmitted(
+    assert roster.look_up_signing_key(chief.verify) == NotAdmitted(
         "KEY_REVOKED", "chief", "2027-03-01 12:00 UTC, laptop lost"
     )

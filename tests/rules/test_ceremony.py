@@ -6,20 +6,20 @@ import pytest
 from controller.cards import parse_face
 from controller.messages import Seat, Side
 from controller.rules.ceremony import (
-    CeremonyError,
-    Duties,
+    DealDuties,
+    DutyError,
     NoPipsError,
-    counted_to,
     cut_problem,
-    drawn_by,
+    drawer_of_card,
     duties,
+    first_drawer_by_count,
+    is_turnup_valid,
     leader,
-    turnup_stands,
 )
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Forfeited, Result, finish
+from controller.rules.result import ForfeitedDeal, Result, finish
 from controller.rules.rulebooks import load_guandan, load_profile
-from controller.rules.tribute import anti_plan, plan
+from controller.rules.tribute import plan, plan_without_tribute
 from controller.words import Words
 from tests.rows import each_row
 
@@ -31,7 +31,7 @@ GUANDAN = [STD, load_guandan("huaian-2017-001"), N, B]
 PIPS = ["A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"]
 
 
-def by_hand(profile: GuandanProfile, order: str) -> Duties:
+def by_hand(profile: GuandanProfile, order: str) -> DealDuties:
     """The duties after a deal that ended in this order."""
     return duties(profile, 2, finish(order), by_hand=True)
 
@@ -48,28 +48,31 @@ def event(tmp_path: Path, profile: str, rules: str) -> GuandanProfile:
 
 
 def test_a_six_counted_from_south_comes_to_east() -> None:
-    assert counted_to(B, "S", parse_face("♠6")) == "E"
+    assert first_drawer_by_count(B, "S", parse_face("♠6")) == "E"
 
 
 @pytest.mark.parametrize("suit", "♠♥♣♦")
 def test_every_rank_is_counted_from_the_cutter_as_one(suit: str) -> None:
-    assert "".join(counted_to(B, "S", parse_face(suit + rank)) for rank in PIPS) == "SENWSENWSENWS"
+    assert (
+        "".join(first_drawer_by_count(B, "S", parse_face(suit + rank)) for rank in PIPS)
+        == "SENWSENWSENWS"
+    )
 
 
 @pytest.mark.parametrize(("rank", "first"), [("5", "N"), ("7", "S"), ("8", "E")])
 def test_the_count_starts_where_the_cutter_sits(rank: str, first: Seat) -> None:
-    assert counted_to(STD, "N", parse_face("♦" + rank)) == first
+    assert first_drawer_by_count(STD, "N", parse_face("♦" + rank)) == first
 
 
 @pytest.mark.parametrize("joker", ["SJ", "BJ"])
 def test_nothing_can_be_counted_by_a_joker(joker: str) -> None:
     with pytest.raises(NoPipsError, match="no pips to count"):
-        counted_to(STD, "N", parse_face(joker))
+        first_drawer_by_count(STD, "N", parse_face(joker))
 
 
 def test_an_event_may_start_the_count_at_the_cutters_next(tmp_path: Path) -> None:
     profile = event(tmp_path, "international-000", '[ceremony]\ncount_from = "next"\n')
-    assert counted_to(profile, "N", parse_face("♠A")) == "W"
+    assert first_drawer_by_count(profile, "N", parse_face("♠A")) == "W"
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,7 @@ def test_an_event_may_start_the_count_at_the_cutters_next(tmp_path: Path) -> Non
 def test_only_the_cards_of_the_rulebook_are_turned_up_again(
     profile: GuandanProfile, again: list[str]
 ) -> None:
-    refused = [face for face in range(54) if not turnup_stands(profile, face)]
+    refused = [face for face in range(54) if not is_turnup_valid(profile, face)]
     assert refused == sorted(map(parse_face, again))
 
 
@@ -88,26 +91,28 @@ def test_only_the_cards_of_the_rulebook_are_turned_up_again(
 
 
 def test_cards_are_drawn_one_at_a_time_counter_clockwise() -> None:
-    assert [drawn_by(STD, "E", position) for position in (1, 2, 3, 4, 55, 108)] == list("ENWSWS")
+    assert [drawer_of_card(STD, "E", position) for position in (1, 2, 3, 4, 55, 108)] == list(
+        "ENWSWS"
+    )
 
 
 @pytest.mark.parametrize("first", "NWSE")
 def test_four_who_draw_in_turn_have_27_cards_each(first: Seat) -> None:
-    drawers = [drawn_by(STD, first, position) for position in range(1, 109)]
+    drawers = [drawer_of_card(STD, first, position) for position in range(1, 109)]
     assert {seat: drawers.count(seat) for seat in drawers} == dict.fromkeys("NWSE", 27)
     assert drawers[0] == first
 
 
 def test_an_event_may_draw_clockwise(tmp_path: Path) -> None:
     profile = event(tmp_path, "international-000", '[direction]\ndraw = "cw"\n')
-    assert [drawn_by(profile, "E", position) for position in (1, 2, 3, 4)] == list("ESWN")
-    assert counted_to(profile, "N", parse_face("♠2")) == "E"
+    assert [drawer_of_card(profile, "E", position) for position in (1, 2, 3, 4)] == list("ESWN")
+    assert first_drawer_by_count(profile, "N", parse_face("♠2")) == "E"
 
 
 @pytest.mark.parametrize("position", [0, 109])
 def test_there_is_no_card_outside_the_set(position: int) -> None:
-    with pytest.raises(CeremonyError, match=f"card {position}: the set has cards 1…108"):
-        drawn_by(STD, "E", position)
+    with pytest.raises(DutyError, match=f"card {position}: the set has cards 1…108"):
+        drawer_of_card(STD, "E", position)
 
 
 # The cut
@@ -172,9 +177,9 @@ def test_by_hand_east_shuffles_and_south_cuts_in_seed_004() -> None:
 
 
 def test_nobody_shuffles_whom_the_rulebook_does_not_name() -> None:
-    with pytest.raises(CeremonyError, match="N may not shuffle: E"):
+    with pytest.raises(DutyError, match="N may not shuffle: E"):
         duties(B, 1, None, by_hand=True, shuffler="N")
-    with pytest.raises(CeremonyError, match="N may not shuffle: nobody"):
+    with pytest.raises(DutyError, match="N may not shuffle: nobody"):
         duties(STD, 1, None, by_hand=False, shuffler="N")
 
 
@@ -231,7 +236,7 @@ def test_with_a_machine_up_cuts_and_nobody_shuffles_or_draws(order: str) -> None
 
 @pytest.mark.parametrize(("loser", "named"), [("EW", "N"), ("NS", "E")])
 def test_after_a_forfeited_deal_the_named_leader_cuts_and_leads(loser: Side, named: Seat) -> None:
-    previous = Forfeited(loser, named)
+    previous = ForfeitedDeal(loser, named)
     told = duties(STD, 2, previous, by_hand=False)
     assert (told.cutter, told.keys[-1]) == (named, "ceremony.cutter_forfeited")
     assert leader(STD, previous) == named
@@ -239,16 +244,16 @@ def test_after_a_forfeited_deal_the_named_leader_cuts_and_leads(loser: Side, nam
 
 @pytest.mark.parametrize("profile", GUANDAN, ids=lambda profile: profile.name)
 def test_by_hand_the_offenders_shuffle_and_the_leaders_next_draws(profile: GuandanProfile) -> None:
-    told = duties(profile, 2, Forfeited("EW", "S"), by_hand=True)
+    told = duties(profile, 2, ForfeitedDeal("EW", "S"), by_hand=True)
     assert set(told.shufflers) == {"W", "E"}
     assert (told.cutter, told.first_drawer) == ("S", "E")
     assert all(profile.article(key) is None for key in told.keys)
 
 
 def test_until_the_leader_is_named_either_of_the_innocent_side_may_be_he() -> None:
-    told = duties(STD, 2, Forfeited("NS"), by_hand=True)
+    told = duties(STD, 2, ForfeitedDeal("NS"), by_hand=True)
     assert (told.cutter, set(told.cutters), told.first_drawer) == (None, {"E", "W"}, None)
-    assert leader(STD, Forfeited("NS")) is None
+    assert leader(STD, ForfeitedDeal("NS")) is None
 
 
 # Who leads
@@ -264,7 +269,7 @@ def test_a_tribute_decides_who_leads_and_until_it_is_paid_nobody_does() -> None:
     assert leader(STD, ended) is None
     assert leader(STD, ended, turned_to="W") is None
     assert leader(STD, ended, tribute=plan(STD, ended, {"E": 14})) == "E"
-    assert leader(STD, ended, tribute=anti_plan(STD, ended)) == "N"
+    assert leader(STD, ended, tribute=plan_without_tribute(STD, ended)) == "N"
 
 
 def test_where_the_returns_decide_the_lead_is_open() -> None:
@@ -279,7 +284,9 @@ def test_where_the_returns_decide_the_lead_is_open() -> None:
 
 @each_row("profile", GUANDAN, ids=lambda profile: profile.name)
 @each_row("hand", [True, False])
-@each_row("previous", [None, finish("NS"), finish("NWS"), Forfeited("NS"), Forfeited("NS", "E")])
+@each_row(
+    "previous", [None, finish("NS"), finish("NWS"), ForfeitedDeal("NS"), ForfeitedDeal("NS", "E")]
+)
 def test_every_duty_rests_on_a_rule_with_an_article_or_provisional(
     profile: GuandanProfile, hand: bool, previous: Result | None
 ) -> None:
@@ -290,4 +297,4 @@ def test_every_duty_rests_on_a_rule_with_an_article_or_provisional(
 
 def test_duties_cross_a_socket_and_come_back() -> None:
     told = by_hand(STD, "NS")
-    assert msgspec.json.decode(msgspec.json.encode(told), type=Duties) == told
+    assert msgspec.json.decode(msgspec.json.encode(told), type=DealDuties) == told

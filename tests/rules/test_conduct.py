@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 from controller.cards import SEATS
 from controller.messages import Seat
 from controller.rules.conduct import (
-    deal_ended,
+    is_deal_ended,
     is_exposed,
-    laid_in_form,
+    is_laid_in_form,
+    is_report_due,
+    leader_by_wind,
     may_ask_count,
     may_look_at,
     may_pass_by,
     may_take_back,
     must_turn_discards,
     passes_to_end,
-    report_due,
-    takes_the_wind,
 )
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import FinishError, finish
@@ -45,22 +45,22 @@ def event(tmp_path: Path, rules: str) -> GuandanProfile:
 def test_a_report_is_due_by_the_play_that_leaves_ten_or_eight(
     profile: GuandanProfile, at: int
 ) -> None:
-    assert report_due(profile, at + 2, at)
-    assert report_due(profile, at + 1, 1)
-    assert not report_due(profile, at + 2, at + 1)
+    assert is_report_due(profile, at + 2, at)
+    assert is_report_due(profile, at + 1, 1)
+    assert not is_report_due(profile, at + 2, at + 1)
 
 
 def test_a_report_is_made_once_a_deal() -> None:
-    assert not report_due(STD, 10, 9)
+    assert not is_report_due(STD, 10, 9)
 
 
 def test_who_goes_out_reports_nothing() -> None:
-    assert not report_due(STD, 11, 0)
+    assert not is_report_due(STD, 11, 0)
 
 
 def test_an_event_may_do_without_reports(tmp_path: Path) -> None:
     profile = event(tmp_path, "report_at = 0")
-    assert not any(report_due(profile, 27, left) for left in range(27))
+    assert not any(is_report_due(profile, 27, left) for left in range(27))
 
 
 @given(st.lists(st.integers(1, 6), min_size=27, max_size=27))
@@ -70,7 +70,7 @@ def test_a_hand_is_reported_exactly_once_however_it_is_played(
     held, reports = 27, []
     for count in plays:
         left = max(0, held - count)
-        if report_due(STD, held, left):
+        if is_report_due(STD, held, left):
             reports.append(left)
         held = left
     assert len(reports) == 1
@@ -89,18 +89,18 @@ def test_after_a_report_nobody_may_ask_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("finished", SEATS)
 def test_the_partner_of_up_takes_the_wind(finished: Seat) -> None:
     opposite = {"N": "S", "S": "N", "E": "W", "W": "E"}
-    assert takes_the_wind(STD, finished, "UP") == opposite[finished]
+    assert leader_by_wind(STD, finished, "UP") == opposite[finished]
 
 
 def test_whether_seconds_partner_does_is_a_rule_of_its_own(tmp_path: Path) -> None:
     profile = event(tmp_path, "wind_second = false")
-    assert takes_the_wind(STD, "W", "2ND") == "E"
-    assert takes_the_wind(profile, "W", "2ND") is None
-    assert takes_the_wind(profile, "W", "UP") == "E"
+    assert leader_by_wind(STD, "W", "2ND") == "E"
+    assert leader_by_wind(profile, "W", "2ND") is None
+    assert leader_by_wind(profile, "W", "UP") == "E"
 
 
 def test_third_ends_the_deal_and_leaves_no_wind() -> None:
-    assert takes_the_wind(STD, "W", "3RD") is None
+    assert leader_by_wind(STD, "W", "3RD") is None
 
 
 # Passing, laying, discards
@@ -114,12 +114,12 @@ def test_a_player_keeps_to_one_way_of_passing(tmp_path: Path) -> None:
 
 
 def test_a_play_is_laid_at_once_and_in_order(tmp_path: Path) -> None:
-    assert laid_in_form(STD, at_once=True, in_order=True)
-    assert not laid_in_form(STD, at_once=True, in_order=False)
-    assert not laid_in_form(STD, at_once=False, in_order=True)
+    assert is_laid_in_form(STD, at_once=True, in_order=True)
+    assert not is_laid_in_form(STD, at_once=True, in_order=False)
+    assert not is_laid_in_form(STD, at_once=False, in_order=True)
     loose = event(tmp_path, 'play_form = "at_once"')
-    assert laid_in_form(loose, at_once=True, in_order=False)
-    assert not laid_in_form(loose, at_once=False, in_order=False)
+    assert is_laid_in_form(loose, at_once=True, in_order=False)
+    assert not is_laid_in_form(loose, at_once=False, in_order=False)
 
 
 def test_cards_are_held_facing_oneself(tmp_path: Path) -> None:
@@ -161,8 +161,8 @@ def test_what_is_no_legal_play_always_goes_back() -> None:
 def test_a_deal_ends_where_its_finish_order_is_complete(order: tuple[Seat, ...]) -> None:
     for count in range(5):
         out = order[:count]
-        ends = next(n for n in range(5) if deal_ended(order[:n]))
-        assert deal_ended(out) == (count >= ends)
+        ends = next(n for n in range(5) if is_deal_ended(order[:n]))
+        assert is_deal_ended(out) == (count >= ends)
     assert finish(order[:ends])
     with pytest.raises(FinishError):
         finish(order[: ends - 1])

@@ -6,12 +6,18 @@ import msgspec
 import pytest
 
 from controller.messages import Side
-from controller.rules.ending import MoreNeeded, Verdict, limit_reached, round_winner, verdict
+from controller.rules.ending import (
+    ExtraDealNeeded,
+    Verdict,
+    is_limit_reached,
+    round_winner,
+    verdict,
+)
 from controller.rules.levels import ACE, PAST_A
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import finish
 from controller.rules.rulebooks import load_guandan
-from controller.rules.standing import Climb, Sides, Standing
+from controller.rules.standing import LevelReached, PerSide, Standing
 
 INTL = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
@@ -29,7 +35,7 @@ TIMED = by("timed")
 
 def standing(ns: int, ew: int, **more: Any) -> Standing:
     """Two sides at their levels, NS's deal."""
-    return msgspec.structs.replace(Standing(Sides(ns, ew), "NS"), **more)
+    return msgspec.structs.replace(Standing(PerSide(ns, ew), "NS"), **more)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +54,7 @@ def standing(ns: int, ew: int, **more: Any) -> Standing:
 def test_a_match_has_had_its_deals_or_its_time(
     profile: GuandanProfile, deals: int, time_up: bool, reached: bool
 ) -> None:
-    assert limit_reached(profile, deals, time_up=time_up) == reached
+    assert is_limit_reached(profile, deals, time_up=time_up) == reached
 
 
 @pytest.mark.parametrize("method", ["play_to_A", "timed", "timed_deals", "deals"])
@@ -77,25 +83,25 @@ def test_at_the_limit_the_higher_level_wins(ns: int, ew: int, winner: Side) -> N
 def test_equal_levels_are_a_draw_but_in_a_knockout() -> None:
     equal = standing(9, 9)
     assert verdict(TIMED, equal, time_up=True, knockout=False) == Verdict(None, "draw")
-    assert verdict(TIMED, equal, time_up=True, knockout=True) == MoreNeeded()
+    assert verdict(TIMED, equal, time_up=True, knockout=True) == ExtraDealNeeded()
     always = by("timed", equal="extra_deal")
-    assert verdict(always, equal, time_up=True, knockout=False) == MoreNeeded()
+    assert verdict(always, equal, time_up=True, knockout=False) == ExtraDealNeeded()
 
 
 @pytest.mark.parametrize("knockout", [False, True])
 @pytest.mark.parametrize(
-    ("reached", "winner"), [(Sides(3, 5), "NS"), (Sides(5, 3), "EW"), (Sides(0, 3), "NS")]
+    ("reached", "winner"), [(PerSide(3, 5), "NS"), (PerSide(5, 3), "EW"), (PerSide(0, 3), "NS")]
 )
 def test_in_003_the_first_to_reach_the_level_wins(
-    reached: Sides, winner: Side, knockout: bool
+    reached: PerSide, winner: Side, knockout: bool
 ) -> None:
-    climbs = (Climb("NS", 9, reached.NS), Climb("EW", 9, reached.EW))
+    climbs = (LevelReached("NS", 9, reached.NS), LevelReached("EW", 9, reached.EW))
     found = verdict(N, standing(9, 9, reached=climbs), time_up=True, knockout=knockout)
     assert found == Verdict(winner, "first_to_reach")
 
 
 def test_where_neither_left_the_start_nobody_was_first() -> None:
-    assert verdict(N, standing(2, 2), time_up=True, knockout=False) == MoreNeeded()
+    assert verdict(N, standing(2, 2), time_up=True, knockout=False) == ExtraDealNeeded()
 
 
 def test_up_of_the_extra_deal_wins_it_at_a_against_a_too() -> None:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from controller.framing import canonical, lp
+from controller.framing import canonical_json, length_prefixed
 from controller.rules.columns import cells
 from controller.rules.keys import all_keys, idle
 from controller.rules.profile import Profile, rules_of
-from controller.rules.regulations import Point, Regulations, regulations
+from controller.rules.regulations import RegulationPoint, Regulations, regulations
 from controller.rules.regulations_page import WIDTH, page, page_hash, profile_hash
 from controller.rules.rulebooks import load_profile, profile_names
 from tests.rows import each_row
@@ -22,11 +22,11 @@ def profile(request: pytest.FixtureRequest) -> Profile:
     return load_profile(request.param)
 
 
-def keys_of(points: tuple[Point, ...]) -> set[str]:
+def keys_of(points: tuple[RegulationPoint, ...]) -> set[str]:
     return {point.key for point in points}
 
 
-def every_point(found: Regulations) -> tuple[Point, ...]:
+def every_point(found: Regulations) -> tuple[RegulationPoint, ...]:
     return (*found.left, *found.provisional, *found.departs, *found.changed)
 
 
@@ -317,10 +317,12 @@ def test_no_line_of_the_page_ends_in_blanks(profile: Profile) -> None:
 
 
 def test_the_hash_is_made_as_the_proof_says(profile: Profile) -> None:
-    rules = hashlib.sha256(canonical(profile)).digest()
+    rules = hashlib.sha256(canonical_json(profile)).digest()
     signed = hashlib.sha256(page(profile).encode("utf-8")).digest()
     assert page_hash(profile) == signed
-    whole = lp("dealtable/profile/1") + lp(rules) + lp(signed)
+    whole = (
+        length_prefixed("dealtable/profile/1") + length_prefixed(rules) + length_prefixed(signed)
+    )
     assert profile_hash(profile) == hashlib.sha256(whole).digest()
 
 

@@ -5,12 +5,12 @@ import pytest
 from controller.cards import SEATS, next_seat, partner, side_of
 from controller.messages import Seat, Side
 from controller.rules.result import (
-    Finish,
     FinishError,
-    Forfeited,
+    FinishOrder,
+    ForfeitedDeal,
     ResultClass,
     finish,
-    with_dead_hands,
+    finish_with_dead_hands,
 )
 from tests.rows import each_row
 
@@ -45,7 +45,7 @@ def test_any_order_of_four_is_a_finish_or_was_over_after_two(order: tuple[Seat, 
         assert ended.payers == (next_seat(order[0]), partner(next_seat(order[0])))
     else:
         ended = finish(order[:3])
-        assert ended == finish(order) == Finish(*order)
+        assert ended == finish(order) == FinishOrder(*order)
         assert ended.order == order
         assert ended.payers == (order[3],)
 
@@ -88,7 +88,7 @@ def test_what_is_no_finish_order_is_told_in_one_line(order: str, said: str) -> N
 def test_a_dead_hand_is_last_and_all_behind_it_move_up(
     order: str, offender: Seat, expected: str
 ) -> None:
-    ended = with_dead_hands(order, offender)
+    ended = finish_with_dead_hands(order, offender)
     assert ended == finish(expected)
     assert offender in ended.payers
 
@@ -98,7 +98,7 @@ def test_a_dead_hand_is_last_and_all_behind_it_move_up(
 def test_a_dead_hand_never_wins_and_keeps_the_others_in_turn(
     order: tuple[Seat, ...], offender: Seat
 ) -> None:
-    ended = with_dead_hands(order, offender)
+    ended = finish_with_dead_hands(order, offender)
     others = [seat for seat in order if seat != offender]
     assert offender in ended.payers
     assert [seat for seat in ended.order if seat != offender] == others[: len(ended.order)]
@@ -106,15 +106,15 @@ def test_a_dead_hand_never_wins_and_keeps_the_others_in_turn(
 
 @pytest.mark.parametrize(("order", "expected"), [("NE", "NESW"), ("WNE", "NESW"), ("ES", "ESNW")])
 def test_beside_a_dead_hand_the_third_need_not_go_out(order: str, expected: str) -> None:
-    assert with_dead_hands(order, "W") == finish(expected)
+    assert finish_with_dead_hands(order, "W") == finish(expected)
 
 
 def test_a_dead_hand_needs_the_order_of_the_others() -> None:
     with pytest.raises(FinishError, match="two seats"):
-        with_dead_hands("WN", "W")
+        finish_with_dead_hands("WN", "W")
 
 
 @pytest.mark.parametrize(("loser", "winners"), [("NS", "EW"), ("EW", "NS")])
 def test_a_forfeited_deal_is_a_double_down_for_the_other_side(loser: Side, winners: Side) -> None:
-    lost = Forfeited(loser)
+    lost = ForfeitedDeal(loser)
     assert (lost.winners, lost.result_class, lost.leader) == (winners, "R12", None)

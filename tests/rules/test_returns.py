@@ -4,17 +4,17 @@ from hypothesis import strategies as st
 
 from controller.cards import parse_face
 from controller.messages import Seat
-from controller.rules.order import is_joker, natural
+from controller.rules.order import is_joker, natural_rank
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import finish
 from controller.rules.returns import (
     ReturnError,
     ReturnRule,
     judge_return,
-    return_choices,
     return_key,
     return_rule,
     returns_shown,
+    undisputed_returns,
 )
 from controller.rules.rulebooks import load_guandan
 
@@ -146,7 +146,7 @@ def test_that_the_smallest_goes_back_is_provisional() -> None:
 
 
 def test_in_level_order_the_level_card_is_not_the_smallest() -> None:
-    assert return_choices(B, cards("♠J ♠Q ♠A"), 11, "ten") == set(cards("♠Q"))
+    assert undisputed_returns(B, cards("♠J ♠Q ♠A"), 11, "ten") == set(cards("♠Q"))
 
 
 # The received card
@@ -154,8 +154,8 @@ def test_in_level_order_the_level_card_is_not_the_smallest() -> None:
 
 def test_the_received_card_is_no_choice_but_its_twin_is() -> None:
     hand = cards("♠K ♠3 ♠9")
-    assert return_choices(STD, hand, 2, "any", parse_face("♠K")) == set(cards("♠3 ♠9"))
-    twins = return_choices(STD, [*hand, parse_face("♠K")], 2, "any", parse_face("♠K"))
+    assert undisputed_returns(STD, hand, 2, "any", parse_face("♠K")) == set(cards("♠3 ♠9"))
+    twins = undisputed_returns(STD, [*hand, parse_face("♠K")], 2, "any", parse_face("♠K"))
     assert twins == set(hand)
 
 
@@ -195,7 +195,7 @@ def test_a_choice_is_right_and_there_always_is_one(
     ended = {"E": SINGLE, "S": TO_PARTNER, "W": DOUBLE}[to]
     received = data.draw(st.sampled_from(hand))
     rule = return_rule(profile, ended, "N", to)
-    choices = return_choices(profile, hand, level, rule, received)
+    choices = undisputed_returns(profile, hand, level, rule, received)
     assert choices
     for card in set(hand):
         told = judge_return(profile, ended, "N", to, card, level, hand, received)
@@ -205,4 +205,4 @@ def test_a_choice_is_right_and_there_always_is_one(
             assert told.state != "right"
         if told.state == "wrong":
             assert rule == "ten"
-            assert is_joker(card) or natural(card) > 10
+            assert is_joker(card) or natural_rank(card) > 10

@@ -6,7 +6,7 @@ import pytest
 
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import (
-    FIXED,
+    FIXED_KEYS,
     ProfileError,
     load_guandan,
     load_profile,
@@ -88,7 +88,7 @@ def every_rule() -> list[tuple[str, str]]:
         (name, key)
         for name in ("international-000", "bigtwo-2017-002")
         for key in rules_of(load_profile(name))
-        if key.partition(".")[0] not in FIXED
+        if key.partition(".")[0] not in FIXED_KEYS
     ]
 
 

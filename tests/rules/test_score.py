@@ -6,13 +6,13 @@ import msgspec
 import pytest
 
 from controller.messages import Side
-from controller.rules.ending import How, Verdict
+from controller.rules.ending import EndReason, Verdict
 from controller.rules.levels import ACE, PAST_A, TWO
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import finish
 from controller.rules.rulebooks import load_guandan
 from controller.rules.score import level_points, match_score
-from controller.rules.standing import Played, Sides, Standing, after_deal
+from controller.rules.standing import PerSide, Played, Standing, after_deal
 from tests.rows import each_row
 
 INTL = load_guandan("international-000")
@@ -22,7 +22,7 @@ B = load_guandan("bcta-004")
 
 def standing(ns: int, ew: int, **more: Any) -> Standing:
     """Two sides at their levels, NS's deal."""
-    return msgspec.structs.replace(Standing(Sides(ns, ew), "NS"), **more)
+    return msgspec.structs.replace(Standing(PerSide(ns, ew), "NS"), **more)
 
 
 def scored(profile: GuandanProfile, **score: Any) -> GuandanProfile:
@@ -33,15 +33,15 @@ def scored(profile: GuandanProfile, **score: Any) -> GuandanProfile:
 @pytest.mark.parametrize(
     ("winner", "how", "points"),
     [
-        ("NS", "level", Sides(2, 0)),
-        ("EW", "past_a", Sides(0, 2)),
-        (None, "draw", Sides(1, 1)),
-        ("EW", "forfeit", Sides(0, 2)),
-        ("NS", "disqualified", Sides(2, 0)),
+        ("NS", "level", PerSide(2, 0)),
+        ("EW", "past_a", PerSide(0, 2)),
+        (None, "draw", PerSide(1, 1)),
+        ("EW", "forfeit", PerSide(0, 2)),
+        ("NS", "disqualified", PerSide(2, 0)),
     ],
 )
 def test_a_win_is_two_match_points_and_a_draw_one(
-    winner: Side | None, how: How, points: Sides
+    winner: Side | None, how: EndReason, points: PerSide
 ) -> None:
     assert match_score(INTL, standing(9, 9), Verdict(winner, how)).match_points == points
 
@@ -49,15 +49,15 @@ def test_a_win_is_two_match_points_and_a_draw_one(
 @pytest.mark.parametrize(
     ("ns", "ew", "points"),
     [
-        (9, 9, Sides(13, 13)),
-        (10, 9, Sides(14, 12)),
-        (9, 10, Sides(12, 14)),
-        (PAST_A, TWO, Sides(26, 0)),
-        (TWO, PAST_A, Sides(0, 26)),
-        (PAST_A, ACE, Sides(14, 12)),
+        (9, 9, PerSide(13, 13)),
+        (10, 9, PerSide(14, 12)),
+        (9, 10, PerSide(12, 14)),
+        (PAST_A, TWO, PerSide(26, 0)),
+        (TWO, PAST_A, PerSide(0, 26)),
+        (PAST_A, ACE, PerSide(14, 12)),
     ],
 )
-def test_level_points_follow_the_difference_of_levels(ns: int, ew: int, points: Sides) -> None:
+def test_level_points_follow_the_difference_of_levels(ns: int, ew: int, points: PerSide) -> None:
     winner: Side | None = None if ns == ew else "NS" if ns > ew else "EW"
     score = match_score(INTL, standing(ns, ew), Verdict(winner, "level"))
     assert score.level_points == points
@@ -70,7 +70,7 @@ def test_all_level_points_add_up_to_26() -> None:
 
 def test_a_forfeit_is_18_to_nothing() -> None:
     score = match_score(INTL, standing(9, 9), Verdict("EW", "forfeit"))
-    assert score.level_points == Sides(0, 18)
+    assert score.level_points == PerSide(0, 18)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_forfeit_is_18_to_nothing() -> None:
 )
 def test_the_innocent_side_keeps_its_better_points(lead: int, points: int) -> None:
     score = match_score(INTL, standing(TWO + lead, TWO), Verdict("NS", "forfeit"))
-    assert score.level_points == Sides(points, 0)
+    assert score.level_points == PerSide(points, 0)
     rests = {"score.level_points", "score.forfeit_keeps"} & set(score.rests_on)
     assert len(rests) == (2 if lead else 0), "without a lead 18 stands in the text alone"
 
@@ -87,20 +87,20 @@ def test_by_the_other_reading_it_keeps_a_difference_above_18() -> None:
     margin = scored(INTL, forfeit_keeps="margin")
     for lead, points in ((9, 18), (10, 23)):  # differences of 18 and 20
         score = match_score(margin, standing(TWO + lead, TWO), Verdict("NS", "forfeit"))
-        assert score.level_points == Sides(points, 0)
+        assert score.level_points == PerSide(points, 0)
     none = scored(INTL, forfeit_keeps="none")
     score = match_score(none, standing(ACE, TWO), Verdict("NS", "forfeit"))
-    assert score.level_points == Sides(18, 0)
+    assert score.level_points == PerSide(18, 0)
 
 
 def test_a_side_that_was_behind_gets_the_18() -> None:
     score = match_score(INTL, standing(TWO, ACE), Verdict("NS", "forfeit"))
-    assert score.level_points == Sides(18, 0)
+    assert score.level_points == PerSide(18, 0)
 
 
 def test_against_a_disqualified_side_the_score_is_the_fixed_one() -> None:
     score = match_score(INTL, standing(ACE, TWO), Verdict("NS", "disqualified"))
-    assert score.level_points == Sides(18, 0)
+    assert score.level_points == PerSide(18, 0)
     assert "score.forfeit_keeps" not in score.rests_on
 
 
@@ -111,11 +111,11 @@ def test_003_has_a_winner_and_no_points() -> None:
 
 
 def test_004_adds_200_to_the_points_of_its_deals() -> None:
-    score = match_score(B, standing(9, 4, points=Sides(55, 20)), Verdict("NS", "level"))
-    assert (score.match_points, score.level_points) == (Sides(200, 0), None)
-    assert (score.deal_points, score.total) == (Sides(55, 20), Sides(255, 20))
-    drawn = match_score(B, standing(9, 9, points=Sides(55, 20)), Verdict(None, "draw"))
-    assert drawn.total == Sides(155, 120)
+    score = match_score(B, standing(9, 4, points=PerSide(55, 20)), Verdict("NS", "level"))
+    assert (score.match_points, score.level_points) == (PerSide(200, 0), None)
+    assert (score.deal_points, score.total) == (PerSide(55, 20), PerSide(255, 20))
+    drawn = match_score(B, standing(9, 9, points=PerSide(55, 20)), Verdict(None, "draw"))
+    assert drawn.total == PerSide(155, 120)
 
 
 NEAR_A = (
@@ -142,4 +142,4 @@ def test_points_of_a_deal_go_by_the_levels_climbed_unless_the_event_says_otherwi
 
 def test_a_default_in_004_is_200_to_nothing() -> None:
     score = match_score(B, standing(2, 2), Verdict("EW", "forfeit"))
-    assert (score.match_points, score.total) == (Sides(0, 200), Sides(0, 200))
+    assert (score.match_points, score.total) == (PerSide(0, 200), PerSide(0, 200))

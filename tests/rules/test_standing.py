@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 from controller.messages import Side
 from controller.rules.levels import ACE, PAST_A, TWO
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Forfeited, Result, finish
+from controller.rules.result import ForfeitedDeal, Result, finish
 from controller.rules.rulebooks import load_guandan
 from controller.rules.seats import other_side
 from controller.rules.standing import (
-    Climb,
+    LevelReached,
+    PerSide,
     Played,
-    Sides,
     Standing,
     after_deal,
-    at_start,
     gain,
+    has_passed_a,
+    initial_standing,
     level_due,
-    passes_a,
     shifted,
 )
 from tests.rows import each_row
@@ -43,7 +43,7 @@ def ruled(profile: GuandanProfile, **levels: object) -> GuandanProfile:
 
 def standing(ns: int, ew: int, owner: Side | None = "NS", **more: object) -> Standing:
     """Two sides at their levels."""
-    return msgspec.structs.replace(Standing(Sides(ns, ew), owner), **more)
+    return msgspec.structs.replace(Standing(PerSide(ns, ew), owner), **more)
 
 
 def played(profile: GuandanProfile, before: Standing, result: Result, row: int = 9) -> Standing:
@@ -59,16 +59,16 @@ def played(profile: GuandanProfile, before: Standing, result: Result, row: int =
 @each_row("profile", GUANDAN)
 @each_row(("order", "steps"), [("NS", 3), ("NWS", 2), ("NWE", 1)])
 def test_ups_side_alone_climbs(profile: GuandanProfile, order: str, steps: int) -> None:
-    after = played(profile, at_start(profile), finish(order))
-    assert after.levels == Sides(2 + steps, 2)
+    after = played(profile, initial_standing(profile), finish(order))
+    assert after.levels == PerSide(2 + steps, 2)
     assert (after.owner, level_due(profile, after), after.deals) == ("NS", 2 + steps, 1)
     assert after.previous == finish(order)
 
 
 def test_a_forfeited_deal_counts_as_a_double_down() -> None:
-    assert gain(INTL, Forfeited("NS")) == 3
-    after = played(INTL, at_start(INTL), Forfeited("NS"))
-    assert (after.levels, after.owner) == (Sides(2, 5), "EW")
+    assert gain(INTL, ForfeitedDeal("NS")) == 3
+    after = played(INTL, initial_standing(INTL), ForfeitedDeal("NS"))
+    assert (after.levels, after.owner) == (PerSide(2, 5), "EW")
 
 
 def test_the_winners_play_their_own_level_next() -> None:
@@ -92,7 +92,7 @@ def test_an_event_may_demand_that_other_levels_are_played() -> None:
 
 
 def test_a_match_starts_at_the_level_of_its_rulebook() -> None:
-    assert at_start(ruled(INTL, start="10")).levels == Sides(10, 10)
+    assert initial_standing(ruled(INTL, start="10")).levels == PerSide(10, 10)
 
 
 # -- passing A ----------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_a_is_passed_by_up_with_a_partner_who_is_not_last(
 
 def test_with_both_at_a_only_the_owner_of_the_level_passes() -> None:
     after = played(INTL, standing(ACE, ACE, "EW"), R12)  # example 88
-    assert (after.levels, after.won, after.owner) == (Sides(ACE, ACE), None, "NS")
+    assert (after.levels, after.won, after.owner) == (PerSide(ACE, ACE), None, "NS")
     assert played(INTL, after, R12).won == "NS"
     anybody = ruled(INTL, a_own_level_only=False)
     assert played(anybody, standing(ACE, ACE, "EW"), R12).won == "NS"
@@ -117,8 +117,8 @@ def test_with_both_at_a_only_the_owner_of_the_level_passes() -> None:
 
 def test_who_stands_at_a_does_not_pass_it_in_a_deal_of_another_level() -> None:
     before = standing(ACE, 6, "EW")
-    assert not passes_a(INTL, before, Played(6, "EW", R12))
-    assert not passes_a(ruled(INTL, a_own_level_only=False), before, Played(6, "EW", R12))
+    assert not has_passed_a(INTL, before, Played(6, "EW", R12))
+    assert not has_passed_a(ruled(INTL, a_own_level_only=False), before, Played(6, "EW", R12))
 
 
 def test_who_was_set_back_while_a_was_played_does_not_pass_it() -> None:
@@ -129,12 +129,12 @@ def test_who_was_set_back_while_a_was_played_does_not_pass_it() -> None:
 @pytest.mark.parametrize("passes", [True, False])
 def test_a_forfeited_deal_passes_a_where_the_rulebook_lets_it(passes: bool) -> None:
     profile = ruled(INTL, a_forfeited_deal_passes=passes)
-    assert (played(profile, standing(ACE, 6), Forfeited("EW")).won == "NS") == passes
+    assert (played(profile, standing(ACE, 6), ForfeitedDeal("EW")).won == "NS") == passes
 
 
 def test_who_passed_first_has_won() -> None:
     after = played(INTL, standing(PAST_A, ACE, "EW", won="NS"), finish("WE"))
-    assert (after.won, after.levels) == ("NS", Sides(PAST_A, PAST_A))
+    assert (after.won, after.levels) == ("NS", PerSide(PAST_A, PAST_A))
 
 
 # -- failures at A ------------------------------------------------------------
@@ -149,30 +149,30 @@ def failed(profile: GuandanProfile, before: Standing, *orders: str) -> Standing:
 
 
 def test_every_deal_at_ones_own_a_without_passing_is_a_failure() -> None:
-    assert failed(N, standing(ACE, 6), "NWE", "WE").failures == Sides(2, 0)
+    assert failed(N, standing(ACE, 6), "NWE", "WE").failures == PerSide(2, 0)
 
 
 def test_a_deal_below_a_or_at_the_others_a_is_none() -> None:
-    assert played(N, standing(K, 6), R14).failures == Sides()
-    assert played(N, standing(ACE, ACE, "EW"), R12).failures == Sides(0, 1)
-    assert after_deal(N, standing(K, 6), Played(ACE, "NS", R14), 9).failures == Sides()
+    assert played(N, standing(K, 6), R14).failures == PerSide()
+    assert played(N, standing(ACE, ACE, "EW"), R12).failures == PerSide(0, 1)
+    assert after_deal(N, standing(K, 6), Played(ACE, "NS", R14), 9).failures == PerSide()
 
 
 def test_three_failures_send_back_to_the_start_and_are_forgotten_in_003() -> None:
     after = failed(N, standing(ACE, 6), "NWE", "NWE", "NWE")
-    assert (after.levels, after.failures, after.won) == (Sides(TWO, 6), Sides(), None)
-    assert after.reached_in("NS", 3) == 0, "what was reached before counts no more"
+    assert (after.levels, after.failures, after.won) == (PerSide(TWO, 6), PerSide(), None)
+    assert after.first_row_at_level("NS", 3) == 0, "what was reached before counts no more"
 
 
 def test_three_failures_lose_the_match_in_004() -> None:
     twice = failed(B, standing(ACE, 6), "NWE", "WE")
-    assert (twice.points, twice.won) == (Sides(0, 25 + 20 + 50), None)
+    assert (twice.points, twice.won) == (PerSide(0, 25 + 20 + 50), None)
     assert failed(B, twice, "WE").won == "EW"
 
 
 def test_failures_do_not_count_in_000() -> None:
     after = failed(INTL, standing(ACE, 6), *["NWE"] * 9)
-    assert (after.failures, after.won) == (Sides(), None)
+    assert (after.failures, after.won) == (PerSide(), None)
 
 
 def test_a_row_of_failures_may_have_to_be_unbroken() -> None:
@@ -181,15 +181,17 @@ def test_a_row_of_failures_may_have_to_be_unbroken() -> None:
     assert twice.failures.NS == 2
     between = after_deal(profile, twice, Played(6, "EW", finish("WE")), 9)
     assert between.failures.NS == 0
-    other = after_deal(profile, standing(ACE, ACE, failures=Sides(2, 0)), Played(ACE, "EW", R12), 9)
-    assert other.failures == Sides(0, 1)
+    other = after_deal(
+        profile, standing(ACE, ACE, failures=PerSide(2, 0)), Played(ACE, "EW", R12), 9
+    )
+    assert other.failures == PerSide(0, 1)
     assert after_deal(N, twice, Played(6, "EW", finish("WE")), 9).failures.NS == 2
 
 
 def test_an_extra_deal_counts_no_failure() -> None:
-    before = standing(ACE, ACE, failures=Sides(2, 0))
+    before = standing(ACE, ACE, failures=PerSide(2, 0))
     after = after_deal(B, before, Played(ACE, "NS", R14, extra=True), 9)
-    assert (after.failures, after.won) == (Sides(2, 0), None)
+    assert (after.failures, after.won) == (PerSide(2, 0), None)
 
 
 # -- points of 004, and who came first ----------------------------------------
@@ -197,34 +199,34 @@ def test_an_extra_deal_counts_no_failure() -> None:
 
 def test_deals_are_worth_points_in_004_alone() -> None:
     for order, points in (("WE", 25), ("WNE", 15), ("WNS", 5)):
-        assert played(B, standing(5, 5), finish(order)).points == Sides(0, points)
-        assert played(INTL, standing(5, 5), finish(order)).points == Sides()
+        assert played(B, standing(5, 5), finish(order)).points == PerSide(0, points)
+        assert played(INTL, standing(5, 5), finish(order)).points == PerSide()
 
 
 def test_the_row_in_which_a_level_was_reached_is_kept() -> None:
-    after = played(N, at_start(N), R12, row=1)
-    assert after.reached_in("NS", 5) == 1
-    assert after.reached_in("EW", TWO) == 0
+    after = played(N, initial_standing(N), R12, row=1)
+    assert after.first_row_at_level("NS", 5) == 1
+    assert after.first_row_at_level("EW", TWO) == 0
     after = played(N, after, finish("WE"), row=4)
-    assert (after.reached_in("NS", 5), after.reached_in("EW", 5)) == (1, 4)
+    assert (after.first_row_at_level("NS", 5), after.first_row_at_level("EW", 5)) == (1, 4)
 
 
 def test_a_level_lost_again_by_a_penalty_was_reached_nevertheless() -> None:
-    first = played(N, at_start(N), finish("WE"), row=1)
+    first = played(N, initial_standing(N), finish("WE"), row=1)
     more = played(N, first, finish("WNS"), row=2)
     fallen = shifted(N, shifted(N, more, "EW", -1, 3), "NS", 3, 4)
-    assert fallen.levels == Sides(5, 5)
-    assert (fallen.reached_in("EW", 5), fallen.reached_in("NS", 5)) == (1, 4)
+    assert fallen.levels == PerSide(5, 5)
+    assert (fallen.first_row_at_level("EW", 5), fallen.first_row_at_level("NS", 5)) == (1, 4)
 
 
 def test_the_first_deal_is_played_at_the_start_whatever_a_penalty_changed() -> None:
-    assert level_due(N, shifted(N, at_start(N), "NS", 1, 1)) == TWO
-    assert level_due(N, shifted(N, at_start(N), "EW", 1, 1)) == TWO
+    assert level_due(N, shifted(N, initial_standing(N), "NS", 1, 1)) == TWO
+    assert level_due(N, shifted(N, initial_standing(N), "EW", 1, 1)) == TWO
 
 
 def test_who_stays_at_a_has_reached_it_before() -> None:
-    after = played(INTL, standing(ACE, 6, reached=(Climb("NS", ACE, 3),)), R14, row=7)
-    assert after.reached_in("NS", ACE) == 3
+    after = played(INTL, standing(ACE, 6, reached=(LevelReached("NS", ACE, 3),)), R14, row=7)
+    assert after.first_row_at_level("NS", ACE) == 3
 
 
 # -- penalties ----------------------------------------------------------------
@@ -236,7 +238,7 @@ def test_who_stays_at_a_has_reached_it_before() -> None:
 )
 def test_a_penalty_moves_between_2_and_a(level: int, steps: int, then: int) -> None:
     after = shifted(N, standing(level, 7), "NS", steps, 9)
-    assert after.levels == Sides(then, 7)
+    assert after.levels == PerSide(then, 7)
     assert bool(after.reached) == (then != level)
     assert (after.owner, after.deals, after.won) == ("NS", 0, None)
 
@@ -266,9 +268,9 @@ ORDERS = ["NS", "NWS", "NWE", "WE", "WNE", "WNS", "SEN", "ENW"]
 def test_levels_stay_on_the_ladder_and_only_winners_move_up(
     profile: GuandanProfile, deals: list[tuple[str, bool]]
 ) -> None:
-    now = at_start(profile)
+    now = initial_standing(profile)
     for row, (order, forfeited) in enumerate(deals, 1):
-        result: Result = Forfeited("NS") if forfeited else finish(order)
+        result: Result = ForfeitedDeal("NS") if forfeited else finish(order)
         winners, losers = result.winners, other_side(result.winners)
         before, now = now, played(profile, now, result, row)
         assert min(now.levels.NS, now.levels.EW) >= TWO

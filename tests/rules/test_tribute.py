@@ -10,22 +10,22 @@ from controller.cards import SEATS, parse_face, side_of
 from controller.messages import Seat
 from controller.rules.order import is_wild, value
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Finish, Forfeited, finish
+from controller.rules.result import FinishOrder, ForfeitedDeal, finish
 from controller.rules.rulebooks import load_guandan
 from controller.rules.tribute import (
     Plan,
     TributeError,
-    anti_is_claimed,
-    anti_plan,
     anti_stands,
+    chooser_of_tribute,
+    finish_owing_tribute,
     is_right,
     leader_by_returns,
-    names_card,
-    owing,
+    must_claim_anti_tribute,
     payers,
     plan,
+    plan_without_tribute,
     required,
-    required_value,
+    tribute_value,
 )
 from tests.rows import each_row
 
@@ -69,15 +69,15 @@ def test_last_pays_and_after_a_double_down_both_losers(profile: GuandanProfile) 
 @every_rulebook
 def test_nobody_owes_in_the_first_deal_and_after_a_forfeited_one(profile: GuandanProfile) -> None:
     assert payers(profile, None) == ()
-    assert payers(profile, Forfeited("EW", "N")) == ()
-    assert owing(profile, Forfeited("EW", "N")) is None
+    assert payers(profile, ForfeitedDeal("EW", "N")) == ()
+    assert finish_owing_tribute(profile, ForfeitedDeal("EW", "N")) is None
 
 
 def test_an_event_may_ask_for_tribute_after_a_forfeited_deal(tmp_path: Path) -> None:
     profile = event(tmp_path, "[tribute]\nafter_forfeit = true\n")
-    assert payers(profile, Forfeited("EW")) == ()
-    assert payers(profile, Forfeited("EW", "N")) == ("W", "E")
-    assert owing(profile, Forfeited("EW", "N")) == finish("NS")
+    assert payers(profile, ForfeitedDeal("EW")) == ()
+    assert payers(profile, ForfeitedDeal("EW", "N")) == ("W", "E")
+    assert finish_owing_tribute(profile, ForfeitedDeal("EW", "N")) == finish("NS")
 
 
 # What is owed (RULES examples 21–24)
@@ -103,7 +103,7 @@ def test_the_largest_card_is_owed_but_never_the_wild_one(
 ) -> None:
     right = set(cards(owed))
     assert required(profile, cards(hand), level) == right
-    assert required_value(profile, cards(hand), level) == value(min(right), level)
+    assert tribute_value(profile, cards(hand), level) == value(min(right), level)
     for card in cards(hand):
         assert is_right(profile, cards(hand), level, card) == (card in right)
 
@@ -132,26 +132,26 @@ def test_no_card_that_may_be_paid_beats_a_required_one(
     assert owed <= set(hand)
     assert not any(is_wild(face, level) for face in owed)
     if not is_wild(card, level):
-        assert value(card, level) <= required_value(STD, hand, level)
-        assert (card in owed) == (value(card, level) == required_value(STD, hand, level))
+        assert value(card, level) <= tribute_value(STD, hand, level)
+        assert (card in owed) == (value(card, level) == tribute_value(STD, hand, level))
 
 
 def test_of_a_double_tribute_the_payer_chooses_but_in_seed_003_the_receiver() -> None:
-    assert names_card(STD, "E", "N", 14, double=True) == "E"
-    assert names_card(B, "E", "N", 14, double=True) == "E"
-    assert names_card(N, "E", "N", 14, double=True) == "N"
-    assert names_card(N, "E", "N", 15, double=True) == "N"
+    assert chooser_of_tribute(STD, "E", "N", 14, double=True) == "E"
+    assert chooser_of_tribute(B, "E", "N", 14, double=True) == "E"
+    assert chooser_of_tribute(N, "E", "N", 14, double=True) == "N"
+    assert chooser_of_tribute(N, "E", "N", 15, double=True) == "N"
 
 
 @every_rulebook
 def test_of_a_single_tribute_the_payer_chooses(profile: GuandanProfile) -> None:
-    assert names_card(profile, "E", "N", 14) == "E"
-    assert names_card(profile, "E", "N", 15) == "E"
+    assert chooser_of_tribute(profile, "E", "N", 14) == "E"
+    assert chooser_of_tribute(profile, "E", "N", 15) == "E"
 
 
 def test_nobody_chooses_among_jokers() -> None:
-    assert names_card(N, "E", "N", value(parse_face("SJ"), 2), double=True) == "E"
-    assert names_card(N, "E", "N", value(parse_face("BJ"), 2), double=True) == "E"
+    assert chooser_of_tribute(N, "E", "N", value(parse_face("SJ"), 2), double=True) == "E"
+    assert chooser_of_tribute(N, "E", "N", value(parse_face("BJ"), 2), double=True) == "E"
 
 
 # 抗贡 (RULES examples 25–28)
@@ -187,7 +187,7 @@ def test_tribute_is_resisted_with_both_big_jokers_among_those_who_owe(
 @every_rulebook
 def test_where_tribute_is_resisted_nobody_pays_and_up_leads(profile: GuandanProfile) -> None:
     for order in ("NWS", "NWE", "NS"):
-        told = anti_plan(profile, finish(order))
+        told = plan_without_tribute(profile, finish(order))
         assert (told.payments, told.returns, told.leader) == ((), (), "N")
         assert told.article == ("CN5" if profile is B else "R4.3–4" if profile is N else "A10.3")
         number = "double" if order == "NS" else "single"
@@ -212,8 +212,8 @@ def test_an_event_may_do_without_resisting(tmp_path: Path, key: str, order: str)
 
 
 def test_an_event_may_ask_for_a_claim(tmp_path: Path) -> None:
-    assert not anti_is_claimed(STD)
-    assert anti_is_claimed(event(tmp_path, '[tribute]\nanti = "declared"\n'))
+    assert not must_claim_anti_tribute(STD)
+    assert must_claim_anti_tribute(event(tmp_path, '[tribute]\nanti = "declared"\n'))
 
 
 # Where tributes and returns go (RULES examples 10, 29–32)
@@ -275,7 +275,7 @@ def test_equal_tributes_go_round_the_table_as_the_rulebook_says(
     assert (told.leader, told.equal, told.choice_open) == (leader, True, False)
 
 
-def double_down(up: str) -> Finish:
+def double_down(up: str) -> FinishOrder:
     return finish(up + SEATS[(SEATS.index(up) + 2) % 4])
 
 
@@ -361,7 +361,7 @@ def test_what_no_rule_allows_is_told_in_one_line(
 
 
 @st.composite
-def planned(draw: st.DrawFn) -> tuple[GuandanProfile, Finish, Values, Plan]:
+def planned(draw: st.DrawFn) -> tuple[GuandanProfile, FinishOrder, Values, Plan]:
     profile = draw(st.sampled_from(GUANDAN))
     order = draw(st.permutations(SEATS))
     partners = side_of(order[0]) == side_of(order[1])
@@ -372,7 +372,7 @@ def planned(draw: st.DrawFn) -> tuple[GuandanProfile, Finish, Values, Plan]:
 
 @given(planned())
 def test_every_loser_who_owes_gives_one_card_and_gets_one(
-    case: tuple[GuandanProfile, Finish, Values, Plan],
+    case: tuple[GuandanProfile, FinishOrder, Values, Plan],
 ) -> None:
     _, ended, _, told = case
     receivers = (ended.up, ended.second)[: len(ended.payers)]
@@ -384,7 +384,7 @@ def test_every_loser_who_owes_gives_one_card_and_gets_one(
 
 @given(planned())
 def test_up_never_takes_the_smaller_tribute(
-    case: tuple[GuandanProfile, Finish, Values, Plan],
+    case: tuple[GuandanProfile, FinishOrder, Values, Plan],
 ) -> None:
     _, ended, values, told = case
     assert told.payments[0][1] == ended.up
@@ -394,7 +394,7 @@ def test_up_never_takes_the_smaller_tribute(
 
 @given(planned())
 def test_whoever_leads_has_paid_and_every_key_is_a_rule(
-    case: tuple[GuandanProfile, Finish, Values, Plan],
+    case: tuple[GuandanProfile, FinishOrder, Values, Plan],
 ) -> None:
     profile, ended, _, told = case
     assert told.leader in ended.payers or told.leader is None

@@ -12,30 +12,30 @@ import pytest
 
 from drivers.errors import DriverError, LineLost, PortMissing
 from drivers.firmware.wire import RESET_POWER, RESET_WATCHDOG
-from sim.inproc import InprocTable
+from sim.inproc import HardwareInProcess
 from sim.mechanics.faults import Fault, FaultError, menu, wear
 from sim.mechanics.parts import is_outside
 from sim.mechanics.settings import Settings
 from sim.mechanics.world import World
-from sim.outside import ECHO_MS, FOREIGN_FIRMWARE, FOREIGN_UID, REBOOT_MS, WATCHDOG_MS
+from sim.outside import BLAME_AFTER_MS, FOREIGN_FIRMWARE, FOREIGN_UID, REBOOT_MS, WATCHDOG_MS
 from tests.sim.host import Host
 from tests.sim.orders import order_of
 
 pytestmark = pytest.mark.virtual
 
-ECHO_S = ECHO_MS / 1000 + 0.1
-Rig = Callable[..., tuple[InprocTable, Host]]
+ECHO_S = BLAME_AFTER_MS / 1000 + 0.1
+Rig = Callable[..., tuple[HardwareInProcess, Host]]
 
 
 @pytest.fixture
 async def rig() -> AsyncIterator[Rig]:
     """Make a table of 20 cards and a host on its lines: `rig(Fault(...))`."""
-    made: list[tuple[InprocTable, Host]] = []
+    made: list[tuple[HardwareInProcess, Host]] = []
     boots = itertools.count(100)
 
-    def make(*faults: Fault) -> tuple[InprocTable, Host]:
+    def make(*faults: Fault) -> tuple[HardwareInProcess, Host]:
         settings = Settings(cards=20, faults=faults)
-        table = InprocTable(settings, random.Random(1), boots=lambda: next(boots))
+        table = HardwareInProcess(settings, random.Random(1), boots=lambda: next(boots))
         made.append((table, Host(table.port("dealer"), table.port("reader"))))
         return made[-1]
 
@@ -45,7 +45,7 @@ async def rig() -> AsyncIterator[Rig]:
         table.close()
 
 
-def _in_force(table: InprocTable) -> list[str]:
+def _in_force(table: HardwareInProcess) -> list[str]:
     return [struck.fault.name for struck in table.world.in_force()]
 
 
@@ -65,10 +65,10 @@ async def test_a_board_that_resets_loses_its_line_and_comes_back_with_another_bo
     host.dealer.link.on_down = lost.append
     table.world.add_fault(Fault("board_reset"))
     await asyncio.sleep(0.01)
-    assert (len(lost), table.powered("dealer"), table.powered("reader")) == (1, False, True)
+    assert (len(lost), table.has_power("dealer"), table.has_power("reader")) == (1, False, True)
     assert _in_force(table) == ["board_reset"]
     await asyncio.sleep(REBOOT_MS / 1000)
-    assert table.powered("dealer")
+    assert table.has_power("dealer")
     await asyncio.sleep(ECHO_S)
     assert _in_force(table) == []
     assert (await _welcome(host))[2] == RESET_POWER
@@ -169,7 +169,7 @@ async def test_a_cable_that_is_pulled_carries_nothing_until_it_is_put_in_again(
     host.dealer.link.on_down = lost.append
     table.world.add_fault(Fault("unplugged", for_ms=for_ms))
     await asyncio.sleep(0.1)
-    assert (len(lost), table.powered("dealer"), _in_force(table)) == (1, True, ["unplugged"])
+    assert (len(lost), table.has_power("dealer"), _in_force(table)) == (1, True, ["unplugged"])
     with pytest.raises(PortMissing):
         await host.dealer.link.open({}, {})
     await asyncio.sleep(5)
@@ -186,11 +186,11 @@ async def test_without_power_no_board_starts_by_itself(rig: Rig) -> None:
     await asyncio.sleep(0.1)
     table.power(False)
     await asyncio.sleep(5)
-    assert not table.powered("dealer")
-    assert not table.powered("reader")
+    assert not table.has_power("dealer")
+    assert not table.has_power("reader")
     table.power(True)
-    assert table.powered("dealer")
-    assert table.powered("reader")
+    assert table.has_power("dealer")
+    assert table.has_power("reader")
 
 
 @pytest.mark.parametrize("name", [name for name in menu() if is_outside(Fault(name))])
@@ -225,7 +225,7 @@ async def _hostile(seed: int) -> tuple[object, ...]:
     level = wear("hostile")
     settings = Settings(cards=20, faults=level.rates, together=level.together)
     boots = itertools.count(1)
-    table = InprocTable(settings, random.Random(seed), boots=lambda: next(boots))
+    table = HardwareInProcess(settings, random.Random(seed), boots=lambda: next(boots))
     host = Host(table.port("dealer"), table.port("reader"))
     born_s = asyncio.get_running_loop().time()
     for attempt in range(1, 13):

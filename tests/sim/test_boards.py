@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from drivers.firmware.wire import KIND_DEALER, KIND_READER
-from sim.boards import InprocBoard
-from sim.hal import InprocHal
+from sim.boards import BoardStepper
+from sim.hal import SimulatedHal
 from sim.mechanics.settings import Settings
 from sim.mechanics.world import World
 from sim.pipe import PipePort, pipe
@@ -20,7 +20,7 @@ NEVER = 1 << 62
 class Core:
     """A core that writes its steps down; `deadlines` are what it wants, one a step."""
 
-    def __init__(self, hal: InprocHal, deadlines: Iterator[int]) -> None:
+    def __init__(self, hal: SimulatedHal, deadlines: Iterator[int]) -> None:
         self.steps: list[tuple[int, bytes, list[tuple[int, str, int]]]] = []
         self._hal = hal
         self._deadlines = deadlines
@@ -38,12 +38,12 @@ class Core:
         return b""
 
 
-def board(*deadlines: int) -> tuple[World, Core, PipePort, InprocBoard]:
+def board(*deadlines: int) -> tuple[World, Core, PipePort, BoardStepper]:
     world = World(Settings(cards=8), random.Random(1))
-    hal = InprocHal(world, KIND_DEALER, bytes(8))
+    hal = SimulatedHal(world, KIND_DEALER, bytes(8))
     core = Core(hal, iter(deadlines))
     port, end = pipe()
-    return world, core, port, InprocBoard(core, end, hal)
+    return world, core, port, BoardStepper(core, end, hal)
 
 
 async def test_a_core_is_stepped_at_its_own_deadline_and_not_before() -> None:
@@ -91,7 +91,7 @@ async def test_a_board_reaches_its_own_pins_only() -> None:
         shell.hal.set("shoot", 1)
     with pytest.raises(KeyError):
         shell.hal.read("pulse")
-    reader = InprocHal(world, KIND_READER, bytes(8))
+    reader = SimulatedHal(world, KIND_READER, bytes(8))
     assert reader.read("pulse") == 0
     with pytest.raises(KeyError):
         reader.set("feed", 1)

@@ -46,7 +46,7 @@ DEEDS_DONE: dict[str, Callable[[World], object]] = {
     "mix other": lambda world: world.people.mix("S2", 1),
     "put right": lambda world: world.people.put_right(),
     "put back": lambda world: world.people.fill(world.people.empty_machine()),
-    "off": lambda world: world.board_gone(DEALER_OUTPUTS),
+    "off": lambda world: world.board_lost_power(DEALER_OUTPUTS),
 }
 SLOW_DEEDS: dict[str, Callable[[World], Awaitable[None]]] = {
     "collect": lambda world: world.people.collect(),

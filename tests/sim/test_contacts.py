@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from controller.config import Panel as PanelSection
-from drivers.panel import Act, Key, Lamps, Light, Panel, PanelPins, Press, Switch
+from drivers.panel import Act, Key, Lamps, Light, Panel, PanelPins, Press, SwitchChange
 from sim.attendant import Attendant
-from sim.contacts import BUTTONS, LAMPS, SWITCHES, Contacts, NoSuchButton
+from sim.contacts import BUTTONS, LAMPS, SWITCHES, NoSuchButton, PanelContacts
 from sim.mechanics.settings import Settings
 from sim.mechanics.world import World
 from sim.pins import ContactsFactory
@@ -26,9 +26,9 @@ class Rig:
     def __init__(self) -> None:
         self.world = World(Settings(cards=8), random.Random(1))
         self.bench = Bench(self.world)
-        self.contacts = Contacts(self.world)
+        self.contacts = PanelContacts(self.world)
         self.presses: list[Press] = []
-        self.switches: list[Switch] = []
+        self.switches: list[SwitchChange] = []
         self.factory = ContactsFactory(self.contacts)
         self.panel = Panel(
             PanelPins(), self.factory, self.presses.append, on_switch=self.switches.append
@@ -93,7 +93,7 @@ async def test_lid_and_stop_of_the_machine_are_the_panels(rig: Rig) -> None:
 async def test_a_cut_wire_reads_as_an_open_lid(rig: Rig) -> None:
     rig.contacts.set_pin(SWITCHES["lid"], True)
     await asyncio.sleep(0.1)
-    assert rig.switches == [Switch("lid", True)]
+    assert rig.switches == [SwitchChange("lid", True)]
 
 
 async def test_the_stack_light_is_seen(rig: Rig) -> None:

@@ -11,9 +11,9 @@ from drivers.errors import LineLost
 from drivers.identity import Welcome
 from drivers.link.link import Link
 from drivers.link.port import SerialPort
-from sim.hall import SimTable, TablePlan, refuse_host
+from sim.hall import SimTable, TablePlan, refuse_host_faults
 from sim.inproc import BOARDS
-from sim.interpreters import Interpreter, cpython, micropython
+from sim.interpreters import Interpreter, cpython_interpreter, micropython
 from sim.mechanics.faults import Fault, FaultError
 from sim.mechanics.settings import Settings
 from sim.outside import BoardName
@@ -36,7 +36,7 @@ Start = Callable[..., Awaitable[SimTable]]
 def interpreter(request: pytest.FixtureRequest) -> Interpreter | None:
     if request.param == "micropython":
         return micropython(request.getfixturevalue("micropython"))
-    return cpython() if request.param == "cpython" else None
+    return cpython_interpreter() if request.param == "cpython" else None
 
 
 @pytest.fixture
@@ -227,4 +227,4 @@ async def test_a_line_that_passes_the_simulator_by_refuses_its_faults(
 
 def test_a_simulator_without_a_daemon_refuses_to_kill_it() -> None:
     with pytest.raises(FaultError, match="this simulator has no daemon to kill"):
-        refuse_host([Fault("daemon_killed")])
+        refuse_host_faults([Fault("daemon_killed")])

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from sim.exact import AWAKE_S, ExactSelector, exact_loop
+from sim.exact import BUSY_WAIT_S, ExactSelector, exact_loop
 
 
 @pytest.mark.parametrize("wait_s", [0.0002, 0.0017, 0.05])
@@ -32,7 +32,7 @@ def test_a_wait_lasts_to_the_microsecond(wait_s: float, monkeypatch: pytest.Monk
         begun = selector.now_s
         assert selector.select(wait_s) == []
         assert selector.now_s == begun + wait_s
-    awake_s = AWAKE_S if wait_s > 0.002 else 0.0
+    awake_s = BUSY_WAIT_S if wait_s > 0.002 else 0.0
     assert waits == [pytest.approx(wait_s - awake_s, abs=5e-6)]
     assert begun + wait_s <= clock_s <= begun + wait_s + 5e-6
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from drivers.firmware.hal import LIFT_STAY, LIFT_UP
-from sim.mechanics.book import FaultBook
+from sim.mechanics.book import FaultSchedule
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.faults import Fault, FaultError, menu, parse_fault, wear
 from tests.sim.bench import FORWARD, REVERSE, STOP, TRAY, Bench, Machine
@@ -325,7 +325,7 @@ async def test_a_seeded_rate_strikes_the_same_cards_again(machine: Machine) -> N
 
 
 def test_one_draw_decides_for_all_rates_of_a_name_and_each_has_its_share() -> None:
-    book = FaultBook(random.Random(3))
+    book = FaultSchedule(random.Random(3))
     rates = (Fault("unreadable", times=1, rate=0.3), Fault("unreadable", times=2, rate=0.1))
     for fault in rates:
         book.add(fault)
@@ -335,7 +335,7 @@ def test_one_draw_decides_for_all_rates_of_a_name_and_each_has_its_share() -> No
 
 
 def test_a_book_asks_only_for_the_place_that_was_meant_and_counts_no_other() -> None:
-    book = FaultBook(random.Random(3))
+    book = FaultSchedule(random.Random(3))
     book.add(Fault("jam", place="gate", rate=0.5))
     book.add(Fault("jam", place="window"))
     assert not any(book.strike("jam", 1, place="feeder") for _ in range(50))
@@ -346,7 +346,7 @@ def test_a_book_asks_only_for_the_place_that_was_meant_and_counts_no_other() -> 
 
 
 def test_a_fault_may_be_forgotten_before_it_strikes() -> None:
-    book = FaultBook(random.Random(3))
+    book = FaultSchedule(random.Random(3))
     for fault in (Fault("face_up"), Fault("jam"), Fault("lid", rate=1.0)):
         book.add(fault)
     book.drop(Fault("face_up"))

@@ -15,7 +15,7 @@ import pytest
 from drivers.errors import LineLost
 from drivers.link.port import SerialPort
 from sim.hall import SimTable, TablePlan, hall
-from sim.interpreters import Interpreter, cpython, micropython
+from sim.interpreters import Interpreter, cpython_interpreter, micropython
 from sim.mechanics.settings import Settings
 from sim.pins import SocketFactory
 from tests.sim.host import Host
@@ -90,10 +90,12 @@ class Asker:
 def interpreter(request: pytest.FixtureRequest) -> Interpreter | None:
     if request.param == "micropython":
         return micropython(request.getfixturevalue("micropython"))
-    return cpython() if request.param == "cpython" else INSIDE
+    return cpython_interpreter() if request.param == "cpython" else INSIDE
 
 
-either = pytest.mark.parametrize("interpreter", [INSIDE, cpython()], ids=["inside", "cpython"])
+either = pytest.mark.parametrize(
+    "interpreter", [INSIDE, cpython_interpreter()], ids=["inside", "cpython"]
+)
 
 
 @pytest.mark.parametrize("relay", [False, True], ids=["direct", "relayed"])
@@ -159,7 +161,7 @@ async def test_a_host_may_go_and_another_come(
 async def test_a_closed_table_leaves_no_process_no_socket_and_no_link(
     start: Start, runtime_dir: Path
 ) -> None:
-    table = await start(interpreter=cpython())
+    table = await start(interpreter=cpython_interpreter())
     pids = [board["pid"] for board in table.info()["boards"].values()]
     await table.close()
     for pid in pids:

@@ -10,7 +10,7 @@ import pytest
 
 from drivers.errors import LineLost, Refused
 from drivers.events import Code, Read
-from sim.inproc import BOARDS, InprocTable
+from sim.inproc import BOARDS, HardwareInProcess
 from sim.mechanics.faults import Fault
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop, VirtualTimeError
@@ -22,20 +22,20 @@ LONG_AFTER_S = 60.0
 """Longer than a deal of twenty cards takes."""
 
 
-Rig = Callable[..., tuple[InprocTable, Host]]
+Rig = Callable[..., tuple[HardwareInProcess, Host]]
 
 
 @pytest.fixture
 async def rig() -> AsyncIterator[Rig]:
     """Make a table in process and a host on its lines: `rig(Fault(...), delay_ms=1)`."""
-    made: list[tuple[InprocTable, Host]] = []
+    made: list[tuple[HardwareInProcess, Host]] = []
     boots = itertools.count(100)
 
     def make(
         *faults: Fault, seed: int = 1, cards: int = 108, delay_ms: float = 0.0
-    ) -> tuple[InprocTable, Host]:
+    ) -> tuple[HardwareInProcess, Host]:
         settings = Settings(cards=cards, faults=faults)
-        table = InprocTable(
+        table = HardwareInProcess(
             settings, random.Random(seed), boots=lambda: next(boots), delay_ms=delay_ms
         )
         made.append((table, Host(table.port("dealer"), table.port("reader"))))
@@ -245,7 +245,7 @@ async def test_a_noisy_line_costs_time_and_no_card(rig: Rig) -> None:
 
 def test_a_closed_table_leaves_no_timer() -> None:
     async def main() -> None:
-        table = InprocTable(Settings(cards=20), random.Random(1), boots=lambda: 1)
+        table = HardwareInProcess(Settings(cards=20), random.Random(1), boots=lambda: 1)
         host = Host(table.port("dealer"), table.port("reader"))
         await host.open()
         await host.deal(1, order_of(20))

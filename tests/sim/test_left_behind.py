@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.mechanics.faults import PLACES, Fault, Struck, Together
+from sim.mechanics.faults import PLACES, Fault, FaultCombination, FaultStrike
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.truth import Truth
 from tests.sim.bench import FORWARD, TRAY, Bench, Machine
@@ -73,7 +73,7 @@ async def test_where_a_card_lies_already_no_other_is_left(machine: Machine) -> N
     bench = machine()
     await bench.feed()
     bench.world.add_fault(Fault("left_in_path", place="window"))
-    bench.world.people.square_up()
+    bench.world.people.reload_hopper()
     truth = bench.world.truth()
     assert (len(truth.window), len(truth.hopper), len(truth.everything())) == (1, 107, 108)
 
@@ -166,7 +166,7 @@ async def test_an_open_lid_is_in_force_until_it_is_closed(machine: Machine) -> N
 
 async def test_everything_that_strikes_is_told_once_with_number_and_time(machine: Machine) -> None:
     bench = machine(Fault("wrong_pocket", at=2), Fault("face_up", at=3, repeat=True))
-    told: list[Struck] = []
+    told: list[FaultStrike] = []
     bench.world.on_struck.append(told.append)
     for _ in range(3):
         await bench.deal(0)
@@ -178,7 +178,7 @@ async def test_everything_that_strikes_is_told_once_with_number_and_time(machine
     assert 0 < told[0].at_s < told[1].at_s
 
 
-PAIR = Together(1.0, (Fault("missed_landing"), Fault("sensor_bounce", sensor="land_0")))
+PAIR = FaultCombination(1.0, (Fault("missed_landing"), Fault("sensor_bounce", sensor="land_0")))
 
 
 async def _deal_all(bench: Bench, cards: int = 20) -> list[tuple[str, int]]:
@@ -205,7 +205,7 @@ async def test_faults_that_come_together_meet_one_card_or_each_its_own(machine: 
 
 
 async def test_what_did_not_strike_in_its_filling_comes_no_more(machine: Machine) -> None:
-    bench = machine(cards=20, together=(Together(1.0, (Fault("wrong_pocket"),)),))
+    bench = machine(cards=20, together=(FaultCombination(1.0, (Fault("wrong_pocket"),)),))
     for _ in range(8):
         await _deal_all(bench, 1)
         await bench.world.people.collect()
@@ -213,7 +213,7 @@ async def test_what_did_not_strike_in_its_filling_comes_no_more(machine: Machine
 
 
 async def test_a_card_left_in_a_pocket_with_a_full_hopper(machine: Machine) -> None:
-    pair = Together(1.0, (Fault("left_in_pocket", pocket=2), Fault("extra_card")))
+    pair = FaultCombination(1.0, (Fault("left_in_pocket", pocket=2), Fault("extra_card")))
     bench = machine(together=(pair,))
     truth = bench.world.truth()
     assert (len(truth.hopper), len(truth.pockets[2])) == (108, 1)

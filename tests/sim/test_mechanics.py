@@ -379,7 +379,7 @@ async def test_a_board_that_lost_its_power_drives_nothing(machine: Machine) -> N
     bench = machine()
     bench.world.set("feed", FORWARD)
     await bench.pause(10)
-    bench.world.board_gone(("source", "feed", "pass", "gate", "shuffle", "lift", "trigger"))
+    bench.world.board_lost_power(("source", "feed", "pass", "gate", "shuffle", "lift", "trigger"))
     await bench.pause(1000)
     assert len(bench.world.truth().feeder) == 1
 

@@ -19,7 +19,7 @@ from sim.mechanics.faults import (
     menu,
     wear,
 )
-from sim.mechanics.parts import ON_BYTES
+from sim.mechanics.parts import BYTE_FAULTS
 from sim.mechanics.sensors import DEALER_INPUTS
 
 FIELDS = {field.name for field in msgspec.structs.fields(Fault)}
@@ -77,7 +77,7 @@ def test_hostile_has_every_sensor_every_motor_and_every_place() -> None:
     assert {fault.motor for fault in rates if fault.name == "stall"} == set(MOTORS)
     for name in ("jam", "left_in_path"):
         assert {fault.place for fault in rates if fault.name == name} == set(PLACES)
-    for name in ON_BYTES:
+    for name in BYTE_FAULTS:
         ways = {(fault.board, fault.way) for fault in rates if fault.name == name}
         assert len(ways) == 4
 

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.mechanics.book import FaultBook
+from sim.mechanics.book import FaultSchedule
 from sim.mechanics.faults import Fault
-from sim.mechanics.parts import ON_BYTES
-from sim.noise import Noise, Pieces
+from sim.mechanics.parts import BYTE_FAULTS
+from sim.noise import DelayedPieces, Noise
 
 DATA = b"a frame\x00"
-Spoil = Callable[..., Pieces]
+Spoil = Callable[..., DelayedPieces]
 
 
-def _noise(*faults: Fault, seed: int = 1) -> tuple[Noise, FaultBook]:
-    book = FaultBook(random.Random(seed))
+def _noise(*faults: Fault, seed: int = 1) -> tuple[Noise, FaultSchedule]:
+    book = FaultSchedule(random.Random(seed))
     for fault in faults:
         book.add(fault)
     return Noise(book, random.Random(seed)), book
@@ -36,7 +36,7 @@ def test_a_line_without_faults_carries_what_is_written() -> None:
         (Fault("bytes_delayed", ms=70), [(70.0, DATA)]),
     ],
 )
-def test_each_fault_strikes_one_write(fault: Fault, pieces: Pieces) -> None:
+def test_each_fault_strikes_one_write(fault: Fault, pieces: DelayedPieces) -> None:
     noise, book = _noise(fault)
     assert noise.spoil("dealer", "to_host", DATA) == pieces
     assert noise.spoil("dealer", "to_host", DATA) == [(0.0, DATA)]
@@ -51,7 +51,7 @@ def test_a_corrupted_write_has_one_bit_turned_over(data: bytes, seed: int) -> No
     assert (after_ms, sum(bits)) == (0.0, 1)
 
 
-@pytest.mark.parametrize("name", sorted(ON_BYTES))
+@pytest.mark.parametrize("name", sorted(BYTE_FAULTS))
 def test_noise_strikes_only_its_own_board_and_way(name: str) -> None:
     noise, book = _noise(Fault(name, board="reader", way="to_board"))
     for board, way in (("dealer", "to_board"), ("dealer", "to_host"), ("reader", "to_host")):
@@ -66,8 +66,8 @@ def test_two_kinds_of_noise_may_meet_in_one_write() -> None:
 
 
 def test_noise_of_a_seed_is_the_same_again() -> None:
-    def pieces() -> list[Pieces]:
-        noise, _ = _noise(*(Fault(name, rate=0.2) for name in sorted(ON_BYTES)), seed=7)
+    def pieces() -> list[DelayedPieces]:
+        noise, _ = _noise(*(Fault(name, rate=0.2) for name in sorted(BYTE_FAULTS)), seed=7)
         return [noise.spoil("dealer", "to_host", DATA) for _ in range(50)]
 
     assert pieces() == pieces()

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from drivers.errors import PortMissing
-from sim.pipe import BoardEnd, PipePort, pipe
+from sim.pipe import PipeBoardEnd, PipePort, pipe
 
 pytestmark = pytest.mark.virtual
 
@@ -76,7 +76,7 @@ async def test_an_unplugged_line_says_so_once_and_loses_what_was_on_the_way() ->
 async def test_a_closed_port_can_be_opened_again() -> None:
     port, board = pipe()
     assert isinstance(port, PipePort)
-    assert isinstance(board, BoardEnd)
+    assert isinstance(board, PipeBoardEnd)
     got: list[bytes] = []
     port.open(got.append, lambda why: None)
     port.close()

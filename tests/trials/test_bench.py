@@ -14,10 +14,10 @@ from controller.trials.bench.registry import (
     Figure,
     Unit,
     Value,
+    choose_size,
     figure,
     figures,
     measure,
-    sized,
     values,
     watch,
 )
@@ -97,11 +97,11 @@ def test_an_aim_is_met_by_the_multiple_or_by_the_value(
 
 
 def test_work_is_timed_in_turns_with_its_floor_for_one_of_many() -> None:
-    assert registry.paired_us(took(0.003), took(0.002), 10, 3) == pytest.approx((300, 200))
+    assert registry.time_in_turns_us(took(0.003), took(0.002), 10, 3) == pytest.approx((300, 200))
 
 
 def test_work_that_returns_no_time_is_timed_from_outside() -> None:
-    assert registry.paired_us(lambda: sum(range(1000)), took(1.0), 1, 3)[0] > 0
+    assert registry.time_in_turns_us(lambda: sum(range(1000)), took(1.0), 1, 3)[0] > 0
 
 
 def test_a_figure_registers_under_its_name_with_its_docstring(mocker: MockerFixture) -> None:
@@ -200,7 +200,7 @@ def test_small_figures_do_less_but_what_is_asked_for(
     used: list[object] = []
 
     def run() -> Sequence[Value]:
-        used.extend((sized("full", "small"), watch.seconds, watch.feeds, watch.browsers))
+        used.extend((choose_size("full", "small"), watch.seconds, watch.feeds, watch.browsers))
         return []
 
     mocker.patch.dict(registry._FIGURES, {"f": Figure("f", "A figure.", run)})

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from controller.trials.campaign.blame import Suspects, needless, unaccounted, words
-from sim.mechanics.faults import Fault, Struck, parse_fault
+from controller.trials.campaign.blame import PossibleCauses, needless, unexplained_codes, words
+from sim.mechanics.faults import Fault, FaultStrike, parse_fault
 from sim.mechanics.world import World
 
 pytestmark = pytest.mark.slow
@@ -18,19 +18,19 @@ class Clockwork:
     def __init__(self, inside: int = 108) -> None:
         self.inside, self.people = inside, SimpleNamespace(size=108)
         self.now = 0.0
-        self.force: list[Struck] = []
+        self.force: list[FaultStrike] = []
         self.clock = SimpleNamespace(now_s=lambda: self.now)
-        self.suspects = Suspects(cast(World, self))
+        self.suspects = PossibleCauses(cast(World, self))
 
-    def in_force(self) -> tuple[Struck, ...]:
+    def in_force(self) -> tuple[FaultStrike, ...]:
         return tuple(self.force)
 
     def truth(self) -> SimpleNamespace:
         return SimpleNamespace(hopper=range(self.inside), shuffler=())
 
-    def strike(self, name: str, **fields: Any) -> Struck:
+    def strike(self, name: str, **fields: Any) -> FaultStrike:
         self.now += 1
-        struck = Struck(Fault(name, **fields), 1, self.now)
+        struck = FaultStrike(Fault(name, **fields), 1, self.now)
         self.suspects.struck(struck)
         return struck
 
@@ -57,9 +57,9 @@ def test_words_of_a_fault_are_read_as_that_fault(text: str) -> None:
 
 def test_a_code_is_accounted_for_by_any_active_fault_whose_row_has_it() -> None:
     jam, lid = Fault("jam", place="feeder"), Fault("lid")
-    assert unaccounted(["JAM", "LID_OPENED"], [jam, lid]) == ()
-    assert unaccounted(["JAM", "LID_OPENED"], [jam]) == ("LID_OPENED",)
-    assert unaccounted(["JAM"], []) == ("JAM",)
+    assert unexplained_codes(["JAM", "LID_OPENED"], [jam, lid]) == ()
+    assert unexplained_codes(["JAM", "LID_OPENED"], [jam]) == ("LID_OPENED",)
+    assert unexplained_codes(["JAM"], []) == ("JAM",)
 
 
 def test_an_attempt_is_needless_unless_something_worse_than_mild_was_active() -> None:
@@ -99,11 +99,11 @@ def test_what_people_do_accounts_for_words_and_is_no_fault_that_struck() -> None
     world = Clockwork()
     world.suspects.acted(Fault("lid"))
     assert world.names() == []
-    assert unaccounted(["LID_OPENED"], world.suspects.all()) == ()
+    assert unexplained_codes(["LID_OPENED"], world.suspects.all()) == ()
     world.now = 1.0
     world.verdict()
     world.begun()
-    assert unaccounted(["LID_OPENED"], world.suspects.all()) == ("LID_OPENED",)
+    assert unexplained_codes(["LID_OPENED"], world.suspects.all()) == ("LID_OPENED",)
 
 
 def test_a_set_that_is_spoiled_behind_a_verdict_belongs_to_the_next_attempt() -> None:
@@ -121,7 +121,7 @@ def test_an_attempt_that_begins_without_the_whole_set_may_be_called_short(
 ) -> None:
     world = Clockwork(inside)
     world.begun()
-    left = unaccounted(["COUNT_SHORT", "MISSING_CARD"], world.suspects.all())
+    left = unexplained_codes(["COUNT_SHORT", "MISSING_CARD"], world.suspects.all())
     assert left == (() if accounted else ("COUNT_SHORT", "MISSING_CARD"))
 
 
@@ -131,5 +131,5 @@ def test_an_attempt_that_begins_with_a_card_too_many_may_be_called_so(
 ) -> None:
     world = Clockwork(inside)
     world.begun()
-    left = unaccounted(["HOPPER_NOT_EMPTY"], world.suspects.all())
+    left = unexplained_codes(["HOPPER_NOT_EMPTY"], world.suspects.all())
     assert left == (() if accounted else ("HOPPER_NOT_EMPTY",))

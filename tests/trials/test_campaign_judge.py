@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from controller.cards import face_text
-from controller.journal.wire_group import WireEvent
+from controller.journal.wire_group import LoggedBoardEvent
 from controller.trials.campaign import hearsay, judge
 from controller.trials.campaign.boots import Boot, Said
 from controller.trials.campaign.tape import Passage, Source
@@ -102,14 +102,14 @@ def wrong_places(passages: list[Passage], pockets: list[list[PhysicalCard]]) -> 
 
 def test_four_right_hands_are_right() -> None:
     passages, pockets = dealt()
-    assert list(judge.wrong_cards(table(pockets), SET)) == []
+    assert list(judge.find_wrong_cards(table(pockets), SET)) == []
     assert wrong_places(passages, pockets) == []
 
 
 def test_hands_of_26_and_28_are_found() -> None:
     _, pockets = dealt()
     pockets[1].append(pockets[0].pop())
-    assert list(judge.wrong_cards(table(pockets), SET)) == [
+    assert list(judge.find_wrong_cards(table(pockets), SET)) == [
         "the pockets hold [26, 28, 27, 27], not 27 each"
     ]
 
@@ -118,7 +118,7 @@ def test_a_third_copy_is_found() -> None:
     _, pockets = dealt()
     forged = pockets[2][0]
     pockets[2][0] = replace(forged, face=(forged.face + 1) % 54)
-    (words,) = judge.wrong_cards(table(pockets), SET)
+    (words,) = judge.find_wrong_cards(table(pockets), SET)
     assert words == (
         f"it is no whole set: too many of face [{(forged.face + 1) % 54}], "
         f"too few of [{forged.face}]"
@@ -128,7 +128,7 @@ def test_a_third_copy_is_found() -> None:
 def test_another_back_is_found() -> None:
     _, pockets = dealt()
     pockets[3][5] = replace(pockets[3][5], back=1)
-    assert list(judge.wrong_cards(table(pockets), SET)) == [
+    assert list(judge.find_wrong_cards(table(pockets), SET)) == [
         f"cards [{pockets[3][5].id}] have another back"
     ]
 
@@ -227,7 +227,7 @@ def lying() -> tuple[list[Passage], Truth]:
 
 def turned_up(told: dict[str, str], *again: int) -> list[str]:
     """Return what the judge says of a card that was turned up."""
-    return list(judge.wrong_turned_up(told, lying(), PROMISE, CARDS, again))
+    return list(judge.find_wrong_turned_up(told, lying(), PROMISE, CARDS, again))
 
 
 def test_the_card_that_is_turned_up_is_the_one_that_was_drawn() -> None:
@@ -257,9 +257,9 @@ def test_a_card_that_should_have_been_turned_again_is_found() -> None:
 def test_the_bound_hands_are_those_that_lie_there() -> None:
     nonce, record = bytes(32), bytes(place % 54 for place in range(1, CARDS + 1))
     bound = judge.hands(PROMISE, nonce, record)
-    assert list(judge.wrong_hands(bound, (nonce, record), lying(), PROMISE, CARDS)) == []
+    assert list(judge.find_wrong_hands(bound, (nonce, record), lying(), PROMISE, CARDS)) == []
     other = bytes((record[0] ^ 1, *record[1:]))
-    assert list(judge.wrong_hands(bound, (nonce, other), lying(), PROMISE, CARDS)) == [
+    assert list(judge.find_wrong_hands(bound, (nonce, other), lying(), PROMISE, CARDS)) == [
         "the bound hands are not those of its own record",
         "the bound hands have another face at places 1",
     ]
@@ -282,11 +282,11 @@ def said(number: int, **fields: int) -> Said:
     return Said(number=number, **(of | fields))
 
 
-def noted(number: int, boot: int = 7, **fields: Any) -> WireEvent:
+def noted(number: int, boot: int = 7, **fields: Any) -> LoggedBoardEvent:
     """Return the same landing as the journal has it."""
     of: dict[str, Any] = {"board": "dealer", "boot": boot, "attempt": 1, "code": 4, "place": 2}
     of |= dict.fromkeys(("number", "seen", "landed", "index"), number)
-    return WireEvent(**(of | fields))
+    return LoggedBoardEvent(**(of | fields))
 
 
 def boot(**fields: Any) -> Boot:
@@ -297,47 +297,47 @@ def boot(**fields: Any) -> Boot:
 
 def test_what_was_said_and_noted_is_right() -> None:
     journal = [noted(n) for n in range(1, 6)]
-    assert list(hearsay.lost_events([boot()], journal)) == []
-    assert list(hearsay.doubled_events([boot()], journal)) == []
+    assert list(hearsay.find_lost_events([boot()], journal)) == []
+    assert list(hearsay.find_doubled_events([boot()], journal)) == []
 
 
 @pytest.mark.parametrize("gone", [1, 3, 5])
 def test_an_event_that_the_journal_lacks_is_found(gone: int) -> None:
     journal = [noted(n) for n in range(1, 6) if n != gone]
-    (words,) = hearsay.lost_events([boot()], journal)
+    (words,) = hearsay.find_lost_events([boot()], journal)
     assert words == f"dealer: events {gone} of 5 are not in the journal"
 
 
 def test_an_event_that_the_journal_has_otherwise_is_found() -> None:
     journal = [noted(n, place=3 if n == 2 else 2) for n in range(1, 6)]
-    (words,) = hearsay.lost_events([boot()], journal)
+    (words,) = hearsay.find_lost_events([boot()], journal)
     assert words.startswith("dealer: event 2 was ")
 
 
 def test_an_event_that_the_journal_has_twice_is_found() -> None:
     journal = [noted(n) for n in (1, 2, 3, 3, 4, 5)]
-    assert list(hearsay.doubled_events([boot()], journal)) == ["dealer: events 3 stand twice"]
+    assert list(hearsay.find_doubled_events([boot()], journal)) == ["dealer: events 3 stand twice"]
 
 
 def test_events_of_a_board_that_never_was_are_found() -> None:
-    (words,) = hearsay.doubled_events([boot()], [noted(1, boot=8)])
+    (words,) = hearsay.find_doubled_events([boot()], [noted(1, boot=8)])
     assert words == "the journal has events of a boot 8 that there never was"
 
 
 def test_a_board_that_died_may_take_its_last_words_with_it() -> None:
     dead = boot(alive=False, kept=2)
-    assert list(hearsay.lost_events([dead], [noted(n) for n in (1, 2, 3)])) == []
+    assert list(hearsay.find_lost_events([dead], [noted(n) for n in (1, 2, 3)])) == []
 
 
 def test_a_board_that_died_loses_nothing_in_the_middle() -> None:
     dead = boot(alive=False)
-    (words,) = hearsay.lost_events([dead], [noted(n) for n in (1, 3)])
+    (words,) = hearsay.find_lost_events([dead], [noted(n) for n in (1, 3)])
     assert words == "dealer: events 2 of 5 are not in the journal"
 
 
 def test_nothing_is_lost_that_a_board_was_told_to_forget() -> None:
     dead = boot(alive=False, kept=4)
-    (words,) = hearsay.lost_events([dead], [noted(n) for n in (1, 2, 3)])
+    (words,) = hearsay.find_lost_events([dead], [noted(n) for n in (1, 2, 3)])
     assert words == "dealer: events 4 of 5 are not in the journal"
 
 
@@ -347,25 +347,33 @@ Feeds = list[tuple[list[int], int]]
 @pytest.mark.parametrize(
     ("law", "feeds", "words"),
     [
-        (hearsay.lost_public, [([1, 2, 4], 4)], "public entries 3 were not on the feed"),
-        (hearsay.lost_public, [([1, 2], 2), ([4], 4)], "public entries 3 were not on the feed"),
+        (hearsay.find_lost_public, [([1, 2, 4], 4)], "public entries 3 were not on the feed"),
         (
-            hearsay.lost_public,
+            hearsay.find_lost_public,
+            [([1, 2], 2), ([4], 4)],
+            "public entries 3 were not on the feed",
+        ),
+        (
+            hearsay.find_lost_public,
             [([1, 2, 3, 4, 5], 5)],
             "the feed told 5, which the journal does not have",
         ),
-        (hearsay.doubled_public, [([1, 2], 2), ([2, 3, 4], 4)], "events 2 were on the feed twice"),
-        (hearsay.doubled_public, [([1, 3, 2, 4], 4)], "the feed's events came out of order"),
+        (
+            hearsay.find_doubled_public,
+            [([1, 2], 2), ([2, 3, 4], 4)],
+            "events 2 were on the feed twice",
+        ),
+        (hearsay.find_doubled_public, [([1, 3, 2, 4], 4)], "the feed's events came out of order"),
     ],
 )
 def test_a_feed_that_is_not_what_the_journal_has_is_found(
     law: Callable[..., Any], feeds: Feeds, words: str
 ) -> None:
-    args = ([1, 2, 3, 4], feeds) if law is hearsay.lost_public else (feeds,)
+    args = ([1, 2, 3, 4], feeds) if law is hearsay.find_lost_public else (feeds,)
     assert list(law(*args)) == [words]
 
 
 @pytest.mark.parametrize("feeds", [[([1, 2, 3, 4], 4)], [([1, 2], 3), ([4], 4)]])
 def test_a_daemon_that_dies_may_leave_its_last_entries_untold(feeds: Feeds) -> None:
-    assert list(hearsay.lost_public([1, 2, 3, 4], feeds)) == []
-    assert list(hearsay.doubled_public(feeds)) == []
+    assert list(hearsay.find_lost_public([1, 2, 3, 4], feeds)) == []
+    assert list(hearsay.find_doubled_public(feeds)) == []

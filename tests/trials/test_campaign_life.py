@@ -12,40 +12,40 @@ import pytest
 from msgspec.structs import replace
 
 from controller.deal import sequence
-from controller.deal.sightings import Shuffled, Strayed
+from controller.deal.sightings import Shuffled, StrayLanded
 from controller.journal.verify import verify
 from controller.machine import sightings
-from controller.machine.attempt_book import AttemptBook
+from controller.machine.attempt_book import AttemptWriter
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.clearing import Clearing
-from controller.machine.dealing import Dealing
+from controller.machine.clearing import TableClearing
+from controller.machine.dealing import CardLoop
 from controller.machine.record import Record
-from controller.machine.wire_log import WireLog
+from controller.machine.wire_log import BoardLog
 from controller.trials.campaign import chronicle, life
-from controller.trials.campaign.chronicle import Chronicle, Notes
-from controller.trials.campaign.hearing import Hearing
+from controller.trials.campaign.chronicle import AttemptLog, Notes
+from controller.trials.campaign.hearing import LifeEvidence
 from controller.trials.campaign.house import House
 from controller.trials.campaign.life import run_life
-from controller.trials.campaign.values import CardTale, LifePlan, LifeReport
-from controller.trials.mortal import Death, MortalStore
+from controller.trials.campaign.values import CardHistory, LifePlan, LifeReport
+from controller.trials.mortal import DaemonDeath, KillableStore
 from controller.vault.vault import Vault
 from drivers.events import Code
 from drivers.link.port import Port
 from sim.inproc import BoardName
-from sim.mechanics.faults import Fault, Wear, parse_fault
+from sim.mechanics.faults import Fault, WearLevel, parse_fault
 from sim.virtual import VirtualLoop, VirtualTimeError
 
 pytestmark = pytest.mark.slow
 
-IDEAL = Wear()
+IDEAL = WearLevel()
 
 
-def faulty(text: str, rate: float) -> Wear:
+def faulty(text: str, rate: float) -> WearLevel:
     """Return a machine with one fault at a rate."""
-    return Wear((replace(parse_fault(text), rate=rate),))
+    return WearLevel((replace(parse_fault(text), rate=rate),))
 
 
-def lived(wear: Wear = IDEAL, deals: int = 1, seed: str = "9.1") -> LifeReport:
+def lived(wear: WearLevel = IDEAL, deals: int = 1, seed: str = "9.1") -> LifeReport:
     """Return what came of a life."""
     return run_life(LifePlan(seed, deals, wear))
 
@@ -62,7 +62,7 @@ def rough(seed: str, deals: int) -> LifeReport:
         *(("double_feed", 0.004), ("daemon_killed:for_ms=700", 0.002), ("missing_card", 0.2)),
         *(("bytes_dropped", 0.01), ("board_reset", 0.002), ("power_lost:for_ms=4000", 0.001)),
     )
-    wear = Wear(tuple(replace(parse_fault(text), rate=rate) for text, rate in rates))
+    wear = WearLevel(tuple(replace(parse_fault(text), rate=rate) for text, rate in rates))
     return lived(wear, deals, seed)
 
 
@@ -115,7 +115,7 @@ def test_an_onlooker_sees_lines_words_and_cards() -> None:
         def __init__(self) -> None:
             self.lines: list[BoardName] = []
             self.words: list[str] = []
-            self.tales: list[tuple[CardTale, ...]] = []
+            self.tales: list[tuple[CardHistory, ...]] = []
 
         def line(self, board: BoardName, port: Port) -> Port:
             self.lines.append(board)
@@ -124,7 +124,9 @@ def test_an_onlooker_sees_lines_words_and_cards() -> None:
         def told(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
             self.words.append(words)
 
-        def cards(self, at_s: float, deal: int, attempt: int, tales: tuple[CardTale, ...]) -> None:
+        def cards(
+            self, at_s: float, deal: int, attempt: int, tales: tuple[CardHistory, ...]
+        ) -> None:
             self.tales.append(tales)
 
     watcher = Watcher()
@@ -199,22 +201,22 @@ def _cards_move_early(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _somebody_swaps_cards(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = Hearing.held
+    held = LifeEvidence.held
 
-    def swapped(self: Hearing, notes: Notes) -> None:
+    def swapped(self: LifeEvidence, notes: Notes) -> None:
         held(self, notes)
         north, west, *_ = self._house.sim.world.pockets.stacks
         north[0], west[0] = west[0], north[0]
 
-    monkeypatch.setattr(Hearing, "held", swapped)
+    monkeypatch.setattr(LifeEvidence, "held", swapped)
 
 
 def _no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    def over(self: Chronicle, event: object) -> None:
+    def over(self: AttemptLog, event: object) -> None:
         self.deals += 1
 
-    monkeypatch.setattr(Chronicle, "_end", lambda self, outcome, reasons: None)
-    monkeypatch.setitem(chronicle._TAKES, "revealed", over)
+    monkeypatch.setattr(AttemptLog, "_end", lambda self, outcome, reasons: None)
+    monkeypatch.setitem(chronicle._EVENT_HANDLERS, "revealed", over)
 
 
 def _another_card_turned_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -239,23 +241,23 @@ def _other_hands_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _an_event_noted_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    add = WireLog.add
+    add = BoardLog.add
 
-    def altered(self: WireLog, event: Any) -> None:
+    def altered(self: BoardLog, event: Any) -> None:
         wrong = event.code is Code.LANDED and event.index == 50
         add(self, replace(event, seen=event.seen ^ 1) if wrong else event)
 
-    monkeypatch.setattr(WireLog, "add", altered)
+    monkeypatch.setattr(BoardLog, "add", altered)
 
 
 def _the_last_events_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    add = WireLog.add
+    add = BoardLog.add
 
-    def forgetful(self: WireLog, event: Any) -> None:
+    def forgetful(self: BoardLog, event: Any) -> None:
         if event.code is not Code.RELEASED:
             add(self, event)
 
-    monkeypatch.setattr(WireLog, "add", forgetful)
+    monkeypatch.setattr(BoardLog, "add", forgetful)
 
 
 def _told_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,27 +272,27 @@ def _told_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _another_cut_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    reveal = AttemptBook.reveal
+    reveal = AttemptWriter.reveal
 
-    def other(self: AttemptBook, *told: Any) -> None:
+    def other(self: AttemptWriter, *told: Any) -> None:
         self.cut = (self.cut or 0) + 1
         reveal(self, *told)
 
-    monkeypatch.setattr(AttemptBook, "reveal", other)
+    monkeypatch.setattr(AttemptWriter, "reveal", other)
 
 
 def _raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    def see(self: Dealing, seen: object) -> None:
+    def see(self: CardLoop, seen: object) -> None:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr(Dealing, "see", see)
+    monkeypatch.setattr(CardLoop, "see", see)
 
 
 def _never_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def lift_down(self: Clearing, *, set_back: bool) -> None:
+    async def lift_down(self: TableClearing, *, set_back: bool) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(Clearing, "lift_down", lift_down)
+    monkeypatch.setattr(TableClearing, "lift_down", lift_down)
 
 
 @pytest.mark.parametrize(
@@ -323,7 +325,7 @@ def test_a_fault_that_is_called_by_another_name_is_wrong_blame(
 ) -> None:
     wear = faulty("jam:place=landing", 0.01)
     assert kinds(lived(wear, 2)) == set()
-    monkeypatch.setitem(sightings._MEANING, Code.JAM, lambda event, _: Strayed("N"))
+    monkeypatch.setitem(sightings._OBSERVERS, Code.JAM, lambda event, _: StrayLanded("N"))
     (finding, *_) = lived(wear, 2).findings
     assert finding.kind == "wrong_blame"
     assert finding.words.startswith("WRONG_POCKET was said while jam:place=landing")
@@ -357,10 +359,10 @@ def test_what_a_dying_daemon_did_not_come_to_tell_is_asked_for(
 ) -> None:
     opened = House._open
 
-    def mortal(self: House) -> MortalStore:
+    def mortal(self: House) -> KillableStore:
         store = opened(self)
         if len(self.feeds) == 1:
-            self._death, store.death = Fault("daemon_killed", for_ms=500.0), Death(entry)
+            self._death, store.death = Fault("daemon_killed", for_ms=500.0), DaemonDeath(entry)
         return store
 
     monkeypatch.setattr(House, "_open", mortal)

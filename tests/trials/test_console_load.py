@@ -9,27 +9,37 @@ from pytest_mock import MockerFixture
 from controller.cli.bench import command
 from controller.trials.bench import consoles
 from controller.trials.bench.registry import figures
-from controller.trials.console_load import Console, Load, OnPages, Phase
-from controller.trials.feeds import Called, Chain, example_state
-from controller.trials.pixels import Drawn
-from controller.trials.watched import LEAST_S, Memory, Times, memory, times, until_drawn_ms
+from controller.trials.console_load import Console, Load, PageFigures, Phase
+from controller.trials.feeds import CallChange, PublicEventChain, read_example_state
+from controller.trials.pixels import DrawnChange
+from controller.trials.watched import MIN_SLOPE_S, Memory, Times, draw_delays_ms, memory, times
 
 pytestmark = pytest.mark.slow
 
-CALLED = [Called("T1", 1_000, True), Called("T2", 1_500, True), Called("T1", 2_000, False)]
+CALLED = [
+    CallChange("T1", 1_000, True),
+    CallChange("T2", 1_500, True),
+    CallChange("T1", 2_000, False),
+]
 
 
 def test_a_change_is_drawn_so_long_after_it_was_said() -> None:
-    drawn = [Drawn("T1", True, 1_100), Drawn("T1", False, 2_050), Drawn("T2", True, 1_600)]
-    assert until_drawn_ms(CALLED, drawn) == [100, 50, 100]
+    drawn = [
+        DrawnChange("T1", True, 1_100),
+        DrawnChange("T1", False, 2_050),
+        DrawnChange("T2", True, 1_600),
+    ]
+    assert draw_delays_ms(CALLED, drawn) == [100, 50, 100]
 
 
 def test_what_was_overtaken_before_it_was_drawn_is_no_time() -> None:
-    assert until_drawn_ms(CALLED, [Drawn("T1", True, 2_100), Drawn("T1", True, 900)]) == []
+    assert (
+        draw_delays_ms(CALLED, [DrawnChange("T1", True, 2_100), DrawnChange("T1", True, 900)]) == []
+    )
 
 
 def test_what_was_drawn_of_a_table_that_said_nothing_is_no_time() -> None:
-    assert until_drawn_ms(CALLED, [Drawn("T3", True, 1_600)]) == []
+    assert draw_delays_ms(CALLED, [DrawnChange("T3", True, 1_600)]) == []
 
 
 def test_times_are_told_by_their_hundredths() -> None:
@@ -55,8 +65,8 @@ def test_memory_that_comes_and_goes_is_no_slope() -> None:
 
 
 def test_memory_that_was_looked_at_for_a_short_time_has_no_slope() -> None:
-    assert memory([(0, 60), (150, 65), (LEAST_S - 1, 70)]).mib_per_hour is None
-    assert memory([(0, 60), (150, 65), (LEAST_S, 70)]).mib_per_hour == pytest.approx(120)
+    assert memory([(0, 60), (150, 65), (MIN_SLOPE_S - 1, 70)]).mib_per_hour is None
+    assert memory([(0, 60), (150, 65), (MIN_SLOPE_S, 70)]).mib_per_hour == pytest.approx(120)
     assert memory([(0, 60)]).most_mib == 60
 
 
@@ -72,14 +82,14 @@ def test_alone_it_is_watched_for_half_as_long_and_not_longer_than_the_help_says(
 
 
 def test_a_simulated_tables_events_are_one_chain() -> None:
-    chain = Chain(example_state())
+    chain = PublicEventChain(read_example_state())
     events = [chain.grow("now") for _ in range(5)]
     assert [one.prev for one in events[1:]] == [one.head for one in events[:-1]]
     assert chain.since(2) == events[2:]
 
 
 PHASE = Phase(3.0, 0.2, Memory(60, 61, 61, None))
-PAGES = OnPages(
+PAGES = PageFigures(
     drawn=None, bare=None, reloads=0, heap=PHASE.memory, nodes=(40, 40), listeners=(9, 9)
 )
 CONSOLE = Console(
@@ -108,6 +118,6 @@ def test_a_console_that_loses_an_event_or_reloads_a_page_is_wrong() -> None:
 def test_no_figure_is_made_of_a_console_that_was_wrong(name: str, mocker: MockerFixture) -> None:
     wrong = msgspec.structs.replace(CONSOLE, lost=1)
     mocker.patch.object(consoles, "console_load", mocker.AsyncMock(return_value=wrong))
-    mocker.patch.object(consoles, "_under_load", consoles._UnderLoad())
+    mocker.patch.object(consoles, "_under_load", consoles._ConsoleLoadRun())
     with pytest.raises(click.ClickException, match="1 of 70 events are not in the archive"):
         figures()[name].run()

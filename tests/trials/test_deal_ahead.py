@@ -10,12 +10,12 @@ import pytest
 
 from controller.cards import composition
 from controller.config import CardSet
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.messages import Event, Outcome, State
-from controller.trials.foursome import Foursome, Mischief, Pauses
-from controller.trials.inproc import Trial, trial
-from controller.trials.waiting import as_table, waiting
+from controller.trials.foursome import Mischief, PlayerDurations, SimulatedPlayers
+from controller.trials.inproc import TableInProcess, trial
+from controller.trials.waiting import waiting, waiting_table
 from sim.mechanics.faults import Fault
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.truth import Truth
@@ -45,7 +45,7 @@ DEALS_A_MATCH = 9
 class Judge:
     """Holds what the table says of each release against where the cards are."""
 
-    trial: Trial
+    trial: TableInProcess
     releases: list[tuple[str | None, int | None, int | None, str]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
@@ -104,23 +104,23 @@ async def test_sets_alternate_over_many_deals_and_redeals_and_are_never_mixed_up
 ) -> None:
     deals, seed = max(6, scale(200)), 11
     chance = random.Random(seed)
-    store, settings = Store.open(tmp_path), Settings(faults=WORN)
+    store, settings = JournalStore.open(tmp_path), Settings(faults=WORN)
     async with trial(
         settings, runtime_dir, seed=seed, store=store, card_sets=TWO_SETS, deal_ahead=True
     ) as table:
         judge = Judge(table)
-        people = Foursome(
+        people = SimulatedPlayers(
             table,
             chance,
             ahead=True,
-            pauses=Pauses(play=(5, 90), count=(5, 20)),
+            pauses=PlayerDurations(play=(5, 90), count=(5, 20)),
             mischief=Mischief(claims=0.08, redeals=0.05, mixed=0.05),
             on_hands=judge.hands,
         )
         played = number = 0
         while played < deals:
             number += 1
-            await people.sit_down(f"M{number}")
+            await people.begin_match(f"M{number}")
             played += await people.play(min(DEALS_A_MATCH, deals - played))
             await people.sign()
         events = list(table.events)
@@ -138,6 +138,6 @@ def test_with_deal_ahead_nobody_waits_for_the_machine(
 ) -> None:
     deals = max(3, scale(100))
     without, ahead = (waiting(deals, ahead=ahead) for ahead in (False, True))
-    record_property("waiting", as_table((without, ahead)))
+    record_property("waiting", waiting_table((without, ahead)))
     assert ahead.machine.most_s == 0
     assert without.machine.least_s > 14  # two shuffles, and 108 cards at ten a second

@@ -5,10 +5,10 @@ import msgspec
 import pytest
 
 from controller.trials.bench import fan_in
-from controller.trials.fan_in import Drained
+from controller.trials.fan_in import DrainCost
 from controller.trials.lone_lines import Span
 
-DRAINED = Drained(feeds=40, seconds=2, cores=0.2, floor_cores=0.1, states=1, missing=0, lost=0)
+DRAINED = DrainCost(feeds=40, seconds=2, cores=0.2, floor_cores=0.1, states=1, missing=0, lost=0)
 
 
 def numbered(seq: int) -> bytes:

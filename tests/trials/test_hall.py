@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.config import CardSet, Limits, load_table
-from controller.trials.costs import Cost, costs, since
+from controller.trials.costs import ProcessCost, costs, since
 from controller.trials.hall import HallError, HallPlan, fallen, hall, simulator
 from controller.trials.players import players
 
@@ -83,6 +83,8 @@ async def test_the_tables_of_a_hall_cost_what_they_cost_and_one_that_dies_is_nam
 
 
 def test_what_was_used_since_is_processor_time_alone() -> None:
-    before = {"sim": Cost(processes=1, cpu_s=2.0, rss_mib=30, pss_mib=20)}
-    now = {"sim": Cost(processes=2, cpu_s=5.0, rss_mib=60, pss_mib=30)}
-    assert since(before, now) == {"sim": Cost(processes=2, cpu_s=3.0, rss_mib=60, pss_mib=30)}
+    before = {"sim": ProcessCost(processes=1, cpu_s=2.0, rss_mib=30, pss_mib=20)}
+    now = {"sim": ProcessCost(processes=2, cpu_s=5.0, rss_mib=60, pss_mib=30)}
+    assert since(before, now) == {
+        "sim": ProcessCost(processes=2, cpu_s=3.0, rss_mib=60, pss_mib=30)
+    }

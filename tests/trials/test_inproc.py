@@ -11,21 +11,21 @@ import pytest
 from controller.config import CardSet
 from controller.messages import Outcome, Phase, Role
 from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TableInProcess, trial
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop, VirtualTimeError
 
 TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 
-Tables = Callable[..., AbstractAsyncContextManager[Trial]]
+Tables = Callable[..., AbstractAsyncContextManager[TableInProcess]]
 
 
 @pytest.fixture
 def table(runtime_dir: Path) -> Tables:
     """Make a table: `async with table(card_sets=TWO_SETS) as trial`."""
 
-    def make(**options: Any) -> AbstractAsyncContextManager[Trial]:
+    def make(**options: Any) -> AbstractAsyncContextManager[TableInProcess]:
         return trial(Settings(), runtime_dir, **options)
 
     return make

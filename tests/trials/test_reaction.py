@@ -9,10 +9,10 @@ from click.testing import CliRunner
 
 from controller.cli import main
 from controller.trials.reaction.echo import ANSWER, WORD
-from controller.trials.reaction.lines import PATIENCE_MS, Cards, timed
+from controller.trials.reaction.lines import ROUTE_TIMEOUT_MS, Cards, timed
 from controller.trials.reaction.measured import block_median, percentile
 from controller.trials.reaction.plot import draw
-from controller.trials.reaction.variants import HOG, Variant
+from controller.trials.reaction.variants import BUSY_GATEWAY, TableVariant
 from drivers.firmware import wire
 from drivers.firmware.codec import Decoder
 from tests.peers.answering import Answering
@@ -49,7 +49,7 @@ def test_half_an_answer_has_taken_all_patience() -> None:
     ours, theirs = os.pipe()
     try:
         assert timed(theirs, ours, b"half", lambda said: said == b"a whole one") == (
-            PATIENCE_MS * 1000,
+            ROUTE_TIMEOUT_MS * 1000,
             b"half",
         )
     finally:
@@ -73,10 +73,10 @@ def test_too_few_rounds_for_the_blocks_are_refused() -> None:
 
 
 def test_a_disturbed_table_is_told_what_disturbs_which_part(tmp_path: Path) -> None:
-    told = HOG.environment(tmp_path)
+    told = BUSY_GATEWAY.environment(tmp_path)
     assert told["DEALTABLE_DISTURBED"] == "gateway:hog"
     assert (Path(told["PYTHONPATH"]) / "sitecustomize.py").is_file()
-    assert Variant("as it is").environment(tmp_path) == {}
+    assert TableVariant("as it is").environment(tmp_path) == {}
 
 
 def test_a_peer_answers_an_event_with_a_route_as_long_as_the_floors() -> None:

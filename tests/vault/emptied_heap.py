@@ -33,7 +33,7 @@ async def check_heap(folder: Path) -> None:
         assert found(sought) == [True, True]
         assert len(reads()) >= 108
         del run, secrets
-        await at.take_and_return()
+        await at.return_hands()
         await at.order(Role.REFEREE, "start_deal")
         gc.collect()
         assert found(sought) == [False, False]

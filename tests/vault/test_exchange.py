@@ -8,7 +8,7 @@ import pytest
 from controller.cards import BIG_JOKER, composition, parse_face
 from controller.messages import Seat
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Finish
+from controller.rules.result import FinishOrder
 from controller.rules.returns import ReturnError
 from controller.rules.rulebooks import load_profile
 from controller.rules.seats import ALL
@@ -16,7 +16,7 @@ from controller.vault import exchange
 from controller.vault.vault import Vault
 
 LEVEL = 13
-FINISH = Finish("N", "W", "S", "E")  # E is LAST, N and S are partners
+FINISH = FinishOrder("N", "W", "S", "E")  # E is LAST, N and S are partners
 SINGLE: tuple[Seat, ...] = ("E",)
 DOUBLE: tuple[Seat, ...] = ("W", "E")
 
@@ -69,8 +69,8 @@ def test_no_question_is_answered_before_the_hands_are_bound() -> None:
         lambda: exchange.hand(vault, sequence, "N"),
         lambda: exchange.holder(vault, sequence, 0),
         lambda: exchange.anti_stands(vault, sequence, profile, SINGLE),
-        lambda: exchange.required_values(vault, sequence, profile, SINGLE, LEVEL),
-        lambda: exchange.tribute_is_right(vault, sequence, profile, "E", LEVEL, 0),
+        lambda: exchange.required_tributes(vault, sequence, profile, SINGLE, LEVEL),
+        lambda: exchange.is_right_tribute(vault, sequence, profile, "E", LEVEL, 0),
         lambda: exchange.judge_return_card(vault, sequence, profile, FINISH, "N", "E", LEVEL, 0),
     ]
     for ask in questions:
@@ -104,12 +104,12 @@ def test_anti_tribute_stands_by_the_big_jokers_of_those_who_owe(
 def test_the_required_card_is_the_largest_but_the_wild_one_and_any_of_its_suits_is_right() -> None:
     vault, sequence = table({"E": ["♥K", "♠A", "♣A"], "W": ["SJ"]})
     profile = guandan()
-    values = exchange.required_values(vault, sequence, profile, DOUBLE, LEVEL)
+    values = exchange.required_tributes(vault, sequence, profile, DOUBLE, LEVEL)
     assert values["W"] > values["E"]
     right = [
         text
         for text in ("♥K", "♠A", "♣A", "♦A")
-        if exchange.tribute_is_right(vault, sequence, profile, "E", LEVEL, parse_face(text))
+        if exchange.is_right_tribute(vault, sequence, profile, "E", LEVEL, parse_face(text))
     ]
     assert right == ["♠A", "♣A"]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.deal.sightings import Look
-from controller.vault.looks import Read, decide, face_of, flaw
+from controller.vault.looks import Read, accepted_face, flaw, judge_looks
 
 GOOD = Read(7, 0, False, 250)
 FLAWS = {
@@ -18,21 +18,21 @@ reads = st.builds(Read, st.integers(0, 255), st.integers(0, 2), st.booleans(), s
 
 
 def test_a_good_look_is_accepted_at_once() -> None:
-    assert decide([GOOD], back=0) == (Look.ACCEPT, None)
+    assert judge_looks([GOOD], back=0) == (Look.ACCEPT, None)
 
 
 @pytest.mark.parametrize("why", FLAWS)
 def test_a_poor_look_is_repeated_twice_before_the_tray(why: str) -> None:
     poor = FLAWS[why]
-    assert decide([poor], back=0) == (Look.REREAD, why)
-    assert decide([poor] * 2, back=0) == (Look.REREAD, why)
-    assert decide([poor] * 3, back=0) == (Look.TRAY, why)
-    assert decide([poor, poor, GOOD], back=0).look is Look.ACCEPT
+    assert judge_looks([poor], back=0) == (Look.REREAD, why)
+    assert judge_looks([poor] * 2, back=0) == (Look.REREAD, why)
+    assert judge_looks([poor] * 3, back=0) == (Look.TRAY, why)
+    assert judge_looks([poor, poor, GOOD], back=0).look is Look.ACCEPT
 
 
 @pytest.mark.parametrize(("confidence", "look"), [(127, Look.REREAD), (128, Look.ACCEPT)])
 def test_half_sure_is_not_sure(confidence: int, look: Look) -> None:
-    assert decide([Read(7, 0, False, confidence)], back=0).look is look
+    assert judge_looks([Read(7, 0, False, confidence)], back=0).look is look
 
 
 def test_the_other_sets_back_is_foreign_to_this_one() -> None:
@@ -45,11 +45,11 @@ def test_a_back_is_not_blamed_where_nothing_was_seen() -> None:
 
 @given(seen=st.lists(reads, min_size=1, max_size=8), back=st.integers(0, 1))
 def test_a_decision_stands_whatever_is_read_afterwards(seen: list[Read], back: int) -> None:
-    verdicts = [decide(seen[:count], back) for count in range(1, len(seen) + 1)]
+    verdicts = [judge_looks(seen[:count], back) for count in range(1, len(seen) + 1)]
     decided = [verdict for verdict in verdicts if verdict.look is not Look.REREAD]
     assert len({verdict.look for verdict in decided}) <= 1
     assert verdicts[-len(decided) or len(verdicts) :] == decided
-    faces = {face_of(seen[:count], back) for count in range(1, len(seen) + 1)} - {None}
+    faces = {accepted_face(seen[:count], back) for count in range(1, len(seen) + 1)} - {None}
     assert len(faces) <= 1
     assert bool(faces) == any(verdict.look is Look.ACCEPT for verdict in verdicts)
 

@@ -7,7 +7,7 @@ import pytest
 
 from controller.cards import composition
 from controller.deal.sightings import Look
-from controller.vault.reading import Counted, Readings
+from controller.vault.reading import CardReads, Counted
 
 TWO_PACKS = composition(2, jokers=True)
 GOOD, POOR, NONE = 250, 100, 0xFF
@@ -26,7 +26,7 @@ class Told:
 
 
 def counted(*reads: Told) -> Counted:
-    readings = Readings(TWO_PACKS, 0)
+    readings = CardReads(TWO_PACKS, 0)
     for read in reads:
         readings.read(read)
     return readings.counted({read.index for read in reads})
@@ -52,18 +52,18 @@ def test_a_card_face_up_or_with_another_back_is_wrong_and_not_unreadable() -> No
 
 
 def test_a_card_that_was_never_looked_at_is_unread() -> None:
-    assert Readings(TWO_PACKS, 0).counted([1]) == Counted(cards=1, unreadable=1, unread=1)
+    assert CardReads(TWO_PACKS, 0).counted([1]) == Counted(cards=1, unreadable=1, unread=1)
 
 
 def test_another_look_is_wanted_until_one_is_good_or_there_were_three() -> None:
-    readings = Readings(TWO_PACKS, 0)
+    readings = CardReads(TWO_PACKS, 0)
     looks = [readings.read(Told(1, NONE)) for _ in range(3)]
     assert looks == [Look.REREAD, Look.REREAD, Look.TRAY]
     assert readings.read(Told(2, 5)) is Look.ACCEPT
 
 
 def test_it_says_no_face_cannot_be_copied_and_forgets() -> None:
-    readings = Readings(TWO_PACKS, 0)
+    readings = CardReads(TWO_PACKS, 0)
     readings.read(Told(1, 7))
     assert repr(readings) == "Readings(cards=1)"
     with pytest.raises(TypeError):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nacl.public import PrivateKey, SealedBox
 
-from controller.vault.keyfile import KeyFile, RuntimeDirError, check_runtime_dir
-from controller.vault.sealing import AttemptKey, CannotUnseal, seal_to, unseal_with
+from controller.vault.keyfile import AttemptKeyFiles, RuntimeDirError, check_runtime_dir
+from controller.vault.sealing import AttemptKey, UnsealError, seal_to, unseal_with
 
 
 def entropy(seed: int = 1) -> random.Random:
@@ -25,7 +25,7 @@ def test_what_was_sealed_opens_with_the_same_key_alone(plain: bytes, seed: int) 
     box = key.seal(plain)
     assert len(box) == len(plain) + 40
     assert AttemptKey(key.raw, source).unseal(box) == plain
-    with pytest.raises(CannotUnseal):
+    with pytest.raises(UnsealError):
         AttemptKey.new(source).unseal(box)
 
 
@@ -34,7 +34,7 @@ def test_a_changed_box_does_not_open(position: int) -> None:
     key = AttemptKey.new(entropy().randbytes)
     box = bytearray(key.seal(bytes(32)))
     box[position] ^= 1
-    with pytest.raises(CannotUnseal):
+    with pytest.raises(UnsealError):
         key.unseal(bytes(box))
 
 
@@ -49,7 +49,7 @@ def test_what_is_sealed_to_the_chief_is_a_standard_sealed_box(plain: bytes, seed
 def test_nobody_else_opens_what_is_sealed_to_the_chief() -> None:
     chief, other = (PrivateKey(entropy(seed).randbytes(32)) for seed in (7, 8))
     box = seal_to(bytes(chief.public_key), b"key", entropy().randbytes)
-    with pytest.raises(CannotUnseal):
+    with pytest.raises(UnsealError):
         unseal_with(bytes(other), box)
 
 
@@ -72,15 +72,15 @@ def test_an_attempt_key_prints_nothing(show: type[str]) -> None:
 
 
 def test_a_key_is_found_again_and_is_for_this_user_alone(runtime_dir: Path, tmp_path: Path) -> None:
-    keys = KeyFile(runtime_dir, tmp_path)
+    keys = AttemptKeyFiles(runtime_dir, tmp_path)
     keys.write(12, bytes(range(32)))
-    assert KeyFile(runtime_dir, tmp_path).read(12) == bytes(range(32))
+    assert AttemptKeyFiles(runtime_dir, tmp_path).read(12) == bytes(range(32))
     (file,) = runtime_dir.iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_each_attempt_has_its_own_key(runtime_dir: Path, tmp_path: Path) -> None:
-    keys = KeyFile(runtime_dir, tmp_path)
+    keys = AttemptKeyFiles(runtime_dir, tmp_path)
     keys.write(12, bytes(32))
     keys.write(13, bytes(range(32)))
     keys.remove(12)
@@ -89,14 +89,14 @@ def test_each_attempt_has_its_own_key(runtime_dir: Path, tmp_path: Path) -> None
 
 
 def test_half_a_key_is_none(runtime_dir: Path, tmp_path: Path) -> None:
-    keys = KeyFile(runtime_dir, tmp_path)
+    keys = AttemptKeyFiles(runtime_dir, tmp_path)
     keys.write(12, bytes(31))
     assert keys.read(12) is None
 
 
 def test_a_crash_in_mid_write_leaves_the_key_as_it_was(runtime_dir: Path, tmp_path: Path) -> None:
     (runtime_dir / ".attempt-12.key").write_bytes(b"half")
-    keys = KeyFile(runtime_dir, tmp_path)
+    keys = AttemptKeyFiles(runtime_dir, tmp_path)
     assert keys.read(12) is None
     keys.write(12, bytes(32))
     assert [path.name for path in runtime_dir.iterdir()] == ["attempt-12.key"]

@@ -45,17 +45,17 @@ def thrice(vault: Vault, index: int, face: int, **more: Any) -> None:
 
 @given(order=st.permutations(FACES))
 def test_a_right_set_in_any_order_has_no_fault(order: list[int]) -> None:
-    assert holding(order).set_verdict(PLACES, 108) == ()
+    assert holding(order).find_set_faults(PLACES, 108) == ()
 
 
 def test_a_missing_card_is_missing() -> None:
     vault = holding(FACES[1:])
-    assert vault.set_verdict(without(108), 108) == ("MISSING_CARD",)
+    assert vault.find_set_faults(without(108), 108) == ("MISSING_CARD",)
 
 
 def test_a_third_copy_stands_for_a_missing_card() -> None:
     vault = holding([FACES[5], *FACES[1:]])
-    assert set(vault.set_verdict(PLACES, 108)) == {"THIRD_COPY", "MISSING_CARD"}
+    assert set(vault.find_set_faults(PLACES, 108)) == {"THIRD_COPY", "MISSING_CARD"}
 
 
 @given(places=st.sets(st.integers(0, 107), max_size=3), rng=st.randoms(use_true_random=False))
@@ -63,7 +63,7 @@ def test_any_set_that_differs_is_found(places: set[int], rng: random.Random) -> 
     faces = list(FACES)
     for place in places:
         faces[place] = rng.randrange(54)
-    verdict = holding(faces).set_verdict(PLACES, 108)
+    verdict = holding(faces).find_set_faults(PLACES, 108)
     assert bool(verdict) == (sorted(faces) != FACES)
 
 
@@ -84,7 +84,7 @@ def test_a_card_that_stays_bad_is_named_by_its_flaw_and_not_as_missing(
         vault.read(read(index, FACES[index - 1]))
     for index in (109, 110):  # and twice again from there
         thrice(vault, index, FACES[50], **seen)
-    assert vault.set_verdict(without(51), 108) == (why,)
+    assert vault.find_set_faults(without(51), 108) == (why,)
 
 
 def test_a_card_that_was_read_from_the_tray_at_last_is_no_fault() -> None:
@@ -94,7 +94,7 @@ def test_a_card_that_was_read_from_the_tray_at_last_is_no_fault() -> None:
         vault.read(read(index, FACES[index - 1]))
     assert vault.read(read(109, FACES[50])).look is Look.ACCEPT
     places = without(51) | {109: 51}
-    assert vault.set_verdict(places, 108) == ()
+    assert vault.find_set_faults(places, 108) == ()
     assert vault.bind(places, 108) == bytes(FACES)
 
 
@@ -105,12 +105,12 @@ def test_a_bad_look_mended_does_not_hide_that_another_card_is_missing() -> None:
         vault.read(read(index, FACES[index - 1]))
     vault.read(read(108, FACES[50]))
     places = {index: index for index in range(1, 108) if index != 51} | {108: 51}
-    assert vault.set_verdict(places, 108) == ("MISSING_CARD",)
+    assert vault.find_set_faults(places, 108) == ("MISSING_CARD",)
 
 
 def test_a_card_nobody_read_is_never_counted() -> None:
     vault = holding(FACES[:107])
-    assert "UNREADABLE" in vault.set_verdict(PLACES, 108)
+    assert "UNREADABLE" in vault.find_set_faults(PLACES, 108)
     assert vault.bind(PLACES, 108)[107] == NO_FACE
 
 
@@ -125,7 +125,7 @@ def test_a_read_of_another_attempt_is_refused_and_not_remembered() -> None:
     vault = holding(FACES)
     with pytest.raises(ValueError, match="attempt 2 during 1"):
         vault.read(read(1, 0, attempt=2))
-    assert vault.set_verdict(PLACES, 108) == ()
+    assert vault.find_set_faults(PLACES, 108) == ()
 
 
 @pytest.mark.parametrize("act", [lambda vault: vault.begin(2), lambda vault: vault.forget()])

@@ -7,18 +7,18 @@ from typing import Any, Final
 import msgspec
 import zmq
 
-from controller.client.client import Client, Identity, NoAnswer
+from controller.client.client import Client, ClientIdentity, NoAnswer
 from controller.client.endpoints import Endpoints
-from controller.console.config import TableLine
+from controller.console.config import ConfiguredTable
 from controller.console.lines.backfill import Ask
-from controller.console.lines.taken import NotTaken, answered_event
+from controller.console.lines.taken import MessageRejected, convert_event
 from controller.console.store.archive import Kept
 
 ANSWER_S: Final = 8.0
 """How long a table has for a page of its events."""
 
 
-def endpoints(line: TableLine) -> Endpoints:
+def endpoints(line: ConfiguredTable) -> Endpoints:
     """Return where a table is and by which key it is known."""
     return Endpoints(
         table=line.id, feed=line.feed, commands=line.commands, server_key=line.server_key
@@ -27,11 +27,11 @@ def endpoints(line: TableLine) -> Endpoints:
 
 @asynccontextmanager
 async def asking(
-    line: TableLine,
-    identity: Identity,
+    line: ConfiguredTable,
+    identity: ClientIdentity,
     ids: Callable[[], str],
     context: "zmq.Context[Any]",
-    on_odd: Callable[[NotTaken], None],
+    on_odd: Callable[[MessageRejected], None],
 ) -> AsyncIterator[Ask]:
     """Open a line to a table for the block; `on_odd` is told of what is no event of that table.
 
@@ -43,16 +43,18 @@ async def asking(
         told = (reply.result or {}).get("events")
         if not isinstance(told, list):
             raise NoAnswer(f"{line.commands}: {reply.error and reply.error.code}")
-        kept = _kept(line.id, told, on_odd)
+        kept = _stored_events(line.id, told, on_odd)
         return sorted((k for k in kept if k.event.n > since), key=lambda k: k.event.n)
 
     async with Client(endpoints(line), identity, ids, context=context) as client:
         yield ask
 
 
-def _kept(table: str, told: Iterable[object], on_odd: Callable[[NotTaken], None]) -> Iterator[Kept]:
+def _stored_events(
+    table: str, told: Iterable[object], on_odd: Callable[[MessageRejected], None]
+) -> Iterator[Kept]:
     for value in told:
         try:
-            yield Kept(answered_event(value, table), msgspec.json.encode(value))
-        except NotTaken as wrong:
+            yield Kept(convert_event(value, table), msgspec.json.encode(value))
+        except MessageRejected as wrong:
             on_odd(wrong)

@@ -14,12 +14,12 @@ from controller.loggers import structlog
 
 SETTLE_S: Final = 1.0
 """How long doubts about a table gather before it is asked; what was only late has come by then."""
-AUDIT_S: Final = 30.0
+AUDIT_DELAY_S: Final = 30.0
 """Where nothing speaks for a hole but that the journal went on, in private as a rule."""
 AT_ONCE: Final = 16
 """Tables that are asked at the same time."""
 FIRST_RETRY_S: Final = 5.0
-LONGEST_RETRY_S: Final = 60.0
+MAX_RETRY_S: Final = 60.0
 _log = structlog.get_logger("console")
 
 Ask = Callable[[int], Awaitable[Sequence[Kept]]]
@@ -30,7 +30,7 @@ Asking = Callable[[str], AbstractAsyncContextManager[Ask]]
 """Opens a line to a table for questions."""
 
 
-class NoRoom(Exception):
+class StoreFull(Exception):
     """The store takes nothing more for now."""
 
 
@@ -43,23 +43,25 @@ class Backfill:
         asking: Asking,
         head: Callable[[str], str],
         settle_s: float = SETTLE_S,
-        audit_s: float = AUDIT_S,
+        audit_s: float = AUDIT_DELAY_S,
     ) -> None:
-        self._intake, self._asking, self._head = intake, asking, head
+        self._intake, self._open_event_source, self._head_of = intake, asking, head
         self._settle_s, self._audit_s = settle_s, audit_s
         self._loop = asyncio.get_running_loop()
-        self._turn = asyncio.Semaphore(AT_ONCE)
-        self._reached: set[str] = set()
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._connected: set[str] = set()
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._looks: dict[str, asyncio.Task[None]] = {}
-        self._ending: set[asyncio.Task[None]] = set()
-        self._failed: dict[str, int] = {}
-        self._held = False
+        self._fill_tasks: dict[str, asyncio.Task[None]] = {}
+        self._cancelled_tasks: set[asyncio.Task[None]] = set()
+        self._failure_count: dict[str, int] = {}
+        self._is_paused = False
 
     @property
     def behind(self) -> frozenset[str]:
         """The tables of which something may be missing."""
-        return frozenset(t for t in self._reached if t in self._looks or self._doubts(t))
+        return frozenset(
+            t for t in self._connected if t in self._fill_tasks or self._may_be_incomplete(t)
+        )
 
     def doubt(self, table: str) -> None:
         """Ask a table soon."""
@@ -71,95 +73,97 @@ class Backfill:
 
     def reached(self, table: str) -> None:
         """Note that a table's line is open: what it said before that was not heard."""
-        self._reached.add(table)
-        self._failed.pop(table, None)
+        self._connected.add(table)
+        self._failure_count.pop(table, None)
         self._intake.missed(table)
         self._ask_in(table, 0)
 
     def lost(self, table: str) -> None:
         """Note that a table cannot be asked for now."""
-        self._reached.discard(table)
+        self._connected.discard(table)
         self._cancel(table)
 
     def hold(self, held: bool) -> None:
         """Ask nobody while the store takes nothing; behind that, all that are in doubt."""
-        self._held = held
+        self._is_paused = held
         if not held:
-            for table in self._reached:
-                if self._doubts(table):
+            for table in self._connected:
+                if self._may_be_incomplete(table):
                     self._ask_in(table, 0)
 
     async def close(self) -> None:
         """Ask nobody any more; nothing is left running, and no socket open."""
-        for table in self._reached | self._timers.keys() | self._looks.keys():
+        for table in self._connected | self._timers.keys() | self._fill_tasks.keys():
             self.lost(table)
-        await asyncio.gather(*self._ending, return_exceptions=True)
+        await asyncio.gather(*self._cancelled_tasks, return_exceptions=True)
 
-    def _doubts(self, table: str) -> bool:
+    def _may_be_incomplete(self, table: str) -> bool:
         return self._intake.past(table).doubt
 
     def _ask_in(self, table: str, after_s: float) -> None:
         """Ask a table at that time, or earlier if that is meant already."""
-        if table not in self._reached or self._held:
+        if table not in self._connected or self._is_paused:
             return
         known = self._timers.get(table)
         if known is not None:
             if known.when() <= self._loop.time() + after_s:
                 return
             known.cancel()
-        self._timers[table] = self._loop.call_later(after_s, self._begin, table)
+        self._timers[table] = self._loop.call_later(after_s, self._start_fill, table)
 
-    def _begin(self, table: str) -> None:
+    def _start_fill(self, table: str) -> None:
         del self._timers[table]
-        if table in self._looks:
+        if table in self._fill_tasks:
             self._ask_in(table, self._settle_s)
             return
-        if not self._doubts(table) and not self._intake.hides(table, self._head(table)):
+        if not self._may_be_incomplete(table) and not self._intake.may_have_more(
+            table, self._head_of(table)
+        ):
             return  # what was only late has come
-        task = self._looks[table] = self._loop.create_task(self._look(table))
-        task.add_done_callback(lambda done: self._ended(table, done))
+        task = self._fill_tasks[table] = self._loop.create_task(self._run_fill(table))
+        task.add_done_callback(lambda done: self._fill_done(table, done))
 
-    def _ended(self, table: str, task: asyncio.Task[None]) -> None:
-        if self._looks.get(table) is task:
-            del self._looks[table]
+    def _fill_done(self, table: str, task: asyncio.Task[None]) -> None:
+        if self._fill_tasks.get(table) is task:
+            del self._fill_tasks[table]
 
     def _cancel(self, table: str) -> None:
         timer = self._timers.pop(table, None)
         if timer is not None:
             timer.cancel()
-        task = self._looks.pop(table, None)
+        task = self._fill_tasks.pop(table, None)
         if task is not None:
             self._intake.missed(table)
             task.cancel()
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
+            self._cancelled_tasks.add(task)
+            task.add_done_callback(self._cancelled_tasks.discard)
 
-    async def _look(self, table: str) -> None:
-        async with self._turn:
+    async def _run_fill(self, table: str) -> None:
+        async with self._slots:
             try:
-                async with self._asking(table) as ask:
+                async with self._open_event_source(table) as ask:
                     await self._fill(table, ask)
             except (NoAnswer, BadAddress) as silent:
                 self._intake.missed(table)
-                times = self._failed[table] = self._failed.get(table, 0) + 1
-                again_s = min(FIRST_RETRY_S * 2 ** min(times - 1, 10), LONGEST_RETRY_S)
+                times = self._failure_count[table] = self._failure_count.get(table, 0) + 1
+                again_s = min(FIRST_RETRY_S * 2 ** min(times - 1, 10), MAX_RETRY_S)
                 _log.info("not told what is missing", table=table, why=str(silent))
                 self._ask_in(table, again_s)
-            except NoRoom:
+            except StoreFull:
                 self._intake.missed(table)
                 self._ask_in(table, FIRST_RETRY_S)
             except Exception:  # a fault of ours is no reason to forget that something is missing
                 _log.exception("not asked what is missing", table=table)
                 self._intake.missed(table)
-                self._ask_in(table, LONGEST_RETRY_S)
+                self._ask_in(table, MAX_RETRY_S)
             else:
-                self._failed.pop(table, None)
+                self._failure_count.pop(table, None)
 
     async def _fill(self, table: str, ask: Ask) -> None:
         """Ask until the table knows no more. While a part is written the next one is asked for."""
-        head = self._head(table)
+        head = self._head_of(table)
         mark = self._intake.asking(table).mark
-        page = await ask(of.asks_since(mark))
+        page = await ask(of.fill_start(mark))
         if not of.goes_on(mark, [one.event for one in page]):
             _log.warning("a table has another past than was kept", table=table, n=mark.n)
             mark = self._intake.anew(table)
@@ -170,7 +174,7 @@ class Backfill:
                 await written  # no table has more than one part waiting
             written = self._intake.page(table, page)
             if written is None:
-                raise NoRoom
+                raise StoreFull
             mark = of.further(mark, page[-1].event)
             page = await ask(mark.n)
         if self._intake.filled(table, mark, head).doubt:

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
-from controller.console.lines.taken import NotTaken
+from controller.console.lines.taken import MessageRejected
 
 
 class Counts(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -25,7 +25,7 @@ class Counts(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return self.junk + self.other_version + self.other
 
 
-def counted(counts: Counts, wrong: NotTaken) -> Counts:
+def counted(counts: Counts, wrong: MessageRejected) -> Counts:
     """Return the counts behind one more message that was not taken."""
     if wrong.why == "other_table":
         return replace(counts, other=counts.other + 1, other_table=wrong.other[:24])

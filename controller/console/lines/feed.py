@@ -15,22 +15,22 @@ from typing import Any, Final
 
 import zmq
 
-from controller.client.line import LARGEST_HEARD, RETRY_S, BadAddress, Keys
-from controller.client.monitored import TOLD, LineState, Monitored, after, gave_up
-from controller.client.sockets import OF_A_HEARER, OPTIONS, let_open_many_files
+from controller.client.line import MAX_RECEIVED_BYTES, RETRY_S, BadAddress, Keys
+from controller.client.monitored import TOLD, LineState, MonitoredConnection, after, needs_retry
+from controller.client.sockets import SOCKET_OPTIONS, SUBSCRIBER_OPTIONS, raise_open_file_limit
 from controller.loggers import structlog
 
 TICK_S: Final = 0.05
 """Sockets are read at most so often."""
-MOST_AT_ONCE: Final = 64
+MAX_MESSAGES_AT_ONCE: Final = 64
 """Messages of one table, before the others have their turn."""
-MOST_BYTES_AT_ONCE: Final = 1 << 18
+MAX_BYTES_AT_ONCE: Final = 1 << 18
 """Bytes of them: to understand so many takes some milliseconds (provisional)."""
 TOPICS: Final = (b"state/", b"event/")
-_FRAMES: Final = 2
-_MOST_SOCKETS: Final = 8_192
-_MORE: Final[dict[int, int]] = {
-    zmq.MAXMSGSIZE: LARGEST_HEARD,
+_FRAME_COUNT: Final = 2
+_MAX_SOCKETS: Final = 8_192
+_SOCKET_OPTIONS: Final[dict[int, int]] = {
+    zmq.MAXMSGSIZE: MAX_RECEIVED_BYTES,
     zmq.RCVHWM: 300,  # then the table's own queue fills, and it drops: a hole to ask for
     zmq.RECONNECT_IVL: 200,
     zmq.RECONNECT_IVL_MAX: 2_000,
@@ -61,22 +61,22 @@ class Feed:
         on_read: Callable[[], None],
         retry_s: float = RETRY_S,
     ) -> None:
-        self._on_message, self._on_odd = on_message, on_odd
-        self._on_line, self._on_read = on_line, on_read
+        self._on_message, self._on_malformed = on_message, on_odd
+        self._on_line_state, self._on_read = on_line, on_read
         self._retry_s = retry_s
         self._loop = asyncio.get_running_loop()
-        let_open_many_files()
+        raise_open_file_limit()
         self.context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self.context.set(zmq.MAX_SOCKETS, _MOST_SOCKETS)
+        self.context.set(zmq.MAX_SOCKETS, _MAX_SOCKETS)
         self._selector = selectors.DefaultSelector()
-        self._lines: dict[str, _Line] = {}
-        self._unfinished: set[_Line] = set()
-        self._pause: asyncio.TimerHandle | None = None
-        self._listen()
+        self._lines: dict[str, _TableConnection] = {}
+        self._unread: set[_TableConnection] = set()
+        self._read_timer: asyncio.TimerHandle | None = None
+        self._watch()
 
     def open(self, table: str, address: str, keys: Keys) -> None:
         """Begin to hear a table that is not heard yet. Raises BadAddress."""
-        line = _Line(self, table, address, keys)
+        line = _TableConnection(self, table, address, keys)
         self._lines[table] = line
         self._selector.register(line.socket.fileno(), selectors.EVENT_READ, line.read)
         self._selector.register(line.monitor.fileno(), selectors.EVENT_READ, line.look)
@@ -88,7 +88,7 @@ class Feed:
         if line is not None:
             self._selector.unregister(line.socket.fileno())
             self._selector.unregister(line.monitor.fileno())
-            self._unfinished.discard(line)
+            self._unread.discard(line)
             line.close()
 
     def close(self) -> None:
@@ -96,22 +96,22 @@ class Feed:
         for table in list(self._lines):
             self.shut(table)
         self._loop.remove_reader(self._selector)
-        if self._pause is not None:
-            self._pause.cancel()
+        if self._read_timer is not None:
+            self._read_timer.cancel()
         self._selector.close()
         self.context.destroy(linger=0)
 
-    def _listen(self) -> None:
-        self._pause = None
-        if self._unfinished:
-            self._ready()
+    def _watch(self) -> None:
+        self._read_timer = None
+        if self._unread:
+            self._read_ready()
         else:
-            self._loop.add_reader(self._selector, self._ready)
+            self._loop.add_reader(self._selector, self._read_ready)
 
-    def _ready(self) -> None:
+    def _read_ready(self) -> None:
         self._loop.remove_reader(self._selector)
-        self._pause = self._loop.call_later(TICK_S, self._listen)
-        unfinished, self._unfinished = self._unfinished, set()
+        self._read_timer = self._loop.call_later(TICK_S, self._watch)
+        unfinished, self._unread = self._unread, set()
         for key, _ in self._selector.select(0):
             key.data()
         for line in unfinished:
@@ -119,12 +119,12 @@ class Feed:
             line.read()
         self._on_read()
 
-    def _read_soon(self, line: "_Line") -> None:
+    def _read_soon(self, line: "_TableConnection") -> None:
         """Read a line the next time, whatever its descriptor says: it may have said so already."""
-        self._unfinished.add(line)
-        if self._pause is None:
+        self._unread.add(line)
+        if self._read_timer is None:
             self._loop.remove_reader(self._selector)
-            self._pause = self._loop.call_later(0, self._listen)
+            self._read_timer = self._loop.call_later(0, self._watch)
 
     def _heard(self, table: str, frames: list[bytes]) -> None:
         """Hand a message on; a fault of ours with one keeps nobody from the next, nor the others.
@@ -132,28 +132,28 @@ class Feed:
         A socket that is not read to its end tells of nothing more.
         """
         try:
-            if len(frames) == _FRAMES:
+            if len(frames) == _FRAME_COUNT:
                 self._on_message(table, frames[0], frames[1])
             else:
-                self._on_odd(table)
+                self._on_malformed(table)
         except Exception:
             _log.exception("a message is not taken", table=table)
 
 
-def _has_come(socket: "zmq.Socket[bytes]") -> bool:
+def _has_message(socket: "zmq.Socket[bytes]") -> bool:
     """Tell whether there is something to read; where not, the descriptor will tell."""
     return bool(int(socket.getsockopt(_EVENTS)) & _POLLIN)
 
 
-class _Line:
+class _TableConnection:
     """One table's two sockets."""
 
     def __init__(self, feed: Feed, table: str, address: str, keys: Keys) -> None:
         self._feed, self._table, self._address = feed, table, address
-        self._stands = Monitored()
-        self._retry: asyncio.TimerHandle | None = None
+        self._line = MonitoredConnection()
+        self._retry_timer: asyncio.TimerHandle | None = None
         self.socket: zmq.Socket[bytes] = feed.context.socket(zmq.SUB)
-        for option, value in (OPTIONS | OF_A_HEARER | _MORE).items():
+        for option, value in (SOCKET_OPTIONS | SUBSCRIBER_OPTIONS | _SOCKET_OPTIONS).items():
             self.socket.setsockopt(option, value)
         self.monitor: Any = self.socket.get_monitor_socket(TOLD)
         try:
@@ -173,39 +173,41 @@ class _Line:
         The first message is tried for: mostly it is there, and to ask costs a quarter of it.
         """
         socket, size = self.socket, 0
-        for _ in range(MOST_AT_ONCE):
+        for _ in range(MAX_MESSAGES_AT_ONCE):
             try:
                 frames = socket.recv_multipart(_NOBLOCK)
             except zmq.Again:
                 return
             self._feed._heard(self._table, frames)
             size += sum(map(len, frames))
-            if size > MOST_BYTES_AT_ONCE:
+            if size > MAX_BYTES_AT_ONCE:
                 break
-            if not _has_come(socket):
+            if not _has_message(socket):
                 return
-        self._feed._unfinished.add(self)
+        self._feed._unread.add(self)
 
     def look(self) -> None:
         """Read what the monitor tells."""
-        while _has_come(self.monitor):
+        while _has_message(self.monitor):
             event, _ = _EVENT.unpack(self.monitor.recv_multipart(_NOBLOCK)[0])
-            before, self._stands = self._stands, after(self._stands, event)
-            if self._stands.state is not before.state:
-                self._feed._on_line(self._table, self._stands.state)
-            if gave_up(event) and self._retry is None:
-                self._retry = self._feed._loop.call_later(self._feed._retry_s, self._again)
+            before, self._line = self._line, after(self._line, event)
+            if self._line.state is not before.state:
+                self._feed._on_line_state(self._table, self._line.state)
+            if needs_retry(event) and self._retry_timer is None:
+                self._retry_timer = self._feed._loop.call_later(
+                    self._feed._retry_s, self._reconnect
+                )
 
     def close(self) -> None:
         """Close both sockets and leave no timer."""
-        if self._retry is not None:
-            self._retry.cancel()
+        if self._retry_timer is not None:
+            self._retry_timer.cancel()
         self.socket.disable_monitor()
         self.monitor.close()
         self.socket.close()
 
-    def _again(self) -> None:
-        self._retry = None
+    def _reconnect(self) -> None:
+        self._retry_timer = None
         with suppress(zmq.ZMQError):  # it may have forgotten the address, or not yet
             self.socket.disconnect(self._address)
         self.socket.connect(self._address)

@@ -5,16 +5,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from controller.client.monitored import LineState
-from controller.console.standing import SKEW_MS, Contact, Heard
-from controller.console.view.waits import since_epoch_ms
+from controller.console.standing import MIN_SKEW_MS, Heard, TableLinkState
+from controller.console.view.waits import stamp_to_epoch_ms
 from controller.messages import State
 
 CONTACTS: Final = {
-    LineState.CONNECTING: Contact.CONNECTING,
-    LineState.OPEN: Contact.OPEN,
-    LineState.DOWN: Contact.DOWN,
-    LineState.KEY_REFUSED: Contact.KEY_REFUSED,
-    LineState.OTHER_KEY: Contact.OTHER_KEY,
+    LineState.CONNECTING: TableLinkState.CONNECTING,
+    LineState.OPEN: TableLinkState.OPEN,
+    LineState.DOWN: TableLinkState.DOWN,
+    LineState.KEY_REFUSED: TableLinkState.KEY_REFUSED,
+    LineState.OTHER_KEY: TableLinkState.OTHER_KEY,
 }
 """What a line's state is to who looks at the table."""
 
@@ -22,7 +22,9 @@ CONTACTS: Final = {
 def on_line(heard: Heard, line: LineState, now_ms: int) -> Heard:
     """Return what is heard of a table whose line now stands so."""
     contact = CONTACTS[line]
-    return heard if contact is heard.contact else replace(heard, contact=contact, contact_ms=now_ms)
+    return (
+        heard if contact is heard.contact else replace(heard, contact=contact, link_since_ms=now_ms)
+    )
 
 
 def on_state(heard: Heard, before: State | None, state: State, now_ms: int) -> Heard:
@@ -30,10 +32,10 @@ def on_state(heard: Heard, before: State | None, state: State, now_ms: int) -> H
     is_news = before is None or (before.boot, before.seq) != (state.boot, state.seq)
     if not is_news:
         return replace(heard, heard_ms=now_ms)
-    skew_ms = _skew(heard.skew_ms, now_ms - since_epoch_ms(state.time))
-    return replace(heard, heard_ms=now_ms, news_ms=now_ms, skew_ms=skew_ms)
+    skew_ms = _rounded_skew(heard.skew_ms, now_ms - stamp_to_epoch_ms(state.time))
+    return replace(heard, heard_ms=now_ms, changed_ms=now_ms, skew_ms=skew_ms)
 
 
-def _skew(known_ms: int, found_ms: int) -> int:
+def _rounded_skew(known_ms: int, found_ms: int) -> int:
     """Return how far a table's clock is behind, in whole seconds; the same from state to state."""
-    return known_ms if abs(found_ms - known_ms) < SKEW_MS else round(found_ms / 1000) * 1000
+    return known_ms if abs(found_ms - known_ms) < MIN_SKEW_MS else round(found_ms / 1000) * 1000

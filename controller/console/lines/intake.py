@@ -7,20 +7,20 @@ from typing import Final
 from msgspec.structs import replace
 
 from controller.console.lines import past as of
-from controller.console.lines.past import BEGINNING, Past
+from controller.console.lines.past import JOURNAL_START, Completeness
 from controller.console.store.archive import Kept, Mark
-from controller.console.store.writer import Writer
+from controller.console.store.writer import EventWriter
 from controller.heads import KeptHead
 from controller.messages import Event
 
-MOST_HEADS: Final = 10_000
+MAX_WAITING_HEADS: Final = 10_000
 """Signed heads that wait for room, over all tables (provisional)."""
 
-MOST_BEYOND: Final = 20_000
+MAX_ANNOUNCED_AHEAD: Final = 20_000
 """Events of a table behind its mark on the disk, as behind a hole, of which it is remembered that
 they were told of; more are told twice."""
 
-MOST_GATHERED: Final = 1 << 20
+MAX_GATHERED_BYTES: Final = 1 << 20
 """Bytes of events that are gathered at most before they are handed to the writer (provisional)."""
 
 
@@ -35,91 +35,95 @@ class Intake:
 
     def __init__(
         self,
-        writer: Writer,
+        writer: EventWriter,
         marks: Mapping[str, Mark],
         on_event: Callable[[Event], None],
         on_doubt: Callable[[str], None],
     ) -> None:
-        self._writer, self._durable = writer, dict(marks)
-        self._on_event, self._on_doubt = on_event, on_doubt
-        self._pasts: dict[str, Past] = {}
-        self._beyond: dict[str, set[int]] = {}
-        self._kept: list[Kept] = []
+        self._writer, self._stored_marks = writer, dict(marks)
+        self._on_event, self._on_gap = on_event, on_doubt
+        self._completeness: dict[str, Completeness] = {}
+        self._announced_ahead: dict[str, set[int]] = {}
+        self._events: list[Kept] = []
         self._marks: dict[str, Mark] = {}
         self._heads: list[KeptHead] = []
         self._bytes = 0
 
-    def past(self, table: str) -> Past:
+    def past(self, table: str) -> Completeness:
         """Return how much of a table's past is kept, or on its way to the disk."""
-        past = self._pasts.get(table)
-        return Past(mark=self._durable.get(table, BEGINNING)) if past is None else past
+        past = self._completeness.get(table)
+        return (
+            Completeness(mark=self._stored_marks.get(table, JOURNAL_START))
+            if past is None
+            else past
+        )
 
     def heard(self, kept: Kept) -> None:
         """Take an event of the feed."""
         event, before = kept.event, self.past(kept.event.table)
-        self._kept.append(replace(kept, journal=before.mark.journal))
-        after = self._pasts[event.table] = of.told(before, event)
+        self._events.append(replace(kept, journal=before.mark.journal))
+        after = self._completeness[event.table] = of.told(before, event)
         if after.mark is not before.mark:
             self._marks[event.table] = after.mark
         elif after is not before:
-            self._on_doubt(event.table)
+            self._on_gap(event.table)
         if event.n > before.mark.n:  # else an answer has brought it, or will
-            beyond = self._beyond.setdefault(event.table, set())
-            if len(beyond) < MOST_BEYOND:
+            beyond = self._announced_ahead.setdefault(event.table, set())
+            if len(beyond) < MAX_ANNOUNCED_AHEAD:
                 beyond.add(event.n)
             self._on_event(event)
         self._bytes += len(kept.body)
-        if self._bytes > MOST_GATHERED:
+        if self._bytes > MAX_GATHERED_BYTES:
             self.flush()
 
     def head(self, head: KeptHead) -> None:
         """Take a signed head."""
         self._heads.append(head)
 
-    def hides(self, table: str, head: str) -> bool:
+    def may_have_more(self, table: str, head: str) -> bool:
         """Tell whether a table that shows this head of its journal may have said more."""
         return of.shown(self.past(table), head)
 
     def missed(self, table: str) -> None:
         """Note that a table may have said something while nobody heard it."""
-        self._pasts[table] = of.missed(self.past(table))
+        self._completeness[table] = of.missed(self.past(table))
 
     def flush(self) -> None:
         """Hand what came together to the writer. What finds no room there is asked for later."""
-        if not self._kept and not self._heads:
+        if not self._events and not self._heads:
             return
-        kept, marks, heads = self._kept, self._marks, self._heads
-        self._kept, self._marks, self._heads, self._bytes = [], {}, [], 0
+        kept, marks, heads = self._events, self._marks, self._heads
+        self._events, self._marks, self._heads, self._bytes = [], {}, [], 0
         if self._writer.keep(kept, marks, heads) is None:
-            self._heads = heads[-MOST_HEADS:]  # they cannot be asked for
+            self._heads = heads[-MAX_WAITING_HEADS:]  # they cannot be asked for
             for table in {one.event.table for one in kept}:
                 past = self.past(table)
-                mark = self._durable.get(table, BEGINNING)
-                self._pasts[table] = Past(mark=mark, newest=past.newest)
-                self._on_doubt(table)
+                mark = self._stored_marks.get(table, JOURNAL_START)
+                self._completeness[table] = Completeness(mark=mark, newest=past.newest)
+                self._on_gap(table)
 
     def written(self, marks: Mapping[str, Mark]) -> None:
         """Note what is on the disk: nothing up to there is asked for again."""
-        self._durable.update(marks)
+        self._stored_marks.update(marks)
         for table, mark in marks.items():
-            self._let_go(table, mark)
+            self._forget_announced(table, mark)
 
     def forget(self, table: str) -> None:
         """Forget what is known of a table, but for what is on the disk."""
-        self._pasts.pop(table, None)
-        self._beyond.pop(table, None)
+        self._completeness.pop(table, None)
+        self._announced_ahead.pop(table, None)
 
-    def asking(self, table: str) -> Past:
+    def asking(self, table: str) -> Completeness:
         """Note that a table is about to be asked, and return what is kept."""
-        past = self._pasts[table] = of.asking(self.past(table))
+        past = self._completeness[table] = of.asking(self.past(table))
         return past
 
     def anew(self, table: str) -> Mark:
         """Note that a table has another past than what is kept; return its beginning."""
         past = self.past(table)
-        self._let_go(table, past.mark)  # its numbers come again, for something else
-        self._pasts[table] = of.anew(past)
-        return self._pasts[table].mark
+        self._forget_announced(table, past.mark)  # its numbers come again, for something else
+        self._completeness[table] = of.anew(past)
+        return self._completeness[table].mark
 
     def page(self, table: str, page: Sequence[Kept]) -> "asyncio.Future[None] | None":
         """Take what a table answered, without a hole before it; None where it finds no room.
@@ -133,26 +137,26 @@ class Intake:
         done = self._writer.keep(kept, marks)
         if done is None:
             return None
-        heard = self._beyond.get(table, set())
+        heard = self._announced_ahead.get(table, set())
         for one in page:
             if one.event.n > past.mark.n and one.event.n not in heard:
                 self._on_event(one.event)
         if marks:
-            self._pasts[table] = of.advanced(past, marks[table])
+            self._completeness[table] = of.advanced(past, marks[table])
         return done
 
-    def filled(self, table: str, mark: Mark, head: str) -> Past:
+    def filled(self, table: str, mark: Mark, head: str) -> Completeness:
         """Note that a table said all up to `mark`, and return what is kept.
 
         `head`: its journal's, as it was shown before the table was asked.
         """
-        past = self._pasts[table] = of.filled(self.past(table), mark, head)
+        past = self._completeness[table] = of.filled(self.past(table), mark, head)
         if not past.doubt:
-            self._beyond.pop(table, None)
+            self._announced_ahead.pop(table, None)
         return past
 
-    def _let_go(self, table: str, mark: Mark) -> None:
+    def _forget_announced(self, table: str, mark: Mark) -> None:
         """Forget which events up to a mark were told of."""
-        told = self._beyond.pop(table, None)
+        told = self._announced_ahead.pop(table, None)
         if told and (later := {n for n in told if n > mark.n}):
-            self._beyond[table] = later
+            self._announced_ahead[table] = later

@@ -15,24 +15,24 @@ from msgspec.structs import replace
 from controller.console.store.archive import Mark
 from controller.messages import Event
 
-BEGINNING: Final = Mark(0, "0" * 64)
+JOURNAL_START: Final = Mark(0, "0" * 64)
 """The head before the first entry of any journal."""
 
 
-class Past(msgspec.Struct, frozen=True, gc=False):
+class Completeness(msgspec.Struct, frozen=True, gc=False):
     """Up to `mark` nothing public is missing. `doubt`: behind it something may be.
 
     `newest`: the number of the last event that was heard and did not follow; `settled`: the head
     of the journal up to which the table itself said that there is no more.
     """
 
-    mark: Mark = BEGINNING
+    mark: Mark = JOURNAL_START
     doubt: bool = True
     newest: int = 0
     settled: str = ""
 
 
-def told(past: Past, event: Event) -> Past:
+def told(past: Completeness, event: Event) -> Completeness:
     """Return how much is kept with an event of the feed."""
     mark = past.mark
     if event.n == mark.n + 1 and event.prev == mark.head:
@@ -47,12 +47,12 @@ def further(mark: Mark, event: Event) -> Mark:
     return Mark(event.n, event.head, mark.journal)
 
 
-def shown(past: Past, head: str) -> bool:
+def shown(past: Completeness, head: str) -> bool:
     """Tell whether a table that shows this head of its journal may have said what was not heard."""
     return head not in (past.mark.head, past.settled)
 
 
-def asks_since(mark: Mark) -> int:
+def fill_start(mark: Mark) -> int:
     """Return behind which entry to ask, so that the answer begins with the one of the mark."""
     return max(mark.n - 1, 0)
 
@@ -62,30 +62,30 @@ def goes_on(mark: Mark, page: Sequence[Event]) -> bool:
     return mark.n == 0 or (bool(page) and (page[0].n, page[0].head) == (mark.n, mark.head))
 
 
-def missed(past: Past) -> Past:
+def missed(past: Completeness) -> Completeness:
     """Return what is known of a table that was not heard for a while."""
     return replace(past, doubt=True)
 
 
-def asking(past: Past) -> Past:
+def asking(past: Completeness) -> Completeness:
     """Return what is known when the table is about to be asked: doubts count from now on."""
     return replace(past, doubt=False, newest=0)
 
 
-def anew(past: Past) -> Past:
+def anew(past: Completeness) -> Completeness:
     """Return what is kept of the other past that a table turned out to have: nothing yet.
 
     It counts as another journal, even if the table rewrote only the end of the old one.
     """
-    return replace(past, mark=replace(BEGINNING, journal=past.mark.journal + 1), settled="")
+    return replace(past, mark=replace(JOURNAL_START, journal=past.mark.journal + 1), settled="")
 
 
-def advanced(past: Past, mark: Mark) -> Past:
+def advanced(past: Completeness, mark: Mark) -> Completeness:
     """Return what is kept with a part of the table's answer, up to `mark`."""
     return replace(past, mark=mark)
 
 
-def filled(past: Past, mark: Mark, head: str) -> Past:
+def filled(past: Completeness, mark: Mark, head: str) -> Completeness:
     """Return how much is kept once the table has told all up to `mark`.
 
     `head` is what the table showed as its journal's when it was first asked.

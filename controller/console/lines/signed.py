@@ -1,18 +1,18 @@
 """Heads of a table's journal, as its states show them: kept where the table has signed them."""
 
 from controller import heads
-from controller.console.config import TableLine
-from controller.console.lines.taken import fit_head
+from controller.console.config import ConfiguredTable
+from controller.console.lines.taken import is_storable_head
 from controller.heads import KeptHead
 from controller.messages import SignedHead
 
 
-def signed_head(line: TableLine, time: str, signed: SignedHead) -> KeptHead | None:
+def check_signed_head(line: ConfiguredTable, time: str, signed: SignedHead) -> KeptHead | None:
     """Return a head as it is kept; None where it is none, or not of the table's key.
 
     `time`: of the state that showed it. Where nobody has entered the table's key it is believed.
     """
-    if not fit_head(signed, time):
+    if not is_storable_head(signed, time):
         return None
     verify = None if line.verify is None else bytes.fromhex(line.verify)
     if verify is not None and not heads.fits(signed, line.server_key, verify):

@@ -16,20 +16,20 @@ Fault = Literal["junk", "other_version", "other_table"]
 """Why a message is not taken: it is none, of another version, or about another table."""
 
 _Ours = TypeVar("_Ours", State, Event)
-LARGEST_STATE: Final = 1 << 18
+MAX_STATE_BYTES: Final = 1 << 18
 """Bytes of a state, which goes to browsers as it is: a table's largest is a tenth (provisional).
 Events may be as large as a feed's messages (client/line.py): the record of an attempt is."""
-_NAMES_OF_MATCHES: Final = ("match", "match_id")
-_MOST_N: Final = (1 << 53) - 1
-_MOST_DEAL: Final = (1 << 31) - 1
-_HEAD: Final = re.compile(r"[0-9a-f]{64}")
-_SIG: Final = re.compile(r"[0-9a-f]{128}")
-_WORD: Final = re.compile(r"[!-~]{1,64}")
-_TIME: Final = re.compile(r"[!-~]{1,40}")
-_MATCH: Final = re.compile(r"[^\x00-\x1f\x7f]{0,64}")
+_MATCH_FIELDS: Final = ("match", "match_id")
+_MAX_N: Final = (1 << 53) - 1
+_MAX_DEAL: Final = (1 << 31) - 1
+_HEAD_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
+_SIGNATURE_PATTERN: Final = re.compile(r"[0-9a-f]{128}")
+_KIND_PATTERN: Final = re.compile(r"[!-~]{1,64}")
+_STAMP_PATTERN: Final = re.compile(r"[!-~]{1,40}")
+_MATCH_PATTERN: Final = re.compile(r"[^\x00-\x1f\x7f]{0,64}")
 
 
-class NotTaken(Exception):
+class MessageRejected(Exception):
     """A message that is none of the table's; `other` is the table that it is about."""
 
     def __init__(self, why: Fault, other: str = "") -> None:
@@ -39,85 +39,87 @@ class NotTaken(Exception):
         self.other = other
 
 
-def taken_state(body: bytes, table: str) -> State:
+def parse_state(body: bytes, table: str) -> State:
     """Return the state in a message of a table's feed. Raises NotTaken."""
-    if len(body) > LARGEST_STATE:
-        raise NotTaken("junk")
-    state = _ours(_decoded(_STATE, body), table)
+    if len(body) > MAX_STATE_BYTES:
+        raise MessageRejected("junk")
+    state = _require_own(_decode(_STATE_DECODER, body), table)
     since = [*(call.since for call in state.calls), *(alert.since for alert in state.alerts)]
     if not all(map(_is_stamp, (state.time, *since))):
-        raise NotTaken("junk")
+        raise MessageRejected("junk")
     return state
 
 
-def taken_event(body: bytes, table: str) -> Event:
+def parse_event(body: bytes, table: str) -> Event:
     """Return the event in a message of a table's feed. Raises NotTaken."""
-    return _fit_to_keep(_ours(_decoded(_EVENT, body), table))
+    return _require_storable(_require_own(_decode(_EVENT_DECODER, body), table))
 
 
-def answered_event(value: object, table: str) -> Event:
+def convert_event(value: object, table: str) -> Event:
     """Return the event in one item of an answer to `events`. Raises NotTaken."""
     try:
         event = msgspec.convert(value, Event)
     except (msgspec.MsgspecError, RecursionError):
-        raise NotTaken("junk") from None
-    return _fit_to_keep(_ours(event, table))
+        raise MessageRejected("junk") from None
+    return _require_storable(_require_own(event, table))
 
 
-def fit_head(signed: SignedHead, time: str) -> bool:
+def is_storable_head(signed: SignedHead, time: str) -> bool:
     """Tell whether a signed head, and the stamp of the state that shows it, can be kept."""
     return bool(
-        0 <= signed.n <= _MOST_N
-        and _HEAD.fullmatch(signed.head)
-        and _SIG.fullmatch(signed.sig)
+        0 <= signed.n <= _MAX_N
+        and _HEAD_PATTERN.fullmatch(signed.head)
+        and _SIGNATURE_PATTERN.fullmatch(signed.sig)
         and _is_stamp(time)
     )
 
 
-def _ours(value: _Ours, table: str) -> _Ours:
+def _require_own(value: _Ours, table: str) -> _Ours:
     if value.schema != SCHEMA:
-        raise NotTaken("other_version")
+        raise MessageRejected("other_version")
     if value.table != table:
-        raise NotTaken("other_table", value.table)
+        raise MessageRejected("other_table", value.table)
     return value
 
 
-def _fit_to_keep(event: Event) -> Event:
-    named = [event.data.get(name, "") for name in _NAMES_OF_MATCHES]
+def _require_storable(event: Event) -> Event:
+    named = [event.data.get(name, "") for name in _MATCH_FIELDS]
     numbers = (event.deal or 0, event.attempt or 0)
     if (
-        0 < event.n <= _MOST_N
-        and all(0 <= number <= _MOST_DEAL for number in numbers)
-        and _HEAD.fullmatch(event.head)
-        and _HEAD.fullmatch(event.prev)
-        and _WORD.fullmatch(event.kind)
+        0 < event.n <= _MAX_N
+        and all(0 <= number <= _MAX_DEAL for number in numbers)
+        and _HEAD_PATTERN.fullmatch(event.head)
+        and _HEAD_PATTERN.fullmatch(event.prev)
+        and _KIND_PATTERN.fullmatch(event.kind)
         and _is_stamp(event.time)
-        and all(_MATCH.fullmatch(match) for match in named if isinstance(match, str))
+        and all(_MATCH_PATTERN.fullmatch(match) for match in named if isinstance(match, str))
     ):
         return event
-    raise NotTaken("junk")
+    raise MessageRejected("junk")
 
 
 def _is_stamp(text: str) -> bool:
     """Tell whether a text is a moment: what pages and the archive reckon with has to be one."""
     try:
-        return bool(_TIME.fullmatch(text)) and datetime.fromisoformat(text).tzinfo is not None
+        return (
+            bool(_STAMP_PATTERN.fullmatch(text)) and datetime.fromisoformat(text).tzinfo is not None
+        )
     except ValueError:
         return False
 
 
-def _decoded(decoder: "msgspec.json.Decoder[_Ours]", body: bytes) -> _Ours:
+def _decode(decoder: "msgspec.json.Decoder[_Ours]", body: bytes) -> _Ours:
     """Return what a message says. Raises NotTaken for one of several lines, too.
 
     Tables write one, and so do streams to browsers and records of events, which have it as it is.
     """
     if b"\n" in body or b"\r" in body:
-        raise NotTaken("junk")
+        raise MessageRejected("junk")
     try:
         return decoder.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise NotTaken("junk") from None
+        raise MessageRejected("junk") from None
 
 
-_STATE: Final = msgspec.json.Decoder(State)
-_EVENT: Final = msgspec.json.Decoder(Event)
+_STATE_DECODER: Final = msgspec.json.Decoder(State)
+_EVENT_DECODER: Final = msgspec.json.Decoder(Event)

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from controller.console.routing import EVERYBODY, REFEREES, Asked, Roles, admit, route
 from controller.console.standing import Standing
-from controller.console.store.acts import KeptAct
+from controller.console.store.acts import LoggedAreaAction
 from controller.console.view.areas import areas, is_due, is_over
 from controller.console.wrong import Wrong
 from controller.messages import Role, State
@@ -22,10 +22,10 @@ from controller.messages import Role, State
 RequestId = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,36}$", description="8 to 36 letters, digits, _ . -")
 ]
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]{1,23}")
+_PLAIN_TABLE_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,23}")
 
 
-class AreaWish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AreaActionRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an area's tables shall do; the same `id` again asks for the fate of the same orders.
 
     `tables`: those alone, where not all of the area are meant.
@@ -41,7 +41,7 @@ class Act(msgspec.Struct, frozen=True):
     """A command for many tables: which, what it says, and the tables that it is for by itself."""
 
     cmd: str
-    args: Callable[[AreaWish], dict[str, Any]]
+    args: Callable[[AreaActionRequest], dict[str, Any]]
     meant: Callable[[State], bool]
     roles: Roles = frozenset({Role.CHIEF})
 
@@ -50,13 +50,13 @@ def _has_match(state: State) -> bool:
     return state.match.match is not None and not is_over(state)
 
 
-def _reason(wish: AreaWish) -> dict[str, Any]:
+def _pause_args(wish: AreaActionRequest) -> dict[str, Any]:
     if not (wish.reason or "").strip():
         raise Wrong(400, "a reason is missing", "请说明原因")
     return {"reason": wish.reason, "area": True}
 
 
-def _seconds(wish: AreaWish) -> dict[str, Any]:
+def _added_time_args(wish: AreaActionRequest) -> dict[str, Any]:
     if wish.seconds is None:
         raise Wrong(400, "seconds are missing", "请说明补时秒数")
     return {"seconds": wish.seconds}
@@ -64,9 +64,9 @@ def _seconds(wish: AreaWish) -> dict[str, Any]:
 
 ACTS: Final[Mapping[str, Act]] = {
     "start": Act("start_match", lambda wish: {}, is_due),
-    "hold": Act("hold", _reason, _has_match),
+    "hold": Act("hold", _pause_args, _has_match),
     "resume": Act("resume", lambda wish: {"area": True}, _has_match),
-    "time": Act("add_time", _seconds, _has_match, REFEREES),
+    "time": Act("add_time", _added_time_args, _has_match, REFEREES),
 }
 """What can be ordered of an area, and by whom; what a referee may add is the tables' to say."""
 
@@ -85,13 +85,13 @@ async def act(asked: Asked) -> dict[str, Any]:
     area, doing = asked.path["area"], ACTS.get(asked.path["act"])
     if doing is None:
         raise Wrong(404, "there is no such act", "没有此操作")
-    wish = await asked.body(AreaWish)
+    wish = await asked.body(AreaActionRequest)
     admit(asked.person, doing.roles)
     args = doing.args(wish)
-    tables, unheard = _meant(asked, area, doing, wish)
+    tables, unheard = _tables_meant(asked, area, doing, wish)
     if not (tables or unheard) and await asked.console.acts.known(wish.id) is None:
         return {"tables": {}}
-    meant = KeptAct(
+    meant = LoggedAreaAction(
         id=wish.id,
         area=area,
         act=asked.path["act"],
@@ -112,8 +112,8 @@ async def again(asked: Asked) -> dict[str, Any]:
     return {"tables": await asked.console.acts.again(asked.person, known)}
 
 
-def _meant(
-    asked: Asked, area: str, doing: Act, wish: AreaWish
+def _tables_meant(
+    asked: Asked, area: str, doing: Act, wish: AreaActionRequest
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the tables that are meant, and those of the area of which nobody knows that.
 
@@ -138,7 +138,7 @@ def _meant(
 
 def order_id(request: str, table: str) -> str:
     """Return the id of a table's order: of one request it is always the same."""
-    named = _PLAIN.fullmatch(table)
+    named = _PLAIN_TABLE_ID.fullmatch(table)
     return f"{request}-{table if named else hashlib.sha256(table.encode()).hexdigest()[:16]}"
 
 

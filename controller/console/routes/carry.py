@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from controller.console.carrying import About, Carriage, Carried, Carrier
+from controller.console.carrying import About, MatchTransfer, TransferProgress, TransferRequest
 from controller.console.console import Console
 from controller.console.routing import REFEREES, Asked, route
 from controller.console.store.orders import Orders
@@ -10,17 +10,17 @@ from controller.console.store.orders import Orders
 
 async def about(asked: Asked) -> About:
     """Return where a table's match could go, and which are on their way."""
-    return await _carrier(asked.console).about(asked.table)
+    return await _match_transfer(asked.console).about(asked.table)
 
 
-async def carry(asked: Asked) -> Carried:
+async def carry(asked: Asked) -> TransferProgress:
     """Carry a table's match to another one; the same id again goes on where it broke off."""
-    table, wanted = asked.table, await asked.body(Carriage)
-    return await _carrier(asked.console).carry(asked.person, table, wanted)
+    table, wanted = asked.table, await asked.body(TransferRequest)
+    return await _match_transfer(asked.console).carry(asked.person, table, wanted)
 
 
-def _carrier(console: Console) -> Carrier:
-    return Carrier(
+def _match_transfer(console: Console) -> MatchTransfer:
+    return MatchTransfer(
         console.tables,
         console.desk,
         Orders(console.engine),

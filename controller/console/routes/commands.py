@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from controller.console.routing import WITH_DISPLAYS, Asked, route
-from controller.console.view.commands import CommandView, commands
+from controller.console.view.commands import CommandFormView, commands
 from controller.faults import Language, catalogue
 
 
-async def every(asked: Asked) -> Mapping[str, CommandView]:
+async def every(asked: Asked) -> Mapping[str, CommandFormView]:
     """List the commands, with their roles and arguments."""
     return commands()
 

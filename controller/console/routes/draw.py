@@ -6,26 +6,33 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
-from controller.console.desk import UNWRITTEN
+from controller.console.desk import STORE_UNAVAILABLE
 from controller.console.routing import REFEREES, Asked, page, route
 from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
-from controller.console.store.rulings import Rulings
+from controller.console.store.rulings import EarlierRulings
 from controller.console.view.carried import carried
-from controller.console.view.draw import Draw, Laid, name_in_draw, preview, read_draw, with_records
+from controller.console.view.draw import (
+    Draw,
+    Laid,
+    preview,
+    read_draw,
+    shortest_table_name,
+    with_records,
+)
 from controller.console.view.draw_file import COLUMNS, example
-from controller.console.wish import Wish
+from controller.console.wish import ConsoleCommandRequest
 from controller.console.wrong import Wrong
 from controller.faults import Language
-from controller.match_arguments import LayingOut
+from controller.match_arguments import SetMatchArgs
 from controller.messages import Match
 from controller.rules.penalties.records import Record
 
-_ALL: Final = "*"
+_ALL_AREAS: Final = "*"
 """Stands for every area."""
-_LATER_MS: Final = 60_000
+_MATCH_GONE_MS: Final = 60_000
 """A match that was laid out so long ago and is not there any more may be laid out again."""
-_MOST_TRIES: Final = 50
+_MAX_TRIES: Final = 50
 
 
 async def columns(_: Asked) -> dict[str, list[dict[str, Any]]]:
@@ -47,7 +54,7 @@ async def sample(asked: Asked) -> Response:
     """Return a draw to begin with, for the first table of the console."""
     language: Language = "en" if asked.query("language", "zh") == "en" else "zh"
     tables = asked.console.tables.ids
-    table = name_in_draw(tables[0], tables) if tables else COLUMNS["table"].example
+    table = shortest_table_name(tables[0], tables) if tables else COLUMNS["table"].example
     return Response(
         example(language, table),
         media_type="text/csv; charset=utf-8",
@@ -61,12 +68,14 @@ async def draw(asked: Asked) -> dict[str, Any]:
     What is laid out already is not laid out again. Raises Wrong where it is not that file any
     more, or has a fault.
     """
-    tables = _tables(asked)
+    tables = _tables_of_area(asked)
     file = read_draw(await asked.raw(), tables, asked.query("event").strip()[:64])
-    read = await asked.console.past(lambda: _with_records(Rulings(asked.console.engine), file))
+    read = await asked.console.past(
+        lambda: _add_records(EarlierRulings(asked.console.engine), file)
+    )
     wanted = asked.query("digest")
     if not wanted:
-        return _shown(asked, read)
+        return _preview_with_states(asked, read)
     if wanted.partition("-")[0] != file.digest:
         raise Wrong(409, "this is another file than the one shown", "文件与预览的不同，请重新预览")
     if wanted != read.digest:
@@ -77,31 +86,31 @@ async def draw(asked: Asked) -> dict[str, Any]:
         )
     if read.faults or not read.matches:
         raise Wrong(409, "this draw has faults: nothing was sent", "对阵表有误，未发送")
-    told = await asyncio.gather(*(_laid_out(asked, laid) for laid in read.matches))
+    told = await asyncio.gather(*(_lay_out(asked, laid) for laid in read.matches))
     return {"tables": dict(zip((laid.table for laid in read.matches), told, strict=True))}
 
 
-def _with_records(rulings: Rulings, file: Draw) -> Draw:
+def _add_records(rulings: EarlierRulings, file: Draw) -> Draw:
     """Return a draw whose matches bring along what the archive has of their pairs' penalties."""
     events = {laid.args.event for laid in file.matches}
     pairs = {pair.id for laid in file.matches for pair in (laid.args.pairs.NS, laid.args.pairs.EW)}
     before = {event: rulings.of(event, pairs) for event in events}
 
-    def record_of(said: LayingOut) -> Record:
+    def record_of(said: SetMatchArgs) -> Record:
         return carried(before[said.event], {said.pairs.NS.id, said.pairs.EW.id})
 
     return with_records(file, record_of)
 
 
-def _tables(asked: Asked) -> list[str]:
+def _tables_of_area(asked: Asked) -> list[str]:
     area, tables = asked.path["area"], asked.console.tables
-    found = [one for one in tables.ids if area in (_ALL, tables.seen(one).area)]
+    found = [one for one in tables.ids if area in (_ALL_AREAS, tables.seen(one).area)]
     if not found:
         raise Wrong(404, f"no area is called {area[:24]}", f"没有名为{area[:24]}的区")
     return found
 
 
-def _shown(asked: Asked, read: Draw) -> dict[str, Any]:
+def _preview_with_states(asked: Asked, read: Draw) -> dict[str, Any]:
     """Return a draw as the page shows it: with what each table does now."""
     rows = []
     for row in preview(read):
@@ -115,7 +124,7 @@ def _shown(asked: Asked, read: Draw) -> dict[str, Any]:
                 "now_zh": "" if match is None else match.phase_zh,
                 "now": None if match is None else match.match,
                 "here": here,
-                "busy": match is not None and _is_played(match) and not here,
+                "busy": match is not None and _is_in_play(match) and not here,
             }
         )
     return {
@@ -126,31 +135,31 @@ def _shown(asked: Asked, read: Draw) -> dict[str, Any]:
     }
 
 
-def _is_played(match: Match) -> bool:
+def _is_in_play(match: Match) -> bool:
     return match.match is not None and match.started and match.verdict is None
 
 
-async def _laid_out(asked: Asked, laid: Laid) -> dict[str, Any]:
+async def _lay_out(asked: Asked, laid: Laid) -> dict[str, Any]:
     """Lay one match out; what happened is told, whatever it was, and whose order it is."""
     args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(laid.args))  # as it is kept
     desk, person, table = asked.console.desk, asked.person, laid.table
     try:
-        order, given = await _order(asked, laid)
+        order, given = await _last_try(asked, laid)
         if given is not None and given.person != person.name:
             # The same match at the same table: it is his order that is carried on, not a second.
             his = {"person": given.person, "at_ms": given.at_ms}
             return (await desk.again(person, table, order)).as_json() | his
         if given is not None:  # in his own words of then: penalties may have come since
             args = given.command.args
-        wish = Wish(id=order, cmd="set_match", args=args)
+        wish = ConsoleCommandRequest(id=order, cmd="set_match", args=args)
         return (await desk.do(person, table, wish)).as_json()
     except Wrong as wrong:
         return {"error": {"en": wrong.en, "zh": wrong.zh}}
     except StoreError:  # at the other tables it may be laid out by now
-        return {"error": {"en": UNWRITTEN.message, "zh": UNWRITTEN.message_zh}}
+        return {"error": {"en": STORE_UNAVAILABLE.message, "zh": STORE_UNAVAILABLE.message_zh}}
 
 
-async def _order(asked: Asked, laid: Laid) -> tuple[str, Given | None]:
+async def _last_try(asked: Asked, laid: Laid) -> tuple[str, Given | None]:
     """Return the id of the order, and whether it was given before: the last try, if that counts.
 
     A try that a table refused is done with, and one whose match is not there any more.
@@ -159,7 +168,7 @@ async def _order(asked: Asked, laid: Laid) -> tuple[str, Given | None]:
 
     def tries() -> list[Given]:
         found: list[Given] = []
-        while len(found) < _MOST_TRIES and (given := orders.find(f"{base}-{len(found) + 1}")):
+        while len(found) < _MAX_TRIES and (given := orders.find(f"{base}-{len(found) + 1}")):
             found.append(given)
         return found
 
@@ -177,7 +186,7 @@ def _over(asked: Asked, laid: Laid, given: Given) -> bool:
         return True
     state = asked.console.tables.seen(laid.table).state
     gone = state is not None and state.match.match != laid.args.match_id
-    return gone and asked.console.now_ms() - given.at_ms > _LATER_MS
+    return gone and asked.console.now_ms() - given.at_ms > _MATCH_GONE_MS
 
 
 ROUTES: Final = (

@@ -5,32 +5,40 @@ from typing import Final
 from starlette.responses import Response
 
 from controller.console.routing import EVERYBODY, Asked, page, route
-from controller.console.store.proofs import Proofs
-from controller.console.store.sheets import Sheets
-from controller.console.view.history import MatchLine, Tried, matches, tried
+from controller.console.store.proofs import AttemptRecords
+from controller.console.store.sheets import ScoreSheetStore
+from controller.console.view.history import AttemptLine, MatchListRow, matches, tried
 from controller.console.wrong import Wrong
 
 
-async def listed(asked: Asked) -> dict[str, list[MatchLine]]:
+async def listed(asked: Asked) -> dict[str, list[MatchListRow]]:
     """List the matches: those of one `event`, where it is named."""
     console, event = asked.console, asked.query("event") or None
-    sheets = Sheets(console.engine, console.now_ms)
+    sheets = ScoreSheetStore(console.engine, console.now_ms)
     kept = await console.read(lambda: sheets.newest(event))
     seen = [console.tables.seen(table).state for table in console.tables.ids]
     present = [one for one in seen if one and event in (None, one.match.event)]
     return {"matches": matches(kept, present)}
 
 
-async def attempts(asked: Asked) -> dict[str, list[Tried]]:
+async def attempts(asked: Asked) -> dict[str, list[AttemptLine]]:
     """List the attempts of a match at a table, and which of them can be checked."""
-    proofs, table, match = Proofs(asked.console.engine), asked.path["id"], asked.path["match"]
+    proofs, table, match = (
+        AttemptRecords(asked.console.engine),
+        asked.path["id"],
+        asked.path["match"],
+    )
     found = await asked.console.past(lambda: proofs.attempts(table, match))
     return {"attempts": tried(found)}
 
 
 async def record(asked: Asked) -> Response:
     """Return every public event of a match at a table as lines for `dealtable verify`."""
-    proofs, table, match = Proofs(asked.console.engine), asked.path["id"], asked.path["match"]
+    proofs, table, match = (
+        AttemptRecords(asked.console.engine),
+        asked.path["id"],
+        asked.path["match"],
+    )
     rows = await asked.console.past(lambda: proofs.of_match(table, match))
     if not rows:
         raise Wrong(404, "the archive has nothing of this match", "没有这局的事件存档")

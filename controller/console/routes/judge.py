@@ -9,27 +9,27 @@ from typing import Any, Final, Literal
 import msgspec
 
 from controller.console.routing import REFEREES, Asked, page, route
-from controller.console.view.case_words import CaseView, case_views
-from controller.console.view.cases import BEGINS, Docket, docket
+from controller.console.view.case_words import RulingView, build_ruling_views
+from controller.console.view.cases import MATCH_START, RulingRecord, read_rulings
 from controller.console.view.choices import Choice, choices
 from controller.console.view.counters import PairCounts, counters
 from controller.console.view.judge import (
+    CombinationKindView,
     Counts,
-    KindWords,
     Question,
     answered,
-    counts_due,
+    cards_due,
     kinds,
 )
-from controller.console.view.ladder import Ladder, ladder
+from controller.console.view.ladder import PenaltyLadder, ladder
 from controller.console.view.lost_time import in_words
-from controller.console.view.offence_groups import Suggestion, suggestions
+from controller.console.view.offence_groups import ChargeSuggestion, suggestions
 from controller.console.wrong import Wrong
-from controller.match_arguments import Accusing, Foreseeing
+from controller.match_arguments import ChargeArgs, ForeseeArgs
 from controller.messages import Reply, State
-from controller.rules.combos.nonsense import Nonsense
-from controller.rules.combos.ruling import Containing, Ruling
-from controller.rules.penalties.proposals import Proposal
+from controller.rules.combos.nonsense import QuestionError
+from controller.rules.combos.ruling import ContainedKinds, Ruling
+from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.profile import GuandanProfile, Profile
 from controller.rules.rulebooks import load_profile, profile_names
 
@@ -50,19 +50,19 @@ class Rulebook(msgspec.Struct, frozen=True, kw_only=True):
     jokers: bool
     play_s: int
     found_redeals: bool
-    kinds: list[KindWords]
-    ladder: Ladder | None
+    kinds: list[CombinationKindView]
+    ladder: PenaltyLadder | None
 
 
-class DeskView(msgspec.Struct, frozen=True, kw_only=True):
+class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
     """What the ruling desk of a table shows beside its state.
 
     `whole`: the beginning of the match was heard, so that what its pairs brought is counted.
     """
 
-    cases: list[CaseView] = []
+    cases: list[RulingView] = []
     counters: list[PairCounts] = []
-    suggestions: tuple[Suggestion, ...] = ()
+    suggestions: tuple[ChargeSuggestion, ...] = ()
     counts: tuple[Counts, ...] = ()
     whole: bool = False
 
@@ -73,52 +73,52 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[Choice, ...]
 
 
-class Both(msgspec.Struct, frozen=True, kw_only=True):
+class BilingualLine(msgspec.Struct, frozen=True, kw_only=True):
     """A line in both languages."""
 
     en: str
     zh: str
 
 
-class No(msgspec.Struct, frozen=True, kw_only=True):
+class TableRefusal(msgspec.Struct, frozen=True, kw_only=True):
     """The table says why it has no answer: that is one, too."""
 
-    refused: Both
+    refused: BilingualLine
 
 
-class Senseless(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="nonsense"):
+class NonsenseAnswer(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="nonsense"):
     """A question on combinations that nobody can answer, in the judge's words."""
 
     en: str
     zh: str
 
 
-async def _rulebook(asked: Asked) -> Rulebook:
-    return _of_name(_named(asked.path["profile"]))
+async def _get_rulebook(asked: Asked) -> Rulebook:
+    return _load_rulebook(_known_profile(asked.path["profile"]))
 
 
-async def _judge(asked: Asked) -> Ruling | Containing | Senseless:
+async def _judge_question(asked: Asked) -> Ruling | ContainedKinds | NonsenseAnswer:
     """Answer a question on combinations."""
     question = await asked.body(Question)
     try:
-        return answered(_profile(_named(question.profile)), question)
-    except Nonsense as mistake:
-        return Senseless(en=mistake.words.en, zh=mistake.words.zh)
+        return answered(_load_profile(_known_profile(question.profile)), question)
+    except QuestionError as mistake:
+        return NonsenseAnswer(en=mistake.words.en, zh=mistake.words.zh)
 
 
-async def _desk(asked: Asked) -> DeskView:
+async def _get_desk(asked: Asked) -> RulingDeskView:
     """Return the rulings, counters, suggestions and numbers of cards of a table's match."""
-    state = _state(asked)
+    state = _table_state(asked)
     match = state.match
     if match.match is None:
-        return DeskView()
-    profile = _profile(_named(match.profile))
-    counts = counts_due(match, profile.hand)
+        return RulingDeskView()
+    profile = _load_profile(_known_profile(match.profile))
+    counts = cards_due(match, profile.hand)
     if not isinstance(profile, GuandanProfile):
-        return DeskView(counts=counts)
-    told = await _docket(asked)
-    return DeskView(
-        cases=case_views(profile, told, match.rulings, match.deal or 0),
+        return RulingDeskView(counts=counts)
+    told = await _ruling_record(asked)
+    return RulingDeskView(
+        cases=build_ruling_views(profile, told, match.rulings, match.deal or 0),
         counters=counters(match, told),
         suggestions=suggestions(state),
         counts=counts,
@@ -126,49 +126,51 @@ async def _desk(asked: Asked) -> DeskView:
     )
 
 
-async def _rulings(asked: Asked) -> Answers | No:
+async def _list_answers(asked: Asked) -> Answers | TableRefusal:
     """Ask the table what a charge can lead to: it has the record of both pairs."""
     said = dict(asked.request.query_params)
     try:
-        charge = msgspec.convert(said, Accusing, strict=False)
+        charge = msgspec.convert(said, ChargeArgs, strict=False)
     except ValueError as wrong:
         raise Wrong(400, f"the charge: {wrong}", f"指控有误：{wrong}") from None
     args = {name: value for name, value in msgspec.to_builtins(charge).items() if name in said}
     result = await _read(asked, "rulings", args)
-    if isinstance(result, No):
+    if isinstance(result, TableRefusal):
         return result
-    deal = _state(asked).match.deal or 0
+    deal = _table_state(asked).match.deal or 0
     earlier = charge.deal if charge.deal is not None and charge.deal < deal else None
-    return Answers(choices=choices(msgspec.convert(result["proposals"], list[Proposal]), earlier))
+    return Answers(
+        choices=choices(msgspec.convert(result["proposals"], list[PenaltyProposal]), earlier)
+    )
 
 
-async def _foresee(asked: Asked) -> dict[str, Any] | No:
+async def _foresee(asked: Asked) -> dict[str, Any] | TableRefusal:
     """Ask the table what a decision would do to levels and deals."""
-    said = await asked.body(Foreseeing)
+    said = await asked.body(ForeseeArgs)
     return await _read(asked, "foresee", msgspec.to_builtins(said))
 
 
-async def _lost_time(asked: Asked) -> dict[str, Any] | No:
+async def _lost_time(asked: Asked) -> dict[str, Any] | TableRefusal:
     told = await _read(asked, "lost_time", {})
-    return told if isinstance(told, No) else in_words(told)
+    return told if isinstance(told, TableRefusal) else in_words(told)
 
 
-async def _read(asked: Asked, cmd: str, args: dict[str, Any]) -> dict[str, Any] | No:
+async def _read(asked: Asked, cmd: str, args: dict[str, Any]) -> dict[str, Any] | TableRefusal:
     """Return what a table answers. Raises Wrong where it is unknown or silent."""
     table = asked.path["id"]
-    _state(asked)
+    _table_state(asked)
     reply: Reply = await asked.console.desk.read(table, cmd, args, asked.person.role)
     error = reply.error
     if error is not None:
         zh = "；".join(filter(None, (error.message_zh, error.action_zh)))
         en = ": ".join(filter(None, (error.message, error.action)))
-        return No(refused=Both(en=en, zh=zh or en))
+        return TableRefusal(refused=BilingualLine(en=en, zh=zh or en))
     if reply.result is None:
         raise Wrong(502, "the table's answer is not understood", "本台的回答无法识别")
     return reply.result
 
 
-def _state(asked: Asked) -> State:
+def _table_state(asked: Asked) -> State:
     """Return the state of the table that is asked about. Raises Wrong."""
     try:
         state = asked.console.tables.seen(asked.path["id"]).state
@@ -179,31 +181,31 @@ def _state(asked: Asked) -> State:
     return state
 
 
-async def _docket(asked: Asked) -> Docket:
+async def _ruling_record(asked: Asked) -> RulingRecord:
     """Return what the archive has of the rulings of the match that a table has now."""
     table, archive = asked.path["id"], asked.console.archive
 
-    def found() -> Docket:
-        begun = archive.last_of(table, {BEGINS})
-        return docket(archive.events(table, since=max(0, begun - 1)) if begun else ())
+    def found() -> RulingRecord:
+        begun = archive.last_number_of(table, {MATCH_START})
+        return read_rulings(archive.events(table, since=max(0, begun - 1)) if begun else ())
 
     return await asked.console.past(found)
 
 
-def _named(name: str) -> str:
+def _known_profile(name: str) -> str:
     if name not in profile_names():
         raise Wrong(404, f"no rulebook is called {name!r}", f"没有名为{name}的规则")
     return name
 
 
 @cache
-def _profile(name: str) -> Profile:
+def _load_profile(name: str) -> Profile:
     return load_profile(name)
 
 
 @cache
-def _of_name(name: str) -> Rulebook:
-    profile = _profile(name)
+def _load_rulebook(name: str) -> Rulebook:
+    profile = _load_profile(name)
     guandan = profile if isinstance(profile, GuandanProfile) else None
     return Rulebook(
         name=name,
@@ -222,10 +224,10 @@ def _of_name(name: str) -> Rulebook:
 
 ROUTES: Final = (
     page("/table/{id}/rulings", "rulings.html"),
-    route("/api/rulebooks/{profile}", _rulebook),
-    route("/api/judge", _judge, methods=("POST",), paced=False),
-    route("/api/tables/{id}/desk", _desk),
-    route("/api/tables/{id}/rulings", _rulings, roles=REFEREES),
+    route("/api/rulebooks/{profile}", _get_rulebook),
+    route("/api/judge", _judge_question, methods=("POST",), paced=False),
+    route("/api/tables/{id}/desk", _get_desk),
+    route("/api/tables/{id}/rulings", _list_answers, roles=REFEREES),
     route("/api/tables/{id}/foresee", _foresee, methods=("POST",), roles=REFEREES, paced=False),
     route("/api/tables/{id}/lost_time", _lost_time, roles=REFEREES),
 )

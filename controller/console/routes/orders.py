@@ -6,18 +6,18 @@ import msgspec
 
 from controller.client.refused import LARGEST
 from controller.console.routing import STAFF, Asked, route
-from controller.console.wish import Wish
+from controller.console.wish import ConsoleCommandRequest
 from controller.console.wrong import Wrong
 from controller.messages import Event, Role
 
-_MOST_EVENTS: Final = 1_000
-_DOERS: Final = STAFF | {Role.TABLE}
+_MAX_EVENTS: Final = 1_000
+_SENDERS: Final = STAFF | {Role.TABLE}
 
 
 async def do(asked: Asked) -> dict[str, Any]:
     """Give an order; the same id again asks what became of it."""
     table, person = asked.path["id"], asked.person
-    wish = await asked.body(Wish, LARGEST)  # it is kept, and no table takes more
+    wish = await asked.body(ConsoleCommandRequest, LARGEST)  # it is kept, and no table takes more
     if person.role is Role.TABLE and person.table != table:
         raise Wrong(403, "this display is of another table", "本台显属于另一张台")
     return (await asked.console.desk.do(person, table, wish)).as_json()
@@ -29,7 +29,7 @@ async def again(asked: Asked) -> dict[str, Any]:
     return (await asked.console.desk.again(asked.person, table, order)).as_json()
 
 
-class _Take(msgspec.Struct, forbid_unknown_fields=True):
+class _TakeRequest(msgspec.Struct, forbid_unknown_fields=True):
     """`over`: whom the page showed as going there."""
 
     over: str | None = None
@@ -37,7 +37,7 @@ class _Take(msgspec.Struct, forbid_unknown_fields=True):
 
 async def take(asked: Asked) -> dict[str, Any]:
     """Say that this person goes to a table; two who press at once do not both think so."""
-    table, said = asked.table, await asked.body(_Take)
+    table, said = asked.table, await asked.body(_TakeRequest)
     goes = asked.console.takes.who(table)
     if goes not in (None, said.over, asked.person.name):
         raise Wrong(409, f"{goes} goes there already", f"{goes}正前往")
@@ -70,7 +70,7 @@ async def events(asked: Asked) -> dict[str, Any]:
         found: list[Event] = []
         for event in asked.console.archive.events(table, since):
             found.append(event)
-            if len(found) == _MOST_EVENTS:
+            if len(found) == _MAX_EVENTS:
                 break
         return found
 
@@ -78,7 +78,7 @@ async def events(asked: Asked) -> dict[str, Any]:
 
 
 ROUTES: Final = (
-    route("/api/tables/{id}/do", do, ("POST",), roles=_DOERS),
+    route("/api/tables/{id}/do", do, ("POST",), roles=_SENDERS),
     route("/api/tables/{id}/orders/{order}/again", again, ("POST",), roles=STAFF),
     route("/api/tables/{id}/take", take, ("POST",), roles=STAFF),
     route("/api/tables/{id}/leave", leave, ("POST",), roles=STAFF),

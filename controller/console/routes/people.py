@@ -9,47 +9,55 @@ from starlette.responses import Response
 from controller.console.doors import counted
 from controller.console.hall import me
 from controller.console.people import SESSION_MS, Person
-from controller.console.routing import COOKIE, STAFF, WITH_DISPLAYS, Asked, answer, page, route
+from controller.console.routing import (
+    SESSION_COOKIE,
+    STAFF,
+    WITH_DISPLAYS,
+    Asked,
+    answer,
+    page,
+    route,
+)
 from controller.console.wrong import Wrong, no_table
 from controller.faults import Language
 from controller.messages import Person as PersonName
 from controller.messages import Role
 
-_INVITERS: Final = frozenset({Role.CHIEF, Role.TECHNICIAN})
+_INVITING_ROLES: Final = frozenset({Role.CHIEF, Role.TECHNICIAN})
 
 
-_Short = Annotated[str, Meta(max_length=64, pattern=r"^[^\x00]*$")]
+_ShortText = Annotated[str, Meta(max_length=64, pattern=r"^[^\x00]*$")]
 
 
-class _Login(msgspec.Struct, forbid_unknown_fields=True):
-    name: _Short
-    pin: _Short
+class _LoginRequest(msgspec.Struct, forbid_unknown_fields=True):
+    name: _ShortText
+    pin: _ShortText
 
 
-class _Accept(msgspec.Struct, forbid_unknown_fields=True):
-    code: _Short
-    pin: _Short
+class _AcceptRequest(msgspec.Struct, forbid_unknown_fields=True):
+    code: _ShortText
+    pin: _ShortText
 
 
-class _Reads(msgspec.Struct, forbid_unknown_fields=True):
+class _LanguageRequest(msgspec.Struct, forbid_unknown_fields=True):
     language: Language
 
 
-class _Invite(msgspec.Struct, forbid_unknown_fields=True):
+class _InviteRequest(msgspec.Struct, forbid_unknown_fields=True):
     name: PersonName
     role: Role
     language: Language = "zh"
     table: str | None = None
 
 
-class _Remove(msgspec.Struct, forbid_unknown_fields=True):
-    name: _Short
+class _RemoveRequest(msgspec.Struct, forbid_unknown_fields=True):
+    name: _ShortText
 
 
 async def log_in(asked: Asked) -> Response:
     """Begin a session; the browser gets its cookie."""
-    said = await asked.body(_Login)
-    person, token = await asked.console.sessions.log_in(said.name, said.pin, _host(asked))
+    said = await asked.body(_LoginRequest)
+    person, token = await asked.console.sessions.log_in(said.name, said.pin, _client_address(asked))
     if asked.token:  # this browser has another one now: who copied the old one is out
         await asked.console.sessions.log_out(asked.token)
     return _with_cookie(asked, person, token)
@@ -57,8 +65,8 @@ async def log_in(asked: Asked) -> Response:
 
 async def accept(asked: Asked) -> Response:
     """Let somebody who was invited set his PIN, and log him in."""
-    said = await asked.body(_Accept)
-    person, token = await asked.console.sessions.accept(said.code, said.pin, _host(asked))
+    said = await asked.body(_AcceptRequest)
+    person, token = await asked.console.sessions.accept(said.code, said.pin, _client_address(asked))
     return _with_cookie(asked, person, token)
 
 
@@ -67,7 +75,7 @@ async def log_out(asked: Asked) -> Response:
     if asked.token:
         await asked.console.sessions.log_out(asked.token)
     response = answer({})
-    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="strict")
     return response
 
 
@@ -78,7 +86,7 @@ async def who(asked: Asked) -> dict[str, Any]:
 
 async def reads(asked: Asked) -> dict[str, Any]:
     """Remember in which language somebody reads."""
-    said = await asked.body(_Reads)
+    said = await asked.body(_LanguageRequest)
     await asked.console.sessions.speak(asked.person.name, said.language)
     return me(msgspec.structs.replace(asked.person, language=said.language))
 
@@ -90,12 +98,12 @@ async def everybody(asked: Asked) -> dict[str, Any]:
 
 async def invite(asked: Asked) -> dict[str, Any]:
     """Write somebody down; his code is shown this once, with how long it is good."""
-    said = await asked.body(_Invite)
+    said = await asked.body(_InviteRequest)
     if (said.role is Role.TABLE) != (said.table is not None):
         raise Wrong(400, "a display names its table, nobody else does", "仅台显须指定台号")
     if said.table is not None and said.table not in asked.console.tables.ids:
         raise no_table(said.table, 400)
-    await _refuse_over_chief(asked, said.name, said.role)
+    await _require_chief_for_chiefs(asked, said.name, said.role)
     person = Person(name=said.name, role=said.role, language=said.language, table=said.table)
     sessions = asked.console.sessions
     code = await sessions.invite(person)
@@ -107,17 +115,17 @@ async def invite(asked: Asked) -> dict[str, Any]:
 
 async def remove(asked: Asked) -> dict[str, Any]:
     """Let somebody in no more."""
-    name = (await asked.body(_Remove)).name
+    name = (await asked.body(_RemoveRequest)).name
     if name == asked.person.name:
         raise Wrong(400, "nobody removes himself", "不能删除自己")
-    await _refuse_over_chief(asked, name)
+    await _require_chief_for_chiefs(asked, name)
     if not await asked.console.sessions.remove(name):
         raise Wrong(404, "there is nobody of this name", "没有此人")
     asked.console.takes.drop(name)
     return {}
 
 
-async def _refuse_over_chief(asked: Asked, name: str, role: Role | None = None) -> None:
+async def _require_chief_for_chiefs(asked: Asked, name: str, role: Role | None = None) -> None:
     """Leave chiefs to chiefs: whoever invites one anew may set his PIN. Raises Wrong."""
     if asked.person.role is Role.CHIEF:
         return
@@ -126,12 +134,12 @@ async def _refuse_over_chief(asked: Asked, name: str, role: Role | None = None) 
         raise Wrong(403, "only a chief may do that of a chief", "裁判长账户仅裁判长可管理")
 
 
-def _host(asked: Asked) -> str:
+def _client_address(asked: Asked) -> str:
     client = asked.request.client
     return "" if client is None else counted(client.host)
 
 
-def _is_sealed(asked: Asked) -> bool:
+def _is_encrypted(asked: Asked) -> bool:
     """Tell whether a browser came by TLS: to the console, or to the proxy that it is known by."""
     url, said = asked.request.url, asked.console.config.console.public_url
     return url.scheme == "https" or said == f"https://{url.netloc}"
@@ -140,11 +148,11 @@ def _is_sealed(asked: Asked) -> bool:
 def _with_cookie(asked: Asked, person: Person, token: str) -> Response:
     response = answer(me(person))
     response.set_cookie(
-        COOKIE,
+        SESSION_COOKIE,
         token,
         max_age=SESSION_MS // 1000,
         path="/",
-        secure=_is_sealed(asked),
+        secure=_is_encrypted(asked),
         httponly=True,
         samesite="strict",
     )
@@ -159,7 +167,7 @@ ROUTES: Final = (
     route("/api/logout", log_out, ("POST",), roles=None),
     route("/api/me", who, roles=WITH_DISPLAYS),
     route("/api/me", reads, ("POST",), roles=WITH_DISPLAYS),
-    route("/api/people", everybody, roles=_INVITERS),
-    route("/api/people", invite, ("POST",), roles=_INVITERS),
-    route("/api/people", remove, ("DELETE",), roles=_INVITERS),
+    route("/api/people", everybody, roles=_INVITING_ROLES),
+    route("/api/people", invite, ("POST",), roles=_INVITING_ROLES),
+    route("/api/people", remove, ("DELETE",), roles=_INVITING_ROLES),
 )

@@ -9,26 +9,26 @@ from typing import Final
 from starlette.responses import Response
 
 from controller.console.routing import Asked, Handler, page, route
-from controller.console.store.proofs import AttemptRows, Proofs
-from controller.console.store.sheets import Sheets
+from controller.console.store.proofs import AttemptRecords, AttemptRows
+from controller.console.store.sheets import ScoreSheetStore
 from controller.console.view.proof import ProofView, Rulebook, Rulebooks, code, rulebooks, view
 from controller.console.wrong import Wrong
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import ProfileError, load_profile, profile_names
 
-_PLACE: Final = re.compile(r"/proof/([^/?#]{1,64})/(\d{1,9})")
+_PROOF_PATH: Final = re.compile(r"/proof/([^/?#]{1,64})/(\d{1,9})")
 
 
-async def of_attempt(asked: Asked) -> ProofView | Response:
+async def get_proof(asked: Asked) -> ProofView | Response:
     """Return what a browser checks an attempt with; before it is revealed nothing of it.
 
     With `format=events` the rows alone, as lines that `dealtable verify` takes.
     """
-    table, attempt = asked.path["id"], _number(asked.path["attempt"])
+    table, attempt = asked.path["id"], _attempt_number(asked.path["attempt"])
     rows = await _rows(asked, table, attempt)
     over = rows is not None and await _is_over(asked, table, rows)
     events = tuple(asked.console.config.console.events)
-    known = await asked.console.read(lambda: _known(events))
+    known = await asked.console.read(lambda: _load_rulebooks(events))
     shown = view(table, attempt, rows, known, over=over)
     if asked.query("format") != "events":
         return shown
@@ -45,7 +45,7 @@ async def of_attempt(asked: Asked) -> ProofView | Response:
 async def books(asked: Asked) -> dict[str, list[Rulebook]]:
     """Return the rulebooks of these hashes (`hash`, given any number of times) that are at hand."""
     events = tuple(asked.console.config.console.events)
-    known = await asked.console.read(lambda: _known(events))
+    known = await asked.console.read(lambda: _load_rulebooks(events))
     named = dict.fromkeys(asked.request.query_params.getlist("hash"))
     return {"rulebooks": [known[one] for one in named if one in known]}
 
@@ -55,7 +55,7 @@ async def picture(asked: Asked) -> Response:
 
     Telephones are for after play (seeds 002 A17.1.1, 000 A21.3).
     """
-    place = _PLACE.fullmatch(asked.query("text"))
+    place = _PROOF_PATH.fullmatch(asked.query("text"))
     if place is None:
         raise Wrong(404, "there is no such page", "没有此页面")
     rows = await _rows(asked, place[1], int(place[2]))
@@ -66,7 +66,7 @@ async def picture(asked: Asked) -> Response:
 
 
 async def _rows(asked: Asked, table: str, attempt: int) -> AttemptRows | None:
-    proofs = Proofs(asked.console.engine)
+    proofs = AttemptRecords(asked.console.engine)
     return await asked.console.past(lambda: proofs.around(table, attempt))
 
 
@@ -79,12 +79,12 @@ async def _is_over(asked: Asked, table: str, rows: AttemptRows) -> bool:
     state = console.tables.seen(table).state if table in console.tables.ids else None
     if state is not None and state.match.match == match:
         return state.match.verdict is not None
-    proofs, sheets = Proofs(console.engine), Sheets(console.engine, console.now_ms)
+    proofs, sheets = AttemptRecords(console.engine), ScoreSheetStore(console.engine, console.now_ms)
     return await console.read(lambda: proofs.is_over(table, match) or bool(sheets.of(match, table)))
 
 
 @cache
-def _known(events: Sequence[Path]) -> Rulebooks:
+def _load_rulebooks(events: Sequence[Path]) -> Rulebooks:
     """Return every rulebook there is, and those of the events."""
     names = profile_names()
     found: list[Profile] = [load_profile(name) for name in names]
@@ -97,7 +97,7 @@ def _known(events: Sequence[Path]) -> Rulebooks:
     return rulebooks(found)
 
 
-def _in_turn(handler: Handler) -> Handler:
+def _limit_anonymous(handler: Handler) -> Handler:
     """Let strangers wait for each other: anybody may ask, and the others of the hall go on."""
 
     async def asked_in_turn(asked: Asked) -> object:
@@ -107,7 +107,7 @@ def _in_turn(handler: Handler) -> Handler:
     return asked_in_turn
 
 
-def _number(text: str) -> int:
+def _attempt_number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise Wrong(404, "there is no such attempt", "没有这次发牌")
     return int(text)
@@ -115,7 +115,7 @@ def _number(text: str) -> int:
 
 ROUTES: Final = (
     page("/proof/{table}/{attempt}", "proof.html", roles=None),
-    route("/api/tables/{id}/proof/{attempt}", _in_turn(of_attempt), roles=None),
-    route("/api/proof/rulebooks", _in_turn(books), roles=None),
-    route("/qr.svg", _in_turn(picture), roles=None),
+    route("/api/tables/{id}/proof/{attempt}", _limit_anonymous(get_proof), roles=None),
+    route("/api/proof/rulebooks", _limit_anonymous(books), roles=None),
+    route("/qr.svg", _limit_anonymous(picture), roles=None),
 )

@@ -10,29 +10,37 @@ import segno
 from msgspec import Meta
 from starlette.responses import Response
 
-from controller.client.announced import Announced, fingerprint_of
+from controller.client.announced import TableAnnouncement, table_fingerprint
 from controller.console.config import (
-    TableLine,
+    ConfiguredTable,
 )
 from controller.console.console import Console
 from controller.console.in_order import in_order
 from controller.console.keys import certificate, secret_file
 from controller.console.routing import Asked, page, route
 from controller.console.standing import Standing
-from controller.console.taking_up import Taking, at, beside, finder, handle, let_go, take_up
-from controller.console.view.hardware import Hardware, hardware
+from controller.console.taking_up import (
+    TableEnrolmentRequest,
+    at,
+    beside,
+    finder,
+    handle,
+    let_go,
+    take_up,
+)
+from controller.console.view.hardware import HardwareView, hardware
 from controller.console.wrong import Wrong, no_table
 from controller.messages import Role
 from controller.roster import RosterError, fingerprint, read_certificate
 from controller.words import people
 
-_SETTERS: Final = frozenset({Role.TECHNICIAN, Role.CHIEF})
-_CODE: Final = Meta(pattern=r"^[0-9A-Z]{4,40}$")
+_SETUP_ROLES: Final = frozenset({Role.TECHNICIAN, Role.CHIEF})
+_CODE_PATTERN: Final = Meta(pattern=r"^[0-9A-Z]{4,40}$")
 
-Like = Literal["new", "here", "moved", "other_key"]
+KnownAs = Literal["new", "here", "moved", "other_key"]
 
 
-class TableSet(msgspec.Struct, frozen=True, kw_only=True):
+class EnrolledTable(msgspec.Struct, frozen=True, kw_only=True):
     """A table of this console. `fixed`: it stands in console.toml, where a person changes it.
 
     `hardware`: what stands behind its boards, null where nothing was heard of it.
@@ -46,10 +54,10 @@ class TableSet(msgspec.Struct, frozen=True, kw_only=True):
     standing: Standing
     since_ms: int
     fixed: bool
-    hardware: Hardware | None = None
+    hardware: HardwareView | None = None
 
 
-class OwnKey(msgspec.Struct, frozen=True, kw_only=True):
+class ConsoleKey(msgspec.Struct, frozen=True, kw_only=True):
     """A key of the console, to be admitted at the tables. `why_not`: it cannot be, and why."""
 
     role: Role
@@ -71,15 +79,15 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     feed: int
     commands: int
     shown: str
-    like: Like
+    like: KnownAs
 
 
-class _Drop(msgspec.Struct, forbid_unknown_fields=True):
+class _RemoveTableRequest(msgspec.Struct, forbid_unknown_fields=True):
     id: str
 
 
-class _Code(msgspec.Struct, forbid_unknown_fields=True):
-    code: Annotated[str, _CODE]
+class _InvitationCode(msgspec.Struct, forbid_unknown_fields=True):
+    code: Annotated[str, _CODE_PATTERN]
 
 
 async def seen(asked: Asked) -> dict[str, Any]:
@@ -87,13 +95,13 @@ async def seen(asked: Asked) -> dict[str, Any]:
     console = asked.console
     here = {line.id for line in beside(console)}
     lines = sorted(console.config.tables, key=lambda line: in_order(line.id))
-    tables = [_set(console, line, fixed=line.id not in here) for line in lines]
+    tables = [_enrolled_table(console, line, fixed=line.id not in here) for line in lines]
     folder = console.config.console.keys
     return {
         "now_ms": console.now_ms(),
         "tables": tables,
         "areas": sorted({line.area for line in lines}, key=in_order),
-        "keys": [_own(folder, role) for role in Role],
+        "keys": [_console_key(folder, role) for role in Role],
         "writable": console.tables_file is not None,
     }
 
@@ -102,31 +110,34 @@ async def found(asked: Asked) -> dict[str, Any]:
     """Say which tables were heard on the network; whoever asks goes on listening."""
     network = finder(asked.console)
     heard = network.found()
-    return {"why_not": network.why_not, "found": [_found(asked.console, one) for one in heard]}
+    return {
+        "why_not": network.why_not,
+        "found": [_found_table(asked.console, one) for one in heard],
+    }
 
 
-async def take(asked: Asked) -> TableSet:
+async def take(asked: Asked) -> EnrolledTable:
     """Take a table up."""
-    line = await take_up(asked.console, await asked.body(Taking))
-    return _set(asked.console, line, fixed=False)
+    line = await take_up(asked.console, await asked.body(TableEnrolmentRequest))
+    return _enrolled_table(asked.console, line, fixed=False)
 
 
 async def drop(asked: Asked) -> dict[str, Any]:
     """Let a table go: nothing more is heard of it; what is in the store stays there."""
-    name = (await asked.body(_Drop)).id
+    name = (await asked.body(_RemoveTableRequest)).id
     if not any(line.id == name for line in asked.console.config.tables):
         raise no_table(name)
     await let_go(asked.console, name)
     return {}
 
 
-async def own_key(asked: Asked) -> Response:
+async def get_console_key(asked: Asked) -> Response:
     """Give a public certificate of the console, as a file to be carried to the tables."""
     folder = asked.console.config.console.keys
     name = asked.path["role"].removesuffix(".key")
     if name not in {role.value for role in Role}:
         raise Wrong(404, "there is no such role", "没有此角色")
-    own = _own(folder, Role(name))
+    own = _console_key(folder, Role(name))
     if own.why_not is not None:
         raise Wrong(409, own.why_not, f"控制台没有可用的{people([name]).zh}公开证书")
     body = secret_file(folder, Role(name)).with_suffix(".key").read_bytes()
@@ -140,12 +151,12 @@ async def own_key(asked: Asked) -> Response:
     )
 
 
-async def qr(asked: Asked) -> dict[str, Any]:
+async def get_invitation_qr_code(asked: Asked) -> dict[str, Any]:
     """Return where an invitation is accepted, and that as a code to scan: rows of 0 and 1.
 
     The code stands behind #, which no browser sends to anybody.
     """
-    code = (await asked.body(_Code)).code
+    code = (await asked.body(_InvitationCode)).code
     address = f"{asked.origin}/invited#{code}"
     drawn = segno.make(address, error="m")
     rows = ["".join("1" if dark else "0" for dark in row) for row in drawn.matrix_iter(border=4)]
@@ -155,17 +166,17 @@ async def qr(asked: Asked) -> dict[str, Any]:
 # -- tables ---------------------------------------------------------------------
 
 
-def _set(console: Console, line: TableLine, *, fixed: bool) -> TableSet:
+def _enrolled_table(console: Console, line: ConfiguredTable, *, fixed: bool) -> EnrolledTable:
     how, since_ms, state = Standing.CONNECTING, console.now_ms(), None
     with suppress(KeyError):
         known = console.tables.seen(line.id)
         (how, since_ms), state = known.standing(console.now_ms()), known.state
-    return TableSet(
+    return EnrolledTable(
         id=line.id,
         area=line.area,
         feed=line.feed,
         commands=line.commands,
-        fingerprint=line.verify and fingerprint_of(line.server_key, line.verify),
+        fingerprint=line.verify and table_fingerprint(line.server_key, line.verify),
         standing=how,
         since_ms=since_ms,
         fixed=fixed,
@@ -173,7 +184,7 @@ def _set(console: Console, line: TableLine, *, fixed: bool) -> TableSet:
     )
 
 
-def _found(console: Console, one: Announced) -> Found:
+def _found_table(console: Console, one: TableAnnouncement) -> Found:
     *first, last = one.fingerprint.split("-")
     return Found(
         handle=handle(one),
@@ -182,11 +193,11 @@ def _found(console: Console, one: Announced) -> Found:
         feed=one.feed,
         commands=one.commands,
         shown="-".join((*first, "?" * len(last))),
-        like=_like(console, one),
+        like=_known_as(console, one),
     )
 
 
-def _like(console: Console, one: Announced) -> Like:
+def _known_as(console: Console, one: TableAnnouncement) -> KnownAs:
     known = next((line for line in console.config.tables if line.id == one.table), None)
     if known is None:
         return "new"
@@ -199,26 +210,28 @@ def _like(console: Console, one: Announced) -> Like:
 # -- the console's own keys -----------------------------------------------------
 
 
-def _own(folder: Path, role: Role) -> OwnKey:
+def _console_key(folder: Path, role: Role) -> ConsoleKey:
     file = secret_file(folder, role).with_suffix(".key")
     try:
         own = certificate(folder, role)
         public = read_certificate(file)
     except RosterError as missing:
-        return OwnKey(role=role, why_not=str(missing))
+        return ConsoleKey(role=role, why_not=str(missing))
     if public.curve != own.curve or public.proof is None or public.has_secrets:
         why_not = f"{file}: is not the public file of the key beside it"
-        return OwnKey(role=role, name=own.name, why_not=why_not)
-    return OwnKey(role=role, name=own.name, fingerprint=fingerprint(own), file=f"{own.name}.key")
+        return ConsoleKey(role=role, name=own.name, why_not=why_not)
+    return ConsoleKey(
+        role=role, name=own.name, fingerprint=fingerprint(own), file=f"{own.name}.key"
+    )
 
 
 ROUTES: Final = (
-    page("/setup", "setup.html", roles=_SETTERS),
+    page("/setup", "setup.html", roles=_SETUP_ROLES),
     page("/display/{id}", "display.html", roles=frozenset(Role)),
-    route("/api/setup", seen, roles=_SETTERS),
-    route("/api/setup/found", found, roles=_SETTERS),
-    route("/api/setup/tables", take, ("POST",), roles=_SETTERS),
-    route("/api/setup/tables", drop, ("DELETE",), roles=_SETTERS),
-    route("/api/setup/keys/{role}", own_key, roles=_SETTERS),
-    route("/api/setup/qr", qr, ("POST",), roles=_SETTERS),
+    route("/api/setup", seen, roles=_SETUP_ROLES),
+    route("/api/setup/found", found, roles=_SETUP_ROLES),
+    route("/api/setup/tables", take, ("POST",), roles=_SETUP_ROLES),
+    route("/api/setup/tables", drop, ("DELETE",), roles=_SETUP_ROLES),
+    route("/api/setup/keys/{role}", get_console_key, roles=_SETUP_ROLES),
+    route("/api/setup/qr", get_invitation_qr_code, ("POST",), roles=_SETUP_ROLES),
 )

@@ -6,13 +6,13 @@ import msgspec
 from starlette.responses import Response
 
 from controller.console.routing import EVERYBODY, Asked, page, route
-from controller.console.store.sheets import KeptSheet, Sheets
+from controller.console.store.sheets import ScoreSheetStore, StoredSheet
 from controller.console.view.sheet import (
-    KeptVersion,
-    SheetView,
-    file_name,
-    read_sheet,
+    SheetPageView,
+    StoredVersion,
+    parse_sheet,
     sheet_csv,
+    sheet_file_name,
     timed,
     view,
 )
@@ -23,19 +23,19 @@ from controller.sheet.form import ScoreSheet
 _CSV: Final = "text/csv; charset=utf-8"
 
 
-async def of_table(asked: Asked) -> SheetView:
+async def of_table(asked: Asked) -> SheetPageView:
     """Return the sheet of a table's match as the table has it; the last kept one if it is away."""
-    return await _of_table(asked)
+    return await _table_sheet(asked)
 
 
-async def csv_of_table(asked: Asked) -> Response:
+async def get_table_sheet_csv(asked: Asked) -> Response:
     """Return it as a file for a spreadsheet."""
-    return _file((await _of_table(asked)).sheet, asked)
+    return _csv_response((await _table_sheet(asked)).sheet, asked)
 
 
-async def of_match(asked: Asked) -> SheetView | Response:
+async def of_match(asked: Asked) -> SheetPageView | Response:
     """Return a kept sheet: the newest of a match, or the one of `version` (and `signed`)."""
-    kept = await _kept(asked, asked.path["match"], asked.query("table") or None)
+    kept = await _stored_sheets(asked, asked.path["match"], asked.query("table") or None)
     if not kept:
         raise Wrong(404, "no sheet of this match is kept", "没有这局的记分表存档")
     version, signed = asked.number("version"), asked.query("signed")
@@ -49,16 +49,16 @@ async def of_match(asked: Asked) -> SheetView | Response:
         raise Wrong(404, "this version is not kept", "没有此版本的存档")
     chosen = fits[-1]
     if asked.query("format") == "csv":
-        return _file(chosen.sheet, asked)
+        return _csv_response(chosen.sheet, asked)
     return view(chosen.sheet, _versions(kept), chosen.kept_ms)
 
 
-async def _of_table(asked: Asked) -> SheetView:
+async def _table_sheet(asked: Asked) -> SheetPageView:
     table = asked.table
     try:
         reply = await asked.console.desk.read(table, "sheet")
     except Wrong:
-        last = [one for one in await _newest(asked) if one.table == table]
+        last = [one for one in await _newest_sheets(asked) if one.table == table]
         if not last:
             raise
         return view(last[0].sheet, (), last[0].kept_ms)
@@ -70,7 +70,7 @@ async def _of_table(asked: Asked) -> SheetView:
             "本台没有比赛" if error is None else f"{error.message_zh}：{error.action_zh}",
         )
     try:
-        sheet = read_sheet(reply.result)
+        sheet = parse_sheet(reply.result)
     except msgspec.ValidationError as wrong:
         raise Wrong(
             502, f"the table's sheet is of another form: {wrong}", "记分表格式不符"
@@ -82,33 +82,35 @@ async def _of_table(asked: Asked) -> SheetView:
             f"以{table}之名应答的是另一张台",
         )
     seen = asked.console.tables.seen(table)
-    return view(timed(sheet, seen.state), _versions(await _kept(asked, sheet.match, table)))
+    return view(
+        timed(sheet, seen.state), _versions(await _stored_sheets(asked, sheet.match, table))
+    )
 
 
-async def _kept(asked: Asked, match: str, table: str | None) -> list[KeptSheet]:
-    sheets = Sheets(asked.console.engine, asked.console.now_ms)
+async def _stored_sheets(asked: Asked, match: str, table: str | None) -> list[StoredSheet]:
+    sheets = ScoreSheetStore(asked.console.engine, asked.console.now_ms)
     return await asked.console.read(lambda: sheets.of(match, table))
 
 
-async def _newest(asked: Asked) -> list[KeptSheet]:
-    sheets = Sheets(asked.console.engine, asked.console.now_ms)
+async def _newest_sheets(asked: Asked) -> list[StoredSheet]:
+    sheets = ScoreSheetStore(asked.console.engine, asked.console.now_ms)
     return await asked.console.read(sheets.newest)
 
 
-def _versions(kept: list[KeptSheet]) -> list[KeptVersion]:
+def _versions(kept: list[StoredSheet]) -> list[StoredVersion]:
     return [
-        KeptVersion(
+        StoredVersion(
             table=one.table, version=one.sheet.version, signed=one.signed, kept_ms=one.kept_ms
         )
         for one in kept
     ]
 
 
-def _file(sheet: ScoreSheet, asked: Asked) -> Response:
+def _csv_response(sheet: ScoreSheet, asked: Asked) -> Response:
     language = asked.query("language") or asked.person.language
     if language not in ("zh", "en"):
         raise Wrong(400, "language: expected zh or en", "language须为zh或en")
-    name = file_name(sheet, ".csv")
+    name = sheet_file_name(sheet, ".csv")
     return Response(
         sheet_csv(sheet, cast(Language, language)).encode(),
         media_type=_CSV,
@@ -123,6 +125,6 @@ ROUTES: Final = (
     page("/table/{id}/sheet", "sheet.html", roles=EVERYBODY),
     page("/sheets/{match:path}", "sheet.html", roles=EVERYBODY),
     route("/api/tables/{id}/sheet", of_table, roles=EVERYBODY),
-    route("/api/tables/{id}/sheet.csv", csv_of_table, roles=EVERYBODY),
+    route("/api/tables/{id}/sheet.csv", get_table_sheet_csv, roles=EVERYBODY),
     route("/api/sheets/{match:path}", of_match, roles=EVERYBODY),
 )

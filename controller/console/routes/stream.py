@@ -13,8 +13,8 @@ from msgspec import Meta
 from starlette.responses import Response, StreamingResponse
 
 from controller.console.hall import me
-from controller.console.lookers import TURN_MS
-from controller.console.rings import MOST_NEWS
+from controller.console.lookers import RECONNECT_DELAY_MS
+from controller.console.rings import MAX_SOUNDS_PER_BROWSER
 from controller.console.routing import STAFF, Asked, route
 from controller.console.shown import Shown, stream
 from controller.console.view.display import display
@@ -22,14 +22,14 @@ from controller.console.wrong import Wrong
 from controller.loggers import structlog
 from controller.messages import Role
 
-_FIRST: Final = b"retry: %d\n\n" % TURN_MS
+_RETRY_LINE: Final = b"retry: %d\n\n" % RECONNECT_DELAY_MS
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 async def hall(asked: Asked) -> Response:
     """Stream the hall, as this person's role sees it."""
     shown = asked.console.hall.shown(asked.person.role)
-    return _streamed(_told(asked, shown))
+    return _stream_response(_told(asked, shown))
 
 
 async def table(asked: Asked) -> Response:
@@ -41,10 +41,10 @@ async def table(asked: Asked) -> Response:
             async for said in _told(asked, shown, failed):
                 yield said
 
-    return _streamed(told())
+    return _stream_response(told())
 
 
-async def of_display(asked: Asked) -> Response:
+async def stream_display(asked: Asked) -> Response:
     """Stream what a table's own display shows: nothing of a hand."""
     name = asked.path["id"]
     if asked.person.role is Role.TABLE and asked.person.table != name:
@@ -77,20 +77,21 @@ async def of_display(asked: Asked) -> Response:
         finally:
             undo()
 
-    return _streamed(told())
+    return _stream_response(told())
 
 
-class _Ring(msgspec.Struct, forbid_unknown_fields=True):
+class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
     """`of`: all news that a page would sound for, each by a name that other pages have, too."""
 
     of: Annotated[
-        tuple[Annotated[str, Meta(max_length=200)], ...], Meta(min_length=1, max_length=MOST_NEWS)
+        tuple[Annotated[str, Meta(max_length=200)], ...],
+        Meta(min_length=1, max_length=MAX_SOUNDS_PER_BROWSER),
     ]
 
 
 async def ring(asked: Asked) -> dict[str, bool]:
     """Tell whether a page is to sound, and not another one of its browser in its stead."""
-    news = (await asked.body(_Ring)).of
+    news = (await asked.body(_SoundRequest)).of
     now_s = asyncio.get_running_loop().time()
     return {"ring": asked.console.rings.first(asked.token, news, now_s)}
 
@@ -117,7 +118,7 @@ async def _told(
         ends = [asyncio.ensure_future(end.wait()) for end in why if end]
         due: asyncio.Future[bytes | None] | None = None
         try:
-            yield _FIRST + await anext(events)  # whoever has a turn gets something of it
+            yield _RETRY_LINE + await anext(events)  # whoever has a turn gets something of it
             while True:
                 due = asyncio.ensure_future(anext(events, None))
                 await asyncio.wait({due, *ends}, return_when=asyncio.FIRST_COMPLETED)
@@ -134,7 +135,7 @@ async def _told(
             await events.aclose()
 
 
-def _streamed(events: AsyncIterator[bytes]) -> Response:
+def _stream_response(events: AsyncIterator[bytes]) -> Response:
     return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
 
 
@@ -142,6 +143,6 @@ _log = structlog.get_logger("console")
 ROUTES: Final = (
     route("/stream/hall", hall),
     route("/stream/table/{id}", table),
-    route("/stream/display/{id}", of_display, roles=STAFF | {Role.TABLE}),
+    route("/stream/display/{id}", stream_display, roles=STAFF | {Role.TABLE}),
     route("/api/ring", ring, ("POST",), paced=False),
 )

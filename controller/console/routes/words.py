@@ -8,9 +8,9 @@ from controller.console.routing import EVERYBODY, Asked, page, route
 from controller.console.view.told import tell
 from controller.messages import Event
 
-_LINES: Final = 100
+_LINES_PER_PAGE: Final = 100
 """Lines of one page."""
-_REACH: Final = 400
+_ENTRIES_PER_PAGE: Final = 400
 """Entries before a page's end that are looked at: some are private, some tell of those behind."""
 
 
@@ -21,13 +21,13 @@ async def told(asked: Asked) -> dict[str, Any]:
 
     def read() -> tuple[int, Sequence[Event]]:
         end = min(before, archive.last(table) + 1)
-        since = max(0, end - 1 - _REACH)
+        since = max(0, end - 1 - _ENTRIES_PER_PAGE)
         return since, list(takewhile(lambda one: one.n < end, archive.events(table, since)))
 
     since, events = await asked.console.past(read)
     lines = tell(events)
-    page = lines[-_LINES:]
-    first = page[0].n if len(lines) > _LINES else since + 1
+    page = lines[-_LINES_PER_PAGE:]
+    first = page[0].n if len(lines) > _LINES_PER_PAGE else since + 1
     return {"told": page, "before": first, "more": first > 1}
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, insert, select
 from controller.console.store.tables import ACTS
 
 
-class KeptAct(msgspec.Struct, frozen=True, kw_only=True):
+class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that an area's tables were to do: the command, and its order's id by table.
 
     `unheard`: tables of the area whose present was not known and that were not meant by their last
@@ -27,29 +27,29 @@ class KeptAct(msgspec.Struct, frozen=True, kw_only=True):
     unheard: tuple[str, ...] = ()
 
 
-class KeptActs:
+class AreaActionLog:
     """All of them. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def write(self, act: KeptAct) -> None:
+    def write(self, act: LoggedAreaAction) -> None:
         """Write one down before its first order is sent; its id must be new."""
         row = {"id": act.id, "at_ms": act.at_ms, "body": msgspec.json.encode(act)}
         with self._engine.begin() as base:
             base.execute(insert(ACTS).values(row))
 
-    def find(self, act: str) -> KeptAct | None:
+    def find(self, act: str) -> LoggedAreaAction | None:
         """Return the one of an id; None where there was none."""
         with self._engine.connect() as base:
             body = base.scalar(select(ACTS.c.body).where(ACTS.c.id == act))
-        return None if body is None else _ACT.decode(body)
+        return None if body is None else _ACTION_DECODER.decode(body)
 
-    def newest(self, most: int) -> list[KeptAct]:
+    def newest(self, most: int) -> list[LoggedAreaAction]:
         """Return so many at most, the newest first."""
         asked = select(ACTS.c.body).order_by(ACTS.c.at_ms.desc(), ACTS.c.id).limit(most)
         with self._engine.connect() as base:
-            return [_ACT.decode(body) for body in base.scalars(asked)]
+            return [_ACTION_DECODER.decode(body) for body in base.scalars(asked)]
 
 
-_ACT: Final = msgspec.json.Decoder(KeptAct)
+_ACTION_DECODER: Final = msgspec.json.Decoder(LoggedAreaAction)

@@ -21,15 +21,15 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from controller.console.store.tables import (
-    COMPLETE,
     DISAGREEMENTS,
     EVENTS,
     HEADS,
     IS_COMMAND,
-    VersionError,
-    bring_up,
+    JOURNAL_MARKS,
+    DatabaseTooNew,
+    migrate,
 )
-from controller.heads import Disagreement, KeptHead, disagreement
+from controller.heads import HeadConflict, KeptHead, head_conflict
 from controller.messages import Event
 
 PAGE: Final = 1_000
@@ -58,7 +58,7 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     journal: int = 1
 
 
-class Batch(msgspec.Struct, frozen=True):
+class WriteBatch(msgspec.Struct, frozen=True):
     """What is written together: events, how complete their tables are then, signed heads."""
 
     kept: tuple[Kept, ...] = ()
@@ -71,7 +71,7 @@ class Written(msgspec.Struct, frozen=True):
 
     events: int
     marks: Mapping[str, Mark]
-    disagreements: tuple[Disagreement, ...]
+    disagreements: tuple[HeadConflict, ...]
 
 
 def open_engine(url: str) -> Engine:
@@ -82,16 +82,16 @@ def open_engine(url: str) -> Engine:
     """
     try:
         name = make_url(url).get_backend_name()
-        engine = create_engine(url, pool_pre_ping=True, connect_args=_PATIENCE.get(name, {}))
+        engine = create_engine(url, pool_pre_ping=True, connect_args=_CONNECT_ARGS.get(name, {}))
     except (ArgumentError, ImportError) as error:
-        raise StoreError(f"store {_shown(url)}: {first_line(error)}") from None
+        raise StoreError(f"store {_masked_url(url)}: {first_line(error)}") from None
     if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _careful)
+        event.listen(engine, "connect", _set_pragmas)
     try:
-        bring_up(engine)
-    except (SQLAlchemyError, VersionError) as error:
+        migrate(engine)
+    except (SQLAlchemyError, DatabaseTooNew) as error:
         engine.dispose()
-        raise StoreError(f"store {_shown(url)}: {first_line(error)}") from None
+        raise StoreError(f"store {_masked_url(url)}: {first_line(error)}") from None
     return engine
 
 
@@ -103,23 +103,23 @@ class Archive:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._insert: Any = insert_of(engine)
+        self._insert: Any = dialect_insert(engine)
 
     def keep(self, kept: Sequence[Kept]) -> int:
         """Write events that are not there yet; return how many were new. Raises StoreError."""
-        return self.write([Batch(tuple(kept))]).events
+        return self.write([WriteBatch(tuple(kept))]).events
 
-    def write(self, batches: Sequence[Batch]) -> Written:
+    def write(self, batches: Sequence[WriteBatch]) -> Written:
         """Write batches, all or nothing. What is there already stays as it is; of the marks the
         last one counts. Raises StoreError."""
-        rows = [_row(one) for batch in batches for one in batch.kept]
+        rows = [_event_row(one) for batch in batches for one in batch.kept]
         marks = {table: mark for batch in batches for table, mark in batch.marks.items()}
         heads = [head for batch in batches for head in batch.heads]
         try:
             with self._engine.begin() as base:
                 new = self._keep(base, rows)
-                self._mark(base, marks)
-                wrong = tuple(one for head in heads for one in self._head(base, head))
+                self._write_marks(base, marks)
+                wrong = tuple(one for head in heads for one in self._write_head(base, head))
         except SQLAlchemyError as error:
             raise StoreError(first_line(error)) from None
         return Written(new, marks, wrong)
@@ -129,39 +129,39 @@ class Archive:
         with self._engine.connect() as base:
             return {
                 row.table_id: Mark(row.n, row.head, row.journal)
-                for row in base.execute(select(COMPLETE)).all()
+                for row in base.execute(select(JOURNAL_MARKS)).all()
             }
 
-    def disagreements(self, table: str | None = None) -> list[Disagreement]:
+    def disagreements(self, table: str | None = None) -> list[HeadConflict]:
         """Return where signed heads contradicted those kept before, of one table or of all."""
         asked = select(DISAGREEMENTS.c.body)
         if table is not None:
             asked = asked.where(DISAGREEMENTS.c.table_id == table)
         with self._engine.connect() as base:
-            return [_DISAGREEMENT.decode(body) for body in base.scalars(asked)]
+            return [_DISAGREEMENT_DECODER.decode(body) for body in base.scalars(asked)]
 
     def heads(self, table: str) -> list[KeptHead]:
         """Return a table's signed heads, by their numbers."""
         asked = select(HEADS).where(HEADS.c.table_id == table).order_by(HEADS.c.n, HEADS.c.time)
         with self._engine.connect() as base:
-            return [_kept_head(row) for row in base.execute(asked)]
+            return [_head_of_row(row) for row in base.execute(asked)]
 
     def last(self, table: str) -> int:
         """Return the number of the last event of a table, 0 where there is none."""
-        return self._last(_of_present(table))
+        return self._last_number(_is_of_present_journal(table))
 
-    def last_of(self, table: str, kinds: Collection[str]) -> int:
+    def last_number_of(self, table: str, kinds: Collection[str]) -> int:
         """Return the number of a table's last event of one of these kinds, 0 for none."""
-        return self._last(and_(_of_present(table), EVENTS.c.kind.in_(kinds)))
+        return self._last_number(and_(_is_of_present_journal(table), EVENTS.c.kind.in_(kinds)))
 
     def newest(self, table: str, count: int, kind: str | None = None) -> list[Event]:
         """Return a table's newest events, of one kind if named, so many at most, oldest first."""
-        asked = select(EVENTS.c.body).where(_of_present(table))
+        asked = select(EVENTS.c.body).where(_is_of_present_journal(table))
         if kind is not None:
             asked = asked.where(EVENTS.c.kind == kind)
         asked = asked.order_by(EVENTS.c.n.desc()).limit(count)
         with self._engine.connect() as base:
-            return [_EVENT.decode(body) for body in base.scalars(asked)][::-1]
+            return [_EVENT_DECODER.decode(body) for body in base.scalars(asked)][::-1]
 
     def executed(self, table: str, orders: Collection[str]) -> dict[str, int]:
         """Return the numbers of a table's entries, of any journal, that carried out these orders.
@@ -176,7 +176,7 @@ class Archive:
             ):
                 if len(found) == len(orders):
                     break
-                entry = _EVENT.decode(body)
+                entry = _EVENT_DECODER.decode(body)
                 order = entry.data.get("id")
                 if isinstance(order, str) and order in orders and "refused" not in entry.data:
                     found.setdefault(order, entry.n)
@@ -185,7 +185,7 @@ class Archive:
     def events(self, table: str, since: int = 0, match_id: str | None = None) -> Iterator[Event]:
         """Yield a table's events behind number `since`, in order; of one match alone, if named."""
         with self._engine.connect() as base:  # one journal, though another may begin meanwhile
-            journal = base.scalar(select(_present(table)))
+            journal = base.scalar(select(_present_journal(table)))
         asked = select(EVENTS.c.n, EVENTS.c.body).where(
             EVENTS.c.table_id == table, EVENTS.c.journal == journal
         )
@@ -196,12 +196,12 @@ class Archive:
             with self._engine.connect() as base:
                 rows = base.execute(page).all()
             for row in rows:
-                yield _EVENT.decode(row.body)
+                yield _EVENT_DECODER.decode(row.body)
             if len(rows) < PAGE:
                 return
             since = rows[-1].n
 
-    def two_pasts(self, table: str) -> list[int]:
+    def contradicting_numbers(self, table: str) -> list[int]:
         """Return the numbers at which a table has told two different things, in any journals."""
         twice = (
             select(EVENTS.c.n)
@@ -213,7 +213,7 @@ class Archive:
         with self._engine.connect() as base:
             return list(base.scalars(twice))
 
-    def _last(self, which: ColumnElement[bool]) -> int:
+    def _last_number(self, which: ColumnElement[bool]) -> int:
         asked = select(EVENTS.c.n).where(which).order_by(EVENTS.c.n.desc()).limit(1)
         with self._engine.connect() as base:
             return int(base.scalar(asked) or 0)
@@ -224,7 +224,7 @@ class Archive:
         A feed's first events of another journal are heard before anybody knows that it is one.
         """
         new = self._insert(EVENTS)
-        return self._put(
+        return self._execute(
             base,
             new.on_conflict_do_update(
                 index_elements=list(EVENTS.primary_key),
@@ -234,11 +234,11 @@ class Archive:
             rows,
         )
 
-    def _new(self, base: Connection, into: Any, rows: list[dict[str, Any]]) -> int:
+    def _insert_new(self, base: Connection, into: Any, rows: list[dict[str, Any]]) -> int:
         """Insert rows that are not there yet; return how many were new."""
-        return self._put(base, self._insert(into).on_conflict_do_nothing(), rows)
+        return self._execute(base, self._insert(into).on_conflict_do_nothing(), rows)
 
-    def _put(self, base: Connection, new: Any, rows: list[dict[str, Any]]) -> int:
+    def _execute(self, base: Connection, new: Any, rows: list[dict[str, Any]]) -> int:
         """Execute an insert for each of some rows; return how many rows it wrote.
 
         One statement, row by row: with what they return all rows would stand in one, another one
@@ -248,30 +248,30 @@ class Archive:
             return 0
         return base.execute(new, rows, execution_options={"preserve_rowcount": True}).rowcount
 
-    def _mark(self, base: Connection, marks: Mapping[str, Mark]) -> None:
+    def _write_marks(self, base: Connection, marks: Mapping[str, Mark]) -> None:
         rows = [{"table_id": table} | msgspec.structs.asdict(m) for table, m in marks.items()]
         if rows:
-            new = self._insert(COMPLETE)
+            new = self._insert(JOURNAL_MARKS)
             said = {name: new.excluded[name] for name in Mark.__struct_fields__}
             base.execute(new.on_conflict_do_update(index_elements=["table_id"], set_=said), rows)
 
-    def _head(self, base: Connection, shown: KeptHead) -> Iterable[Disagreement]:
+    def _write_head(self, base: Connection, shown: KeptHead) -> Iterable[HeadConflict]:
         """Write a signed head; return in what it contradicts those before it, where it is new."""
         of = HEADS.c.table_id == shown.table
         kept = select(HEADS).where(of)
         same = base.execute(kept.where(HEADS.c.n == shown.n, HEADS.c.head != shown.head)).first()
         furthest = base.execute(kept.order_by(HEADS.c.n.desc())).first()
-        if not self._new(base, HEADS, [_head_row(shown)]):
+        if not self._insert_new(base, HEADS, [_head_row(shown)]):
             return ()
-        wrong = disagreement(_known(same), _known(furthest), shown)
+        wrong = head_conflict(_optional_head(same), _optional_head(furthest), shown)
         if wrong is None:
             return ()
         row = {"table_id": shown.table, "n": shown.n, "head": shown.head}
-        self._new(base, DISAGREEMENTS, [row | {"body": msgspec.json.encode(wrong)}])
+        self._insert_new(base, DISAGREEMENTS, [row | {"body": msgspec.json.encode(wrong)}])
         return (wrong,)
 
 
-def insert_of(engine: Engine) -> Any:
+def dialect_insert(engine: Engine) -> Any:
     """Return the `insert` of an engine's own dialect, which can leave alone what is there.
 
     How it is told is not the same type in SQLite and PostgreSQL. The dialect that a console has
@@ -280,17 +280,17 @@ def insert_of(engine: Engine) -> Any:
     return import_module(f"sqlalchemy.dialects.{engine.dialect.name}").insert
 
 
-def _present(table: str) -> ScalarSelect[int]:
+def _present_journal(table: str) -> ScalarSelect[int]:
     """The number of a table's present journal: 1 as long as nobody knows how complete it is."""
-    known = select(func.coalesce(func.max(COMPLETE.c.journal), 1))
-    return known.where(COMPLETE.c.table_id == table).scalar_subquery()
+    known = select(func.coalesce(func.max(JOURNAL_MARKS.c.journal), 1))
+    return known.where(JOURNAL_MARKS.c.table_id == table).scalar_subquery()
 
 
-def _of_present(table: str) -> ColumnElement[bool]:
-    return and_(EVENTS.c.table_id == table, EVENTS.c.journal == _present(table))
+def _is_of_present_journal(table: str) -> ColumnElement[bool]:
+    return and_(EVENTS.c.table_id == table, EVENTS.c.journal == _present_journal(table))
 
 
-def _row(kept: Kept) -> dict[str, Any]:
+def _event_row(kept: Kept) -> dict[str, Any]:
     told = kept.event
     match = told.data.get("match", told.data.get("match_id"))
     return {
@@ -312,7 +312,7 @@ def _head_row(head: KeptHead) -> dict[str, Any]:
     return said | {"sig": head.sig, "time": head.time}
 
 
-def _kept_head(row: Row[Any]) -> KeptHead:
+def _head_of_row(row: Row[Any]) -> KeptHead:
     return KeptHead(
         table=row.table_id,
         table_key=row.table_key,
@@ -323,16 +323,16 @@ def _kept_head(row: Row[Any]) -> KeptHead:
     )
 
 
-def _known(row: Row[Any] | None) -> KeptHead | None:
-    return None if row is None else _kept_head(row)
+def _optional_head(row: Row[Any] | None) -> KeptHead | None:
+    return None if row is None else _head_of_row(row)
 
 
-def _careful(connection: Any, record: object) -> None:
+def _set_pragmas(connection: Any, record: object) -> None:
     for setting in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000"):
         connection.execute(f"PRAGMA {setting}")
 
 
-def _shown(url: str) -> str:
+def _masked_url(url: str) -> str:
     """A database's URL without its password."""
     try:
         return make_url(url).render_as_string(hide_password=True)
@@ -345,7 +345,7 @@ def first_line(error: Exception) -> str:
     return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
 
 
-_PATIENCE: Final[Mapping[str, dict[str, Any]]] = {
+_CONNECT_ARGS: Final[Mapping[str, dict[str, Any]]] = {
     "postgresql": {
         "connect_timeout": 5,
         "keepalives_idle": 5,
@@ -354,5 +354,5 @@ _PATIENCE: Final[Mapping[str, dict[str, Any]]] = {
         "tcp_user_timeout": 10_000,
     }
 }
-_EVENT = msgspec.json.Decoder(Event)
-_DISAGREEMENT = msgspec.json.Decoder(Disagreement)
+_EVENT_DECODER = msgspec.json.Decoder(Event)
+_DISAGREEMENT_DECODER = msgspec.json.Decoder(HeadConflict)

@@ -25,7 +25,7 @@ class _Job(NamedTuple):
     answer: asyncio.Future[Any]
 
 
-class Aside:
+class WorkerThread:
     """Runs calls on a thread of its own, in their order. Made on the loop that waits for them."""
 
     def __init__(self, name: str) -> None:
@@ -54,18 +54,20 @@ class Aside:
             try:
                 result = job.call()
             except SQLAlchemyError as error:
-                self._post(job.answer.set_exception, job.answer, StoreError(first_line(error)))
+                self._deliver(job.answer.set_exception, job.answer, StoreError(first_line(error)))
             except BaseException as error:  # it is who waits that hears of it
-                self._post(job.answer.set_exception, job.answer, error)
+                self._deliver(job.answer.set_exception, job.answer, error)
             else:
-                self._post(job.answer.set_result, job.answer, result)
+                self._deliver(job.answer.set_result, job.answer, result)
 
-    def _post(self, tell: Callable[[Any], None], answer: asyncio.Future[Any], what: object) -> None:
+    def _deliver(
+        self, tell: Callable[[Any], None], answer: asyncio.Future[Any], what: object
+    ) -> None:
         # The loop may be closed by now: its process ends and nobody listens.
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(_tell, tell, answer, what)
+            self._loop.call_soon_threadsafe(_set_outcome, tell, answer, what)
 
 
-def _tell(tell: Callable[[Any], None], answer: asyncio.Future[Any], what: object) -> None:
+def _set_outcome(tell: Callable[[Any], None], answer: asyncio.Future[Any], what: object) -> None:
     if not answer.done():
         tell(what)

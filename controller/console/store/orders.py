@@ -33,7 +33,7 @@ class Orders:
         """Return the order of an id; None where it was never given."""
         with self._engine.connect() as base:
             row = base.execute(select(ORDERS).where(ORDERS.c.id == order)).one_or_none()
-        return None if row is None else _given(row)
+        return None if row is None else _logged_command(row)
 
     def write(self, given: Given) -> None:
         """Write an order down, durably, before it is sent; its id must be new."""
@@ -63,19 +63,19 @@ class Orders:
             .limit(most)
         )
         with self._engine.connect() as base:
-            return [_given(row) for row in base.execute(newest)]
+            return [_logged_command(row) for row in base.execute(newest)]
 
 
-def _given(row: Row[Any]) -> Given:
+def _logged_command(row: Row[Any]) -> Given:
     return Given(
         table=row.table_id,
         person=row.person,
         role=Role(row.role),
         at_ms=row.at_ms,
-        command=_COMMAND.decode(row.command),
-        reply=None if row.reply is None else _REPLY.decode(row.reply),
+        command=_COMMAND_DECODER.decode(row.command),
+        reply=None if row.reply is None else _REPLY_DECODER.decode(row.reply),
     )
 
 
-_COMMAND: Final = msgspec.json.Decoder(Command)
-_REPLY: Final = msgspec.json.Decoder(Reply)
+_COMMAND_DECODER: Final = msgspec.json.Decoder(Command)
+_REPLY_DECODER: Final = msgspec.json.Decoder(Reply)

@@ -14,8 +14,8 @@ STEPS: Final = tuple(step for step in steps.STEPS if step != "seed")
 MOST_ROWS: Final = 20_000
 """Rows of one proof, which anybody may ask for: more than a long match has. Whoever has a table's
 gateway could let one begin with its journal and end with it."""
-_LAYS_OUT: Final = ("meeting", "taken_over")
-_BESIDE: Final = 1
+_MATCH_START_KINDS: Final = ("meeting", "taken_over")
+_NEIGHBOUR_ROWS: Final = 1
 """A row before and behind the block: what follows a step at once belongs to its proof."""
 
 
@@ -32,7 +32,7 @@ class AttemptRows(msgspec.Struct, frozen=True, kw_only=True):
     heads: tuple[tuple[int, str], ...]
 
 
-class Proofs:
+class AttemptRecords:
     """Reads the archive. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
@@ -44,7 +44,7 @@ class Proofs:
         That is every row from its commitment to where it was revealed, so that each is bound to
         the next, and its opened record, which may come with the end of the match.
         """
-        of_table = _of_its_match(table, attempt)
+        of_table = _is_in_journal_of_attempt(table, attempt)
         own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(STEPS))
         with self._engine.connect() as base:
             steps = base.execute(
@@ -53,7 +53,7 @@ class Proofs:
             if not steps:
                 return None
             block = [row.n for row in steps if row.kind != "record"] or [steps[0].n]
-            asked = or_(_near(block[0], block[-1]), own, *_near_records(steps))
+            asked = or_(_is_near(block[0], block[-1]), own, *_are_near_records(steps))
             rows = base.scalars(
                 select(EVENTS.c.body).where(of_table, asked).order_by(EVENTS.c.n).limit(MOST_ROWS)
             ).all()
@@ -64,7 +64,7 @@ class Proofs:
             ).all()
         return AttemptRows(
             steps=tuple(dict.fromkeys(row.kind for row in steps)),
-            match=_match_in(row.body for row in steps if row.kind == "committed"),
+            match=_named_match(row.body for row in steps if row.kind == "committed"),
             bodies=tuple(map(msgspec.Raw, rows)),
             heads=tuple((row.n, row.head) for row in heads),
         )
@@ -77,14 +77,14 @@ class Proofs:
         the table that do not have it are left out.
         """
         of_any = EVENTS.c.table_id == table
-        lays_out = EVENTS.c.kind.in_(_LAYS_OUT)
+        lays_out = EVENTS.c.kind.in_(_MATCH_START_KINDS)
         have_it = select(EVENTS.c.journal).where(of_any, lays_out, EVENTS.c.match_id == match)
         of_table = and_(of_any, EVENTS.c.journal.in_(have_it))
         with self._engine.connect() as base:
             laid = base.execute(
                 select(EVENTS.c.n, EVENTS.c.body).where(of_table, lays_out).order_by(EVENTS.c.n)
             ).all()
-            begins = [(row.n, _match_in([row.body])) for row in laid]
+            begins = [(row.n, _named_match([row.body])) for row in laid]
             own = [n for n, named in begins if named == match]
             if not own:
                 return []
@@ -100,7 +100,7 @@ class Proofs:
         """Return deal and number of a match's attempts at a table, and whether each is revealed."""
         found: dict[int, tuple[int, bool]] = {}
         for body in self.of_match(table, match):
-            row = _ROW.decode(body)
+            row = _ROW_DECODER.decode(body)
             if row.attempt is None or row.deal is None or row.kind not in STEPS:
                 continue
             known = found.get(row.attempt, (row.deal, False))[1]
@@ -109,16 +109,16 @@ class Proofs:
 
     def is_over(self, table: str, match: str) -> bool:
         """Tell whether the table has gone on to another match behind this one's first row."""
-        laid = and_(EVENTS.c.table_id == table, EVENTS.c.kind.in_(_LAYS_OUT))
+        laid = and_(EVENTS.c.table_id == table, EVENTS.c.kind.in_(_MATCH_START_KINDS))
         with self._engine.connect() as base:
             rows = base.scalars(
                 select(EVENTS.c.body).where(laid).order_by(EVENTS.c.journal, EVENTS.c.n)
             ).all()
-        named = [_match_in([body]) for body in rows]
+        named = [_named_match([body]) for body in rows]
         return match in named and named[-1] != match
 
 
-def _of_its_match(table: str, attempt: int) -> ColumnElement[bool]:
+def _is_in_journal_of_attempt(table: str, attempt: int) -> ColumnElement[bool]:
     """Rows of a table in the last of its journals that has an attempt of this number.
 
     And in others where it is of the same match: then the table tells two pasts of it, and whoever
@@ -134,27 +134,27 @@ def _of_its_match(table: str, attempt: int) -> ColumnElement[bool]:
     return and_(of_table, or_(EVENTS.c.journal == last, EVENTS.c.journal.in_(same)))
 
 
-def _near(first: int, last: int) -> ColumnElement[bool]:
-    return EVENTS.c.n.between(first - _BESIDE, last + _BESIDE)
+def _is_near(first: int, last: int) -> ColumnElement[bool]:
+    return EVENTS.c.n.between(first - _NEIGHBOUR_ROWS, last + _NEIGHBOUR_ROWS)
 
 
-def _near_records(steps: Sequence[Any]) -> Iterable[ColumnElement[bool]]:
-    return [_near(row.n, row.n) for row in steps if row.kind == "record"]
+def _are_near_records(steps: Sequence[Any]) -> Iterable[ColumnElement[bool]]:
+    return [_is_near(row.n, row.n) for row in steps if row.kind == "record"]
 
 
-def _match_in(bodies: Iterable[bytes]) -> str | None:
+def _named_match(bodies: Iterable[bytes]) -> str | None:
     """Return the match that the first of some rows names."""
     for body in bodies:
-        named = _ROW.decode(body).data.get("match")
+        named = _ROW_DECODER.decode(body).data.get("match")
         return named if isinstance(named, str) and named else None
     return None
 
 
-class _Told(msgspec.Struct):
+class _EventFields(msgspec.Struct):
     kind: str
     deal: int | None
     attempt: int | None
     data: dict[str, Any]
 
 
-_ROW: Final = msgspec.json.Decoder(_Told)
+_ROW_DECODER: Final = msgspec.json.Decoder(_EventFields)

@@ -9,14 +9,14 @@ from sqlalchemy import Engine, select
 from controller.console.store.tables import EVENTS
 from controller.messages import Event
 
-_BEGINS: Final = "meeting"
-_KINDS: Final = (_BEGINS, "match")
-_TELLS: Final = (b'"Ruling', b'"VerbalConfirmed"')
+_MATCH_START_KIND: Final = "meeting"
+_RELEVANT_KINDS: Final = (_MATCH_START_KIND, "match")
+_RULING_MARKERS: Final = (b'"Ruling', b'"VerbalConfirmed"')
 """One of these stands in the body of whatever changes a ruling."""
-_EVENT: Final = msgspec.json.Decoder(Event)
+_EVENT_DECODER: Final = msgspec.json.Decoder(Event)
 
 
-class Rulings:
+class EarlierRulings:
     """Reads the archive. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
@@ -28,7 +28,7 @@ class Rulings:
         """
         asked = (
             select(EVENTS.c.table_id, EVENTS.c.journal, EVENTS.c.kind, EVENTS.c.body)
-            .where(EVENTS.c.kind.in_(_KINDS))
+            .where(EVENTS.c.kind.in_(_RELEVANT_KINDS))
             .order_by(EVENTS.c.table_id, EVENTS.c.journal, EVENTS.c.n)
         )
         with self._engine.connect() as base:
@@ -40,20 +40,20 @@ def _matches(rows: Any, event: str, pairs: frozenset[str]) -> Iterator[list[Even
     of_journal, open_ = None, None
     for table, number, kind, body in rows:
         journal = (table, number)
-        if kind == _BEGINS or journal != of_journal:
+        if kind == _MATCH_START_KIND or journal != of_journal:
             if open_:
                 yield open_
             of_journal, open_ = journal, None
-        if kind == _BEGINS:
-            laid_out = _EVENT.decode(body)
-            open_ = [laid_out] if _is_meant(laid_out.data, event, pairs) else None
-        elif open_ and any(word in body for word in _TELLS):
-            open_.append(_EVENT.decode(body))
+        if kind == _MATCH_START_KIND:
+            laid_out = _EVENT_DECODER.decode(body)
+            open_ = [laid_out] if _is_of_pairs(laid_out.data, event, pairs) else None
+        elif open_ and any(word in body for word in _RULING_MARKERS):
+            open_.append(_EVENT_DECODER.decode(body))
     if open_:
         yield open_
 
 
-def _is_meant(data: dict[str, Any], event: str, pairs: frozenset[str]) -> bool:
+def _is_of_pairs(data: dict[str, Any], event: str, pairs: frozenset[str]) -> bool:
     said = data.get("meeting")
     if not isinstance(said, dict) or said.get("event") != event:
         return False

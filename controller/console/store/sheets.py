@@ -7,7 +7,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Engine, Row, delete, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from controller.console.store.archive import StoreError, insert_of
+from controller.console.store.archive import StoreError, dialect_insert
 from controller.console.store.tables import SHEETS
 from controller.sheet.form import ScoreSheet
 
@@ -15,7 +15,7 @@ MOST: Final = 1_000
 """Matches of a list: more than a day of a large hall."""
 
 
-class KeptSheet(msgspec.Struct, frozen=True, kw_only=True):
+class StoredSheet(msgspec.Struct, frozen=True, kw_only=True):
     """A sheet as it was at `kept_ms` (milliseconds since 1970), with so many signatures."""
 
     table: str
@@ -24,12 +24,12 @@ class KeptSheet(msgspec.Struct, frozen=True, kw_only=True):
     kept_ms: int
 
 
-class Sheets:
+class ScoreSheetStore:
     """The kept sheets. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine, now_ms: Callable[[], int]) -> None:
         self._engine, self._now_ms = engine, now_ms
-        self._insert = insert_of(engine)(SHEETS).on_conflict_do_nothing()
+        self._insert = dialect_insert(engine)(SHEETS).on_conflict_do_nothing()
 
     def keep(self, sheet: ScoreSheet) -> bool:
         """Write a sheet down, unless one of its version and signatures is there; tell whether.
@@ -54,27 +54,27 @@ class Sheets:
         try:
             with self._engine.begin() as base:
                 if not row["signed"]:
-                    base.execute(delete(SHEETS).where(*_same(row)))
+                    base.execute(delete(SHEETS).where(*_has_key_of(row)))
                 return bool(base.execute(self._insert.returning(SHEETS.c.signed), [row]).all())
         except (SQLAlchemyError, OverflowError) as error:  # a number that no database has
             raise StoreError(str(error).partition("\n")[0]) from None
 
-    def newest(self, event: str | None = None) -> list[KeptSheet]:
+    def newest(self, event: str | None = None) -> list[StoredSheet]:
         """Return each match's last sheet, the match that was written last first."""
         asked = select(SHEETS).order_by(SHEETS.c.at_ms.desc(), SHEETS.c.signed.desc())
         if event is not None:
             asked = asked.where(SHEETS.c.event == event)
-        found: dict[tuple[str, str, int], KeptSheet] = {}
+        found: dict[tuple[str, str, int], StoredSheet] = {}
         with self._engine.connect() as base:
             for row in base.execute(asked):
                 key = row.table_id, row.match_id, row.start_ms
                 if key not in found:
-                    found[key] = _kept(row)
+                    found[key] = _stored_sheet(row)
                 if len(found) == MOST:
                     break
         return list(found.values())
 
-    def of(self, match: str, table: str | None = None) -> list[KeptSheet]:
+    def of(self, match: str, table: str | None = None) -> list[StoredSheet]:
         """Return every sheet of a match, the oldest first; a match may have been at two tables."""
         named: list[ColumnElement[bool]] = [SHEETS.c.match_id == match]
         if table is not None:
@@ -85,10 +85,10 @@ class Sheets:
             .order_by(SHEETS.c.start_ms, SHEETS.c.version, SHEETS.c.signed, SHEETS.c.at_ms)
         )
         with self._engine.connect() as base:
-            return [_kept(row) for row in base.execute(asked)]
+            return [_stored_sheet(row) for row in base.execute(asked)]
 
 
-def _same(row: dict[str, Any]) -> list[ColumnElement[bool]]:
+def _has_key_of(row: dict[str, Any]) -> list[ColumnElement[bool]]:
     return [column == row[column.name] for column in SHEETS.primary_key.columns]
 
 
@@ -97,13 +97,13 @@ def signed(sheet: ScoreSheet) -> int:
     return sum(line.person is not None for line in sheet.signatures)
 
 
-def _kept(row: Row[Any]) -> KeptSheet:
-    return KeptSheet(
+def _stored_sheet(row: Row[Any]) -> StoredSheet:
+    return StoredSheet(
         table=row.table_id,
-        sheet=_SHEET.decode(row.body),
+        sheet=_SHEET_DECODER.decode(row.body),
         signed=row.signed,
         kept_ms=row.at_ms,
     )
 
 
-_SHEET: Final = msgspec.json.Decoder(ScoreSheet)
+_SHEET_DECODER: Final = msgspec.json.Decoder(ScoreSheet)

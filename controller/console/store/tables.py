@@ -38,7 +38,7 @@ SCHEMA: Final = Table("schema_version", ALL, Column("version", Integer, primary_
 """The version of the tables that lie here: one row. In version 1 this table was missing."""
 
 
-def _journal() -> Column[int]:
+def _journal_column() -> Column[int]:
     return Column("journal", Integer, nullable=False, server_default="1")
 
 
@@ -54,7 +54,7 @@ EVENTS: Final = Table(
     Column("attempt", Integer),
     Column("time", String(40), nullable=False),
     Column("body", LargeBinary, nullable=False),
-    _journal(),
+    _journal_column(),
 )
 """Public entries as their tables published them. The head is part of the key: a table that
 writes its past anew has both pasts here. `journal` counts a table's journals, from 1: it begins
@@ -64,7 +64,7 @@ Index("events_by_match", EVENTS.c.match_id, EVENTS.c.table_id, EVENTS.c.n)
 
 IS_COMMAND: Final = EVENTS.c.kind == literal_column("'command'")
 """Spelled out and not a parameter: SQLite uses an index of some rows only where it reads so."""
-_COMMANDS: Final = Index(
+_COMMAND_INDEX: Final = Index(
     "events_of_commands",
     EVENTS.c.table_id,
     EVENTS.c.n,
@@ -94,13 +94,13 @@ DISAGREEMENTS: Final = Table(
 )
 """Signed heads that contradict one that was kept before, both in `body`: another past was told."""
 
-COMPLETE: Final = Table(
+JOURNAL_MARKS: Final = Table(
     "complete",
     ALL,
     Column("table_id", String(24), primary_key=True),
     Column("n", BigInteger, nullable=False),
     Column("head", String(64), nullable=False),
-    _journal(),
+    _journal_column(),
 )
 """Up to which entry nothing public of a table is missing; behind it there may be holes. `journal`
 is the present one of the table."""
@@ -157,7 +157,7 @@ SESSIONS: Final = Table(
 )
 """Who is logged in, by the hash of what his browser holds."""
 
-TAKES: Final = Table(
+CALL_ASSIGNMENTS: Final = Table(
     "takes",
     ALL,
     Column("table_id", String(24), primary_key=True),
@@ -187,15 +187,15 @@ SHEETS: Final = Table(
 `start_ms`: of the match by its table's clock, so that two matches of one name stay two; `at_ms`:
 when it was written down here."""
 
-_UNNAMED: Final = 1
+_UNVERSIONED: Final = 1
 """The version of a database that has tables, and none that says its version."""
 
 
-class VersionError(Exception):
+class DatabaseTooNew(Exception):
     """A database of a newer console; one line says its version, and what to do."""
 
 
-def bring_up(engine: Engine) -> None:
+def migrate(engine: Engine) -> None:
     """Make the tables that are missing, and change those of an older version.
 
     A step that a power cut interrupted is done again at the next start. Raises VersionError.
@@ -207,9 +207,9 @@ def bring_up(engine: Engine) -> None:
             if there.has_table(SCHEMA.name)
             else None
         )
-    found = known or (_UNNAMED if there.has_table(EVENTS.name) else VERSION)
+    found = known or (_UNVERSIONED if there.has_table(EVENTS.name) else VERSION)
     if found > VERSION:
-        raise VersionError(
+        raise DatabaseTooNew(
             f"it is of version {found}, and this console knows {VERSION}: start the newer "
             "console, or name another database in console.toml"
         )
@@ -227,24 +227,26 @@ def _number_journals(base: Connection) -> None:
 
     If there are entries of two journals, those of the present one are of journal 2.
     """
-    for table in (EVENTS, COMPLETE):
+    for table in (EVENTS, JOURNAL_MARKS):
         if "journal" not in {column["name"] for column in inspect(base).get_columns(table.name)}:
             base.execute(
                 text(f"ALTER TABLE {table.name} ADD COLUMN journal INTEGER NOT NULL DEFAULT 1")
             )
     numbered = select(EVENTS.c.table_id).group_by(EVENTS.c.table_id, EVENTS.c.n)
     for table_id in set(base.scalars(numbered.having(func.count() > 1))):
-        mark = base.execute(select(COMPLETE).where(COMPLETE.c.table_id == table_id)).one_or_none()
+        mark = base.execute(
+            select(JOURNAL_MARKS).where(JOURNAL_MARKS.c.table_id == table_id)
+        ).one_or_none()
         bodies = base.scalars(select(EVENTS.c.body).where(EVENTS.c.table_id == table_id))
-        entries = [_EVENT.decode(body) for body in bodies]
+        entries = [_EVENT_DECODER.decode(body) for body in bodies]
         present = [] if mark is None else _journal_of(mark.head, entries)
         if present:
             of_table = EVENTS.c.table_id == table_id
             same = of_table & (EVENTS.c.n == bindparam("at")) & (EVENTS.c.head == bindparam("its"))
             rows = [{"at": one.n, "its": one.head} for one in present]
             base.execute(update(EVENTS).where(same).values(journal=2), rows)
-            known = COMPLETE.c.table_id == table_id
-            base.execute(update(COMPLETE).where(known).values(journal=2))
+            known = JOURNAL_MARKS.c.table_id == table_id
+            base.execute(update(JOURNAL_MARKS).where(known).values(journal=2))
 
 
 def _journal_of(head: str, entries: Sequence[Event]) -> list[Event]:
@@ -275,7 +277,7 @@ def _journal_of(head: str, entries: Sequence[Event]) -> list[Event]:
 
 def _index_commands(base: Connection) -> None:
     """Let the entries of carried-out orders be found without reading a table's whole journal."""
-    _COMMANDS.create(base, checkfirst=True)
+    _COMMAND_INDEX.create(base, checkfirst=True)
 
 
 MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {
@@ -284,4 +286,4 @@ MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {
 }
 """By version: what leads to the next one. Each may be done twice."""
 
-_EVENT: Final = msgspec.json.Decoder(Event)
+_EVENT_DECODER: Final = msgspec.json.Decoder(Event)

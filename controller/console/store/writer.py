@@ -13,12 +13,12 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from controller.console.seen import Begin, Run, StoreStanding
-from controller.console.store.archive import Archive, Batch, Kept, Mark, StoreError, Written
+from controller.console.seen import Begin, Run, StoreStatus
+from controller.console.store.archive import Archive, Kept, Mark, StoreError, WriteBatch, Written
 from controller.heads import KeptHead
 from controller.loggers import structlog
 
-MOST_EVENTS: Final = 20_000
+MAX_WAITING_EVENTS: Final = 20_000
 """Events that wait at most, over all tables (provisional): some minutes of a large hall."""
 MOST_BYTES: Final = 32 << 20
 """Bytes of their texts."""
@@ -30,7 +30,7 @@ LOOK_S: Final = 5.0
 _log = structlog.get_logger("console")
 
 
-class Writer:
+class EventWriter:
     """Writes what the tables said, in the order in which it was given.
 
     `run` runs a blocking call on the store's thread; `now_ms` is the console's clock. `on_written`
@@ -46,29 +46,29 @@ class Writer:
         on_written: Callable[[Written], None] = lambda written: None,
         on_standing: Callable[[], None] = lambda: None,
         retry_s: float = RETRY_S,
-        most_events: int = MOST_EVENTS,
+        most_events: int = MAX_WAITING_EVENTS,
         begin: Begin = asyncio.create_task,
     ) -> None:
         """Begin to write; needs a running loop."""
         self._archive, self._run, self._now_ms = archive, run, now_ms
-        self._on_written, self._on_standing = on_written, on_standing
-        self._retry_s, self._most = retry_s, most_events
-        self._batches: deque[tuple[Batch, asyncio.Future[None]]] = deque()
-        self._events = self._bytes = self._refused = 0
+        self._on_written, self._on_status = on_written, on_standing
+        self._retry_s, self._max_events = retry_s, most_events
+        self._batches: deque[tuple[WriteBatch, asyncio.Future[None]]] = deque()
+        self._events = self._waiting_bytes = self._refused = 0
         self._away_since_ms: int | None = None
-        self._why = ""
-        self._news = asyncio.Event()
-        self._tried = asyncio.Event()
+        self._error = ""
+        self._added = asyncio.Event()
+        self._attempted = asyncio.Event()
         self._closing = asyncio.Event()
-        self._task = begin(self._write_on())
-        self._task.add_done_callback(self._is_over)
+        self._task = begin(self._write_batches())
+        self._task.add_done_callback(self._task_done)
 
     @property
-    def standing(self) -> StoreStanding:
+    def standing(self) -> StoreStatus:
         """How the database is."""
-        return StoreStanding(
+        return StoreStatus(
             away_since_ms=self._away_since_ms,
-            why=self._why,
+            why=self._error,
             waiting=self._events,
             refused=self._refused,
         )
@@ -90,16 +90,16 @@ class Writer:
         """
         size = sum(len(one.body) for one in kept)
         many = self._events + len(kept) + len(heads)
-        full = many > self._most or self._bytes + size > MOST_BYTES
+        full = many > self._max_events or self._waiting_bytes + size > MOST_BYTES
         if full and (self._batches or self.away):
             self._refused += len(kept)
             return None
-        batch = Batch(tuple(kept), dict(marks or {}), tuple(heads))
+        batch = WriteBatch(tuple(kept), dict(marks or {}), tuple(heads))
         done = asyncio.get_running_loop().create_future()
         self._batches.append((batch, done))
         self._events = many
-        self._bytes += size
-        self._news.set()
+        self._waiting_bytes += size
+        self._added.set()
         return done
 
     async def settled(self) -> None:
@@ -108,7 +108,7 @@ class Writer:
             return
         _, last = self._batches[-1]
         while not (last.done() or self.away):
-            await self._tried.wait()
+            await self._attempted.wait()
 
     def stepped(self, by_ms: int) -> None:
         """Take it that the console's clock was set by so much."""
@@ -118,44 +118,44 @@ class Writer:
     async def close(self) -> None:
         """Write what waits, if the database takes it, and stop."""
         self._closing.set()
-        self._news.set()
+        self._added.set()
         await asyncio.gather(self._task, return_exceptions=True)
         for _, done in self._batches:
             done.cancel()
 
-    async def _write_on(self) -> None:
+    async def _write_batches(self) -> None:
         while self._batches or not self._closing.is_set():
             if not self._batches:
-                self._news.clear()
+                self._added.clear()
                 await self._rest()
                 if not self._batches and self._closing.is_set():
                     break
-            group = self._group()
+            group = self._next_group()
             try:
                 written = await self._run(partial(self._archive.write, group))
             except Exception as error:  # whatever it is: what waits is not lost by it
-                self._went(error)
-                self._tell_tried()
+                self._mark_away(error)
+                self._signal_attempt()
                 if self._closing.is_set():
                     break
-                await self._pause()
+                await self._wait_before_retry()
                 continue
-            self._done(group)
-            self._came()
+            self._finish_group(group)
+            self._mark_back()
             self._on_written(written)
-            self._tell_tried()
+            self._signal_attempt()
 
-    def _is_over(self, task: "asyncio.Task[None]") -> None:
+    def _task_done(self, task: "asyncio.Task[None]") -> None:
         """Say that nothing is taken down any more, where a fault of ours has ended the writing."""
         error = None if task.cancelled() else task.exception()
         if error is None:
             return
-        self._why = str(error) or type(error).__name__
+        self._error = str(error) or type(error).__name__
         if self._away_since_ms is None:
             self._away_since_ms = self._now_ms()
-        self._tell_tried()
+        self._signal_attempt()
         try:
-            self._on_standing()
+            self._on_status()
         except Exception:
             _log.exception("not told that nothing is kept")
 
@@ -163,20 +163,20 @@ class Writer:
         """Wait for something to write, or until it is time to look whether anything could be."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LOOK_S):
-                await self._news.wait()
+                await self._added.wait()
 
-    def _tell_tried(self) -> None:
-        self._tried.set()
-        self._tried = asyncio.Event()
+    def _signal_attempt(self) -> None:
+        self._attempted.set()
+        self._attempted = asyncio.Event()
 
-    async def _pause(self) -> None:
+    async def _wait_before_retry(self) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._retry_s):
                 await self._closing.wait()
 
-    def _group(self) -> list[Batch]:
+    def _next_group(self) -> list[WriteBatch]:
         """Return what is written next; it stays in its place until it is on the disk."""
-        group: list[Batch] = []
+        group: list[WriteBatch] = []
         events = 0
         for batch, _ in self._batches:
             if group and events + len(batch.kept) > GROUP:
@@ -185,24 +185,24 @@ class Writer:
             events += len(batch.kept)
         return group
 
-    def _done(self, group: Sequence[Batch]) -> None:
+    def _finish_group(self, group: Sequence[WriteBatch]) -> None:
         for batch in group:
             _, done = self._batches.popleft()
             self._events -= len(batch.kept) + len(batch.heads)
-            self._bytes -= sum(len(one.body) for one in batch.kept)
+            self._waiting_bytes -= sum(len(one.body) for one in batch.kept)
             if not done.done():
                 done.set_result(None)
 
-    def _went(self, error: Exception) -> None:
+    def _mark_away(self, error: Exception) -> None:
         ours = None if isinstance(error, StoreError) else error
-        self._why = str(error)
+        self._error = str(error)
         if self._away_since_ms is None:
             self._away_since_ms = self._now_ms()
-            _log.warning("the store is away, events wait in memory", why=self._why, exc_info=ours)
-            self._on_standing()
+            _log.warning("the store is away, events wait in memory", why=self._error, exc_info=ours)
+            self._on_status()
 
-    def _came(self) -> None:
+    def _mark_back(self) -> None:
         if self._away_since_ms is not None:
             _log.info("the store is back", away_ms=self._now_ms() - self._away_since_ms)
-            self._away_since_ms, self._why = None, ""
-            self._on_standing()
+            self._away_since_ms, self._error = None, ""
+            self._on_status()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from controller.console.view.called import by_words
-from controller.console.view.clocks import epoch_ms
+from controller.console.view.clocks import table_time_to_epoch_ms
 from controller.messages import State
 from controller.words import reason_words
 
@@ -24,7 +24,7 @@ class Stop(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     by_zh: str = ""
 
 
-def stop_of(state: State, heard_ms: int | None) -> Stop | None:
+def area_stop_of(state: State, heard_ms: int | None) -> Stop | None:
     """Return the stop that holds at a table whose match is under way; None: its clock runs.
 
     `heard_ms`: when this state was heard, by the console's clock.
@@ -36,7 +36,7 @@ def stop_of(state: State, heard_ms: int | None) -> Stop | None:
         return Stop() if stands else None
     why, by = reason_words(told.reason or ""), by_words(told.by or "")
     return Stop(
-        since_ms=epoch_ms(state, told.since_ms, heard_ms),
+        since_ms=table_time_to_epoch_ms(state, told.since_ms, heard_ms),
         why_en=why.en,
         why_zh=why.zh,
         by_en=by.en,
@@ -44,7 +44,7 @@ def stop_of(state: State, heard_ms: int | None) -> Stop | None:
     )
 
 
-def most_of(stops: Sequence[Stop]) -> Stop | None:
+def most_common_stop(stops: Sequence[Stop]) -> Stop | None:
     """Return the order that most tables tell of, since it came to the first of them."""
     said = Counter((stop.why_en, stop.why_zh, stop.by_en, stop.by_zh) for stop in stops)
     most = max(said, key=lambda one: (said[one], one), default=None)

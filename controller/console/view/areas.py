@@ -14,12 +14,12 @@ import msgspec
 from controller.console.in_order import in_order
 from controller.console.seen import Seen
 from controller.console.standing import Standing
-from controller.console.view.area_stop import Stop, most_of, stop_of
+from controller.console.view.area_stop import Stop, area_stop_of, most_common_stop
 from controller.console.view.clocks import ends_ms
 from controller.console.view.waits import Rank, due
 from controller.messages import Phase, State
 
-DIFFERS_S: Final = 3
+MIN_DIFFERENCE_S: Final = 3
 """Clocks that are further from the area's than this differ from it (provisional)."""
 BEHIND: Final = 2
 """So many deals fewer than the area's median are behind (REFEREE 3.2)."""
@@ -29,21 +29,21 @@ ANNOUNCED: Final = (None, "announce_15", "announce_5", "announce_1", "last_deal"
 T = TypeVar("T")
 
 
-class Added(msgspec.Struct, frozen=True, gc=False):
+class TableAddedTime(msgspec.Struct, frozen=True, gc=False):
     """A table that has more time than its area (补时)."""
 
     table: str
     seconds: int
 
 
-class Behind(msgspec.Struct, frozen=True, gc=False):
+class SlowTable(msgspec.Struct, frozen=True, gc=False):
     """A table that has played so many deals fewer than its area's median."""
 
     table: str
     deals: int
 
 
-class Differs(msgspec.Struct, frozen=True, gc=False):
+class DifferingClock(msgspec.Struct, frozen=True, gc=False):
     """A table whose clock is not its area's, its added time counted off.
 
     `by_s`: so much later is its time up; None where it stands and the area runs, or runs and the
@@ -83,12 +83,12 @@ class AreaView(msgspec.Struct, frozen=True, kw_only=True):
     stop: Stop | None = None
     held: tuple[str, ...] = ()
     announced: str | None = None
-    added: tuple[Added, ...] = ()
-    differs: tuple[Differs, ...] = ()
-    behind: tuple[Behind, ...] = ()
+    added: tuple[TableAddedTime, ...] = ()
+    differs: tuple[DifferingClock, ...] = ()
+    behind: tuple[SlowTable, ...] = ()
 
 
-class _Clock(msgspec.Struct, frozen=True, gc=False):
+class _TableClock(msgspec.Struct, frozen=True, gc=False):
     """A table's clock without its added time: when it ends, or what is left while it stands."""
 
     table: str
@@ -103,26 +103,26 @@ def areas(seen: Sequence[Seen], now_ms: int) -> list[AreaView]:
     found: dict[str, list[Seen]] = {}
     for one in seen:
         found.setdefault(one.area, []).append(one)
-    return [_area(name, found[name], now_ms) for name in sorted(found, key=in_order)]
+    return [_build_area(name, found[name], now_ms) for name in sorted(found, key=in_order)]
 
 
-def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
+def _build_area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
     known = [(one, one.state) for one in seen if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
     heard = [(one, state) for one, state in playing if _is_live(one, now_ms)] or playing
-    clocks = [clock for one, state in heard if (clock := _clock(one, state)) is not None]
+    clocks = [clock for one, state in heard if (clock := _table_clock(one, state)) is not None]
     running = 2 * sum(clock.running for clock in clocks) > len(clocks)
     alike = [clock for clock in clocks if clock.running is running]
-    stops = [(one.table, stop_of(state, one.heard.heard_ms)) for one, state in heard]
+    stops = [(one.table, area_stop_of(state, one.heard.heard_ms)) for one, state in heard]
     up_ms = median_low([clock.ends_ms for clock in alike]) if running else None
     left_s = median_low([clock.left_s for clock in alike]) if alike and not running else None
     return AreaView(
         area=name,
         tables=tuple(one.table for one in seen),
-        event=_most(state.match.event for _, state in known),
-        round=_most(state.match.round for _, state in known),
+        event=_most_common(state.match.event for _, state in known),
+        round=_most_common(state.match.round for _, state in known),
         live=sum(_is_live(one, now_ms) for one in seen),
-        waiting=sum(_waits(one, now_ms) for one in seen),
+        waiting=sum(_is_waiting(one, now_ms) for one in seen),
         not_started=sum(is_due(state) for _, state in known),
         playing=len(playing),
         over=sum(is_over(state) for _, state in known),
@@ -132,12 +132,14 @@ def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
         running=running,
         ends_ms=up_ms,
         left_s=left_s,
-        stop=most_of([stop for _, stop in stops if stop is not None]),
+        stop=most_common_stop([stop for _, stop in stops if stop is not None]),
         held=tuple(table for table, stop in stops if stop is not None),
-        announced=_said(state for _, state in heard),
-        added=tuple(Added(clock.table, clock.added_s) for clock in clocks if clock.added_s),
-        differs=tuple(_differing(clocks, running, up_ms, left_s)),
-        behind=tuple(_behind(heard)),
+        announced=_common_announcement(state for _, state in heard),
+        added=tuple(
+            TableAddedTime(clock.table, clock.added_s) for clock in clocks if clock.added_s
+        ),
+        differs=tuple(_differing_clocks(clocks, running, up_ms, left_s)),
+        behind=tuple(_slow_tables(heard)),
     )
 
 
@@ -161,53 +163,53 @@ def is_over(state: State) -> bool:
     return state.match.verdict is not None or state.match.phase in ("over", "signed")
 
 
-def _clock(seen: Seen, state: State) -> _Clock | None:
+def _table_clock(seen: Seen, state: State) -> _TableClock | None:
     match = state.match
     if match.clock is None:
         return None
     up_ms, added_s = ends_ms(state, seen.heard.heard_ms), match.added_time_s
     left_s = match.clock.left_s - added_s
     if up_ms is None:
-        return _Clock(seen.table, False, 0, left_s, added_s)
-    return _Clock(seen.table, True, up_ms - added_s * 1000, left_s, added_s)
+        return _TableClock(seen.table, False, 0, left_s, added_s)
+    return _TableClock(seen.table, True, up_ms - added_s * 1000, left_s, added_s)
 
 
-def _differing(
-    clocks: Iterable[_Clock], running: bool, up_ms: int | None, left_s: int | None
-) -> Iterable[Differs]:
+def _differing_clocks(
+    clocks: Iterable[_TableClock], running: bool, up_ms: int | None, left_s: int | None
+) -> Iterable[DifferingClock]:
     for clock in clocks:
         if clock.running is not running:
-            yield Differs(clock.table, clock.running, None)
+            yield DifferingClock(clock.table, clock.running, None)
             continue
         off_s = clock.left_s - (left_s or 0)
         if up_ms is not None:
             off_s = round((clock.ends_ms - up_ms) / 1000)
-        if abs(off_s) > DIFFERS_S:
-            yield Differs(clock.table, clock.running, off_s)
+        if abs(off_s) > MIN_DIFFERENCE_S:
+            yield DifferingClock(clock.table, clock.running, off_s)
 
 
-def _behind(playing: Sequence[tuple[Seen, State]]) -> Iterable[Behind]:
+def _slow_tables(playing: Sequence[tuple[Seen, State]]) -> Iterable[SlowTable]:
     deals = [state.match.deal or 0 for _, state in playing]
     if not deals:
         return
     middle = median_low(deals)
     for (one, _), deal in zip(playing, deals, strict=True):
         if middle - deal >= BEHIND:
-            yield Behind(one.table, middle - deal)
+            yield SlowTable(one.table, middle - deal)
 
 
-def _said(states: Iterable[State]) -> str | None:
+def _common_announcement(states: Iterable[State]) -> str | None:
     """Return what most clocks have said last, the later word where as many have said both."""
     said = Counter(state.match.announced for state in states)
     known = [one for one in ANNOUNCED if said[one]]
     return max(known, key=lambda one: (said[one], ANNOUNCED.index(one)), default=None)
 
 
-def _waits(seen: Seen, now_ms: int) -> bool:
+def _is_waiting(seen: Seen, now_ms: int) -> bool:
     return any(one.rank < Rank.UNHEARD for one in due(seen, now_ms))
 
 
-def _most(values: Iterable[T | None]) -> T | None:
+def _most_common(values: Iterable[T | None]) -> T | None:
     """Return what most say, the first of several; None where nobody says anything."""
     said = Counter(value for value in values if value is not None)
     return max(said, key=lambda one: said[one], default=None)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from controller.console.view.touches import Button, buttons
+from controller.console.view.touches import SeatButton, buttons
 from controller.messages import Seat, State
 from controller.rules.seats import side
 
@@ -23,7 +23,7 @@ class AtSeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     called: bool = False
     place: int | None = None
     dead: bool = False
-    buttons: tuple[Button, ...] = ()
+    buttons: tuple[SeatButton, ...] = ()
 
 
 def at_seat(seat: Seat, state: State, *, cuts: bool) -> AtSeat:

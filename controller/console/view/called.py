@@ -10,16 +10,16 @@ from typing import Final
 from controller.cards import face_text, parse_face
 from controller.rules.rulebooks import load_profile, profile_names
 from controller.rules.seat_words import SEATS, SIDES
-from controller.signer_names import signed_words as by_words
+from controller.signer_names import signer_words as by_words
 from controller.signer_names import whose
 from controller.words import COMMANDS, ROLES, Words
 
 __all__ = [
     "BOARDS",
     "CHOICES",
-    "CLASSES",
     "COMMANDS",
     "PLACES",
+    "RESULT_CLASSES",
     "ROLES",
     "SEATS",
     "SIDES",
@@ -46,7 +46,7 @@ PLACES: Final = (
     Words("3RD", "三游"),
     Words("LAST", "下游"),
 )
-CLASSES: Final[Mapping[str, Words]] = {
+RESULT_CLASSES: Final[Mapping[str, Words]] = {
     "R12": Words("R12", "双下"),
     "R13": Words("R13", "上游和三游"),
     "R14": Words("R14", "上游和下游"),

@@ -5,7 +5,7 @@ from typing import Final
 
 from controller.words import Words
 
-ARGUMENTS: Final[Mapping[str, Words]] = {
+ARGUMENT_NAMES: Final[Mapping[str, Words]] = {
     "since": Words("behind entry", "自条目"),
     "part": Words("part", "第几部分"),
     "parts": Words("of parts", "共几部分"),

@@ -8,7 +8,7 @@ has them from what the tables have published. An overturned ruling counts nowher
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
-from controller.console.view.cases import docket
+from controller.console.view.cases import read_rulings
 from controller.console.view.counters import entry_of
 from controller.messages import Event
 from controller.rules.penalties.records import Entry, Record
@@ -16,7 +16,7 @@ from controller.rules.penalties.records import Entry, Record
 MOST: Final = 30
 """Penalties that a match brings along, the newest: an order has no room for many more."""
 
-_Where = tuple[str, int, str]
+_MatchKey = tuple[str, int, str]
 """A match: its event, round and id."""
 
 
@@ -28,20 +28,20 @@ def carried(matches: Iterable[Sequence[Event]], pairs: Collection[str]) -> Recor
     """
     found: dict[tuple[object, ...], Entry | None] = {}
     brought: dict[Entry, None] = {}
-    known: set[_Where] = set()
+    known: set[_MatchKey] = set()
     for entries in sorted(matches, key=lambda entries: entries[0].time):
-        known.add(_where(entries[0]))
-        told = docket(entries)
+        known.add(_match_key(entries[0]))
+        told = read_rulings(entries)
         brought |= dict.fromkeys(told.brought or ())
         for case in told.cases:
             # At another table the same ruling stands once more, with that table's times.
-            key = (*_where(entries[0]), case.id, case.charge.offence, case.charge.deal)
+            key = (*_match_key(entries[0]), case.id, case.charge.offence, case.charge.deal)
             found[(*key, case.charge.side, case.charge.seat)] = entry_of(case)
     before = [one for one in brought if (one.event, one.round, one.match) not in known]
     given = [*before, *(one for one in found.values() if one is not None)]
     return tuple(one for one in given if one.pair in pairs)[-MOST:]
 
 
-def _where(laid_out: Event) -> _Where:
+def _match_key(laid_out: Event) -> _MatchKey:
     said: dict[str, Any] = laid_out.data.get("meeting", {})
     return str(said.get("event")), int(said.get("round", 0)), str(said.get("match_id"))

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from controller.console.view.cases import Case, Docket
+from controller.console.view.cases import Case, RulingRecord
 from controller.console.view.choices import Choice, choice
 from controller.messages import Ruling, Seat, Side
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons, lapse_words
@@ -16,7 +16,7 @@ from controller.signer_names import whose
 from controller.words import Words
 
 
-class Lapse(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class LapseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Why the right to a penalty may have lapsed."""
 
     reason: str
@@ -25,7 +25,7 @@ class Lapse(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     article: str | None
 
 
-class CaseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A ruling as the desk shows it; what only entries tell is null where they were not heard.
 
     `decided`, `rejected`: by whom, in words; of the chief's word by mouth also who entered it.
@@ -63,15 +63,15 @@ class CaseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     harmed: bool = False
     settled_by_players: str | None = None
     lapse_disputed: bool = False
-    lapses: tuple[Lapse, ...] = ()
+    lapses: tuple[LapseView, ...] = ()
     charge: dict[str, Any] | None = None
     at_ms: int | None = None
     ended_ms: int | None = None
 
 
-def case_views(
-    profile: GuandanProfile, told: Docket, shown: Iterable[Ruling], deal: int
-) -> list[CaseView]:
+def build_ruling_views(
+    profile: GuandanProfile, told: RulingRecord, shown: Iterable[Ruling], deal: int
+) -> list[RulingView]:
     """Return the rulings of a match, oldest first: as entries tell them, else as the state does.
 
     `deal` is played now: what a ruling does to an earlier one is said with that deal's number.
@@ -80,14 +80,17 @@ def case_views(
     """
     newest = {ruling.id: ruling for ruling in shown}
     views = [_heard(profile, case, newest.pop(case.id, None), deal) for case in told.cases]
-    return [_signed(one) for one in (*views, *(_bare(ruling) for ruling in newest.values()))]
+    return [
+        _with_deciders(one)
+        for one in (*views, *(_view_of_state(ruling) for ruling in newest.values()))
+    ]
 
 
-def _bare(ruling: Ruling) -> CaseView:
-    return CaseView(**msgspec.structs.asdict(ruling))
+def _view_of_state(ruling: Ruling) -> RulingView:
+    return RulingView(**msgspec.structs.asdict(ruling))
 
 
-def _signed(view: CaseView) -> CaseView:
+def _with_deciders(view: RulingView) -> RulingView:
     """Return a ruling with who decided it in words."""
     decided = None if view.approved_by is None else whose(view.approved_by, view.entered_by)
     rejected = (
@@ -96,12 +99,12 @@ def _signed(view: CaseView) -> CaseView:
     return msgspec.structs.replace(view, decided=decided, rejected=rejected)
 
 
-def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None, deal: int) -> CaseView:
+def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None, deal: int) -> RulingView:
     charge, proposal, row = case.charge, case.proposal, offence(case.charge.offence)
     before = case.changed_from
     penalty = penalty_words(proposal.penalty, proposal.effects)
     kind = next((kind for kind in row.kinds if kind.id == charge.kind), None)
-    view = CaseView(
+    view = RulingView(
         id=case.id,
         offence=charge.offence,
         offence_en=row.en,
@@ -133,17 +136,17 @@ def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None, deal: int
         settled_by_players=charge.settled_by_players,
         lapse_disputed=charge.lapse_disputed,
         lapses=tuple(_lapses(profile, charge)),
-        charge=_said(charge),
+        charge=_charge_args(charge),
         at_ms=case.at_ms,
         ended_ms=case.ended_ms,
     )
     if newest is None or newest.state == view.state:
         return view
-    said = {name: getattr(newest, name) for name in _OF_STATE}
+    said = {name: getattr(newest, name) for name in _STATE_FIELDS}
     return msgspec.structs.replace(view, answer=None, **said)
 
 
-_OF_STATE: Final = (
+_STATE_FIELDS: Final = (
     "state",
     "penalty",
     "penalty_en",
@@ -159,14 +162,14 @@ _OF_STATE: Final = (
 )
 
 
-def _lapses(profile: GuandanProfile, charge: Charge) -> Iterable[Lapse]:
+def _lapses(profile: GuandanProfile, charge: Charge) -> Iterable[LapseView]:
     for reason in lapse_reasons(charge):
         text = lapse_words(reason, charge)
         article = lapse_article(profile, reason)
-        yield Lapse(reason=reason, en=text.en, zh=text.zh, article=article)
+        yield LapseView(reason=reason, en=text.en, zh=text.zh, article=article)
 
 
-_SAID: Final = (
+_CHARGE_FIELDS: Final = (
     "offence",
     "seat",
     "side",
@@ -185,7 +188,7 @@ _SAID: Final = (
 )
 
 
-def _said(charge: Charge) -> dict[str, Any]:
+def _charge_args(charge: Charge) -> dict[str, Any]:
     """Return a charge as the command `rulings` takes it, to ask again what it can lead to."""
-    said = {name: getattr(charge, name) for name in _SAID} | {"offence_ms": charge.at_ms}
+    said = {name: getattr(charge, name) for name in _CHARGE_FIELDS} | {"offence_ms": charge.at_ms}
     return {name: value for name, value in said.items() if value not in (None, False)}

@@ -11,10 +11,10 @@ import msgspec
 
 from controller.messages import Event
 from controller.rules.penalties.charges import Charge
-from controller.rules.penalties.proposals import Proposal
+from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.penalties.records import Entry
 
-BEGINS: Final = "meeting"
+MATCH_START: Final = "meeting"
 """The kind of entry with which a match begins at a table, laid out or come from another one."""
 
 
@@ -26,7 +26,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     id: str
     charge: Charge
-    proposal: Proposal
+    proposal: PenaltyProposal
     by: str
     at_ms: int
     state: Literal["proposed", "decided", "rejected"] = "proposed"
@@ -36,68 +36,68 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     entered_by: str | None = None
     confirmed_by: str | None = None
     rejection_entered_by: str | None = None
-    changed_from: Proposal | None = None
+    changed_from: PenaltyProposal | None = None
     ended_ms: int | None = None
 
 
-class Docket(msgspec.Struct, frozen=True, kw_only=True):
+class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What entries tell of a match's rulings. `brought` None: its beginning was not heard."""
 
     brought: tuple[Entry, ...] | None = None
     cases: tuple[Case, ...] = ()
 
 
-def docket(entries: Iterable[Event]) -> Docket:
+def read_rulings(entries: Iterable[Event]) -> RulingRecord:
     """Return the rulings of a match from its entries, in their order, from its `meeting` on."""
     brought: tuple[Entry, ...] | None = None
     cases: dict[str, Case] = {}
     for entry in entries:
-        if entry.kind == BEGINS:
-            brought, cases = _brought(entry.data), {}
+        if entry.kind == MATCH_START:
+            brought, cases = _earlier_penalties(entry.data), {}
         elif entry.kind == "match":
-            _tell(cases, entry.data)
-    return Docket(brought=brought, cases=tuple(cases.values()))
+            _apply_entry(cases, entry.data)
+    return RulingRecord(brought=brought, cases=tuple(cases.values()))
 
 
-def _brought(data: Mapping[str, Any]) -> tuple[Entry, ...] | None:
+def _earlier_penalties(data: Mapping[str, Any]) -> tuple[Entry, ...] | None:
     try:
         return msgspec.convert(data.get("record", ()), tuple[Entry, ...])
     except msgspec.ValidationError:
         return None
 
 
-def _tell(cases: dict[str, Case], data: Mapping[str, Any]) -> None:
+def _apply_entry(cases: dict[str, Case], data: Mapping[str, Any]) -> None:
     """Take one entry of the match; of a newer version, or about nothing known, it is passed."""
     kind, name = data.get("event"), str(data.get("id"))
     try:
         if kind == "RulingProposed":
-            said = msgspec.convert(data, _Proposed)
+            said = msgspec.convert(data, _ProposalData)
             cases[name] = Case(
                 id=name, charge=said.charge, proposal=said.proposal, by=said.by, at_ms=said.at_ms
             )
-        elif name in cases and kind in _FATES:
-            cases[name] = _FATES[kind](cases[name], msgspec.convert(data, _Fate))
+        elif name in cases and kind in _DECISIONS:
+            cases[name] = _DECISIONS[kind](cases[name], msgspec.convert(data, _DecisionData))
     except msgspec.ValidationError:
         return
 
 
-class _Proposed(msgspec.Struct):
+class _ProposalData(msgspec.Struct):
     charge: Charge
-    proposal: Proposal
+    proposal: PenaltyProposal
     by: str
     at_ms: int
 
 
-class _Fate(msgspec.Struct):
+class _DecisionData(msgspec.Struct):
     by: str
     at_ms: int
     role: str
     verbal: bool = False
     entered_by: str | None = None
-    proposal: Proposal | None = None
+    proposal: PenaltyProposal | None = None
 
 
-def _approved(case: Case, said: _Fate) -> Case:
+def _approve(case: Case, said: _DecisionData) -> Case:
     chosen = said.proposal or case.proposal
     chiefs = "chief" in (chosen.needs, case.proposal.needs)
     return msgspec.structs.replace(
@@ -112,7 +112,7 @@ def _approved(case: Case, said: _Fate) -> Case:
     )
 
 
-def _rejected(case: Case, said: _Fate) -> Case:
+def _reject(case: Case, said: _DecisionData) -> Case:
     return msgspec.structs.replace(
         case,
         state="rejected",
@@ -122,12 +122,12 @@ def _rejected(case: Case, said: _Fate) -> Case:
     )
 
 
-def _confirmed(case: Case, said: _Fate) -> Case:
+def _confirm(case: Case, said: _DecisionData) -> Case:
     return msgspec.structs.replace(case, confirmed_by=said.by)
 
 
-_FATES: Final = {
-    "RulingApproved": _approved,
-    "RulingRejected": _rejected,
-    "VerbalConfirmed": _confirmed,
+_DECISIONS: Final = {
+    "RulingApproved": _approve,
+    "RulingRejected": _reject,
+    "VerbalConfirmed": _confirm,
 }

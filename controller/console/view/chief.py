@@ -12,11 +12,11 @@ from controller.console.seen import Seen
 from controller.console.view.areas import is_playing
 from controller.console.view.clocks import ends_ms
 from controller.console.view.integrity import Finding, findings
-from controller.console.view.noted import NOTHING, Load, Noted
+from controller.console.view.noted import NOTHING, HallNotes, Load
 from controller.console.view.open_matters import (
-    Approval,
+    PendingApproval,
     Spoken,
-    Unsigned,
+    UnsignedSheet,
     approvals,
     spoken,
     unsigned,
@@ -24,15 +24,17 @@ from controller.console.view.open_matters import (
 from controller.console.view.overruns import Overrun, overruns
 from controller.messages import Match, Side, State
 
-HEAVY: Final = frozenset({"foul", "match_forfeit", "disqualification"})
+HEAVY_PENALTIES: Final = frozenset({"foul", "match_forfeit", "disqualification"})
 """Penalties that the chief hears of, whoever has given them."""
 LOST: Final = frozenset({"forfeit", "disqualified", "both_lost"})
 """Verdicts that no deal has brought."""
-NEAR: Final = frozenset({"announce_15", "announce_5", "announce_1", "last_deal", "time_up"})
+NEAR_END_ANNOUNCEMENTS: Final = frozenset(
+    {"announce_15", "announce_5", "announce_1", "last_deal", "time_up"}
+)
 """When equal levels in a knock-out begin to matter: the last quarter of an hour (provisional)."""
 
 
-class Equal(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class LevelTie(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A knock-out match whose levels are equal near its end; `due`: an extra deal is to be ordered.
 
     `ends_ms`: when its time is up, by the console's clock; None where its clock does not run.
@@ -44,7 +46,7 @@ class Equal(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     due: bool
 
 
-class AtA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A table where a side plays at A, and how often that side has failed there."""
 
     table: str
@@ -66,18 +68,18 @@ class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class ChiefView(msgspec.Struct, frozen=True, kw_only=True):
     """All of it; lists are in the order of the tables, what waits longest first."""
 
-    approvals: tuple[Approval, ...] = ()
+    approvals: tuple[PendingApproval, ...] = ()
     spoken: tuple[Spoken, ...] = ()
     integrity: tuple[Finding, ...] = ()
     overrun: tuple[Overrun, ...] = ()
-    equal: tuple[Equal, ...] = ()
-    at_a: tuple[AtA, ...] = ()
-    unsigned: tuple[Unsigned, ...] = ()
+    equal: tuple[LevelTie, ...] = ()
+    at_a: tuple[TableAtLevelA, ...] = ()
+    unsigned: tuple[UnsignedSheet, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     load: tuple[Load, ...] = ()
 
 
-def chief(seen: Sequence[Seen], now_ms: int, noted: Noted = NOTHING) -> ChiefView:
+def chief(seen: Sequence[Seen], now_ms: int, noted: HallNotes = NOTHING) -> ChiefView:
     """Return what is the chief's in a hall."""
     known = [(one, one.state) for one in seen if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
@@ -88,36 +90,42 @@ def chief(seen: Sequence[Seen], now_ms: int, noted: Noted = NOTHING) -> ChiefVie
         spoken=tuple(sorted(words, key=lambda one: one.since_ms or 0)),
         integrity=tuple(finding for one in seen for finding in findings(one, now_ms, noted)),
         overrun=tuple(overruns(playing, now_ms)),
-        equal=tuple(found for one, state in playing if (found := _equal(one, state)) is not None),
-        at_a=tuple(each for one, state in playing for each in _at_a(one.table, state.match)),
+        equal=tuple(
+            found for one, state in playing if (found := _level_tie(one, state)) is not None
+        ),
+        at_a=tuple(
+            each for one, state in playing for each in _tables_at_level_a(one.table, state.match)
+        ),
         unsigned=tuple(unsigned(known, noted.since)),
-        outcomes=tuple(each for one, state in known for each in _outcomes(one.table, state.match)),
+        outcomes=tuple(
+            each for one, state in known for each in _heavy_outcomes(one.table, state.match)
+        ),
         load=tuple(noted.load),
     )
 
 
-def _equal(seen: Seen, state: State) -> Equal | None:
+def _level_tie(seen: Seen, state: State) -> LevelTie | None:
     match = state.match
     level, due = match.levels.get("NS"), match.phase == "match_check"
     if match.stage != "knockout" or level is None or level != match.levels.get("EW"):
         return None
-    if not due and match.announced not in NEAR:
+    if not due and match.announced not in NEAR_END_ANNOUNCEMENTS:
         return None
-    return Equal(
+    return LevelTie(
         table=seen.table, level=level, ends_ms=ends_ms(state, seen.heard.heard_ms), due=due
     )
 
 
-def _at_a(table: str, match: Match) -> Iterator[AtA]:
+def _tables_at_level_a(table: str, match: Match) -> Iterator[TableAtLevelA]:
     at_a = tuple(side for side, level in match.levels.items() if level == "A")
     if at_a:
         failures = {side: n for side, n in (match.failures or {}).items() if side in at_a}
-        yield AtA(table=table, sides=at_a, failures=failures)
+        yield TableAtLevelA(table=table, sides=at_a, failures=failures)
 
 
-def _outcomes(table: str, match: Match) -> Iterator[Outcome]:
+def _heavy_outcomes(table: str, match: Match) -> Iterator[Outcome]:
     for ruling in match.rulings:
-        if ruling.state == "decided" and ruling.penalty in HEAVY:
+        if ruling.state == "decided" and ruling.penalty in HEAVY_PENALTIES:
             yield Outcome(
                 table=table,
                 words_en=f"{ruling.penalty_en}: {ruling.offence_en}",

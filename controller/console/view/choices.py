@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from controller.rules.penalties.consequences import consequence_words, penalty_words
-from controller.rules.penalties.proposals import Proposal
+from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.penalties.records import Penalty
 from controller.words import Words
 
@@ -29,7 +29,7 @@ class Choice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     effects: tuple[Words, ...]
 
 
-def choices(proposals: Iterable[Proposal], earlier: int | None = None) -> tuple[Choice, ...]:
+def choices(proposals: Iterable[PenaltyProposal], earlier: int | None = None) -> tuple[Choice, ...]:
     """Return the answers that a table gave to a charge, in words and in their order.
 
     `earlier`: the deal of the offence, where another deal is played now.
@@ -37,7 +37,7 @@ def choices(proposals: Iterable[Proposal], earlier: int | None = None) -> tuple[
     return tuple(choice(proposal, earlier) for proposal in proposals)
 
 
-def choice(proposal: Proposal, earlier: int | None = None) -> Choice:
+def choice(proposal: PenaltyProposal, earlier: int | None = None) -> Choice:
     """Return one answer in words."""
     text = penalty_words(proposal.penalty, proposal.effects)
     return Choice(

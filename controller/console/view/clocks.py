@@ -1,7 +1,7 @@
 """Moments of a table's own clock, by the console's: told once, counted on in browsers."""
 
-from controller.console.standing import SKEW_MS
-from controller.console.view.waits import since_epoch_ms
+from controller.console.standing import MIN_SKEW_MS
+from controller.console.view.waits import stamp_to_epoch_ms
 from controller.messages import State
 
 
@@ -14,10 +14,10 @@ def ends_ms(state: State, heard_ms: int | None) -> int | None:
     clock = state.match.clock
     if clock is None or not clock.running or clock.deadline_ms is None:
         return None
-    return epoch_ms(state, clock.deadline_ms, heard_ms)
+    return table_time_to_epoch_ms(state, clock.deadline_ms, heard_ms)
 
 
-def epoch_ms(state: State, table_ms: int, heard_ms: int | None) -> int | None:
+def table_time_to_epoch_ms(state: State, table_ms: int, heard_ms: int | None) -> int | None:
     """Return a moment of the table's own clock in milliseconds since 1970, to the second.
 
     By the console's clock, as `ends_ms` has it; None where the state does not say when it is.
@@ -25,7 +25,7 @@ def epoch_ms(state: State, table_ms: int, heard_ms: int | None) -> int | None:
     at_ms = state.match.at_ms
     if at_ms is None:
         return None
-    stamp_ms = since_epoch_ms(state.time)
+    stamp_ms = stamp_to_epoch_ms(state.time)
     skew_ms = 0 if heard_ms is None else heard_ms - stamp_ms
-    off_ms = 0 if abs(skew_ms) < SKEW_MS else round(skew_ms / 1000) * 1000
+    off_ms = 0 if abs(skew_ms) < MIN_SKEW_MS else round(skew_ms / 1000) * 1000
     return round((stamp_ms + off_ms + table_ms - at_ms) / 1000) * 1000

@@ -14,8 +14,8 @@ from msgspec import inspect
 from controller.commands import COMMANDS, Bound, Order
 from controller.console.view.called import COMMANDS as CALLED
 from controller.console.view.called import of
-from controller.console.view.called_arguments import ARGUMENTS
-from controller.match_arguments import FourCounts, PairsNamed
+from controller.console.view.called_arguments import ARGUMENT_NAMES
+from controller.match_arguments import CountsForSeats, PairDetailsBySide
 from controller.messages import Role
 
 Kind = Literal[
@@ -34,7 +34,7 @@ Kind = Literal[
 ]
 
 
-class Argument(msgspec.Struct, frozen=True, kw_only=True):
+class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
     """One argument. `min`, `max`: of a number; of a text how long it may be."""
 
     name: str
@@ -48,7 +48,7 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True):
     words_zh: str
 
 
-class CommandView(msgspec.Struct, frozen=True, kw_only=True):
+class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
     """One command. `label_*`: a button's words; `does_*`: a line."""
 
     roles: list[Role]
@@ -58,17 +58,17 @@ class CommandView(msgspec.Struct, frozen=True, kw_only=True):
     label_zh: str
     does_en: str
     does_zh: str
-    args: list[Argument]
+    args: list[ArgumentView]
 
 
-def commands() -> Mapping[str, CommandView]:
+def commands() -> Mapping[str, CommandFormView]:
     """Return every command by its name."""
-    return _ALL
+    return _FORMS
 
 
-def _view(cmd: str, order: Order) -> CommandView:
+def _command_form(cmd: str, order: Order) -> CommandFormView:
     label, said = of(CALLED, cmd), get_type_hints(order.args)
-    return CommandView(
+    return CommandFormView(
         roles=[role for role in Role if role in order.roles],
         signed=order.signed,
         bound=order.bound,
@@ -76,7 +76,7 @@ def _view(cmd: str, order: Order) -> CommandView:
         label_zh=label.zh,
         does_en=order.does.partition(" (")[0] if _has_chinese(order.does) else order.does,
         does_zh=label.zh,
-        args=[_argument(field, said[field.name]) for field in _fields(order.args)],
+        args=[_argument_view(field, said[field.name]) for field in _struct_fields(order.args)],
     )
 
 
@@ -84,25 +84,25 @@ def _has_chinese(text: str) -> bool:
     return any(char > "\u2fff" for char in text)
 
 
-def _fields(form: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
+def _struct_fields(form: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
     shape = inspect.type_info(form)
     assert isinstance(shape, inspect.StructType)
     return shape.fields
 
 
-def _argument(field: inspect.Field, annotation: Any) -> Argument:
-    shape, meta = _plain(field.type)
+def _argument_view(field: inspect.Field, annotation: Any) -> ArgumentView:
+    shape, meta = _unwrapped(field.type)
     kind = _kind(shape, meta)
-    words = of(ARGUMENTS, field.encode_name)
+    words = of(ARGUMENT_NAMES, field.encode_name)
     default = None if field.default is msgspec.NODEFAULT else msgspec.to_builtins(field.default)
-    return Argument(
+    return ArgumentView(
         name=field.encode_name,
         kind=kind,
         required=field.required,
         default=default,
         choices=_choices(annotation) if kind == "choice" else None,
-        min=_bound(shape, "ge", "min_length"),
-        max=_bound(shape, "le", "max_length"),
+        min=_limit(shape, "ge", "min_length"),
+        max=_limit(shape, "le", "max_length"),
         words_en=words.en,
         words_zh=words.zh,
     )
@@ -117,7 +117,7 @@ def _choices(annotation: Any) -> list[str]:
     return [value for part in get_args(annotation) for value in _choices(part)]
 
 
-def _plain(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:
+def _unwrapped(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:
     """Return a type without `None` and wrapping, and what its description says."""
     meta: Mapping[str, Any] = {}
     while True:
@@ -138,7 +138,7 @@ def _kind(shape: inspect.Type, meta: Mapping[str, Any]) -> Kind:
     if title in ("seat", "side"):
         return "seat" if title == "seat" else "side"
     if isinstance(shape, inspect.StructType):
-        return _STRUCTS.get(shape.cls, "object")
+        return _KIND_BY_STRUCT.get(shape.cls, "object")
     if isinstance(shape, inspect.LiteralType | inspect.EnumType):
         return "choice"
     if isinstance(shape, inspect.BoolType):
@@ -148,16 +148,16 @@ def _kind(shape: inspect.Type, meta: Mapping[str, Any]) -> Kind:
     if isinstance(shape, inspect.StrType):
         return "card" if "a card, as" in str(meta.get("description", "")) else "text"
     if isinstance(shape, inspect.VarTupleType):
-        _, of_one = _plain(shape.item_type)
+        _, of_one = _unwrapped(shape.item_type)
         return "order" if of_one.get("title") == "seat" else "object"
     return "object"
 
 
-def _bound(shape: inspect.Type, of_number: str, of_text: str) -> int | None:
+def _limit(shape: inspect.Type, of_number: str, of_text: str) -> int | None:
     name = of_number if isinstance(shape, inspect.IntType) else of_text
     found = getattr(shape, name, None)
     return found if isinstance(found, int) else None
 
 
-_STRUCTS: Final[Mapping[type, Kind]] = {FourCounts: "counts", PairsNamed: "pairs"}
-_ALL: Final = {cmd: _view(cmd, order) for cmd, order in COMMANDS.items()}
+_KIND_BY_STRUCT: Final[Mapping[type, Kind]] = {CountsForSeats: "counts", PairDetailsBySide: "pairs"}
+_FORMS: Final = {cmd: _command_form(cmd, order) for cmd, order in COMMANDS.items()}

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from controller.console.view.cases import Case, Docket
+from controller.console.view.cases import Case, RulingRecord
 from controller.messages import Match, Side
 from controller.rules.penalties.offences import offence, words
 from controller.rules.penalties.records import Entry, Penalty
@@ -61,7 +61,7 @@ class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     brought: tuple[Brought, ...] | None
 
 
-def counters(match: Match, told: Docket) -> list[PairCounts]:
+def counters(match: Match, told: RulingRecord) -> list[PairCounts]:
     """Return the counters of both pairs, from what holds: an overturned ruling counts nowhere."""
     now = [entry for case in told.cases if (entry := entry_of(case)) is not None]
     return [_pair_counts(match, told, side_, now) for side_ in SIDES if match.pairs.get(side_)]
@@ -88,7 +88,7 @@ def entry_of(case: Case) -> Entry | None:
     )
 
 
-def _pair_counts(match: Match, told: Docket, of: Side, now: list[Entry]) -> PairCounts:
+def _pair_counts(match: Match, told: RulingRecord, of: Side, now: list[Entry]) -> PairCounts:
     pair = match.pairs[of]
     assert pair is not None  # asked before
     here = [entry for entry in now if entry.side == of]
@@ -107,7 +107,7 @@ def _pair_counts(match: Match, told: Docket, of: Side, now: list[Entry]) -> Pair
         signals=sum(one.offence == "illegal_signal" for one in (*before, *here)),
         claims=sum(side(seat) == of for seat in match.claims),
         persons=persons,
-        brought=tuple(map(_brought_words, before)) if heard else None,
+        brought=tuple(map(_earlier_penalty_view, before)) if heard else None,
     )
 
 
@@ -125,7 +125,7 @@ def _count(
     )
 
 
-def _brought_words(entry: Entry) -> Brought:
+def _earlier_penalty_view(entry: Entry) -> Brought:
     row, penalty = _offence_words(entry.offence), words("penalty", entry.penalty)
     return Brought(
         match=entry.match,

@@ -12,7 +12,7 @@ import msgspec
 from controller.console.standing import Standing
 from controller.console.view.at_seat import AtSeat, at_seat
 from controller.console.view.exchange import Exchange, exchange
-from controller.messages import Clock, Fairness, Phase, Seat, SeatClock, Side, State
+from controller.messages import Clock, Fairness, Phase, PublicSeatClock, Seat, Side, State
 from controller.rules.seats import ALL
 
 SHOWN: Final = frozenset(
@@ -83,8 +83,8 @@ there. A test changes every other one and looks whether anything of the display 
 
 WIDEST_CUT: Final = (6, 102)
 """Where nobody says otherwise: a packet that most rulebooks take (seed 000 A5.1.3)."""
-_SHORT: Final = 16
-_FOUR: Final = 4
+_SHORT_LENGTH: Final = 16
+_GROUP_LENGTH: Final = 4
 
 
 class Cut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -144,7 +144,7 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     exchange: Exchange | None = None
     announced: str | None = None
     clock: Clock | None = None
-    countdowns: tuple[SeatClock, ...] = ()
+    countdowns: tuple[PublicSeatClock, ...] = ()
     cut: Cut | None = None
     cut_at: int | None = None
     uncut: bool = False
@@ -161,7 +161,7 @@ def display(state: State | None, standing: Standing, since_ms: int) -> DisplayVi
         return DisplayView(standing=standing, since_ms=since_ms)
     machine, match = state.machine, state.match
     cut, owed = _cut(state), exchange(match)
-    about = _about(state, cut)
+    about = _current_fairness(state, cut)
     dealing = machine.phase is Phase.DEALING
     return DisplayView(
         standing=standing,
@@ -198,17 +198,17 @@ def display(state: State | None, standing: Standing, since_ms: int) -> DisplayVi
         cut=cut,
         cut_at=about.cut if about else None,
         uncut=about is not None and about.uncut,
-        seats=_seats(state, cut),
-        commitment=_short(about.commitment) if about else None,
-        proof=_proof(state),
+        seats=_display_seats(state, cut),
+        commitment=_short_commitment(about.commitment) if about else None,
+        proof=_newest_proof(state),
     )
 
 
-_AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
+_PHASES_AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
 """Phases in which no telephone lies beside cards: no match is laid out, or it is over."""
 
 
-def _seats(state: State, cut: Cut | None) -> tuple[AtSeat, ...]:
+def _display_seats(state: State, cut: Cut | None) -> tuple[AtSeat, ...]:
     cutters = () if cut is None else cut.by or ALL
     return tuple(at_seat(seat, state, cuts=seat in cutters) for seat in ALL)
 
@@ -229,7 +229,7 @@ def _cut(state: State) -> Cut | None:
     )
 
 
-def _about(state: State, cut: Cut | None) -> Fairness | None:
+def _current_fairness(state: State, cut: Cut | None) -> Fairness | None:
     """Return the proof, as far as it is public, of the hands that are dealt, held or played.
 
     While a cut is waited for: of the set that it cuts.
@@ -239,17 +239,19 @@ def _about(state: State, cut: Cut | None) -> Fairness | None:
     return next((one for one in state.fairness if one.attempt == attempt), None)
 
 
-def _short(commitment: str) -> str:
+def _short_commitment(commitment: str) -> str:
     """Return the beginning of a commitment as people can read and compare it."""
-    return " ".join(commitment[at : at + _FOUR] for at in range(0, _SHORT, _FOUR))
+    return " ".join(
+        commitment[at : at + _GROUP_LENGTH] for at in range(0, _SHORT_LENGTH, _GROUP_LENGTH)
+    )
 
 
-def _proof(state: State) -> Proof | None:
+def _newest_proof(state: State) -> Proof | None:
     """Return the newest proof that may be opened; none before the match is over.
 
     Telephones are for after play (seeds 002 A17.1.1, 000 A21.3).
     """
-    if state.match.phase not in _AFTER_PLAY:
+    if state.match.phase not in _PHASES_AFTER_PLAY:
         return None
     revealed: list[Fairness] = [one for one in state.fairness if one.reveal is not None]
     if not revealed:

@@ -14,17 +14,17 @@ from controller.console.view.draw_file import (
     COLUMNS,
     LONGEST,
     Fault,
-    Unreadable,
-    columns_of,
+    UnreadableDraw,
+    parse_heading,
     rows_of,
     text_of,
 )
-from controller.match_arguments import LayingOut
+from controller.match_arguments import SetMatchArgs
 from controller.rules.penalties.records import Record
-from controller.tomlwords import prints
+from controller.tomlwords import is_printable
 from controller.words import Words
 
-MOST_FAULTS: Final = 50
+MAX_FAULTS: Final = 50
 """More faults than that nobody reads: it is another file."""
 _STAGES: Final = {
     "swiss": "swiss",
@@ -49,7 +49,7 @@ class Laid(msgspec.Struct, frozen=True, kw_only=True):
 
     line: int
     table: str
-    args: LayingOut
+    args: SetMatchArgs
 
     @property
     def order_id(self) -> str:
@@ -76,10 +76,10 @@ def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
     try:
         text, encoding = text_of(body)
         lines = rows_of(text)
-        named = columns_of(lines)
-    except Unreadable as wrong:
+        named = parse_heading(lines)
+    except UnreadableDraw as wrong:
         return Draw(digest=digest, encoding="", faults=[wrong.fault])
-    reading = _Reading(tables, event)
+    reading = _DrawReader(tables, event)
     for line, cells in lines[1:]:
         reading.row(line, dict(zip(named, cells, strict=False)), len(cells) - len(named))
     if not reading.matches and not reading.faults:
@@ -90,15 +90,15 @@ def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
         digest=digest,
         encoding=encoding,
         matches=[] if faults else reading.matches,
-        faults=faults[:MOST_FAULTS],
+        faults=faults[:MAX_FAULTS],
     )
 
 
-class _Reading:
+class _DrawReader:
     """The rows of one draw, one after the other; what is wrong is gathered."""
 
     def __init__(self, tables: Sequence[str], event: str) -> None:
-        self._tables, self._event = _by_number(tables), event
+        self._tables, self._event = _tables_by_name(tables), event
         self.matches: list[Laid] = []
         self.faults: list[Fault] = []
 
@@ -126,16 +126,16 @@ class _Reading:
                 self.wrong(line, key, "nothing stands here", "未填写")
             elif len(cell) > LONGEST:
                 self.wrong(line, key, f"more than {LONGEST} characters", f"超过{LONGEST}个字")
-            elif not all(map(prints, cell)):
+            elif not all(map(is_printable, cell)):
                 self.wrong(line, key, "a sign that no sheet can show", "含有无法显示的字符")
         table = self._table(line, cells.get("table", ""))
         args = self._args(line, cells)
         if len(self.faults) > before or table is None:
             return
         try:
-            laid = msgspec.convert(args, LayingOut)
+            laid = msgspec.convert(args, SetMatchArgs)
         except msgspec.ValidationError as error:
-            self._not_taken(line, str(error))
+            self._add_rejection(line, str(error))
             return
         self.matches.append(Laid(line=line, table=table, args=laid))
 
@@ -143,14 +143,14 @@ class _Reading:
         """Find what rows say against each other: a table, pair or player has one match."""
         seen: dict[tuple[str, str], int] = {}
         for laid in self.matches:
-            for kind, column, value in _once(laid):
+            for kind, column, value in _unique_values(laid):
                 first = seen.get((kind, value))
                 if kind == "id" and first is not None and seen["table", laid.table] == first:
                     continue  # its table says so already
                 if first is None:
                     seen[kind, value] = laid.line
                     continue
-                twice = _TWICE[kind]
+                twice = _DUPLICATE_WORDS[kind]
                 en, zh = twice.en.format(line=first), twice.zh.format(line=first)
                 self.wrong(laid.line, column, f"{value}: {en}", f"{value}：{zh}")
 
@@ -197,13 +197,13 @@ class _Reading:
             return 0
         return int(cell)
 
-    def _not_taken(self, line: int, said: str) -> None:
+    def _add_rejection(self, line: int, said: str) -> None:
         """What a table would not take for another reason."""
         self.wrong(line, None, f"a table does not take this: {said}", "机器不接受此行内容")
 
 
-_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
-_TWICE: Final = {
+_COLUMN_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
+_DUPLICATE_WORDS: Final = {
     "table": Words("has a match in line {line} already", "该台在第{line}行已有对阵"),
     "id": Words("is the id of line {line} already", "该编号已用于第{line}行"),
     "pair": Words("this pair plays in line {line} already", "该队已在第{line}行"),
@@ -211,14 +211,14 @@ _TWICE: Final = {
 }
 
 
-def _once(laid: Laid) -> Iterator[tuple[str, str, str]]:
+def _unique_values(laid: Laid) -> Iterator[tuple[str, str, str]]:
     """Yield what may stand in a draw only once: its kind, its column, itself."""
     yield "table", "table", laid.table
     yield "id", "match_id", laid.args.match_id
     for pair, column in ((laid.args.pairs.NS, "ns_id"), (laid.args.pairs.EW, "ew_id")):
         yield "pair", column, pair.id
         for seat, player in pair.players.items():
-            yield "player", _OF_SEAT[seat], player
+            yield "player", _COLUMN_OF_SEAT[seat], player
 
 
 def _pair(cells: Mapping[str, str], side: str, seats: Mapping[str, str]) -> dict[str, Any]:
@@ -230,12 +230,12 @@ def _pair(cells: Mapping[str, str], side: str, seats: Mapping[str, str]) -> dict
     }
 
 
-def name_in_draw(table: str, tables: Sequence[str]) -> str:
+def shortest_table_name(table: str, tables: Sequence[str]) -> str:
     """Return the shortest name by which a draw for `tables` can mean one of them."""
-    return min((name for name, one in _by_number(tables).items() if one == table), key=len)
+    return min((name for name, one in _tables_by_name(tables).items() if one == table), key=len)
 
 
-def _by_number(tables: Sequence[str]) -> dict[str, str]:
+def _tables_by_name(tables: Sequence[str]) -> dict[str, str]:
     """Return tables by what people write for them: the id, or its number without letters."""
     by_number: dict[str, list[str]] = {}
     for table in tables:
@@ -251,7 +251,7 @@ def _number(cell: str) -> str:
     return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
 
 
-def with_records(draw: Draw, record_of: Callable[[LayingOut], Record]) -> Draw:
+def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], Record]) -> Draw:
     """Return a draw whose matches bring the penalties of their pairs along (view/carried.py).
 
     Its digest is that of the file and of these: who sends it sends what he was shown.

@@ -90,7 +90,7 @@ def example(language: Language, table: str) -> bytes:
     return out.getvalue().encode("utf-8-sig")
 
 
-class Unreadable(Exception):
+class UnreadableDraw(Exception):
     """A file that is no draw at all."""
 
     def __init__(self, line: int, en: str, zh: str, column: str | None = None) -> None:
@@ -102,7 +102,7 @@ def text_of(body: bytes) -> tuple[str, str]:
     """Return what a file says and how it was written: UTF-8, UTF-16 or GB18030."""
     if len(body) > MOST_BYTES:
         most = MOST_BYTES // 1024
-        raise Unreadable(
+        raise UnreadableDraw(
             1, f"more than {most} KB: this is no draw", f"文件超过{most}KB，不是对阵表"
         )
     marked = body.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -113,7 +113,7 @@ def text_of(body: bytes) -> tuple[str, str]:
             continue
         if "\0" not in text:
             return text, encoding.removesuffix("-sig")
-    raise Unreadable(
+    raise UnreadableDraw(
         1,
         "this is no text: save the spreadsheet as CSV",
         "文件不是文本，请将表格另存为CSV",
@@ -133,17 +133,17 @@ def rows_of(text: str) -> list[tuple[int, list[str]]]:
                 rows.append((begins, cells))
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise Unreadable(begins, f"no CSV: {error}", f"CSV格式有误：{error}") from None
+        raise UnreadableDraw(begins, f"no CSV: {error}", f"CSV格式有误：{error}") from None
     if not rows:
-        raise Unreadable(1, "the file is empty", "文件是空的")
+        raise UnreadableDraw(1, "the file is empty", "文件是空的")
     if len(rows) > MOST_ROWS + 1:
-        raise Unreadable(
+        raise UnreadableDraw(
             rows[MOST_ROWS + 1][0], f"more than {MOST_ROWS} matches", f"对阵超过{MOST_ROWS}场"
         )
     return rows
 
 
-def columns_of(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
+def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
     """Return which column each of the heading is."""
     line, heading = lines[0]
     known = {
@@ -156,14 +156,14 @@ def columns_of(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
             continue
         key = known.get(cell.lower())
         if key is None:
-            raise Unreadable(
+            raise UnreadableDraw(
                 line, f'no column is called "{cell[:LONGEST]}"', f"无法识别的列：{cell[:LONGEST]}"
             )
         if key in named:
-            raise Unreadable(line, "this column is there twice", "此列重复", cell)
+            raise UnreadableDraw(line, "this column is there twice", "此列重复", cell)
         named.append(key)
     lacking = [column for key, column in COLUMNS.items() if column.needed and key not in named]
     if lacking:
         en, zh = ", ".join(one.en for one in lacking), "、".join(one.zh for one in lacking)
-        raise Unreadable(line, f"columns are lacking: {en}", f"缺少列：{zh}")
+        raise UnreadableDraw(line, f"columns are lacking: {en}", f"缺少列：{zh}")
     return named

@@ -9,11 +9,11 @@ from typing import Final
 
 import msgspec
 
-from controller.messages import Boards, StandingBoard
+from controller.messages import Boards, ConnectedBoard
 from controller.words import Words
 
 
-class Hardware(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What deals, what reads, how the reader is told of a card; `cannot`: a line each."""
 
     dealer: Words
@@ -23,40 +23,40 @@ class Hardware(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 @lru_cache(maxsize=64)
-def hardware(boards: Boards) -> Hardware:
+def hardware(boards: Boards) -> HardwareView:
     """Return the hardware of a table as its state tells of it."""
-    return Hardware(
-        dealer=_behind(boards.dealer),
-        reader=_behind(boards.reader),
-        trigger=_TRIGGERS.get(boards.trigger or "", _UNKNOWN),
+    return HardwareView(
+        dealer=_board_words(boards.dealer),
+        reader=_board_words(boards.reader),
+        trigger=_TRIGGER_WORDS.get(boards.trigger or "", _UNKNOWN),
         cannot=(
-            *(_DRIVES if _is_adapter(boards.dealer) else ()),
-            *(_ENGINE if _is_adapter(boards.reader) else ()),
-            *(_ASKED if boards.trigger == "asked" else ()),
+            *(_DRIVE_WARNINGS if _is_adapter(boards.dealer) else ()),
+            *(_READER_WARNINGS if _is_adapter(boards.reader) else ()),
+            *(_TRIGGER_WARNINGS if boards.trigger == "asked" else ()),
         ),
     )
 
 
-def _behind(board: StandingBoard | None) -> Words:
-    return _AWAY if board is None else _HALS.get(board.hal, _UNKNOWN)
+def _board_words(board: ConnectedBoard | None) -> Words:
+    return _NOT_THERE if board is None else _HAL_WORDS.get(board.hal, _UNKNOWN)
 
 
-def _is_adapter(board: StandingBoard | None) -> bool:
+def _is_adapter(board: ConnectedBoard | None) -> bool:
     return board is not None and board.hal == "adapter"
 
 
 _UNKNOWN: Final = Words("not known here", "此处未知")
-_AWAY: Final = Words("not there, or not the right one", "无应答或不符")
-_HALS: Final[Mapping[str, Words]] = {
+_NOT_THERE: Final = Words("not there, or not the right one", "无应答或不符")
+_HAL_WORDS: Final[Mapping[str, Words]] = {
     "sim": Words("simulated: no real card moves", "模拟硬件：没有实牌"),
     "rp2": Words("a board of its own (RP2040)", "专用控制板（RP2040）"),
     "adapter": Words("bought parts, driven by a program (adapter)", "外购部件，由适配程序驱动"),
 }
-_TRIGGERS: Final[Mapping[str, Words]] = {
+_TRIGGER_WORDS: Final[Mapping[str, Words]] = {
     "wire": Words("by a wire of the dealer board", "由发牌控制板的触发线"),
     "asked": Words("asked by the machine for each card: no wire", "由程序逐张询问，无触发线"),
 }
-_DRIVES: Final = (
+_DRIVE_WARNINGS: Final = (
     Words(
         "Motors do not stop by themselves where the computer hangs or the line is cut: the drive's "
         "own watchdog, its count of steps or the e-stop ends the motion",
@@ -77,7 +77,7 @@ _DRIVES: Final = (
         "接触到驱动器线路的人可驱动电机、冒充传感器：线路须在上锁的机箱内",
     ),
 )
-_ENGINE: Final = (
+_READER_WARNINGS: Final = (
     Words(
         "A card that lies face up is only unreadable: players may have seen it",
         "牌面朝上的牌只报无法识别：选手可能已看到",
@@ -92,7 +92,7 @@ _ENGINE: Final = (
         "迟到的读数会算作下一张：除非两张相同，由整套核对发现",
     ),
 )
-_ASKED: Final = (
+_TRIGGER_WARNINGS: Final = (
     Words(
         "The reader's count is the machine's own: it is no second witness of a card",
         "识牌张数出自程序自己的询问，不能作为第二个见证",

@@ -7,13 +7,13 @@ from typing import Literal
 import msgspec
 
 from controller.console.in_order import in_order
-from controller.console.store.sheets import KeptSheet, signed
-from controller.console.view.rows import PairName, pair_name
+from controller.console.store.sheets import StoredSheet, signed
+from controller.console.view.rows import PairName, build_pair_name
 from controller.messages import Score, Side, State, Verdict
 from controller.sheet.form import ScoreSheet
 
 
-class MatchLine(msgspec.Struct, frozen=True, kw_only=True):
+class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
     """One match. `state`: as its sheet says, "open" while it is played.
 
     `kept_ms`: when its sheet was kept last (milliseconds since 1970), null where none is yet.
@@ -41,7 +41,7 @@ class MatchLine(msgspec.Struct, frozen=True, kw_only=True):
     kept_ms: int | None = None
 
 
-class Tried(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """An attempt at a deal: which one it is of that deal, from 1 on; `attempt`: the table's number.
 
     `revealed`: it can be checked.
@@ -53,21 +53,23 @@ class Tried(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     revealed: bool
 
 
-def tried(found: Iterable[tuple[int, int, bool]]) -> list[Tried]:
+def tried(found: Iterable[tuple[int, int, bool]]) -> list[AttemptLine]:
     """Return a match's attempts, given by deal, number and whether revealed, in their order."""
     before: Counter[int] = Counter()
     told = []
     for deal, attempt, revealed in found:
         before[deal] += 1
-        told.append(Tried(deal=deal, of_deal=before[deal], attempt=attempt, revealed=revealed))
+        told.append(
+            AttemptLine(deal=deal, of_deal=before[deal], attempt=attempt, revealed=revealed)
+        )
     return told
 
 
-def matches(kept: Sequence[KeptSheet], states: Iterable[State]) -> list[MatchLine]:
+def matches(kept: Sequence[StoredSheet], states: Iterable[State]) -> list[MatchListRow]:
     """Return every match once: what a table says of it now comes before what is kept."""
-    lines = {(one.table, one.sheet.match, one.sheet.start_ms): _kept(one) for one in kept}
+    lines = {(one.table, one.sheet.match, one.sheet.start_ms): _row_of_sheet(one) for one in kept}
     for state in states:
-        line = _present(state)
+        line = _row_of_state(state)
         if line is None:
             continue
         key = line.table, line.match, state.match.start_ms
@@ -78,17 +80,17 @@ def matches(kept: Sequence[KeptSheet], states: Iterable[State]) -> list[MatchLin
             line.signed,
         ):
             lines[key] = line
-    order = sorted(lines.values(), key=_place)
+    order = sorted(lines.values(), key=_sort_key)
     return sorted(order, key=lambda line: line.kept_ms or 1 << 62, reverse=True)
 
 
-def _place(line: MatchLine) -> tuple[str, int, int, tuple[str | int, ...]]:
+def _sort_key(line: MatchListRow) -> tuple[str, int, int, tuple[str | int, ...]]:
     return line.event, -line.round, line.match_no, in_order(line.table)
 
 
-def _kept(one: KeptSheet) -> MatchLine:
+def _row_of_sheet(one: StoredSheet) -> MatchListRow:
     sheet = one.sheet
-    return MatchLine(
+    return MatchListRow(
         table=one.table,
         table_no=sheet.table_no,
         event=sheet.event,
@@ -97,7 +99,7 @@ def _kept(one: KeptSheet) -> MatchLine:
         match=sheet.match,
         stage=sheet.stage,
         state=sheet.state,
-        pairs={side: pair_name(pair) for side, pair in sheet.pairs.items()},
+        pairs={side: build_pair_name(pair) for side, pair in sheet.pairs.items()},
         deals=len(sheet.deals) or len(sheet.hands),
         levels=None if sheet.levels is None else dict(sheet.levels),
         verdict=sheet.verdict,
@@ -117,7 +119,7 @@ def penalties(sheet: ScoreSheet) -> int:
     return sum(not one.overturned for line in sheet.deals for one in line.penalties)
 
 
-def _present(state: State) -> MatchLine | None:
+def _row_of_state(state: State) -> MatchListRow | None:
     """Return the match that a table has; None where it has none."""
     match = state.match
     if (
@@ -129,8 +131,8 @@ def _present(state: State) -> MatchLine | None:
         or match.stage is None
     ):
         return None
-    pairs = {side: pair_name(pair) for side, pair in match.pairs.items() if pair}
-    return MatchLine(
+    pairs = {side: build_pair_name(pair) for side, pair in match.pairs.items() if pair}
+    return MatchListRow(
         table=state.table,
         table_no=match.table_no,
         event=match.event,

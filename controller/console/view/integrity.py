@@ -7,8 +7,8 @@ import msgspec
 
 from controller.console.seen import Seen
 from controller.console.standing import Standing
-from controller.console.view.noted import Noted, OpenedHand
-from controller.console.view.reasons import UNHEARD, since_epoch_ms
+from controller.console.view.noted import HallNotes, OpenedHand
+from controller.console.view.reasons import UNHEARD, stamp_to_epoch_ms
 from controller.console.view.telling import fault_words
 from controller.messages import State
 from controller.release import Manifest, compare_state
@@ -40,15 +40,15 @@ class Finding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     deal: int | None = None
 
 
-def findings(seen: Seen, now_ms: int, noted: Noted) -> Iterator[Finding]:
+def findings(seen: Seen, now_ms: int, noted: HallNotes) -> Iterator[Finding]:
     """Yield what may be wrong at a table, or has to be known of it."""
     table = seen.table
     how, since_ms = seen.standing(now_ms)
-    if how in _KEYS:
-        yield _finding(table, _KEYS[how], UNHEARD[how], since_ms=since_ms)
+    if how in _KEY_FINDINGS:
+        yield _finding(table, _KEY_FINDINGS[how], UNHEARD[how], since_ms=since_ms)
     for one in noted.disagreements:
         if one.shown.table == table:
-            at_ms = since_epoch_ms(one.shown.time)
+            at_ms = stamp_to_epoch_ms(one.shown.time)
             yield _finding(table, "two_pasts", Words(one.en, one.zh), since_ms=at_ms)
     if heads := noted.unsigned_heads.get(table):
         en = f"{heads} signed heads of its journal do not fit its key"
@@ -57,12 +57,12 @@ def findings(seen: Seen, now_ms: int, noted: Noted) -> Iterator[Finding]:
         if hand.table == table:
             yield _opened(hand)
     if seen.state is not None:
-        yield from _unreleased(table, seen.state, noted.manifest)
-        yield from _of_sets(table, seen.state)
-        yield from _of_deals(table, seen.state)
+        yield from _release_findings(table, seen.state, noted.manifest)
+        yield from _set_findings(table, seen.state)
+        yield from _deal_findings(table, seen.state)
 
 
-_KEYS: Final[Mapping[Standing, Matter]] = {
+_KEY_FINDINGS: Final[Mapping[Standing, Matter]] = {
     Standing.OTHER_KEY: "other_key",
     Standing.KEY_REFUSED: "key_refused",
 }
@@ -82,7 +82,7 @@ def _opened(hand: OpenedHand) -> Finding:
     return _finding(hand.table, "hand_opened", Words(en, zh), since_ms=hand.at_ms, deal=hand.deal)
 
 
-def _unreleased(table: str, state: State, manifest: Manifest | None) -> Iterator[Finding]:
+def _release_findings(table: str, state: State, manifest: Manifest | None) -> Iterator[Finding]:
     """Yield in what a table reports something else than was released; that it is not there, too."""
     if manifest is None:
         return
@@ -90,21 +90,21 @@ def _unreleased(table: str, state: State, manifest: Manifest | None) -> Iterator
     for part, like in ((name, getattr(told, name)) for name in told.__struct_fields__):
         if like == "same" or (like == "unknown" and part != "program"):
             continue  # a board that is not there has an alert of its own
-        name = _PARTS[part]
+        name = _PROGRAM_PARTS[part]
         words = Words(f"{name.en} of another release", f"{name.zh}非本次发布版本")
         if like == "unknown":
             words = Words(f"{name.en} without a release", f"{name.zh}无发布清单")
         yield _finding(table, "unreleased", words)
 
 
-_PARTS: Final[Mapping[str, Words]] = {
+_PROGRAM_PARTS: Final[Mapping[str, Words]] = {
     "program": Words("the table's program is", "本台程序"),
     "dealer": Words("the dealer board's firmware is", "发牌控制板固件"),
     "reader": Words("the reader board's firmware is", "识牌控制板固件"),
 }
 
 
-def _of_sets(table: str, state: State) -> Iterator[Finding]:
+def _set_findings(table: str, state: State) -> Iterator[Finding]:
     """Yield the sets whose composition is in doubt, with the deal that was played with them."""
     for each in state.sets:
         if each.barred:
@@ -117,7 +117,7 @@ def _of_sets(table: str, state: State) -> Iterator[Finding]:
             yield _finding(table, "set_barred", Words(en, zh), deal=each.last_deal)
 
 
-def _of_deals(table: str, state: State) -> Iterator[Finding]:
+def _deal_findings(table: str, state: State) -> Iterator[Finding]:
     """Yield what is unusual about the deals whose proofs the table shows."""
     for proof in state.fairness:
         if proof.recalled:

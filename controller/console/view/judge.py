@@ -12,10 +12,10 @@ from msgspec import Meta
 
 from controller.messages import Match, Seat
 from controller.rules.bigtwo.combos import KINDS as BIG_TWO_KINDS
-from controller.rules.combos.combo import KINDS, SEQUENCES
-from controller.rules.combos.judge import judge, judge_contained
-from controller.rules.combos.notation import parse_level
-from controller.rules.combos.ruling import Containing, Ruling
+from controller.rules.combos.combo import KINDS, SEQUENCE_KINDS
+from controller.rules.combos.judge import judge, judge_contained_kinds
+from controller.rules.combos.notation import parse_typed_level
+from controller.rules.combos.ruling import ContainedKinds, Ruling
 from controller.rules.profile import BigTwoProfile, Profile
 from controller.rules.seats import ALL
 
@@ -43,7 +43,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     contained: bool = False
 
 
-class KindWords(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class CombinationKindView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A kind of combination by its name."""
 
     kind: str
@@ -60,11 +60,11 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     or_one_less: bool = False
 
 
-def answered(profile: Profile, asked: Question) -> Ruling | Containing:
+def answered(profile: Profile, asked: Question) -> Ruling | ContainedKinds:
     """Return the ruling on a question. Raises Nonsense, one line."""
-    level = None if asked.level is None else parse_level(asked.level)
+    level = None if asked.level is None else parse_typed_level(asked.level)
     if asked.contained:
-        return judge_contained(profile, level, asked.play.cards)
+        return judge_contained_kinds(profile, level, asked.play.cards)
     on = asked.on
     return judge(
         profile,
@@ -76,20 +76,20 @@ def answered(profile: Profile, asked: Question) -> Ruling | Containing:
     )
 
 
-def kinds(profile: Profile) -> list[KindWords]:
+def kinds(profile: Profile) -> list[CombinationKindView]:
     """Return the kinds of combination of a rulebook; `ranked`: a declared one names its ranks."""
     if isinstance(profile, BigTwoProfile):
         return [
-            KindWords(kind=kind, en=name.en, zh=name.zh, ranked=False)
+            CombinationKindView(kind=kind, en=name.en, zh=name.zh, ranked=False)
             for kind, name in BIG_TWO_KINDS.items()
         ]
     return [
-        KindWords(kind=kind, en=name.en, zh=name.zh, ranked=kind in SEQUENCES)
+        CombinationKindView(kind=kind, en=name.en, zh=name.zh, ranked=kind in SEQUENCE_KINDS)
         for kind, name in KINDS.items()
     ]
 
 
-def counts_due(match: Match, hand: int) -> tuple[Counts, ...]:
+def cards_due(match: Match, hand: int) -> tuple[Counts, ...]:
     """Return how many cards each seat has to hold before the first lead (seed 000 A5.2).
 
     A whole hand; who has paid and was not given back one less, who has received one more. Until it
@@ -98,7 +98,7 @@ def counts_due(match: Match, hand: int) -> tuple[Counts, ...]:
     cards: dict[Seat, int] = dict.fromkeys(ALL, hand)
     exchange = match.tribute
     if exchange is None or exchange.anti:
-        return _as_due(cards, ())
+        return _by_seat(cards, ())
     for payment in exchange.payments:
         cards[payment.giver] -= 1
         cards[payment.to] += 1
@@ -106,10 +106,10 @@ def counts_due(match: Match, hand: int) -> tuple[Counts, ...]:
         if back.giver in exchange.given:
             cards[back.giver] -= 1
             cards[back.to] += 1
-    return _as_due(cards, () if exchange.payments else exchange.laid)
+    return _by_seat(cards, () if exchange.payments else exchange.laid)
 
 
-def _as_due(cards: dict[Seat, int], laid: Sequence[Seat]) -> tuple[Counts, ...]:
+def _by_seat(cards: dict[Seat, int], laid: Sequence[Seat]) -> tuple[Counts, ...]:
     return tuple(
         Counts(seat=seat, cards=number, or_one_less=seat in laid) for seat, number in cards.items()
     )

@@ -11,11 +11,11 @@ from typing import Any, Final, Literal
 import msgspec
 
 from controller.console.view.offence_groups import (
+    AFTER_LEAD,
     BEFORE_LEAD,
-    BEHIND_LEAD,
-    CLOCKS,
+    CLOCK_SUGGESTIONS,
     GROUPS,
-    LIKELY,
+    LIKELY_OFFENCES,
     GroupId,
 )
 from controller.rules.penalties.charges import (
@@ -25,7 +25,7 @@ from controller.rules.penalties.charges import (
     lapse_words,
 )
 from controller.rules.penalties.consequences import consequence_words, consequences
-from controller.rules.penalties.ladder import HARMED, RUNGS, Legal, legal
+from controller.rules.penalties.ladder import HARM_ARTICLES, LADDER_RUNGS, LegalPenalty, legal
 from controller.rules.penalties.offences import Offence, catalogue, remedy, words
 from controller.rules.penalties.proposals import CHIEFS
 from controller.rules.penalties.records import Entry, Penalty
@@ -49,7 +49,7 @@ class Answer(Part, frozen=True):
     chief: bool
 
 
-class KindView(Part, frozen=True):
+class OffenceKindView(Part, frozen=True):
     """One way to commit an offence."""
 
     id: str
@@ -70,7 +70,7 @@ class OffenceView(Part, frozen=True):
     en: str
     zh: str
     article: str | None
-    kinds: tuple[KindView, ...]
+    kinds: tuple[OffenceKindView, ...]
     scope_en: str
     scope_zh: str
     scope_article: str | None
@@ -112,7 +112,7 @@ class Named(Part, frozen=True):
     chief: bool = False
 
 
-class Ladder(Part, frozen=True):
+class PenaltyLadder(Part, frozen=True):
     """What a referee may look up of a rulebook's penalties.
 
     `fouls`: what a foul does. `lapses`: why a right to a penalty may be lost.
@@ -129,13 +129,13 @@ class Ladder(Part, frozen=True):
     lapses: tuple[Named, ...]
 
 
-def ladder(profile: GuandanProfile) -> Ladder:
+def ladder(profile: GuandanProfile) -> PenaltyLadder:
     """Return the penalties of a rulebook as the ruling desk shows them."""
-    return Ladder(
+    return PenaltyLadder(
         profile=profile.name,
         title_en=profile.title_en,
         title_zh=profile.title_zh,
-        likely=LIKELY,
+        likely=LIKELY_OFFENCES,
         groups=tuple(
             Group(
                 id=name,
@@ -171,14 +171,14 @@ def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
         who, where = words("counted", own.counted), words("scope", own.scope)
         scope = Words(f"{who.en}, {where.en}", f"{who.zh}{where.zh}")
     steps = tuple(_step(profile, row.id, times) for times in range(len(own.steps)))
-    before, behind = row.id in BEFORE_LEAD, row.id in BEHIND_LEAD
+    before, behind = row.id in BEFORE_LEAD, row.id in AFTER_LEAD
     return OffenceView(
         id=row.id,
         en=row.en,
         zh=row.zh,
         article=steps[0][0].article,
         kinds=tuple(
-            KindView(id=kind.id, en=kind.en, zh=kind.zh, article=kind.articles.get(text))
+            OffenceKindView(id=kind.id, en=kind.en, zh=kind.zh, article=kind.articles.get(text))
             for kind in row.kinds
         ),
         scope_en=scope.en,
@@ -187,7 +187,7 @@ def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
         steps=steps,
         remedy_en=then.en,
         remedy_zh=then.zh,
-        foul_if_harmed=row.direct_foul and text in HARMED,
+        foul_if_harmed=row.direct_foul and text in HARM_ARTICLES,
         when="before_lead" if before else "behind_lead" if behind else None,
     )
 
@@ -213,10 +213,10 @@ def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[Answer, ..
     return tuple(_answer(profile, one) for one in legal(profile, before, charge))
 
 
-_BY_CLOCK: Final = frozenset(name for name, step in CLOCKS.values() if step is not None)
+_BY_CLOCK: Final = frozenset(name for name, step in CLOCK_SUGGESTIONS.values() if step is not None)
 
 
-def _answer(profile: GuandanProfile, way: Legal) -> Answer:
+def _answer(profile: GuandanProfile, way: LegalPenalty) -> Answer:
     also = [*(["dead_hand"] if way.dead_hand else []), *([way.loses] if way.loses else [])]
     said = [words("also", name) for name in also]
     if way.penalty != "none" or not said:
@@ -234,7 +234,7 @@ def _answer(profile: GuandanProfile, way: Legal) -> Answer:
 
 
 def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
-    for rung in RUNGS:
+    for rung in LADDER_RUNGS:
         times = getattr(profile.penalties, rung.limit)
         if not times:
             continue
@@ -271,7 +271,7 @@ def _fouls(profile: GuandanProfile) -> Iterator[Named]:
             at_ms=0,
             pointed_out_by="referee",
         )
-        foul = Legal(penalty="foul", article=None, why=Words("", ""))
+        foul = LegalPenalty(penalty="foul", article=None, why=Words("", ""))
         effects, keys = consequences(profile, said, foul)
         article = profile.article(keys[0]) if keys else None
         for effect in effects:

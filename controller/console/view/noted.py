@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from controller.heads import Disagreement
+from controller.heads import HeadConflict
 from controller.release import Manifest
 
 
@@ -34,7 +34,7 @@ class OpenedHand(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     at_ms: int
 
 
-class Noted(msgspec.Struct, frozen=True, kw_only=True):
+class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
     """What is known beside the states. `since`: when an open matter was first seen, by its name.
 
     `manifest`: of the release that tables should run; None compares nothing. `unsigned_heads`: how
@@ -43,10 +43,10 @@ class Noted(msgspec.Struct, frozen=True, kw_only=True):
 
     since: Mapping[str, int] = {}
     opened: Sequence[OpenedHand] = ()
-    disagreements: Sequence[Disagreement] = ()
+    disagreements: Sequence[HeadConflict] = ()
     unsigned_heads: Mapping[str, int] = {}
     load: Sequence[Load] = ()
     manifest: Manifest | None = None
 
 
-NOTHING: Final = Noted()
+NOTHING: Final = HallNotes()

@@ -57,7 +57,7 @@ GROUPS: Final[dict[GroupId, tuple[Words, tuple[str, ...]]]] = {
 """Every offence once, the groups by how often a hall has them (the order is provisional)."""
 
 _COMMON: Final = ("play_out_of_turn", "declare_out_of_turn", "no_report", "wrong_play_follower")
-LIKELY: Final[dict[str, tuple[str, ...]]] = {
+LIKELY_OFFENCES: Final[dict[str, tuple[str, ...]]] = {
     "setup": ("late", "default", "disturbance"),
     "count_check": ("card_count", "delay_other", "disturbance", "illegal_signal"),
     "tribute": ("wrong_tribute", "delay_tribute", "shown_by_non_payer", "illegal_signal"),
@@ -68,8 +68,8 @@ LIKELY: Final[dict[str, tuple[str, ...]]] = {
 """What is looked for first in which phase of a match (provisional)."""
 
 BEFORE_LEAD: Final = frozenset({"wrong_tribute", "wrong_return"})
-BEHIND_LEAD: Final = frozenset({"wrong_tribute_in_play", "wrong_return_in_play"})
-CLOCKS: Final[dict[str, tuple[str, int | None]]] = {
+AFTER_LEAD: Final = frozenset({"wrong_tribute_in_play", "wrong_return_in_play"})
+CLOCK_SUGGESTIONS: Final[dict[str, tuple[str, int | None]]] = {
     "play_warning": ("delay_play", 1),
     "play_violation": ("delay_play", 2),
     "tribute_warning": ("delay_tribute", 1),
@@ -82,7 +82,7 @@ CLOCKS: Final[dict[str, tuple[str, int | None]]] = {
 """What a clock that called a referee suggests: an offence, and which overrun it is."""
 
 
-class Suggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A charge that a clock of the table suggests; a referee makes it, or does not."""
 
     offence: str
@@ -94,20 +94,20 @@ class Suggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     words_zh: str
 
 
-def suggestions(state: State) -> tuple[Suggestion, ...]:
+def suggestions(state: State) -> tuple[ChargeSuggestion, ...]:
     """Return the charges that the clocks of a table suggest, in the order of their calls."""
-    found: list[Suggestion] = []
+    found: list[ChargeSuggestion] = []
     for call in state.calls:
-        if call.reason not in CLOCKS:
+        if call.reason not in CLOCK_SUGGESTIONS:
             continue
-        offence, step = CLOCKS[call.reason]
+        offence, step = CLOCK_SUGGESTIONS[call.reason]
         sides: list[Side | None] = [None]
         if call.seat is None:
             due = [clock.side for clock in state.match.clocks if clock.duty == "late"]
             sides = list(due) or sides
         for side in sides:
             found.append(
-                Suggestion(
+                ChargeSuggestion(
                     offence=offence,
                     seat=call.seat,
                     side=side,

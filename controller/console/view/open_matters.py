@@ -9,7 +9,7 @@ import msgspec
 
 from controller.console.seen import Seen
 from controller.console.view.areas import is_over
-from controller.messages import Match, Ruling, SpokenCorrection, State
+from controller.messages import Match, Ruling, State, VerbalCorrection
 from controller.signer_names import whose
 from controller.words import Words
 
@@ -17,7 +17,7 @@ Since = Mapping[str, int]
 """When an open matter was first seen (milliseconds since 1970, console's clock), by its name."""
 
 
-class Approval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A ruling that waits for the chief: to be decided, or (`verbal`) to be stood by.
 
     `by`: who proposed it; of what he said by word, himself and who entered it.
@@ -38,12 +38,12 @@ class Spoken(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """
 
     table: str
-    correction: SpokenCorrection
+    correction: VerbalCorrection
     by: Words
     since_ms: int | None = None
 
 
-class Unsigned(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A finished sheet that is not signed by all: by how many it is, and who is missing."""
 
     table: str
@@ -59,20 +59,20 @@ def open_matters(table: str, state: State) -> Iterator[str]:
         if _needs_chief(ruling):
             yield _ruling_name(table, match, ruling)
     for word in match.spoken:
-        yield _word_name(table, match, word)
+        yield _correction_name(table, match, word)
     if is_over(state) and match.signers:
         yield _sheet_name(table, match)
 
 
-def approvals(table: str, state: State, since: Since) -> Iterator[Approval]:
+def approvals(table: str, state: State, since: Since) -> Iterator[PendingApproval]:
     """Yield a table's rulings that wait for the chief."""
     for ruling in state.match.rulings:
         if _needs_chief(ruling):
-            yield Approval(
+            yield PendingApproval(
                 table=table,
                 ruling=ruling,
-                verbal=_is_his_word(ruling),
-                by=_by(ruling),
+                verbal=_is_unconfirmed_word(ruling),
+                by=_author_words(ruling),
                 since_ms=since.get(_ruling_name(table, state.match, ruling)),
             )
 
@@ -80,17 +80,17 @@ def approvals(table: str, state: State, since: Since) -> Iterator[Approval]:
 def spoken(table: str, state: State, since: Since) -> Iterator[Spoken]:
     """Yield a table's corrections by word that wait for the chief."""
     for word in state.match.spoken:
-        name = _word_name(table, state.match, word)
+        name = _correction_name(table, state.match, word)
         by = whose(word.by, word.entered_by)
         yield Spoken(table=table, correction=word, by=by, since_ms=since.get(name))
 
 
-def unsigned(known: Iterable[tuple[Seen, State]], since: Since) -> Iterator[Unsigned]:
+def unsigned(known: Iterable[tuple[Seen, State]], since: Since) -> Iterator[UnsignedSheet]:
     """Yield the finished sheets that somebody has still to sign."""
     for one, state in known:
         match = state.match
         if is_over(state) and match.signers:
-            yield Unsigned(
+            yield UnsignedSheet(
                 table=one.table,
                 signed=len(match.signed),
                 signers=tuple(match.signers),
@@ -101,15 +101,15 @@ def unsigned(known: Iterable[tuple[Seen, State]], since: Since) -> Iterator[Unsi
 def _needs_chief(ruling: Ruling) -> bool:
     """Tell whether a ruling waits for the chief: to be decided, or to be stood by."""
     proposed = ruling.state == "proposed" and ruling.needs == "chief"
-    return proposed or _is_his_word(ruling)
+    return proposed or _is_unconfirmed_word(ruling)
 
 
-def _is_his_word(ruling: Ruling) -> bool:
+def _is_unconfirmed_word(ruling: Ruling) -> bool:
     return ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
 
 
-def _by(ruling: Ruling) -> Words:
-    if _is_his_word(ruling):
+def _author_words(ruling: Ruling) -> Words:
+    if _is_unconfirmed_word(ruling):
         return whose(ruling.approved_by, ruling.entered_by)
     return whose(ruling.by)
 
@@ -118,7 +118,7 @@ def _ruling_name(table: str, match: Match, ruling: Ruling) -> str:
     return f"{table} {match.match} {ruling.id} {ruling.state}"
 
 
-def _word_name(table: str, match: Match, word: SpokenCorrection) -> str:
+def _correction_name(table: str, match: Match, word: VerbalCorrection) -> str:
     return f"{table} {match.match} correction {word.row}"
 
 

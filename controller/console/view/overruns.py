@@ -35,7 +35,7 @@ class Overrun(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     deals: int
 
 
-class _Pace(msgspec.Struct, frozen=True, gc=False):
+class _DealPace(msgspec.Struct, frozen=True, gc=False):
     """How long a table's deals took, in the mean of so many; the present one began at `began_ms`.
 
     Both moments by the console's clock.
@@ -51,8 +51,8 @@ class _Pace(msgspec.Struct, frozen=True, gc=False):
 
 def overruns(playing: Sequence[tuple[Seen, State]], now_ms: int) -> Iterator[Overrun]:
     """Yield the tables whose deal will end half a minute or more behind their time."""
-    paces = [pace for one, state in playing if (pace := _pace(one, state)) is not None]
-    usual = _usual(paces)
+    paces = [pace for one, state in playing if (pace := _deal_pace(one, state)) is not None]
+    usual = _area_paces(paces)
     for each in paces:
         pace_ms = each.pace_ms or usual.get(each.seen.area)
         if pace_ms is None:
@@ -73,7 +73,7 @@ def overruns(playing: Sequence[tuple[Seen, State]], now_ms: int) -> Iterator[Ove
             )
 
 
-def _pace(seen: Seen, state: State) -> _Pace | None:
+def _deal_pace(seen: Seen, state: State) -> _DealPace | None:
     """Return a table's pace where a deal is under way and the clock runs."""
     match, up_ms = state.match, ends_ms(state, seen.heard.heard_ms)
     if up_ms is None or match.clock is None or match.clock.deadline_ms is None:
@@ -84,10 +84,10 @@ def _pace(seen: Seen, state: State) -> _Pace | None:
     if deals and match.start_ms is not None:
         pace_ms = max(0, match.began_ms - match.start_ms) // deals
     began_ms = up_ms - (match.clock.deadline_ms - match.began_ms)
-    return _Pace(seen, match, up_ms, began_ms, pace_ms, deals)
+    return _DealPace(seen, match, up_ms, began_ms, pace_ms, deals)
 
 
-def _usual(paces: Iterable[_Pace]) -> dict[str, int]:
+def _area_paces(paces: Iterable[_DealPace]) -> dict[str, int]:
     """Return the middle of the paces of each area."""
     found: dict[str, list[int]] = {}
     for each in paces:

@@ -8,7 +8,7 @@ import msgspec
 import segno
 
 from controller.console.store.proofs import AttemptRows
-from controller.framing import canonical
+from controller.framing import canonical_json
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import page, profile_hash
 
@@ -46,7 +46,7 @@ Rulebooks = Mapping[str, Rulebook]
 def rulebooks(profiles: Iterable[Profile]) -> dict[str, Rulebook]:
     """Return rulebooks by their hash; each takes some 50 ms."""
     return {
-        profile_hash(profile).hex(): Rulebook(canonical(profile).decode(), page(profile))
+        profile_hash(profile).hex(): Rulebook(canonical_json(profile).decode(), page(profile))
         for profile in profiles
     }
 
@@ -70,7 +70,7 @@ def view(
     how = standing(rows)
     if rows is None or how == "later":
         return ProofView(table=table, attempt=attempt, standing=how)
-    said = (row.data.profile_hash for row in map(_ROW.decode, rows.bodies))
+    said = (row.data.profile_hash for row in map(_ROW_DECODER.decode, rows.bodies))
     named = {name for name in said if isinstance(name, str)}
     return ProofView(
         table=table,
@@ -104,4 +104,4 @@ class _Row(msgspec.Struct):
     data: _Data
 
 
-_ROW: Final = msgspec.json.Decoder(_Row)
+_ROW_DECODER: Final = msgspec.json.Decoder(_Row)

@@ -19,7 +19,7 @@ from controller.messages import Alert, Call, Phase, Ruling, State
 from controller.rules.seat_words import SEATS, SIDES
 from controller.words import Words
 
-UNDEALT_MS: Final = 120_000
+DEAL_OVERDUE_MS: Final = 120_000
 """People gather a set and lay it into the machine in less (provisional)."""
 NO_DEAL: Final = "no_deal"
 """The reason's name where a deal is due and the machine has not begun it."""
@@ -62,7 +62,7 @@ class Reason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     action_zh: str = ""
 
 
-_ALERTS: Final[Mapping[str, Rank]] = {
+_ALERT_URGENCY: Final[Mapping[str, Rank]] = {
     "ESTOP_PRESSED": Rank.DANGER,
     "LID_OPENED": Rank.DANGER,
     "TWO_MISDEALS": Rank.STOPPED,
@@ -75,7 +75,7 @@ _ALERTS: Final[Mapping[str, Rank]] = {
 }
 """Faults whose urgency does not follow from whether the machine stands."""
 
-_CALLS: Final[Mapping[str, Rank]] = {
+_CALL_URGENCY: Final[Mapping[str, Rank]] = {
     "button": Rank.BUTTON,
     "count": Rank.COUNT,
     "second_count": Rank.COUNT,
@@ -113,10 +113,10 @@ def reasons(
     """
     found: list[Reason] = []
     if state is not None:
-        found += [*_called(state.calls, skew_ms), *_alerted(state, skew_ms)]
-        found += _proposed(state, skew_ms)
+        found += [*_call_reasons(state.calls, skew_ms), *_alert_reasons(state, skew_ms)]
+        found += _ruling_reasons(state, skew_ms)
     if undealt_ms is not None:
-        found.append(_undealt(undealt_ms))
+        found.append(_deal_overdue_reason(undealt_ms))
     if standing in UNHEARD:
         words = UNHEARD[standing]
         found.append(
@@ -149,12 +149,12 @@ def undealt_ms(seen: Seen) -> int | None:
     Of a table that is not heard any more, as it was when it was heard last.
     """
     since_ms, heard_ms = seen.undealt_ms, seen.heard.heard_ms
-    if since_ms is None or heard_ms is None or heard_ms - since_ms < UNDEALT_MS:
+    if since_ms is None or heard_ms is None or heard_ms - since_ms < DEAL_OVERDUE_MS:
         return None
     return since_ms
 
 
-def awaits_machine(state: State) -> bool:
+def is_deal_due(state: State) -> bool:
     """Tell whether a deal is due that the machine has not begun, and nobody has stopped it.
 
     No alert says so where its hopper is taken for empty, or the set is still on the table.
@@ -170,7 +170,7 @@ def awaits_machine(state: State) -> bool:
     )
 
 
-def _undealt(since_ms: int) -> Reason:
+def _deal_overdue_reason(since_ms: int) -> Reason:
     return Reason(
         rank=Rank.STOPPED,
         name=NO_DEAL,
@@ -182,24 +182,24 @@ def _undealt(since_ms: int) -> Reason:
     )
 
 
-def _called(calls: Iterable[Call], skew_ms: int) -> Iterable[Reason]:
+def _call_reasons(calls: Iterable[Call], skew_ms: int) -> Iterable[Reason]:
     for call in calls:
         yield Reason(
-            rank=_CALLS.get(call.reason, Rank.DECISION),
+            rank=_CALL_URGENCY.get(call.reason, Rank.DECISION),
             name=call.reason,
-            since_ms=since_epoch_ms(call.since) + skew_ms,
+            since_ms=stamp_to_epoch_ms(call.since) + skew_ms,
             seat=call.seat,
             words_en=call.words_en or call.reason,
             words_zh=call.words_zh or call.reason,
         )
 
 
-def _alerted(state: State, skew_ms: int) -> Iterable[Reason]:
+def _alert_reasons(state: State, skew_ms: int) -> Iterable[Reason]:
     for alert in state.alerts:
         yield Reason(
-            rank=_rank(alert, state),
+            rank=_urgency(alert, state),
             name=alert.name,
-            since_ms=since_epoch_ms(alert.since) + skew_ms,
+            since_ms=stamp_to_epoch_ms(alert.since) + skew_ms,
             words_en=alert.cause,
             words_zh=alert.cause_zh,
             action_en=alert.action,
@@ -207,9 +207,9 @@ def _alerted(state: State, skew_ms: int) -> Iterable[Reason]:
         )
 
 
-def _proposed(state: State, skew_ms: int) -> Iterable[Reason]:
+def _ruling_reasons(state: State, skew_ms: int) -> Iterable[Reason]:
     """Yield what is proposed and waits for a decision: all that is the chief's, all that is not."""
-    for name, needs, whose in _DECIDE:
+    for name, needs, whose in _DECIDERS:
         mine = [one for one in state.match.rulings if (one.state, one.needs) == ("proposed", needs)]
         if not mine:
             continue
@@ -231,23 +231,23 @@ def _since_proposed(state: State, ruling: Ruling) -> int:
     match = state.match
     known = (ruling.at_ms, match.began_ms, match.start_ms, match.at_ms)
     table_ms = next((moment for moment in known if moment is not None), 0)
-    return round((since_epoch_ms(state.time) + table_ms - (match.at_ms or 0)) / 1000) * 1000
+    return round((stamp_to_epoch_ms(state.time) + table_ms - (match.at_ms or 0)) / 1000) * 1000
 
 
 def _and_more(count: int) -> Words:
     return Words(f" (and {count} more)", f"（另{count}件）") if count else Words("", "")
 
 
-_DECIDE: Final = (
+_DECIDERS: Final = (
     (RULING_CHIEFS, "chief", Words("the chief referee", "裁判长")),
     (RULING, "referee", Words("a referee", "裁判员")),
 )
 
 
-def _rank(alert: Alert, state: State) -> Rank:
+def _urgency(alert: Alert, state: State) -> Rank:
     """How urgent a fault is: a machine that stands with people at it comes before one without."""
-    known = _ALERTS.get(alert.name)
-    if known is Rank.DANGER and not _people_there(state):
+    known = _ALERT_URGENCY.get(alert.name)
+    if known is Rank.DANGER and not _are_players_present(state):
         return Rank.STOPPED
     if known is not None:
         return known
@@ -256,10 +256,10 @@ def _rank(alert: Alert, state: State) -> Rank:
     return Rank.TECHNICAL if service and state.machine.phase is not Phase.FAULT else Rank.STOPPED
 
 
-def _people_there(state: State) -> bool:
+def _are_players_present(state: State) -> bool:
     return bool(state.match.seated) and state.match.verdict is None
 
 
-def since_epoch_ms(stamp: str) -> int:
+def stamp_to_epoch_ms(stamp: str) -> int:
     """Return a wall stamp of a table (UTC, ISO text) in milliseconds since 1970."""
     return int(datetime.fromisoformat(stamp).timestamp() * 1000)

@@ -5,10 +5,10 @@ from typing import Any, Literal
 import msgspec
 
 from controller.console.standing import Standing
-from controller.console.view.area_stop import Stop, stop_of
+from controller.console.view.area_stop import Stop, area_stop_of
 from controller.console.view.areas import is_playing
 from controller.console.view.clocks import ends_ms
-from controller.console.view.waits import Rank, Wait
+from controller.console.view.waits import Rank, WaitingTable
 from controller.messages import Match, Pair, Side, State
 
 Light = Literal["dark", "calm", "busy", "waits", "stands"]
@@ -27,7 +27,7 @@ class PairName(msgspec.Struct, frozen=True, gc=False):
     players: tuple[str, ...] = ()
 
 
-def pair_name(pair: Pair) -> PairName:
+def build_pair_name(pair: Pair) -> PairName:
     """Return a pair as lists show it."""
     return PairName(pair.id, pair.name, tuple(pair.players.values()))
 
@@ -81,7 +81,7 @@ def row(
     area: str,
     state: State | None,
     standing: tuple[Standing, int],
-    wait: Wait | None,
+    wait: WaitingTable | None,
     taken_by: str | None = None,
     heard_ms: int | None = None,
 ) -> Row:
@@ -97,27 +97,27 @@ def row(
         area=area,
         standing=how,
         since_ms=since_ms,
-        light=_light(state, how, wait),
+        light=_row_light(state, how, wait),
         simulated=state.simulated,
         mode=state.mode,
         fed=state.machine.fed // FED_STEP * FED_STEP,
         machine=state.machine.phase.value,
         taken_by=taken_by,
-        **_place(state.match),
+        **_match_fields(state.match),
         **_play(state.match),
-        **_time(state, heard_ms),
-        **_papers(state.match),
+        **_clock_fields(state, heard_ms),
+        **_paper_fields(state.match),
     )
 
 
-def _place(match: Match) -> dict[str, Any]:
+def _match_fields(match: Match) -> dict[str, Any]:
     """Return where the match stands in its event, and who plays it."""
     return {
         "table_no": match.table_no,
         "event": match.event,
         "round": match.round,
         "match_no": match.match_no,
-        "pairs": {side: pair_name(pair) for side, pair in match.pairs.items() if pair},
+        "pairs": {side: build_pair_name(pair) for side, pair in match.pairs.items() if pair},
     }
 
 
@@ -136,20 +136,20 @@ def _play(match: Match) -> dict[str, Any]:
     }
 
 
-def _time(state: State, heard_ms: int | None) -> dict[str, Any]:
+def _clock_fields(state: State, heard_ms: int | None) -> dict[str, Any]:
     """Return its clock, and whether its area's order stops it."""
     match, up_ms = state.match, ends_ms(state, heard_ms)
     clock = match.clock
     return {
         "ends_ms": up_ms,
         "left_s": clock.left_s if clock is not None and up_ms is None else None,
-        "stop": stop_of(state, heard_ms) if is_playing(state) else None,
+        "stop": area_stop_of(state, heard_ms) if is_playing(state) else None,
         "added_s": match.added_time_s,
         "announced": match.announced,
     }
 
 
-def _papers(match: Match) -> dict[str, Any]:
+def _paper_fields(match: Match) -> dict[str, Any]:
     """Return what is signed, and what is proposed and not decided."""
     return {
         "signed": len(match.signed),
@@ -158,7 +158,7 @@ def _papers(match: Match) -> dict[str, Any]:
     }
 
 
-def _light(state: State, standing: Standing, wait: Wait | None) -> Light:
+def _row_light(state: State, standing: Standing, wait: WaitingTable | None) -> Light:
     if standing is not Standing.LIVE:
         return "dark"
     if state.machine.phase == "fault":

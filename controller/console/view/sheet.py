@@ -17,15 +17,15 @@ from controller.messages import Seat, State
 from controller.rules.keys import all_keys
 from controller.rules.seat_words import SIDES, SIGNERS
 from controller.rules.seats import ALL
-from controller.sheet.form import BigTwoLine, DealLine, Passed, ScoreSheet
-from controller.sheet.words import LABELS, confirmed, reason, rules_words
+from controller.sheet.form import BigTwoLine, CardPassed, DealLine, ScoreSheet
+from controller.sheet.words import SHEET_LABELS, confirmed, reason, rules_words
 from controller.signer_names import whose
 from controller.words import Words
 
-_FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
+_FORMULA_SIGNS: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 """What a spreadsheet takes for the beginning of a formula; some take the wide signs, too."""
 _BOM: Final = "\ufeff"
-_SEAT: Final = {
+_SEAT_WORDS: Final = {
     "N": Words("N", "北"),
     "W": Words("W", "西"),
     "S": Words("S", "南"),
@@ -33,7 +33,7 @@ _SEAT: Final = {
 }
 
 
-class SheetView(msgspec.Struct, frozen=True, kw_only=True):
+class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
     """A sheet and what belongs beside it.
 
     `provisional`: what of its points no text has. `corrected`: whose word each correction was,
@@ -46,7 +46,7 @@ class SheetView(msgspec.Struct, frozen=True, kw_only=True):
     provisional: list[Words] = []
     corrected: list["Corrected"] = []
     kept_ms: int | None = None
-    kept: list["KeptVersion"] = []
+    kept: list["StoredVersion"] = []
 
 
 class Corrected(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Corrected(msgspec.Struct, frozen=True, kw_only=True):
     confirmed: Words | None
 
 
-class KeptVersion(msgspec.Struct, frozen=True, kw_only=True):
+class StoredVersion(msgspec.Struct, frozen=True, kw_only=True):
     """A version that is kept: at which table, with how many signatures, since when."""
 
     table: str
@@ -68,7 +68,7 @@ class KeptVersion(msgspec.Struct, frozen=True, kw_only=True):
     kept_ms: int
 
 
-def read_sheet(raw: Any) -> ScoreSheet:
+def parse_sheet(raw: Any) -> ScoreSheet:
     """Return a sheet as a table sent it. Raises msgspec.ValidationError."""
     return msgspec.convert(raw, ScoreSheet)
 
@@ -96,10 +96,10 @@ def timed(sheet: ScoreSheet, state: State | None) -> ScoreSheet:
 
 
 def view(
-    sheet: ScoreSheet, kept: Sequence[KeptVersion] = (), kept_ms: int | None = None
-) -> SheetView:
+    sheet: ScoreSheet, kept: Sequence[StoredVersion] = (), kept_ms: int | None = None
+) -> SheetPageView:
     """Return a sheet as a page shows it."""
-    return SheetView(
+    return SheetPageView(
         sheet=sheet,
         provisional=_provisional(sheet),
         corrected=[
@@ -131,7 +131,7 @@ def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None)
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
-    table = _Table(sheet, language, zone)
+    table = _SheetRows(sheet, language, zone)
     writer.writerows([plain(cell) for cell in row] for row in table.rows())
     return _BOM + out.getvalue()
 
@@ -143,10 +143,10 @@ def plain(cell: object) -> str:
     text = str(cell)
     if isinstance(cell, int):
         return text
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text
 
 
-def file_name(sheet: ScoreSheet, suffix: str) -> str:
+def sheet_file_name(sheet: ScoreSheet, suffix: str) -> str:
     """Return a name for a sheet's file, of letters that any system takes."""
     said = f"sheet-{sheet.match}-v{sheet.version}"
     return (
@@ -157,7 +157,7 @@ def file_name(sheet: ScoreSheet, suffix: str) -> str:
     )
 
 
-class _Table:
+class _SheetRows:
     """The rows of one sheet in one language."""
 
     def __init__(self, sheet: ScoreSheet, language: Language, zone: tzinfo | None) -> None:
@@ -166,25 +166,28 @@ class _Table:
     def rows(self) -> Iterator[list[object]]:
         """Yield the heading, then a row for each deal."""
         big_two = self._sheet.game == "bigtwo"
-        yield [*map(self._, _MATCH), *(self._hand_heads() if big_two else map(self._, _DEAL))]
+        yield [
+            *map(self._label, _MATCH_COLUMNS),
+            *(self._hand_headings() if big_two else map(self._label, _DEAL_COLUMNS)),
+        ]
         for hand in self._sheet.hands:
-            yield [*self._match(), *self._hand(hand)]
+            yield [*self._match_cells(), *self._hand_cells(hand)]
         for line in self._sheet.deals:
-            yield [*self._match(), *self._deal(line)]
+            yield [*self._match_cells(), *self._deal_cells(line)]
 
-    def _(self, label: str) -> str:
-        return self._in(_MORE.get(label) or LABELS[label]).strip(" :：")
+    def _label(self, label: str) -> str:
+        return self._in(_FILE_LABELS.get(label) or SHEET_LABELS[label]).strip(" :：")
 
     def _in(self, words: Words) -> str:
         return words.zh if self._language == "zh" else words.en
 
     def _seat(self, seat: str | None) -> str | None:
-        return None if seat is None else self._in(_SEAT[seat])
+        return None if seat is None else self._in(_SEAT_WORDS[seat])
 
-    def _yes(self, holds: bool) -> str | None:
-        return self._("yes") if holds else None
+    def _yes_if(self, holds: bool) -> str | None:
+        return self._label("yes") if holds else None
 
-    def _match(self) -> list[object]:
+    def _match_cells(self) -> list[object]:
         sheet = self._sheet
         ns, ew = sheet.pairs["NS"], sheet.pairs["EW"]
         return [
@@ -200,7 +203,7 @@ class _Table:
             ew.id,
             ew.name,
             sheet.version,
-            self._("signed" if sheet.state == "signed" else "unsigned"),
+            self._label("signed" if sheet.state == "signed" else "unsigned"),
         ]
 
     def _moment(self, stamp: str | None) -> str | None:
@@ -212,7 +215,7 @@ class _Table:
         except (ValueError, OverflowError):  # a stamp of somebody who is no table
             return stamp
 
-    def _deal(self, line: DealLine) -> list[object]:
+    def _deal_cells(self, line: DealLine) -> list[object]:
         levels, points = line.levels or {}, line.points or {}
         places = [self._seat(seat) for seat in line.outcome.order]
         lost = line.outcome.forfeited_by
@@ -227,59 +230,59 @@ class _Table:
             levels.get("EW"),
             points.get("NS"),
             points.get("EW"),
-            self._("anti") if line.anti else self._passed(line.tribute),
-            self._passed(line.returns),
+            self._label("anti") if line.anti else self._passed_cards(line.tribute),
+            self._passed_cards(line.returns),
             self._seat(line.leader),
             line.turned_up,
-            self._("uncut") if line.uncut else self._seat(line.cutter),
+            self._label("uncut") if line.uncut else self._seat(line.cutter),
             line.cut,
-            self._yes(not line.counts),
-            self._yes(line.corrected),
+            self._yes_if(not line.counts),
+            self._yes_if(line.corrected),
             f"{line.written['NS']} / {line.written['EW']}" if line.written else None,
-            self._yes(line.by_hand),
-            self._yes(line.extra),
+            self._yes_if(line.by_hand),
+            self._yes_if(line.extra),
             line.misdeals,
-            self._joined(self._penalties(line)),
+            self._joined(self._penalty_texts(line)),
         ]
 
-    def _passed(self, cards: Sequence[Passed]) -> str:
+    def _passed_cards(self, cards: Sequence[CardPassed]) -> str:
         return self._joined(
             f"{self._seat(one.giver)}→{self._seat(one.to)} "
-            f"{one.card or self._('hidden' if one.secret else 'untold')}"
+            f"{one.card or self._label('hidden' if one.secret else 'untold')}"
             for one in cards
         )
 
-    def _penalties(self, line: DealLine) -> Iterator[str]:
+    def _penalty_texts(self, line: DealLine) -> Iterator[str]:
         for one in line.penalties:
             who = self._in(SIGNERS[one.seat or one.side])
             words = [who, self._in(Words(one.penalty_en, one.penalty_zh)), one.article or ""]
-            back = self._("overturned") if one.overturned else ""
+            back = self._label("overturned") if one.overturned else ""
             yield " ".join(filter(None, [*words, back]))
 
     def _joined(self, parts: Iterable[str]) -> str:
         return ("；" if self._language == "zh" else "; ").join(parts)
 
-    def _hand_heads(self) -> list[str]:
-        seats = [self._in(_SEAT[seat]) for seat in ALL]
-        heads = [self._("deal"), self._("leader")]
+    def _hand_headings(self) -> list[str]:
+        seats = [self._in(_SEAT_WORDS[seat]) for seat in ALL]
+        heads = [self._label("deal"), self._label("leader")]
         for name in ("left", "score", "total"):
-            heads += [f"{seat} {self._(name)}" for seat in seats]
-        return [*heads, *map(self._, ("opened", "doubled", "by_hand", "misdeals"))]
+            heads += [f"{seat} {self._label(name)}" for seat in seats]
+        return [*heads, *map(self._label, ("opened", "doubled", "by_hand", "misdeals"))]
 
-    def _hand(self, hand: BigTwoLine) -> list[object]:
+    def _hand_cells(self, hand: BigTwoLine) -> list[object]:
         numbers: Iterable[dict[Seat, int]] = (hand.left, hand.scores, hand.totals)
         return [
             hand.deal,
             self._seat(hand.leader),
             *(each[seat] for each in numbers for seat in ALL),
-            self._joined(self._in(_SEAT[seat]) for seat in hand.opened),
-            self._joined(self._in(_SEAT[seat]) for seat in hand.doubled),
-            self._yes(hand.by_hand),
+            self._joined(self._in(_SEAT_WORDS[seat]) for seat in hand.opened),
+            self._joined(self._in(_SEAT_WORDS[seat]) for seat in hand.doubled),
+            self._yes_if(hand.by_hand),
             hand.misdeals,
         ]
 
 
-_MATCH: Final = (
+_MATCH_COLUMNS: Final = (
     "event",
     "round",
     "match",
@@ -294,7 +297,7 @@ _MATCH: Final = (
     "version",
     "signature",
 )
-_DEAL: Final = (
+_DEAL_COLUMNS: Final = (
     "deal",
     "level",
     "up",
@@ -321,7 +324,7 @@ _DEAL: Final = (
     "misdeals",
     "penalties",
 )
-_MORE: Final = {
+_FILE_LABELS: Final = {
     "ns_id": Words("NS pair", "南北队号"),
     "ns_name": Words("NS name", "南北队名"),
     "ew_id": Words("EW pair", "东西队号"),

@@ -61,7 +61,7 @@ def plain(en: str, zh: str) -> Teller:
     return lambda data, before: Words(en, zh)
 
 
-def of_seat(en: str, zh: str) -> Teller:
+def seat_line(en: str, zh: str) -> Teller:
     """Return a teller with the seat in its line."""
 
     def tell(data: Data, before: Before) -> Words:
@@ -82,7 +82,7 @@ def because(en: str, zh: str, field: str = "reason") -> Teller:
     return tell
 
 
-def with_lead(told: Words, seat: Any, turned_up: Any) -> Words:
+def add_leader(told: Words, seat: Any, turned_up: Any) -> Words:
     """Return a line with who leads, by which card, where that is known."""
     if seat is None:
         return told

@@ -8,17 +8,17 @@ from typing import Final
 
 import msgspec
 
-from controller.commands import PANEL
+from controller.commands import PANEL_KEY
 from controller.console.view import called, told_match
 from controller.console.view.called import by_words, of
 from controller.console.view.telling import (
     Before,
     Data,
     Teller,
+    add_leader,
     fault_words,
     filled,
     plain,
-    with_lead,
 )
 from controller.faults import catalogue
 from controller.messages import Event
@@ -43,7 +43,7 @@ class Told(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     corrects: int | None = None
 
 
-_UNKNOWN: Final = (LookupError, TypeError, ValueError, AttributeError)
+_MALFORMED_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
 """An entry of a later version may hold anything: the line is its name then."""
 FIRST: Final = Before()
 """Nothing was told yet: what needs an earlier entry leaves it out."""
@@ -53,7 +53,7 @@ def told(event: Event, before: Before = FIRST) -> Told:
     """Return one public entry in words; what nobody here knows, as it is called."""
     try:
         words = KINDS[event.kind](event.data, before)
-    except _UNKNOWN:
+    except _MALFORMED_ERRORS:
         words = Words(event.kind, event.kind)
     return Told(
         n=event.n,
@@ -65,7 +65,7 @@ def told(event: Event, before: Before = FIRST) -> Told:
         zh=words.zh,
         quiet=_is_quiet(event, before),
         order=str(event.data.get("id")) if event.kind == "command" else None,
-        corrects=event.deal if event.data.get("event") in _RESULTS else None,
+        corrects=event.deal if event.data.get("event") in _RESULT_EVENTS else None,
     )
 
 
@@ -73,15 +73,15 @@ def behind(event: Event, before: Before) -> Before:
     """Return what the next entry's line may need of this one and those before."""
     if event.kind in ("match", "match_told"):
         try:
-            for data in _of_the_match(event):
+            for data in _match_event_data(event):
                 before = told_match.after(data, before)
-        except _UNKNOWN:
+        except _MALFORMED_ERRORS:
             return FIRST
     elif event.kind == "released":
         return Before(whole=True, charged=before.charged)
     elif event.kind == "recalled":
         return Before(charged=before.charged)
-    elif event.kind in _OTHER_MATCH:
+    elif event.kind in _MATCH_CHANGE_KINDS:
         return FIRST
     return before
 
@@ -95,7 +95,7 @@ def tell(events: Iterable[Event], before: Before = FIRST) -> tuple[Told, ...]:
     return tuple(lines)
 
 
-def _of_the_match(event: Event) -> Iterable[Data]:
+def _match_event_data(event: Event) -> Iterable[Data]:
     if event.kind == "match":
         return (event.data,)
     return (one.get("event", {}) for one in event.data.get("told", ()))
@@ -107,15 +107,18 @@ def _is_quiet(event: Event, before: Before) -> bool:
     if event.kind == "verdict":
         return event.data.get("outcome") == "ok"
     if event.kind == "command":
-        return "refused" not in event.data and str(event.data.get("cmd")) not in _NOTHING_ELSE
-    return event.kind in _STEPS
+        return (
+            "refused" not in event.data
+            and str(event.data.get("cmd")) not in _COMMANDS_WITHOUT_EVENT
+        )
+    return event.kind in _STEP_KINDS
 
 
-_OTHER_MATCH: Final = frozenset({"meeting", "transferred"})
+_MATCH_CHANGE_KINDS: Final = frozenset({"meeting", "transferred"})
 """Behind these nothing holds that was told before."""
-_RESULTS: Final = frozenset({"ResultEntered", "Confirmed"})
-_STEPS: Final = frozenset({"begun", "shuffled", "dealt", "record"})
-_NOTHING_ELSE: Final = frozenset(
+_RESULT_EVENTS: Final = frozenset({"ResultEntered", "Confirmed"})
+_STEP_KINDS: Final = frozenset({"begun", "shuffled", "dealt", "record"})
+_COMMANDS_WITHOUT_EVENT: Final = frozenset(
     {"selftest", "configure", "calibrate", "clear_jam", "tribute", "return", "start_deal"}
 )
 """Commands of which no other entry tells."""
@@ -148,10 +151,10 @@ def _verdict(data: Data, before: Before) -> Words:
 
 def _released(data: Data, before: Before) -> Words:
     out = Words("the hands are out", "手牌已放行")
-    return with_lead(out, data.get("leader"), data.get("turned_up"))
+    return add_leader(out, data.get("leader"), data.get("turned_up"))
 
 
-def _reasons(en: str, zh: str) -> Teller:
+def _fault_reasons_line(en: str, zh: str) -> Teller:
     """Return a teller with the causes of the faults that are its reasons."""
 
     def tell(data: Data, before: Before) -> Words:
@@ -162,7 +165,7 @@ def _reasons(en: str, zh: str) -> Teller:
     return tell
 
 
-def _meeting(data: Data, before: Before) -> Words:
+def _describe_match_start(data: Data, before: Before) -> Words:
     said = data.get("meeting", {})
     names = [pair.get("name", "") for pair in _pairs(said)]
     rules = called.rulebook(str(data.get("profile")))
@@ -177,11 +180,11 @@ def _pairs(said: Data) -> Iterable[Data]:
     return [pairs[side] for side in ("NS", "EW") if side in pairs]
 
 
-def _match_told(data: Data, before: Before) -> Words:
+def _describe_match_events(data: Data, before: Before) -> Words:
     lines = []
     for one in data.get("told", ()):
         event = one.get("event", {})
-        lines.append(told_match.match_words(event, before))
+        lines.append(told_match.describe_match_event(event, before))
         before = told_match.after(event, before)
     return Words("; ".join(line.en for line in lines), "；".join(line.zh for line in lines))
 
@@ -192,11 +195,11 @@ def _opened(data: Data, before: Before) -> Words:
     return Words(f"the table's program began, version {version}", f"本台程序启动，版本{version}")
 
 
-def _command(data: Data, before: Before) -> Words:
+def _describe_command(data: Data, before: Before) -> Words:
     what = of(called.COMMANDS, data.get("cmd"))
     person, key, role = data.get("person"), data.get("who"), of(called.ROLES, data.get("role"))
-    end = _answer(data)
-    if key == PANEL:
+    end = _describe_answer(data)
+    if key == PANEL_KEY:
         return Words(f"a button at the table: {what.en}{end.en}", f"本台按钮：{what.zh}{end.zh}")
     if not person and str(key) == data.get("role"):
         return Words(f"{role.en}: {what.en}{end.en}", f"{role.zh}：{what.zh}{end.zh}")
@@ -204,7 +207,7 @@ def _command(data: Data, before: Before) -> Words:
     return Words(f"{role.en} {who}: {what.en}{end.en}", f"{role.zh} {who}：{what.zh}{end.zh}")
 
 
-def _answer(data: Data) -> Words:
+def _describe_answer(data: Data) -> Words:
     """Say what the order came to, where that is not what everybody expects."""
     refused = data.get("refused")
     if refused is not None:
@@ -216,12 +219,12 @@ def _answer(data: Data) -> Words:
     return Words(": right", "：正确") if right else Words(": wrong", "：贡错")
 
 
-def _paused(data: Data, before: Before) -> Words:
+def _describe_pause(data: Data, before: Before) -> Words:
     by, why = by_words(data.get("by")), reason_words(str(data.get("why", "")))
     return Words(f"stopped by {by.en}: {why.en}", f"{by.zh}暂停：{why.zh}")
 
 
-def _call(data: Data, before: Before) -> Words:
+def _describe_call(data: Data, before: Before) -> Words:
     who, reason = of(called.SEATS, data.get("seat")), data.get("reason")
     why = "" if reason in (None, "", "button") else reason
     return Words(
@@ -230,7 +233,7 @@ def _call(data: Data, before: Before) -> Words:
     )
 
 
-def _acknowledged(data: Data, before: Before) -> Words:
+def _describe_acknowledgement(data: Data, before: Before) -> Words:
     name = str(data.get("name"))
     what = fault_words([name]) if name in catalogue() else of(NEEDS, name)
     by = by_words(data.get("by"))
@@ -269,14 +272,16 @@ KINDS: Final[Mapping[str, Teller]] = {
     "held": plain("the hands are ready and locked in", "牌已备好，待放行"),
     "verdict": _verdict,
     "released": _released,
-    "sealed_to_chief": _reasons("only the chief can open this attempt", "本次发牌仅裁判长可解封"),
+    "sealed_to_chief": _fault_reasons_line(
+        "only the chief can open this attempt", "本次发牌仅裁判长可解封"
+    ),
     "revealed": plain("the deal is revealed: anybody may check it", "发牌已解封，可核验"),
-    "withdrawn": _reasons("the hands ready will not go out", "备好的手牌不再放行"),
+    "withdrawn": _fault_reasons_line("the hands ready will not go out", "备好的手牌不再放行"),
     "record": plain("the whole record of the attempt is open", "本次发牌完整记录已公开"),
-    "recalled": _reasons("hands that were out are dealt again", "已放行的手牌重新发"),
-    "meeting": _meeting,
-    "match": told_match.match_words,
-    "match_told": _match_told,
+    "recalled": _fault_reasons_line("hands that were out are dealt again", "已放行的手牌重新发"),
+    "meeting": _describe_match_start,
+    "match": told_match.describe_match_event,
+    "match_told": _describe_match_events,
     "transferred": filled("match {match} goes on at {to} ({by})", "{match}转至{to}台（{by}）"),
     "taken_over": filled(
         "match {match} came from {table} ({by})", "{match}由{table}台转来（{by}）"
@@ -286,12 +291,12 @@ KINDS: Final[Mapping[str, Teller]] = {
         "{by}开验{seat}手牌：{reason}",
         seat=called.SEATS,
     ),
-    "command": _command,
-    "call": _call,
+    "command": _describe_command,
+    "call": _describe_call,
     "call_ended": filled("{seat} took the call back", "{seat}取消召请", seat=called.SEATS),
-    "pause": _paused,
+    "pause": _describe_pause,
     "pause_ended": filled("let go on by {by}", "{by}恢复"),
-    "acknowledged": _acknowledged,
+    "acknowledged": _describe_acknowledgement,
     "set_loaded": filled(
         "set {set} (back {back}) lies in the machine ({by})", "装入{set}套牌（{back}背）（{by}）"
     ),

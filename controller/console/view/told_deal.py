@@ -8,9 +8,9 @@ from controller.console.view.telling import (
     Before,
     Data,
     Teller,
+    add_leader,
     fault_words,
     value_words,
-    with_lead,
 )
 from controller.rules.result import FinishError, finish
 from controller.words import Words
@@ -44,17 +44,17 @@ def turned_up(data: Data, before: Before) -> Words:
 
 def dealt(data: Data, before: Before) -> Words:
     """Say that hands dealt by hand are complete, and who leads."""
-    return _with_lead(data, Words("four right hands are there", "四手牌已备齐"))
+    return _add_leader_of(data, Words("four right hands are there", "四手牌已备齐"))
 
 
 def released(data: Data, before: Before) -> Words:
     """Say that the hands are out, and who leads."""
-    return _with_lead(data, Words("the hands are out: the deal begins", "手牌已放行，本副开始"))
+    return _add_leader_of(data, Words("the hands are out: the deal begins", "手牌已放行，本副开始"))
 
 
-def _with_lead(data: Data, told: Words) -> Words:
+def _add_leader_of(data: Data, told: Words) -> Words:
     """Add who leads, by which card, where the event says it."""
-    return with_lead(told, data.get("turned_to"), data.get("turned_up"))
+    return add_leader(told, data.get("turned_to"), data.get("turned_up"))
 
 
 def misdealt(data: Data, before: Before) -> Words:
@@ -134,7 +134,7 @@ def places(order: Any) -> Words:
         for place, seat in zip(called.PLACES, order, strict=False)
     )
     try:
-        won = of(called.CLASSES, finish(order).result_class)
+        won = of(called.RESULT_CLASSES, finish(order).result_class)
     except FinishError:
         return told
     return Words(f"{told.en} ({won.en})", f"{told.zh}（{won.zh}）")

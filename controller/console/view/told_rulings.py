@@ -55,21 +55,21 @@ def _minutes(seconds: int) -> str:
 def proposed(data: Data, before: Before) -> Words:
     """Say which ruling was proposed, on whom, for what."""
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
-    who = _accused(charge)
-    what, penalty = _offence(charge), _penalty(proposal)
-    number, by = _numbered(data, charge.get("deal")), by_words(data.get("by"))
+    who = _accused_words(charge)
+    what, penalty = _offence_words(charge), _penalty_words(proposal)
+    number, by = _ruling_number(data, charge.get("deal")), by_words(data.get("by"))
     return Words(
         f"ruling {number.en} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
         f"{by.zh}报判罚{number.zh}：{who.zh}，{what.zh}，{penalty.zh}",
     )
 
 
-def _penalty(proposal: Data) -> Words:
+def _penalty_words(proposal: Data) -> Words:
     penalty = msgspec.convert(proposal.get("penalty"), Penalty)
     return penalty_words(penalty, msgspec.convert(proposal.get("effects", ()), Consequences))
 
 
-def _numbered(data: Data, deal: int | None) -> Words:
+def _ruling_number(data: Data, deal: int | None) -> Words:
     """Return a ruling's number with the deal of the offence, where that is known."""
     number = str(data.get("id"))
     if deal is None:
@@ -77,12 +77,12 @@ def _numbered(data: Data, deal: int | None) -> Words:
     return Words(f"{number} (deal {deal})", f"{number}（第{deal}副）")
 
 
-def _accused(charge: Data) -> Words:
+def _accused_words(charge: Data) -> Words:
     seat = charge.get("seat")
     return of(called.SIDES, charge.get("side")) if seat is None else of(called.SEATS, seat)
 
 
-def _offence(charge: Data) -> Words:
+def _offence_words(charge: Data) -> Words:
     name = str(charge.get("offence"))
     try:
         row = offence(name)
@@ -96,12 +96,12 @@ def approved(data: Data, before: Before) -> Words:
     by, proposal = whose(data.get("by"), data.get("entered_by")), data.get("proposal")
     changed = Words("", "")
     if proposal is not None:
-        penalty = _penalty(proposal)
+        penalty = _penalty_words(proposal)
         changed = Words(f", as {penalty.en}", f"，改判{penalty.zh}")
     entered = data.get("entered_by") is not None
     spoken = data.get("verbal") and not entered
     word = Words(" by word", "口头") if spoken else Words("", "：" if entered else "")
-    number = _numbered(data, before.charged.get(str(data.get("id"))))
+    number = _ruling_number(data, before.charged.get(str(data.get("id"))))
     return Words(
         f"ruling {number.en} approved{word.en} by {by.en}{changed.en}",
         f"{by.zh}{word.zh}同意判罚{number.zh}{changed.zh}",
@@ -114,7 +114,7 @@ def ruling(en: str, zh: str) -> Teller:
     def tell(data: Data, before: Before) -> Words:
         by = whose(data.get("by"), data.get("entered_by"))
         colon = "：" if data.get("entered_by") is not None else ""
-        number = _numbered(data, before.charged.get(str(data.get("id"))))
+        number = _ruling_number(data, before.charged.get(str(data.get("id"))))
         return Words(
             en.format(id=number.en, by=by.en),
             zh.format(id=number.zh, by=f"{by.zh}{colon}"),

@@ -13,13 +13,13 @@ from controller.commands import COMMANDS
 from controller.messages import Match, Seat
 from controller.rules.seats import side
 
-COMMANDS_SHOWN: Final = frozenset(
+DISPLAY_COMMANDS: Final = frozenset(
     {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
 )
 """All that a display may ask of its table."""
 
 
-class Button(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class SeatButton(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """An order that a seat may give now. `say`: what the button says, by its key in the words.
 
     `of`: the seat that it is about, where that is another one. `hold`: it counts only when it is
@@ -35,55 +35,55 @@ class Button(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     hold: bool = False
 
 
-_BEFORE_LEAD: Final = frozenset(
+_COUNT_CLAIM_PHASES: Final = frozenset(
     {"count_check", "anti_check", "tribute", "return", "choices", "play"}
 )
 """A count may be claimed, in play until the first card is led (seed 000 A5.2)."""
 
 
-def buttons(seat: Seat, match: Match, *, waits: bool, called: bool) -> Iterator[Button]:
+def buttons(seat: Seat, match: Match, *, waits: bool, called: bool) -> Iterator[SeatButton]:
     """Yield the buttons of a seat: what is asked of it, what it may say of itself, the red one."""
-    if waits and match.phase in _GREEN:
-        yield from _GREEN[match.phase](seat, match)
+    if waits and match.phase in _BUTTONS_BY_PHASE:
+        yield from _BUTTONS_BY_PHASE[match.phase](seat, match)
     if match.suspended is None:
-        yield from _of_its_own(seat, match)
+        yield from _own_buttons(seat, match)
     if not called:
         yield _button("call", {"seat": seat}, match, "call")
 
 
-def _of_its_own(seat: Seat, match: Match) -> Iterator[Button]:
+def _own_buttons(seat: Seat, match: Match) -> Iterator[SeatButton]:
     if match.phase == "play":
         if any(clock.duty == "play" and clock.seat == seat for clock in match.clocks):
-            yield _confirm(seat, match, "played")
+            yield _confirm_button(seat, match, "played")
         if match.game == "guandan" and seat not in (*match.outs, *match.order, *match.dead):
             yield _button("out", {"seat": seat}, match, "out", hold=True)
-    if match.phase in _BEFORE_LEAD and not match.led and match.deal:
+    if match.phase in _COUNT_CLAIM_PHASES and not match.led and match.deal:
         yield _button("claim_count", {"seat": seat}, match, "claim", hold=True)
 
 
-def _press(say: str) -> Callable[[Seat, Match], Iterator[Button]]:
+def _confirm_button_for(say: str) -> Callable[[Seat, Match], Iterator[SeatButton]]:
     """Return what makes of a short press of green the button that says so."""
 
-    def green(seat: Seat, match: Match) -> Iterator[Button]:
-        yield _confirm(seat, match, say)
+    def green(seat: Seat, match: Match) -> Iterator[SeatButton]:
+        yield _confirm_button(seat, match, say)
 
     return green
 
 
-def _sit(seat: Seat, match: Match) -> Iterator[Button]:
+def _seat_button(seat: Seat, match: Match) -> Iterator[SeatButton]:
     yield _button("seat", {"seat": seat}, match, "sit")
 
 
-def _give_back(seat: Seat, match: Match) -> Iterator[Button]:
+def _return_buttons(seat: Seat, match: Match) -> Iterator[SeatButton]:
     """Yield the return, and before it UP's choice between two equal tributes (seed 003 R4.5)."""
     tribute = match.tribute
     if tribute is not None and tribute.choice_open and seat == tribute.chooser:
         for payer in tribute.payers:
             yield _button("choose", {"payer": payer}, match, "take", of=payer)
-    yield _confirm(seat, match, "returned")
+    yield _confirm_button(seat, match, "returned")
 
 
-def _answer(seat: Seat, match: Match) -> Iterator[Button]:
+def _answer_buttons(seat: Seat, match: Match) -> Iterator[SeatButton]:
     """Yield yes and no to what Big Two asks."""
     asked = match.choices.asked if match.choices else None
     if asked is not None:
@@ -91,29 +91,29 @@ def _answer(seat: Seat, match: Match) -> Iterator[Button]:
         yield _button("answer", {"seat": seat, "yes": False}, match, f"{asked}_no")
 
 
-def _play(seat: Seat, match: Match) -> Iterator[Button]:
+def _play(seat: Seat, match: Match) -> Iterator[SeatButton]:
     """Yield the lead, or an opponent's word that somebody is out."""
     if not match.led:
-        yield _confirm(seat, match, "led")
+        yield _confirm_button(seat, match, "led")
         return
     out = next((out for out in match.outs if side(out) != side(seat)), None)
     if out is not None:
-        yield _confirm(seat, match, "is_out", of=out)
+        yield _confirm_button(seat, match, "is_out", of=out)
 
 
-_GREEN: Final = {
-    "setup": _sit,
-    "count_check": _press("counted"),
-    "tribute": _press("laid"),
-    "return": _give_back,
-    "choices": _answer,
+_BUTTONS_BY_PHASE: Final = {
+    "setup": _seat_button,
+    "count_check": _confirm_button_for("counted"),
+    "tribute": _confirm_button_for("laid"),
+    "return": _return_buttons,
+    "choices": _answer_buttons,
     "play": _play,
-    "result": _press("result"),
+    "result": _confirm_button_for("result"),
 }
 """What is asked of a seat that is waited for; the cut has its own place, in the middle."""
 
 
-def _confirm(seat: Seat, match: Match, say: str, of: Seat | None = None) -> Button:
+def _confirm_button(seat: Seat, match: Match, say: str, of: Seat | None = None) -> SeatButton:
     """Return the green button; a touch that comes too late does not confirm what comes next."""
     return _button("confirm", {"seat": seat, "phase": match.phase}, match, say, of=of)
 
@@ -126,9 +126,9 @@ def _button(
     *,
     of: Seat | None = None,
     hold: bool = False,
-) -> Button:
+) -> SeatButton:
     bound = COMMANDS[cmd].bound == "match"
-    return Button(
+    return SeatButton(
         cmd=cmd,
         args=args,
         deal=match.deal if bound else None,

@@ -13,10 +13,10 @@ from controller.console.view.reasons import (
     RULING_CHIEFS,
     Rank,
     Reason,
-    awaits_machine,
     due,
+    is_deal_due,
     reasons,
-    since_epoch_ms,
+    stamp_to_epoch_ms,
     undealt_ms,
 )
 from controller.messages import Role
@@ -24,21 +24,21 @@ from controller.messages import Role
 __all__ = [
     "Rank",
     "Reason",
-    "Wait",
-    "awaits_machine",
+    "WaitingTable",
     "due",
+    "is_deal_due",
     "queue",
     "reasons",
-    "since_epoch_ms",
+    "stamp_to_epoch_ms",
     "undealt_ms",
     "wait",
 ]
 
-UNTAKEN_MS: Final = 120_000
+ESCALATION_MS: Final = 120_000
 """A row that nobody goes to for so long is the chief's, too."""
 
 
-class Wait(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One table that waits, and for what, the most urgent first. `taken_by`: who goes there.
 
     `chiefs`: nobody has gone for so long that the chief is told.
@@ -60,16 +60,16 @@ class Wait(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return self.reasons[0].since_ms
 
 
-def queue(waits: Iterable[Wait], role: Role) -> tuple[Wait, ...]:
+def queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable, ...]:
     """Return the list for a role: the most urgent first, who has waited longest first of those.
 
     What only a technician wants to know is not in a referee's list, nor in a row of it.
     """
-    seen = waits if role is Role.TECHNICIAN else filter(None, map(_of_play, waits))
+    seen = waits if role is Role.TECHNICIAN else filter(None, map(_without_technical, waits))
     return tuple(sorted(seen, key=lambda wait: (wait.rank, wait.since_ms, in_order(wait.table))))
 
 
-def _of_play(wait: Wait) -> Wait | None:
+def _without_technical(wait: WaitingTable) -> WaitingTable | None:
     """Return a row without what is only a technician's; None where that is all."""
     if wait.reasons[-1].rank is not Rank.TECHNICAL:
         return wait
@@ -77,11 +77,13 @@ def _of_play(wait: Wait) -> Wait | None:
     return msgspec.structs.replace(wait, reasons=left) if left else None
 
 
-def wait(table: str, found: tuple[Reason, ...], taken_by: str | None, now_ms: int) -> Wait | None:
+def wait(
+    table: str, found: tuple[Reason, ...], taken_by: str | None, now_ms: int
+) -> WaitingTable | None:
     """Return a table's row of the list; None where nobody waits."""
     if not found:
         return None
     urgent = found[0].rank < Rank.UNHEARD
     his = found[0].name == RULING_CHIEFS
-    late = taken_by is None and urgent and now_ms - found[0].since_ms >= UNTAKEN_MS and not his
-    return Wait(table=table, reasons=found, taken_by=taken_by, chiefs=late)
+    late = taken_by is None and urgent and now_ms - found[0].since_ms >= ESCALATION_MS and not his
+    return WaitingTable(table=table, reasons=found, taken_by=taken_by, chiefs=late)

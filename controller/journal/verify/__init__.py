@@ -16,23 +16,28 @@ from controller.journal.chain import ZERO
 from controller.journal.entries import Entry
 from controller.journal.errors import JournalError
 from controller.journal.fold import Progress, attempts
-from controller.journal.verify.across import check_attempts, check_boards
+from controller.journal.verify.across import check_between_attempts, check_board_event_numbers
 from controller.journal.verify.across import check_opened as check_records
-from controller.journal.verify.boots import check_runs
+from controller.journal.verify.boots import check_daemon_runs
 from controller.journal.verify.evidence import Ruling
 from controller.journal.verify.findings import Finding, Report, Standing, guarded
-from controller.journal.verify.heads import check_heads, check_signed, read_heads, table_of
-from controller.journal.verify.kept import check_told
+from controller.journal.verify.heads import (
+    check_kept_heads,
+    check_signed_heads,
+    read_kept_heads,
+    table_of,
+)
+from controller.journal.verify.kept import check_late_rows
 from controller.journal.verify.matches import check_matches
-from controller.journal.verify.missing import check_room, missing_attempts, missing_steps
+from controller.journal.verify.missing import check_uncounted_hands, missing_attempts, missing_steps
 from controller.journal.verify.one_attempt import check_attempt
-from controller.journal.verify.orders import check_orders
-from controller.journal.verify.passes import check_passes
+from controller.journal.verify.orders import check_commands
+from controller.journal.verify.passes import check_shuffle_passes
 from controller.journal.verify.rulebooks import Rulebooks
-from controller.journal.verify.shown import check_shown
+from controller.journal.verify.shown import check_shown_hands
 from controller.journal.verify.sources import Source, read
 from controller.journal.verify.steps import check_entries
-from controller.journal.verify.unseen import check_unseen
+from controller.journal.verify.unseen import check_undeclared_motion
 
 __all__ = ["Finding", "JournalError", "Report", "Ruling", "Standing", "check_opened", "verify"]
 
@@ -60,11 +65,11 @@ def verify(
     if head_file is not None or table is not None:
         whose = table_of(entries, table)
         findings.extend(whose.findings)
-        kept = [] if head_file is None else read_heads(head_file)
-        findings.extend(check_heads(kept, source, whose))
-        signed, unbound, wrong = check_signed(kept, whose, source)
+        kept = [] if head_file is None else read_kept_heads(head_file)
+        findings.extend(check_kept_heads(kept, source, whose))
+        signed, unbound, wrong = check_signed_heads(kept, whose, source)
         findings.extend(wrong)
-    findings.extend(_between(source, entries, progresses, rulebooks))
+    findings.extend(_check_journal(source, entries, progresses, rulebooks))
     standings = [
         check_attempt(progress, rulebooks, missing_steps(progress, progresses))
         for progress in progresses
@@ -100,30 +105,30 @@ def check_opened(
     return standing, standing.findings
 
 
-def _between(
+def _check_journal(
     source: Source, entries: Sequence[Entry], progresses: Sequence[Progress], rulebooks: Rulebooks
 ) -> Iterator[Finding]:
     """Yield what is wrong with entries and between attempts."""
     checks = [
-        _check_tables(entries),
+        _check_table_key(entries),
         check_entries(entries, whole=source.whole),
-        check_runs(entries, whole=source.whole),
-        check_told(entries),
-        check_room(entries, progresses),
-        check_attempts(progresses, whole=source.whole),
+        check_daemon_runs(entries, whole=source.whole),
+        check_late_rows(entries),
+        check_uncounted_hands(entries, progresses),
+        check_between_attempts(progresses, whole=source.whole),
         check_records(entries, progresses),
-        check_orders(entries, progresses, whole=source.whole),
-        check_shown(entries, progresses, rulebooks, whole=source.whole),
-        check_passes(progresses),
-        check_boards(entries) if source.whole else iter(()),
-        check_unseen(entries) if source.whole else iter(()),
+        check_commands(entries, progresses, whole=source.whole),
+        check_shown_hands(entries, progresses, rulebooks, whole=source.whole),
+        check_shuffle_passes(progresses),
+        check_board_event_numbers(entries) if source.whole else iter(()),
+        check_undeclared_motion(entries) if source.whole else iter(()),
         check_matches(entries, progresses, rulebooks) if source.whole else iter(()),
     ]
     for check in checks:
         yield from guarded(check, None, "an entry")
 
 
-def _check_tables(entries: Sequence[Entry]) -> Iterator[Finding]:
+def _check_table_key(entries: Sequence[Entry]) -> Iterator[Finding]:
     """A journal belongs to one table, and its proofs are bound to that table's key."""
     whose = None
     for entry in entries:

@@ -5,38 +5,38 @@ from itertools import pairwise
 
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
-from controller.journal.verify.course import MOTION
+from controller.journal.verify.course import MOTION_CODES
 from controller.journal.verify.findings import Finding
 from controller.journal.wire_group import unpack
 
 # What must be an attempt's own: by step and field, and what it means where it is not.
-_OWN = (
+_UNIQUE_FIELDS = (
     ("revealed", "seed", "whoever remembered it knew this deal before the cut"),
     ("committed", "commitment", "one promise was made for two deals"),
     ("record", "nonce", "hands that are bound alike can be told from each other"),
 )
 
 
-def check_attempts(progresses: Sequence[Progress], *, whole: bool) -> Iterator[Finding]:
+def check_between_attempts(progresses: Sequence[Progress], *, whole: bool) -> Iterator[Finding]:
     """Yield what is wrong with the course of attempts, given in the order of their beginning."""
     highest = None
     for number, progress in enumerate(progresses):
         if highest is not None and progress.attempt <= highest:
             yield Finding(
-                _first(progress),
+                _first_number(progress),
                 f"attempt {progress.attempt} begins after attempt {highest}",
                 "numbers of attempts only rise: an attempt was hidden or done twice",
             )
         elif whole and highest is not None and progress.attempt > highest + 1:
             what = f"attempt {highest} is followed by attempt {progress.attempt}"
             missing = f"attempt {highest + 1} was left out"
-            yield Finding(_first(progress), what, missing)
+            yield Finding(_first_number(progress), what, missing)
         highest = max(highest or 0, progress.attempt)
         if whole:
-            yield from _motion(progress)
-            yield from _left_open(progress, progresses[number + 1 :])
-    yield from _twice(progresses)
-    yield from _two_hands(progresses)
+            yield from _check_motion_before_cut(progress)
+            yield from _check_left_open(progress, progresses[number + 1 :])
+    yield from _check_shared_values(progresses)
+    yield from _check_two_hands(progresses)
 
 
 def check_opened(entries: Sequence[Entry], progresses: Sequence[Progress]) -> Iterator[Finding]:
@@ -45,9 +45,9 @@ def check_opened(entries: Sequence[Entry], progresses: Sequence[Progress]) -> It
     Also of a feed's events: the numbers of those that stand there leave no room for it.
     """
     by_number = {entry.n: entry for entry in entries}
-    yield from _no_room(by_number, progresses)
+    yield from _check_room_for_end(by_number, progresses)
     for progress in progresses:
-        for last, due in _closing(progress):
+        for last, due in _closing_steps(progress):
             behind = by_number.get(last.n + 1)
             other = behind is not None and (behind.kind, behind.attempt) not in {
                 (kind, progress.attempt) for kind in due
@@ -57,7 +57,7 @@ def check_opened(entries: Sequence[Entry], progresses: Sequence[Progress]) -> It
                 yield Finding(last.n, what, "its record is not open: nobody can check the reason")
 
 
-def check_boards(entries: Sequence[Entry]) -> Iterator[Finding]:
+def check_board_event_numbers(entries: Sequence[Entry]) -> Iterator[Finding]:
     """Yield holes in the numbers of a board's events: a host takes them without a gap."""
     taken: dict[int, int] = {}
     for entry in entries:
@@ -72,7 +72,9 @@ def check_boards(entries: Sequence[Entry]) -> Iterator[Finding]:
             taken[boot] = last
 
 
-def _no_room(by_number: Mapping[int, Entry], progresses: Sequence[Progress]) -> Iterator[Finding]:
+def _check_room_for_end(
+    by_number: Mapping[int, Entry], progresses: Sequence[Progress]
+) -> Iterator[Finding]:
     """Yield an attempt behind which the next begins before it can have ended: an end is a row."""
     begun = [progress for progress in progresses if "committed" in progress.steps]
     for progress, following in pairwise(begun):
@@ -84,7 +86,7 @@ def _no_room(by_number: Mapping[int, Entry], progresses: Sequence[Progress]) -> 
             yield Finding(progress.steps["committed"].n, what, "a deal was dropped in silence")
 
 
-def _closing(progress: Progress) -> Iterator[tuple[Entry, tuple[str, ...]]]:
+def _closing_steps(progress: Progress) -> Iterator[tuple[Entry, tuple[str, ...]]]:
     """Yield the steps that end an attempt without hands, and what must be the row behind each."""
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
@@ -96,13 +98,13 @@ def _closing(progress: Progress) -> Iterator[tuple[Entry, tuple[str, ...]]]:
         yield revealed, ("record",)
 
 
-def _motion(progress: Progress) -> Iterator[Finding]:
+def _check_motion_before_cut(progress: Progress) -> Iterator[Finding]:
     cut = progress.steps.get("cut")
     for entry in progress.wire:
         if cut is not None and entry.n > cut.n:
             return
         try:
-            moved = any(event.code in MOTION for event in unpack(entry.data, entry.attempt))
+            moved = any(event.code in MOTION_CODES for event in unpack(entry.data, entry.attempt))
         except ValueError as error:
             yield Finding(entry.n, str(error), "these board events cannot be read")
             continue
@@ -112,10 +114,10 @@ def _motion(progress: Progress) -> Iterator[Finding]:
             return
 
 
-def _left_open(progress: Progress, later: Sequence[Progress]) -> Iterator[Finding]:
+def _check_left_open(progress: Progress, later: Sequence[Progress]) -> Iterator[Finding]:
     """What must have happened to an attempt by the time that others followed it."""
     steps = progress.steps
-    n, attempt = _first(progress), f"attempt {progress.attempt}"
+    n, attempt = _first_number(progress), f"attempt {progress.attempt}"
     if later and "committed" in steps and "verdict" not in steps:
         yield Finding(n, f"{attempt} has no end", "a deal was dropped in silence")
     taken_back = "withdrawn" in steps or "recalled" in steps
@@ -131,11 +133,11 @@ def _left_open(progress: Progress, later: Sequence[Progress]) -> Iterator[Findin
         yield Finding(steps["released"].n, what, "nobody can check the sequence")
 
 
-def _twice(progresses: Sequence[Progress]) -> Iterator[Finding]:
+def _check_shared_values(progresses: Sequence[Progress]) -> Iterator[Finding]:
     """Yield what two attempts share and must not."""
     seen: dict[tuple[str, str], int] = {}
     for progress in progresses:
-        for kind, field, means in _OWN:
+        for kind, field, means in _UNIQUE_FIELDS:
             value = (progress.data(kind) or {}).get(field)
             if not isinstance(value, str):
                 continue
@@ -145,7 +147,7 @@ def _twice(progresses: Sequence[Progress]) -> Iterator[Finding]:
                 yield Finding(progress.steps[kind].n, what, means)
 
 
-def _two_hands(progresses: Sequence[Progress]) -> Iterator[Finding]:
+def _check_two_hands(progresses: Sequence[Progress]) -> Iterator[Finding]:
     """Yield a deal whose players got hands of two attempts, and none was recalled."""
     given: dict[tuple[str, int | None], int] = {}
     for progress in progresses:
@@ -159,5 +161,5 @@ def _two_hands(progresses: Sequence[Progress]) -> Iterator[Finding]:
             yield Finding(steps["released"].n, what, "a deal was dealt again in silence")
 
 
-def _first(progress: Progress) -> int:
+def _first_number(progress: Progress) -> int:
     return min(entry.n for entry in progress.steps.values())

@@ -10,11 +10,11 @@ from controller.journal.entries import Entry
 from controller.journal.verify.findings import Finding
 
 # Lost pins of the panel may be told before the run's first row.
-_BEFORE = frozenset({"fault", "fault_cleared"})
-_MEANS = "a run of the daemon was made up, or rows of another one were put in"
+_KINDS_BEFORE_OPENED = frozenset({"fault", "fault_cleared"})
+_RUN_MEANS = "a run of the daemon was made up, or rows of another one were put in"
 
 
-def check_runs(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
+def check_daemon_runs(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
     """Yield rows of a run that did not begin, or that was over.
 
     Where not `whole`, the row with which a run began may be missing, but for rows that meet.
@@ -25,7 +25,7 @@ def check_runs(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
     for entry in entries:
         if entry.boot in over:
             what = f"{entry.kind} is of run {entry.boot}, and another one was begun since"
-            yield Finding(entry.n, what, _MEANS)
+            yield Finding(entry.n, what, _RUN_MEANS)
             last = entry.n
             continue
         if entry.boot != run:
@@ -33,12 +33,12 @@ def check_runs(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
             over |= set() if run is None else {run}
             run = entry.boot
         elif entry.kind == "opened" and begun:
-            yield Finding(entry.n, f"run {run} is opened a second time", _MEANS)
+            yield Finding(entry.n, f"run {run} is opened a second time", _RUN_MEANS)
         if entry.kind == "opened":
             begun = True
-        elif entry.kind not in _BEFORE:
+        elif entry.kind not in _KINDS_BEFORE_OPENED:
             if begun is False:
                 what = f"{entry.kind} is of run {run}, which was not opened before it"
-                yield Finding(entry.n, what, _MEANS)
+                yield Finding(entry.n, what, _RUN_MEANS)
             begun = True
         last = entry.n

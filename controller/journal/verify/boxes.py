@@ -13,13 +13,13 @@ from nacl.secret import SecretBox
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
 from controller.journal.verify.findings import Finding
-from controller.journal.verify.parts import Unproved, hands_open, raw
+from controller.journal.verify.parts import UnprovableError, has_open_hands, raw
 
 Unseal = Callable[[bytes], bytes]
-_MEANS = "what was sealed while the cards moved is not what is shown now"
+_BOX_MEANS = "what was sealed while the cards moved is not what is shown now"
 
 
-def opener(progress: Progress) -> Unseal | None:
+def box_opener(progress: Progress) -> Unseal | None:
     """Return what opens an attempt's boxes; None while its key is not shown. Raises Unproved."""
     record = progress.steps.get("record")
     if record is None or record.data.get("key") is None:
@@ -30,7 +30,9 @@ def opener(progress: Progress) -> Unseal | None:
         try:
             return box.decrypt(sealed)
         except (CryptoError, ValueError):
-            raise Unproved(n, "the key of the record does not open what was sealed") from None
+            raise UnprovableError(
+                n, "the key of the record does not open what was sealed"
+            ) from None
 
     return unseal
 
@@ -45,27 +47,27 @@ def check_boxes(progress: Progress, unseal: Unseal | None) -> Iterator[Finding]:
             what = "the record has no key, and the journal has sealed rows"
             yield Finding(record.n, what, "nobody can hold the one against the other")
         return
-    for entry, shown in ((seed, _seed(progress)), (box, _hands(progress))):
-        if entry is not None and shown is not None and unseal(_box(entry)) != shown:
+    for entry, shown in ((seed, _seed(progress)), (box, _shown_hands(progress))):
+        if entry is not None and shown is not None and unseal(_box_bytes(entry)) != shown:
             what = f"{entry.kind} holds something else than was opened"
-            yield Finding(entry.n, what, _MEANS)
+            yield Finding(entry.n, what, _BOX_MEANS)
     for entry in progress.wire:
         if "sealed" in entry.data:
-            unseal(_box(entry, "sealed"))
+            unseal(_box_bytes(entry, "sealed"))
 
 
 def _seed(progress: Progress) -> bytes | None:
     return raw(progress, "revealed", "seed") if "revealed" in progress.steps else None
 
 
-def _hands(progress: Progress) -> bytes | None:
-    if not hands_open(progress):
+def _shown_hands(progress: Progress) -> bytes | None:
+    if not has_open_hands(progress):
         return None
     return raw(progress, "record", "nonce") + raw(progress, "record", "hands", None)
 
 
-def _box(entry: Entry, field: str = "box") -> bytes:
+def _box_bytes(entry: Entry, field: str = "box") -> bytes:
     try:
         return base64.b64decode(entry.data[field], validate=True)
     except (KeyError, TypeError, ValueError):
-        raise Unproved(entry.n, f"{entry.kind} has no box") from None
+        raise UnprovableError(entry.n, f"{entry.kind} has no box") from None

@@ -19,15 +19,15 @@ from controller.journal.wire_group import (
     READ,
     SHUFFLED,
     STRAY,
+    LoggedBoardEvent,
     Look,
-    WireEvent,
 )
 
 TRAY = "tray"
-MOTION = frozenset({AT_READER, GATE, LANDED})
+MOTION_CODES = frozenset({AT_READER, GATE, LANDED})
 """Codes of events that say where a card went."""
 SEATS = OUTLETS[:4]
-_HOPPER = 0
+_HOPPER_SOURCE = 0
 # Where a JAM is one of a card that crossed the gate and did not land (PROTOCOL.md).
 _AT_LANDING = 3
 
@@ -52,12 +52,12 @@ class Card(msgspec.Struct):
     before: int = 0
 
     @property
-    def in_time(self) -> list[Look]:
+    def usable_looks(self) -> list[Look]:
         """The looks that it can have been routed by."""
         return self.looks if self.gate is None else self.looks[: self.before]
 
 
-class Course(msgspec.Struct):
+class CardCourse(msgspec.Struct):
     """An attempt's cards by index, and what happened beside them.
 
     `followers` are those strays that fell where the last card had just landed, with no other on
@@ -112,15 +112,15 @@ class Course(msgspec.Struct):
         return sum(one.place == card.place for one in refed)
 
 
-def course(events: Sequence[WireEvent], cards: int) -> Course:
+def course(events: Sequence[LoggedBoardEvent], cards: int) -> CardCourse:
     """Return the course of a set of `cards` cards through these events, in their order."""
-    seen = Course(cards)
+    seen = CardCourse(cards)
     aside: list[int] = []
     doubled: set[int] = set()
     refeeding = False
     seen.passed.append(seen.counts)
     for event in events:
-        _in_turn(seen, event)
+        _note_out_of_turn(seen, event)
         card = seen.cards.get(event.index)
         if event.code == AT_READER and card is None:
             refeeding = refeeding or seen.fed == cards
@@ -129,14 +129,14 @@ def course(events: Sequence[WireEvent], cards: int) -> Course:
                 seen.odd.append(f"index {event.index} follows {len(seen.cards)}")
             looks = seen.looks.setdefault(event.index, [])
             card = Card(event.index, place, refeeding, event.index in doubled, looks=looks)
-            _come(seen, card)
+            _take_arrival(seen, card)
         elif event.code == GATE and card is not None and card.gate is None:
-            card.gate, card.before = _outlet(event), len(card.looks)
+            card.gate, card.before = _outlet_name(event), len(card.looks)
         elif event.code == LANDED and card is not None and card.gate and card.landed is None:
-            _land(seen, card, _outlet(event))
+            _take_landing(seen, card, _outlet_name(event))
             if card.landed == TRAY and card.place is not None:
                 aside.append(card.place)
-        elif event.code == HOPPER_EMPTY and event.place == _HOPPER:
+        elif event.code == HOPPER_EMPTY and event.place == _HOPPER_SOURCE:
             if not refeeding:
                 aside[:0] = range(cards, seen.fed, -1)
             refeeding = seen.ran_out = True
@@ -145,15 +145,15 @@ def course(events: Sequence[WireEvent], cards: int) -> Course:
         elif event.code in (AT_READER, GATE, LANDED):
             seen.odd.append(f"index {event.index} out of order")
         else:
-            _beside(seen, event)
+            _take_other_event(seen, event)
         _count(seen, event)
     seen.ran_out = seen.ran_out or seen.fed >= cards
     return seen
 
 
-def _in_turn(seen: Course, event: WireEvent) -> None:
+def _note_out_of_turn(seen: CardCourse, event: LoggedBoardEvent) -> None:
     """Note an event for which the attempt is not far enough, or too far."""
-    moves = event.code in MOTION or (event.code == JAM and event.place == _AT_LANDING)
+    moves = event.code in MOTION_CODES or (event.code == JAM and event.place == _AT_LANDING)
     if event.code == SHUFFLED:
         seen.shuffled = True
     elif moves and not seen.shuffled:
@@ -162,7 +162,7 @@ def _in_turn(seen: Course, event: WireEvent) -> None:
         seen.odd.append("a card moved behind the last one")
 
 
-def _come(seen: Course, card: Card) -> None:
+def _take_arrival(seen: CardCourse, card: Card) -> None:
     """Take a card that came to the window."""
     seen.cards[card.index], seen.early = card, False
     seen.fed += not card.from_tray
@@ -170,13 +170,13 @@ def _come(seen: Course, card: Card) -> None:
     seen.doubles += card.doubled
 
 
-def _land(seen: Course, card: Card, outlet: str) -> None:
+def _take_landing(seen: CardCourse, card: Card, outlet: str) -> None:
     """Take a card that fell into an outlet."""
     card.landed = outlet
     seen.landings[outlet] = seen.landed(outlet) + 1
 
 
-def _count(seen: Course, event: WireEvent) -> None:
+def _count(seen: CardCourse, event: LoggedBoardEvent) -> None:
     """Count anew behind an event that may have changed a count."""
     if event.code == LANDED:
         seen.by_last = (seen.strays, seen.not_landed)
@@ -188,9 +188,9 @@ def _count(seen: Course, event: WireEvent) -> None:
     seen.codes.append(event.code)
 
 
-def _beside(seen: Course, event: WireEvent) -> None:
+def _take_other_event(seen: CardCourse, event: LoggedBoardEvent) -> None:
     if event.code == READ:
-        _look(seen, event)
+        _take_look(seen, event)
     elif event.code == STRAY:
         seen.strays += 1
         seen.followers += _follows(seen, event)
@@ -199,7 +199,7 @@ def _beside(seen: Course, event: WireEvent) -> None:
         seen.not_landed += event.place == _AT_LANDING
 
 
-def _look(seen: Course, event: WireEvent) -> None:
+def _take_look(seen: CardCourse, event: LoggedBoardEvent) -> None:
     """Take a look: at a card that is there, or at the next one, whose window comes later."""
     if event.look is not None:
         seen.looks.setdefault(event.index, []).append(event.look)
@@ -209,10 +209,14 @@ def _look(seen: Course, event: WireEvent) -> None:
         seen.blind += not next_one
 
 
-def _follows(seen: Course, event: WireEvent) -> bool:
+def _follows(seen: CardCourse, event: LoggedBoardEvent) -> bool:
     gated = [card for card in seen.cards.values() if card.gate is not None]
-    return bool(gated) and all(card.landed for card in gated) and gated[-1].landed == _outlet(event)
+    return (
+        bool(gated)
+        and all(card.landed for card in gated)
+        and gated[-1].landed == _outlet_name(event)
+    )
 
 
-def _outlet(event: WireEvent) -> str:
+def _outlet_name(event: LoggedBoardEvent) -> str:
     return OUTLETS[event.place] if event.place < len(OUTLETS) else "nowhere"

@@ -17,7 +17,7 @@ from controller.journal.verify.findings import Finding
 from controller.signer_names import signed_by
 
 # A person's order stands behind what it means to the match, at most so many rows behind it.
-_CLOSE = 6
+_MAX_ROWS_BETWEEN = 6
 WORDS: Final[Mapping[str, frozenset[str]]] = {
     "Started": frozenset({"start_match"}),
     "TurnedUp": frozenset({"turned_up"}),
@@ -43,7 +43,7 @@ WORDS: Final[Mapping[str, frozenset[str]]] = {
     "TimeAdded": frozenset({"add_time"}),
 }
 """What only a person's order makes of a match, by the event, and which order that is."""
-_ROWS: Final[Mapping[str, str]] = {
+_COMMAND_OF_ROW: Final[Mapping[str, str]] = {
     "opened_hand": "open_hand",
     "pause": "hold",
     "pause_ended": "resume",
@@ -54,19 +54,19 @@ _ROWS: Final[Mapping[str, str]] = {
     "acknowledged": "acknowledge",
 }
 """What only a person's order makes of the machine, by the row, and which order that is."""
-_MADE: Final = {cmd: kind for kind, cmd in _ROWS.items() if cmd != "resume"}
+_ROW_OF_COMMAND: Final = {cmd: kind for kind, cmd in _COMMAND_OF_ROW.items() if cmd != "resume"}
 """Orders that are never carried out without a row of the machine: `resume` may end no pause."""
 # What of a match may have a deal dealt again behind its release.
-_AGAIN = frozenset(
+_REDEAL_EVENTS = frozenset(
     {"DealVoided", "Recounted", "Corrected", "RulingApproved", "LeaderNamed", "DealtByHand"}
 )
 # These name the deal and the attempt of the match: those of the row beside them.
-_OF_THE_MATCH = frozenset(cmd for cmd, order in COMMANDS.items() if order.bound == "match")
-_NOT_IN_IT = "the players' cut did not go into this deal"
-_KNEW = "whoever drew the seed knew what the players would say"
+_MATCH_COMMANDS = frozenset(cmd for cmd, order in COMMANDS.items() if order.bound == "match")
+_CUT_IGNORED_MEANS = "the players' cut did not go into this deal"
+_CUT_FORESEEN_MEANS = "whoever drew the seed knew what the players would say"
 
 
-def check_effects(
+def check_command_effects(
     entries: Sequence[Entry],
     commands: Sequence[Entry],
     progresses: Sequence[Progress],
@@ -74,45 +74,47 @@ def check_effects(
     whole: bool,
 ) -> Iterator[Finding]:
     """Yield what of an attempt is not as it was ordered, or was ordered at another time."""
-    acted = [command for command in commands if _acted(command)]
+    acted = [command for command in commands if _was_carried_out(command)]
     last = entries[-1].n if entries else 0
     for progress in progresses:
         own = [one for one in acted if one.attempt == progress.attempt]
-        cuts = [one for one in own if _cmd(one) == "cut" or _ends_waiting(one)]
+        cuts = [one for one in own if _command_name(one) == "cut" or _ends_cut_wait(one)]
         cuts += [one for one in acted if _starts_uncut(one, progress)]
         yield from _cut(progress, cuts)
-        yield from _in_time(progress, cuts)
+        yield from _check_cut_time(progress, cuts)
         if whole and _is_cut(progress, last):
-            yield from _nobody_ordered(progress, cuts)
+            yield from _check_cut_ordered(progress, cuts)
         if whole:
-            yield from _let_out(progress, own)
-            yield from _by_itself(progress, own, entries)
+            yield from _check_release_ordered(progress, own)
+            yield from _check_end_ordered(progress, own, entries)
 
 
-def check_words(entries: Sequence[Entry], progresses: Sequence[Progress]) -> Iterator[Finding]:
+def check_person_events(
+    entries: Sequence[Entry], progresses: Sequence[Progress]
+) -> Iterator[Finding]:
     """Yield what is said to be a person's word, and no order of his stands behind it."""
     by_number = {entry.n: entry for entry in entries}
     elsewhere = brought(entries)
     for entry in entries:
-        due = _due(entry)
-        if due and entry.n not in elsewhere and _word(entry, due, by_number) is None:
+        due = _commands_for_row(entry)
+        if due and entry.n not in elsewhere and _command_of_row(entry, due, by_number) is None:
             what = f"{entry.data.get('event', entry.kind)} stands here, and no order of it"
             yield Finding(entry.n, what, "nobody said that")
-        kind = _MADE.get(str(_cmd(entry))) if _acted(entry) else None
-        area = kind == "pause" and _dict(entry, "args").get("area") is True
-        if kind is not None and not area and not _made(entry, kind, by_number):
-            what = f"{_cmd(entry)} was carried out, and no row {kind} says what it made"
+        kind = _ROW_OF_COMMAND.get(str(_command_name(entry))) if _was_carried_out(entry) else None
+        area = kind == "pause" and _dict_field(entry, "args").get("area") is True
+        if kind is not None and not area and not _has_own_row(entry, kind, by_number):
+            what = f"{_command_name(entry)} was carried out, and no row {kind} says what it made"
             yield Finding(entry.n, what, "what came of an order was hidden")
 
 
-def _made(order: Entry, kind: str, by_number: Mapping[int, Entry]) -> bool:
+def _has_own_row(order: Entry, kind: str, by_number: Mapping[int, Entry]) -> bool:
     """Tell whether an order stands behind a row that came of it, and behind no other order."""
-    for n in range(order.n - 1, order.n - 1 - _CLOSE, -1):
+    for n in range(order.n - 1, order.n - 1 - _MAX_ROWS_BETWEEN, -1):
         row = by_number.get(n)
         if row is None or row.kind == "command":
             return False
         if row.kind == kind:
-            return _meant(order, row)
+            return _is_meant_for(order, row)
     return False
 
 
@@ -120,30 +122,31 @@ def _cut(progress: Progress, orders: Sequence[Entry]) -> Iterator[Finding]:
     """Yield a cut that is another one than was ordered."""
     cut = progress.steps.get("cut")
     for command in orders if cut is not None else ():
-        if cut is None or _cmd(command) != "cut":
+        if cut is None or _command_name(command) != "cut":
             continue
-        result, args = _dict(command, "result"), command.data.get("args")
+        result, args = _dict_field(command, "result"), command.data.get("args")
         ordered = [result.get("cut"), *([args.get("n")] if isinstance(args, dict) else [])]
         for number in ordered:
             if type(number) is not int or number != cut.data.get("cut"):
                 what = f"a command cut {number}, and the cut is {cut.data.get('cut')}"
-                yield Finding(cut.n, what, _NOT_IN_IT)
+                yield Finding(cut.n, what, _CUT_IGNORED_MEANS)
                 break
     for one, other in pairwise(orders):
         what = f"attempt {progress.attempt} was cut by the order of entry {one.n} already"
-        yield Finding(other.n, what, _NOT_IN_IT)
+        yield Finding(other.n, what, _CUT_IGNORED_MEANS)
 
 
-def _in_time(progress: Progress, orders: Sequence[Entry]) -> Iterator[Finding]:
+def _check_cut_time(progress: Progress, orders: Sequence[Entry]) -> Iterator[Finding]:
     """Yield an order for the cut that was there before the promise, or came behind its time."""
     committed, cut = progress.steps.get("committed"), progress.steps.get("cut")
     for command in orders:
         if committed is not None and command.n < committed.n:
-            what = f"{_cmd(command)} for attempt {progress.attempt} stands before its commitment"
-            yield Finding(command.n, what, _KNEW)
+            name = _command_name(command)
+            what = f"{name} for attempt {progress.attempt} stands before its commitment"
+            yield Finding(command.n, what, _CUT_FORESEEN_MEANS)
         elif cut is not None and command.n > cut.n + 1:
-            what = f"{_cmd(command)} for attempt {progress.attempt} stands behind its cut"
-            yield Finding(command.n, what, _NOT_IN_IT)
+            what = f"{_command_name(command)} for attempt {progress.attempt} stands behind its cut"
+            yield Finding(command.n, what, _CUT_IGNORED_MEANS)
 
 
 def _is_cut(progress: Progress, last: int) -> bool:
@@ -152,10 +155,10 @@ def _is_cut(progress: Progress, last: int) -> bool:
     return cut is not None and cut.n < last
 
 
-def _nobody_ordered(progress: Progress, orders: Sequence[Entry]) -> Iterator[Finding]:
+def _check_cut_ordered(progress: Progress, orders: Sequence[Entry]) -> Iterator[Finding]:
     cut = progress.steps["cut"]
     number = cut.data.get("cut")
-    if any((_cmd(one) == "cut") is (number is not None) for one in orders):
+    if any((_command_name(one) == "cut") is (number is not None) for one in orders):
         return
     if number is not None:
         yield Finding(cut.n, f"no command cut {number}", "the machine cut by itself")
@@ -164,31 +167,34 @@ def _nobody_ordered(progress: Progress, orders: Sequence[Entry]) -> Iterator[Fin
     yield Finding(cut.n, what, "nobody ordered that it be dealt uncut")
 
 
-def _ends_waiting(command: Entry) -> bool:
+def _ends_cut_wait(command: Entry) -> bool:
     """Tell whether a command said, while the cut was waited for, that there be none."""
-    return _cmd(command) == "start_deal" and _dict(command, "result").get("cut", 0) is None
+    return (
+        _command_name(command) == "start_deal"
+        and _dict_field(command, "result").get("cut", 0) is None
+    )
 
 
 def _starts_uncut(command: Entry, progress: Progress) -> bool:
     """Tell whether a command began an attempt without its cut, in so many words."""
-    result, args = _dict(command, "result"), command.data.get("args")
-    if _cmd(command) != "start_deal" or "uncut" not in result:
+    result, args = _dict_field(command, "result"), command.data.get("args")
+    if _command_name(command) != "start_deal" or "uncut" not in result:
         return False
     said = not isinstance(args, dict) or args.get("uncut") is True
     return said and (result.get("deal"), result.get("attempt")) == (progress.deal, progress.attempt)
 
 
-def _let_out(progress: Progress, own: Sequence[Entry]) -> Iterator[Finding]:
+def _check_release_ordered(progress: Progress, own: Sequence[Entry]) -> Iterator[Finding]:
     """Yield hands that nobody ordered out."""
     released, verdict = progress.steps.get("released"), progress.steps.get("verdict")
     if released is None or verdict is None:
         return
-    if not any(_cmd(one) == "release" and verdict.n < one.n < released.n for one in own):
+    if not any(_command_name(one) == "release" and verdict.n < one.n < released.n for one in own):
         what = f"the hands of attempt {progress.attempt} went out, and no command says so"
         yield Finding(released.n, what, "nobody ordered that they be released")
 
 
-def _by_itself(
+def _check_end_ordered(
     progress: Progress, own: Sequence[Entry], entries: Sequence[Entry]
 ) -> Iterator[Finding]:
     """Yield hands that were taken back, or a deal that was ended, by an order that nobody gave."""
@@ -198,75 +204,87 @@ def _by_itself(
     if end is None or first is None or not _is_ordered(end):
         return
     if end.kind == "recalled":  # the order may come while the lift brings the hands out
-        words = _again(entries, end, verdict or first)
+        words = _redeal_commands(entries, end, verdict or first)
     else:
-        words = [one for one in own if _cmd(one) == "void" and first.n < one.n < end.n]
+        words = [one for one in own if _command_name(one) == "void" and first.n < one.n < end.n]
     if not words:
         what = f"{end.kind} of attempt {progress.attempt} by an order, and nobody's stands here"
         yield Finding(end.n, what, "nobody ordered that it be dealt again")
 
 
-def _again(entries: Sequence[Entry], end: Entry, first: Entry) -> list[Entry]:
+def _redeal_commands(entries: Sequence[Entry], end: Entry, first: Entry) -> list[Entry]:
     """Return the orders by which hands that were out are dealt again."""
-    between = [entry for entry in entries if first.n < entry.n <= end.n + _CLOSE]
+    between = [entry for entry in entries if first.n < entry.n <= end.n + _MAX_ROWS_BETWEEN]
     by_number = {entry.n: entry for entry in between}
     said = [
         entry
         for entry in between
         if entry.n < end.n
         and entry.kind == "match"
-        and entry.data.get("event") in _AGAIN
+        and entry.data.get("event") in _REDEAL_EVENTS
         and end.deal is not None
         and entry.deal in (end.deal, end.deal + 1)
     ]
-    found = (_word(entry, _due(entry), by_number) for entry in said)
+    found = (_command_of_row(entry, _commands_for_row(entry), by_number) for entry in said)
     return [order for order in found if order is not None]
 
 
-def _due(entry: Entry) -> frozenset[str]:
+def _commands_for_row(entry: Entry) -> frozenset[str]:
     """Return the orders of which one must stand behind a row; none for most."""
-    if entry.kind in _ROWS:
+    if entry.kind in _COMMAND_OF_ROW:
         # A green button of the table takes a call back, and has no order.
         by_itself = entry.kind == "call_ended" and "by" not in entry.data
-        return frozenset() if by_itself else frozenset({_ROWS[entry.kind]})
+        return frozenset() if by_itself else frozenset({_COMMAND_OF_ROW[entry.kind]})
     event = entry.data.get("event") if entry.kind == "match" else None
     return WORDS.get(event, frozenset()) if isinstance(event, str) else frozenset()
 
 
-def _word(entry: Entry, due: frozenset[str], by_number: Mapping[int, Entry]) -> Entry | None:
+def _command_of_row(
+    entry: Entry, due: frozenset[str], by_number: Mapping[int, Entry]
+) -> Entry | None:
     """Return the order that a row came of; None where none is there.
 
     An order behind the next row of the same event belongs to that row; but one order may end the
     pauses of several people, or the calls of several seats.
     """
     event = entry.data.get("event")
-    for n in range(entry.n + 1, entry.n + 1 + _CLOSE):
+    for n in range(entry.n + 1, entry.n + 1 + _MAX_ROWS_BETWEEN):
         order = by_number.get(n)
         if order is None:
             continue
-        if order.kind == entry.kind and order.data.get("event") == event and not _several(order):
+        if (
+            order.kind == entry.kind
+            and order.data.get("event") == event
+            and not _may_share_command(order)
+        ):
             return None
         if order.kind == "command":
-            return order if _cmd(order) in due and _meant(order, entry) else None
+            return order if _command_name(order) in due and _is_meant_for(order, entry) else None
     return None
 
 
-def _several(row: Entry) -> bool:
+def _may_share_command(row: Entry) -> bool:
     return row.kind in ("pause_ended", "call_ended")
 
 
-def _meant(order: Entry, entry: Entry) -> bool:
+def _is_meant_for(order: Entry, entry: Entry) -> bool:
     """Tell whether an order acted, and on the deal and attempt that it was signed for."""
     of = order.data.get("of")
     named = (
-        _cmd(order) not in _OF_THE_MATCH or of is None or list(of) == [entry.deal, entry.attempt]
+        _command_name(order) not in _MATCH_COMMANDS
+        or of is None
+        or list(of) == [entry.deal, entry.attempt]
     )
-    return named and _acted(order) and (entry.kind not in _ROWS or _is_as_ordered(order, entry))
+    return (
+        named
+        and _was_carried_out(order)
+        and (entry.kind not in _COMMAND_OF_ROW or _matches_command(order, entry))
+    )
 
 
-def _is_as_ordered(order: Entry, row: Entry) -> bool:
+def _matches_command(order: Entry, row: Entry) -> bool:
     """Tell whether a row of the machine says what its order said, and who gave that."""
-    args, code = _dict(order, "args"), str(_dict(order, "args").get("code"))
+    args, code = _dict_field(order, "args"), str(_dict_field(order, "args").get("code"))
     who = {"by": signed_by(str(order.data.get("who")), order.data.get("person"))}
     said = {name: value for name, value in args.items() if name in ("seat", "set", "board")}
     more: dict[str, dict[str, Any]] = {
@@ -287,15 +305,15 @@ def _is_ordered(end: Entry) -> bool:
     return end.kind == "recalled" or (isinstance(reasons, list) and "ORDERED" in reasons)
 
 
-def _acted(command: Entry) -> bool:
+def _was_carried_out(command: Entry) -> bool:
     """Tell whether an order was carried out: its row has what came of it, and no refusal."""
     return "result" in command.data and "refused" not in command.data
 
 
-def _cmd(command: Entry) -> Any:
+def _command_name(command: Entry) -> Any:
     return command.data.get("cmd")
 
 
-def _dict(command: Entry, field: str) -> dict[str, Any]:
+def _dict_field(command: Entry, field: str) -> dict[str, Any]:
     value = command.data.get(field)
     return value if isinstance(value, dict) else {}

@@ -13,18 +13,18 @@ import msgspec
 
 from controller.cards import FACES
 from controller.faults import catalogue
-from controller.journal.verify.course import SEATS, TRAY, Card, Course
+from controller.journal.verify.course import SEATS, TRAY, Card, CardCourse
 from controller.journal.wire_group import Look
 
 Says = Literal["follows", "disproved", "not shown"]
 
 # At most so many cards may go to the tray, so often (seed 000 A10); provisional numbers.
-_TRAY_CARDS = 6
-_TRAY_ROUNDS = 2
+_MAX_TRAY_CARDS = 6
+_MAX_TRAY_ROUNDS = 2
 # A sure reading, and how often the reader looks, as the vault takes it.
-_SURE = 128
-_LOOKS = 3
-_BACKS = {"A": 0, "B": 1}
+_MIN_CONFIDENCE = 128
+_MAX_LOOKS = 3
+_BACK_NUMBERS = {"A": 0, "B": 1}
 
 
 class Ruling(msgspec.Struct, frozen=True, gc=False):
@@ -43,7 +43,7 @@ class Evidence(NamedTuple):
     was seen of them afterwards is not in `settled`.
     """
 
-    course: Course
+    course: CardCourse
     sequence: str
     composition: tuple[int, ...]
     back: int
@@ -62,14 +62,14 @@ class Evidence(NamedTuple):
         return self.course.ran_out and not self.course.under_way()
 
     @property
-    def unfed(self) -> bool:
+    def no_card_fed(self) -> bool:
         """Whether no card came to the window yet."""
         return not self.course.cards
 
     @property
     def idle(self) -> bool:
         """Whether no card has moved yet, or none moves any more."""
-        return self.unfed or self.stopped
+        return self.no_card_fed or self.stopped
 
     def faces(self) -> Counter[int]:
         """Return how many of each face lie in the seats' pockets."""
@@ -78,10 +78,10 @@ class Evidence(NamedTuple):
 
     def accepted(self, card: Card) -> Look | None:
         """Return the look that a card was accepted for: the first that does."""
-        return self._good(card.looks)
+        return self._first_good_look(card.looks)
 
-    def _good(self, looks: Sequence[Look]) -> Look | None:
-        return next((look for look in looks[:_LOOKS] if self.flaw(look) is None), None)
+    def _first_good_look(self, looks: Sequence[Look]) -> Look | None:
+        return next((look for look in looks[:_MAX_LOOKS] if self.flaw(look) is None), None)
 
     def flaw(self, look: Look) -> str | None:
         """Return why a look does not do; None for a sure face on the set's back, face down."""
@@ -91,28 +91,28 @@ class Evidence(NamedTuple):
             return "UNREADABLE"
         if look.back != self.back:
             return "FOREIGN_BACK"
-        return None if look.confidence >= _SURE else "UNREADABLE"
+        return None if look.confidence >= _MIN_CONFIDENCE else "UNREADABLE"
 
-    def flaw_of(self, card: Card) -> str | None:
+    def flaw_of_card(self, card: Card) -> str | None:
         """Return why a card could not be accepted, as its last look says; None: it could.
 
         One whose look did not come in time is not readable.
         """
-        looks = card.in_time[:_LOOKS]
-        if self._good(looks) is not None:
+        looks = card.usable_looks[:_MAX_LOOKS]
+        if self._first_good_look(looks) is not None:
             return None
         return self.flaw(looks[-1]) if looks else "UNREADABLE"
 
     def turned_away(self) -> int:
         """Count the cards in the tray that had a good look, and neither doubled nor jammed."""
         cards = self.course.cards.values()
-        good = sum(c.gate == TRAY and not c.doubled and self.flaw_of(c) is None for c in cards)
+        good = sum(c.gate == TRAY and not c.doubled and self.flaw_of_card(c) is None for c in cards)
         return max(0, good - self.course.jams)
 
-    def to_the_end(self, card: Card) -> bool:
+    def had_all_chances(self, card: Card) -> bool:
         """Tell whether a card had all its chances: two rounds, or no other card came after it."""
         course = self.course
-        if course.rounds(card) >= _TRAY_ROUNDS:
+        if course.rounds(card) >= _MAX_TRAY_ROUNDS:
             return True
         placed = course.placed()
         last = max((one.index for one in placed.values()), default=0)
@@ -125,7 +125,7 @@ class Evidence(NamedTuple):
 
 def back_number(text: object) -> int:
     """Return how the reader board numbers a set's back, "A" or "B"."""
-    return _BACKS.get(str(text), -1)
+    return _BACK_NUMBERS.get(str(text), -1)
 
 
 def is_misdeal(reasons: Sequence[str]) -> bool:
@@ -136,22 +136,26 @@ def is_misdeal(reasons: Sequence[str]) -> bool:
 
 def rulings(reasons: Sequence[str], evidence: Evidence | None) -> list[Ruling]:
     """Return what a record says to each reason; None for `evidence`: it is not open."""
-    return [Ruling(reason, _ruling(reason, evidence)) for reason in reasons]
+    return [Ruling(reason, _check_reason(reason, evidence)) for reason in reasons]
 
 
-def _ruling(reason: str, evidence: Evidence | None) -> Says:
-    shown_by = _SHOWN_BY.get(reason)
+def _check_reason(reason: str, evidence: Evidence | None) -> Says:
+    shown_by = _REASON_TESTS.get(reason)
     if evidence is None or shown_by is None:
         return "not shown"
     if shown_by(evidence):
         return "follows"
-    asked = _ASKED.get(reason)
+    asked = _SENSOR_OF_REASON.get(reason)
     if asked is not None and evidence.withdrawn:
         return "not shown"
     if asked is not None:
         return "disproved" if asked in evidence.settled else "not shown"
     lost = evidence.forgotten and not evidence.settled
-    return "not shown" if lost and reason in _LOOKED and _LOOKED[reason](evidence) else "disproved"
+    return (
+        "not shown"
+        if lost and reason in _LAST_LOOK_CONDITIONS and _LAST_LOOK_CONDITIONS[reason](evidence)
+        else "disproved"
+    )
 
 
 def _count_short(evidence: Evidence) -> bool:
@@ -169,7 +173,7 @@ def _count_over(evidence: Evidence) -> bool:
     )
 
 
-def astray(course: Course, sequence: str) -> list[Card]:
+def misplaced_cards(course: CardCourse, sequence: str) -> list[Card]:
     """Return the cards whose gate was not their place's nor the tray, or that fell elsewhere."""
     return [
         card
@@ -181,26 +185,26 @@ def astray(course: Course, sequence: str) -> list[Card]:
 
 def _wrong_pocket(evidence: Evidence) -> bool:
     course = evidence.course
-    return course.strays > course.followers or bool(astray(course, evidence.sequence))
+    return course.strays > course.followers or bool(misplaced_cards(course, evidence.sequence))
 
 
 def _tray_full(evidence: Evidence) -> bool:
     fullest = max(counts[-1] for counts in evidence.course.passed)
-    return fullest - evidence.turned_away() > _TRAY_CARDS
+    return fullest - evidence.turned_away() > _MAX_TRAY_CARDS
 
 
 def _double_feed(evidence: Evidence) -> bool:
     cards = evidence.course.cards.values()
-    often = (c for c in cards if c.doubled and evidence.course.rounds(c) >= _TRAY_ROUNDS)
+    often = (c for c in cards if c.doubled and evidence.course.rounds(c) >= _MAX_TRAY_ROUNDS)
     return evidence.course.followers > 0 or any(often)
 
 
-def _flawed(name: str) -> Callable[[Evidence], bool]:
+def _has_card_with_flaw(name: str) -> Callable[[Evidence], bool]:
     """Return whether a card had all its chances, and this is what was wrong with it."""
 
     def shown(evidence: Evidence) -> bool:
         cards = evidence.course.cards.values()
-        return any(evidence.flaw_of(c) == name and evidence.to_the_end(c) for c in cards)
+        return any(evidence.flaw_of_card(c) == name and evidence.had_all_chances(c) for c in cards)
 
     return shown
 
@@ -224,7 +228,7 @@ def _pulse_count(evidence: Evidence) -> bool:
 
 def _event_lost(evidence: Evidence) -> bool:
     course, settled = evidence.course, evidence.settled
-    unasked = any(card.gate is not None and not card.in_time for card in course.cards.values())
+    unasked = any(card.gate is not None and not card.usable_looks for card in course.cards.values())
     fed, landed = settled.get("board_fed"), settled.get("board_landed")
     other = fed is not None and (fed, landed) != (len(course.cards), list(course.counts[2:6]))
     return bool(course.odd) or unasked or other
@@ -235,16 +239,16 @@ def _sensor_stuck(evidence: Evidence) -> bool:
     return unseen or evidence.says("lift_down", False)
 
 
-_SHOWN_BY: dict[str, Callable[[Evidence], bool]] = {
+_REASON_TESTS: dict[str, Callable[[Evidence], bool]] = {
     "COUNT_SHORT": _count_short,
     "COUNT_OVER": _count_over,
     "WRONG_POCKET": _wrong_pocket,
     "NOT_LANDED": lambda evidence: evidence.course.not_landed > 0,
     "TRAY_FULL": _tray_full,
     "DOUBLE_FEED": _double_feed,
-    "UNREADABLE": _flawed("UNREADABLE"),
-    "FACE_UP": _flawed("FACE_UP"),
-    "FOREIGN_BACK": _flawed("FOREIGN_BACK"),
+    "UNREADABLE": _has_card_with_flaw("UNREADABLE"),
+    "FACE_UP": _has_card_with_flaw("FACE_UP"),
+    "FOREIGN_BACK": _has_card_with_flaw("FOREIGN_BACK"),
     "MISSING_CARD": _missing_card,
     "THIRD_COPY": _third_copy,
     "PULSE_COUNT": _pulse_count,
@@ -253,19 +257,21 @@ _SHOWN_BY: dict[str, Callable[[Evidence], bool]] = {
     "BOARD_REFUSED": lambda evidence: evidence.says("board_locked", False),
     "HOPPER_NOT_EMPTY": lambda evidence: evidence.stopped and evidence.says("hopper_empty", False),
     "PATH_NOT_CLEAR": lambda evidence: evidence.idle and evidence.says("path_empty", False),
-    "POCKET_NOT_EMPTY": lambda evidence: evidence.unfed and evidence.says("pockets_empty", False),
+    "POCKET_NOT_EMPTY": lambda evidence: (
+        evidence.no_card_fed and evidence.says("pockets_empty", False)
+    ),
 }
 # What the last look alone can disprove, by the field that it has where that was asked.
-_ASKED = {
+_SENSOR_OF_REASON = {
     "EVENT_LOST": "board_fed",
     "SENSOR_STUCK": "pockets_seen",
     "BOARD_REFUSED": "board_locked",
 }
 # What the last look may show although no event does, and when there can have been such a look.
-_LOOKED: dict[str, Callable[[Evidence], bool]] = {
+_LAST_LOOK_CONDITIONS: dict[str, Callable[[Evidence], bool]] = {
     "COUNT_OVER": lambda evidence: evidence.stopped,
     "PULSE_COUNT": lambda evidence: True,
     "HOPPER_NOT_EMPTY": lambda evidence: evidence.stopped,
     "PATH_NOT_CLEAR": lambda evidence: evidence.idle,
-    "POCKET_NOT_EMPTY": lambda evidence: evidence.unfed,
+    "POCKET_NOT_EMPTY": lambda evidence: evidence.no_card_fed,
 }

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from controller.journal.verify.evidence import Ruling
-from controller.tomlwords import printable
+from controller.tomlwords import escape_unprintable
 
 Grade = Literal["sequence", "hands"]
 
@@ -22,18 +22,18 @@ class Finding(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """One line for a person."""
         where = "journal" if self.n is None else f"entry {self.n}"
-        return printable(f"{where}: {self.what}: {self.means}")
+        return escape_unprintable(f"{where}: {self.what}: {self.means}")
 
 
 def guarded(checks: Iterator[Finding], n: int | None, what: str) -> Iterator[Finding]:
     """Yield what checks yield; where they fall over entries that nobody's machine wrote, that."""
     try:
         yield from checks
-    except _FALLS_OVER as error:
+    except _MALFORMED_ERRORS as error:
         yield Finding(n, f"{what} lacks something: {error!r}", "it cannot be proved")
 
 
-_FALLS_OVER = (
+_MALFORMED_ERRORS = (
     *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
     RecursionError,
 )
@@ -90,7 +90,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     findings: list[Finding] = []
 
     @property
-    def unshown(self) -> list[str]:
+    def unprovable_reasons(self) -> list[str]:
         """The reasons that no record can show, or that this file has no record for."""
         return [each.reason for each in self.verdicts if each.says == "not shown"]
 
@@ -98,17 +98,19 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         """One line for a person."""
         end = "withdrawn" if self.withdrawn else self.outcome or "not over"
         end = "recalled" if self.recalled else end
-        says = _SAYS | ({"not shown": ""} if "record" in self.missing else {})
+        says = _REASON_SUFFIXES | ({"not shown": ""} if "record" in self.missing else {})
         words = (each.reason + says[each.says] for each in self.verdicts)
         reasons = f" ({', '.join(words)})" if self.verdicts else ""
         uncut = ", uncut" if self.uncut else f", cut {self.cut}" if self.cut is not None else ""
         away = f"; {self.turned_away} turned away without a reason" if self.turned_away else ""
         found = len(self.findings)
         wrong = f"; {found} finding{'s' * (found != 1)}" if found else ""
-        told = f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}; {self._grade()}"
-        return printable(told + away + wrong)
+        told = (
+            f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}; {self._grade_text()}"
+        )
+        return escape_unprintable(told + away + wrong)
 
-    def _grade(self) -> str:
+    def _grade_text(self) -> str:
         if self.sealed and self.grade is None:
             return "sealed to the chief: its key went with the power"
         if self.missing:
@@ -124,14 +126,14 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         return f"grade sequence: {cards}{holds}{lacks}"
 
 
-def _runs(numbers: Sequence[int]) -> Iterator[str]:
+def _number_ranges(numbers: Sequence[int]) -> Iterator[str]:
     """Yield rising numbers in words, three and more that follow each other as one."""
     for _, run in groupby(enumerate(numbers), key=lambda one: one[1] - one[0]):
         first, *rest = (number for _, number in run)
         yield f"{first} to {rest[-1]}" if len(rest) > 1 else ", ".join(map(str, [first, *rest]))
 
 
-_SAYS = {"follows": "", "disproved": ": disproved", "not shown": ": no record shows it"}
+_REASON_SUFFIXES = {"follows": "", "disproved": ": disproved", "not shown": ": no record shows it"}
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,10 +161,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         steps = [each.attempt for each in self.attempts if each.missing]
         told = {"attempts": self.missing, "steps of attempts": steps}
         return "; ".join(
-            f"{what} {', '.join(_runs(numbers))}" for what, numbers in told.items() if numbers
+            f"{what} {', '.join(_number_ranges(numbers))}"
+            for what, numbers in told.items()
+            if numbers
         )
 
     @property
     def apart(self) -> list[Standing]:
         """Return the attempts given up for reasons that no record can show."""
-        return [standing for standing in self.attempts if standing.unshown]
+        return [standing for standing in self.attempts if standing.unprovable_reasons]

@@ -19,7 +19,7 @@ from controller.journal.verify.sources import Source
 from controller.messages import SignedHead
 from controller.roster import read_certificate
 
-_FORMS = "64 hex digits, an event or state of the feed, or lines of `watch --heads`"
+_HEAD_FORMS = "64 hex digits, an event or state of the feed, or lines of `watch --heads`"
 
 
 class Kept(NamedTuple):
@@ -34,7 +34,7 @@ class Kept(NamedTuple):
     table_key: str | None = None
 
 
-class Whose(NamedTuple):
+class TableIdentity(NamedTuple):
     """The table that a journal must be of: its keys, where they are known.
 
     `sure`: they come from a certificate, not from the journal itself.
@@ -46,22 +46,22 @@ class Whose(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-def read_heads(path: Path) -> list[Kept]:
+def read_kept_heads(path: Path) -> list[Kept]:
     """Read kept heads: lines of hex, of events and states from the feed, or of signed heads.
 
     Raises JournalError for a file that holds anything else, or nothing.
     """
     try:
         text = path.read_text(encoding="utf-8")
-        kept = [head for line in _messages(text) for head in _heads_in(line)]
+        kept = [head for line in _split_messages(text) for head in _parse_heads(line)]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise JournalError(f"{path} holds no head: expected {_FORMS}") from error
+        raise JournalError(f"{path} holds no head: expected {_HEAD_FORMS}") from error
     if not kept:
-        raise JournalError(f"{path} is empty: expected {_FORMS}")
+        raise JournalError(f"{path} is empty: expected {_HEAD_FORMS}")
     return kept
 
 
-def table_of(entries: Sequence[Entry], certificate: Path | None) -> Whose:
+def table_of(entries: Sequence[Entry], certificate: Path | None) -> TableIdentity:
     """Return whose journal it is: as a certificate says, else as its own `opened` rows do.
 
     Raises RosterError for a file that is no certificate.
@@ -70,7 +70,7 @@ def table_of(entries: Sequence[Entry], certificate: Path | None) -> Whose:
     if certificate is None:
         named = [entry.data.get("verify") for entry in told if entry.data.get("verify")]
         key = next((entry.data.get("table_key") for entry in told), None)
-        return Whose(key if isinstance(key, str) else None, _key(named), sure=False)
+        return TableIdentity(key if isinstance(key, str) else None, _key(named), sure=False)
     table = read_certificate(certificate)
     wrong = []
     for entry in entries:
@@ -82,22 +82,22 @@ def table_of(entries: Sequence[Entry], certificate: Path | None) -> Whose:
         elif verify is not None and verify != table.verify.hex():
             what = f"opened names another signing key than {table.name}'s"
             wrong.append(Finding(entry.n, what, "its heads are signed by somebody else"))
-    return Whose(table.curve, table.verify, sure=True, findings=tuple(wrong))
+    return TableIdentity(table.curve, table.verify, sure=True, findings=tuple(wrong))
 
 
-def check_heads(kept: list[Kept], source: Source, whose: Whose) -> Iterator[Finding]:
+def check_kept_heads(kept: list[Kept], source: Source, whose: TableIdentity) -> Iterator[Finding]:
     """Yield what is missing or different behind each kept head of this table.
 
     Heads of which none is this table's compare nothing: a past under another key would pass. Raises
     JournalError where a certificate says that the heads are another table's.
     """
-    own = _of_table(kept, whose.table_key)
+    own = _heads_of_table(kept, whose.table_key)
     if kept and not own and whose.sure:
         raise JournalError("none of the kept heads is of the table that --table names")
     if kept and not own:
         means = "its past was written anew under another key, or these are another table's heads"
         yield Finding(None, "none of the kept heads is of the table that it names", means)
-    numbers = _numbers(source)
+    numbers = _numbers_by_head(source)
     at = set(numbers.values())
     last = max(at, default=0)
     for n, head, *_ in own:
@@ -115,14 +115,16 @@ def check_heads(kept: list[Kept], source: Source, whose: Whose) -> Iterator[Find
             yield Finding(n, what, means)
 
 
-def check_signed(kept: list[Kept], whose: Whose, source: Source) -> tuple[int, int, list[Finding]]:
+def check_signed_heads(
+    kept: list[Kept], whose: TableIdentity, source: Source
+) -> tuple[int, int, list[Finding]]:
     """Return how many heads this table signed, and what is wrong with signatures and numbers.
 
     First those that were compared with the rows here, then those whose rows are not here.
     """
     findings: list[Finding] = []
     signed: dict[int, str] = {}
-    for one in _of_table(kept, whose.table_key):
+    for one in _heads_of_table(kept, whose.table_key):
         if one.sig is None or one.n is None:
             continue
         if whose.verify is None or whose.table_key is None:
@@ -132,16 +134,16 @@ def check_signed(kept: list[Kept], whose: Whose, source: Source) -> tuple[int, i
         told = SignedHead(n=one.n, head=one.head.hex(), sig=one.sig)
         if not heads.fits(told, whose.table_key, whose.verify):
             what = f"the signed head of entry {one.n} does not bear this table's signature"
-            means = "somebody else made it, or changed it" if whose.sure else _UNSURE
+            means = "somebody else made it, or changed it" if whose.sure else _UNCERTIFIED_MEANS
             findings.append(Finding(one.n, what, means))
         elif signed.setdefault(one.n, told.head) != told.head:
             what = f"the table signed two heads of entry {one.n}"
             findings.append(Finding(one.n, what, "it told two stories of its past"))
-    compared = len(signed.keys() & set(_numbers(source).values()))
+    compared = len(signed.keys() & set(_numbers_by_head(source).values()))
     return compared, len(signed) - compared, findings
 
 
-def _numbers(source: Source) -> dict[bytes, int]:
+def _numbers_by_head(source: Source) -> dict[bytes, int]:
     """Return the heads that the entries here bind, with the number of the entry each is of."""
     # A head before an entry is the head of the entry before it.
     return {chained.head: chained.entry.n for chained in source.entries} | {
@@ -149,10 +151,10 @@ def _numbers(source: Source) -> dict[bytes, int]:
     }
 
 
-_UNSURE = "it is not this table's, or the journal names another key than it had"
+_UNCERTIFIED_MEANS = "it is not this table's, or the journal names another key than it had"
 
 
-def _of_table(kept: list[Kept], table_key: str | None) -> list[Kept]:
+def _heads_of_table(kept: list[Kept], table_key: str | None) -> list[Kept]:
     """Return the heads that may be this table's: one file may hold those of a whole hall."""
     return [one for one in kept if table_key is None or one.table_key in (None, table_key)]
 
@@ -166,7 +168,7 @@ def _key(named: Sequence[object]) -> bytes | None:
     return keys.pop() if len(keys) == 1 and all(len(key) == HEAD_BYTES for key in keys) else None
 
 
-def _messages(text: str) -> Iterator[str]:
+def _split_messages(text: str) -> Iterator[str]:
     """One message a line, or one that fills the whole file, as people print JSON."""
     if text.lstrip().startswith("{\n"):
         yield text
@@ -174,32 +176,37 @@ def _messages(text: str) -> Iterator[str]:
     yield from (line.strip() for line in text.splitlines() if line.strip())
 
 
-def _heads_in(text: str) -> Iterator[Kept]:
+def _parse_heads(text: str) -> Iterator[Kept]:
     if not text.startswith("{"):
-        yield Kept(None, _head(text))
+        yield Kept(None, _parse_head(text))
         return
     message: dict[str, Any] = msgspec.json.decode(text)
     if "sig" in message:
         key = message.get("table_key")
-        yield Kept(_number(message), _head(message["head"]), str(message["sig"]), key and str(key))
+        yield Kept(
+            _entry_number(message),
+            _parse_head(message["head"]),
+            str(message["sig"]),
+            key and str(key),
+        )
         return
     is_event = "prev" in message
-    yield Kept(_number(message) if is_event else None, _head(message["head"]))
+    yield Kept(_entry_number(message) if is_event else None, _parse_head(message["head"]))
     if is_event:
-        yield Kept(_number(message) - 1, _head(message["prev"]))
+        yield Kept(_entry_number(message) - 1, _parse_head(message["prev"]))
     signed = message.get("signed")
     if isinstance(signed, dict):
-        yield Kept(_number(signed), _head(signed["head"]), str(signed["sig"]))
+        yield Kept(_entry_number(signed), _parse_head(signed["head"]), str(signed["sig"]))
 
 
-def _number(message: dict[str, Any]) -> int:
+def _entry_number(message: dict[str, Any]) -> int:
     n = message["n"]
     if type(n) is not int or n < 0:
         raise ValueError("an entry's number is a whole number")
     return n
 
 
-def _head(text: str) -> bytes:
+def _parse_head(text: str) -> bytes:
     raw = bytes.fromhex(text)
     if len(raw) != HEAD_BYTES:
         raise ValueError("a head has 64 hex digits")

@@ -10,7 +10,7 @@ from controller.journal.fold import Progress
 from controller.journal.verify.findings import Finding
 
 
-def check_record(progress: Progress) -> Iterator[Finding]:
+def check_record_fields(progress: Progress) -> Iterator[Finding]:
     """Yield a record without events or key; of hands that were right, without nonce or faces."""
     record = progress.steps.get("record")
     if record is None:

@@ -6,21 +6,21 @@ from controller.journal.entries import Entry
 from controller.journal.verify.findings import Finding
 
 # Behind these the match at the table is another one, or none.
-_LEAVES = frozenset({"meeting", "transferred", "taken_over"})
+_KINDS_ENDING_MATCH = frozenset({"meeting", "transferred", "taken_over"})
 
 
-def check_told(entries: Sequence[Entry]) -> Iterator[Finding]:
+def check_late_rows(entries: Sequence[Entry]) -> Iterator[Finding]:
     """Yield what was told otherwise than it was kept, as far as the kept entries are there."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "match_kept"}
     if not kept:
         return
     for entry in entries:
         if entry.kind == "match_told":
-            yield from _otherwise(entry, kept)
-    yield from _never(entries)
+            yield from _check_published_as_kept(entry, kept)
+    yield from _check_never_published(entries)
 
 
-def _otherwise(entry: Entry, kept: dict[int, dict[str, object]]) -> Iterator[Finding]:
+def _check_published_as_kept(entry: Entry, kept: dict[int, dict[str, object]]) -> Iterator[Finding]:
     told = entry.data.get("told", ())
     if not isinstance(told, list | tuple) or not all(isinstance(one, dict) for one in told):
         yield Finding(entry.n, "what is told is no list of events", "it cannot be compared")
@@ -31,7 +31,7 @@ def _otherwise(entry: Entry, kept: dict[int, dict[str, object]]) -> Iterator[Fin
             yield Finding(entry.n, what, "an answer or a card was changed afterwards")
 
 
-def _never(entries: Sequence[Entry]) -> Iterator[Finding]:
+def _check_never_published(entries: Sequence[Entry]) -> Iterator[Finding]:
     """Yield what is still kept when the next hands of its match go out: it was due long before."""
     waiting: list[int] = []
     for entry in entries:
@@ -40,7 +40,7 @@ def _never(entries: Sequence[Entry]) -> Iterator[Finding]:
         elif entry.kind == "match_told":
             told = {one.get("n") for one in entry.data["told"]}
             waiting = [n for n in waiting if n not in told]
-        elif entry.kind in _LEAVES:
+        elif entry.kind in _KINDS_ENDING_MATCH:
             waiting.clear()
         elif entry.kind == "released":
             for n in waiting:

@@ -8,14 +8,14 @@ from controller.deal.sequence import turned_up
 from controller.journal.fold import Progress
 from controller.journal.verify.course import SEATS
 from controller.journal.verify.findings import Finding
-from controller.journal.verify.parts import cut_of, hands_open, raw
+from controller.journal.verify.parts import cut_of, has_open_hands, raw
 from controller.rules.profile import BigTwoProfile, Profile
 
 # Draws that are looked at where nobody knows which faces were turned again.
-_DRAWS = 10
+_MAX_DRAWS = 10
 # So unlikely are more draws than are looked at, one in so many.
-_CHANCE = 1_000_000
-_MEANS = "another seat should have led"
+_MAX_ODDS = 1_000_000
+_LEADER_MEANS = "another seat should have led"
 
 
 def check_leader(progress: Progress, drawn: str, profile: Profile | None) -> Iterator[Finding]:
@@ -30,7 +30,7 @@ def check_leader(progress: Progress, drawn: str, profile: Profile | None) -> Ite
         return
     shown, leader = released.data.get("turned_up"), released.data.get("leader")
     if shown is None and leader is not None and isinstance(profile, BigTwoProfile):
-        yield from _check_holder(progress, drawn, profile, str(leader))
+        yield from _check_first_holder(progress, drawn, profile, str(leader))
     elif shown is None and profile is None:
         return  # the rules are not here: under some, the leader follows from a dealt card
     elif (shown is None) != (leader is None):
@@ -39,9 +39,9 @@ def check_leader(progress: Progress, drawn: str, profile: Profile | None) -> Ite
     if shown is None:
         return
     seed, committed = raw(progress, "revealed", "seed"), raw(progress, "committed", "commitment")
-    draws = list(islice(turned_up(committed, seed, cut_of(progress), len(drawn)), _DRAWS))
-    places = draws[: _likely(profile, len(drawn))]
-    if hands_open(progress):
+    draws = list(islice(turned_up(committed, seed, cut_of(progress), len(drawn)), _MAX_DRAWS))
+    places = draws[: _likely_draws(profile, len(drawn))]
+    if has_open_hands(progress):
         record = raw(progress, "record", "hands", None)
         found = [(place, record[place - 1]) for place in draws if record[place - 1 : place]]
         places = [place for place, face in found if face == parse_face(str(shown))][:1]
@@ -49,29 +49,31 @@ def check_leader(progress: Progress, drawn: str, profile: Profile | None) -> Ite
         if profile is not None and places != stays[:1]:
             places = []
     if leader not in {drawn[place - 1] for place in places}:
-        yield Finding(released.n, f"the turned-up card {shown} was not drawn for {leader}", _MEANS)
+        yield Finding(
+            released.n, f"the turned-up card {shown} was not drawn for {leader}", _LEADER_MEANS
+        )
 
 
-def _check_holder(
+def _check_first_holder(
     progress: Progress, drawn: str, profile: BigTwoProfile, leader: str
 ) -> Iterator[Finding]:
     """Yield a leader who is not the first, from N in playing order, to hold the card that leads."""
-    if not hands_open(progress):
+    if not has_open_hands(progress):
         return
     record, face = raw(progress, "record", "hands", None), profile.bigtwo.lead.face()
     holders = {seat for seat, lies in zip(drawn, record, strict=False) if lies == face}
     first = next((seat for seat in SEATS if seat in holders), None)
     if leader != first:
         what = f"{leader} leads, and {face_text(face)} was dealt to {first}"
-        yield Finding(progress.steps["released"].n, what, _MEANS)
+        yield Finding(progress.steps["released"].n, what, _LEADER_MEANS)
 
 
-def _likely(profile: Profile | None, cards: int) -> int:
+def _likely_draws(profile: Profile | None, cards: int) -> int:
     """Return how many draws a rulebook may need, but once in a million deals."""
     if profile is None:
-        return _DRAWS
+        return _MAX_DRAWS
     again = sum(profile.deck.composition()[face] for face in profile.turnup.faces() if face < FACES)
     draws, chance = 1, again / cards
-    while chance * _CHANCE > 1 and draws < _DRAWS:
+    while chance * _MAX_ODDS > 1 and draws < _MAX_DRAWS:
         draws, chance = draws + 1, chance * again / cards
     return draws

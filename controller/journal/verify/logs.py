@@ -8,7 +8,9 @@ import msgspec
 
 from controller.journal.errors import JournalError
 
-_FORMS = 'lines of `watch --json`, an answer of `send events since=0 --json`, or {"events": [...]}'
+_LOG_FORMS = (
+    'lines of `watch --json`, an answer of `send events since=0 --json`, or {"events": [...]}'
+)
 
 
 def messages(path: Path) -> Iterator[tuple[str, Any]]:
@@ -22,20 +24,20 @@ def messages(path: Path) -> Iterator[tuple[str, Any]]:
         raw = path.read_bytes()
     except OSError as error:
         raise JournalError(f"{path} cannot be read: {error.strerror}") from error
-    whole = _decoded(raw)
+    whole = _decode_json(raw)
     if whole is not None:
-        yield from _events_of(whole, "line 1")
+        yield from _events_in(whole, "line 1")
         return
     for number, line in enumerate(raw.splitlines(), start=1):
         if not line.strip():
             continue
-        message, where = _decoded(line), f"line {number}"
+        message, where = _decode_json(line), f"line {number}"
         if message is None:
-            raise JournalError(f"{path}: {where} is no event of a feed: expected {_FORMS}")
-        yield from _events_of(message, where)
+            raise JournalError(f"{path}: {where} is no event of a feed: expected {_LOG_FORMS}")
+        yield from _events_in(message, where)
 
 
-def _decoded(text: bytes) -> Any:
+def _decode_json(text: bytes) -> Any:
     """Return the one JSON value of a text; None for any other text, and for null."""
     try:
         return msgspec.json.decode(text)
@@ -43,7 +45,7 @@ def _decoded(text: bytes) -> Any:
         return None
 
 
-def _events_of(message: Any, where: str) -> Iterator[tuple[str, Any]]:
+def _events_in(message: Any, where: str) -> Iterator[tuple[str, Any]]:
     """Yield what a message holds: itself, nothing for a state, the events of a list."""
     if not isinstance(message, dict) or "prev" in message:
         yield where, message

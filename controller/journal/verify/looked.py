@@ -10,26 +10,26 @@ from controller.journal.verify.findings import Finding
 from controller.signer_names import names_in
 
 # What nobody may order any more who looked at a hand of that deal (PROOF.md).
-_AGAIN = frozenset({"redeal", "void", "recount"})
-_MEANS = "whoever opened a hand cannot have it dealt again"
+_REDEAL_COMMANDS = frozenset({"redeal", "void", "recount"})
+_LOOKED_MEANS = "whoever opened a hand cannot have it dealt again"
 
 
-class _Deal(NamedTuple):
+class _MatchDeal(NamedTuple):
     """A deal of a match: another match has a deal of the same number."""
 
     match: str
     number: int
 
 
-class _Look(NamedTuple):
+class _HandLook(NamedTuple):
     """Who looked at a hand of which deal: his key (hex), and the names that he was told by."""
 
-    deal: _Deal
+    deal: _MatchDeal
     key: str
     names: frozenset[str]
 
 
-def check_looked(
+def check_redeals_after_look(
     entries: Sequence[Entry], progresses: Sequence[Progress], *, whole: bool
 ) -> Iterator[Finding]:
     """Yield orders to deal again by somebody who had looked at a hand, or by mere word.
@@ -41,7 +41,7 @@ def check_looked(
         for progress in progresses
         if (step := progress.steps.get("committed")) is not None
     }
-    looks: list[_Look] = []
+    looks: list[_HandLook] = []
     match: str | None = None
     elsewhere = brought(entries)
     for entry in entries:
@@ -49,19 +49,21 @@ def check_looked(
             match = str(entry.data.get("match"))
         if entry.n in elsewhere:
             continue
-        deal = _deal(entry, committed, match if whole else None)
+        deal = _deal_of_entry(entry, committed, match if whole else None)
         if deal is None:
             continue
         if entry.kind == "opened_hand":
-            looks.append(_Look(deal, str(entry.data.get("key")), names_in(entry.data.get("by"))))
-        elif any(_again(entry, look) for look in looks if look.deal == deal):
-            what = f"{_name(entry)} by a person who had looked at a hand of this deal"
+            looks.append(
+                _HandLook(deal, str(entry.data.get("key")), names_in(entry.data.get("by")))
+            )
+        elif any(_is_redeal_by_viewer(entry, look) for look in looks if look.deal == deal):
+            what = f"{_action_name(entry)} by a person who had looked at a hand of this deal"
             if entry.data.get("verbal") is True:
-                what = f"{_name(entry)} by word, behind a look at a hand of this deal"
-            yield Finding(entry.n, what, _MEANS)
+                what = f"{_action_name(entry)} by word, behind a look at a hand of this deal"
+            yield Finding(entry.n, what, _LOOKED_MEANS)
 
 
-def _deal(entry: Entry, committed: dict[int, str], match: str | None) -> _Deal | None:
+def _deal_of_entry(entry: Entry, committed: dict[int, str], match: str | None) -> _MatchDeal | None:
     """Return the deal that an entry concerns; None where that is not known.
 
     An order that was signed says so itself: the row's own deal may be the next one, dealt ahead.
@@ -69,13 +71,13 @@ def _deal(entry: Entry, committed: dict[int, str], match: str | None) -> _Deal |
     deal, attempt = entry.data.get("of") or (entry.deal, entry.attempt)
     if attempt is not None:
         match = committed.get(attempt)
-    return None if match is None or type(deal) is not int else _Deal(match, deal)
+    return None if match is None or type(deal) is not int else _MatchDeal(match, deal)
 
 
-def _again(entry: Entry, look: _Look) -> bool:
+def _is_redeal_by_viewer(entry: Entry, look: _HandLook) -> bool:
     """Tell whether an entry has a deal dealt again by the word of who looked at a hand of it."""
     data = entry.data
-    if entry.kind == "command" and data.get("cmd") in _AGAIN and "refused" not in data:
+    if entry.kind == "command" and data.get("cmd") in _REDEAL_COMMANDS and "refused" not in data:
         names = names_in(data.get("who")) | names_in(data.get("person"))
         return data.get("key") == look.key or bool(names & look.names)
     if entry.kind == "match" and data.get("event") == "DealVoided":
@@ -83,5 +85,5 @@ def _again(entry: Entry, look: _Look) -> bool:
     return False
 
 
-def _name(entry: Entry) -> str:
+def _action_name(entry: Entry) -> str:
     return str(entry.data.get("cmd") or entry.data.get("event"))

@@ -12,11 +12,11 @@ from controller.journal.fold import Progress
 from controller.journal.verify.findings import Finding
 from controller.journal.verify.steps import STEPS
 
-_LADDER = ("committed", "cut", "begun", "shuffled", "dealt", "held", "verdict")
+_STEPS_TO_HANDS = ("committed", "cut", "begun", "shuffled", "dealt", "held", "verdict")
 """The steps to right hands; whoever took one of them took those before it."""
-_RIGHT = frozenset({"held", "released", "withdrawn", "recalled"})
+_KINDS_OF_RIGHT_HANDS = frozenset({"held", "released", "withdrawn", "recalled"})
 # These stand behind the verdict of their attempt.
-_CLOSING = frozenset({"revealed", "record", "sealed_to_chief"})
+_KINDS_AFTER_VERDICT = frozenset({"revealed", "record", "sealed_to_chief"})
 
 
 def missing_steps(progress: Progress, progresses: Sequence[Progress]) -> list[str]:
@@ -24,11 +24,16 @@ def missing_steps(progress: Progress, progresses: Sequence[Progress]) -> list[st
     steps = set(progress.steps)
     if "committed" not in steps:
         return []  # it promised nothing, and owes nothing
-    due = {*_LADDER[: _height(progress)], *_ended(progress, _is_over(progress, progresses))}
+    due = {
+        *_STEPS_TO_HANDS[: _count_steps_taken(progress)],
+        *_steps_of_end(progress, _is_over(progress, progresses)),
+    }
     return [kind for kind in STEPS if kind in due - steps]
 
 
-def check_room(entries: Sequence[Entry], progresses: Sequence[Progress]) -> Iterator[Finding]:
+def check_uncounted_hands(
+    entries: Sequence[Entry], progresses: Sequence[Progress]
+) -> Iterator[Finding]:
     """Yield right hands without a step where the rows that are here leave no room for it.
 
     That the cards are out, the sealed hands, what binds them and the verdict are one run of rows.
@@ -52,20 +57,22 @@ def missing_attempts(entries: Sequence[Entry]) -> list[int]:
     known = sorted({entry.attempt for entry in steps if entry.attempt is not None})
     begun = {entry.attempt for entry in steps if entry.kind == "committed"}
     between = (
-        number for low, high in pairwise(known) for number in range(low + 1, min(high, low + _MANY))
+        number
+        for low, high in pairwise(known)
+        for number in range(low + 1, min(high, low + _MAX_MISSING_IN_A_ROW))
     )
     return sorted({*between, *(number for number in known if number not in begun)})
 
 
-_MANY = 1000
+_MAX_MISSING_IN_A_ROW = 1000
 """No more attempts than these are named behind one another: numbers are whatever a row says."""
 
 
-def _height(progress: Progress) -> int:
+def _count_steps_taken(progress: Progress) -> int:
     """Return how many steps of the ladder an attempt took, as far as one can tell."""
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
-    if verdict.get("outcome") == "ok" or steps & _RIGHT:
-        return len(_LADDER)
+    if verdict.get("outcome") == "ok" or steps & _KINDS_OF_RIGHT_HANDS:
+        return len(_STEPS_TO_HANDS)
     fed = verdict.get("fed")
     taken = {
         "dealt": False,
@@ -74,17 +81,17 @@ def _height(progress: Progress) -> int:
         "cut": type((progress.data("revealed") or {}).get("cut")) is int,
     }
     highest = next((kind for kind, so in taken.items() if so or kind in steps), "committed")
-    return _LADDER.index(highest) + 1
+    return _STEPS_TO_HANDS.index(highest) + 1
 
 
-def _ended(progress: Progress, over: bool) -> set[str]:
+def _steps_of_end(progress: Progress, over: bool) -> set[str]:
     """Return the steps that an end of this kind has; `over`: it must have ended by now."""
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     right, sealed = verdict.get("outcome") == "ok", "sealed_to_chief" in steps
     given_up = bool(verdict) and (not right or bool(steps & {"withdrawn", "recalled"}))
     out = right and "withdrawn" not in steps and steps & {"revealed", "record", "recalled"}
     due = {
-        "verdict": over or bool(steps & _CLOSING),
+        "verdict": over or bool(steps & _KINDS_AFTER_VERDICT),
         "released": bool(out) and not sealed,
         "revealed": not sealed and (over or "record" in steps),
         "record": not sealed and given_up and (over or "revealed" in steps),

@@ -8,17 +8,17 @@ import msgspec
 from controller.cards import composition
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
-from controller.journal.verify.boxes import Unseal, check_boxes, opener
-from controller.journal.verify.course import MOTION, Course, course
+from controller.journal.verify.boxes import Unseal, box_opener, check_boxes
+from controller.journal.verify.course import MOTION_CODES, CardCourse, course
 from controller.journal.verify.evidence import Evidence, Ruling, back_number, rulings
 from controller.journal.verify.findings import Context, Finding, Grade, Standing, guarded
-from controller.journal.verify.hollow import check_record
+from controller.journal.verify.hollow import check_record_fields
 from controller.journal.verify.leads import check_leader
 from controller.journal.verify.parts import (
-    Unproved,
-    context_of,
+    UnprovableError,
+    commitment_context_of,
     deck,
-    hands_open,
+    has_open_hands,
     raw,
     text,
 )
@@ -30,30 +30,30 @@ from controller.journal.verify.proof import (
     check_hands,
     check_looks,
     check_strays,
-    drawn_sequence,
+    compute_sequence,
     unknown_rules,
 )
 from controller.journal.verify.rulebooks import Rulebooks
-from controller.journal.verify.steps import check_end
+from controller.journal.verify.steps import check_attempt_end
 from controller.journal.wire_group import (
     AT_READER,
-    OF_POCKETS,
+    POCKET_CODES,
     READ,
-    UNTOLD,
-    WireEvent,
+    SEALED_PLACE,
+    LoggedBoardEvent,
     unpack,
     unpack_opened,
 )
 
-_UNPROVED = "this attempt cannot be proved"
-_MADE_UP = "a reason was made up, or the record is not the one of this attempt"
+_UNPROVABLE_MEANS = "this attempt cannot be proved"
+_MADE_UP_REASON_MEANS = "a reason was made up, or the record is not the one of this attempt"
 
 
-class _Computed(msgspec.Struct):
+class _ComputedParts(msgspec.Struct):
     """What of one attempt could be computed."""
 
     grade: Grade | None = None
-    seen: Course | None = None
+    seen: CardCourse | None = None
     drawn: str | None = None
     evidence: Evidence | None = None
     verdicts: list[Ruling] = []
@@ -65,51 +65,55 @@ def check_attempt(
     progress: Progress, rulebooks: Rulebooks, missing: Sequence[str] = ()
 ) -> Standing:
     """Return where an attempt stands, with its findings; `missing` are steps that it had."""
-    found = _Computed()
+    found = _ComputedParts()
     n, what = next(iter(progress.steps.values())).n, f"an entry of attempt {progress.attempt}"
-    checks = (check_end(progress), check_record(progress))
+    checks = (check_attempt_end(progress), check_record_fields(progress))
     findings = [finding for check in checks for finding in guarded(check, n, what)]
     try:
-        for finding in guarded(_findings(progress, rulebooks, found), n, what):
+        for finding in guarded(_compute_parts(progress, rulebooks, found), n, what):
             findings.append(finding)
-    except Unproved as error:
-        findings.append(Finding(error.n, str(error), _UNPROVED))
-    return _standing(progress, found, findings, missing)
+    except UnprovableError as error:
+        findings.append(Finding(error.n, str(error), _UNPROVABLE_MEANS))
+    return _build_report(progress, found, findings, missing)
 
 
-def _findings(progress: Progress, rulebooks: Rulebooks, found: _Computed) -> Iterator[Finding]:
+def _compute_parts(
+    progress: Progress, rulebooks: Rulebooks, found: _ComputedParts
+) -> Iterator[Finding]:
     """Compute the attempt step by step, into `found`; yield what does not hold."""
     steps = set(progress.steps)
     if "committed" in steps:
-        found.context = context_of(progress)
-        found.seen = yield from _course(progress)
+        found.context = commitment_context_of(progress)
+        found.seen = yield from _check_course(progress)
     if {"committed", "revealed", "verdict"} <= steps:
-        yield from _sequence(progress, rulebooks, found)
+        yield from _check_sequence(progress, rulebooks, found)
     if "verdict" in steps:
-        found.verdicts = rulings(_reasons(progress), found.evidence)
+        found.verdicts = rulings(_end_reasons(progress), found.evidence)
         yield from check_counts(progress, found.seen, found.drawn)
-        yield from _disproved(progress, found.verdicts)
-    if {"committed", "verdict"} <= steps and hands_open(progress):
+        yield from _check_disproved(progress, found.verdicts)
+    if {"committed", "verdict"} <= steps and has_open_hands(progress):
         yield from check_hands(progress, found.evidence)
         found.grade = "hands" if found.evidence is not None else found.grade
 
 
-def _sequence(progress: Progress, rulebooks: Rulebooks, found: _Computed) -> Iterator[Finding]:
+def _check_sequence(
+    progress: Progress, rulebooks: Rulebooks, found: _ComputedParts
+) -> Iterator[Finding]:
     yield from check_commitment(progress, rulebooks)
     found.strange = unknown_rules(progress, rulebooks)
-    found.drawn = drawn_sequence(progress)
+    found.drawn = compute_sequence(progress)
     found.grade = "sequence"
     profile = rulebooks.find(raw(progress, "committed", "profile_hash"))
     yield from check_leader(progress, found.drawn, profile)
     if found.seen is not None:
         yield from check_gates(progress, found.seen, found.drawn)
         yield from check_strays(progress, found.seen)
-    found.evidence = _evidence(progress, found.seen, found.drawn)
+    found.evidence = _record_evidence(progress, found.seen, found.drawn)
     if found.evidence is not None:
         yield from check_looks(progress, found.evidence)
 
 
-def _evidence(progress: Progress, seen: Course | None, drawn: str) -> Evidence | None:
+def _record_evidence(progress: Progress, seen: CardCourse | None, drawn: str) -> Evidence | None:
     """Return the opened record as evidence; None where none is open, or it cannot be read."""
     record = progress.steps.get("record")
     if record is None or seen is None or "events" not in record.data:
@@ -126,23 +130,23 @@ def _evidence(progress: Progress, seen: Course | None, drawn: str) -> Evidence |
     )
 
 
-def _course(progress: Progress) -> Generator[Finding, None, Course | None]:
+def _check_course(progress: Progress) -> Generator[Finding, None, CardCourse | None]:
     """Return the cards' course: from the opened record, the reveal, or the journal's board events.
 
     Where there are several they must say the same: the record no less than the reveal, and
     neither more than the journal. A journal's own tell where cards went only if their boxes are
     open. Yields what does not hold.
     """
-    told, unseal = list(_told(progress)), opener(progress)
+    told, unseal = list(_told(progress)), box_opener(progress)
     try:
         yield from check_boxes(progress, unseal)
-    except Unproved as error:
+    except UnprovableError as error:
         yield Finding(error.n, str(error), "it is another's key, or rows were changed")
         unseal = None
     for entry, events in told:
-        rows = _journalled(progress, entry, unseal) if "seed" in progress.steps else None
+        rows = _logged_events(progress, entry, unseal) if "seed" in progress.steps else None
         for where, whole in (("the journal", rows), (told[0][0].kind, told[0][1])):
-            if whole is not None and not _is_from(whole, events):
+            if whole is not None and not _is_prefix_without_motion(whole, events):
                 what = f"{entry.kind} has other board events than {where}"
                 yield Finding(entry.n, what, "the record was not shown as it was")
                 break
@@ -152,13 +156,13 @@ def _course(progress: Progress) -> Generator[Finding, None, Course | None]:
     if {"released", "revealed"} <= steps and "recalled" not in steps:
         what = f"attempt {progress.attempt} is revealed without the course of its cards"
         yield Finding(progress.steps["revealed"].n, what, "nobody can check where they went")
-    events = _journalled(progress, progress.steps.get("verdict"))
-    yield from _arrived(progress, events)
+    events = _logged_events(progress, progress.steps.get("verdict"))
+    yield from _check_arrivals(progress, events)
     in_full = all(event.told for event in events if event.code != READ)
     return course(events, cards_of(progress)) if events and in_full else None
 
 
-def _told(progress: Progress) -> Iterator[tuple[Entry, list[WireEvent]]]:
+def _told(progress: Progress) -> Iterator[tuple[Entry, list[LoggedBoardEvent]]]:
     """Yield the steps that tell the board events, and what they tell; the fullest first."""
     for kind, field in (("record", "events"), ("revealed", "course")):
         step = progress.steps.get(kind)
@@ -166,39 +170,41 @@ def _told(progress: Progress) -> Iterator[tuple[Entry, list[WireEvent]]]:
             yield step, unpack_opened(step.data[field], progress.attempt)
 
 
-def _journalled(
+def _logged_events(
     progress: Progress, before: Entry | None, unseal: Unseal | None = None
-) -> list[WireEvent]:
+) -> list[LoggedBoardEvent]:
     """Return the board events the journal holds of an attempt before one of its entries."""
     groups = [entry for entry in progress.wire if before is None or entry.n < before.n]
     return [event for entry in groups for event in unpack(entry.data, entry.attempt, unseal)]
 
 
-def _is_from(whole: Sequence[WireEvent], events: Sequence[WireEvent]) -> bool:
+def _is_prefix_without_motion(
+    whole: Sequence[LoggedBoardEvent], events: Sequence[LoggedBoardEvent]
+) -> bool:
     """Tell whether `events` are how `whole` begins, and no card moves in the rest of it."""
     rest = whole[len(events) :]
     return (
         len(events) <= len(whole)
-        and all(map(_same, events, whole))
-        and not any(event.code in MOTION for event in rest)
+        and all(map(_is_same_event, events, whole))
+        and not any(event.code in MOTION_CODES for event in rest)
     )
 
 
-def _same(one: WireEvent, other: WireEvent) -> bool:
+def _is_same_event(one: LoggedBoardEvent, other: LoggedBoardEvent) -> bool:
     """Tell whether two tell one event; a place or look in a box that stayed shut may be any."""
     if one == other:
         return True
     looks = one.look is None or other.look is None or one.look == other.look
-    shut = one.code in OF_POCKETS and UNTOLD in (one.place, other.place)
-    return looks and _blind(one, shut) == _blind(other, shut)
+    shut = one.code in POCKET_CODES and SEALED_PLACE in (one.place, other.place)
+    return looks and _without_secrets(one, shut) == _without_secrets(other, shut)
 
 
-def _blind(event: WireEvent, shut: bool) -> WireEvent:
+def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
     """Return an event without its look, and without its place where that is `shut` in a box."""
-    return msgspec.structs.replace(event, look=None, place=UNTOLD if shut else event.place)
+    return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
 
 
-def _arrived(progress: Progress, events: Sequence[WireEvent]) -> Iterator[Finding]:
+def _check_arrivals(progress: Progress, events: Sequence[LoggedBoardEvent]) -> Iterator[Finding]:
     """Yield a right verdict that counts other cards than came to the window."""
     verdict = progress.steps.get("verdict")
     if verdict is None or not events or verdict.data["outcome"] != "ok":
@@ -210,40 +216,40 @@ def _arrived(progress: Progress, events: Sequence[WireEvent]) -> Iterator[Findin
         yield Finding(verdict.n, what, "the counts were not taken from what the boards saw")
 
 
-def _disproved(progress: Progress, verdicts: Sequence[Ruling]) -> Iterator[Finding]:
-    end = _end(progress)
+def _check_disproved(progress: Progress, verdicts: Sequence[Ruling]) -> Iterator[Finding]:
+    end = _end_step(progress)
     for each in verdicts:
         if each.says == "disproved":
             what = f"{each.reason} does not follow from the opened record"
-            yield Finding(end.n, what, _MADE_UP)
+            yield Finding(end.n, what, _MADE_UP_REASON_MEANS)
 
 
-def _end(progress: Progress) -> Entry:
+def _end_step(progress: Progress) -> Entry:
     """Return the step that says why there are no hands of it any more; else its verdict."""
     steps = progress.steps
     return steps.get("withdrawn") or steps.get("recalled") or steps["verdict"]
 
 
-def _reasons(progress: Progress) -> list[str]:
+def _end_reasons(progress: Progress) -> list[str]:
     """Return the reasons of its end; [] where there is none. Raises Unproved: they are no words."""
     if "verdict" not in progress.steps:
         return []
-    end = _end(progress)
+    end = _end_step(progress)
     said = end.data.get("reasons")
     if isinstance(said, list) and all(isinstance(reason, str) for reason in said):
         return list(said)
-    raise Unproved(end.n, f"{end.kind} has no list of reasons")
+    raise UnprovableError(end.n, f"{end.kind} has no list of reasons")
 
 
-def _standing(
-    progress: Progress, found: _Computed, findings: list[Finding], missing: Sequence[str]
+def _build_report(
+    progress: Progress, found: _ComputedParts, findings: list[Finding], missing: Sequence[str]
 ) -> Standing:
     cut = progress.data("cut") or progress.data("revealed")
     number = None if cut is None else cut.get("cut")
     return Standing(
         attempt=progress.attempt,
         deal=progress.deal,
-        outcome=_word(progress.data("verdict"), "outcome"),
+        outcome=_text_or_none(progress.data("verdict"), "outcome"),
         withdrawn="withdrawn" in progress.steps,
         reasons=[each.reason for each in found.verdicts],
         verdicts=found.verdicts,
@@ -251,11 +257,11 @@ def _standing(
         grade=None if missing else found.grade,
         gates=found.seen is not None,
         context=found.context,
-        commitment=_word(progress.data("committed"), "commitment"),
-        seed=_word(progress.data("revealed"), "seed"),
+        commitment=_text_or_none(progress.data("committed"), "commitment"),
+        seed=_text_or_none(progress.data("revealed"), "seed"),
         cut=number if type(number) is int else None,
         sequence=found.drawn,
-        hands=_word(progress.data("held"), "hands"),
+        hands=_text_or_none(progress.data("held"), "hands"),
         missing=list(missing),
         turned_away=0 if found.evidence is None else found.evidence.turned_away(),
         unknown_rules=found.strange,
@@ -265,6 +271,6 @@ def _standing(
     )
 
 
-def _word(data: Mapping[str, Any] | None, name: str) -> str | None:
+def _text_or_none(data: Mapping[str, Any] | None, name: str) -> str | None:
     value = None if data is None else data.get(name)
     return value if isinstance(value, str) else None

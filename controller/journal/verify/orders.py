@@ -11,41 +11,41 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.commands import COMMANDS, KEPT_BACK, PANEL
+from controller.commands import COMMANDS, COMMANDS_WITH_PRIVATE_ARGS, PANEL_KEY
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
-from controller.journal.verify.effects import check_effects, check_words
+from controller.journal.verify.effects import check_command_effects, check_person_events
 from controller.journal.verify.findings import Finding
 from controller.messages import Command, Role
 from controller.signing import BadSignature, check, check_document
 
 PRESSED: Final = frozenset({"start_deal", "cut", "release", "call", "out", "confirm"})
 """Orders that the table's buttons give."""
-_NAMES_TABLE = frozenset({"opened", "committed"})
-_SIGNED = ("person", "args", "of", "boot")
+_KINDS_WITH_TABLE_KEY = frozenset({"opened", "committed"})
+_SIGNED_FIELDS = ("person", "args", "of", "boot")
 """What a signature stands for stands in the row, too."""
-_NOBODYS = "nobody gave this order, or gave another one"
-_UNKNOWN = "nobody can tell who gave this order"
+_NOT_GIVEN_MEANS = "nobody gave this order, or gave another one"
+_UNKNOWN_SIGNER_MEANS = "nobody can tell who gave this order"
 
 
-def check_orders(
+def check_commands(
     entries: Sequence[Entry], progresses: Sequence[Progress], *, whole: bool
 ) -> Iterator[Finding]:
     """Yield steps that are not what was ordered; where not `whole`, an order may be missing."""
     commands = [entry for entry in entries if entry.kind == "command"]
-    yield from _given(entries, commands, whole=whole)
-    yield from _documents(entries)
-    yield from check_effects(entries, commands, progresses, whole=whole)
+    yield from _check_each_command(entries, commands, whole=whole)
+    yield from _check_document_signatures(entries)
+    yield from check_command_effects(entries, commands, progresses, whole=whole)
     if whole:
-        yield from check_words(entries, progresses)
+        yield from check_person_events(entries, progresses)
 
 
-def _given(
+def _check_each_command(
     entries: Sequence[Entry], commands: Sequence[Entry], *, whole: bool
 ) -> Iterator[Finding]:
     """Yield orders that are not signed as they must be, that may not be given, or acted twice."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "command_kept"}
-    keys = (entry.data.get("table_key") for entry in entries if entry.kind in _NAMES_TABLE)
+    keys = (entry.data.get("table_key") for entry in entries if entry.kind in _KINDS_WITH_TABLE_KEY)
     table_key = next((key for key in keys if isinstance(key, str)), None)
     acted: dict[tuple[object, object], int] = {}
     for command in commands:
@@ -58,16 +58,16 @@ def _given(
         elif "refused" not in data:
             what = f"{data.get('cmd')} was neither carried out nor refused"
             yield Finding(command.n, what, "its answer was taken out")
-        yield from _allowed(command)
-        if data.get("key") != PANEL:
+        yield from _check_role(command)
+        if data.get("key") != PANEL_KEY:
             beside = kept.pop(command.n - 1, {})
-            if whole or command.data.get("cmd") not in KEPT_BACK:
-                yield from _signature(command, beside, table_key)
+            if whole or command.data.get("cmd") not in COMMANDS_WITH_PRIVATE_ARGS:
+                yield from _check_signature(command, beside, table_key)
     for n in kept:
-        yield Finding(n, "a command that was kept back has no row behind it", _NOBODYS)
+        yield Finding(n, "a command that was kept back has no row behind it", _NOT_GIVEN_MEANS)
 
 
-def _documents(entries: Sequence[Entry]) -> Iterator[Finding]:
+def _check_document_signatures(entries: Sequence[Entry]) -> Iterator[Finding]:
     """Yield matches that came in a document which the table that they left did not sign."""
     for entry in entries:
         if entry.kind != "taken_over":
@@ -80,35 +80,37 @@ def _documents(entries: Sequence[Entry]) -> Iterator[Finding]:
             yield Finding(entry.n, what, "the match was made up, or changed on its way")
 
 
-def _allowed(command: Entry) -> Iterator[Finding]:
+def _check_role(command: Entry) -> Iterator[Finding]:
     """Yield an order that its role, or a button, cannot give."""
     cmd, role = command.data.get("cmd"), command.data.get("role")
-    if command.data.get("key") == PANEL:
-        if cmd not in PRESSED or role != Role.TABLE or says_uncut(command):
-            uncut = " without a cut" * says_uncut(command)
-            yield Finding(command.n, f"no button gives {cmd}{uncut} as {role}", _NOBODYS)
+    if command.data.get("key") == PANEL_KEY:
+        if cmd not in PRESSED or role != Role.TABLE or is_uncut_command(command):
+            uncut = " without a cut" * is_uncut_command(command)
+            yield Finding(command.n, f"no button gives {cmd}{uncut} as {role}", _NOT_GIVEN_MEANS)
         return
     known = COMMANDS.get(str(cmd))
     if known is not None and known.signed and role not in known.roles:
         yield Finding(command.n, f"{cmd} is not for the role {role}", "the machine refuses that")
 
 
-def _signature(command: Entry, beside: dict[str, Any], table_key: str | None) -> Iterator[Finding]:
+def _check_signature(
+    command: Entry, beside: dict[str, Any], table_key: str | None
+) -> Iterator[Finding]:
     """Yield what is wrong with a signature; `beside` is the row that keeps one back, or empty."""
     cmd = command.data.get("cmd")
     data = {**command.data, **beside}
     if any(beside.get(name) != command.data.get(name) for name in ("id", "key") if beside):
-        yield Finding(command.n, f"{cmd} is not the command that was kept back", _NOBODYS)
+        yield Finding(command.n, f"{cmd} is not the command that was kept back", _NOT_GIVEN_MEANS)
     if data.get("sig") is None:
-        yield Finding(command.n, f"{cmd} has no signature", _UNKNOWN)
+        yield Finding(command.n, f"{cmd} has no signature", _UNKNOWN_SIGNER_MEANS)
         return
-    lacking = [name for name in _SIGNED if name not in data]
+    lacking = [name for name in _SIGNED_FIELDS if name not in data]
     if lacking:
-        yield Finding(command.n, f"{cmd} lacks {', '.join(lacking)}", _UNKNOWN)
+        yield Finding(command.n, f"{cmd} lacks {', '.join(lacking)}", _UNKNOWN_SIGNER_MEANS)
         return
-    if table_key is not None and not _bears_signature(data, table_key):
+    if table_key is not None and not _has_valid_signature(data, table_key):
         what = f"{cmd} does not bear the signature of the key it names"
-        yield Finding(command.n, what, _NOBODYS)
+        yield Finding(command.n, what, _NOT_GIVEN_MEANS)
     if data.get("boot") != command.boot:
         what = (
             f"{cmd} was given to run {data.get('boot')} of the table, and another one acted on it"
@@ -116,10 +118,10 @@ def _signature(command: Entry, beside: dict[str, Any], table_key: str | None) ->
         yield Finding(command.n, what, "an old word was taken for a new one")
     if (
         "result" in data
-        and _names_its_attempt(cmd)
-        and _of(data) != (command.deal, command.attempt)
+        and _names_machine_attempt(cmd)
+        and _signed_attempt(data) != (command.deal, command.attempt)
     ):
-        deal, attempt = _of(data)
+        deal, attempt = _signed_attempt(data)
         what = (
             f"{cmd} was signed for deal {deal}, attempt {attempt}, and is taken for "
             f"deal {command.deal}, attempt {command.attempt}"
@@ -127,12 +129,12 @@ def _signature(command: Entry, beside: dict[str, Any], table_key: str | None) ->
         yield Finding(command.n, what, "an old word was taken for a new one")
 
 
-def _names_its_attempt(cmd: object) -> bool:
+def _names_machine_attempt(cmd: object) -> bool:
     """Tell whether a command names the attempt that the machine has under way: its row's own."""
     return str(cmd) in COMMANDS and COMMANDS[str(cmd)].bound == "machine"
 
 
-def says_uncut(command: Entry) -> bool:
+def is_uncut_command(command: Entry) -> bool:
     """Tell whether a command's row says that a deal goes without its cut."""
     data = command.data
     said = [data.get("result"), data.get("args")]
@@ -143,8 +145,8 @@ def says_uncut(command: Entry) -> bool:
     )
 
 
-def _bears_signature(data: dict[str, Any], table_key: str) -> bool:
-    deal, attempt = _of(data)
+def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
+    deal, attempt = _signed_attempt(data)
     fields = Command.__struct_fields__
     said = {name: data[name] for name in fields if name in data} | {"deal": deal}
     try:
@@ -156,7 +158,7 @@ def _bears_signature(data: dict[str, Any], table_key: str) -> bool:
     return True
 
 
-def _of(data: dict[str, Any]) -> tuple[Any, Any]:
+def _signed_attempt(data: dict[str, Any]) -> tuple[Any, Any]:
     """Return the deal and attempt that an order named."""
     of = data.get("of")
     return (of[0], of[1]) if isinstance(of, list | tuple) and len(of) == 2 else (None, None)

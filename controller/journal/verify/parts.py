@@ -6,7 +6,7 @@ from controller.journal.fold import Progress
 from controller.journal.verify.findings import Context
 
 
-class Unproved(Exception):
+class UnprovableError(Exception):
     """An entry does not hold what a proof is made of; `n` is its number."""
 
     def __init__(self, n: int, what: str) -> None:
@@ -14,7 +14,7 @@ class Unproved(Exception):
         self.n = n
 
 
-def context_of(progress: Progress) -> Context:
+def commitment_context_of(progress: Progress) -> Context:
     """Return what the commitment says that it is bound to. Raises Unproved."""
     return Context(
         table_key=text(progress, "committed", "table_key"),
@@ -28,13 +28,15 @@ def context_of(progress: Progress) -> Context:
 
 def deck(progress: Progress) -> tuple[int, bool, int]:
     """Return packs, jokers and cards of the attempt's set. Raises Unproved."""
-    found = _field(progress, "committed", "deck", dict)
+    found = _typed_field(progress, "committed", "deck", dict)
     packs, jokers, cards = (found.get(name) for name in ("packs", "jokers", "cards"))
     if type(packs) is int and type(jokers) is bool and type(cards) is int:
         if 1 <= packs <= 4 and cards == packs * (52 + 2 * jokers):
             return packs, jokers, cards
-        raise Unproved(progress.steps["committed"].n, f"no set of {packs} packs has {cards} cards")
-    raise Unproved(progress.steps["committed"].n, "its deck has no packs, jokers and cards")
+        raise UnprovableError(
+            progress.steps["committed"].n, f"no set of {packs} packs has {cards} cards"
+        )
+    raise UnprovableError(progress.steps["committed"].n, "its deck has no packs, jokers and cards")
 
 
 def cut_of(progress: Progress) -> int | None:
@@ -42,7 +44,7 @@ def cut_of(progress: Progress) -> int | None:
     cut = progress.steps["revealed"].data.get("cut")
     if cut is None or (type(cut) is int and cut >= 0):
         return cut
-    raise Unproved(progress.steps["revealed"].n, "its cut is no number")
+    raise UnprovableError(progress.steps["revealed"].n, "its cut is no number")
 
 
 def raw(progress: Progress, kind: str, name: str, size: int | None = 32) -> bytes:
@@ -56,24 +58,24 @@ def raw(progress: Progress, kind: str, name: str, size: int | None = 32) -> byte
     except ValueError:
         found = b""
     if found.hex() != told or len(found) != (len(found) if size is None else size):
-        raise Unproved(progress.steps[kind].n, f"its {name} is no hex of the right length")
+        raise UnprovableError(progress.steps[kind].n, f"its {name} is no hex of the right length")
     return found
 
 
 def text(progress: Progress, kind: str, name: str) -> str:
     """Return a text of an entry's data. Raises Unproved."""
-    return str(_field(progress, kind, name, str))
+    return str(_typed_field(progress, kind, name, str))
 
 
-def hands_open(progress: Progress) -> bool:
+def has_open_hands(progress: Progress) -> bool:
     """Tell whether the bound hands stand open."""
     record = progress.data("record") or {}
     return "held" in progress.steps and bool(record.get("nonce") and record.get("hands"))
 
 
-def _field(progress: Progress, kind: str, name: str, form: type) -> Any:
+def _typed_field(progress: Progress, kind: str, name: str, form: type) -> Any:
     entry = progress.steps[kind]
     value = entry.data.get(name)
     if not isinstance(value, form):
-        raise Unproved(entry.n, f"{kind} has no {name}")
+        raise UnprovableError(entry.n, f"{kind} has no {name}")
     return value

@@ -4,44 +4,46 @@ from collections.abc import Iterator, Sequence
 
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
-from controller.journal.verify.course import MOTION
+from controller.journal.verify.course import MOTION_CODES
 from controller.journal.verify.findings import Finding
-from controller.journal.wire_group import SHUFFLED, WireEvent, unpack, unpack_opened
+from controller.journal.wire_group import SHUFFLED, LoggedBoardEvent, unpack, unpack_opened
 
-_MEANS = "the set was not shuffled as it was said"
+_PASSES_MEANS = "the set was not shuffled as it was said"
 
 
-def check_passes(progresses: Sequence[Progress]) -> Iterator[Finding]:
+def check_shuffle_passes(progresses: Sequence[Progress]) -> Iterator[Finding]:
     """Yield what boards and rows say otherwise of an attempt's shuffling than was promised."""
     for progress in progresses:
         for entry, events in _told(progress):
-            found = list(_found(progress, entry, events))
+            found = list(_check_board_passes(progress, entry, events))
             yield from found
             if found:
                 break  # the other tellings say the same again
 
 
-def _found(progress: Progress, entry: Entry, events: Sequence[WireEvent]) -> Iterator[Finding]:
+def _check_board_passes(
+    progress: Progress, entry: Entry, events: Sequence[LoggedBoardEvent]
+) -> Iterator[Finding]:
     """Yield what one telling has against the shuffling; of a right deal, also cards before it."""
     promised = (progress.data("committed") or {}).get("passes")
     right = (progress.data("verdict") or {}).get("outcome") == "ok"
-    first = next((event for event in events if event.code in (SHUFFLED, *MOTION)), None)
+    first = next((event for event in events if event.code in (SHUFFLED, *MOTION_CODES)), None)
     if right and first is not None and first.code != SHUFFLED:
         what = f"cards of attempt {progress.attempt} moved before its shuffler was done"
-        yield Finding(entry.n, what, _MEANS)
+        yield Finding(entry.n, what, _PASSES_MEANS)
     done = next((event.index for event in events if event.code == SHUFFLED), None)
     if done is None:
         return
     if type(promised) is int and done < promised:
         what = f"{promised} passes were promised, the board did {done}"
-        yield Finding(entry.n, what, _MEANS)
+        yield Finding(entry.n, what, _PASSES_MEANS)
     shuffled = progress.steps.get("shuffled")
     if shuffled is not None and shuffled.data.get("passes") != done:
         what = f"shuffled says {shuffled.data.get('passes')} passes, the board did {done}"
         yield Finding(shuffled.n, what, "one of the two was changed")
 
 
-def _told(progress: Progress) -> Iterator[tuple[Entry, list[WireEvent]]]:
+def _told(progress: Progress) -> Iterator[tuple[Entry, list[LoggedBoardEvent]]]:
     """Yield who tells the boards' events; what cannot be read is another check's finding."""
     for kind, field in (("revealed", "course"), ("record", "events")):
         step = progress.steps.get(kind)

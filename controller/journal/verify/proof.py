@@ -6,17 +6,24 @@ from collections.abc import Iterator
 from controller.cards import composition, face_text
 from controller.deal.sequence import commitment, context, hands, sequence
 from controller.journal.fold import Progress
-from controller.journal.verify.course import SEATS, TRAY, Course
-from controller.journal.verify.evidence import Evidence, astray
+from controller.journal.verify.course import SEATS, TRAY, CardCourse
+from controller.journal.verify.evidence import Evidence, misplaced_cards
 from controller.journal.verify.findings import Finding
-from controller.journal.verify.parts import Unproved, context_of, cut_of, deck, raw, text
+from controller.journal.verify.parts import (
+    UnprovableError,
+    commitment_context_of,
+    cut_of,
+    deck,
+    raw,
+    text,
+)
 from controller.journal.verify.rulebooks import Rulebooks
 from controller.journal.wire_group import AT_READER, LANDED
 
 # Digits of a hash that people compare.
-_SHOWN = 16
+_SHOWN_DIGITS = 16
 # Which reasons come of an event that was refused, by its code (PROOF.md, 7).
-_REFUSED = {
+_REASONS_OF_REFUSED_EVENT = {
     LANDED: frozenset(
         {
             *("WRONG_POCKET", "TRAY_FULL", "EVENT_LOST", "JAM"),
@@ -32,18 +39,18 @@ def cards_of(progress: Progress) -> int:
     return deck(progress)[2]
 
 
-def drawn_sequence(progress: Progress) -> str:
+def compute_sequence(progress: Progress) -> str:
     """Return the sequence that the revealed seed and the cut give. Raises Unproved."""
     seed, committed = raw(progress, "revealed", "seed"), raw(progress, "committed", "commitment")
     try:
         return sequence(committed, seed, cut_of(progress), cards_of(progress))
     except ValueError as error:
-        raise Unproved(progress.steps["committed"].n, str(error)) from error
+        raise UnprovableError(progress.steps["committed"].n, str(error)) from error
 
 
 def check_commitment(progress: Progress, rulebooks: Rulebooks) -> Iterator[Finding]:
     """Yield what does not fit between what was promised and what was revealed."""
-    revealed, bound = progress.steps["revealed"], context_of(progress)
+    revealed, bound = progress.steps["revealed"], commitment_context_of(progress)
     bound_to = context(
         bound.table_key,
         bound.match,
@@ -71,17 +78,17 @@ def unknown_rules(progress: Progress, rulebooks: Rulebooks) -> str | None:
     hashed = raw(progress, "committed", "profile_hash")
     if rulebooks.find(hashed) is not None:
         return None
-    return f"{text(progress, 'committed', 'profile')} {hashed.hex()[:_SHOWN]}…"
+    return f"{text(progress, 'committed', 'profile')} {hashed.hex()[:_SHOWN_DIGITS]}…"
 
 
-def check_gates(progress: Progress, seen: Course, drawn: str) -> Iterator[Finding]:
+def check_gates(progress: Progress, seen: CardCourse, drawn: str) -> Iterator[Finding]:
     """Yield every card that went elsewhere than the sequence says."""
     verdict = progress.steps["verdict"]
     right = verdict.data["outcome"] == "ok"
     reasons = set(verdict.data["reasons"])
     # The first card that goes astray, or falls where none was due, ends the attempt.
     excused = "WRONG_POCKET" in reasons and not right and not seen.strays
-    for card in astray(seen, drawn)[excused:]:
+    for card in misplaced_cards(seen, drawn)[excused:]:
         due = drawn[card.place - 1 : card.place] if card.place else "nothing"
         what = (
             f"card {card.index} (place {card.place}) crossed the gate to {card.gate} and landed in "
@@ -96,7 +103,7 @@ def check_gates(progress: Progress, seen: Course, drawn: str) -> Iterator[Findin
         yield Finding(verdict.n, what, "the verdict does not follow from what the boards saw")
 
 
-def check_strays(progress: Progress, seen: Course) -> Iterator[Finding]:
+def check_strays(progress: Progress, seen: CardCourse) -> Iterator[Finding]:
     """Yield a right deal in which a card fell where none was due, or hung at a pocket's mouth.
 
     Up to the landing of its last card: what falls behind that is no card of the deal.
@@ -122,7 +129,9 @@ def check_looks(progress: Progress, evidence: Evidence) -> Iterator[Finding]:
             yield Finding(verdict.n, what, "nobody knew what this card was")
 
 
-def check_counts(progress: Progress, seen: Course | None, drawn: str | None) -> Iterator[Finding]:
+def check_counts(
+    progress: Progress, seen: CardCourse | None, drawn: str | None
+) -> Iterator[Finding]:
     """Yield totals of the verdict that differ from the sequence or from the boards' events.
 
     An attempt that was given up stopped counting while its last cards still moved: its counts
@@ -133,7 +142,7 @@ def check_counts(progress: Progress, seen: Course | None, drawn: str | None) -> 
     if right and drawn is not None:
         due: dict[str, int] = dict(Counter(drawn)) | {TRAY: 0}
         if landed != due:
-            what = f"landed {_counts(landed)}, and a right deal is {_counts(due)}"
+            what = f"landed {_counts_text(landed)}, and a right deal is {_counts_text(due)}"
             yield Finding(verdict.n, what, "these hands were not right")
     said = [verdict.data["fed"], verdict.data["refed"], *(landed[o] for o in (*SEATS, TRAY))]
     dealt = progress.data("dealt")
@@ -161,7 +170,7 @@ def check_counts(progress: Progress, seen: Course | None, drawn: str | None) -> 
             yield Finding(verdict.n, what, "the counts were not taken from what the boards saw")
 
 
-def _refused(progress: Progress, seen: Course, counted: int) -> bool:
+def _refused(progress: Progress, seen: CardCourse, counted: int) -> bool:
     """Tell whether the event that ended an attempt may have been refused, and so is not counted.
 
     Not where the count at the end decided: all that it is of had been taken.
@@ -170,7 +179,7 @@ def _refused(progress: Progress, seen: Course, counted: int) -> bool:
     settled = (progress.data("record") or {}).get("settled") or {}
     if counted == 0 or "hopper_empty" in settled or "COUNT_SHORT" in reasons:
         return False
-    return bool(reasons & _REFUSED.get(seen.codes[counted - 1], frozenset()))
+    return bool(reasons & _REASONS_OF_REFUSED_EVENT.get(seen.codes[counted - 1], frozenset()))
 
 
 def check_hands(progress: Progress, evidence: Evidence | None) -> Iterator[Finding]:
@@ -222,5 +231,5 @@ def _check_profile(progress: Progress, rulebooks: Rulebooks) -> Iterator[Finding
         yield Finding(cut.n, what, "the cut was not taken from the players")
 
 
-def _counts(landed: dict[str, int]) -> str:
+def _counts_text(landed: dict[str, int]) -> str:
     return " ".join(f"{outlet} {landed.get(outlet)}" for outlet in (*SEATS, TRAY))

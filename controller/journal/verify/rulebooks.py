@@ -17,7 +17,7 @@ class Rulebooks:
     """
 
     def __init__(self, events: Sequence[Path] = ()) -> None:
-        settled = [load_profile(_profile_of(event), event) for event in events]
+        settled = [load_profile(_profile_name_in(event), event) for event in events]
         self._settled = {profile_hash(profile): profile for profile in settled}
 
     def find(self, hashed: bytes) -> Profile | None:
@@ -26,16 +26,16 @@ class Rulebooks:
         Whatever name they are given: the hash alone is bound by the commitment.
         """
         settled = self._settled.get(hashed)
-        return _ours().get(hashed) if settled is None else settled
+        return _own_profiles_by_hash().get(hashed) if settled is None else settled
 
 
-def _profile_of(event: Path) -> str:
+def _profile_name_in(event: Path) -> str:
     """Return the name of the profile that an event's file says it is for. Raises ProfileError."""
     text = tomlfile.text_of(event, ProfileError)
     return str(tomlfile.tables(text, ProfileError, name=str(event)).get("profile", ""))
 
 
 @cache
-def _ours() -> dict[bytes, Profile]:
+def _own_profiles_by_hash() -> dict[bytes, Profile]:
     """Return the program's own profiles by their hashes, which takes a while."""
     return {profile_hash(profile): profile for profile in map(load_profile, profile_names())}

@@ -5,17 +5,17 @@ from collections.abc import Iterator, Sequence
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
 from controller.journal.verify.findings import Finding
-from controller.journal.verify.looked import check_looked
+from controller.journal.verify.looked import check_redeals_after_look
 from controller.journal.verify.rulebooks import Rulebooks
 from controller.rules.profile import Profile
 
 # After these a match may go on that had ended: its hands were shown by then.
-_REOPENS = frozenset(
+_REOPENING_EVENTS = frozenset(
     {"ExtraDealOrdered", "Corrected", "TimeAdded", "RulingApproved", "RulingRejected"}
 )
 
 
-def check_shown(
+def check_shown_hands(
     entries: Sequence[Entry],
     progresses: Sequence[Progress],
     rulebooks: Rulebooks,
@@ -26,17 +26,17 @@ def check_shown(
     and who ordered a deal again after a look at a hand of it.
     """
     meetings = [entry for entry in entries if entry.kind == "meeting"]
-    reopened = [entry.n for entry in entries if entry.data.get("event") in _REOPENS]
+    reopened = [entry.n for entry in entries if entry.data.get("event") in _REOPENING_EVENTS]
     for number, progress in enumerate(progresses):
         later = progresses[number + 1 :]
-        profile = _profile(progress, rulebooks)
-        if profile is not None and "released" in progress.steps and not _recalled(progress):
-            yield from _hands(progress, later, meetings, reopened, profile, whole=whole)
-        yield from _rules(progress, meetings)
-    yield from check_looked(entries, progresses, whole=whole)
+        profile = _profile_of_attempt(progress, rulebooks)
+        if profile is not None and "released" in progress.steps and not _is_recalled(progress):
+            yield from _check_hands_shown(progress, later, meetings, reopened, profile, whole=whole)
+        yield from _check_match_rules(progress, meetings)
+    yield from check_redeals_after_look(entries, progresses, whole=whole)
 
 
-def _hands(
+def _check_hands_shown(
     progress: Progress,
     later: Sequence[Progress],
     meetings: Sequence[Entry],
@@ -66,7 +66,7 @@ def _hands(
             yield Finding(progress.steps["released"].n, what, "its record is not open")
 
 
-def _rules(progress: Progress, meetings: Sequence[Entry]) -> Iterator[Finding]:
+def _check_match_rules(progress: Progress, meetings: Sequence[Entry]) -> Iterator[Finding]:
     """A match is dealt under the rules that it was laid out for."""
     committed = progress.steps.get("committed")
     if committed is None:
@@ -81,11 +81,11 @@ def _rules(progress: Progress, meetings: Sequence[Entry]) -> Iterator[Finding]:
         yield Finding(committed.n, what, "it was dealt under other rules")
 
 
-def _recalled(progress: Progress) -> bool:
+def _is_recalled(progress: Progress) -> bool:
     return "recalled" in progress.steps
 
 
-def _profile(progress: Progress, rulebooks: Rulebooks) -> Profile | None:
+def _profile_of_attempt(progress: Progress, rulebooks: Rulebooks) -> Profile | None:
     data = progress.data("committed") or {}
     try:
         return rulebooks.find(bytes.fromhex(str(data["profile_hash"])))

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import msgspec
 
-from controller.journal.chain import HEAD_BYTES, Break, follow, next_head
-from controller.journal.entries import Chained, encode, entry_of
+from controller.journal.chain import HEAD_BYTES, ChainBreak, follow, next_head
+from controller.journal.entries import ChainedEntry, encode, entry_of
 from controller.journal.errors import JournalError
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify.findings import Finding
 from controller.journal.verify.logs import messages
 from controller.messages import Event
-from controller.tomlwords import printable
+from controller.tomlwords import escape_unprintable
 
 _SQLITE = b"SQLite format 3\0"
-_CHANGED = "a row was changed, taken out, put in or moved here"
+_ROW_CHANGED = "a row was changed, taken out, put in or moved here"
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -25,7 +25,7 @@ class Source(msgspec.Struct, frozen=True):
     """
 
     whole: bool
-    entries: list[Chained]
+    entries: list[ChainedEntry]
     findings: list[Finding]
 
 
@@ -41,16 +41,16 @@ def read(path: Path) -> Source:
             is_journal = file.read(len(_SQLITE)) == _SQLITE
     except OSError as error:
         raise JournalError(f"{path} cannot be read: {error.strerror}") from error
-    return _journal(path) if is_journal or path.name == STORE_NAME else _events(path)
+    return _read_journal(path) if is_journal or path.name == STORE_NAME else _events(path)
 
 
-def _journal(path: Path) -> Source:
+def _read_journal(path: Path) -> Source:
     source = Source(True, [], [])
     try:
-        with read_rows(path) as rows:
+        with open_read_only(path) as rows:
             for item in follow(rows):
-                if isinstance(item, Break):
-                    source.findings.append(Finding(item.n, item.what, _CHANGED))
+                if isinstance(item, ChainBreak):
+                    source.findings.append(Finding(item.n, item.what, _ROW_CHANGED))
                 else:
                     source.entries.append(item)
     except JournalError as error:
@@ -62,45 +62,46 @@ def _journal(path: Path) -> Source:
 
 def _events(path: Path) -> Source:
     source = Source(False, [], [])
-    events = sorted(_decoded(path), key=lambda event: event.n)
+    events = sorted(_decode_events(path), key=lambda event: event.n)
     tables = sorted({event.table for event in events})
     if not events:
         raise JournalError(f"{path} holds no event: it is neither a journal nor a feed's log")
     if len(tables) > 1:
         raise JournalError(
-            f"{path} holds events of {printable(', '.join(tables))}: give one table's alone"
+            f"{path} holds events of {escape_unprintable(', '.join(tables))}: "
+            "give one table's alone"
         )
-    before: Chained | None = None
+    before: ChainedEntry | None = None
     for event in events:
-        chained = _chained(event)
+        chained = _chain_event(event)
         if before is not None and chained == before:
             continue
-        source.findings.extend(_breaks(chained, before))
+        source.findings.extend(_find_event_breaks(chained, before))
         source.entries.append(chained)
         before = chained
     return source
 
 
-def _decoded(path: Path) -> Iterator[Event]:
+def _decode_events(path: Path) -> Iterator[Event]:
     """Yield the events of a log. Raises JournalError for what is none."""
     for where, message in messages(path):
         try:
             event = msgspec.convert(message, Event)
-            _chained(event)
+            _chain_event(event)
         except (ValueError, RecursionError) as error:
             raise JournalError(f"{path}: {where} is no event of a feed: {error}") from error
         yield event
 
 
-def _chained(event: Event) -> Chained:
+def _chain_event(event: Event) -> ChainedEntry:
     entry = entry_of(event)
     prev, head = bytes.fromhex(event.prev), bytes.fromhex(event.head)
     if len(prev) != HEAD_BYTES or len(head) != HEAD_BYTES:
         raise ValueError(f"a head has {HEAD_BYTES} bytes")
-    return Chained(entry=entry, body=encode(entry), prev=prev, head=head)
+    return ChainedEntry(entry=entry, body=encode(entry), prev=prev, head=head)
 
 
-def _breaks(chained: Chained, before: Chained | None) -> Iterable[Finding]:
+def _find_event_breaks(chained: ChainedEntry, before: ChainedEntry | None) -> Iterable[Finding]:
     n = chained.entry.n
     if next_head(chained.prev, chained.body) != chained.head:
         yield Finding(n, "its head does not follow from its text", "the event was changed")
@@ -109,4 +110,4 @@ def _breaks(chained: Chained, before: Chained | None) -> Iterable[Finding]:
     if n == before.entry.n:
         yield Finding(n, "there are two events of this number", "one of them is not the table's")
     elif n == before.entry.n + 1 and chained.prev != before.head:
-        yield Finding(n, "it does not follow from the event before it", _CHANGED)
+        yield Finding(n, "it does not follow from the event before it", _ROW_CHANGED)

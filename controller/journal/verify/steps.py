@@ -11,7 +11,7 @@ from controller.journal.kinds import KINDS
 from controller.journal.verify.evidence import is_misdeal
 from controller.journal.verify.findings import Finding
 
-_ORDER = "a step is missing, or the steps were not taken in this order"
+_ORDER_MEANS = "a step is missing, or the steps were not taken in this order"
 STEPS = (
     "seed",
     "committed",
@@ -29,14 +29,14 @@ STEPS = (
     "record",
 )
 """An attempt's steps in the one order that they have; none has them all (PROOF.md)."""
-_NTH = {kind: number for number, kind in enumerate(STEPS)}
-_FOR_CHIEF = 108
+_STEP_NUMBERS = {kind: number for number, kind in enumerate(STEPS)}
+_CHIEF_BOX_CHARS = 108
 """Characters in base64 of a sealed box of 80 bytes: an attempt's key of 32, sealed (X25519)."""
-_OF_NO_DEAL = frozenset({"opened", "meeting", "answer"})
-_CLOCKED = frozenset({"cut", "verdict", "released", "withdrawn"})
+_KINDS_WITHOUT_DEAL = frozenset({"opened", "meeting", "answer"})
+_KINDS_WITH_TIME = frozenset({"cut", "verdict", "released", "withdrawn"})
 # The catalogue's faults from here on are no reasons of an attempt: the machine's, and refusals.
-_NO_REASONS = 400
-_LIKES = "nobody may deal again because he likes to"
+_FIRST_OTHER_CODE = 400
+_NO_REASON_MEANS = "nobody may deal again because he likes to"
 
 
 def check_entries(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
@@ -47,27 +47,27 @@ def check_entries(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]
     seen: dict[int, dict[str, Entry]] = {}
     backs: dict[str, set[str]] = {}
     for entry in entries:
-        yield from _shape(entry)
+        yield from _check_shape(entry)
         if whole:
-            yield from _back(entry, backs)
+            yield from _check_back(entry, backs)
         if entry.attempt is None:
             continue
         steps = seen.setdefault(entry.attempt, {})
-        yield from _place(entry, steps, whole)
-        if entry.kind in _NTH or entry.kind == "hands_box":
-            yield from _deal(entry, steps)
+        yield from _check_order(entry, steps, whole)
+        if entry.kind in _STEP_NUMBERS or entry.kind == "hands_box":
+            yield from _check_deal_number(entry, steps)
         steps.setdefault(entry.kind, entry)
 
 
-def check_end(progress: Progress) -> Iterator[Finding]:
+def check_attempt_end(progress: Progress) -> Iterator[Finding]:
     """Yield what is wrong with how an attempt ended, and with what its steps say of one another."""
     yield from _verdict(progress)
-    yield from _reasons(progress)
-    yield from _uncut(progress)
-    yield from _sealed(progress)
-    yield from _clock(progress)
-    yield from _passes(progress)
-    yield from _boxes(progress)
+    yield from _check_reasons(progress)
+    yield from _check_uncut_reason(progress)
+    yield from _check_sealed_to_chief(progress)
+    yield from _check_times(progress)
+    yield from _check_passes(progress)
+    yield from _check_boxes(progress)
 
 
 def _verdict(progress: Progress) -> Iterator[Finding]:
@@ -89,7 +89,7 @@ def _verdict(progress: Progress) -> Iterator[Finding]:
             yield Finding(progress.steps[kind].n, what, "these hands were not right")
 
 
-def _reasons(progress: Progress) -> Iterator[Finding]:
+def _check_reasons(progress: Progress) -> Iterator[Finding]:
     """Yield an end without hands that has no reason, or one that is no reason of an attempt."""
     ends = {"verdict": "given up", "withdrawn": "withdrawn", "recalled": "recalled"}
     for kind, word in ends.items():
@@ -99,16 +99,18 @@ def _reasons(progress: Progress) -> Iterator[Finding]:
         reasons = step.data.get("reasons")
         if not reasons or not isinstance(reasons, list):
             what = f"attempt {progress.attempt} was {word} without a reason"
-            yield Finding(step.n, what, _LIKES)
+            yield Finding(step.n, what, _NO_REASON_MEANS)
             continue
         rows = ((reason, catalogue().get(str(reason))) for reason in reasons)
-        strange = [str(reason) for reason, row in rows if row is None or row.code >= _NO_REASONS]
+        strange = [
+            str(reason) for reason, row in rows if row is None or row.code >= _FIRST_OTHER_CODE
+        ]
         if strange:
             what = f"attempt {progress.attempt} was {word} for {', '.join(strange)}"
             yield Finding(step.n, what, "an attempt has no such reason")
 
 
-def _uncut(progress: Progress) -> Iterator[Finding]:
+def _check_uncut_reason(progress: Progress) -> Iterator[Finding]:
     """Whoever has a deal dealt without a cut says why."""
     cut = progress.steps.get("cut")
     if cut is None or cut.data.get("cut") is not None:
@@ -119,7 +121,7 @@ def _uncut(progress: Progress) -> Iterator[Finding]:
         yield Finding(cut.n, what, "the players had no share in this deal, and nobody says why")
 
 
-def _shape(entry: Entry) -> Iterator[Finding]:
+def _check_shape(entry: Entry) -> Iterator[Finding]:
     kind = KINDS.get(entry.kind)
     if kind is None:
         return
@@ -127,7 +129,7 @@ def _shape(entry: Entry) -> Iterator[Finding]:
         said, due = ("public", "private") if entry.public else ("private", "public")
         yield Finding(entry.n, f"{entry.kind} is marked {said}", f"such an entry is {due}")
     means = "this program did not write it"
-    if entry.kind in _OF_NO_DEAL and (entry.deal, entry.attempt) != (None, None):
+    if entry.kind in _KINDS_WITHOUT_DEAL and (entry.deal, entry.attempt) != (None, None):
         yield Finding(entry.n, f"{entry.kind} names a deal", means)
     lacking = [field for field in kind.always if field not in entry.data]
     if lacking:
@@ -139,7 +141,7 @@ def _shape(entry: Entry) -> Iterator[Finding]:
         yield Finding(entry.n, f"{entry.kind} is not of its form: {error}", means)
 
 
-def _back(entry: Entry, backs: dict[str, set[str]]) -> Iterator[Finding]:
+def _check_back(entry: Entry, backs: dict[str, set[str]]) -> Iterator[Finding]:
     """Yield a set whose back nobody said it has; `backs` are what was said so far, by set."""
     data = entry.data
     said = {
@@ -156,7 +158,7 @@ def _back(entry: Entry, backs: dict[str, set[str]]) -> Iterator[Finding]:
         yield Finding(entry.n, what, f"its back was said to be {' or '.join(sorted(known))}")
 
 
-def _place(entry: Entry, steps: dict[str, Entry], whole: bool) -> Iterator[Finding]:
+def _check_order(entry: Entry, steps: dict[str, Entry], whole: bool) -> Iterator[Finding]:
     kind = KINDS.get(entry.kind)
     if kind is None:
         return
@@ -166,23 +168,23 @@ def _place(entry: Entry, steps: dict[str, Entry], whole: bool) -> Iterator[Findi
     missing = [step for step in kind.after if step not in steps] if whole else []
     if missing:
         what = f"{entry.kind} of attempt {entry.attempt} without {' and '.join(missing)} before it"
-        yield Finding(entry.n, what, _ORDER)
-    nth = _NTH.get(entry.kind)
-    overtaken = [] if nth is None else [step for step in steps if _NTH.get(step, -1) > nth]
+        yield Finding(entry.n, what, _ORDER_MEANS)
+    nth = _STEP_NUMBERS.get(entry.kind)
+    overtaken = [] if nth is None else [step for step in steps if _STEP_NUMBERS.get(step, -1) > nth]
     if overtaken:
         what = f"{entry.kind} of attempt {entry.attempt} stands behind {' and '.join(overtaken)}"
-        yield Finding(entry.n, what, _ORDER)
+        yield Finding(entry.n, what, _ORDER_MEANS)
 
 
-def _deal(entry: Entry, steps: dict[str, Entry]) -> Iterator[Finding]:
+def _check_deal_number(entry: Entry, steps: dict[str, Entry]) -> Iterator[Finding]:
     """A held deal never gets another deal's number."""
-    first = next((step for kind, step in steps.items() if kind in _NTH), entry)
+    first = next((step for kind, step in steps.items() if kind in _STEP_NUMBERS), entry)
     if entry.deal != first.deal:
         what = f"{entry.kind} of attempt {entry.attempt} is of deal {entry.deal}, not {first.deal}"
         yield Finding(entry.n, what, "hands of one deal were given for another")
 
 
-def _sealed(progress: Progress) -> Iterator[Finding]:
+def _check_sealed_to_chief(progress: Progress) -> Iterator[Finding]:
     """Keys go with the power, and the power takes the daemon along: another one runs since."""
     sealed = progress.steps.get("sealed_to_chief")
     if sealed is None:
@@ -195,11 +197,11 @@ def _sealed(progress: Progress) -> Iterator[Finding]:
         yield Finding(sealed.n, what, "one of the two is not so")
 
 
-def _clock(progress: Progress) -> Iterator[Finding]:
+def _check_times(progress: Progress) -> Iterator[Finding]:
     """The table's clock only goes forward, over restarts too."""
     before = 0
     for step in sorted(progress.steps.values(), key=lambda entry: entry.n):
-        at_ms = step.data.get("at_ms") if step.kind in _CLOCKED else None
+        at_ms = step.data.get("at_ms") if step.kind in _KINDS_WITH_TIME else None
         if type(at_ms) is not int:
             continue
         if at_ms < before:
@@ -208,7 +210,7 @@ def _clock(progress: Progress) -> Iterator[Finding]:
         before = at_ms
 
 
-def _boxes(progress: Progress) -> Iterator[Finding]:
+def _check_boxes(progress: Progress) -> Iterator[Finding]:
     """Yield held hands without a box or an end, and a chief's box of a wrong size."""
     seed, held = progress.steps.get("seed"), progress.steps.get("held")
     if seed is None:
@@ -219,12 +221,12 @@ def _boxes(progress: Progress) -> Iterator[Finding]:
     out = {"released", "withdrawn"} & set(progress.steps)
     if revealed is not None and verdict.get("outcome") == "ok" and not out:
         what = f"the hands of attempt {progress.attempt} were neither released nor withdrawn"
-        yield Finding(revealed.n, what, _ORDER)
-    if len(seed.data["for_chief"]) != _FOR_CHIEF:
+        yield Finding(revealed.n, what, _ORDER_MEANS)
+    if len(seed.data["for_chief"]) != _CHIEF_BOX_CHARS:
         yield Finding(seed.n, "the box for the chief is of another size", "he cannot open it")
 
 
-def _passes(progress: Progress) -> Iterator[Finding]:
+def _check_passes(progress: Progress) -> Iterator[Finding]:
     promised, done = progress.data("committed"), progress.steps.get("shuffled")
     if promised is None or done is None:
         return

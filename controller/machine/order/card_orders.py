@@ -6,17 +6,17 @@ Where the machine has the hands a referee asks it instead whether a card is righ
 
 from controller.cards import parse_face
 from controller.machine.order.ruling_orders import guandan
-from controller.machine.order.who import Who
+from controller.machine.order.who import CommandSigner
 from controller.match.events import MatchEvent, ReturnCorrected, ReturnLaid, TributeValued
-from controller.match.refusals import no_card, refuse
+from controller.match.refusals import refuse, refuse_card
 from controller.match.state import GuandanMatch, Match
-from controller.match_arguments import ReturnCard, TributeCard
+from controller.match_arguments import ReturnArgs, TributeArgs
 from controller.rules.order import value
 from controller.rules.returns import returns_shown
-from controller.rules.tribute import owing
+from controller.rules.tribute import finish_owing_tribute
 
 
-def tribute_entered(said: TributeCard, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def enter_tribute(said: TributeArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     """Take a tribute as it was seen, where no machine knows the hands, or as a correction.
 
     Where two pay, the other's stands as it was entered before, unless it is said, too.
@@ -29,27 +29,27 @@ def tribute_entered(said: TributeCard, who: Who, match: Match, at_ms: int) -> Ma
     others = [seat for seat in exchange.payers if seat != said.seat]
     if said.other is not None:
         cards |= dict.fromkeys(others, said.other)
-    entered = {seat: _counts(played, card) for seat, card in cards.items()}
+    entered = {seat: _card_value(played, card) for seat, card in cards.items()}
     return TributeValued(at_ms=at_ms, values=exchange.values | entered)
 
 
-def return_entered(said: ReturnCard, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def enter_return(said: ReturnArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     """Take a return as it was seen: the seat's first, or one instead of a wrong one.
 
     Where the rulebook keeps returns secret (暗还, seed 004 CN5) the card is not told further.
     """
     played = guandan(match)
-    owed = owing(played.profile, played.follows)
+    owed = finish_owing_tribute(played.profile, played.follows)
     secret = owed is not None and returns_shown(played.profile, owed) == "secret"
-    counts = _counts(played, said.card)
+    counts = _card_value(played, said.card)
     told = None if secret else counts
     given = played.exchange.given if played.exchange else ()
     kind = ReturnCorrected if said.seat in given else ReturnLaid
     return kind(at_ms=at_ms, seat=said.seat, value=told)
 
 
-def _counts(match: GuandanMatch, card: str) -> int:
+def _card_value(match: GuandanMatch, card: str) -> int:
     try:
         return value(parse_face(card), match.level)
     except ValueError:
-        no_card(card)
+        refuse_card(card)

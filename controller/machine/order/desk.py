@@ -14,35 +14,42 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from controller.commands import COMMANDS, KEPT_BACK, PANEL, BadArgs, parse_args, refusal
-from controller.counting import Refusals
+from controller.commands import (
+    COMMANDS,
+    COMMANDS_WITH_PRIVATE_ARGS,
+    PANEL_KEY,
+    BadArgs,
+    parse_args,
+    refusal,
+)
+from controller.counting import RefusalLogLimiter
 from controller.faults import fault
-from controller.framing import canonical
+from controller.framing import canonical_json
 from controller.journal.entries import fits
 from controller.journal.errors import StorageFailed
 from controller.loggers import structlog
-from controller.machine.order.over import ACTED, OrdersOver, content, content_of_row
-from controller.machine.order.who import Asked, Who
+from controller.machine.order.over import DONE, CompletedCommands, content, row_content_hash
+from controller.machine.order.who import Asked, CommandSigner
 from controller.machine.record import Record
 from controller.match.refusals import Refusal
 from controller.messages import Command, Failure, Fairness, Phase, Reply, Role
 from controller.roster import NotAdmitted, Roster
 from controller.signing import BadSignature, check
-from controller.tomlwords import printable, short
-from controller.words import PHASES, Words, named
+from controller.tomlwords import escape_unprintable, short
+from controller.words import MACHINE_PHASE_WORDS, Words, named
 
 _log = structlog.get_logger("machine")
-EARLY_S: Final = 1.0
+EARLY_PRESS_TIMEOUT_S: Final = 1.0
 """How long a press may wait for the machine to have looked at its sensors (provisional)."""
-_KEPT: Final = frozenset({"start_deal"})
-_LONGEST_KEY = 64
+_DEFERRABLE_PRESSES: Final = frozenset({"start_deal"})
+_MAX_KEY_CHARS = 64
 """Characters of a key that the log shows: all of one that could be one."""
 
 Reading = Callable[[Any], dict[str, Any]]
 """A command that changes nothing: arguments in, answer out. Raises OrderRefused."""
 
 
-class OrderRefused(Exception):
+class CommandRefused(Exception):
     """A command that is not carried out, with what the client is told."""
 
     def __init__(self, failure: Failure) -> None:
@@ -84,7 +91,7 @@ class Order:
     `args` are of the type that controller/commands.py has for it; `who` gave it.
     """
 
-    def __init__(self, command: Command, who: Who, args: Any, record: Record) -> None:
+    def __init__(self, command: Command, who: CommandSigner, args: Any, record: Record) -> None:
         self.command = command
         self.who = who
         self.args = args
@@ -115,17 +122,17 @@ class Order:
 
     def refuse(self, name: str, **evidence: object) -> None:
         """Answer that it is not carried out, and why; its id is known to have failed."""
-        self.refuse_for(failure(name, **evidence))
+        self.refuse_with(failure(name, **evidence))
 
-    def refuse_for(self, why: Failure) -> None:
+    def refuse_with(self, why: Failure) -> None:
         """Answer that it is not carried out, for a reason that was found elsewhere."""
         if self._result is not None:
             self._write({"refused": why.code})
             self._record.journal.flush()
         if not self.answer.done():
-            self.answer.set_exception(OrderRefused(why))
+            self.answer.set_exception(CommandRefused(why))
 
-    def refuse_unbegun(self, why: Failure) -> None:
+    def write_refusal(self, why: Failure) -> None:
         """Journal the refusal of an order that was not begun."""
         self._write({"refused": why.code})
         self._record.journal.flush()
@@ -144,12 +151,12 @@ class Order:
         if command.sig is not None:
             of = [command.deal, command.attempt]
             signed = {
-                "args": _holdable(command.args),
+                "args": _storable_args(command.args),
                 "of": of,
                 "boot": command.boot,
                 "sig": command.sig,
             }
-            if command.cmd in KEPT_BACK:
+            if command.cmd in COMMANDS_WITH_PRIVATE_ARGS:
                 kept = {"id": command.id, "key": command.key} | signed
                 self._record.write("command_kept", kept, public=False, **at)
             else:
@@ -164,7 +171,7 @@ def uncut_reason(order: Order) -> str | None:
     return order.args.reason if order.command.cmd == "start_deal" and order.args.uncut else None
 
 
-class Early(NamedTuple):
+class EarlyPress(NamedTuple):
     """A button's press that was refused, and when it came (`at_s`, by the loop's clock)."""
 
     command: Command
@@ -187,7 +194,7 @@ class Acts(Protocol):
         """Return what carries a command out at once; None: a step of the machine waits for it."""
 
 
-class OrderDesk:
+class CommandProcessor:
     """Checks commands and hands them to whoever waits for them.
 
     `boot` names this run of the daemon: signed orders are for it alone.
@@ -214,28 +221,30 @@ class OrderDesk:
         self._roster = roster
         self._table_key = table_key
         self._phase = phase
-        self._reading = reading
+        self._read_commands = reading
         self.boot = boot
-        self.over = OrdersOver()
+        self.over = CompletedCommands()
         self._refused = Counter() if refused is None else refused
-        self._refusals = Refusals()
-        self._pressed = 0
-        self._early: Early | None = None
-        self._takers: dict[str, asyncio.Future[Order]] = {}
+        self._refusal_log = RefusalLogLimiter()
+        self._press_count = 0
+        self._kept_press: EarlyPress | None = None
+        self._waiting_steps: dict[str, asyncio.Future[Order]] = {}
         self._open: dict[tuple[str, str], Order] = {}
-        self._acting: set[asyncio.Future[None]] = set()
+        self._action_tasks: set[asyncio.Future[None]] = set()
 
     async def submit(self, command: Command) -> Reply:
         """Return the answer to a command, whoever sent it; never raises for a bad one."""
         try:
-            result = await self._carry_out(command)
-        except OrderRefused as refused:
+            result = await self._execute(command)
+        except CommandRefused as refused:
             return Reply(id=command.id, ok=False, error=refused.failure)
         except StorageFailed as error:
             why = failure("STORAGE_FAILED", found=str(error))
             return Reply(id=command.id, ok=False, error=why)
         except Exception as error:  # the client waits for an answer
-            _log.exception("order failed", cmd=command.cmd, id=printable(short(command.id)))
+            _log.exception(
+                "order failed", cmd=command.cmd, id=escape_unprintable(short(command.id))
+            )
             why = failure("NOT_CARRIED_OUT", found=type(error).__name__)
             return Reply(id=command.id, ok=False, error=why)
         return Reply(id=command.id, ok=True, result=result)
@@ -246,200 +255,210 @@ class OrderDesk:
         A button's press needs no role: what it may do is what it is made to mean. A start that
         is pressed while the machine still looks at its sensors is kept for EARLY_S.
         """
-        self._pressed += 1
-        command = Command(id=f"{self.boot}-{self._pressed}", cmd=cmd, key=PANEL, args=args)
+        self._press_count += 1
+        command = Command(id=f"{self.boot}-{self._press_count}", cmd=cmd, key=PANEL_KEY, args=args)
         try:
             if self._phase() not in COMMANDS[cmd].phases:
-                raise OrderRefused(failure("WRONG_PHASE", **self._just_now()))
-            self._begin(command, Who(PANEL, Role.TABLE)).answer.add_done_callback(_forget)
-        except OrderRefused:
-            if cmd in _KEPT:
-                self._early = Early(command, asyncio.get_running_loop().time())
+                raise CommandRefused(failure("WRONG_PHASE", **self._current_phase()))
+            self._dispatch(command, CommandSigner(PANEL_KEY, Role.TABLE)).answer.add_done_callback(
+                _ignore_answer
+            )
+        except CommandRefused:
+            if cmd in _DEFERRABLE_PRESSES:
+                self._kept_press = EarlyPress(command, asyncio.get_running_loop().time())
 
     async def take(self, *names: str) -> Order:
         """Wait for the next order with one of these names."""
-        early = self._pressed_early(names)
+        early = self._take_kept_press(names)
         if early is not None:
             return early
         taker: asyncio.Future[Order] = asyncio.get_running_loop().create_future()
         for name in names:
-            self._takers[name] = taker
+            self._waiting_steps[name] = taker
         try:
             return await taker
         except asyncio.CancelledError:
             if taker.done() and not taker.cancelled():  # given as its moment passed
-                taker.result().refuse("WRONG_PHASE", **self._just_now())
+                taker.result().refuse("WRONG_PHASE", **self._current_phase())
             raise
         finally:
             for name in names:
-                if self._takers.get(name) is taker:
-                    del self._takers[name]
+                if self._waiting_steps.get(name) is taker:
+                    del self._waiting_steps[name]
 
-    def _pressed_early(self, names: Sequence[str]) -> Order | None:
+    def _take_kept_press(self, names: Sequence[str]) -> Order | None:
         """Return the press of a start that came a moment too early and is right by now."""
-        early, self._early = self._early, None
+        early, self._kept_press = self._kept_press, None
         if early is None or early.command.cmd not in names:
             return None
         command = early.command
-        order = Order(command, Who(PANEL, Role.TABLE), _parsed(command), self._record)
-        late = asyncio.get_running_loop().time() - early.at_s > EARLY_S
+        order = Order(
+            command, CommandSigner(PANEL_KEY, Role.TABLE), parse_command(command), self._record
+        )
+        late = asyncio.get_running_loop().time() - early.at_s > EARLY_PRESS_TIMEOUT_S
         if late or self.acts.veto(command.cmd, order.args) is not None:
             return None
-        order.answer.add_done_callback(_forget)
+        order.answer.add_done_callback(_ignore_answer)
         return order
 
-    async def _carry_out(self, command: Command) -> dict[str, Any]:
-        reading = self._reading.get(command.cmd)
+    async def _execute(self, command: Command) -> dict[str, Any]:
+        reading = self._read_commands.get(command.cmd)
         if reading is not None:
-            return reading(_parsed(command))
+            return reading(parse_command(command))
         if command.cmd not in COMMANDS:
-            found = printable(short(command.cmd))
-            raise OrderRefused(failure("UNKNOWN_COMMAND", found=found))
+            found = escape_unprintable(short(command.cmd))
+            raise CommandRefused(failure("UNKNOWN_COMMAND", found=found))
         who = self._signer(command)
         signed = (command.key or "", command.id)
-        if self._content(signed) not in (None, content(command)):
-            raise self._id_taken(command, who)
-        known = self._answered(signed)
+        if self._known_content(signed) not in (None, content(command)):
+            raise self._reject_used_id(command, who)
+        known = self._known_answer(signed)
         if isinstance(known, Failure):
-            raise OrderRefused(known)
+            raise CommandRefused(known)
         if known is not None:
             return known
-        order = self._open.get(signed) or self._taken_up(command, who, signed)
+        order = self._open.get(signed) or self._start(command, who, signed)
         return await asyncio.shield(order.answer)
 
-    def _content(self, signed: tuple[str, str]) -> bytes | None:
+    def _known_content(self, signed: tuple[str, str]) -> bytes | None:
         """Return the content of the order that has an id; None where that is not known."""
         if signed in self._open:
             return content(self._open[signed].command)
         row = self._record.state.answers.get(signed)
-        return self.over.content(*signed) if row is None else content_of_row(row)
+        return self.over.content(*signed) if row is None else row_content_hash(row)
 
-    def _id_taken(self, command: Command, who: Who) -> OrderRefused:
+    def _reject_used_id(self, command: Command, who: CommandSigner) -> CommandRefused:
         """Return the refusal of an order with the id of another one; journal it the first time."""
         if command.boot != self.boot:
-            return self._turned_away(command, failure("OTHER_RUN"), who.name)
-        why, key = failure("ID_TAKEN", found=printable(short(command.id))), command.key or ""
+            return self._reject(command, failure("OTHER_RUN"), who.name)
+        why, key = (
+            failure("ID_TAKEN", found=escape_unprintable(short(command.id))),
+            command.key or "",
+        )
         # Remembered under an id of its own, so that it counts among the orders of its key.
         other = msgspec.structs.replace(command, id=f"{command.id} {content(command).hex()}")
         if self.over.found(key, other.id) is None and not self.over.is_full(key):
-            Order(command, who, None, self._record).refuse_unbegun(why)
+            Order(command, who, None, self._record).write_refusal(why)
             self.over.note(other, why)
-        return self._turned_away(command, why, who.name)
+        return self._reject(command, why, who.name)
 
-    def _answered(self, signed: tuple[str, str]) -> dict[str, Any] | Failure | None:
+    def _known_answer(self, signed: tuple[str, str]) -> dict[str, Any] | Failure | None:
         """Return the answer that an id has: the journal's, of any run, or else this run's."""
         known = self._record.state.answers.get(signed)
         if known is not None:
             return failure(known["refused"]) if "refused" in known else dict(known["result"])
         found = self.over.found(*signed)
         if isinstance(found, str):
-            return failure("ORDER_OVER" if found == ACTED else found)
+            return failure("ORDER_OVER" if found == DONE else found)
         return found
 
-    def _taken_up(self, command: Command, who: Who, signed: tuple[str, str]) -> Order:
+    def _start(self, command: Command, who: CommandSigner, signed: tuple[str, str]) -> Order:
         """Begin an order that is new in this run, and for it. Raises OrderRefused."""
         if command.boot != self.boot:
-            raise self._turned_away(command, failure("OTHER_RUN"), who.name)
+            raise self._reject(command, failure("OTHER_RUN"), who.name)
         if self.over.is_full(signed[0]):
-            raise self._turned_away(command, failure("TOO_MANY_ORDERS"), who.name)
+            raise self._reject(command, failure("TOO_MANY_ORDERS"), who.name)
         try:
-            self._check_time(command, who)
-            order = self._begin(command, who)
-        except OrderRefused as refused:
+            self._require_current(command, who)
+            order = self._dispatch(command, who)
+        except CommandRefused as refused:
             self.over.note(command, refused.failure)
             raise
         self._open[signed] = order
-        order.answer.add_done_callback(lambda answer: self._is_over(signed, answer))
+        order.answer.add_done_callback(lambda answer: self._on_answered(signed, answer))
         return order
 
-    def _is_over(self, signed: tuple[str, str], answer: asyncio.Future[dict[str, Any]]) -> None:
+    def _on_answered(self, signed: tuple[str, str], answer: asyncio.Future[dict[str, Any]]) -> None:
         """Know an order again from now on: it is carried out no more, also where it failed."""
         command = self._open.pop(signed).command
         error = None if answer.cancelled() else answer.exception()
         if answer.cancelled() or error is not None:
-            refused = error.failure if isinstance(error, OrderRefused) else None
+            refused = error.failure if isinstance(error, CommandRefused) else None
             self.over.note(command, refused)
         else:
             self.over.note(command, answer.result())
 
-    def _signer(self, command: Command) -> Who:
+    def _signer(self, command: Command) -> CommandSigner:
         """Return who gives a command: the roster as it is now and his signature say so."""
-        client = self._roster.by_signature(command.key)
+        client = self._roster.look_up_signing_key(command.key)
         if isinstance(client, NotAdmitted):
             why = failure(client.code, **client.evidence)
-            if client.name and self._bears_signature(command):  # his key may be renewed
+            if client.name and self._has_valid_signature(command):  # his key may be renewed
                 self.over.note(command, why)
-            raise self._turned_away(command, why, client.name)
+            raise self._reject(command, why, client.name)
         assert client.role is not None  # nobody is admitted without one
-        if not self._bears_signature(command):
-            raise self._turned_away(command, failure("BAD_SIGNATURE"), client.name)
+        if not self._has_valid_signature(command):
+            raise self._reject(command, failure("BAD_SIGNATURE"), client.name)
         if client.role not in COMMANDS[command.cmd].roles:
             why = refusal(command.cmd, client.role, self._phase()) or failure("WRONG_ROLE")
             self.over.note(command, why)
-            raise self._turned_away(command, why, client.name)
-        return Who(client.name, client.role, command.person)
+            raise self._reject(command, why, client.name)
+        return CommandSigner(client.name, client.role, command.person)
 
-    def _bears_signature(self, command: Command) -> bool:
+    def _has_valid_signature(self, command: Command) -> bool:
         try:
             check(command, self._table_key)
         except BadSignature:
             return False
         return True
 
-    def _turned_away(self, command: Command, why: Failure, name: str) -> OrderRefused:
+    def _reject(self, command: Command, why: Failure, name: str) -> CommandRefused:
         """Count and log a command that its giver may not give; return its refusal."""
         self._refused[why.code] += 1
-        key = printable(short(command.key or "(none)", _LONGEST_KEY))
-        unsaid = self._refusals.note(key, asyncio.get_running_loop().time())
+        key = escape_unprintable(short(command.key or "(none)", _MAX_KEY_CHARS))
+        unsaid = self._refusal_log.note(key, asyncio.get_running_loop().time())
         if unsaid is not None:
             more = {"name": name} if name else {}
             more |= {"refused_meanwhile": str(unsaid)} if unsaid else {}
             _log.warning("order refused", key=key, why=why.code, cmd=command.cmd, **more)
-        return OrderRefused(why)
+        return CommandRefused(why)
 
     def refused(self, asked: Asked) -> Failure | None:
         """Return why an order would be refused now, by all that is known without a board.
 
         None: it would be taken. Nothing is done, and nobody hears of it.
         """
-        why = self._not_now(asked.cmd, asked.who.role)
+        why = self._phase_refusal(asked.cmd, asked.who.role)
         if why is not None:
             return why
         if self.acts.act(asked.cmd) is not None:
             return self.acts.refused(asked)
-        return self.acts.veto(asked.cmd, asked.args) or self._not_awaited(asked.cmd)
+        return self.acts.veto(asked.cmd, asked.args) or self._unawaited_refusal(asked.cmd)
 
     @property
-    def awaited(self) -> frozenset[str]:
+    def awaited_steps(self) -> frozenset[str]:
         """The steps of the machine that an order would be for now."""
-        return frozenset(name for name, taker in self._takers.items() if not taker.done())
+        return frozenset(name for name, taker in self._waiting_steps.items() if not taker.done())
 
-    def _not_now(self, cmd: str, role: Role) -> Failure | None:
+    def _phase_refusal(self, cmd: str, role: Role) -> Failure | None:
         refused = refusal(cmd, role, self._phase())
         if refused is not None and refused.code == "WRONG_PHASE":
             refused = self.acts.without_machine(cmd) or refused
         return refused
 
-    def _not_awaited(self, cmd: str) -> Failure | None:
+    def _unawaited_refusal(self, cmd: str) -> Failure | None:
         """Return why a step finds nobody who takes its order; None: it does."""
-        if cmd in self.awaited:  # else its step was given up, perhaps in this very moment
+        if cmd in self.awaited_steps:  # else its step was given up, perhaps in this very moment
             return None
-        return failure("WRONG_PHASE", **self._just_now())
+        return failure("WRONG_PHASE", **self._current_phase())
 
-    def _just_now(self) -> dict[str, Words]:
+    def _current_phase(self) -> dict[str, Words]:
         """Return what is known of a step that was given up in this very moment."""
-        return {"found": named([self._phase()], PHASES), "expected": Words("a moment", "下一步骤")}
+        return {
+            "found": named([self._phase()], MACHINE_PHASE_WORDS),
+            "expected": Words("a moment", "下一步骤"),
+        }
 
-    def _check_time(self, command: Command, who: Who) -> None:
-        refused = self._not_now(command.cmd, who.role)
+    def _require_current(self, command: Command, who: CommandSigner) -> None:
+        refused = self._phase_refusal(command.cmd, who.role)
         if refused is not None:
-            raise OrderRefused(refused)
+            raise CommandRefused(refused)
         present = self.present(command.cmd)
         meant = (command.deal, command.attempt)
         if present is not None and meant != present:
             proofs = self._record.state.proofs
-            now, then = _named(*present, proofs), _named(*meant, proofs)
-            raise OrderRefused(failure("STALE", expected=now, found=then))
+            now, then = _deal_words(*present, proofs), _deal_words(*meant, proofs)
+            raise CommandRefused(failure("STALE", expected=now, found=then))
 
     def present(self, cmd: str) -> tuple[int | None, int | None] | None:
         """Return the deal and attempt that a command must name; None: it concerns none."""
@@ -450,55 +469,56 @@ class OrderDesk:
             return play.match.deal, play.attempt
         return None
 
-    def _begin(self, command: Command, who: Who) -> Order:
+    def _dispatch(self, command: Command, who: CommandSigner) -> Order:
         """Hand a command to its act, or to who waits for it. Raises OrderRefused."""
-        order = Order(command, who, _parsed(command), self._record)
+        order = Order(command, who, parse_command(command), self._record)
         act = self.acts.act(command.cmd)
         if act is not None:
-            acting = asyncio.ensure_future(self._act(act, order))
-            self._acting.add(acting)
-            acting.add_done_callback(lambda done: self._acted(order, acting))
+            acting = asyncio.ensure_future(self._run_action(act, order))
+            self._action_tasks.add(acting)
+            acting.add_done_callback(lambda done: self._on_action_done(order, acting))
             return order
-        vetoed = self.acts.veto(command.cmd, order.args) or self._not_awaited(command.cmd)
+        vetoed = self.acts.veto(command.cmd, order.args) or self._unawaited_refusal(command.cmd)
         if vetoed is not None:
-            raise OrderRefused(vetoed)
-        taker = self._takers[command.cmd]
-        for name in [name for name, waiting in self._takers.items() if waiting is taker]:
-            del self._takers[name]
+            raise CommandRefused(vetoed)
+        taker = self._waiting_steps[command.cmd]
+        for name in [name for name, waiting in self._waiting_steps.items() if waiting is taker]:
+            del self._waiting_steps[name]
         taker.set_result(order)
         return order
 
-    async def _act(self, act: Callable[[Order], Awaitable[None]], order: Order) -> None:
+    async def _run_action(self, act: Callable[[Order], Awaitable[None]], order: Order) -> None:
         """Carry an order out if it holds in the moment in which it acts.
 
         Another one may have acted since it came. Raises OrderRefused.
         """
-        if order.command.key != PANEL:
-            self._check_time(order.command, order.who)
+        if order.command.key != PANEL_KEY:
+            self._require_current(order.command, order.who)
         await act(order)
 
-    def _acted(self, order: Order, acting: asyncio.Future[None]) -> None:
+    def _on_action_done(self, order: Order, acting: asyncio.Future[None]) -> None:
         """Answer for an act that ended without an answer of its own."""
-        self._acting.discard(acting)
+        self._action_tasks.discard(acting)
         if acting.cancelled():
             order.answer.cancel()
-        elif isinstance(acting.exception(), OrderRefused):
+        elif isinstance(acting.exception(), CommandRefused):
             refused = acting.exception()
-            assert isinstance(refused, OrderRefused)  # for the types
-            order.refuse_for(refused.failure)
+            assert isinstance(refused, CommandRefused)  # for the types
+            order.refuse_with(refused.failure)
         elif acting.exception() is not None and not order.answer.done():
             order.answer.set_exception(acting.exception() or RuntimeError())
 
 
-def _parsed(command: Command) -> msgspec.Struct:
+def parse_command(command: Command) -> msgspec.Struct:
+    """Return the arguments of a command; raises CommandRefused for what its form does not allow."""
     try:
         return parse_args(command.cmd, command.args)
     except BadArgs as bad:
         why = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
-        raise OrderRefused(why) from None
+        raise CommandRefused(why) from None
 
 
-def _holdable(args: dict[str, Any]) -> dict[str, Any] | str:
+def _storable_args(args: dict[str, Any]) -> dict[str, Any] | str:
     """Return a command's arguments as an entry can hold them.
 
     Where it cannot hold them as they are, that is the JSON text that was signed.
@@ -506,17 +526,17 @@ def _holdable(args: dict[str, Any]) -> dict[str, Any] | str:
     try:
         fits("command", args)
     except ValueError:
-        return canonical(args).decode()
+        return canonical_json(args).decode()
     return dict(args)
 
 
-def _forget(answer: asyncio.Future[dict[str, Any]]) -> None:
+def _ignore_answer(answer: asyncio.Future[dict[str, Any]]) -> None:
     """Look at an answer that nobody may wait for: to a press, or whose asker is gone."""
     if not answer.cancelled():
         answer.exception()
 
 
-def _named(deal: int | None, attempt: int | None, proofs: Sequence[Fairness]) -> Words:
+def _deal_words(deal: int | None, attempt: int | None, proofs: Sequence[Fairness]) -> Words:
     """Return what a command is about, as people count; an attempt nobody knows by its own number.
 
     `attempt` None: no hands are out.

@@ -11,12 +11,12 @@ import msgspec
 from controller.arguments import Args
 from controller.commands import BadArgs, parse_args
 from controller.machine import play as at_play
-from controller.machine.order.desk import OrderRefused, failure, failure_of
+from controller.machine.order.desk import CommandRefused, failure, failure_of
 from controller.machine.order.match_orders import events_of
-from controller.machine.order.who import Who
+from controller.machine.order.who import CommandSigner
 from controller.machine.play import Play
 from controller.machine.public.next_step import next_words
-from controller.machine.public.result import by_side, public_verdict
+from controller.machine.public.result import numbers_by_side, public_verdict
 from controller.match.clocks import match_clock
 from controller.match.effects import Refused
 from controller.match.events import MatchEvent, RulingApproved, RulingProposed
@@ -24,18 +24,18 @@ from controller.match.phase import WORDS
 from controller.match.refusals import RefusedError
 from controller.match.sheet import DealRow, StoppedRow, counting
 from controller.match.state import GuandanMatch, Match
-from controller.match_arguments import Foreseeing
+from controller.match_arguments import ForeseeArgs
 from controller.messages import Role, Side, Verdict
-from controller.rules.levels import grade_text
+from controller.rules.levels import level_text
 from controller.rules.seats import SIDES
 from controller.rules.standing import level_due
 from controller.words import Words
 
-_ANYBODY = Who("foresight", Role.CHIEF)
+_ANY_SIGNER = CommandSigner("foresight", Role.CHIEF)
 """What would happen does not depend on who may order it; that is refused when it is ordered."""
 
 
-class Prospect(msgspec.Struct, frozen=True, kw_only=True):
+class MatchOutlook(msgspec.Struct, frozen=True, kw_only=True):
     """Where a match stands, as far as a decision can move it; levels are texts."""
 
     levels: dict[Side, str]
@@ -52,15 +52,15 @@ class Prospect(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict | None
 
 
-class Foreseen(msgspec.Struct, frozen=True, kw_only=True):
+class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
     """The match now, and as it would be then.
 
     `void`: deals that would not count any more. `stopped`: the deal under way, if that would end
     and not count.
     """
 
-    now: Prospect
-    then: Prospect
+    now: MatchOutlook
+    then: MatchOutlook
     void: tuple[int, ...] = ()
     stopped: int | None = None
 
@@ -84,18 +84,18 @@ class LostTime(msgspec.Struct, frozen=True, kw_only=True):
     stops: tuple[StopTime, ...] = ()
 
 
-def foreseen(play: Play, said: Foreseeing, at_ms: int) -> dict[str, Any]:
+def preview_decision(play: Play, said: ForeseeArgs, at_ms: int) -> dict[str, Any]:
     """Return what a decision would do to the match at `at_ms`. Raises OrderRefused."""
-    args, match = _parsed(said), play.match
+    args, match = _parse_decision(said), play.match
     if not isinstance(match, GuandanMatch):
-        raise OrderRefused(failure("NO_MATCH"))
-    after = _after(play, match, said.cmd, args, at_ms).match
+        raise CommandRefused(failure("NO_MATCH"))
+    after = _match_after(play, match, said.cmd, args, at_ms).match
     assert isinstance(after, GuandanMatch)  # it stays the match it was
-    found = Foreseen(
-        now=_prospect(match),
-        then=_prospect(after),
-        void=tuple(sorted(_deals(match) - _deals(after))),
-        stopped=_stopped(match, after),
+    found = DecisionPreview(
+        now=_outlook(match),
+        then=_outlook(after),
+        void=tuple(sorted(_counting_deals(match) - _counting_deals(after))),
+        stopped=_stopped_deal(match, after),
     )
     return dict(msgspec.to_builtins(found))
 
@@ -103,14 +103,14 @@ def foreseen(play: Play, said: Foreseeing, at_ms: int) -> dict[str, Any]:
 def lost_time(match: Match | None, at_ms: int) -> dict[str, Any]:
     """Return the added time that is open. Raises OrderRefused."""
     if match is None:
-        raise OrderRefused(failure("NO_MATCH"))
+        raise CommandRefused(failure("NO_MATCH"))
     due = match_clock.added_time_due(match.clock, at_ms)
     if due is None:
         return dict(msgspec.to_builtins(LostTime(seconds=0, needs="referee")))
     stops = tuple(
         StopTime(
             reason=stop.reason,
-            seconds=_seconds(match_clock.lost_ms(match.clock, stop, at_ms)),
+            seconds=_seconds(match_clock.cost_ms(match.clock, stop, at_ms)),
             lasts=stop.to_ms is None,
         )
         for stop in due.stops
@@ -119,32 +119,32 @@ def lost_time(match: Match | None, at_ms: int) -> dict[str, Any]:
     return dict(msgspec.to_builtins(found))
 
 
-def _parsed(said: Foreseeing) -> Args:
+def _parse_decision(said: ForeseeArgs) -> Args:
     """Return the arguments of the decision. Raises OrderRefused."""
     try:
         return parse_args(said.cmd, said.args)
     except BadArgs as bad:
         found = Words(f"args: {bad.found.en}", f"args: {bad.found.zh}")
         refused = failure("BAD_COMMAND", found=found, expected=bad.expected)
-        raise OrderRefused(refused) from None
+        raise CommandRefused(refused) from None
 
 
-def _after(play: Play, match: Match, cmd: str, args: Args, at_ms: int) -> Play:
+def _match_after(play: Play, match: Match, cmd: str, args: Args, at_ms: int) -> Play:
     """Return the match behind a decision that nobody has made. Raises OrderRefused."""
     try:
-        wanted = events_of(cmd, args, _ANYBODY, match, at_ms)
+        wanted = events_of(cmd, args, _ANY_SIGNER, match, at_ms)
     except RefusedError as error:
-        raise OrderRefused(failure_of(error.refusal)) from None
-    for event in (*wanted, *_decided(wanted)):
+        raise CommandRefused(failure_of(error.refusal)) from None
+    for event in (*wanted, *_deciding_events(wanted)):
         _, effects = at_play.tried(play, event)
         for effect in effects:
             if isinstance(effect, Refused):
-                raise OrderRefused(failure_of(effect.refusal))
+                raise CommandRefused(failure_of(effect.refusal))
         play = at_play.happened(play, event)
     return play
 
 
-def _decided(wanted: tuple[MatchEvent, ...]) -> tuple[MatchEvent, ...]:
+def _deciding_events(wanted: tuple[MatchEvent, ...]) -> tuple[MatchEvent, ...]:
     """Return the word that puts a proposed ruling in force: by itself it does nothing."""
     if len(wanted) != 1 or not isinstance(wanted[0], RulingProposed):
         return ()
@@ -152,14 +152,14 @@ def _decided(wanted: tuple[MatchEvent, ...]) -> tuple[MatchEvent, ...]:
     return (RulingApproved(at_ms=said.at_ms, id=said.id, by=said.by, role=Role.CHIEF),)
 
 
-def _prospect(match: GuandanMatch) -> Prospect:
+def _outlook(match: GuandanMatch) -> MatchOutlook:
     standing, words, soon = match.standing, WORDS[match.phase], next_words(match)
     level = match.level if match.deal else level_due(match.profile, standing)
-    return Prospect(
-        levels={side: grade_text(standing.levels.of(side)) for side in SIDES},
-        failures=by_side(standing.failures) or {},
-        points=by_side(standing.points) or {},
-        level=grade_text(level),
+    return MatchOutlook(
+        levels={side: level_text(standing.levels.of(side)) for side in SIDES},
+        failures=numbers_by_side(standing.failures) or {},
+        points=numbers_by_side(standing.points) or {},
+        level=level_text(level),
         owner=match.owner,
         deal=match.deal,
         phase=match.phase.value,
@@ -171,11 +171,11 @@ def _prospect(match: GuandanMatch) -> Prospect:
     )
 
 
-def _deals(match: GuandanMatch) -> set[int]:
+def _counting_deals(match: GuandanMatch) -> set[int]:
     return {row.deal for row in counting(match.sheet) if isinstance(row, DealRow)}
 
 
-def _stopped(before: GuandanMatch, after: GuandanMatch) -> int | None:
+def _stopped_deal(before: GuandanMatch, after: GuandanMatch) -> int | None:
     rows = after.sheet[len(before.sheet) :]
     return next((row.deal for row in rows if isinstance(row, StoppedRow)), None)
 

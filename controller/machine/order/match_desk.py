@@ -15,12 +15,12 @@ from controller.cards import Face, parse_face
 from controller.commands import BadArgs
 from controller.journal.entries import fits
 from controller.machine import play as at_play
-from controller.machine.order.desk import Order, OrderRefused, failure, failure_of
-from controller.machine.order.foresight import foreseen, lost_time
+from controller.machine.order.desk import CommandRefused, Order, failure, failure_of
+from controller.machine.order.foresight import lost_time, preview_decision
 from controller.machine.order.match_orders import events_of, meeting_of
 from controller.machine.order.ruling_orders import choices
 from controller.machine.order.who import Asked
-from controller.machine.play import Play, barred_by_now
+from controller.machine.play import Play, disqualified_pairs
 from controller.machine.record import Record
 from controller.machine.sheet.view import sheet
 from controller.match import events
@@ -31,21 +31,21 @@ from controller.match.phase import Phase
 from controller.match.refusals import Refusal, RefusedError
 from controller.match.state import GuandanMatch
 from controller.match.time_due import next_due_ms
-from controller.match_arguments import Accusing, Foreseeing
+from controller.match_arguments import ChargeArgs, ForeseeArgs
 from controller.messages import Seat
 from controller.rules.penalties.records import Record as Brought
-from controller.rules.penalties.records import disqualified
+from controller.rules.penalties.records import pairs_disqualified
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
-from controller.rules.result import Finish
+from controller.rules.result import FinishOrder
 from controller.rules.returns import ReturnError, judge_return
-from controller.rules.tribute import anti_is_claimed, owing
+from controller.rules.tribute import finish_owing_tribute, must_claim_anti_tribute
 from controller.vault import exchange
 from controller.vault.exchange import DealtHands
 from controller.words import Words
 
 
-class MatchDesk:
+class MatchCommands:
     """Takes what is ordered of the match, and asks for it what it asks of the machine.
 
     `dealt` gives the hands that the players hold, None where this machine does not know them.
@@ -54,7 +54,7 @@ class MatchDesk:
     def __init__(
         self, record: Record, profile: Profile, dealt: Callable[[], DealtHands | None]
     ) -> None:
-        self._record, self._profile, self._dealt = record, profile, dealt
+        self._record, self._profile, self._dealt_hands = record, profile, dealt
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -72,12 +72,12 @@ class MatchDesk:
 
     def check(self, asked: Asked) -> None:
         """Return if the match would take what is asked. Raises OrderRefused."""
-        self._require(self.meant(asked))
+        self._require_events(self.meant(asked))
 
-    def _require(self, wanted: Sequence[MatchEvent]) -> None:
+    def _require_events(self, wanted: Sequence[MatchEvent]) -> None:
         refused = self.refused(*wanted)
         if refused is not None:
-            raise OrderRefused(failure_of(refused.refusal))
+            raise CommandRefused(failure_of(refused.refusal))
 
     async def act(self, order: Order, then: MatchEvent | None = None) -> None:
         """Carry a command about the match out. Raises OrderRefused.
@@ -94,16 +94,16 @@ class MatchDesk:
         """Return what a command means to the match as it stands. Raises OrderRefused."""
         match = self._record.play.match
         if match is None:
-            raise OrderRefused(failure("NO_MATCH"))
+            raise CommandRefused(failure("NO_MATCH"))
         at_ms = self._record.clock()
         try:
             return events_of(asked.cmd, asked.args, asked.who, match, at_ms)
         except RefusedError as error:
-            raise OrderRefused(failure_of(error.refusal)) from None
+            raise CommandRefused(failure_of(error.refusal)) from None
 
     def write(self, *wanted: MatchEvent) -> None:
         """Journal events that the match takes. Raises OrderRefused, with nothing written."""
-        self._require(wanted)
+        self._require_events(wanted)
         for event in wanted:
             self._record.happened(event)
 
@@ -111,7 +111,7 @@ class MatchDesk:
         """Return if another match may be laid out. Raises OrderRefused."""
         match = self._record.play.match
         if match is not None and match.phase not in (Phase.SIGNED, Phase.SETUP):
-            raise OrderRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
+            raise CommandRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
 
     async def lay_out(self, order: Order) -> None:
         """Begin a match: its pairs may take their seats. Raises OrderRefused."""
@@ -122,40 +122,40 @@ class MatchDesk:
             fits("meeting", dict(laid_out))
         except BadArgs as bad:
             wrong = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
-            raise OrderRefused(wrong) from None
+            raise CommandRefused(wrong) from None
         except ValueError as error:
             found = Words(str(error), "日志无法容纳其内容")
             expected = Words("a record", "判罚记录")
-            raise OrderRefused(failure("BAD_COMMAND", found=found, expected=expected)) from None
+            raise CommandRefused(failure("BAD_COMMAND", found=found, expected=expected)) from None
         self._require_admitted(meeting, record)
         self._record.write("meeting", laid_out)
         await order.carried_out({"match": meeting.match_id})
 
     def _require_admitted(self, meeting: Meeting, brought: Brought) -> None:
         """Refuse a pair that is disqualified, by what it brings or by a match before, here."""
-        out = disqualified(brought, meeting.event)
-        here = barred_by_now(self._record.play)
+        out = pairs_disqualified(brought, meeting.event)
+        here = disqualified_pairs(self._record.play)
         ids = [pair.id for pair in meeting.pairs.values()]
         pairs = [each for each in ids if each in out or (meeting.event, each) in here]
         if pairs:
-            raise OrderRefused(failure("PAIR_DISQUALIFIED", found=" / ".join(pairs)))
+            raise CommandRefused(failure("PAIR_DISQUALIFIED", found=" / ".join(pairs)))
 
     async def judge_tribute(self, order: Order) -> None:
         """Say whether a card is the right tribute, or take it as seen where nobody knows.
 
         Raises OrderRefused.
         """
-        match, dealt = self._guandan(), self.judges_tribute(order.asked)
+        match, dealt = self._require_guandan(), self.hands_for_tribute(order.asked)
         if dealt is None:
-            await self._entered(order)
+            await self._enter(order)
             return
-        right = exchange.tribute_is_right(
+        right = exchange.is_right_tribute(
             dealt.vault,
             dealt.sequence,
             match.profile,
             order.args.seat,
             match.level,
-            _face(order.args.card),
+            _parse_card(order.args.card),
         )
         await order.carried_out({"right": right})
 
@@ -164,9 +164,9 @@ class MatchDesk:
 
         Raises OrderRefused.
         """
-        match, known = self._guandan(), self.judges_return(order.asked)
+        match, known = self._require_guandan(), self.hands_for_return(order.asked)
         if known is None:
-            await self._entered(order)
+            await self._enter(order)
             return
         dealt, owed, to = known
         try:
@@ -178,72 +178,72 @@ class MatchDesk:
                 order.args.seat,
                 to,
                 match.level,
-                _face(order.args.card),
+                _parse_card(order.args.card),
             )
         except ReturnError:
             verdict = judge_return(
-                match.profile, owed, order.args.seat, to, _face(order.args.card), match.level
+                match.profile, owed, order.args.seat, to, _parse_card(order.args.card), match.level
             )
         await order.carried_out(
             {"state": verdict.state, "key": verdict.key, "article": verdict.article}
         )
 
-    def judges_tribute(self, asked: Asked) -> DealtHands | None:
+    def hands_for_tribute(self, asked: Asked) -> DealtHands | None:
         """Return the hands that a tribute is held against; None: it is entered as it was seen.
 
         Raises OrderRefused where it is neither.
         """
-        match, dealt = self._guandan(), self._known()
+        match, dealt = self._require_guandan(), self._known_hands()
         if dealt is None:
             self.check(asked)
         else:
             _require_laid(match, asked.args.seat)
         return dealt
 
-    def judges_return(self, asked: Asked) -> tuple[DealtHands, Finish, Seat] | None:
+    def hands_for_return(self, asked: Asked) -> tuple[DealtHands, FinishOrder, Seat] | None:
         """Return what a return is held against: the hands, what it follows, and who gets it.
 
         None: it is entered as it was seen. Raises OrderRefused where it is neither.
         """
-        match, dealt = self._guandan(), self._known()
+        match, dealt = self._require_guandan(), self._known_hands()
         settled = None if match.exchange is None else match.exchange.plan
         to = dict(settled.returns).get(asked.args.seat) if settled is not None else None
-        owed = owing(match.profile, match.follows)
+        owed = finish_owing_tribute(match.profile, match.follows)
         decides = settled is not None and settled.leader is None
         if dealt is None or owed is None or to is None or decides:
             self.check(asked)
             return None
         return dealt, owed, to
 
-    async def _entered(self, order: Order) -> None:
+    async def _enter(self, order: Order) -> None:
         self.write(*self.meant(order.asked))
         await order.carried_out()
 
-    def _known(self) -> DealtHands | None:
+    def _known_hands(self) -> DealtHands | None:
         """Return the hands that a card can be held against; None where nobody has them."""
         match = self._record.play.match
         by_hand = match is None or match.by_hand
-        return None if by_hand else self._dealt()
+        return None if by_hand else self._dealt_hands()
 
     def sheet(self, table: str, head: bytes) -> dict[str, Any]:
         """Return the score sheet as it stands. Raises OrderRefused."""
         shown = self._record.shown
         if shown.match is None:
-            raise OrderRefused(failure("NO_MATCH"))
+            raise CommandRefused(failure("NO_MATCH"))
         return sheet(shown.match, table=table, head=head.hex(), moves=shown.moves)
 
-    def legal_rulings(self, args: Accusing) -> dict[str, Any]:
+    def legal_rulings(self, args: ChargeArgs) -> dict[str, Any]:
         """Return what a charge can lead to. Raises OrderRefused."""
-        match = self._guandan()
+        match = self._require_guandan()
         try:
             found = choices(match, args, self._record.clock())
         except RefusedError as error:
-            raise OrderRefused(failure_of(error.refusal)) from None
+            raise CommandRefused(failure_of(error.refusal)) from None
         return {"proposals": [msgspec.to_builtins(proposal) for proposal in found]}
 
-    def foresee(self, said: Foreseeing) -> dict[str, Any]:
+    def preview(self, said: ForeseeArgs) -> dict[str, Any]:
         """Return what a decision would do to the match. Raises OrderRefused."""
-        return foreseen(self._record.play, said, self._record.clock())
+        return preview_decision(self._record.play, said, self._record.clock())
 
     def lost_time(self) -> dict[str, Any]:
         """Return the added time that is open at this table. Raises OrderRefused."""
@@ -251,12 +251,12 @@ class MatchDesk:
 
     def changed(self) -> None:
         """React to the match as it stands: tell what was kept, ask the vault, wind the clock."""
-        self._record.tell_kept()
-        answer = self._answer(self._record.play)
+        self._record.publish_withheld()
+        answer = self._vault_answer(self._record.play)
         if answer is not None and self.refused(answer) is None:
             self._record.happened(answer)
             self._record.journal.flush()
-        self._wind()
+        self._set_timer()
 
     def close(self) -> None:
         """Leave no timer."""
@@ -264,9 +264,9 @@ class MatchDesk:
             self._timer.cancel()
             self._timer = None
 
-    def _answer(self, play: Play) -> MatchEvent | None:
+    def _vault_answer(self, play: Play) -> MatchEvent | None:
         """Return what the vault answers to the match; None where it is not asked."""
-        match, dealt = play.match, self._dealt()
+        match, dealt = play.match, self._dealt_hands()
         if not isinstance(match, GuandanMatch) or dealt is None or match.by_hand:
             return None
         asked = match.exchange
@@ -275,23 +275,23 @@ class MatchDesk:
         at_ms, known = self._record.clock(), (dealt.vault, dealt.sequence, match.profile)
         if match.phase is Phase.ANTI_CHECK:
             stands = exchange.anti_stands(*known, asked.payers)
-            claimed = stands and anti_is_claimed(match.profile)
-            return None if claimed else events.AntiAnswered(at_ms=at_ms, stands=stands)
+            claimed = stands and must_claim_anti_tribute(match.profile)
+            return None if claimed else events.AntiTributeAnswered(at_ms=at_ms, stands=stands)
         if match.phase is Phase.TRIBUTE and set(asked.laid) == set(asked.payers):
-            values = exchange.required_values(*known, asked.payers, match.level)
+            values = exchange.required_tributes(*known, asked.payers, match.level)
             return events.TributeValued(at_ms=at_ms, values=values)
         return None
 
-    def _wind(self) -> None:
+    def _set_timer(self) -> None:
         self.close()
         match = self._record.play.match
         due_ms = None if match is None else next_due_ms(match)
         if due_ms is not None:
-            self._timer = self._loop.call_at(self._record.clock.time_of(due_ms), self._on_time)
+            self._timer = self._loop.call_at(self._record.clock.loop_time(due_ms), self._on_timer)
 
-    def _on_time(self) -> None:
+    def _on_timer(self) -> None:
         self._timer = None
-        self._record.happened(events.Ticked(at_ms=self._record.clock()))
+        self._record.happened(events.TimePassed(at_ms=self._record.clock()))
         self._record.journal.flush()
 
     def _phase(self) -> Phase:
@@ -299,10 +299,10 @@ class MatchDesk:
         assert match is not None  # it took an event
         return match.phase
 
-    def _guandan(self) -> GuandanMatch:
+    def _require_guandan(self) -> GuandanMatch:
         match = self._record.play.match
         if not isinstance(match, GuandanMatch):
-            raise OrderRefused(failure("NO_MATCH"))
+            raise CommandRefused(failure("NO_MATCH"))
         return match
 
 
@@ -336,13 +336,13 @@ def _require_laid(match: GuandanMatch, seat: Seat) -> None:
     asked = match.exchange
     if asked is None or seat not in asked.payers:
         payers = " / ".join(asked.payers) if asked is not None else ""
-        raise OrderRefused(failure_of(Refusal("NOT_HIS_DUTY", payers)))
+        raise CommandRefused(failure_of(Refusal("NOT_HIS_DUTY", payers)))
     if seat not in asked.laid:
-        raise OrderRefused(failure_of(Refusal("NOT_LAID", seat)))
+        raise CommandRefused(failure_of(Refusal("NOT_LAID", seat)))
 
 
-def _face(text: str) -> Face:
+def _parse_card(text: str) -> Face:
     try:
         return parse_face(text)
     except ValueError:
-        raise OrderRefused(failure("NO_SUCH_CARD", found=text)) from None
+        raise CommandRefused(failure("NO_SUCH_CARD", found=text)) from None

@@ -12,16 +12,16 @@ import msgspec
 from controller.arguments import (
     Args,
     AtSeat,
-    Confirming,
-    Holding,
+    ConfirmArgs,
+    HoldArgs,
     Nothing,
-    Resuming,
-    Seating,
-    WithReason,
+    ReasonArgs,
+    ResumeArgs,
+    SeatArgs,
 )
-from controller.commands import converted
+from controller.commands import convert_value
 from controller.machine.order import card_orders, ruling_orders
-from controller.machine.order.who import Who
+from controller.machine.order.who import CommandSigner
 from controller.match import events, presses
 from controller.match.authority import REFEREES
 from controller.match.events import MatchEvent
@@ -30,30 +30,32 @@ from controller.match.phase import WORDS, called
 from controller.match.refusals import refuse
 from controller.match.state import Match
 from controller.match_arguments import (
-    AddingTime,
-    Adjusting,
+    AddTimeArgs,
+    AdjustArgs,
     Answering,
-    AnswerOnAnti,
-    Choosing,
-    CuttingByHand,
-    EnteringLeft,
-    EnteringResult,
-    HandsDealt,
-    LayingOut,
-    PairNamed,
-    ReasonByWord,
-    Recounting,
+    AntiArgs,
+    CardsLeftArgs,
+    ChooseArgs,
+    CutByHandArgs,
+    HandsDealtArgs,
+    PairDetails,
+    RecountArgs,
+    ResultArgs,
+    SetMatchArgs,
     Signing,
-    TurningUp,
+    TurnedUpArgs,
+    VerbalReasonArgs,
 )
 from controller.messages import Role, Seat
 from controller.rules.penalties.records import Record
 from controller.words import Words, named
 
-Meaning = Callable[[Any, Who, Match, int], MatchEvent | tuple[MatchEvent, ...]]
+Meaning = Callable[[Any, CommandSigner, Match, int], MatchEvent | tuple[MatchEvent, ...]]
 
 
-def events_of(cmd: str, args: Args, who: Who, match: Match, at_ms: int) -> tuple[MatchEvent, ...]:
+def events_of(
+    cmd: str, args: Args, who: CommandSigner, match: Match, at_ms: int
+) -> tuple[MatchEvent, ...]:
     """Return what a command means to the match at `at_ms`, of the table's clock.
 
     `args`: as `parse_args` gives them. Several events belong together: all happen, or none.
@@ -63,7 +65,7 @@ def events_of(cmd: str, args: Args, who: Who, match: Match, at_ms: int) -> tuple
     return meant if isinstance(meant, tuple) else (meant,)
 
 
-def meeting_of(said: LayingOut) -> tuple[Meeting, Record]:
+def meeting_of(said: SetMatchArgs) -> tuple[Meeting, Record]:
     """Return the match that was laid out, and what its pairs bring from earlier ones.
 
     Raises BadArgs for an entry of the record that is none.
@@ -77,25 +79,25 @@ def meeting_of(said: LayingOut) -> tuple[Meeting, Record]:
         stage=said.stage,
         pairs={"NS": _pair(said.pairs.NS), "EW": _pair(said.pairs.EW)},
     )
-    return meeting, converted({"record": said.record}, _Brought).record
+    return meeting, convert_value({"record": said.record}, _EarlierRecord).record
 
 
-class _Brought(msgspec.Struct, frozen=True):
+class _EarlierRecord(msgspec.Struct, frozen=True):
     record: Record
 
 
-def _pair(said: PairNamed) -> Pair:
+def _pair(said: PairDetails) -> Pair:
     return Pair(said.id, said.name, msgspec.convert(said.players, dict[Seat, str]))
 
 
 # -- the players --------------------------------------------------------------
 
 
-def _seat(said: Seating, who: Who, match: Match, at_ms: int) -> MatchEvent:
-    return events.Seated(at_ms=at_ms, seat=said.seat, person=said.person)
+def _seat(said: SeatArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+    return events.SeatTaken(at_ms=at_ms, seat=said.seat, person=said.person)
 
 
-def _confirm(said: Confirming, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _confirm(said: ConfirmArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     """Press the green button of a seat; a referee without one confirms for both sides.
 
     Who says in which phase he means it is refused in another one: two players who touch the same
@@ -107,21 +109,21 @@ def _confirm(said: Confirming, who: Who, match: Match, at_ms: int) -> MatchEvent
         return presses.pressed(match, said.seat, at_ms)
     if who.role not in REFEREES:
         refuse("NOT_A_REFEREE")
-    return events.Confirmed(at_ms=at_ms, by="referee")
+    return events.ResultConfirmed(at_ms=at_ms, by="referee")
 
 
-def _out(said: AtSeat, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _out(said: AtSeat, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     """Say that a player is out; a referee's word needs no opponent."""
     if who.role in REFEREES:
         return events.Out(at_ms=at_ms, seat=said.seat)
     return presses.held(match, said.seat, at_ms)
 
 
-def _answer(said: Answering, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _answer(said: Answering, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     return events.Answered(at_ms=at_ms, seat=said.seat, yes=said.yes)
 
 
-def _choose(said: Choosing, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _choose(said: ChooseArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     return events.TributeChosen(at_ms=at_ms, payer=said.payer)
 
 
@@ -133,75 +135,75 @@ def _at_seat(kind: Callable[..., MatchEvent]) -> Meaning:
 # -- the table ----------------------------------------------------------------
 
 
-def _start_match(said: Nothing, who: Who, match: Match, at_ms: int) -> MatchEvent:
-    return events.Started(at_ms=at_ms)
+def _start_match(said: Nothing, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+    return events.MatchStarted(at_ms=at_ms)
 
 
-def _hold(said: Holding, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _hold(said: HoldArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     """Stop the table, or the whole area, which is the chief's."""
     if not said.area:
-        return events.Suspended(at_ms=at_ms, reason=said.reason)
+        return events.TableSuspended(at_ms=at_ms, reason=said.reason)
     _require_chief(who)
     return events.AreaPaused(at_ms=at_ms, reason=said.reason, by=who.by)
 
 
-def _resume(said: Resuming, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _resume(said: ResumeArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     if not said.area:
-        return events.Resumed(at_ms=at_ms)
+        return events.TableResumed(at_ms=at_ms)
     _require_chief(who)
     return events.AreaResumed(at_ms=at_ms)
 
 
-def _require_chief(who: Who) -> None:
+def _require_chief(who: CommandSigner) -> None:
     if who.role is not Role.CHIEF:
         refuse("NEEDS_CHIEF")
 
 
-def _recount(said: Recounting, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _recount(said: RecountArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     counts = said.counts.by_seat()
-    return events.Recounted(
+    return events.HandsRecounted(
         at_ms=at_ms,
         counts=counts,
         found=said.found,
-        by=who.answers_for(said),
+        by=who.decided_by(said),
         role=who.role,
         verbal=said.verbal,
         entered_by=who.enters(said),
     )
 
 
-def _add_time(said: AddingTime, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _add_time(said: AddTimeArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     return events.TimeAdded(at_ms=at_ms, seconds=said.seconds, role=who.role)
 
 
-def _sign(said: Signing, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _sign(said: Signing, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     if said.version not in (None, match.version):
-        refuse("STALE", _sheet(said.version), _sheet(match.version))
+        refuse("STALE", _sheet_version(said.version), _sheet_version(match.version))
     return events.Signed(at_ms=at_ms, signer=said.signer, person=said.person)
 
 
-def _sheet(version: int | None) -> Words:
+def _sheet_version(version: int | None) -> Words:
     return Words(f"version {version} of the sheet", f"记分表第{version}版")
 
 
 # -- results ------------------------------------------------------------------
 
 
-def _result(said: EnteringResult, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _result(said: ResultArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     return events.ResultEntered(at_ms=at_ms, order=said.order, ended_ms=said.ended_ms)
 
 
-def _left(said: EnteringLeft, who: Who, match: Match, at_ms: int) -> MatchEvent:
-    return events.CardsLeft(at_ms=at_ms, left=said.left.by_seat())
+def _left(said: CardsLeftArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+    return events.CardsLeftEntered(at_ms=at_ms, left=said.left.by_seat())
 
 
-def _adjust(said: Adjusting, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _adjust(said: AdjustArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     return events.Corrected(
         at_ms=at_ms,
         deal=said.deal,
         order=said.order,
         choice=said.choice,
-        by=who.answers_for(said),
+        by=who.decided_by(said),
         reason=said.reason,
         role=who.role,
         verbal=said.verbal,
@@ -209,18 +211,18 @@ def _adjust(said: Adjusting, who: Who, match: Match, at_ms: int) -> MatchEvent:
     )
 
 
-def _stop_deal(said: WithReason, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _stop_deal(said: ReasonArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     return events.DealStopped(at_ms=at_ms, reason=said.reason, by=who.by, role=who.role)
 
 
-def _by_word(kind: Callable[..., MatchEvent]) -> Meaning:
+def _verbal_decision(kind: Callable[..., MatchEvent]) -> Meaning:
     """Return the meaning of a decision with a reason, which may be the chief's word."""
 
-    def meaning(said: ReasonByWord, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    def meaning(said: VerbalReasonArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
         return kind(
             at_ms=at_ms,
             reason=said.reason,
-            by=who.answers_for(said),
+            by=who.decided_by(said),
             role=who.role,
             verbal=said.verbal,
             entered_by=who.enters(said),
@@ -232,32 +234,32 @@ def _by_word(kind: Callable[..., MatchEvent]) -> Meaning:
 # -- by hand ------------------------------------------------------------------
 
 
-def _dealt_by_hand(said: WithReason, who: Who, match: Match, at_ms: int) -> MatchEvent:
-    return events.DealtByHand(at_ms=at_ms, reason=said.reason)
+def _dealt_by_hand(said: ReasonArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+    return events.HandDealOrdered(at_ms=at_ms, reason=said.reason)
 
 
-def _cut_by_hand(said: CuttingByHand, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _cut_by_hand(said: CutByHandArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     """Cut a set that lies on the table; the machine's cut is its own."""
     if not match.by_hand:
         refuse("NOT_BY_HAND")
     return events.Cut(at_ms=at_ms, seat=said.seat, n=said.n)
 
 
-def _turned_up(said: TurningUp, who: Who, match: Match, at_ms: int) -> MatchEvent:
-    return events.TurnedUp(at_ms=at_ms, card=said.card)
+def _turned_up(said: TurnedUpArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+    return events.CardTurnedUp(at_ms=at_ms, card=said.card)
 
 
-def _hands_dealt(said: HandsDealt, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _hands_dealt(said: HandsDealtArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     if not match.by_hand:
         refuse("NOT_BY_HAND")
     return events.Dealt(at_ms=at_ms, turned_to=said.turned_to, turned_up=said.turned_up)
 
 
-def _anti(said: AnswerOnAnti, who: Who, match: Match, at_ms: int) -> MatchEvent:
-    return events.AntiAnswered(at_ms=at_ms, stands=said.stands)
+def _anti(said: AntiArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+    return events.AntiTributeAnswered(at_ms=at_ms, stands=said.stands)
 
 
-def _swap_returns(said: Nothing, who: Who, match: Match, at_ms: int) -> MatchEvent:
+def _swap_returns(said: Nothing, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
     return events.ReturnsSwapped(at_ms=at_ms)
 
 
@@ -272,8 +274,8 @@ EVENTS: dict[str, Meaning] = {
     "hold": _hold,
     "resume": _resume,
     "recount": _recount,
-    "tribute": card_orders.tribute_entered,
-    "return": card_orders.return_entered,
+    "tribute": card_orders.enter_tribute,
+    "return": card_orders.enter_return,
     "anti": _anti,
     "swap_returns": _swap_returns,
     "withdraw_out": _at_seat(events.OutWithdrawn),
@@ -281,16 +283,16 @@ EVENTS: dict[str, Meaning] = {
     "left": _left,
     "name_leader": _at_seat(events.LeaderNamed),
     "stop_deal": _stop_deal,
-    "call_clock": _at_seat(events.PlayCalled),
-    "warn": _at_seat(events.PlayWarned),
+    "call_clock": _at_seat(events.PlayClockStarted),
+    "warn": _at_seat(events.PlayerWarned),
     "add_time": _add_time,
     "propose": ruling_orders.propose,
     "approve": ruling_orders.approve,
     "reject": ruling_orders.reject,
     "confirm_verbal": ruling_orders.confirm_verbal,
     "forfeit": ruling_orders.forfeit,
-    "extra_deal": _by_word(events.ExtraDealOrdered),
-    "redeal": _by_word(events.DealVoided),
+    "extra_deal": _verbal_decision(events.ExtraDealOrdered),
+    "redeal": _verbal_decision(events.DealVoided),
     "adjust": _adjust,
     "dealt_by_hand": _dealt_by_hand,
     "shuffled": _at_seat(events.Shuffled),

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from controller.commands import COMMANDS
-from controller.machine.order.desk import OrderDesk, failure
+from controller.machine.order.desk import CommandProcessor, failure
 from controller.machine.order.samples import (
     OF_A_SEAT,
     OF_A_VALUE,
@@ -23,15 +23,15 @@ from controller.machine.order.samples import (
     invented,
     samples,
 )
-from controller.machine.order.who import Asked, Who
+from controller.machine.order.who import Asked, CommandSigner
 from controller.machine.record import Record
 from controller.messages import Failure, Offer, Role, Seat
 from controller.rules.profile import Profile
 
-_CHIEFS_WORD: Final = "NEEDS_CHIEF"
+_NEEDS_CHIEF: Final = "NEEDS_CHIEF"
 
 
-class Offers:
+class CommandOffers:
     """Tells what may be ordered at a table. `apart` is what decides beside journal and match.
 
     The same answer is given again until one of them changes.
@@ -40,32 +40,38 @@ class Offers:
     def __init__(
         self,
         record: Record,
-        desk: OrderDesk,
+        desk: CommandProcessor,
         profile: Profile,
         sets: tuple[str, ...],
         apart: Callable[[], Hashable],
     ) -> None:
         self._record, self._desk, self._profile = record, desk, profile
-        self._sets, self._apart = sets, apart
+        self._sets, self._outside_state = sets, apart
         self._seen: tuple[Any, ...] = ()
-        self._made: dict[Role, dict[str, Any]] = {}
+        self._answers: dict[Role, dict[str, Any]] = {}
 
     def told(self, role: Role) -> dict[str, Any]:
         """Return the answer to `offers` for a role."""
         record = self._record
-        now = (record.play, record.state, record.latched, self._desk.awaited, self._apart())
-        if not _same(now, self._seen):
+        now = (
+            record.play,
+            record.state,
+            record.latched,
+            self._desk.awaited_steps,
+            self._outside_state(),
+        )
+        if not _is_same(now, self._seen):
             self._seen = now
-            self._made.clear()
-        if role not in self._made:
-            self._made[role] = {"offers": msgspec.to_builtins(self._offers(role))}
-        return self._made[role]
+            self._answers.clear()
+        if role not in self._answers:
+            self._answers[role] = {"offers": msgspec.to_builtins(self._offers(role))}
+        return self._answers[role]
 
     def _offers(self, role: Role) -> list[Offer]:
-        known = self._known()
+        known = self._context()
         return [self._offer(cmd, role, known) for cmd in ORDERS if role in COMMANDS[cmd].roles]
 
-    def _known(self) -> Known:
+    def _context(self) -> Known:
         play, cuts = self._record.play, self._profile.cuts()
         return Known(
             match=play.match,
@@ -84,13 +90,13 @@ class Offers:
             named = named or sample.seat is not None
             if sample.seat is None and without:
                 continue  # one that is taken is enough
-            refused, word = self._tried(cmd, role, sample)
+            refused, word = self._try_sample(cmd, role, sample)
             if sample.seat is None:
                 without = refused is None
             elif refused is None:
                 seats.append(sample.seat)
             words = words or (refused is None and word)
-            why = _why(why, refused and without_sample(refused, sample, known))
+            why = _combined_refusal(why, refused and without_sample(refused, sample, known))
         taken = bool(seats) or bool(without)
         return Offer(
             cmd=cmd,
@@ -100,31 +106,31 @@ class Offers:
             refused=None if taken else why,
         )
 
-    def _tried(self, cmd: str, role: Role, sample: Sample) -> tuple[Failure | None, bool]:
+    def _try_sample(self, cmd: str, role: Role, sample: Sample) -> tuple[Failure | None, bool]:
         """Return why a sample is refused, and whether it was tried as the chief's word."""
         refused = self._refused(cmd, role, sample)
-        if refused is None or refused.code != _CHIEFS_WORD:
+        if refused is None or refused.code != _NEEDS_CHIEF:
             return refused, False
         word = by_word(sample)
         return (refused, False) if word is None else (self._refused(cmd, role, word), True)
 
     def _refused(self, cmd: str, role: Role, sample: Sample) -> Failure | None:
-        refused = self._desk.refused(Asked(cmd, sample.args, Who(role.value, role)))
+        refused = self._desk.refused(Asked(cmd, sample.args, CommandSigner(role.value, role)))
         if refused is not None and refused.code in OF_A_VALUE.get(cmd, ()):
             return None
         return refused
 
 
-def _why(why: Failure | None, refused: Failure | None) -> Failure | None:
+def _combined_refusal(why: Failure | None, refused: Failure | None) -> Failure | None:
     """Return why nobody can, with one sample more that is refused (None: it is not)."""
     if why is None or refused is None:
         return why or refused
     if why.code == refused.code and why != refused:
-        return _bare(why)  # each names what its own sample said
+        return _without_evidence(why)  # each names what its own sample said
     return refused if why.code in OF_A_SEAT else why
 
 
-def _bare(why: Failure) -> Failure:
+def _without_evidence(why: Failure) -> Failure:
     """Return a refusal that names nothing."""
     bare = failure(why.code)
     return msgspec.structs.replace(
@@ -138,10 +144,10 @@ def without_sample(why: Failure, sample: Sample, known: Known) -> Failure:
     What it names of the table itself, a set or a ruling, it names on.
     """
     echoed = why.found is not None and why.found in invented(sample, known)
-    return _bare(why) if echoed else why
+    return _without_evidence(why) if echoed else why
 
 
-def _same(now: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:
+def _is_same(now: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:
     """Tell whether nothing has changed: large values by being the same, small ones by value."""
     large = 2
     if len(now) != len(seen) or now[large:] != seen[large:]:

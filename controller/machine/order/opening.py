@@ -7,7 +7,7 @@ import base64
 from collections.abc import Callable, Iterator
 
 from controller.cards import face_text
-from controller.machine.order.desk import Order, OrderRefused, failure
+from controller.machine.order.desk import CommandRefused, Order, failure
 from controller.machine.order.who import Asked
 from controller.machine.record import Record
 from controller.machine.state import Opened
@@ -29,16 +29,16 @@ class OpenedHands:
         entropy: Callable[[int], bytes],
     ) -> None:
         self._record, self._roster = record, roster
-        self._dealt, self._entropy = dealt, entropy
+        self._dealt_hands, self._entropy = dealt, entropy
         self._now: list[Opened] = []
 
     async def open(self, order: Order) -> None:
         """Answer with a hand as it was dealt, for the asker alone. Raises OrderRefused."""
         play, args = self._record.play, order.args
-        match, dealt = self.openable()
+        match, dealt = self.require_openable()
         asker = self._roster.client(order.command.key)
         if asker is None or asker.seal is None or order.command.key is None:
-            raise OrderRefused(failure("UNKNOWN_KEY"))
+            raise CommandRefused(failure("UNKNOWN_KEY"))
         faces = hand(dealt.vault, dealt.sequence, args.seat)
         plain = " ".join(face_text(face) for face in faces).encode()
         box = base64.b64encode(seal_to(asker.seal, plain, self._entropy)).decode()
@@ -58,13 +58,13 @@ class OpenedHands:
         self._now.remove(who)
         order.done({"sealed": box})
 
-    def openable(self) -> tuple[Match, DealtHands]:
+    def require_openable(self) -> tuple[Match, DealtHands]:
         """Return the match and its hands, where one may be looked at. Raises OrderRefused."""
-        match, dealt = self._record.play.match, self._dealt()
+        match, dealt = self._record.play.match, self._dealt_hands()
         if match is None or not match.under_way or not (match.led or match.claimed):
-            raise OrderRefused(failure("HAND_CLOSED"))
+            raise CommandRefused(failure("HAND_CLOSED"))
         if dealt is None or match.by_hand:
-            raise OrderRefused(failure("HANDS_UNKNOWN"))
+            raise CommandRefused(failure("HANDS_UNKNOWN"))
         return match, dealt
 
     def forbid(self, asked: Asked) -> None:
@@ -75,13 +75,13 @@ class OpenedHands:
         match = self._record.play.match
         if match is None:
             return
-        seen = tuple(self._of(match.meeting.match_id, match.deal))
+        seen = tuple(self._views_of(match.meeting.match_id, match.deal))
         by_word = bool(getattr(asked.args, "verbal", False))
         deciding = {asked.key, *names_in(asked.who.by)}
         if any(by_word or deciding & {one.key, *names_in(one.by)} for one in seen):
-            raise OrderRefused(failure("OPENED_BY_YOU"))
+            raise CommandRefused(failure("OPENED_BY_YOU"))
 
-    def _of(self, match_id: str, deal: int) -> Iterator[Opened]:
+    def _views_of(self, match_id: str, deal: int) -> Iterator[Opened]:
         """Yield who saw hands of a deal, in whichever of its attempts."""
         for one in (*self._record.state.opened, *self._now):
             if (one.match, one.deal) == (match_id, deal):

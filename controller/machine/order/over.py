@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controller.framing import canonical
+from controller.framing import canonical_json
 from controller.messages import Command, Failure
 
 MOST: Final = 100_000
@@ -18,10 +18,10 @@ MOST: Final = 100_000
 second that is half a day of orders without a break (provisional)."""
 WHOLE: Final = 1000
 """Answers that are kept whole; of the others it is known what they were."""
-ACTED: Final = ""
+DONE: Final = ""
 """What is known of an order that was not refused."""
 
-_BYTES: Final = 16
+_HASH_BYTES: Final = 16
 """Length of a hash that is kept instead of an id, or of what an order asked."""
 Answer = dict[str, Any] | Failure
 
@@ -29,21 +29,21 @@ Answer = dict[str, Any] | Failure
 def content(command: Command) -> bytes:
     """Return a hash of all that an order asks: its fields without id, run and signature."""
     of = [command.deal, command.attempt]
-    return _hashed(canonical([command.cmd, of, command.person, command.args]))
+    return _short_hash(canonical_json([command.cmd, of, command.person, command.args]))
 
 
-def content_of_row(row: Mapping[str, Any]) -> bytes | None:
+def row_content_hash(row: Mapping[str, Any]) -> bytes | None:
     """Return `content` of the data of a `command` row; None if the row has no arguments."""
     if "args" not in row:
         return None
-    return _hashed(canonical([row["cmd"], row["of"], row["person"], row["args"]]))
+    return _short_hash(canonical_json([row["cmd"], row["of"], row["person"], row["args"]]))
 
 
-class OrdersOver:
+class CompletedCommands:
     """What became of every order of a run, by signer and id."""
 
     def __init__(self, most: int = MOST, whole: int = WHOLE) -> None:
-        self._most, self._whole = most, whole
+        self._max_commands, self._max_answers = most, whole
         self._known: dict[str, dict[bytes, tuple[str, bytes]]] = {}
         self._answers: dict[tuple[str, str], Answer] = {}
 
@@ -54,14 +54,14 @@ class OrdersOver:
         """
         key = command.key or ""
         known = self._known.setdefault(key, {})
-        name = _hashed(command.id.encode())
+        name = _short_hash(command.id.encode())
         if name in known or self.is_full(key):
             return
-        code = answer.code if isinstance(answer, Failure) else ACTED
+        code = answer.code if isinstance(answer, Failure) else DONE
         known[name] = code, content(command)
         if answer is not None:
             self._answers[key, command.id] = answer
-            if len(self._answers) > self._whole:
+            if len(self._answers) > self._max_answers:
                 del self._answers[next(iter(self._answers))]
 
     def found(self, key: str, command_id: str) -> Answer | str | None:
@@ -71,18 +71,18 @@ class OrdersOver:
         answer = self._answers.get((key, command_id))
         if answer is not None:
             return answer
-        known = self._known.get(key, {}).get(_hashed(command_id.encode()))
+        known = self._known.get(key, {}).get(_short_hash(command_id.encode()))
         return None if known is None else known[0]
 
     def content(self, key: str, command_id: str) -> bytes | None:
         """Return the content of an order that is over; None for one that is not known."""
-        known = self._known.get(key, {}).get(_hashed(command_id.encode()))
+        known = self._known.get(key, {}).get(_short_hash(command_id.encode()))
         return None if known is None else known[1]
 
     def is_full(self, key: str) -> bool:
         """Tell whether a key has given so many orders that another could not be remembered."""
-        return len(self._known.get(key, ())) >= self._most
+        return len(self._known.get(key, ())) >= self._max_commands
 
 
-def _hashed(what: bytes) -> bytes:
-    return hashlib.sha256(what).digest()[:_BYTES]
+def _short_hash(what: bytes) -> bytes:
+    return hashlib.sha256(what).digest()[:_HASH_BYTES]

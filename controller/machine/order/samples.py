@@ -16,7 +16,7 @@ from controller.commands import COMMANDS, parse_args
 from controller.match.closing import signers
 from controller.match.sheet import last_deal
 from controller.match.state import GuandanMatch, Match
-from controller.match_arguments import ByWord
+from controller.match_arguments import VerbalArgs
 from controller.messages import Seat
 from controller.rules.seats import ALL
 
@@ -35,7 +35,7 @@ OF_A_SEAT: Final = frozenset({"NOT_HIS_DUTY", "OTHER_SIDE", "SEAT_TAKEN", "TWICE
 """Refusals that say more of a seat than of the moment: where another seat has another reason, that
 is why nobody can."""
 
-_WHY: Final = "why it has to be"
+_REASON: Final = "why it has to be"
 _DIGEST: Final = "0" * 64
 _MATCH: Final = {
     "match_id": "M1",
@@ -79,17 +79,17 @@ class Sample(msgspec.Struct, frozen=True):
 
 def samples(cmd: str, known: Known) -> Iterator[Sample]:
     """Yield what could be said with a command at this table; at least one."""
-    if cmd in _SEATED:
-        return iter(_at_seats(cmd))
-    making = _BY_TABLE.get(cmd)
+    if cmd in _SEAT_COMMANDS:
+        return iter(_seat_samples(cmd))
+    making = _SAMPLERS.get(cmd)
     if making is not None:
         return making(cmd, known)
-    return iter(_always(cmd))
+    return iter(_fixed_samples(cmd))
 
 
 def by_word(sample: Sample) -> Sample | None:
     """Return the same as the word of the chief, which a referee enters; None: it has no word."""
-    if not isinstance(sample.args, ByWord):
+    if not isinstance(sample.args, VerbalArgs):
         return None
     return Sample(msgspec.structs.replace(sample.args, verbal=True, by="chief"), sample.seat)
 
@@ -114,11 +114,11 @@ def _leaves(said: object) -> Iterator[str]:
         yield str(said)
 
 
-def _sample(cmd: str, said: Mapping[str, Any], seat: Seat | None = None) -> Sample:
+def _new_sample(cmd: str, said: Mapping[str, Any], seat: Seat | None = None) -> Sample:
     return Sample(parse_args(cmd, said), seat)
 
 
-_SEATED: Final[Mapping[str, Mapping[str, Any]]] = {
+_SEAT_COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = {
     "seat": {},
     "out": {},
     "call": {},
@@ -132,29 +132,29 @@ _SEATED: Final[Mapping[str, Mapping[str, Any]]] = {
     "call_clock": {},
     "warn": {},
     "shuffled": {},
-    "open_hand": {"reason": _WHY},
+    "open_hand": {"reason": _REASON},
 }
 """Commands that name a seat, and what else they say."""
 
-_SAID: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
+_FIXED_ARGS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
     "set_match": (_MATCH,),
-    "start_deal": ({"uncut": True, "reason": _WHY},),
-    "hold": ({"reason": _WHY},),
+    "start_deal": ({"uncut": True, "reason": _REASON},),
+    "hold": ({"reason": _REASON},),
     "anti": ({"stands": False}, {"stands": True}),
     "result": ({"order": ["N", "W", "S"]},),
     "left": ({"left": {"N": 0, "W": 1, "S": 1, "E": 1}},),
-    "stop_deal": ({"reason": _WHY},),
+    "stop_deal": ({"reason": _REASON},),
     "add_time": ({"seconds": 0},),
     "propose": ({"offence": "other", "side": "NS"},),
-    "extra_deal": ({"reason": _WHY},),
-    "redeal": ({"reason": _WHY},),
-    "dealt_by_hand": ({"reason": _WHY},),
+    "extra_deal": ({"reason": _REASON},),
+    "redeal": ({"reason": _REASON},),
+    "dealt_by_hand": ({"reason": _REASON},),
     "turned_up": ({"card": "S5"},),
     "hands_dealt": ({"turned_to": "N", "turned_up": "S5"},),
     "transfer": ({"table": "another table"},),
     "take_over": (_DOCUMENT,),
-    "forfeit": ({"side": "NS", "reason": _WHY}, {"side": "EW", "reason": _WHY}),
-    "void": ({"reason": _WHY},),
+    "forfeit": ({"side": "NS", "reason": _REASON}, {"side": "EW", "reason": _REASON}),
+    "void": ({"reason": _REASON},),
     "configure": ({"board": "dealer", "settings": {}},),
     "calibrate": ({"board": "dealer"},),
 }
@@ -162,92 +162,92 @@ _SAID: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
 
 
 @cache
-def _at_seats(cmd: str) -> tuple[Sample, ...]:
+def _seat_samples(cmd: str) -> tuple[Sample, ...]:
     name = "payer" if cmd == "choose" else "seat"
-    return tuple(_sample(cmd, {name: seat, **_SEATED[cmd]}, seat) for seat in ALL)
+    return tuple(_new_sample(cmd, {name: seat, **_SEAT_COMMANDS[cmd]}, seat) for seat in ALL)
 
 
 @cache
-def _always(cmd: str) -> tuple[Sample, ...]:
-    return tuple(_sample(cmd, said) for said in _SAID.get(cmd, ({},)))
+def _fixed_samples(cmd: str) -> tuple[Sample, ...]:
+    return tuple(_new_sample(cmd, said) for said in _FIXED_ARGS.get(cmd, ({},)))
 
 
 @cache
-def _may_name_seat(cmd: str, said: tuple[tuple[str, int], ...]) -> tuple[Sample, ...]:
+def _optional_seat_samples(cmd: str, said: tuple[tuple[str, int], ...]) -> tuple[Sample, ...]:
     """Return a command for each seat, and without one."""
     named = dict(said)
     without = {} if cmd == "cut_by_hand" else named  # a set that goes on uncut has no number
-    return (*(_sample(cmd, {"seat": at, **named}, at) for at in ALL), _sample(cmd, without))
+    return (*(_new_sample(cmd, {"seat": at, **named}, at) for at in ALL), _new_sample(cmd, without))
 
 
-def _seats_or_none(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_seats(cmd: str, known: Known) -> Iterator[Sample]:
     said = (("n", known.cut),) if cmd in ("cut", "cut_by_hand") else ()
-    return iter(_may_name_seat(cmd, said))
+    return iter(_optional_seat_samples(cmd, said))
 
 
-def _counts(cmd: str, known: Known) -> Iterator[Sample]:
-    yield _sample(cmd, {"counts": dict.fromkeys(ALL, known.cards // len(ALL))})
+def _sample_counts(cmd: str, known: Known) -> Iterator[Sample]:
+    yield _new_sample(cmd, {"counts": dict.fromkeys(ALL, known.cards // len(ALL))})
 
 
-def _of_sets(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_sets_to_clear(cmd: str, known: Known) -> Iterator[Sample]:
     for name in known.sets or ("A1",):
-        yield _sample(cmd, {"set": name, "cards": known.cards})
+        yield _new_sample(cmd, {"set": name, "cards": known.cards})
 
 
-def _loaded(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_sets_to_load(cmd: str, known: Known) -> Iterator[Sample]:
     """Yield the sets of the table, and one that was never here."""
     for name in known.sets:
-        yield _sample(cmd, {"set": name, "back": "A"})
-    yield _sample(cmd, {"set": "another set", "back": "A"})
+        yield _new_sample(cmd, {"set": name, "back": "A"})
+    yield _new_sample(cmd, {"set": "another set", "back": "A"})
 
 
-def _rulings(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_rulings(cmd: str, known: Known) -> Iterator[Sample]:
     """Yield the rulings of the match, the newest first; those that wait are among the last."""
     rulings = () if known.match is None else known.match.rulings
     for name in [ruling.id for ruling in reversed(rulings)] or ["R1"]:
-        yield _sample(cmd, {"ruling": name})
+        yield _new_sample(cmd, {"ruling": name})
 
 
-def _words(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_verbal(cmd: str, known: Known) -> Iterator[Sample]:
     """Yield what a referee may have entered as the chief's word: rulings, and corrections."""
-    yield from _rulings(cmd, known)
+    yield from _sample_rulings(cmd, known)
     if isinstance(known.match, GuandanMatch):
         for row in reversed(known.match.spoken):
-            yield _sample(cmd, {"correction": row})
+            yield _new_sample(cmd, {"correction": row})
 
 
-def _last_deal(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_last_deal(cmd: str, known: Known) -> Iterator[Sample]:
     """Yield the deal that was written last: whoever may correct one may correct that."""
     last = last_deal(known.match.sheet) if isinstance(known.match, GuandanMatch) else None
-    said = {"order": ["N", "W", "S"], "reason": _WHY}
-    yield _sample(cmd, {"deal": 1 if last is None else last.deal, **said})
+    said = {"order": ["N", "W", "S"], "reason": _REASON}
+    yield _new_sample(cmd, {"deal": 1 if last is None else last.deal, **said})
 
 
-def _signers(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_signers(cmd: str, known: Known) -> Iterator[Sample]:
     for signer in ("referee",) if known.match is None else signers(known.match):
-        yield _sample(cmd, {"signer": signer, "person": "Li Na"})
+        yield _new_sample(cmd, {"signer": signer, "person": "Li Na"})
 
 
 def _waiting(cmd: str, known: Known) -> Iterator[Sample]:
     """Yield what is up and what a referee was called for."""
     found: Iterable[tuple[str, str]] = (*known.up, *((why.upper(), "") for why in known.needs))
     for name, board in found or (("JAM", ""),):
-        yield _sample(cmd, {"code": name, **({"board": board} if board else {})})
+        yield _new_sample(cmd, {"code": name, **({"board": board} if board else {})})
 
 
-_BY_TABLE: Final[Mapping[str, Callable[[str, Known], Iterator[Sample]]]] = {
-    "attend": _seats_or_none,
-    "confirm": _seats_or_none,
-    "cut": _seats_or_none,
-    "cut_by_hand": _seats_or_none,
-    "recount": _counts,
-    "clear_set": _of_sets,
-    "replace_set": _loaded,
-    "approve": _rulings,
-    "reject": _rulings,
-    "confirm_verbal": _words,
-    "adjust": _last_deal,
-    "sign": _signers,
+_SAMPLERS: Final[Mapping[str, Callable[[str, Known], Iterator[Sample]]]] = {
+    "attend": _sample_seats,
+    "confirm": _sample_seats,
+    "cut": _sample_seats,
+    "cut_by_hand": _sample_seats,
+    "recount": _sample_counts,
+    "clear_set": _sample_sets_to_clear,
+    "replace_set": _sample_sets_to_load,
+    "approve": _sample_rulings,
+    "reject": _sample_rulings,
+    "confirm_verbal": _sample_verbal,
+    "adjust": _sample_last_deal,
+    "sign": _sample_signers,
     "acknowledge": _waiting,
 }
 

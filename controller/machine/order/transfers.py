@@ -12,50 +12,50 @@ import msgspec
 
 from controller.journal.entries import fits
 from controller.journal.fold import Progress, attempts
-from controller.machine.clock import between_ms
-from controller.machine.order.desk import Order, OrderRefused, failure, failure_of
-from controller.machine.order.match_desk import MatchDesk, meeting_data
+from controller.machine.clock import elapsed_ms
+from controller.machine.order.desk import CommandRefused, Order, failure, failure_of
+from controller.machine.order.match_desk import MatchCommands, meeting_data
 from controller.machine.order.who import Asked
 from controller.machine.play import Sent
 from controller.machine.record import Record
-from controller.machine.sheet.view import rows_written
+from controller.machine.sheet.view import count_rows
 from controller.match.authority import require
-from controller.match.events import MatchEvent, Misdealt, Suspended, data_of
+from controller.match.events import AttemptFailed, MatchEvent, TableSuspended, data_of
 from controller.match.phase import Phase, called
 from controller.match.refusals import RefusedError
 from controller.match.state import Match
 from controller.match.transfer import (
-    FORMAT,
-    BadTransfer,
+    TRANSFER_FORMAT,
     Move,
-    Packed,
+    PackedDocument,
     Proof,
-    Transfer,
+    TransferDocument,
+    TransferError,
     packed,
-    rebuilt,
-    result_of,
+    rebuild_match,
     shifted,
+    state_digest,
     unpacked,
 )
-from controller.match_arguments import OfDocument, TakingOver, Transferring
+from controller.match_arguments import DocumentArgs, TakeOverArgs, TransferArgs
 from controller.messages import Failure
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.signing import BadSignature, check_document, sign_document
 from controller.words import Words
 
-DOCUMENTS = 4
+MAX_DOCUMENTS = 4
 """Documents of which parts are kept at once: who sends a fifth, sends the first again."""
-MOST_PROOFS = 100
+MAX_PROOFS = 100
 """Attempts of which the journal of the other table keeps what they promised: an entry is short."""
 MOST_MOVES = 20
 """Ways of a match from table to table that its score sheet still has."""
 REASON = "transfer"
 """Why the table stands still until a referee lets it go on where it came to."""
-_OF_AN_ATTEMPT = frozenset({Phase.DEALING, Phase.HELD})
+_ATTEMPT_PHASES = frozenset({Phase.DEALING, Phase.HELD})
 
 
-class Transfers:
+class TableTransfers:
     """Gives the table's match away, and takes those of other tables.
 
     `busy`: the machine has hands under way or out. `wall` is the stamp of now; `table_id` and
@@ -67,7 +67,7 @@ class Transfers:
         self,
         record: Record,
         profile: Profile,
-        desk: MatchDesk,
+        desk: MatchCommands,
         *,
         busy: Callable[[], bool],
         table_id: str,
@@ -75,10 +75,20 @@ class Transfers:
         sign: bytes | None,
         wall: Callable[[], str],
     ) -> None:
-        self._record, self._profile, self._desk, self._busy = record, profile, desk, busy
-        self._id, self._key, self._sign, self._wall = table_id, table_key, sign, wall
-        self._came: dict[str, dict[int, str]] = {}
-        self._made: tuple[int, Packed] | None = None
+        self._record, self._profile, self._match_commands, self._is_busy = (
+            record,
+            profile,
+            desk,
+            busy,
+        )
+        self._table_id, self._key, self._signing_key, self._wall_time = (
+            table_id,
+            table_key,
+            sign,
+            wall,
+        )
+        self._parts: dict[str, dict[int, str]] = {}
+        self._packed: tuple[int, PackedDocument] | None = None
 
     # The match leaves.
 
@@ -88,14 +98,14 @@ class Transfers:
         A deal whose hands are out is played on there; one that is not begun is due there again.
         A match that went, and did not arrive, may be sent to yet another table.
         """
-        args: Transferring = order.args
+        args: TransferArgs = order.args
         match, play = self.leaving(order.asked), self._record.play
         if play.match is not None:
             self._stop(match)
         if play.match is not None or play.sent is None or play.sent.to != args.table:
             said = {"match": match.meeting.match_id, "to": args.table, "to_head": args.head}
             deal = match.deal or None
-            by = _whose(order)
+            by = _decision_names(order)
             self._record.write("transferred", said | by, deal=deal, attempt=play.attempt)
         await self._record.sync()
         document = self._document()
@@ -105,72 +115,76 @@ class Transfers:
 
     def leaving(self, asked: Asked) -> Match:
         """Return the match that may go to another table. Raises OrderRefused."""
-        _allowed(asked)
+        _require_allowed(asked)
         play = self._record.play
         match = play.match or (play.sent.match if play.sent is not None else None)
         if match is None:
-            raise OrderRefused(failure("NO_MATCH"))
+            raise CommandRefused(failure("NO_MATCH"))
         if match.phase is Phase.SIGNED:
             before = called(*(phase for phase in Phase if phase is not Phase.SIGNED))
             found = called(match.phase)
-            raise OrderRefused(failure("WRONG_PHASE", found=found, expected=before))
+            raise CommandRefused(failure("WRONG_PHASE", found=found, expected=before))
         if play.kept:  # it comes out together, and not on the way
             now = called(match.phase)
             found = Words(
                 f"{now.en}, before all have said or laid theirs", f"{now.zh}，且有人尚未表态或出示"
             )
             then = Words("after that", "其后")
-            raise OrderRefused(failure("WRONG_PHASE", found=found, expected=then))
-        if play.match is not None and asked.args.table == self._id:
-            raise OrderRefused(failure("BAD_COMMAND", found=self._id, expected=_ANOTHER))
+            raise CommandRefused(failure("WRONG_PHASE", found=found, expected=then))
+        if play.match is not None and asked.args.table == self._table_id:
+            raise CommandRefused(
+                failure("BAD_COMMAND", found=self._table_id, expected=_ANOTHER_TABLE)
+            )
         return match
 
     def _stop(self, match: Match) -> None:
         """Let the match stand still, with no attempt of a machine that it leaves behind."""
         at_ms = self._record.clock()
-        if match.phase in _OF_AN_ATTEMPT and not match.by_hand:
-            self._record.happened(Misdealt(at_ms=at_ms, reasons=("NOT_NEEDED",)))
-        suspend = Suspended(at_ms=at_ms, reason=REASON)
+        if match.phase in _ATTEMPT_PHASES and not match.by_hand:
+            self._record.happened(AttemptFailed(at_ms=at_ms, reasons=("NOT_NEEDED",)))
+        suspend = TableSuspended(at_ms=at_ms, reason=REASON)
         after = self._record.play.match
         going = after is not None and after.started and after.phase is not Phase.OVER
-        if going and self._desk.refused(suspend) is None:
+        if going and self._match_commands.refused(suspend) is None:
             self._record.happened(suspend)
 
-    def part(self, args: OfDocument) -> dict[str, Any]:
+    def part(self, args: DocumentArgs) -> dict[str, Any]:
         """Return a part of the match that went from here. Raises OrderRefused."""
         document, sent = self._document(), self._record.play.sent
         assert sent is not None  # there is a document
         if args.part > len(document.parts):
             count = len(document.parts)
             parts = Words(f"1 to {count}", f"1至{count}")
-            raise OrderRefused(failure("BAD_COMMAND", found=args.part, expected=parts))
+            raise CommandRefused(failure("BAD_COMMAND", found=args.part, expected=parts))
         return {
             "match": sent.match.meeting.match_id,
             "to": sent.to,
             "digest": document.digest,
-            "sig": "" if self._sign is None else sign_document(document.digest, self._sign),
+            "sig": ""
+            if self._signing_key is None
+            else sign_document(document.digest, self._signing_key),
             "part": args.part,
             "parts": len(document.parts),
             "text": document.parts[args.part - 1],
         }
 
-    def _document(self) -> Packed:
+    def _document(self) -> PackedDocument:
         """Return the document of the match that went from here. Raises OrderRefused."""
         sent = self._record.play.sent
         if sent is None:
-            raise OrderRefused(failure("NO_MATCH"))
-        if self._made is None or self._made[0] != sent.n:
-            self._made = sent.n, packed(self._transfer(sent))
-        return self._made[1]
+            raise CommandRefused(failure("NO_MATCH"))
+        if self._packed is None or self._packed[0] != sent.n:
+            self._packed = sent.n, packed(self._transfer(sent))
+        return self._packed[1]
 
-    def _transfer(self, sent: Sent) -> Transfer:
+    def _transfer(self, sent: Sent) -> TransferDocument:
         match = sent.match
         of_it = list(self._record.journal.entries(sent.begun - 1, sent.n - sent.begun + 1))
         found = attempts(each.entry for each in of_it)
-        return Transfer(
-            format=FORMAT,
+        return TransferDocument(
+            format=TRANSFER_FORMAT,
             match=match.meeting.match_id,
-            left=self._id,
+            left=self._table_id,
             left_key=self._key,
             to=sent.to,
             n=sent.n,
@@ -183,18 +197,18 @@ class Transfers:
             record=match.record,
             events=sent.log,
             proofs=(*sent.brought, *self._proofs(match.meeting.match_id, found.values())),
-            result=result_of(match),
+            result=state_digest(match),
             moves=(*sent.moves, self._move(sent)),
         )
 
     def _move(self, sent: Sent) -> Move:
         """Return the way of the match that went from here."""
         return Move(
-            left=self._id,
+            left=self._table_id,
             to=sent.to,
             by=sent.by,
             entered_by=sent.entered_by,
-            row=rows_written(sent.match),
+            row=count_rows(sent.match),
             at_ms=sent.at_ms,
         )
 
@@ -205,7 +219,7 @@ class Transfers:
             if committed is None or committed["match"] != match_id:
                 continue
             yield Proof(
-                table=self._id,
+                table=self._table_id,
                 deal=progress.deal or 0,
                 attempt=progress.attempt,
                 commitment=committed["commitment"],
@@ -223,45 +237,45 @@ class Transfers:
         that the order names has not signed is taken from nobody: the gateways between could have
         written it.
         """
-        args: TakingOver = order.args
-        _allowed(order.asked)
+        args: TakeOverArgs = order.args
+        _require_allowed(order.asked)
         try:
             check_document(args.digest, args.verify, args.sig)
         except BadSignature:
-            raise OrderRefused(failure("BAD_DOCUMENT")) from None
+            raise CommandRefused(failure("BAD_DOCUMENT")) from None
         if self._record.play.digest == args.digest:  # it is here: somebody asks once more
-            await order.carried_out(self._arrived())
+            await order.carried_out(self._arrival_answer())
             return
         missing = self._keep(args)
         if missing:
             order.done({"missing": missing})
             return
-        came = self._came.pop(args.digest)
+        came = self._parts.pop(args.digest)
         try:
             transfer = unpacked(args.digest, [came[part] for part in sorted(came)])
-        except BadTransfer as bad:
-            raise OrderRefused(_not_a_document(bad)) from None
-        self._welcome(transfer, args.digest)
-        self._write(transfer, args, _whose(order))
-        await order.carried_out(self._arrived())
+        except TransferError as bad:
+            raise CommandRefused(_bad_document(bad)) from None
+        self._require_acceptable(transfer, args.digest)
+        self._write(transfer, args, _decision_names(order))
+        await order.carried_out(self._arrival_answer())
 
-    def _keep(self, args: TakingOver) -> list[int]:
+    def _keep(self, args: TakeOverArgs) -> list[int]:
         """Keep a part; return the numbers of those that have not come."""
-        came = self._came.pop(args.digest, {})
+        came = self._parts.pop(args.digest, {})
         came[args.part] = args.text
-        self._came[args.digest] = came  # as the newest
-        while len(self._came) > DOCUMENTS:
-            del self._came[next(iter(self._came))]
+        self._parts[args.digest] = came  # as the newest
+        while len(self._parts) > MAX_DOCUMENTS:
+            del self._parts[next(iter(self._parts))]
         return [part for part in range(1, args.parts + 1) if part not in came]
 
-    def _welcome(self, transfer: Transfer, digest: str) -> None:
+    def _require_acceptable(self, transfer: TransferDocument, digest: str) -> None:
         """Return if the match may come. Raises OrderRefused."""
-        if transfer.to != self._id:
+        if transfer.to != self._table_id:
             found = Words(
                 f"{transfer.match} goes from {transfer.left} to {transfer.to}",
                 f"{transfer.match}由{transfer.left}台转往{transfer.to}台",
             )
-            raise OrderRefused(failure("OTHER_MATCH", found=found))
+            raise CommandRefused(failure("OTHER_MATCH", found=found))
         ours = profile_hash(self._profile).hex()
         if transfer.profile_hash != ours:
             theirs = f"{transfer.profile} {transfer.profile_hash[:16]}"
@@ -269,35 +283,37 @@ class Transfers:
             found = Words(
                 f"it is played by {theirs}, here is {here}", f"其规则{theirs}，本台{here}"
             )
-            raise OrderRefused(failure("OTHER_MATCH", found=found))
+            raise CommandRefused(failure("OTHER_MATCH", found=found))
         if digest in self._record.state.taken:
-            raise OrderRefused(failure("OTHER_MATCH", found=_WAS_HERE))
-        self._require_room()
+            raise CommandRefused(failure("OTHER_MATCH", found=_WAS_HERE))
+        self._require_free_table()
         try:
-            rebuilt(transfer, self._profile)
-        except BadTransfer as bad:
-            raise OrderRefused(_not_a_document(bad)) from None
+            rebuild_match(transfer, self._profile)
+        except TransferError as bad:
+            raise CommandRefused(_bad_document(bad)) from None
 
-    def arriving(self, asked: Asked) -> None:
+    def require_arriving(self, asked: Asked) -> None:
         """Return if a right document may be taken now. Raises OrderRefused."""
-        _allowed(asked)
-        self._require_room()
+        _require_allowed(asked)
+        self._require_free_table()
 
-    def _require_room(self) -> None:
+    def _require_free_table(self) -> None:
         match = self._record.play.match
         if match is not None and match.phase not in (Phase.SIGNED, Phase.SETUP):
-            raise OrderRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
-        if self._busy():
-            raise OrderRefused(failure("MACHINE_BUSY"))
+            raise CommandRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
+        if self._is_busy():
+            raise CommandRefused(failure("MACHINE_BUSY"))
 
-    def _write(self, transfer: Transfer, args: TakingOver, whose: Mapping[str, str]) -> None:
+    def _write(
+        self, transfer: TransferDocument, args: TakeOverArgs, whose: Mapping[str, str]
+    ) -> None:
         """Journal the match as it comes, with its times on this table's clock.
 
         They are moved all alike, so that what happened last is as long ago as the wall says.
         Raises OrderRefused, with nothing written, for what no entry can hold.
         """
         record = self._record
-        left_ms = record.clock() - between_ms(transfer.wall, self._wall())
+        left_ms = record.clock() - elapsed_ms(transfer.wall, self._wall_time())
         by_ms = max(0, left_ms - transfer.at_ms)
         happened = [shifted(event, by_ms) for event in transfer.events]
         said = {
@@ -309,8 +325,8 @@ class Transfers:
             "verify": args.verify,
             "sig": args.sig,
             "events": len(transfer.events),
-            "proofs": msgspec.to_builtins(transfer.proofs[-MOST_PROOFS:]),
-            "moves": [_moved(move, by_ms) for move in transfer.moves[-MOST_MOVES:]],
+            "proofs": msgspec.to_builtins(transfer.proofs[-MAX_PROOFS:]),
+            "moves": [_shifted_move(move, by_ms) for move in transfer.moves[-MOST_MOVES:]],
             **whose,
         }
         meeting = meeting_data(self._profile, transfer.meeting, transfer.record)
@@ -328,31 +344,31 @@ class Transfers:
         deal = None if so_far is None else so_far.deal or None
         self._record.write("match", data_of(event), deal=deal)
 
-    def _arrived(self) -> dict[str, Any]:
+    def _arrival_answer(self) -> dict[str, Any]:
         """Return how the match stands that is here."""
         match = self._record.play.match
         assert match is not None  # it is here
         return {"match": match.meeting.match_id, "deal": match.deal, "phase": match.phase.value}
 
 
-def _whose(order: Order) -> dict[str, str]:
+def _decision_names(order: Order) -> dict[str, str]:
     """Return by whose word a match moves; where that came by mouth also who entered it."""
     entered_by = order.who.enters(order.args)
     entered = {} if entered_by is None else {"entered_by": entered_by}
-    return {"by": order.who.answers_for(order.args)} | entered
+    return {"by": order.who.decided_by(order.args)} | entered
 
 
-def _moved(move: Move, by_ms: int) -> dict[str, Any]:
+def _shifted_move(move: Move, by_ms: int) -> dict[str, Any]:
     """Return a move as the journal has it, on a clock that shows `by_ms` more."""
     data: dict[str, Any] = msgspec.to_builtins(move)
     return data | {"at_ms": move.at_ms + by_ms}
 
 
-def _allowed(asked: Asked) -> None:
+def _require_allowed(asked: Asked) -> None:
     try:
         require("transfer", asked.who.role, verbal=asked.args.verbal)
     except RefusedError as error:
-        raise OrderRefused(failure_of(error.refusal)) from None
+        raise CommandRefused(failure_of(error.refusal)) from None
 
 
 def _check_fits(
@@ -365,14 +381,14 @@ def _check_fits(
         for event in happened:
             fits("match", data_of(event))
     except ValueError as wrong:
-        bad = BadTransfer(str(wrong), "日志无法容纳其内容")
-        raise OrderRefused(_not_a_document(bad)) from None
+        bad = TransferError(str(wrong), "日志无法容纳其内容")
+        raise CommandRefused(_bad_document(bad)) from None
 
 
-def _not_a_document(bad: BadTransfer) -> Failure:
+def _bad_document(bad: TransferError) -> Failure:
     return failure("BAD_COMMAND", found=bad.words, expected=_ITS_PARTS)
 
 
-_ANOTHER = Words("another table", "另一张台")
+_ANOTHER_TABLE = Words("another table", "另一张台")
 _ITS_PARTS = Words("the parts that document gave", "document 给出的各部分")
 _WAS_HERE = Words("it was here, and is over or gone", "该局曾在本台，已结束或已转出")

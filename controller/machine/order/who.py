@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 
-from controller.match_arguments import ByWord
+from controller.match_arguments import VerbalArgs
 from controller.messages import Role
 from controller.signer_names import signed_by
 
 
-class Who(msgspec.Struct, frozen=True, gc=False):
+class CommandSigner(msgspec.Struct, frozen=True, gc=False):
     """A key that gives an order: the name of its certificate, its role, and who has it in hand.
 
     `person` is null where he did not say.
@@ -24,11 +24,11 @@ class Who(msgspec.Struct, frozen=True, gc=False):
         """What rows and people read: the key's name, behind the person's where he said it."""
         return signed_by(self.name, self.person)
 
-    def answers_for(self, said: ByWord) -> str:
+    def decided_by(self, said: VerbalArgs) -> str:
         """Return who decided: the chief where this one enters his word, else himself."""
         return said.by or self.by
 
-    def enters(self, said: ByWord) -> str | None:
+    def enters(self, said: VerbalArgs) -> str | None:
         """Return who entered a decision as the chief's word; None: it is his own who gives it."""
         return self.by if said.verbal else None
 
@@ -42,5 +42,5 @@ class Asked(msgspec.Struct, frozen=True, gc=False):
 
     cmd: str
     args: Any
-    who: Who
+    who: CommandSigner
     key: str | None = None

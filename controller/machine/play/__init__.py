@@ -9,24 +9,24 @@ asks. What people, clocks and the vault add are entries of kind `match`.
 from controller.journal.entries import Entry
 from controller.machine.play.happening import happened, tried
 from controller.machine.play.moving import arrives, gone, laid_out, on_its_way
-from controller.machine.play.of_machine import MEANINGS, by_machine
+from controller.machine.play.of_machine import EVENT_OF_KIND, apply_machine_entry
 from controller.machine.play.questions import (
-    awaits_cut,
-    barred_by_now,
+    deal_to_prepare,
     dealt_again,
-    match_over,
+    disqualified_pairs,
+    is_cut_awaited,
+    is_match_over,
     needed,
     over,
     wanted,
-    wanted_ahead,
 )
 from controller.machine.play.values import (
-    Ahead,
-    Coming,
+    ArrivingMatch,
+    DealAhead,
+    DealId,
     Kept,
     Play,
     Sent,
-    Wanted,
     changed,
 )
 from controller.match.events import event_of
@@ -34,35 +34,35 @@ from controller.rules.profile import Profile
 
 __all__ = [
     "TIMED",
-    "Ahead",
-    "Coming",
+    "ArrivingMatch",
+    "DealAhead",
+    "DealId",
     "Kept",
     "Play",
     "Sent",
-    "Wanted",
-    "awaits_cut",
-    "barred_by_now",
+    "deal_to_prepare",
     "dealt_again",
+    "disqualified_pairs",
     "fold",
     "happened",
-    "match_over",
+    "is_cut_awaited",
+    "is_match_over",
     "needed",
     "over",
     "tried",
     "wanted",
-    "wanted_ahead",
 ]
 
-_LEAVE = frozenset({"meeting", "taken_over", "transferred"})
+_REPLACING_KINDS = frozenset({"meeting", "taken_over", "transferred"})
 """Kinds behind which the match of before is no more at the table."""
-TIMED = frozenset({*MEANINGS, *_LEAVE})
+TIMED = frozenset({*EVENT_OF_KIND, *_REPLACING_KINDS})
 """Kinds whose data says when, on the table's clock."""
 
 
 def fold(play: Play, entry: Entry, profile: Profile) -> Play:
     """Return the match at the table after an entry; most entries are none of its business."""
-    if entry.kind in _LEAVE or play.coming is not None:
-        return changed(_another(play, entry, profile), barred=barred_by_now(play))
+    if entry.kind in _REPLACING_KINDS or play.coming is not None:
+        return changed(_replace_match(play, entry, profile), barred=disqualified_pairs(play))
     if play.match is None:
         return play
     if entry.kind == "acknowledged":
@@ -75,12 +75,12 @@ def fold(play: Play, entry: Entry, profile: Profile) -> Play:
         return changed(after, kept=(*after.kept, Kept(entry.n, entry.data)))
     if entry.kind == "match_told":
         return changed(play, kept=())
-    if entry.kind not in MEANINGS or play.match.by_hand:
+    if entry.kind not in EVENT_OF_KIND or play.match.by_hand:
         return play
-    return by_machine(play, entry)
+    return apply_machine_entry(play, entry)
 
 
-def _another(play: Play, entry: Entry, profile: Profile) -> Play:
+def _replace_match(play: Play, entry: Entry, profile: Profile) -> Play:
     """Return what is at the table where a match comes, is on its way, or goes."""
     if entry.kind == "meeting":
         return laid_out(play, entry, profile)

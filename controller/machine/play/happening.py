@@ -1,12 +1,12 @@
 """Something happened in the match: what that changes at its table."""
 
 from controller.machine.play.values import Play, changed
-from controller.machine.waited import Waited
+from controller.machine.waited import WaitingTimes
 from controller.match import events
 from controller.match.course import Stepped
 from controller.match.effects import MatchEffect
 from controller.match.events import MatchEvent
-from controller.match.needs import asked, still_needed
+from controller.match.needs import asked, is_call_open
 from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, Phase
 from controller.match.reducer import step
 from controller.match.state import Match
@@ -23,17 +23,17 @@ def happened(play: Play, event: MatchEvent, time: str = "") -> Play:
     same = match.deal == play.match.deal
     out = match.phase not in BEFORE_RELEASE and not match.by_hand and same
     moved = match.phase is not play.match.phase or not same
-    again = _why_again(play.match, match, event)
+    again = _redeal_reason(play.match, match, event)
     after = changed(
         play,
         match=match,
         attempt=play.attempt if out else None,
         due_ms=play.due_ms if same and not again else match.now_ms,
         since_ms=match.now_ms if moved else play.since_ms,
-        said_ms=play.said_ms if isinstance(event, events.Ticked) else match.now_ms,
+        last_event_ms=play.last_event_ms if isinstance(event, events.TimePassed) else match.now_ms,
         again=again or (play.again if same else None),
-        waited=_waited(play, match, event),
-        needs=_needs(play, match, effects, time),
+        waited=_waiting_times(play, match, event),
+        needs=_match_calls(play, match, effects, time),
         log=(*play.log, event),
     )
     return caught_up(after, time)
@@ -59,7 +59,7 @@ def caught_up(play: Play, time: str) -> Play:
     return play
 
 
-def _needs(
+def _match_calls(
     play: Play, match: Match, effects: tuple[MatchEffect, ...], time: str
 ) -> tuple[Call, ...]:
     """Return whom the match waits for: what is still open, and what an event added."""
@@ -67,31 +67,31 @@ def _needs(
     new = (Call(seat=seat, reason=reason, since=time) for reason, seat in called)
     found: dict[tuple[str, str | None], Call] = {}
     for call in (*play.needs, *new):
-        if still_needed(match, call.reason, call.seat):
+        if is_call_open(match, call.reason, call.seat):
             found.setdefault((call.reason, call.seat), call)
     return tuple(found.values())
 
 
-def _why_again(before: Match, after: Match, event: MatchEvent) -> str | None:
+def _redeal_reason(before: Match, after: Match, event: MatchEvent) -> str | None:
     """Return the fault for which hands that were out are dealt again by this event."""
     if before.phase not in AT_THE_TABLE or after.phase not in BEFORE_RELEASE:
         return None
     if before.deal != after.deal:
         return None
-    return "COUNT_WRONG" if isinstance(event, events.Recounted) else "ORDERED"
+    return "COUNT_WRONG" if isinstance(event, events.HandsRecounted) else "ORDERED"
 
 
-def _waited(play: Play, after: Match, event: MatchEvent) -> Waited | None:
+def _waiting_times(play: Play, after: Match, event: MatchEvent) -> WaitingTimes | None:
     """Return how long this deal's hands took, once they are ordered out; None before that."""
-    if after.phase in _NOT_READY:
+    if after.phase in _UNREADY_PHASES:
         return None
     ordered = isinstance(event, events.ReleaseOrdered) and after.let_go
     if not ordered or play.match is None or play.match.let_go:
         return play.waited
-    return Waited(
+    return WaitingTimes(
         due_to_ready_ms=play.since_ms - play.due_ms,
         ready_to_button_ms=after.now_ms - play.since_ms,
     )
 
 
-_NOT_READY = BEFORE_RELEASE - {Phase.HELD}
+_UNREADY_PHASES = BEFORE_RELEASE - {Phase.HELD}

@@ -2,26 +2,26 @@
 
 import msgspec
 
-from controller.machine.play.values import Play, Wanted
-from controller.match.desk import record_now
-from controller.match.judging import no_more_deals
-from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, ENDED, Phase
+from controller.machine.play.values import DealId, Play
+from controller.match.desk import current_record
+from controller.match.judging import is_time_up_for_deals
+from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, ENDED_PHASES, Phase
 from controller.match.state import GuandanMatch
-from controller.rules.penalties.records import disqualified
+from controller.rules.penalties.records import pairs_disqualified
 
-BEFORE_NEXT = AT_THE_TABLE | {Phase.FORFEIT, Phase.MATCH_CHECK}
+NEXT_DEAL_PHASES = AT_THE_TABLE | {Phase.FORFEIT, Phase.MATCH_CHECK}
 """While a match is in these phases its next deal may be on its way."""
 
 
-def wanted(play: Play) -> Wanted | None:
+def wanted(play: Play) -> DealId | None:
     """Return the deal that the match waits for the machine to deal; None: it waits for none."""
     match = play.match
     if match is None or match.by_hand or match.phase not in BEFORE_RELEASE:
         return None
-    return Wanted(match.meeting.match_id, match.deal)
+    return DealId(match.meeting.match_id, match.deal)
 
 
-def wanted_ahead(play: Play) -> Wanted | None:
+def deal_to_prepare(play: Play) -> DealId | None:
     """Return the deal that may be dealt while the present one is played; None: none.
 
     While a deal was dealt by hand nobody knows which set lies where. Where time is up no
@@ -31,12 +31,12 @@ def wanted_ahead(play: Play) -> Wanted | None:
     if match is None or match.phase not in AT_THE_TABLE or match.by_hand:
         return None
     known = play.ahead is not None and play.ahead.deal == match.deal + 1
-    if known or no_more_deals(msgspec.structs.replace(match, begun=False), match.now_ms):
+    if known or is_time_up_for_deals(msgspec.structs.replace(match, begun=False), match.now_ms):
         return None
-    return Wanted(match.meeting.match_id, match.deal + 1)
+    return DealId(match.meeting.match_id, match.deal + 1)
 
 
-def needed(play: Play, deal: Wanted) -> bool:
+def needed(play: Play, deal: DealId) -> bool:
     """Tell whether the hands of a deal, dealt or on their way, are still to be played."""
     match = play.match
     if match is None or match.meeting.match_id != deal.match_id:
@@ -45,10 +45,10 @@ def needed(play: Play, deal: Wanted) -> bool:
         return wanted(play) == deal
     if match.deal + 1 != deal.deal:
         return False
-    return match.phase in BEFORE_NEXT
+    return match.phase in NEXT_DEAL_PHASES
 
 
-def awaits_cut(play: Play, deal: Wanted) -> bool:
+def is_cut_awaited(play: Play, deal: DealId) -> bool:
     """Tell whether the match waits for the cut of a deal, and knows of none.
 
     An attempt of that deal which was cut already is not the one that it waits for: the match
@@ -58,16 +58,18 @@ def awaits_cut(play: Play, deal: Wanted) -> bool:
     return at_cut and play.ahead is None and wanted(play) == deal
 
 
-def barred_by_now(play: Play) -> frozenset[tuple[str, str]]:
+def disqualified_pairs(play: Play) -> frozenset[tuple[str, str]]:
     """Return event and pair of each pair that a match at this table has disqualified."""
     match = play.match
     if not isinstance(match, GuandanMatch):
         return play.barred
     event = match.meeting.event
-    return play.barred | {(event, pair) for pair in disqualified(record_now(match), event)}
+    return play.barred | {
+        (event, pair) for pair in pairs_disqualified(current_record(match), event)
+    }
 
 
-def match_over(play: Play, match_id: str) -> bool:
+def is_match_over(play: Play, match_id: str) -> bool:
     """Tell whether a match has ended: by its verdict, or because another one began at its table.
 
     One that went to another table is played on there, until another one begins here.
@@ -79,10 +81,10 @@ def match_over(play: Play, match_id: str) -> bool:
         match = play.sent.match
     if match is None or match.meeting.match_id != match_id:
         return True
-    return match.phase in ENDED
+    return match.phase in ENDED_PHASES
 
 
-def over(play: Play, deal: Wanted) -> bool:
+def over(play: Play, deal: DealId) -> bool:
     """Tell whether a deal whose hands were out is over: written, or dealt again.
 
     One that is played on at another table is not, as far as is known here.
@@ -95,7 +97,7 @@ def over(play: Play, deal: Wanted) -> bool:
     return not match.under_way
 
 
-def dealt_again(play: Play, deal: Wanted) -> bool:
+def dealt_again(play: Play, deal: DealId) -> bool:
     """Tell whether a deal whose hands were out is due again: a wrong count, or the chief."""
     match = play.match
     same = match is not None and match.meeting.match_id == deal.match_id

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from controller.machine.waited import Waited
+from controller.machine.waited import WaitingTimes
 from controller.match import events
 from controller.match.events import MatchEvent
 from controller.match.state import Match
@@ -13,7 +13,7 @@ from controller.match.transfer import Move, Proof
 from controller.messages import Call
 
 
-class Ahead(msgspec.Struct, frozen=True, kw_only=True):
+class DealAhead(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a deal that is dealt before it is due: its cut, and that it is held."""
 
     deal: int
@@ -49,7 +49,7 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     moves: tuple[Move, ...] = ()
 
 
-class Coming(msgspec.Struct, frozen=True, kw_only=True):
+class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A match of another table on its way into the journal: `left` of its events are due.
 
     It is nowhere before the last of them: a daemon may die between two.
@@ -85,10 +85,10 @@ class Play(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int | None = None
     due_ms: int = 0
     since_ms: int = 0
-    said_ms: int = 0
+    last_event_ms: int = 0
     again: str | None = None
-    ahead: Ahead | None = None
-    waited: Waited | None = None
+    ahead: DealAhead | None = None
+    waited: WaitingTimes | None = None
     kept: tuple[Kept, ...] = ()
     needs: tuple[Call, ...] = ()
     log: tuple[MatchEvent, ...] = ()
@@ -96,13 +96,13 @@ class Play(msgspec.Struct, frozen=True, kw_only=True):
     digest: str | None = None
     brought: tuple[Proof, ...] = ()
     moves: tuple[Move, ...] = ()
-    coming: Coming | None = None
+    coming: ArrivingMatch | None = None
     sent: Sent | None = None
-    left_out: "Wanted | None" = None
+    left_out: "DealId | None" = None
     barred: frozenset[tuple[str, str]] = frozenset()
 
 
-class Wanted(msgspec.Struct, frozen=True, gc=False):
+class DealId(msgspec.Struct, frozen=True, gc=False):
     """The deal that a match waits for, or will next."""
 
     match_id: str

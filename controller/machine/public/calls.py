@@ -4,7 +4,7 @@ from controller.match.needs import WORDS
 from controller.messages import Call
 from controller.words import Words
 
-_BUTTON = Words("the referee is called", "召请裁判")
+_BUTTON_WORDS = Words("the referee is called", "召请裁判")
 
 
 def public_calls(pressed: tuple[Call, ...], needs: tuple[Call, ...]) -> list[Call]:
@@ -13,11 +13,11 @@ def public_calls(pressed: tuple[Call, ...], needs: tuple[Call, ...]) -> list[Cal
     `pressed`: red buttons. `needs`: what the match needs somebody for.
     """
     calls = sorted((*pressed, *needs), key=lambda call: call.since)
-    return [_worded(call) for call in calls]
+    return [_call_with_words(call) for call in calls]
 
 
-def _worded(call: Call) -> Call:
-    own = _BUTTON if call.reason == "button" else Words(call.reason, call.reason)
+def _call_with_words(call: Call) -> Call:
+    own = _BUTTON_WORDS if call.reason == "button" else Words(call.reason, call.reason)
     said = WORDS.get(call.reason, own)
     return Call(
         seat=call.seat,

@@ -3,10 +3,10 @@
 from typing import Any, Literal
 
 from controller.match.clocks import countdown, match_clock, stopwatch
-from controller.match.clocks.countdown import Countdown
+from controller.match.clocks.countdown import DutyClock
 from controller.match.phase import Phase
 from controller.match.state import BigTwoMatch, Match
-from controller.messages import AreaStop, Clock, SeatClock
+from controller.messages import AreaStop, Clock, PublicSeatClock
 
 
 def public_time(match: Match, now_ms: int) -> dict[str, Any]:
@@ -35,15 +35,15 @@ def _clock(clock: match_clock.MatchClock, now_ms: int) -> Clock | None:
 
 
 def _area_stop(clock: match_clock.MatchClock) -> AreaStop | None:
-    since_ms = match_clock.area_stop_ms(clock)
+    since_ms = match_clock.stopped_since_ms(clock)
     if since_ms is None:
         return None
-    stop = clock.area_stop or match_clock.NO_REASON
+    stop = clock.area_stop or match_clock.UNKNOWN_AREA_STOP
     return AreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
 
 
-def _seat_clock(clock: Countdown, now_ms: int) -> SeatClock:
-    return SeatClock(
+def _seat_clock(clock: DutyClock, now_ms: int) -> PublicSeatClock:
+    return PublicSeatClock(
         duty=clock.duty,
         seat=clock.seat,
         side=clock.side,
@@ -52,7 +52,7 @@ def _seat_clock(clock: Countdown, now_ms: int) -> SeatClock:
     )
 
 
-def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[SeatClock]:
+def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
     """Return the clock of a choice: it stands while the table or the area does."""
     asking = match.choices.now() if match.choices and match.phase is Phase.CHOICES else None
     deadline_ms = None if asking is None else asking.deadline_ms()
@@ -62,7 +62,7 @@ def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[SeatClock]:
     stands = area or match.suspended is not None
     named = asking.asked()
     return [
-        SeatClock(
+        PublicSeatClock(
             duty=asked(match) or "",
             seat=named[0] if len(named) == 1 else None,
             left_s=_seconds(deadline_ms - (match.now_ms if stands else now_ms)),

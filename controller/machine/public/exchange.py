@@ -5,21 +5,21 @@ the rulebook shows it, at once, with the other one, or never (暗还).
 """
 
 from controller.match.phase import Phase
-from controller.match.rows import returns_told, tribute_told
+from controller.match.rows import published_returns, published_tribute
 from controller.match.state import Exchange, GuandanMatch
-from controller.messages import Payment, Return, Tribute
-from controller.rules.result import Finish
+from controller.messages import Payment, Tribute, TributeReturn
+from controller.rules.result import FinishOrder
 from controller.rules.returns import return_rule, returns_shown
-from controller.rules.tribute import owing
+from controller.rules.tribute import finish_owing_tribute
 
 
 def public_tribute(match: GuandanMatch) -> Tribute | None:
     """Return the present deal's tribute and return; None where none is owed, or not yet."""
-    exchange, owed = match.exchange, owing(match.profile, match.follows)
+    exchange, owed = match.exchange, finish_owing_tribute(match.profile, match.follows)
     if exchange is None or owed is None:
         return None
     plan = exchange.plan
-    paid = tribute_told(exchange, match.level)
+    paid = published_tribute(exchange, match.level)
     return Tribute(
         payers=list(exchange.payers),
         anti=None if match.phase is Phase.ANTI_CHECK else exchange.anti,
@@ -39,16 +39,16 @@ def public_tribute(match: GuandanMatch) -> Tribute | None:
     )
 
 
-def _returns(match: GuandanMatch, exchange: Exchange, owed: Finish) -> list[Return]:
+def _returns(match: GuandanMatch, exchange: Exchange, owed: FinishOrder) -> list[TributeReturn]:
     """Return all that are due, with the cards that may be seen by now."""
     if exchange.plan is None:
         return []
     due = exchange.plan.returns
     waits = returns_shown(match.profile, owed) == "together" and len(exchange.given) < len(due)
-    told = () if waits else returns_told(match, exchange)
+    told = () if waits else published_returns(match, exchange)
     cards = {(one.giver, one.to): one.card for one in told}
     return [
-        Return(
+        TributeReturn(
             giver=giver,
             to=to,
             rule=return_rule(match.profile, owed, giver, to),

@@ -9,19 +9,19 @@ from controller.machine.play import Play
 from controller.machine.public.clocks import asked, public_time
 from controller.machine.public.exchange import public_tribute
 from controller.machine.public.next_step import next_words
-from controller.machine.public.result import by_side, public_end, public_score
+from controller.machine.public.result import numbers_by_side, public_end, public_score
 from controller.machine.public.ruling import public_rulings, spoken
 from controller.machine.public.waiting import waiting_for
 from controller.match.clocks import match_clock
 from controller.match.phase import BEFORE_RELEASE, WORDS, Phase
 from controller.match.state import BigTwoMatch, GuandanMatch
 from controller.match.state import Match as MatchState
-from controller.messages import Choices, HandDuties, Match, Pair, Seat
-from controller.rules.levels import grade_text
+from controller.messages import HandDuties, Match, Pair, PublicChoices, Seat
+from controller.rules.levels import level_text
 from controller.rules.seats import SIDES
 from controller.rules.standing import level_due
 
-_CUT = frozenset({Phase.SHUFFLE, Phase.CUT})
+_CUT_PHASES = frozenset({Phase.SHUFFLE, Phase.CUT})
 
 
 def public_match(
@@ -52,16 +52,16 @@ def public_match(
         waiting_for=list(waiting_for(match)),
         attempt=play.attempt,
         announced=match_clock.announced(match.clock),
-        **_place(match),
-        **_hands(match),
+        **_meeting_fields(match),
+        **_deal_fields(match),
         **public_time(match, now_ms),
         **public_end(match),
-        **(_guandan(match) if isinstance(match, GuandanMatch) else {}),
-        **(_big_two(match) if isinstance(match, BigTwoMatch) else {}),
+        **(_guandan_fields(match) if isinstance(match, GuandanMatch) else {}),
+        **(_big_two_fields(match) if isinstance(match, BigTwoMatch) else {}),
     )
 
 
-def _place(match: MatchState) -> dict[str, Any]:
+def _meeting_fields(match: MatchState) -> dict[str, Any]:
     """Return where the match stands in its event, and its people."""
     meeting, game = match.meeting, "guandan" if isinstance(match, GuandanMatch) else "bigtwo"
     return {
@@ -83,14 +83,14 @@ def _place(match: MatchState) -> dict[str, Any]:
     }
 
 
-def _hands(match: MatchState) -> dict[str, Any]:
+def _deal_fields(match: MatchState) -> dict[str, Any]:
     """Return the present deal as far as both games have it.
 
     Who leads by the turned-up card, and that card, come with the release; drawn by
     hand it lies open at once.
     """
     duties = match.duties if match.phase in BEFORE_RELEASE else None
-    cuts = duties is not None and match.phase in _CUT
+    cuts = duties is not None and match.phase in _CUT_PHASES
     out = match.by_hand or match.phase not in BEFORE_RELEASE
     return {
         "deal": match.deal,
@@ -123,17 +123,17 @@ def _hand_duties(match: MatchState) -> HandDuties | None:
     )
 
 
-def _guandan(match: GuandanMatch) -> dict[str, Any]:
+def _guandan_fields(match: GuandanMatch) -> dict[str, Any]:
     """Return levels, tribute, places, rulings and score of a match of Guandan."""
     standing, rules = match.standing, match.profile
     points = any(getattr(rules.score.deal_points, name) for name in ("R12", "R13", "R14"))
     level = match.level if match.deal else level_due(rules, standing)
     return {
-        "levels": {side: grade_text(standing.levels.of(side)) for side in SIDES},
-        "level": grade_text(level),
+        "levels": {side: level_text(standing.levels.of(side)) for side in SIDES},
+        "level": level_text(level),
         "owner": match.owner,
-        "failures": by_side(standing.failures),
-        "points": by_side(standing.points) if points else None,
+        "failures": numbers_by_side(standing.failures),
+        "points": numbers_by_side(standing.points) if points else None,
         "extra": match.extra,
         "tribute": public_tribute(match),
         "outs": list(match.outs),
@@ -145,7 +145,7 @@ def _guandan(match: GuandanMatch) -> dict[str, Any]:
     }
 
 
-def _big_two(match: BigTwoMatch) -> dict[str, Any]:
+def _big_two_fields(match: BigTwoMatch) -> dict[str, Any]:
     """Return choices, cards left and totals of a match of Big Two."""
     return {
         "choices": _choices(match),
@@ -154,11 +154,11 @@ def _big_two(match: BigTwoMatch) -> dict[str, Any]:
     }
 
 
-def _choices(match: BigTwoMatch) -> Choices | None:
+def _choices(match: BigTwoMatch) -> PublicChoices | None:
     """Return the choices: all four choose at once on their hands, so that comes out at its end."""
     choices = match.choices
     if choices is None:
         return None
     opened = () if choices.open_hand.asked() else choices.open_hand.yes()
     doubled = () if choices.doubling is None else choices.doubling.yes()
-    return Choices(asked=asked(match), opened=list(opened), doubled=list(doubled))
+    return PublicChoices(asked=asked(match), opened=list(opened), doubled=list(doubled))

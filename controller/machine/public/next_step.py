@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import cast
 
 from controller.machine.public.waiting import (
-    area_stands,
-    awaits_added_time,
-    exchange_of,
+    is_added_time_awaited,
+    is_area_stopped,
+    require_exchange,
     sides_to_confirm,
     signers_due,
     waiting_for,
 )
-from controller.match.finishing import ended_by_time, finished
+from controller.match.finishing import finished, is_ended_by_time
 from controller.match.phase import Phase
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Seat
@@ -19,7 +19,7 @@ from controller.rules import seat_words
 from controller.rules.returns import return_rule, returns_shown
 from controller.rules.seat_words import SEATS, SIDES
 from controller.rules.standing import gain
-from controller.rules.tribute import owing
+from controller.rules.tribute import finish_owing_tribute
 from controller.rules.words import Words
 from controller.words import reason_words
 
@@ -27,16 +27,16 @@ from controller.words import reason_words
 def next_words(match: Match) -> Words:
     """Return one line: what happens next, and who is waited for, by name of seat."""
     if match.suspended is not None:
-        return _suspended(match, match.suspended)
-    told = _NEXT[match.phase](match)
-    if not area_stands(match.clock):
+        return _suspended_words(match, match.suspended)
+    told = _NEXT_WORDS[match.phase](match)
+    if not is_area_stopped(match.clock):
         return told
     why = reason_words((match.clock.area_stop and match.clock.area_stop.reason) or "")
     en, zh = (f" ({why.en})", f"（{why.zh}）") if why.en else ("", "")
     return Words(f"the area's clocks are stopped{en}; {told.en}", f"全区停表{zh}；{told.zh}")
 
 
-def _suspended(match: Match, reason: str) -> Words:
+def _suspended_words(match: Match, reason: str) -> Words:
     if match.claimed is None:
         why = reason_words(reason)
         return Words(f"suspended ({why.en}): wait for the referee", f"暂停待裁（{why.zh}）")
@@ -76,7 +76,7 @@ def _turnup(match: Match) -> Words:
 
 def _dealing(match: Match) -> Words:
     if not match.by_hand:
-        return _marked(match, "the machine deals, please wait", "发牌中，请稍候")
+        return _add_uncut_note(match, "the machine deals, please wait", "发牌中，请稍候")
     first = match.first_drawer or (match.duties.first_drawer if match.duties else None)
     if first is None:
         return Words("the hands are drawn", "人工发牌，请抓牌")
@@ -88,16 +88,16 @@ def _dealing(match: Match) -> Words:
 def _held(match: Match) -> Words:
     if match.let_go:
         return Words("the hands are being released: take them", "放行中，请取牌")
-    if awaits_added_time(match):
+    if is_added_time_awaited(match):
         return Words(
             "time is up: a referee says how much time is added", "时间到，请裁判员决定是否补时"
         )
-    return _marked(
+    return _add_uncut_note(
         match, "the hands are ready: any player confirms to take them", "牌已备好，任一家按确认取牌"
     )
 
 
-def _marked(match: Match, en: str, zh: str) -> Words:
+def _add_uncut_note(match: Match, en: str, zh: str) -> Words:
     """Return what is to be done, and that nobody cut where the deal goes on without."""
     if match.cut is None and not match.by_hand:
         return Words(f"uncut deal; {en}", f"本副未切牌；{zh}")
@@ -130,8 +130,8 @@ def _tribute(match: Match) -> Words:
 
 def _return(match: Match) -> Words:
     assert isinstance(match, GuandanMatch)  # the phase is Guandan's
-    exchange = exchange_of(match)
-    owed = owing(match.profile, match.follows)
+    exchange = require_exchange(match)
+    owed = finish_owing_tribute(match.profile, match.follows)
     assert owed is not None  # the phase is there for it
     assert exchange.plan is not None  # the phase begins with one
     if exchange.plan.choice_open and not exchange.given:
@@ -144,14 +144,14 @@ def _return(match: Match) -> Words:
     due = [pair for pair in exchange.plan.returns if pair[0] not in exchange.given]
     told = seat_words.joined(
         due,
-        lambda pair: _RETURN[return_rule(match.profile, owed, *pair)](*pair),
+        lambda pair: _RETURN_WORDS[return_rule(match.profile, owed, *pair)](*pair),
         "; ",
         "；",
     )
     return Words(f"{told.en}, face down", f"{told.zh}，暗还") if secret else told
 
 
-_RETURN: dict[str, Callable[[Seat, Seat], Words]] = {
+_RETURN_WORDS: dict[str, Callable[[Seat, Seat], Words]] = {
     "any": lambda giver, to: Words(
         f"{SEATS[giver].en} returns a card to {SEATS[to].en}",
         f"请{SEATS[giver].zh}还{SEATS[to].zh}",
@@ -196,7 +196,7 @@ def _play(match: Match) -> Words:
 def _result(match: Match) -> Words:
     told = Words("result", "成绩")
     if isinstance(match, GuandanMatch):
-        if ended_by_time(match):
+        if is_ended_by_time(match):
             return Words(
                 "time was up before the last card: the referee stops the deal",
                 "终局前时间到，请裁判员终止本副",
@@ -232,7 +232,7 @@ def _range(least_most: tuple[int, int]) -> str:
     return str(least) if least == most else f"{least}…{most}"
 
 
-_NEXT: dict[Phase, Callable[[Match], Words]] = {
+_NEXT_WORDS: dict[Phase, Callable[[Match], Words]] = {
     Phase.SETUP: _setup,
     Phase.SHUFFLE: _shuffle,
     Phase.CUT: _cut,

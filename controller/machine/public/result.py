@@ -9,7 +9,7 @@ from controller.messages import Score, Side, Signature, Verdict
 from controller.rules.ending import Verdict as End
 from controller.rules.score import MatchScore
 from controller.rules.seats import SIDES
-from controller.rules.standing import Sides
+from controller.rules.standing import PerSide
 
 
 def public_end(match: Match) -> dict[str, Any]:
@@ -24,11 +24,11 @@ def public_end(match: Match) -> dict[str, Any]:
 
 def public_verdict(end: End) -> Verdict:
     """Return how a match ended, in words."""
-    en, zh = _HOW[end.how]
+    en, zh = _VERDICT_WORDS[end.how]
     return Verdict(winner=end.winner, how=end.how, how_en=en, how_zh=zh)
 
 
-_HOW: dict[str, tuple[str, str]] = {
+_VERDICT_WORDS: dict[str, tuple[str, str]] = {
     "past_a": ("passed A", "过A"),
     "failures": ("the other side failed too often at A", "对方A未过次数已满"),
     "level": ("the higher level", "级数领先"),
@@ -44,14 +44,14 @@ _HOW: dict[str, tuple[str, str]] = {
 def public_score(score: MatchScore) -> Score:
     """Return a match in points, with the provisional keys behind them."""
     return Score(
-        match_points=by_side(score.match_points),
-        level_points=by_side(score.level_points),
-        deal_points=by_side(score.deal_points),
-        total=by_side(score.total),
+        match_points=numbers_by_side(score.match_points),
+        level_points=numbers_by_side(score.level_points),
+        deal_points=numbers_by_side(score.deal_points),
+        total=numbers_by_side(score.total),
         provisional=list(score.rests_on),
     )
 
 
-def by_side(numbers: Sides | None) -> dict[Side, int] | None:
+def numbers_by_side(numbers: PerSide | None) -> dict[Side, int] | None:
     """Return two numbers by their sides; None where there are none."""
     return None if numbers is None else {side: numbers.of(side) for side in SIDES}

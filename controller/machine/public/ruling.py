@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from controller.match.rulings import Ruling as Decision
-from controller.match.rulings import unconfirmed
+from controller.match.rulings import is_unconfirmed
 from controller.match.sheet import CorrectionRow
 from controller.match.state import GuandanMatch
-from controller.messages import Ruling, SpokenCorrection
+from controller.messages import Ruling, VerbalCorrection
 from controller.rules.penalties.consequences import penalty_words
 from controller.rules.penalties.offences import offence
 
@@ -16,7 +16,7 @@ SHOWN = 8
 
 def public_rulings(rulings: Sequence[Decision]) -> list[Ruling]:
     """Return the rulings that wait for somebody, and the newest others, in their order."""
-    closed = [ruling.id for ruling in rulings if not _waits(ruling)]
+    closed = [ruling.id for ruling in rulings if not _is_waiting(ruling)]
     hidden = frozenset(closed[:-SHOWN])
     return told(ruling for ruling in rulings if ruling.id not in hidden)
 
@@ -26,10 +26,10 @@ def told(rulings: Iterable[Decision]) -> list[Ruling]:
     return [_told(ruling) for ruling in rulings]
 
 
-def spoken(match: GuandanMatch) -> list[SpokenCorrection]:
+def spoken(match: GuandanMatch) -> list[VerbalCorrection]:
     """Return the corrections by the chief's word that he has still to confirm, by their rows."""
     return [
-        SpokenCorrection(
+        VerbalCorrection(
             row=row.row, deal=row.deal, by=row.by, entered_by=row.entered_by, reason=row.reason
         )
         for row in match.sheet
@@ -40,8 +40,8 @@ def spoken(match: GuandanMatch) -> list[SpokenCorrection]:
     ]
 
 
-def _waits(ruling: Decision) -> bool:
-    return ruling.state == "proposed" or unconfirmed(ruling)
+def _is_waiting(ruling: Decision) -> bool:
+    return ruling.state == "proposed" or is_unconfirmed(ruling)
 
 
 def _told(ruling: Decision) -> Ruling:

@@ -5,14 +5,14 @@ from typing import cast
 
 from controller.match.clocks.match_clock import MatchClock
 from controller.match.closing import signers
-from controller.match.finishing import ended_by_time
-from controller.match.judging import no_more_deals, time_open
+from controller.match.finishing import is_ended_by_time
+from controller.match.judging import is_added_time_open, is_time_up_for_deals
 from controller.match.phase import Phase
 from controller.match.state import BigTwoMatch, Exchange, GuandanMatch, Match
 from controller.messages import Seat, Side
-from controller.rules.result import Forfeited
+from controller.rules.result import ForfeitedDeal
 from controller.rules.seats import ALL, SIDES, opponents, players
-from controller.rules.tribute import anti_is_claimed
+from controller.rules.tribute import must_claim_anti_tribute
 
 Seats = tuple[Seat, ...]
 
@@ -25,18 +25,18 @@ def waiting_for(match: Match) -> Seats:
     """
     if match.suspended is not None and match.phase is not Phase.SETUP:
         return ()
-    named = _WAITING.get(match.phase, _nobody)(match)
+    named = _AWAITED.get(match.phase, _nobody)(match)
     return tuple(seat for seat in ALL if seat in named)
 
 
-def area_stands(clock: MatchClock) -> bool:
+def is_area_stopped(clock: MatchClock) -> bool:
     """Tell whether the whole area stands still."""
     return clock.watch is not None and clock.watch.stands
 
 
-def awaits_added_time(match: Match) -> bool:
+def is_added_time_awaited(match: Match) -> bool:
     """Tell whether a referee has to say first what becomes of the time that was lost."""
-    return _out_of_time(match) and time_open(match, match.now_ms)
+    return _is_out_of_time(match) and is_added_time_open(match, match.now_ms)
 
 
 def sides_to_confirm(match: Match) -> tuple[Side, ...]:
@@ -50,15 +50,15 @@ def signers_due(match: Match) -> tuple[str, ...]:
     return tuple(signer for signer in signers(match) if signer not in signed)
 
 
-def exchange_of(match: Match) -> Exchange:
+def require_exchange(match: Match) -> Exchange:
     """Return tribute and return of the present deal, in a phase that has them."""
     exchange = cast(GuandanMatch, match).exchange
     assert exchange is not None  # the phase begins with one
     return exchange
 
 
-def _out_of_time(match: Match) -> bool:
-    return isinstance(match, GuandanMatch) and no_more_deals(match, match.now_ms)
+def _is_out_of_time(match: Match) -> bool:
+    return isinstance(match, GuandanMatch) and is_time_up_for_deals(match, match.now_ms)
 
 
 def _nobody(match: Match) -> Seats:
@@ -66,7 +66,7 @@ def _nobody(match: Match) -> Seats:
 
 
 def _unseated(match: Match) -> Seats:
-    return _but(ALL, match.seated)
+    return _without(ALL, match.seated)
 
 
 def _shufflers(match: Match) -> Seats:
@@ -84,29 +84,29 @@ def _turner(match: Match) -> Seats:
 
 def _takers(match: Match) -> Seats:
     """Whoever presses first takes the hands for all; nobody where no deal may begin now."""
-    kept = area_stands(match.clock) or _out_of_time(match)
+    kept = is_area_stopped(match.clock) or _is_out_of_time(match)
     return () if match.let_go or kept else ALL
 
 
 def _uncounted(match: Match) -> Seats:
-    return _but(ALL, match.counted)
+    return _without(ALL, match.counted)
 
 
-def _asked_for_anti(match: Match) -> Seats:
+def _anti_payers(match: Match) -> Seats:
     """A machine knows what the payers hold; drawn hands they know alone, and some must claim."""
-    claimed = anti_is_claimed(cast(GuandanMatch, match).profile)
-    return exchange_of(match).payers if match.by_hand or claimed else ()
+    claimed = must_claim_anti_tribute(cast(GuandanMatch, match).profile)
+    return require_exchange(match).payers if match.by_hand or claimed else ()
 
 
 def _unlaid(match: Match) -> Seats:
-    exchange = exchange_of(match)
-    return _but(exchange.payers, exchange.laid)
+    exchange = require_exchange(match)
+    return _without(exchange.payers, exchange.laid)
 
 
 def _givers(match: Match) -> Seats:
-    exchange = exchange_of(match)
+    exchange = require_exchange(match)
     due = exchange.plan.returns if exchange.plan else ()
-    return _but([giver for giver, _ in due], exchange.given)
+    return _without([giver for giver, _ in due], exchange.given)
 
 
 def _choosers(match: Match) -> Seats:
@@ -123,14 +123,14 @@ def _players(match: Match) -> Seats:
 
 
 def _confirmers(match: Match) -> Seats:
-    if isinstance(match, GuandanMatch) and ended_by_time(match):
+    if isinstance(match, GuandanMatch) and is_ended_by_time(match):
         return ()
     return tuple(seat for side in sides_to_confirm(match) for seat in players(side))
 
 
 def _namers(match: Match) -> Seats:
     previous = cast(GuandanMatch, match).standing.previous
-    return players(previous.winners) if isinstance(previous, Forfeited) else ()
+    return players(previous.winners) if isinstance(previous, ForfeitedDeal) else ()
 
 
 def _signers(match: Match) -> Seats:
@@ -138,19 +138,19 @@ def _signers(match: Match) -> Seats:
     return tuple(seat for seat in ALL if any(seat in one for one in due if one != "referee"))
 
 
-def _but(seats: Iterable[Seat], done: Iterable[Seat]) -> Seats:
+def _without(seats: Iterable[Seat], done: Iterable[Seat]) -> Seats:
     gone = set(done)
     return tuple(seat for seat in seats if seat not in gone)
 
 
-_WAITING: dict[Phase, Callable[[Match], Seats]] = {
+_AWAITED: dict[Phase, Callable[[Match], Seats]] = {
     Phase.SETUP: _unseated,
     Phase.SHUFFLE: _shufflers,
     Phase.CUT: _cutters,
     Phase.TURNUP: _turner,
     Phase.HELD: _takers,
     Phase.COUNT_CHECK: _uncounted,
-    Phase.ANTI_CHECK: _asked_for_anti,
+    Phase.ANTI_CHECK: _anti_payers,
     Phase.TRIBUTE: _unlaid,
     Phase.RETURN: _givers,
     Phase.CHOICES: _choosers,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from controller.machine.public.result import by_side
+from controller.machine.public.result import numbers_by_side
 from controller.match.sheet import (
     CorrectionRow,
     DealRow,
@@ -22,22 +22,22 @@ from controller.match.sheet import (
 from controller.match.state import BigTwoRow, GuandanMatch, Match
 from controller.match.transfer import Move
 from controller.messages import Side
-from controller.rules.levels import climbed, grade_text
+from controller.rules.levels import climbed, level_text
 from controller.rules.penalties.offences import offence, words
-from controller.rules.result import Finish, Result
+from controller.rules.result import FinishOrder, Result
 from controller.rules.seat_words import SEATS, SIDES
 from controller.rules.seats import ALL
 from controller.rules.seats import SIDES as BOTH
-from controller.rules.standing import Sides, Standing, at_start
+from controller.rules.standing import PerSide, Standing, initial_standing
 from controller.rules.words import Words
 from controller.sheet.form import (
     BigTwoLine,
-    Correction,
+    CardPassed,
     DealLine,
-    Note,
     Outcome,
-    Passed,
-    Penalised,
+    SheetCorrection,
+    SheetNote,
+    SheetPenalty,
 )
 from controller.signer_names import whose
 from controller.words import reason_words
@@ -45,27 +45,29 @@ from controller.words import reason_words
 
 def deal_lines(match: GuandanMatch) -> list[DealLine]:
     """Return the deals of a sheet in the order in which they were written."""
-    now = dict(_counting(match))
-    return [_deal(match, row, now.get(row.row)) for row in _of(match.sheet, DealRow)]
+    now = dict(_counting_deals(match))
+    return [_deal_line(match, row, now.get(row.row)) for row in _rows_of(match.sheet, DealRow)]
 
 
-def _counting(match: GuandanMatch) -> Iterator[tuple[int, tuple[DealRow, Standing, Standing]]]:
+def _counting_deals(
+    match: GuandanMatch,
+) -> Iterator[tuple[int, tuple[DealRow, Standing, Standing]]]:
     """Yield each deal that counts, by its row, and the standing before and behind it."""
-    standing = at_start(match.profile)
+    standing = initial_standing(match.profile)
     for row in counting(match.sheet):
         before, standing = standing, advanced(match.profile, standing, row)
         if isinstance(row, DealRow):
             yield row.row, (row, before, standing)
 
 
-def _deal(
+def _deal_line(
     match: GuandanMatch, row: DealRow, counts: tuple[DealRow, Standing, Standing] | None
 ) -> DealLine:
     result = row.result if counts is None else counts[0].result
     return DealLine(
         row=row.row,
         deal=row.deal,
-        level=grade_text(row.level),
+        level=level_text(row.level),
         owner=row.owner,
         outcome=outcome(result),
         result=result.result_class,
@@ -80,55 +82,61 @@ def _deal(
         leader=row.leader,
         turned_up=row.turned_up,
         anti=row.anti,
-        tribute=[_passed(one) for one in row.tribute],
-        returns=[_passed(one, secret=_secret(match, row)) for one in row.returns],
+        tribute=[_passed_card(one) for one in row.tribute],
+        returns=[_passed_card(one, secret=_is_secret(match, row)) for one in row.returns],
         dead=list(row.dead),
         misdeals=row.misdeals,
         penalties=_penalties(match.sheet, row.deal),
         began_ms=row.began_ms,
         ended_ms=row.at_ms,
-        **({"counts": False} if counts is None else _behind(row, counts[1], counts[2], result)),
+        **(
+            {"counts": False}
+            if counts is None
+            else _changes_of_deal(row, counts[1], counts[2], result)
+        ),
     )
 
 
-def _behind(row: DealRow, before: Standing, after: Standing, result: Result) -> dict[str, Any]:
+def _changes_of_deal(
+    row: DealRow, before: Standing, after: Standing, result: Result
+) -> dict[str, Any]:
     """Return what a deal that counts has changed."""
     won = result.winners
     return {
         "gain": after.levels.of(won) - before.levels.of(won),
         "levels": level_texts(after.levels),
         "written": level_texts(row.levels) if row.levels != after.levels else None,
-        "points": by_side(after.points),
+        "points": numbers_by_side(after.points),
     }
 
 
-def level_texts(levels: Sides) -> dict[Side, str]:
+def level_texts(levels: PerSide) -> dict[Side, str]:
     """Return both sides' levels as people write them."""
-    return {side: grade_text(levels.of(side)) for side in BOTH}
+    return {side: level_text(levels.of(side)) for side in BOTH}
 
 
 def outcome(result: Result) -> Outcome:
     """Return how a deal ended."""
-    if isinstance(result, Finish):
+    if isinstance(result, FinishOrder):
         return Outcome(order=list(result.order))
     return Outcome(forfeited_by=result.loser)
 
 
-def _passed(one: Payment, *, secret: bool = False) -> Passed:
-    return Passed(giver=one.giver, to=one.to, card=one.card, secret=secret)
+def _passed_card(one: Payment, *, secret: bool = False) -> CardPassed:
+    return CardPassed(giver=one.giver, to=one.to, card=one.card, secret=secret)
 
 
-def _secret(match: GuandanMatch, row: DealRow) -> bool:
+def _is_secret(match: GuandanMatch, row: DealRow) -> bool:
     """Tell whether the returns of a deal are never shown (暗还)."""
     rules = match.profile.tribute
     shown = rules.returns_double if len(row.tribute) > 1 else rules.returns_single
     return shown == "secret"
 
 
-def _penalties(sheet: Sheet, deal: int) -> list[Penalised]:
-    overturned = {row.ruling for row in _of(sheet, OverturnedRow)}
+def _penalties(sheet: Sheet, deal: int) -> list[SheetPenalty]:
+    overturned = {row.ruling for row in _rows_of(sheet, OverturnedRow)}
     return [
-        Penalised(
+        SheetPenalty(
             ruling=row.ruling,
             side=row.side,
             seat=row.seat,
@@ -137,7 +145,7 @@ def _penalties(sheet: Sheet, deal: int) -> list[Penalised]:
             article=row.article,
             overturned=row.ruling in overturned,
         )
-        for row in _of(sheet, RulingRow)
+        for row in _rows_of(sheet, RulingRow)
         if max(row.deal, 1) == deal
     ]
 
@@ -166,10 +174,10 @@ def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
     return lines
 
 
-def corrections(match: GuandanMatch) -> list[Correction]:
+def corrections(match: GuandanMatch) -> list[SheetCorrection]:
     """Return every correction of a result, old and new."""
     return [
-        Correction(
+        SheetCorrection(
             row=row.row,
             at_ms=row.at_ms,
             deal=row.deal,
@@ -180,9 +188,9 @@ def corrections(match: GuandanMatch) -> list[Correction]:
             reason=why.en,
             reason_zh=why.zh if why.zh != why.en else None,
             entered_by=row.entered_by,
-            confirmed_by=_confirmed(match, row),
+            confirmed_by=_confirmed_by(match, row),
         )
-        for row in _of(match.sheet, CorrectionRow)
+        for row in _rows_of(match.sheet, CorrectionRow)
         for why in [_reason(match, row)]
     ]
 
@@ -195,30 +203,30 @@ def _reason(match: GuandanMatch, row: CorrectionRow) -> Words:
     return Words(row.reason, zh)
 
 
-def _confirmed(match: GuandanMatch, row: CorrectionRow) -> str | None:
+def _confirmed_by(match: GuandanMatch, row: CorrectionRow) -> str | None:
     """Return who confirmed in writing the word that a correction came of."""
     if row.ruling is None:
         return match.spoken.get(row.row)
     return next(one.confirmed_by for one in match.rulings if one.id == row.ruling)
 
 
-def noted(match: Match, moves: Iterable[Move]) -> list[Note]:
+def noted(match: Match, moves: Iterable[Move]) -> list[SheetNote]:
     """Return what else was written, in its order, and by whose word the match changed its table."""
     sheet = match.sheet if isinstance(match, GuandanMatch) else ()
-    return sorted((*_notes(sheet), *map(_moved, moves)), key=lambda note: note.row)
+    return sorted((*_notes(sheet), *map(_move_note, moves)), key=lambda note: note.row)
 
 
-def _notes(sheet: Sheet) -> Iterator[Note]:
+def _notes(sheet: Sheet) -> Iterator[SheetNote]:
     """Yield penalties, levels moved, leaders named, deals stopped."""
     for row in sheet:
         if type(row) in _NOTES:
             told = _NOTES[type(row)](row)
-            yield Note(row=row.row, at_ms=row.at_ms, en=told.en, zh=told.zh)
+            yield SheetNote(row=row.row, at_ms=row.at_ms, en=told.en, zh=told.zh)
 
 
-def _moved(move: Move) -> Note:
+def _move_note(move: Move) -> SheetNote:
     by = whose(move.by, move.entered_by)
-    return Note(
+    return SheetNote(
         row=move.row,
         at_ms=move.at_ms,
         en=f"moved from table {move.left} to table {move.to} ({by.en})",
@@ -226,7 +234,7 @@ def _moved(move: Move) -> Note:
     )
 
 
-def _ruling(row: RulingRow) -> Words:
+def _ruling_words(row: RulingRow) -> Words:
     who, penalty = SEATS.get(row.seat or "") or SIDES[row.side], words("penalty", row.penalty)
     what, where = offence(row.offence), f" {row.article}" if row.article else ""
     name = f" {row.person}" if row.person else ""
@@ -236,12 +244,12 @@ def _ruling(row: RulingRow) -> Words:
     )
 
 
-def _shift(row: ShiftRow) -> Words:
+def _shift_words(row: ShiftRow) -> Words:
     who, steps = SIDES[row.side], climbed(row.steps)
     return Words(f"{who.en}, {steps.en} (ruling {row.ruling})", f"{who.zh}{steps.zh}({row.ruling})")
 
 
-def _leader(row: LeaderRow) -> Words:
+def _leader_words(row: LeaderRow) -> Words:
     who = SEATS[row.leader]
     return Words(
         f"after the forfeited deal {row.deal}: {who.en} is named as leader",
@@ -249,23 +257,23 @@ def _leader(row: LeaderRow) -> Words:
     )
 
 
-def _overturned(row: OverturnedRow) -> Words:
+def _overturned_words(row: OverturnedRow) -> Words:
     return Words(f"ruling {row.ruling} is overturned", f"裁定{row.ruling}已改判，不再计")
 
 
-def _stopped(row: StoppedRow) -> Words:
-    why = _STOPPED.get(row.reason, Words(row.reason, row.reason))
+def _stopped_words(row: StoppedRow) -> Words:
+    why = _STOP_REASONS.get(row.reason, Words(row.reason, row.reason))
     return Words(f"deal {row.deal} does not count: {why.en}", f"第{row.deal}副终止不计：{why.zh}")
 
 
-_STOPPED = {
+_STOP_REASONS = {
     "match_lost": Words("the match is lost by a ruling", "本局判负"),
     "void_later": Words("an earlier result was corrected", "更正前副成绩，其后作废"),
 }
 """Why a deal was ended that nobody ended by a word of his own."""
 
 
-def _redealt(row: RedealtRow) -> Words:
+def _redealt_words(row: RedealtRow) -> Words:
     who, why = whose(row.by, row.entered_by), Words(row.reason, row.reason)
     if row.claimed is not None:
         why = Words("the count was wrong", "张数不符")
@@ -276,14 +284,14 @@ def _redealt(row: RedealtRow) -> Words:
 
 
 _NOTES: dict[type[Row], Callable[[Any], Words]] = {
-    RulingRow: _ruling,
-    ShiftRow: _shift,
-    LeaderRow: _leader,
-    OverturnedRow: _overturned,
-    StoppedRow: _stopped,
-    RedealtRow: _redealt,
+    RulingRow: _ruling_words,
+    ShiftRow: _shift_words,
+    LeaderRow: _leader_words,
+    OverturnedRow: _overturned_words,
+    StoppedRow: _stopped_words,
+    RedealtRow: _redealt_words,
 }
 
 
-def _of(sheet: Sheet, kind: type[Any]) -> Iterator[Any]:
+def _rows_of(sheet: Sheet, kind: type[Any]) -> Iterator[Any]:
     return (row for row in sheet if isinstance(row, kind))

@@ -20,14 +20,14 @@ from controller.machine.sheet.rows import (
     noted,
 )
 from controller.match.closing import signers
-from controller.match.phase import ENDED, Phase
+from controller.match.phase import ENDED_PHASES, Phase
 from controller.match.sheet import EndRow
 from controller.match.state import BigTwoMatch, GuandanMatch, Match, Signature
 from controller.match.transfer import Move
 from controller.messages import Pair
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
-from controller.sheet.form import Rules, ScoreSheet, Signed, Version
+from controller.sheet.form import ScoreSheet, SheetRules, SheetVersion, Signed
 
 Wall = Callable[[int], str | None]
 """The wall's time at a moment of the table's clock; None where nobody knows it any more."""
@@ -83,19 +83,19 @@ def score_sheet(
         end_ms=end_ms,
         start_at=_wall_time(wall, start_ms),
         end_at=_wall_time(wall, end_ms),
-        state="signed" if match.phase is Phase.SIGNED else _over_or_open(match),
+        state="signed" if match.phase is Phase.SIGNED else _sheet_state(match),
         verdict=None if match.verdict is None else public_verdict(match.verdict),
         rulings=told(match.rulings),
-        signatures=_lines(match),
+        signatures=_signature_lines(match),
         version=match.version,
         versions=_versions(match),
         head=head,
         notes=noted(match, moves),
-        **_of_game(match),
+        **_game_fields(match),
     )
 
 
-def _of_game(match: Match) -> dict[str, Any]:
+def _game_fields(match: Match) -> dict[str, Any]:
     if isinstance(match, BigTwoMatch):
         return {"hands": big_two_lines(match.rows), "totals": match.totals}
     assert isinstance(match, GuandanMatch)  # there are two kinds
@@ -107,13 +107,13 @@ def _of_game(match: Match) -> dict[str, Any]:
     }
 
 
-def _over_or_open(match: Match) -> Any:
-    return "over" if match.phase in ENDED else "open"
+def _sheet_state(match: Match) -> Any:
+    return "over" if match.phase in ENDED_PHASES else "open"
 
 
-def _rules(profile: Profile, known: str | None) -> Rules:
+def _rules(profile: Profile, known: str | None) -> SheetRules:
     event = profile.event
-    return Rules(
+    return SheetRules(
         name=profile.name,
         title_en=profile.title_en,
         title_zh=profile.title_zh,
@@ -125,7 +125,7 @@ def _rules(profile: Profile, known: str | None) -> Rules:
 
 def _end_ms(match: Match) -> int | None:
     """Return when the last row that ended the match was written; None: it is not over."""
-    if match.phase not in ENDED:
+    if match.phase not in ENDED_PHASES:
         return None
     if isinstance(match, BigTwoMatch):
         return match.rows[-1].at_ms
@@ -137,13 +137,13 @@ def _wall_time(wall: Wall | None, at_ms: int | None) -> str | None:
     return None if wall is None or at_ms is None else wall(at_ms)
 
 
-def _lines(match: Match) -> list[Signed]:
+def _signature_lines(match: Match) -> list[Signed]:
     """Return a line for everybody who has to sign, signed or not."""
     there = {one.signer: one for one in match.signatures}
-    return [_signed(match, signer, there.get(signer)) for signer in signers(match)]
+    return [_signature_line(match, signer, there.get(signer)) for signer in signers(match)]
 
 
-def _signed(match: Match, signer: str, by: Signature | None) -> Signed:
+def _signature_line(match: Match, signer: str, by: Signature | None) -> Signed:
     roles = match.profile.roles if isinstance(match, GuandanMatch) else None
     keeps: dict[str, str] = (
         {} if roles is None else {roles.checker: "checker", roles.scorer: "scorer"}
@@ -154,21 +154,25 @@ def _signed(match: Match, signer: str, by: Signature | None) -> Signed:
     return Signed(signer=signer, duty=duty, person=by.person, at_ms=by.at_ms)
 
 
-def _all_signed(match: Match, signatures: Sequence[Signature]) -> list[Signed]:
-    return [_signed(match, one.signer, one) for one in signatures]
+def _version_signatures(match: Match, signatures: Sequence[Signature]) -> list[Signed]:
+    return [_signature_line(match, one.signer, one) for one in signatures]
 
 
-def _versions(match: Match) -> list[Version]:
+def _versions(match: Match) -> list[SheetVersion]:
     """Return every version that was or is to be signed, the present one last."""
     earlier = [
-        Version(version=old.version, rows=old.rows, signatures=_all_signed(match, old.signatures))
+        SheetVersion(
+            version=old.version,
+            rows=old.rows,
+            signatures=_version_signatures(match, old.signatures),
+        )
         for old in match.replaced
     ]
-    now = _all_signed(match, match.signatures)
-    return [*earlier, Version(version=match.version, rows=rows_written(match), signatures=now)]
+    now = _version_signatures(match, match.signatures)
+    return [*earlier, SheetVersion(version=match.version, rows=count_rows(match), signatures=now)]
 
 
-def rows_written(match: Match) -> int:
+def count_rows(match: Match) -> int:
     """Return how many rows stand on the sheet of a match."""
     if isinstance(match, BigTwoMatch):
         return len(match.rows)

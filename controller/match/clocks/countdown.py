@@ -10,7 +10,7 @@ from controller.match.clocks.due import ClockOffence, Due, Kind
 from controller.match.clocks.stopwatch import Stopwatch
 from controller.messages import Seat, Side
 
-Duty = Literal["play", "tribute", "return", "opening", "sort", "late"]
+ClockDuty = Literal["play", "tribute", "return", "opening", "sort", "late"]
 """What somebody is waited for."""
 
 
@@ -29,14 +29,14 @@ class Limit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     from_warning: bool = False
 
 
-class Countdown(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class DutyClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One clock for one duty of `seat`, of `side`, or of all where both are None.
 
     `repeats`: the last limit again and again (以下类推). `told`: how many limits have been
     answered for. `base_ms`: running time from which the next one counts.
     """
 
-    duty: Duty
+    duty: ClockDuty
     seat: Seat | None = None
     side: Side | None = None
     watch: Stopwatch
@@ -46,11 +46,11 @@ class Countdown(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     base_ms: int = 0
 
 
-Clocks = tuple[Countdown, ...]
+Clocks = tuple[DutyClock, ...]
 """The clocks that run at one table."""
 
 
-def next_due_ms(clock: Countdown) -> int | None:
+def next_due_ms(clock: DutyClock) -> int | None:
     """Return when the next limit will be overrun; None: it stands still, or has none left."""
     limit = _next_limit(clock)
     if limit is None:
@@ -58,15 +58,15 @@ def next_due_ms(clock: Countdown) -> int | None:
     return stopwatch.moment_ms(clock.watch, clock.base_ms + limit.within_ms + 1)
 
 
-def left_ms(clock: Countdown, at_ms: int) -> int:
+def left_ms(clock: DutyClock, at_ms: int) -> int:
     """Return how much of the present limit is left at `at_ms`; 0: it is over, or none is left."""
     limit = _next_limit(clock)
     if limit is None:
         return 0
-    return max(0, clock.base_ms + limit.within_ms - stopwatch.ran_ms(clock.watch, at_ms))
+    return max(0, clock.base_ms + limit.within_ms - stopwatch.elapsed_ms(clock.watch, at_ms))
 
 
-def tick(clock: Countdown, at_ms: int) -> tuple[Countdown, tuple[Due, ...]]:
+def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[Due, ...]]:
     """Return the clock at `at_ms` and what fell due since it was last asked, oldest first.
 
     Asked late, twice or for nothing it says the same things, each once.
@@ -75,12 +75,14 @@ def tick(clock: Countdown, at_ms: int) -> tuple[Countdown, tuple[Due, ...]]:
     while (moment_ms := next_due_ms(clock)) is not None and moment_ms <= at_ms:
         limit = _next_limit(clock)
         assert limit is not None  # or there would be no moment
-        dues.append(_due(clock, limit, moment_ms))
-        clock = _with(clock, told=clock.told + 1, base_ms=clock.base_ms + limit.within_ms)
+        dues.append(_clock_report(clock, limit, moment_ms))
+        clock = _replace_in_clock(
+            clock, told=clock.told + 1, base_ms=clock.base_ms + limit.within_ms
+        )
     return clock, tuple(dues)
 
 
-def warned(clock: Countdown, at_ms: int) -> Countdown:
+def warned(clock: DutyClock, at_ms: int) -> DutyClock:
     """Return the clock after a referee spoke the warning at `at_ms`.
 
     Only where the next limit is said to count from the warning (seed 000 A21.1); nothing
@@ -89,8 +91,8 @@ def warned(clock: Countdown, at_ms: int) -> Countdown:
     limit = _next_limit(clock)
     if limit is None or not limit.from_warning:
         return clock
-    spoken_ms = stopwatch.ran_ms(clock.watch, at_ms)
-    return _with(clock, base_ms=max(clock.base_ms, spoken_ms))
+    spoken_ms = stopwatch.elapsed_ms(clock.watch, at_ms)
+    return _replace_in_clock(clock, base_ms=max(clock.base_ms, spoken_ms))
 
 
 def first_due_ms(clocks: Clocks) -> int | None:
@@ -111,16 +113,20 @@ def pause_all(clocks: Clocks, at_ms: int) -> Clocks:
 
     They stand once: whether several reasons hold is the caller's to know.
     """
-    return tuple(_with(clock, watch=stopwatch.paused(clock.watch, at_ms)) for clock in clocks)
+    return tuple(
+        _replace_in_clock(clock, watch=stopwatch.paused(clock.watch, at_ms)) for clock in clocks
+    )
 
 
 def resume_all(clocks: Clocks, at_ms: int) -> Clocks:
     """Return all clocks running again (继续比赛)."""
-    return tuple(_with(clock, watch=stopwatch.resumed(clock.watch, at_ms)) for clock in clocks)
+    return tuple(
+        _replace_in_clock(clock, watch=stopwatch.resumed(clock.watch, at_ms)) for clock in clocks
+    )
 
 
 def done(
-    clocks: Clocks, duty: Duty, at_ms: int, seat: Seat | None = None, side: Side | None = None
+    clocks: Clocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None, side: Side | None = None
 ) -> tuple[Clocks, tuple[Due, ...]]:
     """Return the clocks without those of a duty that was done at `at_ms`, and what fell due.
 
@@ -128,32 +134,34 @@ def done(
     a duty done late is still answered for.
     """
     clocks, dues = tick_all(clocks, at_ms)
-    return tuple(clock for clock in clocks if not _is(clock, duty, seat, side)), dues
+    return tuple(clock for clock in clocks if not _is_clock_of(clock, duty, seat, side)), dues
 
 
-def warned_all(clocks: Clocks, duty: Duty, at_ms: int, seat: Seat | None = None) -> Clocks:
+def restart_all_from_warning(
+    clocks: Clocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None
+) -> Clocks:
     """Return the clocks after the warning for a duty was spoken (see `warned`)."""
     return tuple(
-        warned(clock, at_ms) if _is(clock, duty, seat, None) else clock for clock in clocks
+        warned(clock, at_ms) if _is_clock_of(clock, duty, seat, None) else clock for clock in clocks
     )
 
 
-def running(clocks: Clocks, duty: Duty) -> Iterable[Countdown]:
+def running(clocks: Clocks, duty: ClockDuty) -> Iterable[DutyClock]:
     """Return the clocks of one duty."""
     return (clock for clock in clocks if clock.duty == duty)
 
 
-def _is(clock: Countdown, duty: Duty, seat: Seat | None, side: Side | None) -> bool:
+def _is_clock_of(clock: DutyClock, duty: ClockDuty, seat: Seat | None, side: Side | None) -> bool:
     return clock.duty == duty and seat in (None, clock.seat) and side in (None, clock.side)
 
 
-def _next_limit(clock: Countdown) -> Limit | None:
+def _next_limit(clock: DutyClock) -> Limit | None:
     if clock.told < len(clock.limits):
         return clock.limits[clock.told]
     return clock.limits[-1] if clock.repeats and clock.limits else None
 
 
-def _due(clock: Countdown, limit: Limit, at_ms: int) -> Due:
+def _clock_report(clock: DutyClock, limit: Limit, at_ms: int) -> Due:
     return Due(
         kind=limit.kind,
         at_ms=at_ms,
@@ -166,5 +174,5 @@ def _due(clock: Countdown, limit: Limit, at_ms: int) -> Due:
     )
 
 
-def _with(clock: Countdown, **changes: Any) -> Countdown:
+def _replace_in_clock(clock: DutyClock, **changes: Any) -> DutyClock:
     return msgspec.structs.replace(clock, **changes)

@@ -6,7 +6,7 @@ Each function returns None, or no clocks, where the profile has no such limit (0
 from typing import cast
 
 from controller.cards import side_of
-from controller.match.clocks.countdown import Clocks, Countdown, Duty, Limit
+from controller.match.clocks.countdown import ClockDuty, Clocks, DutyClock, Limit
 from controller.match.clocks.due import ClockOffence, Kind
 from controller.match.clocks.stopwatch import Stopwatch
 from controller.messages import Seat, Side
@@ -16,7 +16,7 @@ from controller.rules.seats import SIDES
 
 def play_clock(
     profile: GuandanProfile, seat: Seat, at_ms: int, *, called: bool, first_lead: bool = False
-) -> Countdown | None:
+) -> DutyClock | None:
     """Return the clock for one play or pass of `seat` from `at_ms` on.
 
     Warning when the time is over, then a violation, which takes the turn away and ends
@@ -28,30 +28,32 @@ def play_clock(
     wanted = {"off": False, "on_call": called, "every_play": True}[rules.play_clock]
     if not wanted or not rules.play_s or (first_lead and rules.opening_s):
         return None
-    warning = _limit(profile, "clocks.play_s", "play_warning", "delay_play")
-    violation = _limit(
+    warning = _clock_limit(profile, "clocks.play_s", "play_warning", "delay_play")
+    violation = _clock_limit(
         profile, "clocks.play_warned_s", "play_violation", "delay_play", from_warning=True
     )
     limits = (warning, violation) if violation.within_ms else (warning,)
-    return _countdown("play", seat, at_ms, limits)
+    return _seat_duty_clock("play", seat, at_ms, limits)
 
 
-def sort_clock(profile: GuandanProfile, at_ms: int) -> Countdown | None:
+def sort_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
     """Return the clock for counting and sorting (理牌), from the release of the hands on.
 
     Tribute opens when all four have counted, or when this is over; it blames nobody. From
     a machine 27 cards come at once, seed 000 A21.2 supposes sorting while drawing:
     provisional.
     """
-    return _plain(profile, "sort", "clocks.sort_s", "sort_over", at_ms)
+    return _single_limit_clock(profile, "sort", "clocks.sort_s", "sort_over", at_ms)
 
 
-def opening_clock(profile: GuandanProfile, at_ms: int) -> Countdown | None:
+def opening_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
     """Return the clock from the release of the hands to the first lead (seed 003 R4.6).
 
     Counting, tribute and return are within it.
     """
-    return _plain(profile, "opening", "clocks.opening_s", "opening_over", at_ms, "delay_play")
+    return _single_limit_clock(
+        profile, "opening", "clocks.opening_s", "opening_over", at_ms, "delay_play"
+    )
 
 
 def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int) -> Clocks:
@@ -63,16 +65,16 @@ def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int
     return tuple(
         clock
         for seat in payers
-        if (clock := _exchange(profile, "tribute", seat, at_ms)) is not None
+        if (clock := _exchange_clock(profile, "tribute", seat, at_ms)) is not None
     )
 
 
-def return_clock(profile: GuandanProfile, giver: Seat, at_ms: int) -> Countdown | None:
+def return_clock(profile: GuandanProfile, giver: Seat, at_ms: int) -> DutyClock | None:
     """Return the clock for a return, from `at_ms` on, when `giver` had his tribute.
 
     Warning and violations as for the tribute (seed 000 A21.2).
     """
-    return _exchange(profile, "return", giver, at_ms)
+    return _exchange_clock(profile, "return", giver, at_ms)
 
 
 def late_clocks(profile: GuandanProfile, start_ms: int) -> Clocks:
@@ -84,45 +86,47 @@ def late_clocks(profile: GuandanProfile, start_ms: int) -> Clocks:
     if not profile.clocks.late_s:
         return ()
     kind: Kind = "late_default" if profile.clocks.late_then == "default" else "late_regulations"
-    limit = _limit(profile, "clocks.late_s", kind, "late")
+    limit = _clock_limit(profile, "clocks.late_s", kind, "late")
     return tuple(
-        Countdown(duty="late", side=side, watch=Stopwatch(start_ms), limits=(limit,))
+        DutyClock(duty="late", side=side, watch=Stopwatch(start_ms), limits=(limit,))
         for side in SIDES
     )
 
 
-_EXCHANGE: dict[Duty, tuple[str, Kind, Kind, ClockOffence]] = {
+_EXCHANGE_LIMITS: dict[ClockDuty, tuple[str, Kind, Kind, ClockOffence]] = {
     "tribute": ("clocks.tribute_s", "tribute_warning", "tribute_violation", "delay_tribute"),
     "return": ("clocks.return_s", "return_warning", "return_violation", "delay_return"),
 }
 
 
-def _exchange(profile: GuandanProfile, duty: Duty, seat: Seat, at_ms: int) -> Countdown | None:
-    key, warning, violation, offence = _EXCHANGE[duty]
-    first = _limit(profile, key, warning, offence)
+def _exchange_clock(
+    profile: GuandanProfile, duty: ClockDuty, seat: Seat, at_ms: int
+) -> DutyClock | None:
+    key, warning, violation, offence = _EXCHANGE_LIMITS[duty]
+    first = _clock_limit(profile, key, warning, offence)
     if not first.within_ms:
         return None
-    further = _limit(profile, "clocks.overrun_s", violation, offence)
+    further = _clock_limit(profile, "clocks.overrun_s", violation, offence)
     limits = (first, further) if further.within_ms else (first,)
-    return _countdown(duty, seat, at_ms, limits, repeats=len(limits) > 1)
+    return _seat_duty_clock(duty, seat, at_ms, limits, repeats=len(limits) > 1)
 
 
-def _plain(
+def _single_limit_clock(
     profile: GuandanProfile,
-    duty: Duty,
+    duty: ClockDuty,
     key: str,
     kind: Kind,
     at_ms: int,
     offence: ClockOffence | None = None,
-) -> Countdown | None:
+) -> DutyClock | None:
     """Return a clock with one limit for all four."""
-    limit = _limit(profile, key, kind, offence)
+    limit = _clock_limit(profile, key, kind, offence)
     if not limit.within_ms:
         return None
-    return Countdown(duty=duty, watch=Stopwatch(at_ms), limits=(limit,))
+    return DutyClock(duty=duty, watch=Stopwatch(at_ms), limits=(limit,))
 
 
-def _limit(
+def _clock_limit(
     profile: GuandanProfile,
     key: str,
     kind: Kind,
@@ -141,10 +145,10 @@ def _limit(
     )
 
 
-def _countdown(
-    duty: Duty, seat: Seat, at_ms: int, limits: tuple[Limit, ...], *, repeats: bool = False
-) -> Countdown:
-    return Countdown(
+def _seat_duty_clock(
+    duty: ClockDuty, seat: Seat, at_ms: int, limits: tuple[Limit, ...], *, repeats: bool = False
+) -> DutyClock:
+    return DutyClock(
         duty=duty,
         seat=seat,
         side=cast(Side, side_of(seat)),

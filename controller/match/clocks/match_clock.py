@@ -52,7 +52,7 @@ class AreaStop(msgspec.Struct, frozen=True, gc=False):
     by: str | None = None
 
 
-NO_REASON = AreaStop()
+UNKNOWN_AREA_STOP = AreaStop()
 """Of a stop that an older program wrote down."""
 
 
@@ -98,30 +98,30 @@ def match_clock(profile: GuandanProfile) -> MatchClock:
         stops_deals=ending.at_time == "stop_now",
         chief_ms=profile.clocks.added_time_chief_s * 1000,
         chief_article=profile.article("clocks.added_time_chief_s"),
-        marks=tuple(mark for mark in _marks(profile) if mark.left_ms < limit_ms),
+        marks=tuple(mark for mark in _clock_marks(profile) if mark.left_ms < limit_ms),
     )
 
 
 def started(clock: MatchClock, at_ms: int) -> MatchClock:
     """Return the clock running from `at_ms`, the area's start; unchanged if it ran already."""
-    return clock if clock.watch is not None else _with(clock, watch=Stopwatch(at_ms))
+    return clock if clock.watch is not None else _replace_in_clock(clock, watch=Stopwatch(at_ms))
 
 
-def paused(clock: MatchClock, at_ms: int, stop: AreaStop = NO_REASON) -> MatchClock:
+def paused(clock: MatchClock, at_ms: int, stop: AreaStop = UNKNOWN_AREA_STOP) -> MatchClock:
     """Return the clock standing still: the whole area is stopped; as it is where it was before."""
     if clock.watch is None or clock.watch.stands:
         return clock
-    return _with(clock, watch=stopwatch.paused(clock.watch, at_ms), area_stop=stop)
+    return _replace_in_clock(clock, watch=stopwatch.paused(clock.watch, at_ms), area_stop=stop)
 
 
 def resumed(clock: MatchClock, at_ms: int) -> MatchClock:
     """Return the clock running again: the area goes on (继续比赛)."""
     if clock.watch is None:
         return clock
-    return _with(clock, watch=stopwatch.resumed(clock.watch, at_ms), area_stop=None)
+    return _replace_in_clock(clock, watch=stopwatch.resumed(clock.watch, at_ms), area_stop=None)
 
 
-def area_stop_ms(clock: MatchClock) -> int | None:
+def stopped_since_ms(clock: MatchClock) -> int | None:
     """Return since when the whole area stands still; None where it does not."""
     if clock.watch is None or not clock.watch.stands:
         return None
@@ -132,7 +132,7 @@ def left_ms(clock: MatchClock, at_ms: int) -> int | None:
     """Return the time left at `at_ms`, 0 when it is up; None in a match without a limit."""
     if not clock.limit_ms:
         return None
-    return max(0, clock.limit_ms + clock.added_ms - _ran_ms(clock, at_ms))
+    return max(0, clock.limit_ms + clock.added_ms - _elapsed_ms(clock, at_ms))
 
 
 def expired(clock: MatchClock, at_ms: int) -> bool:
@@ -149,7 +149,7 @@ def has_time_for_deal(clock: MatchClock, at_ms: int) -> bool:
     return left is None or left > clock.margin_ms
 
 
-def stops_deal(clock: MatchClock, at_ms: int) -> bool:
+def is_deal_stopped(clock: MatchClock, at_ms: int) -> bool:
     """Tell whether time stops a deal under way, so that it does not count.
 
     By the letter of seed 000 A14.2.3–4 it does (即行结束); with `ending.at_time =
@@ -183,7 +183,7 @@ def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[Due, ...]]:
     while (moment := next_due_ms(clock)) is not None and moment <= at_ms:
         mark = clock.marks[clock.told]
         dues.append(Due(kind=mark.kind, at_ms=moment, key=mark.key, article=mark.article))
-        clock = _with(clock, told=clock.told + 1)
+        clock = _replace_in_clock(clock, told=clock.told + 1)
     return clock, tuple(dues)
 
 
@@ -191,37 +191,37 @@ def table_stopped(clock: MatchClock, reason: str, at_ms: int) -> MatchClock:
     """Return the clock of a table that stands still from `at_ms`; the area's time runs on."""
     if clock.stops and clock.stops[-1].to_ms is None:
         return clock
-    return _with(clock, stops=(*clock.stops, Stop(reason, at_ms)))
+    return _replace_in_clock(clock, stops=(*clock.stops, Stop(reason, at_ms)))
 
 
-def table_goes_on(clock: MatchClock, at_ms: int) -> MatchClock:
+def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
     """Return the clock of a table that goes on at `at_ms`; unchanged if it was not stopped."""
     if not clock.stops or clock.stops[-1].to_ms is not None:
         return clock
     *before, last = clock.stops
-    return _with(clock, stops=(*before, msgspec.structs.replace(last, to_ms=at_ms)))
+    return _replace_in_clock(clock, stops=(*before, msgspec.structs.replace(last, to_ms=at_ms)))
 
 
-def lost_ms(clock: MatchClock, stop: Stop, at_ms: int) -> int:
+def cost_ms(clock: MatchClock, stop: Stop, at_ms: int) -> int:
     """Return how much of the match a stop has cost until `at_ms`.
 
     Nothing while the area stood still too, nor where time was up when it began.
     """
-    began = _ran_ms(clock, stop.from_ms)
+    began = _elapsed_ms(clock, stop.from_ms)
     if began >= clock.limit_ms + clock.added_ms:
         return 0
-    return max(0, _ran_ms(clock, at_ms if stop.to_ms is None else stop.to_ms) - began)
+    return max(0, _elapsed_ms(clock, at_ms if stop.to_ms is None else stop.to_ms) - began)
 
 
 def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
     """Return what should be added for the time this table lost; None: nothing is open."""
-    costly = tuple(stop for stop in clock.stops if lost_ms(clock, stop, at_ms))
-    missing = sum(lost_ms(clock, stop, at_ms) for stop in costly) - clock.added_ms
+    costly = tuple(stop for stop in clock.stops if cost_ms(clock, stop, at_ms))
+    missing = sum(cost_ms(clock, stop, at_ms) for stop in costly) - clock.added_ms
     if not clock.limit_ms or missing <= 0:
         return None
     return AddedTime(
         add_ms=missing,
-        needs=added_time_needs(clock, missing),
+        needs=added_time_authority(clock, missing),
         stops=costly,
         article=clock.chief_article,
     )
@@ -229,28 +229,28 @@ def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
 
 def unanswered(clock: MatchClock, settled: int, at_ms: int) -> bool:
     """Tell whether one of the stops after the first `settled` has cost time not given back."""
-    costly = any(lost_ms(clock, stop, at_ms) for stop in clock.stops[settled:])
+    costly = any(cost_ms(clock, stop, at_ms) for stop in clock.stops[settled:])
     return costly and added_time_due(clock, at_ms) is not None
 
 
-def added_time_needs(clock: MatchClock, add_ms: int) -> Needs:
+def added_time_authority(clock: MatchClock, add_ms: int) -> Needs:
     """Return who may add `add_ms`: the chief, once it is more than the limit in all."""
     return "chief" if clock.added_ms + add_ms > clock.chief_ms else "referee"
 
 
-def with_added_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
+def add_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
     """Return the clock with `add_ms` more for this table, less where it corrects a grant.
 
     What the new time puts off again will be told again. Ask `tick` first.
     """
     added = max(0, clock.added_ms + add_ms)
-    longer = _with(clock, added_ms=added)
+    longer = _replace_in_clock(clock, added_ms=added)
     left = left_ms(longer, at_ms) or 0
     passed = sum(mark.left_ms >= left for mark in clock.marks)
-    return _with(longer, told=min(clock.told, passed))
+    return _replace_in_clock(longer, told=min(clock.told, passed))
 
 
-def _marks(profile: GuandanProfile) -> list[Mark]:
+def _clock_marks(profile: GuandanProfile) -> list[Mark]:
     """Return what a match's clock says, most time left first."""
     ending = profile.ending
     marks = [Mark(left, kind) for left, kind in ANNOUNCED]
@@ -259,18 +259,18 @@ def _marks(profile: GuandanProfile) -> list[Mark]:
         left = ending.last_start_margin_s * 1000
         marks.append(Mark(left, "last_deal", key, profile.article(key)))
     elif ending.at_time == "finish_started":
-        marks.append(_at_time(profile, "last_deal"))
-    marks.append(_at_time(profile, "time_up"))
+        marks.append(_mark_at_end(profile, "last_deal"))
+    marks.append(_mark_at_end(profile, "time_up"))
     return sorted(marks, key=lambda mark: -mark.left_ms)
 
 
-def _at_time(profile: GuandanProfile, kind: Kind) -> Mark:
+def _mark_at_end(profile: GuandanProfile, kind: Kind) -> Mark:
     return Mark(0, kind, "ending.at_time", profile.article("ending.at_time"))
 
 
-def _ran_ms(clock: MatchClock, at_ms: int) -> int:
-    return 0 if clock.watch is None else stopwatch.ran_ms(clock.watch, at_ms)
+def _elapsed_ms(clock: MatchClock, at_ms: int) -> int:
+    return 0 if clock.watch is None else stopwatch.elapsed_ms(clock.watch, at_ms)
 
 
-def _with(clock: MatchClock, **changes: Any) -> MatchClock:
+def _replace_in_clock(clock: MatchClock, **changes: Any) -> MatchClock:
     return msgspec.structs.replace(clock, **changes)

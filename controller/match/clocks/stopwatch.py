@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Pause(msgspec.Struct, frozen=True, gc=False):
+class WatchPause(msgspec.Struct, frozen=True, gc=False):
     """It stood still from `from_ms` to `to_ms`; None: it still does."""
 
     from_ms: int
@@ -14,7 +14,7 @@ class Stopwatch(msgspec.Struct, frozen=True, gc=False):
     """It runs from `starts_ms`, which may lie ahead, but for its pauses, first one first."""
 
     starts_ms: int
-    pauses: tuple[Pause, ...] = ()
+    pauses: tuple[WatchPause, ...] = ()
 
     @property
     def stands(self) -> bool:
@@ -27,7 +27,7 @@ def paused(watch: Stopwatch, at_ms: int) -> Stopwatch:
     if watch.stands:
         return watch
     ended_ms = (watch.pauses[-1].to_ms or 0) if watch.pauses else at_ms
-    return _with(watch, (*watch.pauses, Pause(max(at_ms, ended_ms))))
+    return _replace_pauses(watch, (*watch.pauses, WatchPause(max(at_ms, ended_ms))))
 
 
 def resumed(watch: Stopwatch, at_ms: int) -> Stopwatch:
@@ -35,10 +35,10 @@ def resumed(watch: Stopwatch, at_ms: int) -> Stopwatch:
     if not watch.stands:
         return watch
     *before, last = watch.pauses
-    return _with(watch, (*before, Pause(last.from_ms, max(at_ms, last.from_ms))))
+    return _replace_pauses(watch, (*before, WatchPause(last.from_ms, max(at_ms, last.from_ms))))
 
 
-def ran_ms(watch: Stopwatch, at_ms: int) -> int:
+def elapsed_ms(watch: Stopwatch, at_ms: int) -> int:
     """Return how long it has run at `at_ms`, without its pauses; 0 before its start."""
     stood = 0
     for pause in watch.pauses:
@@ -61,5 +61,5 @@ def moment_ms(watch: Stopwatch, run_ms: int) -> int | None:
     return moment
 
 
-def _with(watch: Stopwatch, pauses: tuple[Pause, ...]) -> Stopwatch:
+def _replace_pauses(watch: Stopwatch, pauses: tuple[WatchPause, ...]) -> Stopwatch:
     return msgspec.structs.replace(watch, pauses=pauses)

@@ -38,7 +38,7 @@ class Asking(msgspec.Struct, frozen=True, gc=False):
     def asked(self) -> tuple[Seat, ...]:
         """Return who may answer now: all that have not, or the next in turn; none at the end."""
         answered = {answer.seat for answer in self.answers}
-        waiting = tuple(seat for seat in _round_from(self.first) if seat not in answered)
+        waiting = tuple(seat for seat in _seats_from(self.first) if seat not in answered)
         return waiting[:1] if self.choice.order == "in_turn" else waiting
 
     def deadline_ms(self) -> int | None:
@@ -55,7 +55,7 @@ class Asking(msgspec.Struct, frozen=True, gc=False):
         return tuple(sorted(chosen, key=SEATS.index))
 
 
-class Opening(msgspec.Struct, frozen=True, gc=False):
+class ChoicesBeforePlay(msgspec.Struct, frozen=True, gc=False):
     """Both choices of a deal: doubling begins when the last hand is chosen open or not."""
 
     open_hand: Asking
@@ -71,23 +71,27 @@ class Opening(msgspec.Struct, frozen=True, gc=False):
         return self.doubling is not None and not self.doubling.asked()
 
 
-def begin_opening(open_hand: Choice, doubling: Choice, first: Seat, at_ms: int) -> Opening:
+def begin_choices(
+    open_hand: Choice, doubling: Choice, first: Seat, at_ms: int
+) -> ChoicesBeforePlay:
     """Return the choices as they begin, when hands are dealt. `first` is the first hand."""
-    return Opening(Asking(open_hand, first, at_ms), None, doubling)
+    return ChoicesBeforePlay(Asking(open_hand, first, at_ms), None, doubling)
 
 
-def answered(opening: Opening, seat: Seat, yes: bool, at_ms: int) -> Opening:
+def answered(opening: ChoicesBeforePlay, seat: Seat, yes: bool, at_ms: int) -> ChoicesBeforePlay:
     """Return the choices after an answer at `at_ms`; first, those whose time is up are decided.
 
     Raises ValueError where the seat is not asked then, also because its time is up.
     """
     opening = elapsed(opening, at_ms)
     if seat not in opening.now().asked():
-        raise ValueError(f"{seat} is not asked: {_who_is(opening)}")
-    return _onwards(_with(opening, _added(opening.now(), Answer(seat, yes, at_ms))))
+        raise ValueError(f"{seat} is not asked: {_asked_text(opening)}")
+    return _begin_doubling(
+        _replace_current_round(opening, _add_answers(opening.now(), Answer(seat, yes, at_ms)))
+    )
 
 
-def elapsed(opening: Opening, at_ms: int) -> Opening:
+def elapsed(opening: ChoicesBeforePlay, at_ms: int) -> ChoicesBeforePlay:
     """Return the choices as they stand at `at_ms`, with the answers of those who ran out of time.
 
     Reaching the limit is too late (A6: 达到时间). Each such answer bears the time of its
@@ -96,28 +100,30 @@ def elapsed(opening: Opening, at_ms: int) -> Opening:
     while (due_ms := opening.now().deadline_ms()) is not None and due_ms <= at_ms:
         asking = opening.now()
         silent = [Answer(seat, asking.choice.default, due_ms, True) for seat in asking.asked()]
-        opening = _onwards(_with(opening, _added(asking, *silent)))
+        opening = _begin_doubling(_replace_current_round(opening, _add_answers(asking, *silent)))
     return opening
 
 
-def stood(opening: Opening, ms: int) -> Opening:
+def stood(opening: ChoicesBeforePlay, ms: int) -> ChoicesBeforePlay:
     """Return the choices after the clock stood still for `ms`: the table was stopped."""
     asking = opening.now()
-    return _with(opening, msgspec.structs.replace(asking, stood_ms=asking.stood_ms + ms))
+    return _replace_current_round(
+        opening, msgspec.structs.replace(asking, stood_ms=asking.stood_ms + ms)
+    )
 
 
-def _added(asking: Asking, *answers: Answer) -> Asking:
+def _add_answers(asking: Asking, *answers: Answer) -> Asking:
     stood_ms = 0 if asking.choice.order == "in_turn" else asking.stood_ms
     return msgspec.structs.replace(asking, answers=asking.answers + answers, stood_ms=stood_ms)
 
 
-def _with(opening: Opening, asking: Asking) -> Opening:
+def _replace_current_round(opening: ChoicesBeforePlay, asking: Asking) -> ChoicesBeforePlay:
     if opening.doubling is None:
         return msgspec.structs.replace(opening, open_hand=asking)
     return msgspec.structs.replace(opening, doubling=asking)
 
 
-def _onwards(opening: Opening) -> Opening:
+def _begin_doubling(opening: ChoicesBeforePlay) -> ChoicesBeforePlay:
     """Begin doubling once all have chosen on their hands."""
     done = opening.open_hand
     if opening.doubling is not None or done.asked():
@@ -126,12 +132,12 @@ def _onwards(opening: Opening) -> Opening:
     return msgspec.structs.replace(opening, doubling=doubling)
 
 
-def _round_from(first: Seat) -> tuple[Seat, ...]:
+def _seats_from(first: Seat) -> tuple[Seat, ...]:
     seats: list[Seat] = [first]
     while len(seats) < len(SEATS):
         seats.append(cast(Seat, next_seat(seats[-1])))
     return tuple(seats)
 
 
-def _who_is(opening: Opening) -> str:
+def _asked_text(opening: ChoicesBeforePlay) -> str:
     return " ".join(opening.now().asked()) or "all have chosen"

@@ -11,19 +11,25 @@ from typing import Literal
 import msgspec
 
 from controller.cards import RANKS, SMALL_JOKER, SUITS, Face
-from controller.rules.bigtwo.tables import Combos
-from controller.rules.order import natural
+from controller.rules.bigtwo.tables import BigTwoComboRules
+from controller.rules.order import natural_rank
 
 Kind = Literal[
     "single", "pair", "triple", "straight", "flush", "full_house", "four_one", "straight_flush"
 ]
-FIVES: tuple[Kind, ...] = ("straight", "flush", "full_house", "four_one", "straight_flush")
+FIVE_CARD_KINDS: tuple[Kind, ...] = (
+    "straight",
+    "flush",
+    "full_house",
+    "four_one",
+    "straight_flush",
+)
 """The kinds of five cards, low to high (seed 002 A9.4)."""
 
 TWO = 15
 """What a 2 counts among singles: more than an ace (seed 002 A9.2)."""
 
-USUAL = Combos(
+USUAL_COMBO_RULES = BigTwoComboRules(
     a_low=True,
     two_in_straights=True,
     straights_by="natural",
@@ -78,11 +84,13 @@ def single_value(face: Face) -> tuple[int, int]:
 
     Seed 002 A9.1–2. Suits: ♦ 0, ♣ 1, ♥ 2, ♠ 3.
     """
-    rank = natural(face)
+    rank = natural_rank(face)
     return (TWO if rank == 2 else rank), len(SUITS) - 1 - face // len(RANKS)
 
 
-def readings(cards: Sequence[Face], combos: Combos = USUAL) -> tuple[BigTwoCombo, ...]:
+def readings(
+    cards: Sequence[Face], combos: BigTwoComboRules = USUAL_COMBO_RULES
+) -> tuple[BigTwoCombo, ...]:
     """Return what a play is: one reading, or none where it is no combination.
 
     A joker, and two of one face, are in no pack of 52 cards: such a play is none.
@@ -90,66 +98,70 @@ def readings(cards: Sequence[Face], combos: Combos = USUAL) -> tuple[BigTwoCombo
     if len(set(cards)) != len(cards) or any(face >= SMALL_JOKER for face in cards):
         return ()
     laid = tuple(sorted(cards, key=single_value))
-    combo = _five(laid, combos) if len(laid) == 5 else _alike(laid)
+    combo = _read_five_cards(laid, combos) if len(laid) == 5 else _read_equal_ranks(laid)
     return (combo,) if combo else ()
 
 
-def beats(challenger: BigTwoCombo, on_table: BigTwoCombo, combos: Combos = USUAL) -> bool:
+def beats(
+    challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
+) -> bool:
     """Tell whether a play is legal on the one before: comparable with it, and higher."""
     return follows(challenger, on_table, combos) and strength(challenger) > strength(on_table)
 
 
-def follows(challenger: BigTwoCombo, on_table: BigTwoCombo, combos: Combos = USUAL) -> bool:
+def follows(
+    challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
+) -> bool:
     """Tell whether two plays can be compared at all: the same kind (seed 002 A7, A9.3).
 
     Five cards follow any five where they are one class: A9.4 ranks the kinds, against the
     letter of A7 (provisional).
     """
-    if combos.five_cards == "one_class" and challenger.kind in FIVES:
-        return on_table.kind in FIVES
+    if combos.five_cards == "one_class" and challenger.kind in FIVE_CARD_KINDS:
+        return on_table.kind in FIVE_CARD_KINDS
     return challenger.kind == on_table.kind
 
 
 def strength(combo: BigTwoCombo) -> tuple[int, int, int]:
     """Return what comparable plays are ordered by: kind of five, then the deciding card."""
-    place = FIVES.index(combo.kind) if combo.kind in FIVES else 0
+    place = FIVE_CARD_KINDS.index(combo.kind) if combo.kind in FIVE_CARD_KINDS else 0
     return place, combo.rank, combo.suit
 
 
-def _alike(laid: tuple[Face, ...]) -> BigTwoCombo | None:
+def _read_equal_ranks(laid: tuple[Face, ...]) -> BigTwoCombo | None:
     kinds: dict[int, Kind] = {1: "single", 2: "pair", 3: "triple"}
-    if len(laid) not in kinds or len({natural(face) for face in laid}) != 1:
+    if len(laid) not in kinds or len({natural_rank(face) for face in laid}) != 1:
         return None
     return _combo(kinds[len(laid)], laid, laid)
 
 
-def _five(laid: tuple[Face, ...], combos: Combos) -> BigTwoCombo | None:
-    run = _as_run(laid, combos)
+def _read_five_cards(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwoCombo | None:
+    run = _sequence_order(laid, combos)
     flush = len({face // len(RANKS) for face in laid}) == 1
     if run:
         deciding = run[-1:] if combos.straights_by == "natural" else laid
         return _combo("straight_flush" if flush else "straight", run, deciding)
     if flush:
         return _combo("flush", laid, laid)
-    return _of_two_ranks(laid, combos)
+    return _read_two_ranks(laid, combos)
 
 
-def _of_two_ranks(laid: tuple[Face, ...], combos: Combos) -> BigTwoCombo | None:
-    (rank, most), *_ = Counter(map(natural, laid)).most_common()
-    many = tuple(face for face in laid if natural(face) == rank)
-    few = tuple(face for face in laid if natural(face) != rank)
+def _read_two_ranks(laid: tuple[Face, ...], combos: BigTwoComboRules) -> BigTwoCombo | None:
+    (rank, most), *_ = Counter(map(natural_rank, laid)).most_common()
+    many = tuple(face for face in laid if natural_rank(face) == rank)
+    few = tuple(face for face in laid if natural_rank(face) != rank)
     if most == 4:
         return _combo("four_one", many + few, many if combos.four_one_by == "four" else laid)
-    if most == 3 and len({natural(face) for face in few}) == 1:
+    if most == 3 and len({natural_rank(face) for face in few}) == 1:
         by_triple = combos.full_house_by == "triple"
         return _combo("full_house", many + few, many if by_triple else laid)
     return None
 
 
-def _as_run(laid: tuple[Face, ...], combos: Combos) -> tuple[Face, ...] | None:
+def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[Face, ...] | None:
     """Return five cards as they stand in a straight, or None: A and 2 in the middle are none."""
-    rising = tuple(sorted(laid, key=natural))
-    ranks = [natural(face) for face in rising]
+    rising = tuple(sorted(laid, key=natural_rank))
+    ranks = [natural_rank(face) for face in rising]
     if ranks == [2, 3, 4, 5, 14]:
         return (rising[-1], *rising[:-1]) if combos.a_low else None
     if ranks != list(range(ranks[0], ranks[0] + 5)):

@@ -6,7 +6,7 @@ Where a profile key fills one for the time being (provisional), the gap names it
 import msgspec
 
 
-class Gap(msgspec.Struct, frozen=True, gc=False):
+class BigTwoGap(msgspec.Struct, frozen=True, gc=False):
     """Something the rulebook does not give. `article`: where it would stand or is unclear.
 
     `key`: the profile key that holds a provisional value, None where nothing does. `left`:
@@ -21,8 +21,8 @@ class Gap(msgspec.Struct, frozen=True, gc=False):
     left: bool = False
 
 
-GAPS: tuple[Gap, ...] = (
-    Gap(
+BIG_TWO_GAPS: tuple[BigTwoGap, ...] = (
+    BigTwoGap(
         "practice",
         "002 A2, A3, A13",
         None,
@@ -30,7 +30,7 @@ GAPS: tuple[Gap, ...] = (
         "deals by itself is for practice, and matchpoints need duplicated deals.",
         "规则要求认可的竞技软件和复式赛制：自动发牌桌仅供练习，MP计分须各桌打相同的牌。",
     ),
-    Gap(
+    BigTwoGap(
         "swiss_movement",
         "002 A13, App3",
         None,
@@ -39,14 +39,14 @@ GAPS: tuple[Gap, ...] = (
         "附录三（瑞士移位法）原文缺失：每轮后的移位由补充规定确定。",
         left=True,
     ),
-    Gap(
+    BigTwoGap(
         "against_machine",
         "002 A13",
         None,
         "Events against software are named, but nothing more is said: not supported.",
         "人机赛仅有名称，无具体规定：不支持。",
     ),
-    Gap(
+    BigTwoGap(
         "pairs",
         "002 A2, A7, A13",
         None,
@@ -54,21 +54,21 @@ GAPS: tuple[Gap, ...] = (
         'not said, and A7 speaks of "the other two". Everybody scores for himself.',
         "个人计分还是两人一对未统一，一对的成绩如何合成未写，第七条又称“另外两家”：暂按个人计分。",
     ),
-    Gap(
+    BigTwoGap(
         "twos_in_straights",
         "002 A8.4",
         "bigtwo.combos.two_in_straights",
         "Whether a 2 may stand in a straight behind no ace (23456) is not said.",
         "2能否在没有A的顺子中（23456）未写明。",
     ),
-    Gap(
+    BigTwoGap(
         "rank_of_straights",
         "002 A8.4, A9.4",
         "bigtwo.combos.straights_by",
         "How A2345 and 23456 rank among straights is not said.",
         "A2345与23456在顺子中的大小未写明。",
     ),
-    Gap(
+    BigTwoGap(
         "highest_of_full_house",
         "002 A9.4",
         "bigtwo.combos.full_house_by",
@@ -76,14 +76,14 @@ GAPS: tuple[Gap, ...] = (
         "only carried with it (A8.6).",
         "葫芦比较哪一张未写明：暂比三张，对子只是所带的牌。",
     ),
-    Gap(
+    BigTwoGap(
         "highest_of_four_one",
         "002 A9.4",
         "bigtwo.combos.four_one_by",
         "Which card of four and one is compared is not said: the four are.",
         "铁枝比较哪一张未写明：暂比四张。",
     ),
-    Gap(
+    BigTwoGap(
         "same_type",
         "002 A7, A9.4",
         "bigtwo.combos.five_cards",
@@ -91,7 +91,7 @@ GAPS: tuple[Gap, ...] = (
         "other: they are one class here.",
         "第七条要求相同牌型，第九条又比较五张牌型的大小：暂视五张牌型为一类。",
     ),
-    Gap(
+    BigTwoGap(
         "last_card_pass",
         "002 A7",
         "bigtwo.last_card.may_pass",
@@ -99,14 +99,14 @@ GAPS: tuple[Gap, ...] = (
         'not said; "must play" is taken by the letter, on singles only.',
         "报单者上家有大牌时能否过牌未写明：暂按字面“必须出”，且只限于单牌。",
     ),
-    Gap(
+    BigTwoGap(
         "first_hand",
         "002 A4.2, A6",
         None,
         "Who the first hand is while hands are opened and doubled is not said: the holder of ♦3.",
         "明牌、加倍时的首家未写明：暂为持方块3者。",
     ),
-    Gap(
+    BigTwoGap(
         "card_points_8_and_10",
         "002 App1.1",
         "bigtwo.scoring.card_points",
@@ -114,7 +114,7 @@ GAPS: tuple[Gap, ...] = (
         "triple by the same pattern.",
         "印出的不等号漏掉8张与10张：8张按示例乘2，10张类推乘3。",
     ),
-    Gap(
+    BigTwoGap(
         "compared_with",
         "002 App2.1",
         "bigtwo.matchpoints.among",
@@ -122,7 +122,7 @@ GAPS: tuple[Gap, ...] = (
         "played the deal is not said.",
         "MP分按同方位比较；名次在同方位内还是在打同一副牌的全体中排，未写明。",
     ),
-    Gap(
+    BigTwoGap(
         "place_x",
         "002 App2.1",
         "bigtwo.ranking_points.rest",
@@ -130,7 +130,7 @@ GAPS: tuple[Gap, ...] = (
         "that fits the first four.",
         "第四名以后的系数原文缺失：暂取前两名次系数之半，与前四名相符。",
     ),
-    Gap(
+    BigTwoGap(
         "shared_places",
         "002 App2.1, App2.3",
         "bigtwo.ranking_points.shared",
@@ -138,14 +138,14 @@ GAPS: tuple[Gap, ...] = (
         "is followed.",
         "并列第一之后，规则为第3名，示例印为第2名：从规则。",
     ),
-    Gap(
+    BigTwoGap(
         "rounding",
         "002 App2.1",
         None,
         "Two decimals are kept; how they are rounded is not said: halves up.",
         "保留两位小数，取舍方法未写明：暂四舍五入。",
     ),
-    Gap(
+    BigTwoGap(
         "beaten_opponents",
         "002 App2.2(1)",
         None,
@@ -153,14 +153,14 @@ GAPS: tuple[Gap, ...] = (
         "round, and an average of 0.",
         "两轮所胜同一对手、以及未胜任何对手者如何计算未写明：暂每轮计一次，未胜者平均为0。",
     ),
-    Gap(
+    BigTwoGap(
         "round_result",
         "002 App2.2(2)",
         None,
         "What a round's result is ranked by is not said: the sum of its ranking points, among all.",
         "单轮成绩按什么排名未写明：暂按该轮排名分之和，在全体中排。",
     ),
-    Gap(
+    BigTwoGap(
         "playing_time",
         "002 App2.2(3)–(4)",
         None,
@@ -168,7 +168,7 @@ GAPS: tuple[Gap, ...] = (
         "passed over.",
         "牌桌不记录各人的出牌用时：没有用时数据时跳过这两项。",
     ),
-    Gap(
+    BigTwoGap(
         "matches_and_rounds",
         "002 A4.11, A13",
         None,
@@ -176,14 +176,14 @@ GAPS: tuple[Gap, ...] = (
         "每轮几局、共赛几轮，由补充规定确定。",
         left=True,
     ),
-    Gap(
+    BigTwoGap(
         "play_clock",
         "002 A6, App2.2",
         None,
         "No limit for a play is given, nor one for coming late.",
         "出牌时限与迟到处理均未规定。",
     ),
-    Gap(
+    BigTwoGap(
         "penalties",
         "002 A15, A17",
         None,
@@ -191,7 +191,7 @@ GAPS: tuple[Gap, ...] = (
         "只有行为准则，没有罚则：裁判员按补充规定处理。",
         left=True,
     ),
-    Gap(
+    BigTwoGap(
         "corrections",
         "002 A11, A15",
         None,
@@ -199,7 +199,7 @@ GAPS: tuple[Gap, ...] = (
         "no ruling, the referees do that beside it.",
         "原规则由软件记分：练习桌不更正成绩、不记录判罚，由裁判员另行处理。",
     ),
-    Gap(
+    BigTwoGap(
         "appeal_fee",
         "002 A19.3",
         None,

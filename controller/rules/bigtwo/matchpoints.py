@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.rules.bigtwo.tables import Matchpoints, RankingPoints
+from controller.rules.bigtwo.tables import MatchpointRules, RankingPointRules
 
 PERCENT_DECIMALS = 2
 
@@ -33,7 +33,7 @@ class Compared(msgspec.Struct, frozen=True, gc=False):
     points: Decimal
 
 
-class _Line(msgspec.Struct, frozen=True, gc=False):
+class _FieldScore(msgspec.Struct, frozen=True, gc=False):
     """An entrant within his field, before anybody has a place."""
 
     score: int
@@ -45,7 +45,7 @@ class _Line(msgspec.Struct, frozen=True, gc=False):
 
 
 def compare_deal(
-    fields: Iterable[Mapping[str, int]], matchpoints: Matchpoints, ranking: RankingPoints
+    fields: Iterable[Mapping[str, int]], matchpoints: MatchpointRules, ranking: RankingPointRules
 ) -> tuple[Compared, ...]:
     """Return what everybody made of a deal, best first.
 
@@ -58,14 +58,14 @@ def compare_deal(
     for name, times in Counter(name for field in fields for name in field).items():
         if times > 1:
             raise ValueError(f"{name} is in {times} fields: expected one seat an entrant")
-    parts = [_lines(field, matchpoints) for field in fields]
+    parts = [_field_scores(field, matchpoints) for field in fields]
     if matchpoints.among == "deal":
         parts = [{name: line for part in parts for name, line in part.items()}]
-    results = (result for part in parts for result in _compared(part, ranking))
+    results = (result for part in parts for result in _comparisons(part, ranking))
     return tuple(sorted(results, key=lambda result: (result.place, result.entrant)))
 
 
-def matchpoints_of(scores: Mapping[str, int], rules: Matchpoints) -> dict[str, int]:
+def matchpoints_of(scores: Mapping[str, int], rules: MatchpointRules) -> dict[str, int]:
     """Return the matchpoints of each entrant of a field.
 
     With 2 for a worse and 1 for an equal score that is 2 × below + equal - 1, and N(N-1)
@@ -80,7 +80,7 @@ def matchpoints_of(scores: Mapping[str, int], rules: Matchpoints) -> dict[str, i
     return {name: points(score) for name, score in scores.items()}
 
 
-def top_of(entrants: int, rules: Matchpoints) -> int:
+def max_matchpoints(entrants: int, rules: MatchpointRules) -> int:
     """Return the most matchpoints that one of so many can make (seed 002 App2.1).
 
     Raises ValueError below two entrants.
@@ -104,7 +104,7 @@ def places(
     return {name: len(rising) - bisect_right(rising, value) + 1 for name, value in values.items()}
 
 
-def ranking_points(place: int, rules: RankingPoints) -> Decimal:
+def ranking_points(place: int, rules: RankingPointRules) -> Decimal:
     """Return the ranking points of a place, 1 or more (seed 002 App2.1).
 
     Past the listed places the seed lost the factor; k(x) = k(x-2) / 2 is provisional.
@@ -114,25 +114,27 @@ def ranking_points(place: int, rules: RankingPoints) -> Decimal:
         raise ValueError(f"places begin with 1, not {place}")
     past = max(0, place - len(rules.listed))
     if past and rules.rest == "zero":
-        return rounded(Fraction(0), rules.decimals)
+        return round_half_up(Fraction(0), rules.decimals)
     halvings = (past + 1) // 2
     listed = rules.listed[place - 2 * halvings - 1]
-    return rounded(Fraction(listed, 2**halvings), rules.decimals)
+    return round_half_up(Fraction(listed, 2**halvings), rules.decimals)
 
 
-def rounded(value: Fraction, decimals: int) -> Decimal:
+def round_half_up(value: Fraction, decimals: int) -> Decimal:
     """Return a value of 0 or more with so many decimals, halves up (provisional)."""
     units = int(value * 10**decimals + Fraction(1, 2))
     return Decimal(units).scaleb(-decimals)
 
 
-def _lines(field: Mapping[str, int], rules: Matchpoints) -> dict[str, _Line]:
-    top = top_of(len(field), rules)
+def _field_scores(field: Mapping[str, int], rules: MatchpointRules) -> dict[str, _FieldScore]:
+    top = max_matchpoints(len(field), rules)
     made = matchpoints_of(field, rules)
-    return {name: _Line(score, made[name], top) for name, score in field.items()}
+    return {name: _FieldScore(score, made[name], top) for name, score in field.items()}
 
 
-def _compared(lines: Mapping[str, _Line], ranking: RankingPoints) -> Iterator[Compared]:
+def _comparisons(
+    lines: Mapping[str, _FieldScore], ranking: RankingPointRules
+) -> Iterator[Compared]:
     place = places({name: line.share() for name, line in lines.items()}, ranking.shared)
     for name, line in lines.items():
         yield Compared(
@@ -140,7 +142,7 @@ def _compared(lines: Mapping[str, _Line], ranking: RankingPoints) -> Iterator[Co
             score=line.score,
             mp=line.mp,
             top=line.top,
-            percent=rounded(line.share() * 100, PERCENT_DECIMALS),
+            percent=round_half_up(line.share() * 100, PERCENT_DECIMALS),
             place=place[name],
             points=ranking_points(place[name], ranking),
         )

@@ -12,13 +12,13 @@ import msgspec
 from controller.cards import SEATS, Face, next_seat
 from controller.messages import Seat
 from controller.rules.bigtwo.combos import BigTwoCombo, beats, follows, readings, single_value
-from controller.rules.bigtwo.tables import CARDS, BigTwo, LastCard
+from controller.rules.bigtwo.tables import CARDS, BigTwoRules, LastCardRules
 
 PASSES = len(SEATS) - 1
 """So many passes in a row end a trick (seed 002 A4.5)."""
 
 
-class Playing(msgspec.Struct, frozen=True, gc=False):
+class BigTwoTrickState(msgspec.Struct, frozen=True, gc=False):
     """A deal while it is played. `left`: cards a seat, in the order of SEATS.
 
     `owner` laid `top`, the highest play of the trick; both are None where `turn` leads.
@@ -42,7 +42,7 @@ class Playing(msgspec.Struct, frozen=True, gc=False):
         return cast(Seat, empty[0]) if empty else None
 
 
-class Objection(msgspec.Struct, frozen=True, gc=False):
+class PlayObjection(msgspec.Struct, frozen=True, gc=False):
     """Why a play or a pass is not legal. `provisional`: the seed can be read otherwise."""
 
     article: str
@@ -51,28 +51,28 @@ class Objection(msgspec.Struct, frozen=True, gc=False):
     provisional: bool = False
 
 
-OBJECTIONS: dict[str, Objection] = {
-    "deal_over": Objection(
+OBJECTIONS: dict[str, PlayObjection] = {
+    "deal_over": PlayObjection(
         "002 A10", "somebody is out: the deal is over", "已有人出完，本副牌结束"
     ),
-    "not_held": Objection("002 A4.4", "he does not hold these cards", "手中没有这些牌"),
-    "no_combination": Objection("002 A8", "this is no combination", "不是合理牌型"),
-    "without_lead_card": Objection(
+    "not_held": PlayObjection("002 A4.4", "he does not hold these cards", "手中没有这些牌"),
+    "no_combination": PlayObjection("002 A8", "this is no combination", "不是合理牌型"),
+    "without_lead_card": PlayObjection(
         "002 A7", "the first play must contain the card that leads", "第一手牌必须包含首引的牌"
     ),
-    "other_type": Objection(
+    "other_type": PlayObjection(
         "002 A7, A9", "another type than the play on the table", "与台面牌型不同"
     ),
-    "not_higher": Objection(
+    "not_higher": PlayObjection(
         "002 A7, A9", "not higher than the play on the table", "大不过台面的牌"
     ),
-    "not_largest": Objection(
+    "not_largest": PlayObjection(
         "002 A7",
         "the next player has one card: his largest single, or more than one card",
         "下家报单：须出最大的单牌或一张以上的牌组",
     ),
-    "leader_passes": Objection("002 A4.6", "who leads a trick may not pass", "引牌者不得过牌"),
-    "passes_last_card": Objection(
+    "leader_passes": PlayObjection("002 A4.6", "who leads a trick may not pass", "引牌者不得过牌"),
+    "passes_last_card": PlayObjection(
         "002 A7",
         "the next player has one card: a single that his largest beats may not be passed",
         "下家报单：最大的单牌能盖时不得过牌",
@@ -81,12 +81,12 @@ OBJECTIONS: dict[str, Objection] = {
 }
 
 
-def begin_playing(first_hand: Seat, hand: int = CARDS) -> Playing:
+def begin_play(first_hand: Seat, hand: int = CARDS) -> BigTwoTrickState:
     """Return a deal before its first play. `first_hand` holds ♦3 (seed 002 A7)."""
-    return Playing(turn=first_hand, left=(hand,) * len(SEATS))
+    return BigTwoTrickState(turn=first_hand, left=(hand,) * len(SEATS))
 
 
-def after_play(playing: Playing, combo: BigTwoCombo) -> Playing:
+def after_play(playing: BigTwoTrickState, combo: BigTwoCombo) -> BigTwoTrickState:
     """Return the deal after a play of the seat whose turn it is; what was legal is asked before.
 
     Raises ValueError where the deal is over or the seat has fewer cards.
@@ -99,10 +99,10 @@ def after_play(playing: Playing, combo: BigTwoCombo) -> Playing:
         )
     left = (*playing.left[:seat], playing.left[seat] - combo.size, *playing.left[seat + 1 :])
     after = cast(Seat, next_seat(playing.turn))
-    return Playing(turn=after, left=left, opened=True, top=combo, owner=playing.turn)
+    return BigTwoTrickState(turn=after, left=left, opened=True, top=combo, owner=playing.turn)
 
 
-def after_pass(playing: Playing) -> Playing:
+def after_pass(playing: BigTwoTrickState) -> BigTwoTrickState:
     """Return the deal after a pass: the third in a row ends the trick, and its owner leads.
 
     Seed 002 A4.5–6. Who passed may play again in the same trick. Raises ValueError where
@@ -112,13 +112,16 @@ def after_pass(playing: Playing) -> Playing:
     if playing.owner is None:
         raise ValueError(f"{playing.turn} leads: there is nothing to pass")
     if playing.passes + 1 == PASSES:
-        return Playing(turn=playing.owner, left=playing.left, opened=True)
+        return BigTwoTrickState(turn=playing.owner, left=playing.left, opened=True)
     after = cast(Seat, next_seat(playing.turn))
     return msgspec.structs.replace(playing, turn=after, passes=playing.passes + 1)
 
 
 def play_objections(
-    playing: Playing, cards: Sequence[Face], rules: BigTwo, hand: Collection[Face] | None = None
+    playing: BigTwoTrickState,
+    cards: Sequence[Face],
+    rules: BigTwoRules,
+    hand: Collection[Face] | None = None,
 ) -> tuple[str, ...]:
     """Return why the seat whose turn it is may not play `cards`, as keys of OBJECTIONS.
 
@@ -134,9 +137,9 @@ def play_objections(
         return ("no_combination",)
     checks = {
         "without_lead_card": _lacks_lead_card(playing, cards, rules),
-        **_against_top(playing, found[0], rules),
+        **_objections_to_top(playing, found[0], rules),
         "not_largest": (
-            largest_single_due(playing, rules.last_card)
+            must_play_largest_single(playing, rules.last_card)
             and hand is not None
             and tuple(cards) != (largest_single(hand),)
             and len(cards) == 1
@@ -146,20 +149,24 @@ def play_objections(
 
 
 def pass_objections(
-    playing: Playing, rules: BigTwo, hand: Collection[Face] | None = None
+    playing: BigTwoTrickState, rules: BigTwoRules, hand: Collection[Face] | None = None
 ) -> tuple[str, ...]:
     """Return why the seat whose turn it is may not pass, as keys of OBJECTIONS; empty: he may."""
     if playing.out():
         return ("deal_over",)
     if playing.top is None:
         return ("leader_passes",)
-    if rules.last_card.may_pass or not hand or not largest_single_due(playing, rules.last_card):
+    if (
+        rules.last_card.may_pass
+        or not hand
+        or not must_play_largest_single(playing, rules.last_card)
+    ):
         return ()
     (best,) = readings([largest_single(hand)], rules.combos)
     return ("passes_last_card",) if beats(best, playing.top, rules.combos) else ()
 
 
-def largest_single_due(playing: Playing, last_card: LastCard) -> bool:
+def must_play_largest_single(playing: BigTwoTrickState, last_card: LastCardRules) -> bool:
     """Tell whether the seat whose turn it is may play no single but his largest.
 
     He is the 上家 of a player with one card: the seat that plays just before (seed 002 A7).
@@ -172,17 +179,19 @@ def largest_single(hand: Collection[Face]) -> Face:
     return max(hand, key=single_value)
 
 
-def to_report(playing: Playing, last_card: LastCard) -> tuple[Seat, ...]:
+def seats_to_report(playing: BigTwoTrickState, last_card: LastCardRules) -> tuple[Seat, ...]:
     """Return the seats whose cards left are told to all (报单, seed 002 A4.8, A7)."""
     few = range(1, last_card.report_at + 1)
     return tuple(cast(Seat, seat) for seat in SEATS if playing.cards(seat) in few)
 
 
-def _lacks_lead_card(playing: Playing, cards: Sequence[Face], rules: BigTwo) -> bool:
+def _lacks_lead_card(playing: BigTwoTrickState, cards: Sequence[Face], rules: BigTwoRules) -> bool:
     return rules.lead.must_include and not playing.opened and rules.lead.face() not in cards
 
 
-def _against_top(playing: Playing, combo: BigTwoCombo, rules: BigTwo) -> dict[str, bool]:
+def _objections_to_top(
+    playing: BigTwoTrickState, combo: BigTwoCombo, rules: BigTwoRules
+) -> dict[str, bool]:
     if playing.top is None:
         return {}
     if not follows(combo, playing.top, rules.combos):
@@ -190,6 +199,6 @@ def _against_top(playing: Playing, combo: BigTwoCombo, rules: BigTwo) -> dict[st
     return {"not_higher": not beats(combo, playing.top, rules.combos)}
 
 
-def _refuse_when_over(playing: Playing) -> None:
+def _refuse_when_over(playing: BigTwoTrickState) -> None:
     if (seat := playing.out()) is not None:
         raise ValueError(f"the deal is over: {seat} is out")

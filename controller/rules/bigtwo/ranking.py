@@ -12,9 +12,9 @@ from typing import Any, Literal
 import msgspec
 
 from controller.rules.bigtwo.matchpoints import places
-from controller.rules.bigtwo.tables import Final, TieBreak
+from controller.rules.bigtwo.tables import Final, TieBreakName
 
-ToldApart = Literal[TieBreak, "total", "play_off"]
+RankingReason = Literal[TieBreakName, "total", "play_off"]
 
 
 class Played(msgspec.Struct, frozen=True, gc=False):
@@ -41,7 +41,7 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     place: int
     entrant: str
     total: Decimal
-    by: ToldApart | None
+    by: RankingReason | None
 
 
 def final_ranking(played: Sequence[Played], final: Final) -> tuple[Standing, ...]:
@@ -50,17 +50,17 @@ def final_ranking(played: Sequence[Played], final: Final) -> tuple[Standing, ...
     A tie-break that lacks its data for one of those tied is passed over for all of them.
     Raises ValueError where an entrant has a deal twice.
     """
-    record = _Record(played)
-    tests: list[tuple[ToldApart, _Test]] = [("total", _total)]
-    tests += [(name, _TESTS[name]) for name in final.tie_breaks]
+    record = _RankingRecord(played)
+    tests: list[tuple[RankingReason, _TieBreakTest]] = [("total", _total_points)]
+    tests += [(name, _TIE_BREAK_TESTS[name]) for name in final.tie_breaks]
     standings: list[Standing] = []
-    for n, (entrant, by) in enumerate(_ordered(sorted(record.rows), tests, record), start=1):
+    for n, (entrant, by) in enumerate(_order_tied(sorted(record.rows), tests, record), start=1):
         place = standings[-1].place if by == "play_off" else n
         standings.append(Standing(place, entrant, record.totals[entrant], by))
     return tuple(standings)
 
 
-class _Record:
+class _RankingRecord:
     """What was played, sorted for the tests below."""
 
     def __init__(self, played: Iterable[Played]) -> None:
@@ -79,13 +79,15 @@ class _Record:
             yield from rows
 
 
-_Keys = dict[str, Any]
-_Test = Callable[[Sequence[str], _Record], _Keys | None]
+_KeyByEntrant = dict[str, Any]
+_TieBreakTest = Callable[[Sequence[str], _RankingRecord], _KeyByEntrant | None]
 
 
-def _ordered(
-    tied: Sequence[str], tests: Sequence[tuple[ToldApart, _Test]], record: _Record
-) -> Iterator[tuple[str, ToldApart | None]]:
+def _order_tied(
+    tied: Sequence[str],
+    tests: Sequence[tuple[RankingReason, _TieBreakTest]],
+    record: _RankingRecord,
+) -> Iterator[tuple[str, RankingReason | None]]:
     """Yield the tied in order, each with what told him from the one before (None: nobody is)."""
     if len(tied) < 2 or not tests:
         yield from ((entrant, "play_off" if n else None) for n, entrant in enumerate(tied))
@@ -94,15 +96,15 @@ def _ordered(
     keys = test(tied, record) or dict.fromkeys(tied, 0)
     for n, key in enumerate(sorted(set(keys.values()), reverse=True)):
         equal = [entrant for entrant in tied if keys[entrant] == key]
-        for entrant, by in _ordered(equal, later, record):
+        for entrant, by in _order_tied(equal, later, record):
             yield entrant, by or (name if n else None)
 
 
-def _total(tied: Sequence[str], record: _Record) -> _Keys:
+def _total_points(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
     return {entrant: record.totals[entrant] for entrant in tied}
 
 
-def _beaten_average(tied: Sequence[str], record: _Record) -> _Keys:
+def _beaten_average(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
     """(1) The average total of beaten opponents: same table, lower score in that round.
 
     Provisional: one who was beaten in two rounds counts twice, and to beat nobody is 0.
@@ -124,7 +126,7 @@ def _beaten_average(tied: Sequence[str], record: _Record) -> _Keys:
     return {entrant: average(entrant) for entrant in tied}
 
 
-def _round_places(tied: Sequence[str], record: _Record) -> _Keys:
+def _round_places(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
     """(2) More 1st places in a round, then more 2nd places, and so on.
 
     Provisional: a round is ranked by the sum of its ranking points, among all entrants.
@@ -140,21 +142,23 @@ def _round_places(tied: Sequence[str], record: _Record) -> _Keys:
     return {entrant: tuple(taken[entrant, place] for place in every) for entrant in tied}
 
 
-def _total_time(tied: Sequence[str], record: _Record) -> _Keys | None:
+def _total_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
     """(3) Less playing time in all."""
-    times = _times(tied, record, least=1)
+    times = _playing_times(tied, record, least=1)
     return times and {entrant: -sum(of) for entrant, of in times.items()}
 
 
-def _trimmed_time(tied: Sequence[str], record: _Record) -> _Keys | None:
+def _trimmed_time(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant | None:
     """(4) Less time a deal on average, without one's slowest and one's fastest."""
-    times = _times(tied, record, least=3)
+    times = _playing_times(tied, record, least=3)
     return times and {
         entrant: -Fraction(sum(sorted(of)[1:-1]), len(of) - 2) for entrant, of in times.items()
     }
 
 
-def _times(tied: Sequence[str], record: _Record, least: int) -> dict[str, list[int]] | None:
+def _playing_times(
+    tied: Sequence[str], record: _RankingRecord, least: int
+) -> dict[str, list[int]] | None:
     """Return the time of each deal of each of the tied, None where one has too few."""
     times = {
         entrant: [row.time_ms for row in record.rows[entrant] if row.time_ms is not None]
@@ -164,7 +168,7 @@ def _times(tied: Sequence[str], record: _Record, least: int) -> dict[str, list[i
     return times if whole else None
 
 
-_TESTS: dict[TieBreak, _Test] = {
+_TIE_BREAK_TESTS: dict[TieBreakName, _TieBreakTest] = {
     "beaten_average": _beaten_average,
     "round_places": _round_places,
     "total_time": _total_time,

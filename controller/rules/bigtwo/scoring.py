@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 
 from controller.cards import SEATS
 from controller.messages import Seat
-from controller.rules.bigtwo.tables import BigTwo, Scoring
+from controller.rules.bigtwo.tables import BigTwoRules, ScoringRules
 
 
-def card_points(left: int, scoring: Scoring) -> int:
+def card_points(left: int, scoring: ScoringRules) -> int:
     """Return the card points (牌分) of `left` cards in hand (seed 002 App1.1).
 
     Raises ValueError for a number that no hand has.
@@ -20,7 +20,7 @@ def card_points(left: int, scoring: Scoring) -> int:
 
 def deal_scores(
     left: Mapping[Seat, int],
-    rules: BigTwo,
+    rules: BigTwoRules,
     open_hands: Collection[Seat] = (),
     doubled: Collection[Seat] = (),
 ) -> dict[Seat, int]:

@@ -14,7 +14,7 @@ from controller.rules.order import is_joker
 CardCount = Annotated[int, Meta(ge=0, le=13)]
 Factor = Annotated[int, Meta(ge=1, le=16)]
 Points = Annotated[int, Meta(ge=0, le=1_000_000)]
-TieBreak = Literal["beaten_average", "round_places", "total_time", "trimmed_time"]
+TieBreakName = Literal["beaten_average", "round_places", "total_time", "trimmed_time"]
 
 
 class Lead(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -40,7 +40,7 @@ class Lead(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         return parse_face(self.holder)
 
 
-class Combos(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class BigTwoComboRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """What counts as a combination, and what decides between two of one kind.
 
     `a_low`: A2345 is a straight (seed 002 A8.4). All else is provisional: that a 2 may
@@ -63,7 +63,7 @@ class Combos(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
             raise ValueError("a_low = true: expected false where two_in_straights is false")
 
 
-class LastCard(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class LastCardRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """What the last cards of a hand oblige to (报单, seed 002 A4.8, A7).
 
     From `report_at` cards on the others are told the number. `largest_single`: who plays
@@ -89,7 +89,7 @@ class Choice(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     default: bool
 
 
-class Band(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class CardPointBand(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """From `least` to `most` cards left, each card counts `times` card points."""
 
     least: CardCount
@@ -97,10 +97,10 @@ class Band(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     times: Factor
 
 
-class Scoring(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """What cards left in hand cost: `card_points` in bands, from no card up (002 App1.1)."""
 
-    card_points: tuple[Band, ...]
+    card_points: tuple[CardPointBand, ...]
 
     def __post_init__(self) -> None:
         """Refuse bands that overlap or leave a number of cards out."""
@@ -118,7 +118,7 @@ class Scoring(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
             raise ValueError(f"card_points: end with {due - 1} cards, expected {CARDS}")
 
 
-class Matchpoints(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class MatchpointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """What one comparison gives: for a worse and for an equal score (seed 002 App2.1).
 
     `among`: places are taken among those of the same seat, or among all who played the
@@ -135,7 +135,7 @@ class Matchpoints(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
             raise ValueError(f"equal = {self.equal}: expected at most {self.worse}, as worse is")
 
 
-class RankingPoints(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """What a place in one deal is worth (seed 002 App2.1).
 
     `listed`: places 1, 2, … `rest`: the places after them; the seed lost the factor, half
@@ -163,7 +163,7 @@ class RankingPoints(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields
 class Final(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """How equal totals are told apart, in order; then a play-off (加赛, seed 002 App2.2)."""
 
-    tie_breaks: tuple[TieBreak, ...]
+    tie_breaks: tuple[TieBreakName, ...]
 
     def __post_init__(self) -> None:
         """Refuse a tie-break that is named twice."""
@@ -172,17 +172,17 @@ class Final(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
                 raise ValueError(f'tie_breaks[{n}] = "{name}": expected each of them once')
 
 
-class BigTwo(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class BigTwoRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """All of them: what a profile of Big Two has beside the keys of every profile."""
 
     lead: Lead
-    combos: Combos
-    last_card: LastCard
+    combos: BigTwoComboRules
+    last_card: LastCardRules
     open_hand: Choice
     doubling: Choice
-    scoring: Scoring
-    matchpoints: Matchpoints
-    ranking_points: RankingPoints
+    scoring: ScoringRules
+    matchpoints: MatchpointRules
+    ranking_points: RankingPointRules
     final: Final
 
 

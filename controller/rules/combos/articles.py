@@ -9,8 +9,8 @@ import msgspec
 from controller.rules.order import rank_text
 from controller.rules.profile import Profile
 
-_COMPLETE = "000"
-_UNDECLARED = "conduct.undeclared"
+_FULL_RULEBOOK = "000"
+_UNDECLARED_KEY = "conduct.undeclared"
 
 
 class Rule(msgspec.Struct, frozen=True, gc=False):
@@ -26,7 +26,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False):
     a: str | None
     r: str | None = None
     cn: str | None = None
-    leans_on: str | None = None
+    similar_article: str | None = None
     key: str | None = None
     notation: bool = False
 
@@ -44,7 +44,7 @@ class Reason(msgspec.Struct, frozen=True, gc=False):
     provisional: bool = False
 
 
-RULES: dict[str, Rule] = {
+COMBO_RULES: dict[str, Rule] = {
     "single": Rule("any one card", "任意一张牌", "A4.1", "R1", "CN3"),
     "pair": Rule("two cards of one rank", "两张牌点相同的牌", "A4.2", "R1", "CN3"),
     "triple": Rule("three cards of one rank", "三张牌点相同的牌", "A4.4", "R1", "CN3"),
@@ -69,13 +69,13 @@ RULES: dict[str, Rule] = {
         "a bomb may have nine or ten cards with wild cards",
         "配红心级牌的炸弹可有九张、十张",
         None,
-        leans_on="A4.8",
+        similar_article="A4.8",
     ),
     "joker_pair": Rule(
         "the pair of a full house may be two equal jokers",
         "三带对可带一对大王或一对小王",
         None,
-        leans_on="A4.6",
+        similar_article="A4.6",
     ),
     "wild": Rule(
         "a heart of the level stands for any card but a joker",
@@ -108,13 +108,13 @@ RULES: dict[str, Rule] = {
         "a lower class counts where it is declared at once",
         "即时说明为较小牌型的，按说明计",
         None,
-        leans_on="A7.2",
+        similar_article="A7.2",
     ),
     "declared_plain": Rule(
         "five of one suit in sequence count as a plain straight where they are declared so",
         "同花顺即时说明为顺子的，按顺子计",
         None,
-        leans_on="A4.7",
+        similar_article="A4.7",
     ),
     "not_as_declared": Rule(
         "the cards cannot be what was declared", "所出的牌不能成为所说明的牌型", "A7.2"
@@ -123,33 +123,33 @@ RULES: dict[str, Rule] = {
         "undeclared, two pairs and a wild card are the higher triple",
         "未说明时，两对加红心级牌算大的三张带对",
         "A7.2.2",
-        key=_UNDECLARED,
+        key=_UNDECLARED_KEY,
     ),
     "undeclared_high": Rule(
         "undeclared, a sequence counts at its higher end",
         "未说明时，相连的牌算大点",
         None,
-        key=_UNDECLARED,
+        key=_UNDECLARED_KEY,
     ),
     "undeclared_tube": Rule(
         "undeclared, a tube goes before a plate",
         "未说明时，先算三连对，不算三同连张",
         None,
-        key=_UNDECLARED,
+        key=_UNDECLARED_KEY,
     ),
     "undeclared_follows": Rule(
         "undeclared, it counts as the kind that lies on the table",
         "未说明时，按台面上的牌型计",
         None,
-        leans_on="A6.1",
-        key=_UNDECLARED,
+        similar_article="A6.1",
+        key=_UNDECLARED_KEY,
     ),
     "undeclared_class": Rule(
         "undeclared, the higher class counts",
         "未说明时，按大的牌型计",
         None,
-        leans_on="A7.2",
-        key=_UNDECLARED,
+        similar_article="A7.2",
+        key=_UNDECLARED_KEY,
     ),
     "bare_suits": Rule(
         "written without suits: taken to be of mixed suits",
@@ -312,7 +312,7 @@ def reason(rule: str, profile: Profile, level: int) -> Reason:
 
     `level`: a natural rank. Raises KeyError for unknown names.
     """
-    stated, seed = RULES[rule], profile.text
+    stated, seed = COMBO_RULES[rule], profile.text
     en, zh = (words.replace("{level}", rank_text(level)) for words in (stated.en, stated.zh))
     if stated.notation:
         return Reason(rule, en, zh, "as written")
@@ -321,6 +321,6 @@ def reason(rule: str, profile: Profile, level: int) -> Reason:
     own = {"003": stated.r, "004": stated.cn}.get(seed, stated.a)
     if own is not None:
         return Reason(rule, en, zh, f"{seed} {own}")
-    elsewhere = stated.a or stated.leans_on
-    article = f"{_COMPLETE} {elsewhere} (provisional)" if elsewhere else "provisional"
+    elsewhere = stated.a or stated.similar_article
+    article = f"{_FULL_RULEBOOK} {elsewhere} (provisional)" if elsewhere else "provisional"
     return Reason(rule, en, zh, article, provisional=True)

@@ -3,7 +3,7 @@
 import msgspec
 
 from controller.cards import face_text
-from controller.rules.bigtwo.combos import FIVES, KINDS, Kind
+from controller.rules.bigtwo.combos import FIVE_CARD_KINDS, KINDS, Kind
 from controller.rules.combos.articles import Reason
 from controller.rules.profile import BigTwoProfile
 
@@ -11,7 +11,7 @@ _SUIT_NEXT = ", then by its suit"
 _SUIT_NEXT_ZH = "，相同比花色"
 
 
-class _Rule(msgspec.Struct, frozen=True, gc=False):
+class _BigTwoRule(msgspec.Struct, frozen=True, gc=False):
     """A rule in both languages with its article; `key`: the profile's rule that it follows."""
 
     en: str
@@ -20,48 +20,50 @@ class _Rule(msgspec.Struct, frozen=True, gc=False):
     key: str | None = None
 
 
-_RULES = {
-    "no_type": _Rule("these cards are no combination", "不是合理牌型", "A8"),
-    "table_no_type": _Rule(
+_BIG_TWO_RULES = {
+    "no_type": _BigTwoRule("these cards are no combination", "不是合理牌型", "A8"),
+    "table_no_type": _BigTwoRule(
         "what lies on the table is no combination", "台面的牌不是合理牌型", "A8"
     ),
-    "lead": _Rule("any combination may be led", "引牌可以出任意牌型", "A7"),
-    "first_lead": _Rule(
+    "lead": _BigTwoRule("any combination may be led", "引牌可以出任意牌型", "A7"),
+    "first_lead": _BigTwoRule(
         "any combination may be led, but the first play of a deal holds {holder}",
         "引牌可以出任意牌型，但一副牌首次出牌须含{holder}",
         "A7",
         "bigtwo.lead.must_include",
     ),
-    "same_kind": _Rule(
+    "same_kind": _BigTwoRule(
         "a play follows its own kind and number of cards",
         "须按照相同牌型、相同张数盖牌",
         "A7, A9.3",
     ),
-    "same_kind_of_five": _Rule(
+    "same_kind_of_five": _BigTwoRule(
         "five cards follow five of the same kind",
         "五张牌须按照相同牌型盖牌",
         "A7",
         "bigtwo.combos.five_cards",
     ),
-    "by_card": _Rule(
+    "by_card": _BigTwoRule(
         "the 2 is highest, then A, K … 3; equal ranks by suit ♠ ♥ ♣ ♦",
         "2最大，其次A、K……3；点数相同比花色，黑桃>红桃>梅花>方块",
         "A9.1–3",
     ),
-    "by_highest": _Rule(
+    "by_highest": _BigTwoRule(
         f"flushes compare by their highest card{_SUIT_NEXT}",
         f"同花以最大牌张点数比较{_SUIT_NEXT_ZH}",
         "A9.4",
     ),
-    "by_kind": _Rule(
+    "by_kind": _BigTwoRule(
         "straight flush, four and one, full house, flush, straight: in this order",
         "同花顺>铁枝>葫芦>同花>顺子",
         "A9.4",
         "bigtwo.combos.five_cards",
     ),
-    "greater": _Rule("a play must be higher than the one before", "盖牌必须大于台面的牌", "A7"),
+    "greater": _BigTwoRule(
+        "a play must be higher than the one before", "盖牌必须大于台面的牌", "A7"
+    ),
 }
-_CHOICES = {
+_RULES_BY_KEY = {
     "straights_by": {
         "natural": ("straights compare by their last card, A2345 lowest", "顺子以末张比较"),
         "singles": (
@@ -80,7 +82,7 @@ _CHOICES = {
 }
 """What a profile's key says of the card that decides within a kind of five."""
 
-_DECIDED: dict[Kind, str] = {
+_KEY_OF_KIND: dict[Kind, str] = {
     "straight": "straights_by",
     "straight_flush": "straights_by",
     "full_house": "full_house_by",
@@ -90,7 +92,7 @@ _DECIDED: dict[Kind, str] = {
 
 def reason(rule: str, profile: BigTwoProfile) -> Reason:
     """Return a rule as `profile` has it. Raises KeyError for unknown names."""
-    return _reason(rule, _RULES[rule], profile)
+    return _cite(rule, _BIG_TWO_RULES[rule], profile)
 
 
 def kind(name: Kind) -> Reason:
@@ -103,17 +105,17 @@ def lead(profile: BigTwoProfile) -> Reason:
     return reason("first_lead" if profile.bigtwo.lead.must_include else "lead", profile)
 
 
-def decided_within(kind: Kind, profile: BigTwoProfile) -> Reason:
+def cite_deciding_rule(kind: Kind, profile: BigTwoProfile) -> Reason:
     """Return the rule by which two plays of one kind compare."""
-    if kind not in _DECIDED:
-        return reason("by_highest" if kind in FIVES else "by_card", profile)
-    key = _DECIDED[kind]
-    en, zh = _CHOICES[key][getattr(profile.bigtwo.combos, key)]
-    stated = _Rule(en + _SUIT_NEXT, zh + _SUIT_NEXT_ZH, "A9.4", f"bigtwo.combos.{key}")
-    return _reason("by_highest", stated, profile)
+    if kind not in _KEY_OF_KIND:
+        return reason("by_highest" if kind in FIVE_CARD_KINDS else "by_card", profile)
+    key = _KEY_OF_KIND[kind]
+    en, zh = _RULES_BY_KEY[key][getattr(profile.bigtwo.combos, key)]
+    stated = _BigTwoRule(en + _SUIT_NEXT, zh + _SUIT_NEXT_ZH, "A9.4", f"bigtwo.combos.{key}")
+    return _cite("by_highest", stated, profile)
 
 
-def _reason(rule: str, stated: _Rule, profile: BigTwoProfile) -> Reason:
+def _cite(rule: str, stated: _BigTwoRule, profile: BigTwoProfile) -> Reason:
     holder = face_text(profile.bigtwo.lead.face())
     en, zh = (words.replace("{holder}", holder) for words in (stated.en, stated.zh))
     if profile.event and stated.key in profile.event.settled:

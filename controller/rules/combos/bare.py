@@ -6,7 +6,7 @@ from controller.cards import RANKS, SUITS, Face
 from controller.rules.combos.combo import Combo, Kind
 from controller.rules.combos.notation import Play
 from controller.rules.combos.recognise import contained, readings
-from controller.rules.order import HEARTS, is_joker, is_wild, natural
+from controller.rules.order import HEARTS, is_joker, is_wild, natural_rank
 
 
 def bare_notes(play: Play, combo: Combo | None, level: int, hearts: int) -> Iterator[str]:
@@ -16,14 +16,14 @@ def bare_notes(play: Play, combo: Combo | None, level: int, hearts: int) -> Iter
     """
     if combo is not None and combo.kind == "straight" and _may_be_of_one_suit(play, level):
         yield "bare_suits"
-    if _may_be_wild(play, level, hearts, lambda faces: _what(faces, level)):
+    if _may_be_wild(play, level, hearts, lambda faces: _kinds_and_ranks(faces, level)):
         yield "bare_level"
 
 
 def contained_notes(play: Play, kinds: tuple[Kind, ...], level: int, hearts: int) -> Iterator[str]:
     """Yield the same for the kinds that a play contains."""
     if "straight_flush" not in kinds and any(
-        "straight_flush" in contained(_of_suit(play, suit, level), level)
+        "straight_flush" in contained(_as_if_of_suit(play, suit, level), level)
         for suit in range(len(SUITS))
     ):
         yield "bare_suits"
@@ -31,33 +31,33 @@ def contained_notes(play: Play, kinds: tuple[Kind, ...], level: int, hearts: int
         yield "bare_level"
 
 
-def contained_as_written(play: Play, level: int) -> tuple[Kind, ...]:
+def contained_kinds_as_written(play: Play, level: int) -> tuple[Kind, ...]:
     """Return the kinds that a play contains; no straight flush of suits that nobody wrote."""
     kinds = contained(play.faces, level)
-    written = [face for face, bare in _cards(play) if not bare or is_wild(face, level)]
+    written = [face for face, bare in _faces_with_bare(play) if not bare or is_wild(face, level)]
     if "straight_flush" in kinds and "straight_flush" not in contained(written, level):
         return tuple(kind for kind in kinds if kind != "straight_flush")
     return kinds
 
 
-def _cards(play: Play) -> Iterator[tuple[Face, bool]]:
+def _faces_with_bare(play: Play) -> Iterator[tuple[Face, bool]]:
     yield from zip(play.faces, play.bare, strict=True)
 
 
 def _may_be_of_one_suit(play: Play, level: int) -> bool:
-    plain = [(face, bare) for face, bare in _cards(play) if not is_wild(face, level)]
+    plain = [(face, bare) for face, bare in _faces_with_bare(play) if not is_wild(face, level)]
     written = {face // len(RANKS) for face, bare in plain if not bare}
     return any(bare for _, bare in plain) and len(written) <= 1
 
 
-def _of_suit(play: Play, suit: int, level: int) -> tuple[Face, ...]:
+def _as_if_of_suit(play: Play, suit: int, level: int) -> tuple[Face, ...]:
     """Return the cards as if all that are bare were of one suit; none of them becomes wild."""
     return tuple(
         face
         if not bare or is_joker(face) or is_wild(face, level)
-        else suit * len(RANKS) + natural(face) - 2
-        for face, bare in _cards(play)
-        if suit != HEARTS or not bare or natural(face) != level
+        else suit * len(RANKS) + natural_rank(face) - 2
+        for face, bare in _faces_with_bare(play)
+        if suit != HEARTS or not bare or natural_rank(face) != level
     )
 
 
@@ -67,13 +67,13 @@ def _may_be_wild(
     """Tell whether bare cards of the level would make another play of it as wild ones."""
     wild = HEARTS * len(RANKS) + level - 2
     faces, left = list(play.faces), hearts
-    for n, (face, bare) in enumerate(_cards(play)):
-        if bare and left and natural(face) == level and face != wild:
+    for n, (face, bare) in enumerate(_faces_with_bare(play)):
+        if bare and left and natural_rank(face) == level and face != wild:
             faces[n], left = wild, left - 1
             if read(tuple(faces)) != read(play.faces):
                 return True
     return False
 
 
-def _what(faces: tuple[Face, ...], level: int) -> set[tuple[Kind, int]]:
+def _kinds_and_ranks(faces: tuple[Face, ...], level: int) -> set[tuple[Kind, int]]:
     return {(combo.kind, combo.rank) for combo in readings(faces, level)}

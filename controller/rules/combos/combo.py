@@ -45,7 +45,7 @@ KINDS: dict[Kind, KindName] = {
 Its articles are in articles.py.
 """
 
-SEQUENCES: frozenset[Kind] = frozenset({"straight", "straight_flush", "tube", "plate"})
+SEQUENCE_KINDS: frozenset[Kind] = frozenset({"straight", "straight_flush", "tube", "plate"})
 """Kinds in which a level card has its natural rank (seed 000 A7.3.1, A4.3)."""
 
 

@@ -2,7 +2,7 @@
 
 from controller.rules.combos.combo import Combo, Kind
 
-_BOMBS: dict[Kind, int] = {"straight_flush": 11, "joker_bomb": 99}
+_SPECIAL_BOMBS: dict[Kind, int] = {"straight_flush": 11, "joker_bomb": 99}
 """A straight flush is like a bomb of five and a half cards; four jokers beat all (A8.5–7)."""
 
 
@@ -10,7 +10,7 @@ def power(combo: Combo) -> int:
     """Return the class of a combination: 0 for an ordinary one, more for a greater bomb."""
     if combo.kind == "bomb":
         return 2 * combo.size
-    return _BOMBS.get(combo.kind, 0)
+    return _SPECIAL_BOMBS.get(combo.kind, 0)
 
 
 def strength(combo: Combo) -> tuple[int, int]:

@@ -5,16 +5,16 @@ Rules are keys of articles.RULES.
 
 from collections.abc import Iterator, Sequence
 
-from controller.rules.combos.combo import SEQUENCES, Combo, Kind
+from controller.rules.combos.combo import SEQUENCE_KINDS, Combo, Kind
 from controller.rules.combos.compare import beats, power
-from controller.rules.combos.declare import Declaration
+from controller.rules.combos.declare import ComboDeclaration
 from controller.rules.combos.recognise import declaration_due
-from controller.rules.order import LEVEL_VALUE, is_joker, natural
+from controller.rules.order import LEVEL_VALUE, is_joker, natural_rank
 
 _LISTED_BOMB = 8
 """The longest bomb that seeds 003 R1 and 004 CN3 list."""
 
-_DECIDES: dict[Kind, tuple[str, ...]] = {
+_COMPARISON_RULES: dict[Kind, tuple[str, ...]] = {
     "single": ("by_rank",),
     "pair": ("by_rank",),
     "triple": ("by_rank",),
@@ -35,14 +35,14 @@ def because(combo: Combo, level: int) -> Iterator[str]:
         yield "joker_pair"
     if combo.wild:
         yield "wild_alone" if len(combo.wild) == combo.size else "wild"
-    if combo.kind in SEQUENCES and level in map(natural, combo.faces):
+    if combo.kind in SEQUENCE_KINDS and level in map(natural_rank, combo.faces):
         yield "natural_place"
 
 
 def chosen(
     left: Sequence[Combo],
     found: Sequence[Combo],
-    declaration: Declaration | None,
+    declaration: ComboDeclaration | None,
     table: Combo | None = None,
 ) -> Iterator[str]:
     """Yield the rules by which the first reading counts of those that a declaration left."""
@@ -52,7 +52,7 @@ def chosen(
     if left[0].wild:
         if declaration_due(left):
             yield "declare"
-        keys = (key for other in left[1:] for key in _before(left[0], other, table))
+        keys = (key for other in left[1:] for key in _rules_of_preference(left[0], other, table))
         yield from dict.fromkeys(keys)
 
 
@@ -68,7 +68,7 @@ def following(left: Sequence[Combo], table: Combo | None) -> tuple[Combo, ...]:
     return tuple(sorted(left, key=lambda one: (power(one) != best, one.kind != table.kind)))
 
 
-def _before(counts: Combo, other: Combo, table: Combo | None) -> Iterator[str]:
+def _rules_of_preference(counts: Combo, other: Combo, table: Combo | None) -> Iterator[str]:
     if power(counts) != power(other):
         yield "undeclared_class"
     elif counts.kind != other.kind:
@@ -98,8 +98,10 @@ def compared(challenger: Combo, table: Combo) -> Iterator[str]:
     elif len(kinds) == 2:
         yield "same_kind"
     else:
-        level = LEVEL_VALUE in (challenger.rank, table.rank) and challenger.kind not in SEQUENCES
-        yield from _DECIDES[challenger.kind]
+        level = (
+            LEVEL_VALUE in (challenger.rank, table.rank) and challenger.kind not in SEQUENCE_KINDS
+        )
+        yield from _COMPARISON_RULES[challenger.kind]
         if level:
             yield "by_level"
     if len(kinds) == 1 and not beats(challenger, table):

@@ -5,18 +5,18 @@ from functools import cache
 from controller.cards import composition
 from controller.rules.combos import judge_bigtwo
 from controller.rules.combos.articles import reason
-from controller.rules.combos.bare import bare_notes, contained_as_written, contained_notes
+from controller.rules.combos.bare import bare_notes, contained_kinds_as_written, contained_notes
 from controller.rules.combos.combo import KINDS, Combo
 from controller.rules.combos.compare import beats
 from controller.rules.combos.declare import parse_declaration
 from controller.rules.combos.explain import because, chosen, compared, following
-from controller.rules.combos.near import why_none
-from controller.rules.combos.nonsense import Nonsense
+from controller.rules.combos.near import broken_rule
+from controller.rules.combos.nonsense import QuestionError
 from controller.rules.combos.notation import Play, parse_play, play_text
 from controller.rules.combos.patterns import PLAIN
 from controller.rules.combos.recognise import declaration_due, readings
-from controller.rules.combos.ruling import Containing, Judged, Ruling, rule
-from controller.rules.combos.showing import bare_texts, declared, reading
+from controller.rules.combos.ruling import ContainedKinds, JudgedPlay, Ruling, rule
+from controller.rules.combos.showing import bare_card_texts, declared, reading
 from controller.rules.order import is_wild, rank_text
 from controller.rules.profile import BigTwoProfile, Profile
 from controller.rules.rulebooks import load_profile
@@ -39,47 +39,49 @@ def judge(
     (2…14; None in Big Two). Plays are as notation.py reads them, declarations as declare.py
     does. Raises Nonsense, and ProfileError for a name that is none.
     """
-    profile = _profile(profile)
+    profile = _loaded_profile(profile)
     if isinstance(profile, BigTwoProfile):
         _refuse_level(level)
         if declare is not None or on_declare is not None:
-            raise Nonsense(
+            raise QuestionError(
                 "nothing is declared in Big Two: a play has one reading",
                 "锄大地没有牌型说明：一手牌只有一种读法",
             )
         return judge_bigtwo.judge(profile, play, on)
-    level = _level(level)
+    level = _require_level(level)
     below = None if on is None else parse_play(on, level, _DECK)
     above = parse_play(play, level, _DECK, beside=below)
-    hearts = _hearts_left(level, above, below)
+    hearts = _wild_cards_left(level, above, below)
     table, lying = (
-        (None, None) if below is None else _judged(profile, level, below, on_declare, hearts)
+        (None, None)
+        if below is None
+        else _judge_one_play(profile, level, below, on_declare, hearts)
     )
-    judged, combo = _judged(profile, level, above, declare, hearts, lying)
-    legal, why = _legal(combo, lying, leads=table is None)
+    judged, combo = _judge_one_play(profile, level, above, declare, hearts, lying)
+    legal, why = _legality(combo, lying, leads=table is None)
     reasons = tuple(reason(key, profile, level) for key in why)
     return rule(profile, rank_text(level), judged, table, legal, reasons)
 
 
-def judge_contained(profile: Profile | str, level: int | None, play: str) -> Containing:
+def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) -> ContainedKinds:
     """Return the kinds that an exposed play contains (seed 000 A16.3.1). Raises as `judge`."""
-    profile = _profile(profile)
+    profile = _loaded_profile(profile)
     if isinstance(profile, BigTwoProfile):
-        raise Nonsense(
+        raise QuestionError(
             "what a wrong lead contains is asked in Guandan alone (000 A16.3.1)",
             "出错牌含有哪些牌型，只在掼蛋中判定（000 A16.3.1）",
         )
-    level = _level(level)
+    level = _require_level(level)
     cards = parse_play(play, level, _DECK)
-    kinds = contained_as_written(cards, level)
-    notes = contained_notes(cards, kinds, level, _hearts_left(level, cards))
+    kinds = contained_kinds_as_written(cards, level)
+    notes = contained_notes(cards, kinds, level, _wild_cards_left(level, cards))
     reasons = tuple(reason(key, profile, level) for key in ("contained", *notes))
-    return Containing(
+    return ContainedKinds(
         profile=profile.name,
         event=profile.event.title_en if profile.event else None,
         level=rank_text(level),
         play=play_text(cards),
-        bare=bare_texts(cards),
+        bare=bare_card_texts(cards),
         kinds=kinds,
         en=", ".join(KINDS[kind].en for kind in kinds),
         zh="、".join(KINDS[kind].zh for kind in kinds),
@@ -89,18 +91,18 @@ def judge_contained(profile: Profile | str, level: int | None, play: str) -> Con
 
 
 @cache
-def _named(name: str) -> Profile:
+def _load_once(name: str) -> Profile:
     return load_profile(name)
 
 
-def _profile(profile: Profile | str) -> Profile:
-    return _named(profile) if isinstance(profile, str) else profile
+def _loaded_profile(profile: Profile | str) -> Profile:
+    return _load_once(profile) if isinstance(profile, str) else profile
 
 
-def _level(level: int | None) -> int:
+def _require_level(level: int | None) -> int:
     """Return the level of a question on Guandan. Raises Nonsense."""
     if level not in PLAIN:
-        raise Nonsense(
+        raise QuestionError(
             "which level is played? give it: 2…10, J, Q, K or A",
             "打几？请给出级数：2…10、J、Q、K 或 A",
         )
@@ -109,16 +111,18 @@ def _level(level: int | None) -> int:
 
 def _refuse_level(level: int | None) -> None:
     if level is not None:
-        raise Nonsense("no level is played in Big Two: leave it out", "锄大地不打级：请去掉级数")
+        raise QuestionError(
+            "no level is played in Big Two: leave it out", "锄大地不打级：请去掉级数"
+        )
 
 
-def _hearts_left(level: int, *plays: Play | None) -> int:
+def _wild_cards_left(level: int, *plays: Play | None) -> int:
     """Return how many wild cards no play shows."""
     shown = sum(is_wild(face, level) for play in plays if play for face in play.faces)
     return max(0, _WILDS - shown)
 
 
-def _legal(
+def _legality(
     combo: Combo | None, lying: Combo | None, *, leads: bool
 ) -> tuple[bool, tuple[str, ...]]:
     """Return whether a play is legal, and the rules that say so beside what it is itself."""
@@ -131,14 +135,14 @@ def _legal(
     return beats(combo, lying), tuple(compared(combo, lying))
 
 
-def _judged(
+def _judge_one_play(
     profile: Profile,
     level: int,
     play: Play,
     declare: str | None,
     hearts: int,
     table: Combo | None = None,
-) -> tuple[Judged, Combo | None]:
+) -> tuple[JudgedPlay, Combo | None]:
     found = readings(play.faces, level)
     declaration = None if declare is None else parse_declaration(declare, len(play.faces))
     if declaration is None:
@@ -149,12 +153,12 @@ def _judged(
     if combo is not None:
         why = [*because(combo, level), *chosen(left, found, declaration, table)]
     else:
-        why = ["not_as_declared" if found else why_none(play.faces, level)]
+        why = ["not_as_declared" if found else broken_rule(play.faces, level)]
     why += bare_notes(play, combo, level, hearts)
     shown = {one: reading(one, play, level) for one in found}
-    judged = Judged(
+    judged = JudgedPlay(
         play=play_text(play),
-        bare=bare_texts(play),
+        bare=bare_card_texts(play),
         readings=tuple(shown.values()),
         default=shown[found[0]] if found else None,
         counts_as=shown[combo] if combo else None,

@@ -1,11 +1,19 @@
 """The same question in Big Two, where suits decide and nothing is wild (seed 002 A8–A9)."""
 
 from controller.cards import SUITS, composition, face_text
-from controller.rules.bigtwo.combos import FIVES, KINDS, TWO, BigTwoCombo, beats, follows, readings
+from controller.rules.bigtwo.combos import (
+    FIVE_CARD_KINDS,
+    KINDS,
+    TWO,
+    BigTwoCombo,
+    beats,
+    follows,
+    readings,
+)
 from controller.rules.combos.articles import Reason
-from controller.rules.combos.articles_bigtwo import decided_within, kind, lead, reason
+from controller.rules.combos.articles_bigtwo import cite_deciding_rule, kind, lead, reason
 from controller.rules.combos.notation import Play, parse_play, play_text
-from controller.rules.combos.ruling import Judged, Laid, Reading, Ruling, rule
+from controller.rules.combos.ruling import JudgedPlay, Laid, Reading, Ruling, rule
 from controller.rules.order import rank_text
 from controller.rules.profile import BigTwoProfile
 
@@ -16,13 +24,13 @@ def judge(profile: BigTwoProfile, play: str, on: str | None) -> Ruling:
     """Return the ruling on `play` as a lead or on the play `on`. Raises Nonsense."""
     below = None if on is None else parse_play(on, None, _DECK, suits_decide=True)
     above = parse_play(play, None, _DECK, suits_decide=True, beside=below)
-    table, lying = (None, None) if below is None else _judged(profile, below)
-    judged, combo = _judged(profile, above)
-    legal, reasons = _legal(profile, combo, lying, leads=table is None)
+    table, lying = (None, None) if below is None else _judge_one_play(profile, below)
+    judged, combo = _judge_one_play(profile, above)
+    legal, reasons = _legality(profile, combo, lying, leads=table is None)
     return rule(profile, None, judged, table, legal, reasons)
 
 
-def _legal(
+def _legality(
     profile: BigTwoProfile, combo: BigTwoCombo | None, lying: BigTwoCombo | None, *, leads: bool
 ) -> tuple[bool, tuple[Reason, ...]]:
     """Return whether a play is legal, and the reasons beside what it is itself."""
@@ -32,13 +40,13 @@ def _legal(
         return True, (lead(profile),)
     if lying is None:
         return False, (reason("table_no_type", profile),)
-    return beats(combo, lying, profile.bigtwo.combos), _compared(profile, combo, lying)
+    return beats(combo, lying, profile.bigtwo.combos), _comparison_rules(profile, combo, lying)
 
 
-def _judged(profile: BigTwoProfile, play: Play) -> tuple[Judged, BigTwoCombo | None]:
+def _judge_one_play(profile: BigTwoProfile, play: Play) -> tuple[JudgedPlay, BigTwoCombo | None]:
     found = readings(play.faces, profile.bigtwo.combos)
-    shown = tuple(map(_reading, found))
-    judged = Judged(
+    shown = tuple(map(_combo_reading, found))
+    judged = JudgedPlay(
         play=play_text(play),
         bare=(),
         readings=shown,
@@ -51,31 +59,33 @@ def _judged(profile: BigTwoProfile, play: Play) -> tuple[Judged, BigTwoCombo | N
     return judged, found[0] if found else None
 
 
-def _compared(
+def _comparison_rules(
     profile: BigTwoProfile, challenger: BigTwoCombo, table: BigTwoCombo
 ) -> tuple[Reason, ...]:
     kinds = {challenger.kind, table.kind}
     if not follows(challenger, table, profile.bigtwo.combos):
-        return (reason("same_kind_of_five" if kinds <= set(FIVES) else "same_kind", profile),)
-    why = decided_within(table.kind, profile) if len(kinds) == 1 else reason("by_kind", profile)
+        return (
+            reason("same_kind_of_five" if kinds <= set(FIVE_CARD_KINDS) else "same_kind", profile),
+        )
+    why = cite_deciding_rule(table.kind, profile) if len(kinds) == 1 else reason("by_kind", profile)
     if beats(challenger, table, profile.bigtwo.combos):
         return (why,)
     return why, reason("greater", profile)
 
 
-def _reading(combo: BigTwoCombo) -> Reading:
+def _combo_reading(combo: BigTwoCombo) -> Reading:
     name = KINDS[combo.kind]
     return Reading(
         kind=combo.kind,
         en=name.en,
         zh=name.zh,
         cards=tuple(Laid(face_text(face)) for face in combo.faces),
-        decides=_deciding(combo),
+        decides=_deciding_card_text(combo),
         size=combo.size,
     )
 
 
-def _deciding(combo: BigTwoCombo) -> str:
+def _deciding_card_text(combo: BigTwoCombo) -> str:
     """Return the card that decides within the kind, as people write it."""
     rank = 2 if combo.rank == TWO else combo.rank
     return SUITS[len(SUITS) - 1 - combo.suit] + rank_text(rank)

@@ -5,7 +5,7 @@ import unicodedata
 from controller.words import Words
 
 
-class Nonsense(ValueError):
+class QuestionError(ValueError):
     """What was asked cannot be judged; `words` is one line for people, str() the English."""
 
     def __init__(self, en: str, zh: str) -> None:
@@ -14,7 +14,7 @@ class Nonsense(ValueError):
         self.words = Words(en, zh)
 
 
-class NotationError(Nonsense):
+class NotationError(QuestionError):
     """A play is not written as one; its text is one line, `place` counts signs from 1."""
 
     def __init__(self, text: str, begin: int, end: int, says: Words) -> None:

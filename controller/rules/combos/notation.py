@@ -26,10 +26,10 @@ from itertools import pairwise
 import msgspec
 
 from controller.cards import RANKS, SMALL_JOKER, Face, face_text
-from controller.rules.combos.nonsense import Nonsense, NotationError, shown
+from controller.rules.combos.nonsense import NotationError, QuestionError, shown
 from controller.rules.combos.suiting import faces_of, suited
-from controller.rules.combos.tokens import Token, is_small_or_jack, plain, rank_of, words
-from controller.rules.order import natural, rank_text
+from controller.rules.combos.tokens import CardToken, is_small_or_jack, plain, rank_of, words
+from controller.rules.order import natural_rank, rank_text
 from controller.words import Words
 
 
@@ -43,7 +43,7 @@ class Play(msgspec.Struct, frozen=True, gc=False):
     bare: tuple[bool, ...]
 
 
-class _Card(msgspec.Struct, frozen=True, gc=False):
+class _TypedCard(msgspec.Struct, frozen=True, gc=False):
     """A card written as `text[begin:end]`: its natural rank, and its face where that is given."""
 
     begin: int
@@ -64,7 +64,7 @@ _NO_CARD = Words(
     "花色没有对应的牌：请连写，如 ♠K 或 KS",
 )
 _NO_JOKERS = Words("there are no jokers in these cards", "这副牌没有大小王")
-_JACK = Words(
+_SMALL_JOKER_OR_JACK = Words(
     "SJ is the small joker, in a word of its own, or 小王; the jack of spades is ♠J or JS",
     "SJ 是小王，须单独写，也可写小王；黑桃J请写 ♠J 或 JS",
 )
@@ -86,7 +86,7 @@ def parse_play(
     without a suit is refused. `beside` is another play of the same deal: both together
     are no more than the deck has. Raises NotationError, one line.
     """
-    cards = _cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide, level=level)
+    cards = _parse_cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide, level=level)
     if not cards:
         raise NotationError(text, 0, 0, _EMPTY)
     if suits_decide:
@@ -100,14 +100,16 @@ def parse_play(
 
 def parse_ranks(text: str) -> tuple[int, ...]:
     """Return the natural ranks written as `text`, suits left out. Raises NotationError."""
-    return tuple(card.rank for card in _cards(text, jokers=True, suits_decide=True, level=None))
+    return tuple(
+        card.rank for card in _parse_cards(text, jokers=True, suits_decide=True, level=None)
+    )
 
 
-def parse_level(text: str) -> int:
+def parse_typed_level(text: str) -> int:
     """Return the level written as `text`, a natural rank: "5", "打5", "打五". Raises Nonsense."""
     level = rank_of(plain(text).strip().removeprefix("打").strip())
     if level is None:
-        raise Nonsense(
+        raise QuestionError(
             f'no level is called "{shown(text)}": write 2…10, J, Q, K or A',
             f"没有“{shown(text)}”这一级：请写 2…10、J、Q、K 或 A",
         )
@@ -117,35 +119,41 @@ def parse_level(text: str) -> int:
 def play_text(play: Play) -> str:
     """Return a play as people write it; `parse_play` reads it as the same play."""
     return " ".join(
-        rank_text(natural(face)) if bare else face_text(face)
+        rank_text(natural_rank(face)) if bare else face_text(face)
         for face, bare in zip(play.faces, play.bare, strict=True)
     )
 
 
-def _wrong(text: str, part: Token | _Card, says: Words) -> NotationError:
+def _wrong(text: str, part: CardToken | _TypedCard, says: Words) -> NotationError:
     return NotationError(text, part.begin, part.end, says)
 
 
-def _cards(text: str, *, jokers: bool, suits_decide: bool, level: int | None) -> list[_Card]:
+def _parse_cards(
+    text: str, *, jokers: bool, suits_decide: bool, level: int | None
+) -> list[_TypedCard]:
     written = words(text, jokers=jokers, level=level)
     if jokers:
         _refuse_jacks(text, written)
-    return [card for word in written for card in _of_word(text, word, suits_decide=suits_decide)]
+    return [
+        card for word in written for card in _cards_of_word(text, word, suits_decide=suits_decide)
+    ]
 
 
-def _refuse_jacks(text: str, written: Sequence[list[Token]]) -> None:
+def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
     """Refuse SJ where it may be meant as the jack of spades. Raises NotationError."""
     letters = any(token.letter for word in written for token in word)
     for word in written:
         if letters and is_small_or_jack(word):
-            raise _wrong(text, word[0], _JACK)
+            raise _wrong(text, word[0], _SMALL_JOKER_OR_JACK)
         if word[0].suit is not None or word[-1].suit is None:  # else each suit is behind its card
             for token, behind in pairwise(word):
                 if (token.sign, behind.sign) == ("S", "J"):
-                    raise NotationError(text, token.begin, behind.end, _JACK)
+                    raise NotationError(text, token.begin, behind.end, _SMALL_JOKER_OR_JACK)
 
 
-def _of_word(text: str, tokens: list[Token], *, suits_decide: bool) -> Iterator[_Card]:
+def _cards_of_word(
+    text: str, tokens: list[CardToken], *, suits_decide: bool
+) -> Iterator[_TypedCard]:
     """Yield the cards of a word; each rank has the suit before it, or the one behind it."""
     suits = [token for token in tokens if token.suit is not None]
     ends_open = tokens[-1].suit is None
@@ -153,20 +161,20 @@ def _of_word(text: str, tokens: list[Token], *, suits_decide: bool) -> Iterator[
     forward = not suits or tokens[0].suit is not None or in_chinese
     if not forward and ends_open:
         raise _wrong(text, suits[0], _TWO_WAYS)
-    cards: list[_Card] = []
-    for group in _groups(tokens if forward else tokens[::-1]):
+    cards: list[_TypedCard] = []
+    for group in _suit_groups(tokens if forward else tokens[::-1]):
         head, *ranks = group
         if head.suit is not None and not ranks:
             raise _wrong(text, head, _NO_CARD)
         if head.suit is not None and not suits_decide:
             _refuse_no_run(text, head, ranks)
-        cards += _of_group(group)
+        cards += _cards_of_group(group)
     yield from cards if forward else cards[::-1]
 
 
-def _groups(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+def _suit_groups(tokens: Sequence[CardToken]) -> Iterator[list[CardToken]]:
     """Yield each suit or joker with the ranks after it; ranks before the first come alone."""
-    group: list[Token] = []
+    group: list[CardToken] = []
     for token in tokens:
         if group and token.rank is None:
             yield group
@@ -175,23 +183,23 @@ def _groups(tokens: Sequence[Token]) -> Iterator[list[Token]]:
     yield group
 
 
-def _of_group(group: Sequence[Token]) -> Iterator[_Card]:
+def _cards_of_group(group: Sequence[CardToken]) -> Iterator[_TypedCard]:
     head = group[0]
     for n, token in enumerate(group):
         if token.face is not None:
-            yield _Card(token.begin, token.end, natural(token.face), token.face)
+            yield _TypedCard(token.begin, token.end, natural_rank(token.face), token.face)
         elif token.rank is not None:
             face = None if head.suit is None else head.suit * len(RANKS) + token.rank - 2
             begin, end = _span(group[:2] if n == 1 and head.suit is not None else (token,))
-            yield _Card(begin, end, token.rank, face)
+            yield _TypedCard(begin, end, token.rank, face)
 
 
-def _span(tokens: Iterable[Token]) -> tuple[int, int]:
+def _span(tokens: Iterable[CardToken]) -> tuple[int, int]:
     every = tuple(tokens)
     return min(token.begin for token in every), max(token.end for token in every)
 
 
-def _refuse_no_run(text: str, suit: Token, ranks: Sequence[Token]) -> None:
+def _refuse_no_run(text: str, suit: CardToken, ranks: Sequence[CardToken]) -> None:
     """Refuse ranks that one suit touches and that are no run. Raises NotationError."""
     if _is_run([token.rank for token in ranks if token.rank is not None]):
         return
@@ -217,13 +225,13 @@ def _is_run(ranks: Sequence[int]) -> bool:
 
 
 def _refuse_too_many(
-    text: str, cards: Iterable[_Card], deck: Sequence[int], beside: Play | None
+    text: str, cards: Iterable[_TypedCard], deck: Sequence[int], beside: Play | None
 ) -> None:
     """Refuse the first card of which there are not so many. Raises NotationError."""
     also = zip(beside.faces, beside.bare, strict=True) if beside else ()
     faces, ranks = Counter[Face](), Counter[int]()
     for face, bare in also:
-        ranks[natural(face)] += 1
+        ranks[natural_rank(face)] += 1
         faces[face] += not bare
     both = beside is not None
     for card in cards:
@@ -231,13 +239,15 @@ def _refuse_too_many(
         if card.face is not None:
             faces[card.face] += 1
             if faces[card.face] > deck[card.face]:
-                raise _wrong(text, card, _only(deck[card.face], face_text(card.face), both))
+                raise _wrong(
+                    text, card, _too_few_words(deck[card.face], face_text(card.face), both)
+                )
         of_rank = sum(deck[face] for face in faces_of(card.rank))
         if ranks[card.rank] > of_rank:
-            raise _wrong(text, card, _only(of_rank, rank_text(card.rank), both))
+            raise _wrong(text, card, _too_few_words(of_rank, rank_text(card.rank), both))
 
 
-def _only(count: int, what: str, both: bool) -> Words:
+def _too_few_words(count: int, what: str, both: bool) -> Words:
     """Say that there are only so many; `both`: in two plays together."""
     if not count:
         return _NO_JOKERS

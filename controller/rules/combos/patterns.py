@@ -19,7 +19,7 @@ JOKERS = (SMALL_JOKER_VALUE, BIG_JOKER_VALUE)
 MOST_ALIKE = 10
 """The largest bomb: eight of one rank, two wild cards (provisional, `long_bomb` in articles.py)."""
 
-Groups = tuple[tuple[int, int], ...]
+RankGroups = tuple[tuple[int, int], ...]
 """How many cards of which natural rank, laid low to high; a low A comes first."""
 
 
@@ -28,7 +28,7 @@ class Pattern(msgspec.Struct, frozen=True, gc=False):
 
     kind: Kind
     rank: int
-    groups: Groups
+    groups: RankGroups
 
     @property
     def size(self) -> int:
@@ -36,7 +36,7 @@ class Pattern(msgspec.Struct, frozen=True, gc=False):
         return sum(count for _, count in self.groups)
 
 
-def run(top: int, length: int, each: int = 1) -> Groups:
+def run(top: int, length: int, each: int = 1) -> RankGroups:
     """Return `length` consecutive groups of `each` cards up to the rank `top`.
 
     Below 2 comes the A (000 A4.7: A2345), above the A it begins again with 2: what wraps
@@ -45,7 +45,7 @@ def run(top: int, length: int, each: int = 1) -> Groups:
     return tuple(((rank - 2) % len(PLAIN) + 2, each) for rank in range(top - length + 1, top + 1))
 
 
-def open_places(groups: Groups, have: Mapping[int, int], wilds: int) -> tuple[int, ...] | None:
+def fill_pattern(groups: RankGroups, have: Mapping[int, int], wilds: int) -> tuple[int, ...] | None:
     """Return the ranks that the wild cards stand for where cards fill `groups`, else None.
 
     `have`: how many natural cards there are of each natural rank; with the wild cards they
@@ -58,7 +58,7 @@ def open_places(groups: Groups, have: Mapping[int, int], wilds: int) -> tuple[in
     return lacking
 
 
-def _alike() -> Iterator[Pattern]:
+def _equal_rank_patterns() -> Iterator[Pattern]:
     """Yield what has one rank only (seed 000 A4.1, A4.2, A4.4, A4.8)."""
     for rank in (*PLAIN, *JOKERS):
         yield Pattern("single", rank, ((rank, 1),))
@@ -69,7 +69,7 @@ def _alike() -> Iterator[Pattern]:
             yield Pattern("bomb", rank, ((rank, count),))
 
 
-def _full_houses() -> Iterator[Pattern]:
+def _full_house_patterns() -> Iterator[Pattern]:
     """Yield a triple with a pair of another rank, jokers too (seed 000 A4.6)."""
     for triple in PLAIN:
         for pair in (*PLAIN, *JOKERS):
@@ -77,7 +77,7 @@ def _full_houses() -> Iterator[Pattern]:
                 yield Pattern("full_house", triple, tuple(sorted(((triple, 3), (pair, 2)))))
 
 
-def _sequences() -> Iterator[Pattern]:
+def _sequence_patterns() -> Iterator[Pattern]:
     """Yield what is consecutive, the A low or high (seed 000 A4.3, A4.5, A4.7, A4.9)."""
     for top in range(5, ACE + 1):
         yield Pattern("straight", top, run(top, 5))
@@ -89,9 +89,9 @@ def _sequences() -> Iterator[Pattern]:
 
 
 def _all() -> Iterator[Pattern]:
-    yield from _alike()
-    yield from _full_houses()
-    yield from _sequences()
+    yield from _equal_rank_patterns()
+    yield from _full_house_patterns()
+    yield from _sequence_patterns()
     yield Pattern("joker_bomb", BIG_JOKER_VALUE, tuple((rank, 2) for rank in JOKERS))
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from controller.cards import RANKS, Face
-from controller.rules.combos.combo import KINDS, SEQUENCES, Combo, Kind
+from controller.rules.combos.combo import KINDS, SEQUENCE_KINDS, Combo, Kind
 from controller.rules.combos.compare import power
-from controller.rules.combos.patterns import JOKERS, PATTERNS, Pattern, open_places
-from controller.rules.order import HEARTS, LEVEL_VALUE, is_wild, natural
+from controller.rules.combos.patterns import JOKERS, PATTERNS, Pattern, fill_pattern
+from controller.rules.order import HEARTS, LEVEL_VALUE, is_wild, natural_rank
 
 _SPADES = 0
-_UNDECLARED: dict[Kind, int] = {"plate": -1}
+_UNDECLARED_PREFERENCE: dict[Kind, int] = {"plate": -1}
 """Where nothing is declared a tube goes before a plate: provisional, A7.3.2 wants a declaration."""
 
 
@@ -33,7 +33,7 @@ def held(cards: Sequence[Face], level: int) -> Held:
     """Return `cards` sorted for reading; `level` is a natural rank, 2…14."""
     plain = tuple(sorted(face for face in cards if not is_wild(face, level)))
     wild = tuple(face for face in cards if is_wild(face, level))
-    return Held(wild, plain, Counter(map(natural, plain)))
+    return Held(wild, plain, Counter(map(natural_rank, plain)))
 
 
 def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
@@ -46,11 +46,11 @@ def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
     """
     sorted_cards = held(cards, level)
     if not sorted_cards.plain:
-        return _level_cards(sorted_cards.wild)
+        return _wild_only_readings(sorted_cards.wild)
     found = [
         _combo(pattern, lacking, sorted_cards, level)
         for pattern in PATTERNS.get(len(cards), ())
-        if (lacking := open_places(pattern.groups, sorted_cards.ranks, len(sorted_cards.wild)))
+        if (lacking := fill_pattern(pattern.groups, sorted_cards.ranks, len(sorted_cards.wild)))
         is not None
         and (pattern.kind != "straight_flush" or len(sorted_cards.suits) == 1)
     ]
@@ -88,12 +88,12 @@ def contained(cards: Sequence[Face], level: int) -> tuple[Kind, ...]:
         for size, patterns in PATTERNS.items()
         if size <= len(cards)
         for pattern in patterns
-        if _within(pattern, sorted_cards)
+        if _is_contained(pattern, sorted_cards)
     }
     return tuple(kind for kind in KINDS if kind in kinds)
 
 
-def _level_cards(wild: tuple[Face, ...]) -> tuple[Combo, ...]:
+def _wild_only_readings(wild: tuple[Face, ...]) -> tuple[Combo, ...]:
     kinds: dict[int, Kind] = {1: "single", 2: "pair"}
     if len(wild) not in kinds:
         return ()
@@ -107,9 +107,9 @@ def _combo(pattern: Pattern, lacking: tuple[int, ...], cards: Held, level: int) 
         face
         for rank, _ in pattern.groups
         for face in (*cards.plain, *stands_for)
-        if natural(face) == rank
+        if natural_rank(face) == rank
     )
-    by_level = pattern.kind not in SEQUENCES and pattern.rank == level
+    by_level = pattern.kind not in SEQUENCE_KINDS and pattern.rank == level
     rank = LEVEL_VALUE if by_level else pattern.rank
     return Combo(pattern.kind, rank, len(laid), laid, stands_for)
 
@@ -126,21 +126,21 @@ def _preference(combo: Combo, level: int) -> tuple[int, int, int, bool, tuple[in
 
     Where the ranks of a pair are free, wild cards rather stay what they are.
     """
-    stands_for = tuple(map(natural, combo.wild))
+    stands_for = tuple(map(natural_rank, combo.wild))
     itself = all(rank == level for rank in stands_for)
-    return power(combo), _UNDECLARED.get(combo.kind, 0), combo.rank, itself, stands_for
+    return power(combo), _UNDECLARED_PREFERENCE.get(combo.kind, 0), combo.rank, itself, stands_for
 
 
-def _within(pattern: Pattern, cards: Held) -> bool:
+def _is_contained(pattern: Pattern, cards: Held) -> bool:
     if pattern.kind != "straight_flush":
-        return _fillable(pattern, cards.ranks, len(cards.wild))
+        return _can_fill(pattern, cards.ranks, len(cards.wild))
     by_suit = {
-        suit: Counter(natural(face) for face in cards.plain if face // len(RANKS) == suit)
+        suit: Counter(natural_rank(face) for face in cards.plain if face // len(RANKS) == suit)
         for suit in cards.suits
     }
-    return any(_fillable(pattern, ranks, len(cards.wild)) for ranks in by_suit.values())
+    return any(_can_fill(pattern, ranks, len(cards.wild)) for ranks in by_suit.values())
 
 
-def _fillable(pattern: Pattern, ranks: Mapping[int, int], wilds: int) -> bool:
+def _can_fill(pattern: Pattern, ranks: Mapping[int, int], wilds: int) -> bool:
     lacking = {rank: max(0, count - ranks.get(rank, 0)) for rank, count in pattern.groups}
     return sum(lacking.values()) <= wilds and not any(lacking.get(rank, 0) for rank in JOKERS)

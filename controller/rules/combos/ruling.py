@@ -39,7 +39,7 @@ class Reading(Value, frozen=True):
     size: int
 
 
-class Declared(Value, frozen=True):
+class DeclaredCombo(Value, frozen=True):
     """What was declared: a kind, ranks as they were said, or both; and that in words."""
 
     kind: str | None
@@ -48,7 +48,7 @@ class Declared(Value, frozen=True):
     zh: str
 
 
-class Judged(Value, frozen=True):
+class JudgedPlay(Value, frozen=True):
     """One play: everything it may be, and what it is.
 
     `bare`: its cards that were written without a suit. `default` counts where nothing is
@@ -61,7 +61,7 @@ class Judged(Value, frozen=True):
     readings: tuple[Reading, ...]
     default: Reading | None
     counts_as: Reading | None
-    declared: Declared | None
+    declared: DeclaredCombo | None
     declaration_due: bool
     reasons: tuple[Reason, ...]
 
@@ -76,8 +76,8 @@ class Ruling(Value, frozen=True, tag_field="type", tag="ruling"):
     profile: str
     event: str | None
     level: str | None
-    table: Judged | None
-    play: Judged
+    table: JudgedPlay | None
+    play: JudgedPlay
     legal: bool
     en: str
     zh: str
@@ -85,7 +85,7 @@ class Ruling(Value, frozen=True, tag_field="type", tag="ruling"):
     provisional: bool
 
 
-class Containing(Value, frozen=True, tag_field="type", tag="containing"):
+class ContainedKinds(Value, frozen=True, tag_field="type", tag="containing"):
     """The kinds that an exposed play contains, of which its player has to lead the one named."""
 
     profile: str
@@ -103,13 +103,13 @@ class Containing(Value, frozen=True, tag_field="type", tag="containing"):
 def rule(
     profile: Profile,
     level: str | None,
-    play: Judged,
-    table: Judged | None,
+    play: JudgedPlay,
+    table: JudgedPlay | None,
     legal: bool,
     reasons: tuple[Reason, ...],
 ) -> Ruling:
     """Return the ruling with its one sentence in both languages."""
-    en, zh = _sentence(play, table, legal)
+    en, zh = _ruling_sentence(play, table, legal)
     everything = (*(table.reasons if table else ()), *play.reasons, *reasons)
     return Ruling(
         profile=profile.name,
@@ -130,7 +130,7 @@ def reading_text(reading: Reading, chinese: bool = False) -> str:
     return f"{reading.zh if chinese else reading.en} {' '.join(map(str, reading.cards))}"
 
 
-def _sentence(play: Judged, table: Judged | None, legal: bool) -> tuple[str, str]:
+def _ruling_sentence(play: JudgedPlay, table: JudgedPlay | None, legal: bool) -> tuple[str, str]:
     for judged in (table, play):
         if judged and judged.counts_as is None:
             what = "is no combination", "不是合理牌型"

@@ -2,10 +2,10 @@
 
 from controller.cards import SUITS, Face, face_text
 from controller.rules.combos.combo import KINDS, Combo
-from controller.rules.combos.declare import Declaration
+from controller.rules.combos.declare import ComboDeclaration
 from controller.rules.combos.notation import Play
-from controller.rules.combos.ruling import Declared, Laid, Reading
-from controller.rules.order import LEVEL_VALUE, is_joker, is_wild, natural, rank_text
+from controller.rules.combos.ruling import DeclaredCombo, Laid, Reading
+from controller.rules.order import LEVEL_VALUE, is_joker, is_wild, natural_rank, rank_text
 
 
 def reading(combo: Combo, play: Play, level: int) -> Reading:
@@ -15,20 +15,22 @@ def reading(combo: Combo, play: Play, level: int) -> Reading:
         kind=combo.kind,
         en=name.en,
         zh=name.zh,
-        cards=_laid(combo, play, level),
-        decides=_decides(combo, level),
+        cards=_laid_cards(combo, play, level),
+        decides=_deciding_rank_text(combo, level),
         size=combo.size,
     )
 
 
-def declared(declaration: Declaration | None) -> Declared | None:
+def declared(declaration: ComboDeclaration | None) -> DeclaredCombo | None:
     """Return a declaration with its words in both languages."""
     if declaration is None:
         return None
     kind = KINDS[declaration.kind] if declaration.kind else None
-    ranks = None if declaration.ranks is None else tuple(map(_rank, declaration.ranks))
+    ranks = (
+        None if declaration.ranks is None else tuple(map(_rank_or_joker_text, declaration.ranks))
+    )
     said = " ".join(ranks or ())
-    return Declared(
+    return DeclaredCombo(
         kind=declaration.kind,
         ranks=ranks,
         en=f"{kind.en} {said}".rstrip() if kind else said,
@@ -36,14 +38,16 @@ def declared(declaration: Declaration | None) -> Declared | None:
     )
 
 
-def bare_texts(play: Play) -> tuple[str, ...]:
+def bare_card_texts(play: Play) -> tuple[str, ...]:
     """Return the cards that were written without a suit."""
     return tuple(
-        rank_text(natural(face)) for face, bare in zip(play.faces, play.bare, strict=True) if bare
+        rank_text(natural_rank(face))
+        for face, bare in zip(play.faces, play.bare, strict=True)
+        if bare
     )
 
 
-def _laid(combo: Combo, play: Play, level: int) -> tuple[Laid, ...]:
+def _laid_cards(combo: Combo, play: Play, level: int) -> tuple[Laid, ...]:
     """Return the cards as they count. A wild card is itself, where it can be, in the last place."""
     wild = [face_text(face) for face in play.faces if is_wild(face, level)]
     stand_ins = list(combo.wild)
@@ -52,27 +56,27 @@ def _laid(combo: Combo, play: Play, level: int) -> tuple[Laid, ...]:
     for face in reversed(combo.faces):
         if face in stand_ins:
             stand_ins.remove(face)
-            laid.append(_stand_in(face, wild[0], any_suit=combo.kind != "straight_flush"))
+            laid.append(_laid_wild_card(face, wild[0], any_suit=combo.kind != "straight_flush"))
         else:
-            laid.append(Laid(_shown(face, written)))
+            laid.append(Laid(_card_text(face, written)))
     return tuple(reversed(laid))
 
 
-def _stand_in(face: Face, wild: str, *, any_suit: bool) -> Laid:
+def _laid_wild_card(face: Face, wild: str, *, any_suit: bool) -> Laid:
     own = face_text(face)
     if own == wild:
         return Laid(wild)
     return Laid(wild, own.lstrip("".join(SUITS)) if any_suit else own)
 
 
-def _shown(face: Face, written: list[Face]) -> str:
+def _card_text(face: Face, written: list[Face]) -> str:
     if face in written:
         written.remove(face)
         return face_text(face)
-    return rank_text(natural(face))
+    return rank_text(natural_rank(face))
 
 
-def _decides(combo: Combo, level: int) -> str:
+def _deciding_rank_text(combo: Combo, level: int) -> str:
     if combo.rank == LEVEL_VALUE:
         return rank_text(level)
     if is_joker(combo.faces[0]):
@@ -80,6 +84,6 @@ def _decides(combo: Combo, level: int) -> str:
     return rank_text(combo.rank)
 
 
-def _rank(rank: int) -> str:
+def _rank_or_joker_text(rank: int) -> str:
     jokers = {16: "SJ", 17: "BJ"}
     return jokers.get(rank) or rank_text(rank)

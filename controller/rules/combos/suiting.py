@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from controller.cards import FACES, RANKS, Face
-from controller.rules.order import is_wild, natural
+from controller.rules.order import is_wild, natural_rank
 
 
 def faces_of(rank: int) -> tuple[Face, ...]:
     """Return the faces of a natural rank: four, or one joker."""
-    return tuple(face for face in range(FACES) if natural(face) == rank)
+    return tuple(face for face in range(FACES) if natural_rank(face) == rank)
 
 
 def suited(
@@ -25,7 +25,7 @@ def suited(
     suits = Counter(face // len(RANKS) for face in used.elements())
 
     def burden(face: Face) -> tuple[bool, int]:
-        return _wild(face, level), suits[face // len(RANKS)]
+        return _is_wild_at(face, level), suits[face // len(RANKS)]
 
     found = []
     for face, rank in zip(faces, ranks, strict=True):
@@ -37,5 +37,5 @@ def suited(
     return tuple(found)
 
 
-def _wild(face: Face, level: int | None) -> bool:
+def _is_wild_at(face: Face, level: int | None) -> bool:
     return level is not None and is_wild(face, level)

@@ -15,7 +15,7 @@ from controller.rules.order import wild_card
 from controller.words import Words
 
 
-class Token(msgspec.Struct, frozen=True, gc=False):
+class CardToken(msgspec.Struct, frozen=True, gc=False):
     """A suit, a rank, or a card named as a whole, written as `text[begin:end]`.
 
     `sign`: its letters, large; a suit that is one of S, H, C, D is a `letter`, one in Chinese a
@@ -65,31 +65,31 @@ _JOKERS = {
     **dict.fromkeys((_SJ, "小王", "小鬼", "小点", "SMALLJOKER"), SMALL_JOKER),
 }
 _FOUR_JOKERS = frozenset({"四大天王", "天王炸", "王炸"})
-_WILD = ("逢人配", "百搭", "配")
+_WILD_WORDS = ("逢人配", "百搭", "配")
 """What players call the heart of the level."""
-_LEVEL = ("参谋", "參謀", "级牌", "級牌")
+_LEVEL_WORDS = ("参谋", "參謀", "级牌", "級牌")
 """What players call the level's rank, of whichever suit (seeds 000 and 001, A7.1)."""
 
 
-def _either(signs: Iterator[str]) -> str:
+def _alternatives(signs: Iterator[str]) -> str:
     return "|".join(sorted(signs, key=len, reverse=True))
 
 
 _GAP = r"[\s_-]*"
 _WORD = re.compile(rf"(?:BIG|SMALL){_GAP}JOKER|[^\s,、;:+–/.。·•・()\[\]【】-]+")
-_JOKERS_ALONE = re.compile(f"(?:{_either(iter(_JOKERS))})+")
-_JOKER = re.compile(_either(iter(_JOKERS)))
+_JOKERS_ALONE = re.compile(f"(?:{_alternatives(iter(_JOKERS))})+")
+_JOKER = re.compile(_alternatives(iter(_JOKERS)))
 _EMOJI = "\ufe0f?"
 """A sign from a telephone's keyboard is followed by this."""
-RANK = _either(iter(_RANKS))
-SUIT = f"(?:{_either(iter(_SUITS))}){_EMOJI}"
+RANK = _alternatives(iter(_RANKS))
+SUIT_PATTERN = f"(?:{_alternatives(iter(_SUITS))}){_EMOJI}"
 """A rank and a suit, as parts of patterns for text that is `plain`."""
-_ANY = re.compile(
-    f"(?P<joker>{_either(sign for sign in _JOKERS if sign != _SJ)})"
-    f"|(?P<wild>{_either(iter(_WILD))})"
-    f"|(?P<level>{_either(iter(_LEVEL))})"
+_ANY_TOKEN = re.compile(
+    f"(?P<joker>{_alternatives(sign for sign in _JOKERS if sign != _SJ)})"
+    f"|(?P<wild>{_alternatives(iter(_WILD_WORDS))})"
+    f"|(?P<level>{_alternatives(iter(_LEVEL_WORDS))})"
     f"|(?P<rank>{RANK})"
-    f"|(?P<suit>{_either(iter(_SUITS))}){_EMOJI}"
+    f"|(?P<suit>{_alternatives(iter(_SUITS))}){_EMOJI}"
 )
 _WHICH_JOKER = re.compile(r"JOKER|大小[王鬼点]|双[王鬼点]|[RL]J|🃏|(?<![大小])[王鬼点]")
 """Where BJ were the black joker, RJ would be the big one: it is better asked than taken."""
@@ -100,7 +100,7 @@ _NO_SUCH_CARD = Words(
 )
 _NO_WILD = Words("nothing is wild here: write the card itself", "此处没有逢人配：请写牌张本身")
 _NO_LEVEL = Words("no level is known here: write the card itself", "此处没有级数：请写牌张本身")
-_WHICH = Words(
+_WHICH_JOKER_WORDS = Words(
     "which joker? the big one is BJ or 大王, the small one SJ or 小王",
     "哪张王？大王写 BJ 或大王，小王写 SJ 或小王",
 )
@@ -117,7 +117,7 @@ def rank_of(sign: str) -> int | None:
     return _RANKS.get(sign)
 
 
-def words(text: str, *, jokers: bool, level: int | None) -> list[list[Token]]:
+def words(text: str, *, jokers: bool, level: int | None) -> list[list[CardToken]]:
     """Return the words of a play, each as its tokens; none is empty.
 
     `jokers`: the cards have some; else SJ is the jack of spades. `level`: the rank that 参谋 and
@@ -129,33 +129,33 @@ def words(text: str, *, jokers: bool, level: int | None) -> list[list[Token]]:
     ]
 
 
-def is_small_or_jack(word: list[Token]) -> bool:
+def is_small_or_jack(word: list[CardToken]) -> bool:
     """Tell whether a word is SJ alone, once or more: no other joker shows what is meant."""
     return all(token.sign == _SJ for token in word)
 
 
 def _tokens(
     text: str, word: str, begin: int, *, jokers: bool, level: int | None
-) -> Iterator[Token]:
+) -> Iterator[CardToken]:
     if word in _FOUR_JOKERS:
         for joker in (SMALL_JOKER, SMALL_JOKER, BIG_JOKER, BIG_JOKER):
-            yield Token(word, begin, begin + len(word), face=joker)
+            yield CardToken(word, begin, begin + len(word), face=joker)
         return
     if re.fullmatch(rf"(?:BIG|SMALL){_GAP}JOKER", word):
         sign = re.sub(_GAP, "", word)
-        yield Token(sign, begin, begin + len(word), face=_JOKERS[sign])
+        yield CardToken(sign, begin, begin + len(word), face=_JOKERS[sign])
         return
     if _JOKERS_ALONE.fullmatch(word) and (jokers or _SJ not in word):
         for found in _JOKER.finditer(word):
             sign = found.group()
-            yield Token(sign, begin + found.start(), begin + found.end(), face=_JOKERS[sign])
+            yield CardToken(sign, begin + found.start(), begin + found.end(), face=_JOKERS[sign])
         return
     if which := _WHICH_JOKER.search(word):
-        raise NotationError(text, begin + which.start(), begin + which.end(), _WHICH)
+        raise NotationError(text, begin + which.start(), begin + which.end(), _WHICH_JOKER_WORDS)
     wild = None if level is None else wild_card(level)
     at = 0
     while at < len(word):
-        match = _ANY.match(word, at)
+        match = _ANY_TOKEN.match(word, at)
         if match is None:
             raise NotationError(text, begin + at, begin + at + 1, _NO_SUCH_CARD)
         suit, rank = match["suit"], match["rank"]
@@ -163,7 +163,7 @@ def _tokens(
         if level is None and (match["wild"] or match["level"]):
             says = _NO_WILD if match["wild"] else _NO_LEVEL
             raise NotationError(text, begin + match.start(), begin + at, says)
-        yield Token(
+        yield CardToken(
             match.group(),
             begin + match.start(),
             begin + at,

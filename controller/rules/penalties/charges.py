@@ -57,7 +57,7 @@ def lapse_reasons(charge: Charge) -> tuple[LapseReason, ...]:
 
     What a clock reports needs nobody to point it out (seed 000 A21).
     """
-    return tuple(reason for reason, may in _LAPSES.items() if may(charge))
+    return tuple(reason for reason, may in _LAPSE_TESTS.items() if may(charge))
 
 
 def lapse_words(reason: LapseReason, charge: Charge | None = None) -> Words:
@@ -66,7 +66,7 @@ def lapse_words(reason: LapseReason, charge: Charge | None = None) -> Words:
     What a referee has seen himself was pointed out, and by no player (seed 000 A15.3.8 ①).
     """
     if reason == "not_at_once" and charge is not None:
-        nobody = _ALONE.get(str(charge.pointed_out_by))
+        nobody = _NOT_BY_A_PLAYER.get(str(charge.pointed_out_by))
         if charge.pointed_out_when == "at_once":
             return words("lapse", nobody or reason)
         if nobody is None:
@@ -74,23 +74,23 @@ def lapse_words(reason: LapseReason, charge: Charge | None = None) -> Words:
     return words("lapse", reason)
 
 
-_ALONE = {"referee": "referee_alone", "outsider": "outsider_alone"}
+_NOT_BY_A_PLAYER = {"referee": "referee_alone", "outsider": "outsider_alone"}
 
 
 def lapse_article(profile: GuandanProfile, reason: LapseReason) -> str | None:
     """Return where a reason of a lapse stands; None: the rulebook knows none (provisional)."""
     if profile.penalties.catalogue != "000":
         return None
-    return f"A15.3.8{'①②③④'[list(_LAPSES).index(reason)]}"
+    return f"A15.3.8{'①②③④'[list(_LAPSE_TESTS).index(reason)]}"
 
 
-def _not_at_once(charge: Charge) -> bool:
+def _was_not_at_once(charge: Charge) -> bool:
     nobody = charge.pointed_out_by in ("referee", "outsider")
     return nobody or charge.pointed_out_when != "at_once"
 
 
-_LAPSES: dict[LapseReason, Callable[[Charge], bool]] = {
-    "not_at_once": _not_at_once,
+_LAPSE_TESTS: dict[LapseReason, Callable[[Charge], bool]] = {
+    "not_at_once": _was_not_at_once,
     "outsider": lambda charge: charge.outsider_first or charge.pointed_out_by == "outsider",
     "acted_first": lambda charge: charge.acted_first,
     "exploited": lambda charge: charge.exploited,

@@ -11,7 +11,7 @@ import msgspec
 from controller.messages import Seat, Side
 from controller.rules.levels import climbed
 from controller.rules.penalties.charges import Charge
-from controller.rules.penalties.ladder import Legal
+from controller.rules.penalties.ladder import LegalPenalty
 from controller.rules.penalties.offences import offence, words
 from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile
@@ -46,7 +46,7 @@ class MatchLost(msgspec.Struct, frozen=True, gc=False, tag="match_lost"):
     side: Side
 
 
-class Disqualified(msgspec.Struct, frozen=True, gc=False, tag="disqualified"):
+class PairDisqualified(msgspec.Struct, frozen=True, gc=False, tag="disqualified"):
     """`pair` may not go on in the event (seed 000 A15.3.5; seed 004 rule D)."""
 
     pair: str
@@ -65,17 +65,19 @@ class TurnLost(msgspec.Struct, frozen=True, gc=False, tag="turn_lost"):
     whole_trick: bool
 
 
-Consequence = DealLost | LevelUp | LevelDown | MatchLost | Disqualified | DeadHand | TurnLost
+Consequence = DealLost | LevelUp | LevelDown | MatchLost | PairDisqualified | DeadHand | TurnLost
 
 Consequences = tuple[Consequence, ...]
 Keys = tuple[str, ...]
 
 
-def consequences(profile: GuandanProfile, charge: Charge, way: Legal) -> tuple[Consequences, Keys]:
+def consequences(
+    profile: GuandanProfile, charge: Charge, way: LegalPenalty
+) -> tuple[Consequences, Keys]:
     """Return what a legal penalty does to the match, and the profile's rules it rests on."""
-    effects, keys = _BY_PENALTY.get(way.penalty, _nothing)(profile, charge)
+    effects, keys = _CONSEQUENCES_BY_PENALTY.get(way.penalty, _nothing)(profile, charge)
     keys = (*way.keys, *(key for key in keys if key not in way.keys))
-    return (*effects, *_for_seat(charge.seat, way)), keys
+    return (*effects, *_seat_consequences(charge.seat, way)), keys
 
 
 def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
@@ -100,13 +102,13 @@ def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
 
 def penalty_words(penalty: Penalty, effects: Consequences) -> Words:
     """Return what a player gets, in words: the penalty, or what is lost where none is recorded."""
-    lost = [words("also", also) for effect in effects if (also := _also(effect)) is not None]
+    lost = [words("also", also) for effect in effects if (also := _loss_name(effect)) is not None]
     if penalty != "none" or not lost:
         return words("penalty", penalty)
     return Words(", ".join(one.en for one in lost), "，".join(one.zh for one in lost))
 
 
-def _also(effect: Consequence) -> str | None:
+def _loss_name(effect: Consequence) -> str | None:
     if isinstance(effect, TurnLost):
         return "trick" if effect.whole_trick else "turn"
     return "dead_hand" if isinstance(effect, DeadHand) else None
@@ -116,7 +118,7 @@ def _nothing(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Key
     return (), ()
 
 
-def _foul(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
+def _foul_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
     """A deal lost (seed 000 A15.3.3), or levels (seed 003 R6.2–3)."""
     rules, side = profile.penalties, charge.side
     if offence(charge.offence).trait == "hidden" and rules.hidden == "levels":
@@ -129,24 +131,28 @@ def _foul(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
     return (DealLost(side),), ("penalties.foul",)
 
 
-def _match_lost(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
+def _forfeit_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
     """The match, where the other side's better score may stay (seed 000 A15.3.4)."""
     return (MatchLost(charge.side),), ()
 
 
-def _expelled(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
+def _disqualification_consequences(
+    profile: GuandanProfile, charge: Charge
+) -> tuple[Consequences, Keys]:
     """The match at the fixed score, and the event (seed 000 A15.3.5)."""
-    return (MatchLost(charge.side), Disqualified(charge.pair)), ()
+    return (MatchLost(charge.side), PairDisqualified(charge.pair)), ()
 
 
-_BY_PENALTY: dict[Penalty, Callable[[GuandanProfile, Charge], tuple[Consequences, Keys]]] = {
-    "foul": _foul,
-    "match_forfeit": _match_lost,
-    "disqualification": _expelled,
+_CONSEQUENCES_BY_PENALTY: dict[
+    Penalty, Callable[[GuandanProfile, Charge], tuple[Consequences, Keys]]
+] = {
+    "foul": _foul_consequences,
+    "match_forfeit": _forfeit_consequences,
+    "disqualification": _disqualification_consequences,
 }
 
 
-def _for_seat(seat: Seat | None, way: Legal) -> Consequences:
+def _seat_consequences(seat: Seat | None, way: LegalPenalty) -> Consequences:
     if seat is None:
         return ()
     effects: Consequences = (DeadHand(seat),) if way.dead_hand else ()

@@ -25,7 +25,7 @@ def violations(record: Record, charge: Charge, row: Offence) -> int | None:
     )
 
 
-def warnings_out_of_turn(record: Record, charge: Charge, row: Offence) -> int | None:
+def count_warnings_out_of_turn(record: Record, charge: Charge, row: Offence) -> int | None:
     """Return the side's warnings in the deal since those that made a foul (seed 003 R6.2)."""
     if row.trait != "out_of_turn":
         return None

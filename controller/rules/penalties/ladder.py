@@ -13,12 +13,12 @@ import msgspec
 from controller.rules.penalties import counts
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.offences import (
-    Articles,
-    Loses,
+    ArticleByCatalogue,
     Offence,
-    Option,
+    OffenceTrait,
     Own,
-    Trait,
+    PenaltyOption,
+    TurnLoss,
     offence,
     words,
 )
@@ -26,11 +26,11 @@ from controller.rules.penalties.records import Penalty, Record, earlier
 from controller.rules.profile import GuandanProfile
 from controller.rules.words import Words
 
-HARMED: Articles = {"000": "A15.3.3②"}
+HARM_ARTICLES: ArticleByCatalogue = {"000": "A15.3.3②"}
 """Where a foul without a ladder stands: what was plain, grave and harmed the other side."""
 
 
-class Legal(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class LegalPenalty(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A legal penalty, and why. `proposed`: what of it no rulebook says, None for nothing.
 
     `keys`: the profile's rules it rests on.
@@ -40,46 +40,48 @@ class Legal(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     article: str | None
     why: Words
     keys: tuple[str, ...] = ()
-    loses: Loses | None = None
+    loses: TurnLoss | None = None
     dead_hand: bool = False
     chief: bool = False
     proposed: Literal["silent", "scope_silent"] | None = None
 
 
-def legal(profile: GuandanProfile, record: Record, charge: Charge) -> tuple[Legal, ...]:
+def legal(profile: GuandanProfile, record: Record, charge: Charge) -> tuple[LegalPenalty, ...]:
     """Return the legal penalties: the ladder's, raised as the record asks, then the others.
 
     Raises LookupError for an offence that is not in the catalogue.
     """
     row = offence(charge.offence)
-    step = _step(profile, record, charge, row)
-    ladder, *others = _BY_TRAIT.get(row.trait, _plain)(profile, charge, row, step)
-    found = [*reversed(_raised(profile, record, charge, ladder)), ladder]
+    step = _step_penalties(profile, record, charge, row)
+    ladder, *others = _BY_TRAIT.get(row.trait, _add_direct_foul)(profile, charge, row, step)
+    found = [*reversed(_raised_by_record(profile, record, charge, ladder)), ladder]
     for other in others:
-        found += [other, *_raised(profile, record, charge, other)]
-    return _each_once(found)
+        found += [other, *_raised_by_record(profile, record, charge, other)]
+    return _first_of_each_penalty(found)
 
 
-def _each_once(found: Iterable[Legal]) -> tuple[Legal, ...]:
-    once: dict[Penalty, Legal] = {}
+def _first_of_each_penalty(found: Iterable[LegalPenalty]) -> tuple[LegalPenalty, ...]:
+    once: dict[Penalty, LegalPenalty] = {}
     for one in found:
         once.setdefault(one.penalty, one)
     return tuple(once.values())
 
 
-def _step(
+def _step_penalties(
     profile: GuandanProfile, record: Record, charge: Charge, row: Offence
-) -> tuple[Legal, ...]:
+) -> tuple[LegalPenalty, ...]:
     """Return the options of the offence's own step, counted from the record or by a clock."""
     ladder = row.ladder(profile.penalties.catalogue)
-    at, number = _reached(record, charge, row, ladder)
-    why = _why(row, ladder, charge, at, number)
+    at, number = _reached_step(record, charge, row, ladder)
+    why = _step_reason(row, ladder, charge, at, number)
     counted = at > 0 and charge.step is None  # without that, how far it is counted is nothing
     unsaid = counted and profile.penalties.catalogue not in row.scope_articles
-    return tuple(_option(profile, row, option, why, unsaid) for option in ladder.steps[at])
+    return tuple(
+        _penalty_from_option(profile, row, option, why, unsaid) for option in ladder.steps[at]
+    )
 
 
-def _reached(record: Record, charge: Charge, row: Offence, ladder: Own) -> tuple[int, int]:
+def _reached_step(record: Record, charge: Charge, row: Offence, ladder: Own) -> tuple[int, int]:
     """Return the highest step (from 0) that its owner has reached, and how often he did it."""
 
     def nth(at: int) -> int:
@@ -91,16 +93,16 @@ def _reached(record: Record, charge: Charge, row: Offence, ladder: Own) -> tuple
     return reached, times[reached]
 
 
-def _option(
-    profile: GuandanProfile, row: Offence, option: Option, why: Words, unsaid: bool
-) -> Legal:
+def _penalty_from_option(
+    profile: GuandanProfile, row: Offence, option: PenaltyOption, why: Words, unsaid: bool
+) -> LegalPenalty:
     if option.key is not None:
         article = profile.article(option.key)
     else:
         articles = row.articles if option.articles is None else option.articles
         article = articles.get(profile.penalties.catalogue)
-    loses, skips = _lost(profile, option)
-    return Legal(
+    loses, skips = _turn_loss(profile, option)
+    return LegalPenalty(
         penalty=option.penalty,
         article=article,
         why=why,
@@ -108,11 +110,13 @@ def _option(
         loses=loses,
         dead_hand=option.dead_hand,
         chief=option.chief,
-        proposed=_proposed(article, unsaid),
+        proposed=_rulebook_gap(article, unsaid),
     )
 
 
-def _lost(profile: GuandanProfile, option: Option) -> tuple[Loses | None, str | None]:
+def _turn_loss(
+    profile: GuandanProfile, option: PenaltyOption
+) -> tuple[TurnLoss | None, str | None]:
     """Return which right to play is lost, and the key of the profile that says so, if one does."""
     match option.loses:
         case "out_of_turn_skips" | "delay_skips" as key:
@@ -122,13 +126,13 @@ def _lost(profile: GuandanProfile, option: Option) -> tuple[Loses | None, str | 
             return loses, None
 
 
-def _proposed(article: str | None, unsaid: bool) -> Literal["silent", "scope_silent"] | None:
+def _rulebook_gap(article: str | None, unsaid: bool) -> Literal["silent", "scope_silent"] | None:
     if article is None:
         return "silent"
     return "scope_silent" if unsaid else None
 
 
-def _why(row: Offence, ladder: Own, charge: Charge, at: int, number: int) -> Words:
+def _step_reason(row: Offence, ladder: Own, charge: Charge, at: int, number: int) -> Words:
     template = "counted"
     if ladder.scope == "occasion":
         template = "once" if charge.step is None else "step"
@@ -143,64 +147,82 @@ def _why(row: Offence, ladder: Own, charge: Charge, at: int, number: int) -> Wor
 # -- what a key of the profile says beside the catalogue ----------------------
 
 
-Answers = tuple[Legal, ...]
+Answers = tuple[LegalPenalty, ...]
 
 
-def _plain(profile: GuandanProfile, charge: Charge, row: Offence, step: Answers) -> Answers:
-    article = HARMED.get(profile.penalties.catalogue)
-    why, proposed = _named("harmed", row), _proposed(article, False)
-    foul = Legal(penalty="foul", article=article, why=why, proposed=proposed)
-    return _where_harmed(charge, row, foul, step)
+def _add_direct_foul(
+    profile: GuandanProfile, charge: Charge, row: Offence, step: Answers
+) -> Answers:
+    article = HARM_ARTICLES.get(profile.penalties.catalogue)
+    why, proposed = _offence_reason("harmed", row), _rulebook_gap(article, False)
+    foul = LegalPenalty(penalty="foul", article=article, why=why, proposed=proposed)
+    return _put_foul_first_if_harmed(charge, row, foul, step)
 
 
-def _where_harmed(charge: Charge, row: Offence, foul: Legal, step: Answers) -> Answers:
+def _put_foul_first_if_harmed(
+    charge: Charge, row: Offence, foul: LegalPenalty, step: Answers
+) -> Answers:
     """Put a foul at once before the step's options, where it did harm (seed 000 A15.3.3 ②)."""
-    return _each_once((foul, *step)) if charge.harmed and row.direct_foul else step
+    return _first_of_each_penalty((foul, *step)) if charge.harmed and row.direct_foul else step
 
 
-def _hidden(profile: GuandanProfile, charge: Charge, row: Offence, step: Answers) -> Answers:
+def _hidden_card_penalties(
+    profile: GuandanProfile, charge: Charge, row: Offence, step: Answers
+) -> Answers:
     """A foul where it did harm (seed 000); else a text has one answer, harm or no harm.
 
     Seed 003 R6.3: levels; 004 D: expelled. Such a text knows no warning and no violation.
     """
     how = profile.penalties.hidden
-    named = _keyed(profile, _HIDDEN[how], "penalties.hidden", step[0].why)
+    named = _penalty_from_key(profile, _HIDDEN_CARD_PENALTY[how], "penalties.hidden", step[0].why)
     if how != "foul":
-        return _each_once((named, *(one for one in step if one.penalty not in _MILD)))
-    foul = msgspec.structs.replace(named, why=_named("harmed", row))
+        return _first_of_each_penalty(
+            (named, *(one for one in step if one.penalty not in _LESSER_PENALTIES))
+        )
+    foul = msgspec.structs.replace(named, why=_offence_reason("harmed", row))
     step = tuple(named if one.penalty == "foul" else one for one in step)
-    return _where_harmed(charge, row, foul, step)
+    return _put_foul_first_if_harmed(charge, row, foul, step)
 
 
-_HIDDEN: dict[str, Penalty] = {
+_HIDDEN_CARD_PENALTY: dict[str, Penalty] = {
     "foul": "foul",
     "levels": "foul",
     "disqualified": "disqualification",
 }
-_MILD: frozenset[Penalty] = frozenset({"none", "warning", "violation"})
+_LESSER_PENALTIES: frozenset[Penalty] = frozenset({"none", "warning", "violation"})
 
 
-def _late(profile: GuandanProfile, charge: Charge, row: Offence, step: Answers) -> Answers:
-    why = _named(f"late_{profile.clocks.late_then}", row)
+def _late_penalties(
+    profile: GuandanProfile, charge: Charge, row: Offence, step: Answers
+) -> Answers:
+    why = _offence_reason(f"late_{profile.clocks.late_then}", row)
     if profile.clocks.late_then == "default":
-        return (_keyed(profile, "match_forfeit", "clocks.late_then", why),)
+        return (_penalty_from_key(profile, "match_forfeit", "clocks.late_then", why),)
     return tuple(msgspec.structs.replace(one, why=why) for one in step)
 
 
-_BY_TRAIT: dict[Trait | None, Callable[[GuandanProfile, Charge, Offence, Answers], Answers]] = {
-    "hidden": _hidden,
-    "late": _late,
+_BY_TRAIT: dict[
+    OffenceTrait | None, Callable[[GuandanProfile, Charge, Offence, Answers], Answers]
+] = {
+    "hidden": _hidden_card_penalties,
+    "late": _late_penalties,
 }
 
 
-def _keyed(profile: GuandanProfile, penalty: Penalty, key: str, why: Words) -> Legal:
+def _penalty_from_key(
+    profile: GuandanProfile, penalty: Penalty, key: str, why: Words
+) -> LegalPenalty:
     article = profile.article(key)
-    return Legal(
-        penalty=penalty, article=article, why=why, keys=(key,), proposed=_proposed(article, False)
+    return LegalPenalty(
+        penalty=penalty,
+        article=article,
+        why=why,
+        keys=(key,),
+        proposed=_rulebook_gap(article, False),
     )
 
 
-def _named(template: str, row: Offence) -> Words:
+def _offence_reason(template: str, row: Offence) -> Words:
     text = words("why", template)
     return Words(text.en.format(offence=row.en), text.zh.format(offence=row.zh))
 
@@ -208,7 +230,7 @@ def _named(template: str, row: Offence) -> Words:
 # -- what the record makes of it ----------------------------------------------
 
 
-class Rung(msgspec.Struct, frozen=True):
+class LadderRung(msgspec.Struct, frozen=True):
     """`below`, once too often by the profile's `limit`, is `above`."""
 
     below: Penalty
@@ -217,12 +239,14 @@ class Rung(msgspec.Struct, frozen=True):
     count: counts.Count
 
 
-RUNGS = (
-    Rung("warning", "foul", "out_of_turn_warnings_to_foul", counts.warnings_out_of_turn),
-    Rung("violation", "foul", "violations_to_foul", counts.violations),
-    Rung("foul", "match_forfeit", "hidden_to_loss", counts.hidden),
-    Rung("foul", "match_forfeit", "fouls_to_forfeit", counts.given("foul", "side", "match")),
-    Rung(
+LADDER_RUNGS = (
+    LadderRung(
+        "warning", "foul", "out_of_turn_warnings_to_foul", counts.count_warnings_out_of_turn
+    ),
+    LadderRung("violation", "foul", "violations_to_foul", counts.violations),
+    LadderRung("foul", "match_forfeit", "hidden_to_loss", counts.hidden),
+    LadderRung("foul", "match_forfeit", "fouls_to_forfeit", counts.given("foul", "side", "match")),
+    LadderRung(
         "match_forfeit",
         "disqualification",
         "forfeits_to_disqualify",
@@ -232,22 +256,22 @@ RUNGS = (
 """From the lowest to the highest; one that was climbed leads to the next."""
 
 
-def _raised(
-    profile: GuandanProfile, record: Record, charge: Charge, one: Legal
-) -> tuple[Legal, ...]:
+def _raised_by_record(
+    profile: GuandanProfile, record: Record, charge: Charge, one: LegalPenalty
+) -> tuple[LegalPenalty, ...]:
     """Return what a penalty is raised to by what happened before, lowest first."""
-    raised: tuple[Legal, ...] = ()
+    raised: tuple[LegalPenalty, ...] = ()
     penalty, row = one.penalty, offence(charge.offence)
-    for rung in RUNGS:
+    for rung in LADDER_RUNGS:
         limit: int = getattr(profile.penalties, rung.limit)
         before = rung.count(record, charge, row) if limit and rung.below == penalty else None
         if before is not None and before + 1 >= limit:
-            raised = (*raised, _climbed(profile, rung, before + 1))
+            raised = (*raised, _penalty_of_rung(profile, rung, before + 1))
             penalty = rung.above
     return raised
 
 
-def _climbed(profile: GuandanProfile, rung: Rung, number: int) -> Legal:
+def _penalty_of_rung(profile: GuandanProfile, rung: LadderRung, number: int) -> LegalPenalty:
     text = words("why", rung.limit)
     why = Words(text.en.format(number=number), text.zh.format(number=number))
-    return _keyed(profile, rung.above, f"penalties.{rung.limit}", why)
+    return _penalty_from_key(profile, rung.above, f"penalties.{rung.limit}", why)

@@ -14,20 +14,20 @@ import msgspec
 from controller import tomlfile
 from controller.rules.penalties.records import Counted, Penalty, Scope
 from controller.rules.profile import GuandanProfile
-from controller.rules.tables import Catalogue, Table
+from controller.rules.tables import CatalogueNumber, Table
 from controller.rules.words import Words
 
-Articles = dict[Catalogue, str]
-Loses = Literal["turn", "trick"]
-Skips = Literal["out_of_turn_skips", "delay_skips"]
-Trait = Literal["out_of_turn", "hidden", "disturbance", "late"]
+ArticleByCatalogue = dict[CatalogueNumber, str]
+TurnLoss = Literal["turn", "trick"]
+TurnLossKey = Literal["out_of_turn_skips", "delay_skips"]
+OffenceTrait = Literal["out_of_turn", "hidden", "disturbance", "late"]
 
 
 class OffencesError(tomlfile.FileError):
     """The catalogue is not one; its text is one line."""
 
 
-class Option(Table, frozen=True):
+class PenaltyOption(Table, frozen=True):
     """One legal penalty. `articles` or the profile's `key` says where it stands;
     without either it stands where the offence's own penalty does.
 
@@ -37,14 +37,14 @@ class Option(Table, frozen=True):
     """
 
     penalty: Penalty
-    articles: Articles | None = None
+    articles: ArticleByCatalogue | None = None
     key: str | None = None
-    loses: Loses | Skips | None = None
+    loses: TurnLoss | TurnLossKey | None = None
     dead_hand: bool = False
     chief: bool = False
 
 
-Step = tuple[Option, ...]
+Step = tuple[PenaltyOption, ...]
 """What the first, second … time leads to: the ladder's penalty, then the other legal ones."""
 
 
@@ -68,7 +68,7 @@ class Kind(Table, frozen=True):
     id: str
     en: str
     zh: str
-    articles: Articles = msgspec.field(default_factory=dict)
+    articles: ArticleByCatalogue = msgspec.field(default_factory=dict)
 
 
 class Offence(Table, frozen=True):
@@ -89,12 +89,12 @@ class Offence(Table, frozen=True):
     steps: tuple[Step, ...]
     remedy: Words
     counted_at: tuple[Counted, ...] = ()
-    articles: Articles = msgspec.field(default_factory=dict)
-    scope_articles: Articles = msgspec.field(default_factory=dict)
+    articles: ArticleByCatalogue = msgspec.field(default_factory=dict)
+    scope_articles: ArticleByCatalogue = msgspec.field(default_factory=dict)
     kinds: tuple[Kind, ...] = ()
-    own: dict[Catalogue, Own] = msgspec.field(default_factory=dict)
+    own: dict[CatalogueNumber, Own] = msgspec.field(default_factory=dict)
     direct_foul: bool = False
-    trait: Trait | None = None
+    trait: OffenceTrait | None = None
 
     def __post_init__(self) -> None:
         """Refuse a ladder without steps, a step without options, and steps nobody counts."""
@@ -115,19 +115,19 @@ class Offence(Table, frozen=True):
 
     def _ladders(self) -> list[tuple[str, Own]]:
         own = [(f"own.{text}.", ladder) for text, ladder in self.own.items()]
-        return [("", self._common()), *own]
+        return [("", self._common_ladder()), *own]
 
-    def _common(self) -> Own:
+    def _common_ladder(self) -> Own:
         return Own(self.steps, self.counted, self.scope, self.remedy, self.counted_at)
 
-    def ladder(self, text: Catalogue) -> Own:
+    def ladder(self, text: CatalogueNumber) -> Own:
         """Return the steps that hold under a text, how they are counted, and the remedy."""
-        return self.own.get(text) or self._common()
+        return self.own.get(text) or self._common_ladder()
 
 
 def catalogue() -> Mapping[str, Offence]:
     """Return every offence by its id, in the order of the file. Raises OffencesError."""
-    return _file().offences
+    return _offences_file().offences
 
 
 def offence(name: str) -> Offence:
@@ -148,10 +148,10 @@ def words(kind: str, name: str) -> Words:
 
     Raises LookupError where there are none.
     """
-    return _file().words[kind][name]
+    return _offences_file().words[kind][name]
 
 
-class _File(msgspec.Struct, frozen=True):
+class _OffencesFile(msgspec.Struct, frozen=True):
     words: dict[str, dict[str, Words]]
     offences: dict[str, Offence]
 
@@ -164,13 +164,13 @@ def read_offences(text: str, name: str) -> Mapping[str, Offence]:
     return _read(tomlfile.tables(text, OffencesError, name=name), name)
 
 
-class _Rows(Table, frozen=True):
+class _OffenceRows(Table, frozen=True):
     offence: list[Offence]
     words: dict[str, dict[str, Words]]
 
 
 def _read(raw: dict[str, Any], name: str) -> dict[str, Offence]:
-    rows = tomlfile.fit(raw, _Rows, OffencesError, name=name).offence
+    rows = tomlfile.fit(raw, _OffenceRows, OffencesError, name=name).offence
     for number, row in enumerate(rows):
         if any(row.id == before.id for before in rows[:number]):
             raise OffencesError(f'{name}: offence[{number}].id = "{row.id}": there is one already')
@@ -178,8 +178,10 @@ def _read(raw: dict[str, Any], name: str) -> dict[str, Offence]:
 
 
 @cache
-def _file() -> _File:
+def _offences_file() -> _OffencesFile:
     name = "offences.toml"
     text = resources.files("controller.rules.penalties").joinpath(name).read_text(encoding="utf-8")
     raw = tomlfile.tables(text, OffencesError, name=name)
-    return _File(msgspec.convert(raw["words"], dict[str, dict[str, Words]]), _read(raw, name))
+    return _OffencesFile(
+        msgspec.convert(raw["words"], dict[str, dict[str, Words]]), _read(raw, name)
+    )

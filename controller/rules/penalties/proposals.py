@@ -11,7 +11,7 @@ import msgspec
 
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons
 from controller.rules.penalties.consequences import Consequence, TurnLost, consequences
-from controller.rules.penalties.ladder import Legal, legal
+from controller.rules.penalties.ladder import LegalPenalty, legal
 from controller.rules.penalties.offences import offence, words
 from controller.rules.penalties.records import Penalty, Record
 from controller.rules.profile import GuandanProfile
@@ -23,7 +23,7 @@ CHIEFS: frozenset[Penalty] = frozenset({"foul", "match_forfeit", "disqualificati
 Needs = Literal["referee", "chief"]
 
 
-class Proposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class PenaltyProposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One legal answer to a charge; a person makes it a ruling.
 
     `needs`: who may. `article`: where the penalty stands, None where the rulebook is silent.
@@ -42,7 +42,9 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     keys: tuple[str, ...] = ()
 
 
-def proposals(profile: GuandanProfile, record: Record, charge: Charge) -> tuple[Proposal, ...]:
+def proposals(
+    profile: GuandanProfile, record: Record, charge: Charge
+) -> tuple[PenaltyProposal, ...]:
     """Return the legal answers to a charge: first what the ladder says, then the others.
 
     A foul and more is the chief's, and so is every choice but the first (seed 000 A15.2).
@@ -52,81 +54,87 @@ def proposals(profile: GuandanProfile, record: Record, charge: Charge) -> tuple[
     """
     found = legal(profile, record, charge)
     if charge.settled_by_players and profile.penalties.settled_by_players == "closed":
-        return (_settled(profile, charge, "settled_closed"),)
+        return (_settled_proposal(profile, charge, "settled_closed"),)
     if charge.settled_by_players == "recognised":
-        waived = _settled(profile, charge, "settled_recognised")
-        accepted = _ladder(profile, charge, _accepted(profile, found))
+        waived = _settled_proposal(profile, charge, "settled_recognised")
+        accepted = _ladder_proposals(profile, charge, _accepted_penalties(profile, found))
         return (waived, *(one for one in accepted if one.penalty != "none" or one.effects))
-    return (*_ladder(profile, charge, found), *_lapsed(profile, charge))
+    return (*_ladder_proposals(profile, charge, found), *_lapse_proposals(profile, charge))
 
 
-def by_discretion(profile: GuandanProfile, charge: Charge, penalty: Penalty) -> Proposal:
+def discretionary_proposal(
+    profile: GuandanProfile, charge: Charge, penalty: Penalty
+) -> PenaltyProposal:
     """Return a penalty that the chief gives at his discretion (seed 000 A15.3.7)."""
     row, text = offence(charge.offence), words("why", "discretion")
     article = "A15.3.7" if profile.penalties.catalogue == "000" else None
-    way = Legal(
+    way = LegalPenalty(
         penalty=penalty,
         article=article,
         why=Words(text.en.format(offence=row.en), text.zh.format(offence=row.zh)),
         loses="trick" if penalty == "violation" else None,
     )
-    return _proposal(profile, charge, way, chief=True)
+    return _make_proposal(profile, charge, way, chief=True)
 
 
-SETTLED = "penalties.settled_by_players"
+SETTLED_KEY = "penalties.settled_by_players"
 
 
-def _ladder(
-    profile: GuandanProfile, charge: Charge, found: tuple[Legal, ...]
-) -> tuple[Proposal, ...]:
+def _ladder_proposals(
+    profile: GuandanProfile, charge: Charge, found: tuple[LegalPenalty, ...]
+) -> tuple[PenaltyProposal, ...]:
     disputed = charge.lapse_disputed and bool(lapse_reasons(charge))
     return tuple(
-        _proposal(profile, charge, way, chief=disputed or number > 0)
+        _make_proposal(profile, charge, way, chief=disputed or number > 0)
         for number, way in enumerate(found)
     )
 
 
-def _settled(
+def _settled_proposal(
     profile: GuandanProfile, charge: Charge, why: Literal["settled_closed", "settled_recognised"]
-) -> Proposal:
+) -> PenaltyProposal:
     """Answer without a penalty what the players settled (seed 000 A15.3.6, 004 rule B)."""
-    article = profile.article(SETTLED)
-    way = Legal(penalty="none", article=article, why=words("why", why), keys=(SETTLED,))
-    return _proposal(profile, charge, way, chief=False)
+    article = profile.article(SETTLED_KEY)
+    way = LegalPenalty(penalty="none", article=article, why=words("why", why), keys=(SETTLED_KEY,))
+    return _make_proposal(profile, charge, way, chief=False)
 
 
-def _accepted(profile: GuandanProfile, found: tuple[Legal, ...]) -> tuple[Legal, ...]:
+def _accepted_penalties(
+    profile: GuandanProfile, found: tuple[LegalPenalty, ...]
+) -> tuple[LegalPenalty, ...]:
     """Return the ladder's answers as what the players accepted and the referee recognised.
 
     Seed 000 A15.3.6. Who may give it stays as it was: a foul and a choice are the chief's.
     """
-    text, article = words("why", "settled_recognised"), profile.article(SETTLED)
+    text, article = words("why", "settled_recognised"), profile.article(SETTLED_KEY)
     return tuple(
         msgspec.structs.replace(
             one,
             why=Words(f"{text.en}: {one.why.en}", f"{text.zh}：{one.why.zh}"),
             article=", ".join(known for known in (article, one.article) if known) or None,
-            keys=(SETTLED, *one.keys),
+            keys=(SETTLED_KEY, *one.keys),
         )
         for one in found
     )
 
 
-def _lapsed(profile: GuandanProfile, charge: Charge) -> tuple[Proposal, ...]:
+def _lapse_proposals(profile: GuandanProfile, charge: Charge) -> tuple[PenaltyProposal, ...]:
     """Offer that nothing is done, because the right to a penalty has lapsed (A15.3.8)."""
     reasons = lapse_reasons(charge)
     if not reasons:
         return ()
     articles = [lapse_article(profile, reason) for reason in reasons]
     known = ", ".join(article for article in articles if article)
-    way = Legal(penalty="none", article=known or None, why=words("why", "lapsed"))
-    return (_proposal(profile, charge, way, chief=charge.lapse_disputed),)
+    way = LegalPenalty(penalty="none", article=known or None, why=words("why", "lapsed"))
+    return (_make_proposal(profile, charge, way, chief=charge.lapse_disputed),)
 
 
-def _proposal(profile: GuandanProfile, charge: Charge, way: Legal, *, chief: bool) -> Proposal:
+def _make_proposal(
+    profile: GuandanProfile, charge: Charge, way: LegalPenalty, *, chief: bool
+) -> PenaltyProposal:
     effects, keys = consequences(profile, charge, way)
     unsaid = way.article is None or any(profile.article(key) is None for key in keys)
-    return Proposal(
+    return PenaltyProposal(
         penalty=way.penalty,
         loses_turn=any(isinstance(effect, TurnLost) for effect in effects),
         needs="chief" if chief or way.chief or way.penalty in CHIEFS else "referee",
@@ -139,9 +147,9 @@ def _proposal(profile: GuandanProfile, charge: Charge, way: Legal, *, chief: boo
     )
 
 
-def _told(way: Legal, language: Literal["en", "zh"]) -> str:
+def _told(way: LegalPenalty, language: Literal["en", "zh"]) -> str:
     """Say in one line why, what, and where it stands or that it is proposed."""
-    colon, comma, opening, closing = _MARKS[language]
+    colon, comma, opening, closing = _PUNCTUATION[language]
     also = ["dead_hand"] if way.dead_hand else []
     also += [way.loses] if way.loses else []
     said = [words("also", name) for name in also]
@@ -155,4 +163,4 @@ def _told(way: Legal, language: Literal["en", "zh"]) -> str:
     return f"{getattr(way.why, language)}{colon}{what}{opening}{comma.join(where)}{closing}"
 
 
-_MARKS = {"en": (": ", ", ", " (", ")"), "zh": ("：", "，", "（", "）")}
+_PUNCTUATION = {"en": (": ", ", ", " (", ")"), "zh": ("：", "，", "（", "）")}

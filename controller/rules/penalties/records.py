@@ -62,11 +62,12 @@ def earlier(record: Record, incident: Incident, counted: Counted, scope: Scope) 
     return tuple(
         entry
         for entry in record
-        if _SAME_OWNER[counted](entry, incident) and _place(entry, scope) == _place(incident, scope)
+        if _SAME_OWNER[counted](entry, incident)
+        and _place_in_scope(entry, scope) == _place_in_scope(incident, scope)
     )
 
 
-def disqualified(record: Record, event: str) -> frozenset[str]:
+def pairs_disqualified(record: Record, event: str) -> frozenset[str]:
     """Return the pairs that may not go on in an event (seed 000 A15.3.5)."""
     return frozenset(
         entry.pair
@@ -93,9 +94,9 @@ _SAME_OWNER: dict[Counted, Callable[[Incident, Incident], bool]] = {
     "side": _same_side,
 }
 
-_DEPTHS: dict[Scope, int] = {"event": 1, "round": 2, "match": 3, "deal": 4}
+_SCOPE_DEPTHS: dict[Scope, int] = {"event": 1, "round": 2, "match": 3, "deal": 4}
 
 
-def _place(incident: Incident, scope: Scope) -> tuple[object, ...]:
+def _place_in_scope(incident: Incident, scope: Scope) -> tuple[object, ...]:
     place = (incident.event, incident.round, incident.match, incident.deal)
-    return place[: _DEPTHS[scope]]
+    return place[: _SCOPE_DEPTHS[scope]]

@@ -6,7 +6,7 @@ import sys
 
 from controller.deal.sequence import sequence
 from controller.rules.rulebooks import load_profile
-from controller.trials.bench.registry import Unit, Value, sized, taken_s, values
+from controller.trials.bench.registry import Unit, Value, choose_size, taken_s, values
 from controller.trials.mechanical import mechanical_s
 from sim.mechanics.settings import Settings
 
@@ -28,7 +28,7 @@ def campaign() -> list[Value]:
     return [
         Value(
             what="hostile, attempts",
-            value=_attempts_per_s("hostile"),
+            value=_measure_attempts_per_s("hostile"),
             floor=attempts_per_s,
             unit=Unit.PER_S,
             documented=3.5,
@@ -36,7 +36,7 @@ def campaign() -> list[Value]:
         ),
         Value(
             what="ideal, cards",
-            value=_attempts_per_s("ideal") * profile.deck.cards,
+            value=_measure_attempts_per_s("ideal") * profile.deck.cards,
             floor=attempts_per_s * profile.deck.cards,
             unit=Unit.PER_S,
             documented=2.5,
@@ -45,8 +45,8 @@ def campaign() -> list[Value]:
     ]
 
 
-def _attempts_per_s(faults: str) -> float:
-    deals = _LIFE * sized(_LIVES_A_JOB, _SMALL_LIVES_A_JOB) * _JOBS
+def _measure_attempts_per_s(faults: str) -> float:
+    deals = _LIFE * choose_size(_LIVES_A_JOB, _SMALL_LIVES_A_JOB) * _JOBS
     told = b""
 
     def run() -> None:

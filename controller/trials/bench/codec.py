@@ -5,7 +5,14 @@ import binascii
 import statistics
 from collections.abc import Callable
 
-from controller.trials.bench.registry import Unit, Value, figure, paired_us, sized, values
+from controller.trials.bench.registry import (
+    Unit,
+    Value,
+    choose_size,
+    figure,
+    time_in_turns_us,
+    values,
+)
 from controller.trials.query import asked
 from drivers.firmware.codec import Decoder, encode
 
@@ -29,7 +36,7 @@ def code_frames() -> None:
         decoder.feed(encode(_PAYLOAD))
 
 
-def _in_c() -> None:
+def _minimal_in_c() -> None:
     """Do with each frame what no code of it can spare: a checksum, a search, a copy."""
     for _ in range(_FRAMES):
         binascii.crc32(_PAYLOAD)
@@ -37,12 +44,12 @@ def _in_c() -> None:
         b"".join((_PAYLOAD, _CHECKSUM))
 
 
-def _coded() -> None:
+def _encode_frames() -> None:
     for _ in range(_FRAMES):
         encode(_PAYLOAD)
 
 
-def _decoded() -> None:
+def _decode_frames() -> None:
     decoder, frame = Decoder(), encode(_PAYLOAD)
     for _ in range(_FRAMES):
         decoder.feed(frame)
@@ -51,17 +58,17 @@ def _decoded() -> None:
 @values("codec")
 def codec() -> list[Value]:
     """A frame's coding and its decoding, each against a checksum, a search and a copy in C."""
-    return [_against_c("coded", _coded), _against_c("decoded", _decoded)]
+    return [_against_c("coded", _encode_frames), _against_c("decoded", _decode_frames)]
 
 
 def _against_c(what: str, work: Callable[[], None]) -> Value:
-    value, floor = paired_us(work, _in_c, _FRAMES, _ROUNDS)
+    value, floor = time_in_turns_us(work, _minimal_in_c, _FRAMES, _ROUNDS)
     return Value(what=what, value=value, floor=floor, unit=Unit.US, documented=4.0)
 
 
 @values("query")
 def query() -> list[Value]:
     """A board's STATUS over a pty, asked and answered, against an echo of as many bytes."""
-    took = asyncio.run(asked(sized(_QUERIES, _FEW_QUERIES)))
+    took = asyncio.run(asked(choose_size(_QUERIES, _FEW_QUERIES)))
     value, floor = statistics.median(took.queries_us), statistics.median(took.bare_us)
     return [Value(value=value, floor=floor, unit=Unit.US, documented=5.0)]

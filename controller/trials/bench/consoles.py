@@ -6,13 +6,13 @@ import click
 import msgspec
 
 from controller.trials.bench.registry import figure, watch
-from controller.trials.console_load import Console, Load, OnPages, console_load
+from controller.trials.console_load import Console, Load, PageFigures, console_load
 from controller.trials.hall import HallError
 from controller.trials.pixels import lacking
 from controller.trials.watched import Times
 
 
-class _UnderLoad:
+class _ConsoleLoadRun:
     """One run of a console under the load of a large hall, for both of its figures."""
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class _UnderLoad:
         load = Load(feeds=watch.feeds, browsers=browsers, seconds=watch.seconds)
         if self._run is None or self._run.load != load:
             try:
-                self._run = asyncio.run(console_load(load, _tell))
+                self._run = asyncio.run(console_load(load, _print_progress))
             except HallError as error:
                 raise click.ClickException(f"console: {error}") from error
             click.echo(msgspec.json.encode(self._run), err=True)
@@ -33,41 +33,41 @@ class _UnderLoad:
         return self._run
 
 
-def _tell(line: str) -> None:
+def _print_progress(line: str) -> None:
     click.echo(f"console: {line}", err=True)
 
 
-_under_load = _UnderLoad()
+_console_load_run = _ConsoleLoadRun()
 
 
-def _bare_drain() -> float:
-    return _under_load().floor_cores
+def _bare_drain_cores() -> float:
+    return _console_load_run().floor_cores
 
 
-@figure("console", floor=_bare_drain, documented=2.5, rounds=1)
+@figure("console", floor=_bare_drain_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
     """Of a second, what a console of 400 feeds takes at 4,000 states, against decoding them."""
-    return _under_load().alone.cores
+    return _console_load_run().alone.cores
 
 
-def _bare_pixels() -> float:
-    return _p95_s(_on_pages().bare)
+def _bare_page_s() -> float:
+    return _p95_s(_page_figures().bare)
 
 
-def _no_pixels() -> str | None:
+def _missing_browser() -> str | None:
     return lacking() or (None if watch.browsers else "no browser is to look (--browsers 0)")
 
 
-@figure("pixels", floor=_bare_pixels, documented=3.7, rounds=1, lacking=_no_pixels)
-def until_drawn() -> float:
+@figure("pixels", floor=_bare_page_s, documented=3.7, rounds=1, lacking=_missing_browser)
+def measure_drawing() -> float:
     """From a call to its row on five browsers (95 of 100), against a bare page's own way."""
-    return _p95_s(_on_pages().drawn)
+    return _p95_s(_page_figures().drawn)
 
 
-def _on_pages() -> OnPages:
-    pages = _under_load().pages
+def _page_figures() -> PageFigures:
+    pages = _console_load_run().pages
     if pages is None:
-        raise click.ClickException(f"pixels: {_no_pixels()}")
+        raise click.ClickException(f"pixels: {_missing_browser()}")
     return pages
 
 

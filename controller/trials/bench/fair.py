@@ -4,22 +4,22 @@ import random
 from collections.abc import Callable
 
 from controller.deal.sequence import POCKET_LETTERS, sequence
-from controller.trials.bench.registry import Unit, Value, paired_us, values
+from controller.trials.bench.registry import Unit, Value, time_in_turns_us, values
 
 _CARDS = 108
-_DEALS = 200
+_SEQUENCE_COUNT = 200
 _ROUNDS = 15
 _SEED = bytes(range(32))
 
 
-def _sequences() -> None:
-    for number in range(_DEALS):
+def _make_sequences() -> None:
+    for number in range(_SEQUENCE_COUNT):
         sequence(number.to_bytes(32, "big"), _SEED, 41, _CARDS)
 
 
-def _shuffles(shuffle: Callable[[list[str]], None]) -> Callable[[], None]:
+def _repeat_shuffle(shuffle: Callable[[list[str]], None]) -> Callable[[], None]:
     def shuffles() -> None:
-        for _ in range(_DEALS):
+        for _ in range(_SEQUENCE_COUNT):
             order = list(POCKET_LETTERS * (_CARDS // len(POCKET_LETTERS)))
             shuffle(order)
 
@@ -30,12 +30,14 @@ def _shuffles(shuffle: Callable[[list[str]], None]) -> Callable[[], None]:
 def fair() -> list[Value]:
     """The fair sequence of a deal, from its seed, against random.shuffle and SystemRandom's."""
     return [
-        _value("over random.shuffle", random.Random(1).shuffle, aim=1.0),
-        _value("over SystemRandom", random.SystemRandom().shuffle, aim=1 / 6),
+        _over_shuffle("over random.shuffle", random.Random(1).shuffle, aim=1.0),
+        _over_shuffle("over SystemRandom", random.SystemRandom().shuffle, aim=1 / 6),
     ]
 
 
-def _value(what: str, shuffle: Callable[[list[str]], None], aim: float) -> Value:
+def _over_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> Value:
     """Return the figure over one of the shuffles; what it came to is what it should be."""
-    value, floor = paired_us(_sequences, _shuffles(shuffle), _DEALS, _ROUNDS)
+    value, floor = time_in_turns_us(
+        _make_sequences, _repeat_shuffle(shuffle), _SEQUENCE_COUNT, _ROUNDS
+    )
     return Value(what=what, value=value, floor=floor, unit=Unit.US, documented=aim, aim=aim)

@@ -7,8 +7,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from controller.trials.bench.registry import Unit, Value, sized, values, watch
-from controller.trials.fan_in import Drained, Join, drained, joins
+from controller.trials.bench.registry import Unit, Value, choose_size, values, watch
+from controller.trials.fan_in import DrainCost, JoinCost, measure_drain, measure_joins
 from controller.trials.hall import HallError
 
 _FEEDS: Final = (50, 200, 400)
@@ -28,17 +28,20 @@ Result = TypeVar("Result")
 
 
 @values("fan_in")
-def hear_feeds() -> list[Value]:
+def measure_feeds() -> list[Value]:
     """A console's lines without its pages, 10 states a second a table, against decoding them."""
-    tables = sorted({*sized(_FEEDS, _FEW_FEEDS), watch.feeds})
-    return [_cores(_run(drained(feeds, sized(_SECONDS, _SMALL_SECONDS)))) for feeds in tables]
+    tables = sorted({*choose_size(_FEEDS, _FEW_FEEDS), watch.feeds})
+    return [
+        _cores(_run(measure_drain(feeds, choose_size(_SECONDS, _SMALL_SECONDS))))
+        for feeds in tables
+    ]
 
 
 @values("join")
-def join_late() -> list[Value]:
+def measure_late_join() -> list[Value]:
     """From opening 200 lines to running tables until nothing is missing, against bare lines."""
-    tables = sized(_JOINED, _FEW_JOINED)
-    whole, bare = _run(joins(tables, sized(_ROUNDS, _FEW_ROUNDS)))
+    tables = choose_size(_JOINED, _FEW_JOINED)
+    whole, bare = _run(measure_joins(tables, choose_size(_ROUNDS, _FEW_ROUNDS)))
     return [
         Value(
             what=f"{tables} tables",
@@ -50,8 +53,8 @@ def join_late() -> list[Value]:
         ),
         Value(
             what="processor time a table",
-            value=_cpu_us(whole, tables),
-            floor=_cpu_us(bare, tables),
+            value=_cpu_us_per_table(whole, tables),
+            floor=_cpu_us_per_table(bare, tables),
             unit=Unit.US,
             documented=7.0,
             aim_value=_AIM_US,
@@ -59,7 +62,7 @@ def join_late() -> list[Value]:
     ]
 
 
-def _cores(came: Drained) -> Value:
+def _cores(came: DrainCost) -> Value:
     """Return what draining cost. A state or an event that did not come is no number: it raises."""
     if wrong := came.wrong():
         raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
@@ -73,7 +76,7 @@ def _cores(came: Drained) -> Value:
     )
 
 
-def _cpu_us(joined: list[Join], tables: int) -> float:
+def _cpu_us_per_table(joined: list[JoinCost], tables: int) -> float:
     return statistics.median(one.cpu_s for one in joined) / tables * 1e6
 
 

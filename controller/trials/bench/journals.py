@@ -4,9 +4,9 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from controller.trials.bench.registry import Unit, Value, sized, values
+from controller.trials.bench.registry import Unit, Value, choose_size, values
 from controller.trials.hall import HallPlan, hall
-from controller.trials.journalled import Journalled, journalled
+from controller.trials.journalled import JournalCost, journalled
 
 _SPEED = 20.0
 _DEALS, _FEW_DEALS = 2, 1
@@ -53,7 +53,7 @@ def journal() -> list[Value]:
     ]
 
 
-async def _left() -> Journalled:
+async def _left() -> JournalCost:
     with tempfile.TemporaryDirectory(dir=_ON_DISK) as folder:
         async with hall(HallPlan(Path(folder), speed=_SPEED)) as (table,):
-            return await journalled(table, sized(_DEALS, _FEW_DEALS))
+            return await journalled(table, choose_size(_DEALS, _FEW_DEALS))

@@ -6,17 +6,17 @@ from typing import Final
 
 import click
 
-from controller.trials.bench.registry import Unit, Value, sized, values, watch
+from controller.trials.bench.registry import Unit, Value, choose_size, values, watch
 from controller.trials.hall import HallError
-from controller.trials.reaction.measured import PERCENTS, Samples, block_median, reactions
+from controller.trials.reaction.measured import PERCENTS, Samples, block_median, collect_samples
 from controller.trials.reaction.peers import Peer, peers
 from controller.trials.reaction.variants import (
     ALL_ON,
+    BUSY_GATEWAY,
     FULL_GC,
-    HOG,
     PLAIN,
     SLOW_FSYNC,
-    Variant,
+    TableVariant,
     compiler,
 )
 
@@ -25,7 +25,7 @@ _HOGGED_DEALS: Final = 4
 _FEW_DEALS: Final = 1
 _FEW_PERCENTS: Final = (50,)
 """A deal has too few cards for the others."""
-_AIMS: Final = {
+_AIM_RATIOS: Final = {
     (PLAIN, 50): 1.85,
     (PLAIN, 90): 1.7,
     (PLAIN, 99): 2.0,
@@ -33,7 +33,7 @@ _AIMS: Final = {
     (ALL_ON, 90): 1.9,
     (ALL_ON, 99): 2.5,
     (SLOW_FSYNC, 99): 2.5,
-    (HOG, 50): 1.8,
+    (BUSY_GATEWAY, 50): 1.8,
 }
 _AIM_GC: Final = 1.5
 _DOCUMENTED: Final = 2.4
@@ -42,15 +42,15 @@ _DOCUMENTED_BESIDE: Final = 1.2
 
 
 @values("reaction")
-def react() -> list[Value]:
+def measure_reaction() -> list[Value]:
     """From a card's event to its route on the line, against a process that echoes bytes."""
     quiet = [PLAIN, ALL_ON, SLOW_FSYNC, FULL_GC]
     if compiler() is None:
         click.echo("reaction: no C compiler, so no slow fsync: install gcc", err=True)
         quiet.remove(SLOW_FSYNC)
     beside = peers()
-    percents = sized(PERCENTS, _FEW_PERCENTS)
-    samples = _reactions(quiet, sized(_DEALS, _FEW_DEALS), beside)
+    percents = choose_size(PERCENTS, _FEW_PERCENTS)
+    samples = _run_reactions(quiet, choose_size(_DEALS, _FEW_DEALS), beside)
     found = _against_floor(quiet, samples, percents)
     at = quiet.index(ALL_ON) + 1
     full_gc = quiet.index(FULL_GC) + 1
@@ -62,13 +62,15 @@ def react() -> list[Value]:
             samples,
             watch.plot,
         )
-    hogged = _reactions([HOG], sized(_HOGGED_DEALS, _FEW_DEALS))
-    return [*found, *_against_floor([HOG], hogged, percents[:2])]
+    hogged = _run_reactions([BUSY_GATEWAY], choose_size(_HOGGED_DEALS, _FEW_DEALS))
+    return [*found, *_against_floor([BUSY_GATEWAY], hogged, percents[:2])]
 
 
-def _reactions(variants: list[Variant], deals: int, beside: Sequence[Peer] = ()) -> Samples:
+def _run_reactions(
+    variants: list[TableVariant], deals: int, beside: Sequence[Peer] = ()
+) -> Samples:
     try:
-        return reactions(variants, deals, beside)
+        return collect_samples(variants, deals, beside)
     except HallError as error:
         raise click.ClickException(f"reaction: {error}") from error
 
@@ -84,17 +86,17 @@ def _draw(names: Sequence[str], samples: Samples, file: Path) -> None:
 
 
 def _against_floor(
-    variants: list[Variant], samples: Samples, percents: Sequence[int]
+    variants: list[TableVariant], samples: Samples, percents: Sequence[int]
 ) -> list[Value]:
     return [
-        _value(variant.name, samples, at, 0, percent, _AIMS.get((variant, percent)))
+        _value(variant.name, samples, at, 0, percent, _AIM_RATIOS.get((variant, percent)))
         for at, variant in enumerate(variants, 1)
         for percent in percents
     ]
 
 
 def _against_peers(
-    variants: list[Variant], beside: Sequence[Peer], samples: Samples
+    variants: list[TableVariant], beside: Sequence[Peer], samples: Samples
 ) -> list[Value]:
     """Return what a route from the dealing loop costs, in multiples of each peer's answer."""
     at = variants.index(PLAIN) + 1
@@ -104,7 +106,7 @@ def _against_peers(
     ]
 
 
-def _over(one: Variant, other: Variant | Peer) -> str:
+def _over(one: TableVariant, other: TableVariant | Peer) -> str:
     return f"{one.name} over {other.name}"
 
 

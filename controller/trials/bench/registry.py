@@ -69,7 +69,7 @@ class Figure(msgspec.Struct, frozen=True):
     lacking: Callable[[], str | None] = _nothing
 
 
-class Measured(msgspec.Struct, frozen=True):
+class FigureResult(msgspec.Struct, frozen=True):
     """One value as it came out; `times_floor` tells how much worse than the floor it is.
 
     `ok` is what --check asks, `met` whether every aim is reached: none where there is no aim.
@@ -101,7 +101,7 @@ class Watch:
 watch = Watch()
 """What the command line sets."""
 
-CHECKED = 3.0
+CHECK_FACTOR = 3.0
 """How many times the documented figure --check lets pass: a regression, not noise."""
 
 _FIGURES: dict[str, Figure] = {}
@@ -109,7 +109,7 @@ _FIGURES: dict[str, Figure] = {}
 Size = TypeVar("Size")
 
 
-def sized(full: Size, small: Size) -> Size:
+def choose_size(full: Size, small: Size) -> Size:
     """Return how much a figure does: `full`, or `small` with --small."""
     return small if watch.small else full
 
@@ -131,10 +131,10 @@ def figure(
 
     def register(work: W) -> W:
         def run() -> list[Value]:
-            value, least = paired_us(work, floor, per, rounds)
+            value, least = time_in_turns_us(work, floor, per, rounds)
             return [Value(value=value, floor=least, unit=Unit.US, documented=documented, aim=aim)]
 
-        _add(name, work.__doc__, run, lacking)
+        _register(name, work.__doc__, run, lacking)
         return work
 
     return register
@@ -147,7 +147,7 @@ def values(name: str) -> Callable[[F], F]:
     """Register the decorated function, which measures several values, as the figure `name`."""
 
     def register(run: F) -> F:
-        _add(name, run.__doc__, run)
+        _register(name, run.__doc__, run)
         return run
 
     return register
@@ -160,13 +160,13 @@ def figures() -> Mapping[str, Figure]:
     return _FIGURES
 
 
-def measure(asked: Figure) -> Iterator[Measured]:
+def measure(asked: Figure) -> Iterator[FigureResult]:
     """Run a figure; yield its values as they compare."""
     for value in asked.run():
-        yield _compared(asked.name, _without_aims(value) if watch.small else value)
+        yield _compare(asked.name, _without_aims(value) if watch.small else value)
 
 
-def paired_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
+def time_in_turns_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
     """Run both in turns, after one unmeasured round; return the medians for one of `per`."""
     taken = [(taken_s(floor), taken_s(work)) for _ in range(rounds + 1)]
     floor_s, work_s = (statistics.median(times) for times in zip(*taken[1:], strict=True))
@@ -185,7 +185,7 @@ def taken_s(work: Work) -> float:
     return own if isinstance(own, float) else now_s() - begun_s
 
 
-def _add(
+def _register(
     name: str,
     doc: str | None,
     run: Callable[[], Sequence[Value]],
@@ -199,17 +199,17 @@ def _without_aims(value: Value) -> Value:
     return msgspec.structs.replace(value, aim=None, aim_value=None)
 
 
-def _compared(name: str, value: Value) -> Measured:
+def _compare(name: str, value: Value) -> FigureResult:
     rate = value.unit is Unit.PER_S
     times = value.floor / value.value if rate else value.value / value.floor
-    most = CHECKED * value.documented
+    most = CHECK_FACTOR * value.documented
     aims = []
     if value.aim is not None:
         aims.append((f"{value.aim:g} ×", times <= value.aim))
     if value.aim_value is not None:
         reached = value.value >= value.aim_value if rate else value.value <= value.aim_value
         aims.append((f"{value.aim_value:g} {value.unit}", reached))
-    return Measured(
+    return FigureResult(
         figure=name,
         what=value.what,
         value=round(value.value, 3),

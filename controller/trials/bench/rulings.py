@@ -6,8 +6,8 @@ from controller.cards import composition
 from controller.rules.combos.judge import judge
 from controller.rules.combos.notation import parse_play
 from controller.rules.combos.recognise import contained, readings
-from controller.rules.order import natural
-from controller.trials.bench.registry import Unit, Value, figure, paired_us, values
+from controller.rules.order import natural_rank
+from controller.trials.bench.registry import Unit, Value, figure, time_in_turns_us, values
 
 _LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
 _TURNS = 10
@@ -15,7 +15,7 @@ _ROUNDS = 15
 _AIM_S = 0.005
 """Of one ruling."""
 _SET = composition(2, jokers=True)
-_TENS = tuple(
+_TEN_CARD_PLAYS = tuple(
     parse_play(text, 2, _SET).faces
     for text in (
         "99999999 ♥2♥2",
@@ -43,7 +43,7 @@ def rule_on_plays() -> None:
 @values("rulings")
 def rulings() -> list[Value]:
     """Rulings a second on two plays with a wild card each, against reading what was typed."""
-    value_us, floor_us = paired_us(rule_on_plays, _plays_alone, _TURNS, _ROUNDS)
+    value_us, floor_us = time_in_turns_us(rule_on_plays, _plays_alone, _TURNS, _ROUNDS)
     return [
         Value(
             value=1e6 / value_us,
@@ -56,13 +56,13 @@ def rulings() -> list[Value]:
 
 
 def _ranks_alone() -> None:
-    for faces in _TURNS * _TENS:
-        Counter(map(natural, faces))
+    for faces in _TURNS * _TEN_CARD_PLAYS:
+        Counter(map(natural_rank, faces))
 
 
-@figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TENS))
+@figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TEN_CARD_PLAYS))
 def read_plays() -> None:
     """All that ten cards with two wild ones are and contain, aim 20 ms, against counting ranks."""
-    for faces in _TURNS * _TENS:
+    for faces in _TURNS * _TEN_CARD_PLAYS:
         readings(faces, 2)
         contained(faces, 2)

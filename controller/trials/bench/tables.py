@@ -11,9 +11,17 @@ from pathlib import Path
 import msgspec
 
 from controller.messages import Phase, Role, State
-from controller.trials.bench.registry import Unit, Value, now_s, paired_us, sized, taken_s, values
+from controller.trials.bench.registry import (
+    Unit,
+    Value,
+    choose_size,
+    now_s,
+    taken_s,
+    time_in_turns_us,
+    values,
+)
 from controller.trials.costs import costs, resident_mib
-from controller.trials.hall import HallPlan, RunningTable, hall
+from controller.trials.hall import HallPlan, TableProcess, hall
 from controller.trials.players import players
 
 _SPEED = 10.0
@@ -22,7 +30,7 @@ _PACKAGES = "click, gpiozero, msgspec, nacl.signing, serial, structlog, zmq.asyn
 
 
 @asynccontextmanager
-async def _table(speed: float = _SPEED) -> AsyncIterator[RunningTable]:
+async def _table(speed: float = _SPEED) -> AsyncIterator[TableProcess]:
     with tempfile.TemporaryDirectory() as folder:
         async with hall(HallPlan(Path(folder), speed=speed)) as (table,):
             yield table
@@ -31,7 +39,7 @@ async def _table(speed: float = _SPEED) -> AsyncIterator[RunningTable]:
 @values("memory")
 def memory() -> list[Value]:
     """Resident MiB of a table's machine and gateway behind a deal, against a bare interpreter."""
-    machine, gateway = asyncio.run(_resident())
+    machine, gateway = asyncio.run(_resident_mib())
     floor = _bare_mib()
     return [
         Value(
@@ -53,10 +61,10 @@ def memory() -> list[Value]:
     ]
 
 
-async def _resident() -> tuple[float, float]:
+async def _resident_mib() -> tuple[float, float]:
     async with _table() as table, players(table) as people:
         await people.deal()
-        spent = costs(_pid(table))
+        spent = costs(_daemon_pid(table))
         return spent["run machine"].rss_mib, spent["run gateway"].rss_mib
 
 
@@ -75,23 +83,23 @@ def _packages_alone() -> object:
     return subprocess.run([sys.executable, "-c", f"import {_PACKAGES}"], check=True)
 
 
-class _Starts:
+class _TimedStarts:
     """Starts of one table, each followed by one of its packages alone."""
 
     took_s = 0.0
 
     def packages_alone(self) -> float:
         """Start the table for the figure; return what the packages alone take."""
-        self.took_s = asyncio.run(_start_s())
+        self.took_s = asyncio.run(_time_start_s())
         return taken_s(_packages_alone)
 
 
 @values("start")
 def start() -> list[Value]:
     """From a table's start to a state in which it can deal, against its packages' import."""
-    starts = _Starts()
-    value_us, floor_us = paired_us(
-        lambda: starts.took_s, starts.packages_alone, 1, sized(_STARTS, _FEW_STARTS)
+    starts = _TimedStarts()
+    value_us, floor_us = time_in_turns_us(
+        lambda: starts.took_s, starts.packages_alone, 1, choose_size(_STARTS, _FEW_STARTS)
     )
     return [
         Value(
@@ -100,7 +108,7 @@ def start() -> list[Value]:
     ]
 
 
-async def _start_s() -> float:
+async def _time_start_s() -> float:
     async with _table() as table:
         await table.stop_daemon()
         begun_s = now_s()
@@ -112,6 +120,6 @@ async def _start_s() -> float:
     raise AssertionError("a feed does not end")
 
 
-def _pid(table: RunningTable) -> int:
+def _daemon_pid(table: TableProcess) -> int:
     assert table.daemon is not None
     return table.daemon.pid

@@ -11,30 +11,30 @@ from functools import lru_cache
 
 import msgspec
 
-from sim.mechanics.faults import Fault, Struck, blame, is_mild, menu
+from sim.mechanics.faults import Fault, FaultStrike, blame, is_mild, menu
 from sim.mechanics.world import World
 
 CONSEQUENCES = frozenset({"TWO_MISDEALS", "SET_BARRED"})
 """Alerts that follow from verdicts, not from a fault of their own."""
 
-ACT_S = 2.0
+ACT_BLAME_S = 2.0
 """How long something that people did may still be spoken of once the next attempt begins."""
 
 _STRIKES_AT_A_FILLING = "set"
-_PLAIN = msgspec.structs.fields(Fault)
+_FAULT_FIELDS = msgspec.structs.fields(Fault)
 
 
 @lru_cache(maxsize=4096)
 def words(fault: Fault) -> str:
     """Return a fault in the menu's words, as parse_fault reads them: `jam:place=gate`."""
     takes = menu()[fault.name].takes
-    defaults = {field.name: field.default for field in _PLAIN}
+    defaults = {field.name: field.default for field in _FAULT_FIELDS}
     given = [(name, getattr(fault, name)) for name in takes]
     told = [f"{name}={value}" for name, value in given if value != defaults[name]]
     return fault.name + (":" + ",".join(told) if told else "")
 
 
-def unaccounted(codes: Iterable[str], active: Iterable[Fault]) -> tuple[str, ...]:
+def unexplained_codes(codes: Iterable[str], active: Iterable[Fault]) -> tuple[str, ...]:
     """Return the codes that are right words for none of the active faults."""
     right = {code for fault in active for code in blame(fault)}
     return tuple(code for code in codes if code not in right)
@@ -45,23 +45,23 @@ def needless(active: Iterable[Fault]) -> bool:
     return all(is_mild(fault) for fault in active)
 
 
-class Suspects:
+class PossibleCauses:
     """The faults of one world that something may be blamed on now."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._struck: list[Struck] = []
-        self._acts: list[Struck] = []
-        self._at_begin: tuple[Struck, ...] = ()
-        self._before_s = self._verdict_s = -1.0
+        self._strikes: list[FaultStrike] = []
+        self._actions: list[FaultStrike] = []
+        self._at_begin: tuple[FaultStrike, ...] = ()
+        self._earlier_verdict_s = self._verdict_s = -1.0
 
-    def struck(self, struck: Struck) -> None:
+    def struck(self, struck: FaultStrike) -> None:
         """Take a fault that strikes now."""
-        self._struck.append(struck)
+        self._strikes.append(struck)
 
     def acted(self, fault: Fault) -> None:
         """Take what people do themselves at the machine now, as a fault of that name."""
-        self._acts.append(Struck(fault, 0, self._world.clock.now_s()))
+        self._actions.append(FaultStrike(fault, 0, self._world.clock.now_s()))
 
     def verdict(self) -> None:
         """Say that an attempt has ended now."""
@@ -69,33 +69,33 @@ class Suspects:
 
     def begun(self) -> None:
         """Say that the next attempt begins: what struck before the last verdict is past."""
-        self._before_s = self._verdict_s
-        self._struck = [one for one in self._struck if one.at_s > self._before_s]
+        self._earlier_verdict_s = self._verdict_s
+        self._strikes = [one for one in self._strikes if one.at_s > self._earlier_verdict_s]
         self._at_begin = self._world.in_force()
         now_s, truth = self._world.clock.now_s(), self._world.truth()
-        self._acts = [one for one in self._acts if one.at_s > now_s - ACT_S]
+        self._actions = [one for one in self._actions if one.at_s > now_s - ACT_BLAME_S]
         in_it, size = len(truth.hopper) + len(truth.shuffler), self._world.people.size
         if in_it < size:
             # A card that lay in the hopper passed for the set, which the players still have.
-            self._acts.append(Struck(Fault("missing_card"), 0, now_s))
+            self._actions.append(FaultStrike(Fault("missing_card"), 0, now_s))
         elif in_it > size:
             # A later fault can replace the extra card itself: there is still one card too many.
-            self._acts.append(Struck(Fault("extra_card"), 0, now_s))
+            self._actions.append(FaultStrike(Fault("extra_card"), 0, now_s))
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults that are active now, people's own acts not among them."""
-        each = (*self._struck, *self._at_begin, *self._world.in_force())
+        each = (*self._strikes, *self._at_begin, *self._world.in_force())
         return tuple(dict.fromkeys(one.fault for one in each))
 
     def all(self) -> tuple[Fault, ...]:
         """Return the faults that are active now and what people did."""
-        return (*self.faults(), *(one.fault for one in self._acts))
+        return (*self.faults(), *(one.fault for one in self._actions))
 
     def later(self) -> tuple[Fault, ...]:
         """Return the faults that struck since the last verdict, but for those of a new filling."""
         return tuple(
             one.fault
-            for one in self._struck
+            for one in self._strikes
             if one.at_s > self._verdict_s
             and menu()[one.fault.name].strikes != _STRIKES_AT_A_FILLING
         )

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from drivers.firmware import wire
-from sim.inproc import BoardName, InprocTable
+from sim.inproc import BoardName, HardwareInProcess
 
 _EVENT = Struct(wire.BODIES[wire.EVENT])
 
@@ -41,7 +41,7 @@ class Boot:
     alive: bool = True
 
 
-class WatchedTable(InprocTable):
+class ObservedHardware(HardwareInProcess):
     """A table whose boards are listened to at their memory; `boots` in order of their starts."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
@@ -52,11 +52,11 @@ class WatchedTable(InprocTable):
 
     def start(self, name: BoardName, reset_cause: int = wire.RESET_POWER, **named: Any) -> None:
         """Give a board power, unless it has it; takes what InprocTable takes."""
-        had = self.powered(name)
+        had = self.has_power(name)
         super().start(name, reset_cause, **named)
         board = self._slots[name].board
         if not had and board is not None:
-            self._listen(name, board.core)
+            self._observe_core(name, board.core)
 
     def kill(self, name: BoardName) -> None:
         """Take a board's power: what it has not said by now it never says."""
@@ -66,7 +66,7 @@ class WatchedTable(InprocTable):
             boot = next(one for one in reversed(self.boots) if one.board == name)
             boot.alive, boot.kept = False, core.memory.kept
 
-    def _listen(self, name: BoardName, core: Any) -> None:
+    def _observe_core(self, name: BoardName, core: Any) -> None:
         boot = Boot(name, core.boot)
         self.boots.append(boot)
         self._cores[name] = core

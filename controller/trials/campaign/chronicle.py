@@ -10,7 +10,13 @@ from typing import Any, Literal
 
 from controller.faults import fault as row_of
 from controller.messages import Event
-from controller.trials.campaign.blame import CONSEQUENCES, Suspects, needless, unaccounted, words
+from controller.trials.campaign.blame import (
+    CONSEQUENCES,
+    PossibleCauses,
+    needless,
+    unexplained_codes,
+    words,
+)
 from controller.trials.campaign.values import Attempt
 from sim.mechanics.faults import Fault
 
@@ -50,7 +56,7 @@ class Notes:
         )
 
 
-class Chronicle:
+class AttemptLog:
     """The attempts of one life, in order. `deals` counts those whose hands were out and shown.
 
     `wrong(words)` takes a reason or an alert that nothing accounts for; `at(kind)` is called
@@ -59,7 +65,7 @@ class Chronicle:
 
     def __init__(
         self,
-        suspects: Suspects,
+        suspects: PossibleCauses,
         now_s: Callable[[], float],
         *,
         length: Callable[[], int],
@@ -68,9 +74,9 @@ class Chronicle:
     ) -> None:
         self.notes: list[Notes] = []
         self.deals = 0
-        self._suspects, self._now_s = suspects, now_s
-        self._length, self._wrong, self._at = length, wrong, at
-        self._before: list[str] = []
+        self._causes, self._now_s = suspects, now_s
+        self._count_passages, self._wrong, self._at = length, wrong, at
+        self._hands_before: list[str] = []
 
     @property
     def present(self) -> Notes | None:
@@ -79,11 +85,11 @@ class Chronicle:
 
     def hand(self, name: str) -> None:
         """Note what people had to do; before the first attempt it is the first one's."""
-        (self.notes[-1].hands if self.notes else self._before).append(name)
+        (self.notes[-1].hands if self.notes else self._hands_before).append(name)
 
     def take(self, event: Event) -> None:
         """Take a public event as it is told."""
-        take = _TAKES.get(event.kind)
+        take = _EVENT_HANDLERS.get(event.kind)
         if take is not None:
             take(self, event)
         notes = self.present
@@ -93,29 +99,29 @@ class Chronicle:
 
     def attempts(self) -> tuple[Attempt, ...]:
         """Return all that ended, in order."""
-        self._close()
+        self._add_late_faults()
         ended = (notes.ended() for notes in self.notes)
         return tuple(one for one in ended if one is not None)
 
-    def _close(self) -> None:
+    def _add_late_faults(self) -> None:
         """Give what struck behind its verdict to the attempt that it struck."""
         notes = self.present
         if notes is not None and notes.outcome is not None:
-            notes.active = (*notes.active, *self._suspects.later())
+            notes.active = (*notes.active, *self._causes.later())
 
     def _committed(self, event: Event) -> None:
         assert event.attempt is not None
-        self._close()
-        self._suspects.begun()
-        notes = Notes(self.deals + 1, event.attempt, self._length())
-        notes.hands, self._before = self._before, []
+        self._add_late_faults()
+        self._causes.begun()
+        notes = Notes(self.deals + 1, event.attempt, self._count_passages())
+        notes.hands, self._hands_before = self._hands_before, []
         self.notes.append(notes)
 
-    def _verdict(self, event: Event) -> None:
+    def _on_verdict(self, event: Event) -> None:
         data = event.data
         self._end(data["outcome"], tuple(data["reasons"]))
 
-    def _withdrawn(self, event: Event) -> None:
+    def _on_withdrawn(self, event: Event) -> None:
         reasons = tuple(event.data["reasons"])
         proven = any(row_of(reason).misdeal for reason in reasons)
         self._end("misdeal" if proven else "void", reasons)
@@ -124,10 +130,10 @@ class Chronicle:
         notes = self.present
         assert notes is not None
         notes.outcome, notes.reasons = outcome, reasons
-        notes.active = self._suspects.faults()
+        notes.active = self._causes.faults()
         notes.needless = outcome != "ok" and needless(notes.active)
-        self._blame(reasons)
-        self._suspects.verdict()
+        self._check_codes(reasons)
+        self._causes.verdict()
 
     def _fault(self, event: Event) -> None:
         name: str = event.data["name"]
@@ -135,26 +141,26 @@ class Chronicle:
             self.notes[-1].alerts.append(name)
         known = self.notes[-1].reasons if self.notes else ()
         if name not in CONSEQUENCES and name not in known:  # a reason was blamed with the verdict
-            self._blame((name,))
+            self._check_codes((name,))
 
-    def _blame(self, codes: tuple[str, ...]) -> None:
-        active = self._suspects.all()
-        for code in unaccounted(codes, active):
+    def _check_codes(self, codes: tuple[str, ...]) -> None:
+        active = self._causes.all()
+        for code in unexplained_codes(codes, active):
             seen = ", ".join(sorted({words(fault) for fault in active})) or "nothing"
             self._wrong(f"{code} was said while {seen} was active")
 
-    def _revealed(self, event: Event) -> None:
+    def _on_revealed(self, event: Event) -> None:
         notes = self.present
         if notes is not None and event.attempt == notes.attempt and notes.outcome == "ok":
             self.deals += 1
 
 
-_TAKES: dict[str, Callable[[Chronicle, Event], Any]] = {
-    "committed": Chronicle._committed,
-    "verdict": Chronicle._verdict,
-    "withdrawn": Chronicle._withdrawn,
-    "recalled": Chronicle._withdrawn,
-    "fault": Chronicle._fault,
-    "revealed": Chronicle._revealed,
-    "sealed_to_chief": Chronicle._revealed,
+_EVENT_HANDLERS: dict[str, Callable[[AttemptLog, Event], Any]] = {
+    "committed": AttemptLog._committed,
+    "verdict": AttemptLog._on_verdict,
+    "withdrawn": AttemptLog._on_withdrawn,
+    "recalled": AttemptLog._on_withdrawn,
+    "fault": AttemptLog._fault,
+    "revealed": AttemptLog._on_revealed,
+    "sealed_to_chief": AttemptLog._on_revealed,
 }

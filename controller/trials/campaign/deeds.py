@@ -21,9 +21,9 @@ from sim.mechanics.settings import BACKS
 Deed = Coroutine[Any, Any, None]
 PATIENCE_S = 5.0
 """How long somebody waits for the answer to an order about a set."""
-BREATH_S = 1.0
+RETRY_INTERVAL_S = 1.0
 """How long people wait before they give an order again."""
-_LIKE = {
+_ACTION_FAULTS = {
     "collect": Fault("lid"),
     "change_set": Fault("lid"),
     "close_lid": Fault("lid"),
@@ -32,7 +32,7 @@ _LIKE = {
 """What people do to the machine, as the menu calls it."""
 
 
-class Deeds:
+class PeopleActions:
     """The hands at one table. `last` is what they did last, beyond what every deal asks for."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Deeds:
     ) -> None:
         self.last = "nothing"
         self._house, self._world = house, house.sim.world
-        self._hand, self._acted = hand, acted
+        self._on_hand, self._on_action = hand, acted
         deck = profile.deck
         self._cards = deck.cards
         self._sets = {
@@ -53,7 +53,7 @@ class Deeds:
         }
         self._loop = asyncio.get_running_loop()
         self._asked: dict[str, asyncio.Future[Reply]] = {}
-        self._asked_s: dict[str, float] = {}
+        self._asked_at_s: dict[str, float] = {}
 
     # Of every deal.
 
@@ -69,34 +69,34 @@ class Deeds:
 
     async def release_estop(self) -> None:
         """Let the emergency stop out."""
-        self._lend("release_estop")
+        self._note_action("release_estop")
         self._world.set_estop(False)
 
     async def close_lid(self) -> None:
         """Close the lid that somebody left open."""
-        self._lend("close_lid")
+        self._note_action("close_lid")
         self._world.set_lid(False)
 
     async def start_daemon(self) -> None:
         """Start the machine's program."""
-        self._lend("start_daemon")
+        self._note_action("start_daemon")
         self._house.start_daemon()
 
     async def make_room(self) -> None:
         """Make room on the disk."""
-        self._lend("make_room")
+        self._note_action("make_room")
         self._house.make_room()
 
     async def plug_in(self, names: tuple[BoardName, ...]) -> None:
         """Look after a board's cable, and that it is the right one."""
-        self._lend("plug_in")
+        self._note_action("plug_in")
         for name in names:
-            self._acted(Fault("unplugged", board=name))
+            self._on_action(Fault("unplugged", board=name))
         self._house.sim.mend()
 
     async def take_out(self) -> None:
         """Take the cards out that a player left in his pocket."""
-        self._lend("take_out")
+        self._note_action("take_out")
         self._world.people.take_hands()
 
     async def collect(self, loaded: str | None = None) -> None:
@@ -104,7 +104,7 @@ class Deeds:
 
         `loaded` is the set in the machine: players who hold another one keep it.
         """
-        self._lend("collect")
+        self._note_action("collect")
         people = self._world.people
         held = [card.back for hand in people.hands for card in hand]
         apart = loaded is not None and bool(held) and people.backs[loaded] not in held
@@ -112,7 +112,7 @@ class Deeds:
 
     async def mend(self) -> None:
         """Free what sticks and clean the sensors; the cards stay where they are."""
-        self._lend("mend")
+        self._note_action("mend")
         for motor in self._world.motors.values():
             motor.free()
         self._world.dealer.mend()
@@ -122,7 +122,7 @@ class Deeds:
         if not self._world.hopper:
             await self.mend()
             return
-        self._lend("free_hopper")
+        self._note_action("free_hopper")
         cards: list[PhysicalCard] = list(self._world.hopper)
         self._world.hopper.clear()
         self._world.hopper_changed()
@@ -131,24 +131,24 @@ class Deeds:
     async def change_set(self, old: str) -> None:
         """Put another set in, and say so."""
         new = next(one.id for one in SETS if one.id != old)
-        self._lend("change_set")
+        self._note_action("change_set")
         self._make_whole(new)
         try:
             await self._world.people.change_set(card_set=new)
         except OutOfReach:
             return
-        await self._answered(self._house.ask(Role.REFEREE, "replace_set", set=new))
+        await self._wait_for_answer(self._house.ask(Role.REFEREE, "replace_set", set=new))
 
     async def count(self, name: str) -> None:
         """Count a set that lies beside the machine, make it whole, and say so."""
-        self._lend("count_set")
+        self._note_action("count_set")
         self._make_whole(name)
         asked = self._house.ask(Role.REFEREE, "clear_set", set=name, cards=self._cards)
-        await self._answered(asked)
+        await self._wait_for_answer(asked)
 
     async def acknowledge(self, name: str) -> None:
         """Say that somebody saw a fault."""
-        self._lend("acknowledge")
+        self._note_action("acknowledge")
         self._house.ask(Role.REFEREE, "acknowledge", code=name)
 
     # Orders.
@@ -160,7 +160,10 @@ class Deeds:
         """
         asked = self._asked.get(cmd)
         waits = asked is not None and not asked.done()
-        if waits or self._loop.time() - self._asked_s.get(cmd, -BREATH_S) < BREATH_S:
+        if (
+            waits
+            or self._loop.time() - self._asked_at_s.get(cmd, -RETRY_INTERVAL_S) < RETRY_INTERVAL_S
+        ):
             return None
         return self._order(cmd, role, hand, args)
 
@@ -169,19 +172,19 @@ class Deeds:
         if asked is None:
             return
         if hand is not None:
-            self._lend(hand)
-        self._asked[cmd], self._asked_s[cmd] = asked, self._loop.time()
+            self._note_action(hand)
+        self._asked[cmd], self._asked_at_s[cmd] = asked, self._loop.time()
 
-    async def _answered(self, asked: "asyncio.Future[Reply] | None") -> None:
+    async def _wait_for_answer(self, asked: "asyncio.Future[Reply] | None") -> None:
         """Wait for an answer for a while; a dead daemon gives none."""
         if asked is not None:
             await asyncio.wait({asked}, timeout=PATIENCE_S)
 
-    def _lend(self, name: str) -> None:
+    def _note_action(self, name: str) -> None:
         self.last = name
-        if name in _LIKE:
-            self._acted(_LIKE[name])
-        self._hand(name)
+        if name in _ACTION_FAULTS:
+            self._on_action(_ACTION_FAULTS[name])
+        self._on_hand(name)
 
     def _make_whole(self, name: str) -> None:
         """Exchange a set beside the machine for a new one, unless it is whole."""

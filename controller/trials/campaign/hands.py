@@ -13,7 +13,7 @@ from collections.abc import Callable
 from controller.faults import catalogue
 from controller.messages import Outcome, Phase, Role, State
 from controller.rules.profile import Profile
-from controller.trials.campaign.deeds import Deed, Deeds
+from controller.trials.campaign.deeds import Deed, PeopleActions
 from controller.trials.campaign.house import SETS, House
 from controller.trials.campaign.memory import AGAIN_S, Memory
 from sim.inproc import BOARDS
@@ -24,39 +24,39 @@ GLANCE_S = 0.2
 """How often somebody looks."""
 REACT_S = 2.0
 """How long something must be wrong before somebody stands up: what goes on by itself does."""
-BOARD_S = 6.0
+BOARD_AWAY_S = 6.0
 """How long a board may be away before somebody looks at its cable."""
-DARK_S = 3.0
+SCREEN_SILENT_S = 3.0
 """A screen without news for so long is dark."""
-MEND_S = 20.0
+MEND_AFTER_S = 20.0
 """How long the lift may keep people waiting before a technician frees it."""
 
-CHANGE_SET = frozenset(
+CHANGE_SET_CODES = frozenset(
     {
         *("COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "POCKET_NOT_EMPTY"),
         *("MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK", "COUNT_WRONG"),
     }
 )
 """Faults whose action is another set, and the old one counted."""
-_AWAY = frozenset({"LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT"})
+_CABLE_CODES = frozenset({"LINE_LOST", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT"})
 """Faults whose action is the cable, or the power, of a board."""
-_OTHER_BOARD = frozenset(
+_WRONG_BOARD_CODES = frozenset(
     {
         *("WRONG_BOARD", "BOARDS_SWAPPED", "WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE"),
         "BACKEND_MISMATCH",
     }
 )
 """Faults whose action is the right board at its place."""
-_LIFT = ("STALL", "SENSOR_STUCK", "BOARD_REFUSED", "SUPPLY_LOW")
+_LIFT_CODES = ("STALL", "SENSOR_STUCK", "BOARD_REFUSED", "SUPPLY_LOW")
 """What keeps a lift from rising, as people are told."""
-_LYING = frozenset({"POCKET_NOT_EMPTY", "PATH_NOT_CLEAR"})
+_LOOSE_CARD_CODES = frozenset({"POCKET_NOT_EMPTY", "PATH_NOT_CLEAR"})
 """Faults whose action is to take a card out and put it back."""
 _REASONS_BELOW = 300
 _FAILED = (Outcome.MISDEAL, Outcome.VOID)
 _BOARD = re.compile(r"\b(dealer|reader)\b")
 
 
-def _is_again(reason: str, state: State) -> bool:
+def _is_repeated(reason: str, state: State) -> bool:
     """Tell whether the last two attempts failed for the same reason."""
     last = [proof.reasons for proof in state.fairness[-2:]]
     return len(last) == 2 and all(reason in reasons for reasons in last)
@@ -79,18 +79,18 @@ class People:
         acted: Callable[[Fault], None],
     ) -> None:
         self._house, self._rng, self._cuts = house, rng, profile.cuts()
-        self._over = over
-        self._do = Deeds(house, profile, hand=hand, acted=acted)
+        self._is_over = over
+        self._actions = PeopleActions(house, profile, hand=hand, acted=acted)
         self._memory = Memory()
         self._loop = asyncio.get_running_loop()
         self._state: State | None = None
-        self._heard_s = self._loop.time()
-        self._cleared: tuple[int | None, str] = (None, "")
-        self._taken: int | None = None
+        self._state_received_s = self._loop.time()
+        self._last_clearing: tuple[int | None, str] = (None, "")
+        self._taken_attempt: int | None = None
 
     def see(self, state: State) -> None:
         """Take what stands on the screen now."""
-        self._state, self._heard_s = state, self._loop.time()
+        self._state, self._state_received_s = state, self._loop.time()
 
     def new_deal(self) -> None:
         """Begin to count attempts anew."""
@@ -98,106 +98,106 @@ class People:
 
     async def work(self) -> None:
         """Do what is due until the deals are over. Raises Stuck (memory.py)."""
-        while not self._over():
-            self._memory.watch(self._state, self._words)
-            deed = self._due()
+        while not self._is_over():
+            self._memory.watch(self._state, self._status_text)
+            deed = self._next_action()
             if deed is not None:
                 await deed
             await asyncio.sleep(GLANCE_S)
 
-    def _due(self) -> Deed | None:
+    def _next_action(self) -> Deed | None:
         """Return what somebody does now; None: nothing."""
-        silent_s = self._loop.time() - self._heard_s
-        if self._house.at is None or silent_s > DARK_S:
-            return self._in_the_dark(silent_s)
+        silent_s = self._loop.time() - self._state_received_s
+        if self._house.at is None or silent_s > SCREEN_SILENT_S:
+            return self._handle_dark_screen(silent_s)
         state, truth = self._state, self._house.sim.world.truth()
         if state is None:
             return None
         self._memory.notice(state, truth)
         if self._memory.lasts("STORAGE_FAILED", REACT_S):
-            return self._full_disk()
-        looks = (self._danger, self._boards, self._failed, self._next)
+            return self._handle_full_disk()
+        looks = (self._check_safety, self._check_boards, self._handle_failure, self._continue_deal)
         deeds = (look(state, truth) for look in looks)
         return next((deed for deed in deeds if deed is not None), None)
 
     # What is wrong.
 
-    def _in_the_dark(self, silent_s: float) -> Deed | None:
+    def _handle_dark_screen(self, silent_s: float) -> Deed | None:
         """The screen is dark: the program is not there."""
-        waits = "daemon" in self._house.waits_for_hand
-        if waits and silent_s > DARK_S + REACT_S and self._memory.may("start_daemon"):
-            return self._do.start_daemon()
+        waits = "daemon" in self._house.needs_person
+        if waits and silent_s > SCREEN_SILENT_S + REACT_S and self._memory.may("start_daemon"):
+            return self._actions.start_daemon()
         return None
 
-    def _full_disk(self) -> Deed | None:
+    def _handle_full_disk(self) -> Deed | None:
         """Nothing helps before there is room."""
-        if "disk" in self._house.waits_for_hand and self._memory.may("make_room"):
-            return self._do.make_room()
+        if "disk" in self._house.needs_person and self._memory.may("make_room"):
+            return self._actions.make_room()
         return None
 
-    def _danger(self, state: State, truth: Truth) -> Deed | None:
+    def _check_safety(self, state: State, truth: Truth) -> Deed | None:
         """The e-stop and the lid, as eyes see them."""
         if self._memory.lasts("estop pressed", REACT_S):
-            return self._do.release_estop()
+            return self._actions.release_estop()
         if self._memory.lasts("lid open", REACT_S):
-            return self._do.close_lid()
+            return self._actions.close_lid()
         # A lid that is closed and said to be open, or an e-stop that nobody presses: the sensor.
-        lies = (not truth.lid_open and self._memory.lasts("LID_OPENED", MEND_S)) or (
-            not truth.estop and self._memory.lasts("ESTOP_PRESSED", MEND_S)
+        lies = (not truth.lid_open and self._memory.lasts("LID_OPENED", MEND_AFTER_S)) or (
+            not truth.estop and self._memory.lasts("ESTOP_PRESSED", MEND_AFTER_S)
         )
         held = state.machine.phase is Phase.HELD
-        return self._do.mend() if lies and held and self._memory.may("mend") else None
+        return self._actions.mend() if lies and held and self._memory.may("mend") else None
 
-    def _boards(self, state: State, truth: Truth) -> Deed | None:
+    def _check_boards(self, state: State, truth: Truth) -> Deed | None:
         """The board that an alert names: its cable, its place, its settings."""
         for alert in state.alerts:
-            if not self._memory.lasts(alert.name, BOARD_S):
+            if not self._memory.lasts(alert.name, BOARD_AWAY_S):
                 continue
             told = _BOARD.findall(alert.cause)
             names = tuple(name for name in BOARDS if name in told)
-            away = alert.name in _AWAY | _OTHER_BOARD
+            away = alert.name in _CABLE_CODES | _WRONG_BOARD_CODES
             if away and names and self._memory.may(f"plug_in {names}"):
-                return self._do.plug_in(names)
+                return self._actions.plug_in(names)
             if alert.name == "WRONG_SETTINGS":
-                return self._do.ask("configure", Role.TECHNICIAN, hand="configure")
+                return self._actions.ask("configure", Role.TECHNICIAN, hand="configure")
         return None
 
-    def _failed(self, state: State, truth: Truth) -> Deed | None:
+    def _handle_failure(self, state: State, truth: Truth) -> Deed | None:
         """What follows an attempt that gave no hands: the cards back, or another set."""
         if state.machine.phase not in (Phase.FAULT, Phase.EMPTY):
             return None
         names = {alert.name for alert in state.alerts}
         reasons = {name for name in names if catalogue()[name].code < _REASONS_BELOW}
         if not reasons:
-            return self._barred(state)
-        if max(self._memory.lasted(name) for name in reasons) < REACT_S:
+            return self._count_barred_sets(state)
+        if max(self._memory.duration_s(name) for name in reasons) < REACT_S:
             return None
         if self._memory.may(f"clear {state.machine.attempt}"):
             return self._clear_up(state, reasons)
         # With the cards back, somebody says that the e-stop was seen.
         if "ESTOP_PRESSED" in reasons and not truth.estop and self._memory.may("acknowledge"):
-            return self._do.acknowledge("ESTOP_PRESSED")
+            return self._actions.acknowledge("ESTOP_PRESSED")
         return None
 
     def _clear_up(self, state: State, reasons: set[str]) -> Deed:
         """Put all cards back, or another set if the reasons ask for one, once."""
-        attempt, before = state.machine.attempt, self._cleared
-        another = reasons & CHANGE_SET or _is_again("TRAY_FULL", state)
-        self._cleared = (attempt, "changed" if another else "back")
-        if another and before != self._cleared:
+        attempt, before = state.machine.attempt, self._last_clearing
+        another = reasons & CHANGE_SET_CODES or _is_repeated("TRAY_FULL", state)
+        self._last_clearing = (attempt, "changed" if another else "back")
+        if another and before != self._last_clearing:
             return self._change_set(state)
-        return self._do.collect(state.machine.card_set)
+        return self._actions.collect(state.machine.card_set)
 
     def _change_set(self, state: State) -> Deed:
-        return self._do.change_set(state.machine.card_set or SETS[0].id)
+        return self._actions.change_set(state.machine.card_set or SETS[0].id)
 
-    def _barred(self, state: State) -> Deed | None:
+    def _count_barred_sets(self, state: State) -> Deed | None:
         """Count a set that may not be dealt with; one that is in the machine comes out first."""
         loaded = state.machine.card_set
         barred = [one.id for one in state.sets if one.barred]
         for name in barred:
             if name != loaded and self._memory.may(f"count {name}"):
-                return self._do.count(name)
+                return self._actions.count(name)
         long = self._memory.lasts("SET_BARRED", REACT_S)
         if loaded in barred and long and self._memory.may(f"barred {loaded}"):
             return self._change_set(state)
@@ -205,7 +205,7 @@ class People:
 
     # The steps of a deal.
 
-    def _next(self, state: State, truth: Truth) -> Deed | None:
+    def _continue_deal(self, state: State, truth: Truth) -> Deed | None:
         step = _STEPS.get(state.machine.phase)
         return None if step is None else step(self, state, truth)
 
@@ -213,52 +213,54 @@ class People:
         """Begin a deal; what was dealt wrong begins again by itself, but for a referee's word."""
         failed = bool(state.fairness) and state.fairness[-1].outcome in _FAILED
         if not failed:
-            return self._do.ask("start_deal", Role.REFEREE)
+            return self._actions.ask("start_deal", Role.REFEREE)
         if any(one.barred and one.id == state.machine.card_set for one in state.sets):
             return None
         called = self._memory.lasts("TWO_MISDEALS", REACT_S)
-        if called and self._cleared[0] != state.machine.attempt:
+        if called and self._last_clearing[0] != state.machine.attempt:
             # Somebody comes and looks at cards and machine.
             return self._clear_up(state, set(state.fairness[-1].reasons))
         if (called or self._memory.lasts("nothing begins", AGAIN_S)) and self._memory.may("start"):
-            return self._do.ask("start_deal", Role.REFEREE, hand="start_deal")
+            return self._actions.ask("start_deal", Role.REFEREE, hand="start_deal")
         return None
 
     def _cut(self, state: State, truth: Truth) -> Deed | None:
-        return self._do.ask("cut", Role.TABLE, n=self._rng.choice(self._cuts))
+        return self._actions.ask("cut", Role.TABLE, n=self._rng.choice(self._cuts))
 
     def _release(self, state: State, truth: Truth) -> Deed | None:
         """Have the hands released; what keeps the lift from rising is mended."""
         if self._memory.lasts("SET_TOO_EARLY", REACT_S) and self._memory.may("free hopper"):
-            return self._do.free_hopper()
-        if any(self._memory.lasts(name, REACT_S) for name in _LIFT) and self._memory.may("mend"):
-            return self._do.mend()
-        return self._do.ask("release", Role.REFEREE)
+            return self._actions.free_hopper()
+        if any(self._memory.lasts(name, REACT_S) for name in _LIFT_CODES) and self._memory.may(
+            "mend"
+        ):
+            return self._actions.mend()
+        return self._actions.ask("release", Role.REFEREE)
 
     def _take_and_load(self, state: State, truth: Truth) -> Deed | None:
         """Hands are out: they are taken, the lift goes down, the set goes back."""
-        first = self._taken != state.machine.attempt
+        first = self._taken_attempt != state.machine.attempt
         if truth.lift_up and any(truth.pockets[:4]):
-            self._taken = state.machine.attempt
+            self._taken_attempt = state.machine.attempt
             if first:
-                return self._do.take_hands()
-            return self._do.take_out() if self._memory.lasts("cards left", REACT_S) else None
+                return self._actions.take_hands()
+            return self._actions.take_out() if self._memory.lasts("cards left", REACT_S) else None
         if truth.lift_down and (any(truth.hands) or truth.table):
-            return self._do.load()
-        if not self._memory.lasts("waiting", MEND_S):
+            return self._actions.load()
+        if not self._memory.lasts("waiting", MEND_AFTER_S):
             return None
         if not state.alerts:
             # The machine neither goes on nor says why not: the set was put back, or a lift that it
             # believes to be down hangs half way.
             if first or not self._memory.may("look after it"):
                 return None
-            return self._do.collect() if truth.lift_down else self._do.mend()
-        lying = _LYING.intersection(alert.name for alert in state.alerts)
+            return self._actions.collect() if truth.lift_down else self._actions.mend()
+        lying = _LOOSE_CARD_CODES.intersection(alert.name for alert in state.alerts)
         if lying and truth.lift_down and not first and self._memory.may("collect"):
-            return self._do.collect()
-        return self._do.mend() if self._memory.may("mend") else None
+            return self._actions.collect()
+        return self._actions.mend() if self._memory.may("mend") else None
 
-    def _words(self) -> str:
+    def _status_text(self) -> str:
         """Return where the table stands, for somebody who asks why it does not go on."""
         state = self._state
         if state is None:
@@ -267,7 +269,7 @@ class People:
         dark = ", the daemon is away" if self._house.at is None else ""
         return (
             f"phase {state.machine.phase.value}, attempt {state.machine.attempt}, "
-            f"alerts {alerts}, last done {self._do.last}{dark}"
+            f"alerts {alerts}, last done {self._actions.last}{dark}"
         )
 
 

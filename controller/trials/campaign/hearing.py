@@ -14,12 +14,12 @@ from typing import NamedTuple, Protocol
 from nacl.secret import SecretBox
 
 from controller.journal.entries import Entry, decode
-from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
-from controller.journal.wire_group import WireEvent, unpack
+from controller.journal.wire_group import LoggedBoardEvent, unpack
 from controller.rules.profile import Profile
 from controller.trials.campaign import hearsay, judge
-from controller.trials.campaign.chronicle import Chronicle, Notes
+from controller.trials.campaign.chronicle import AttemptLog, Notes
 from controller.trials.campaign.house import SETS, House
 from controller.trials.campaign.tape import Passage, Tape
 from controller.trials.campaign.values import FindingKind
@@ -28,7 +28,7 @@ from sim.mechanics.settings import BACKS
 from sim.mechanics.truth import Truth
 
 _NONCE = 32
-_LEAD = ("turned_up", "leader")
+_LEAD_FIELDS = ("turned_up", "leader")
 
 
 class Found(Protocol):
@@ -48,18 +48,18 @@ class Look(NamedTuple):
     unseen: bool
 
 
-class Hearing:
+class LifeEvidence:
     """Collects what a life shows, and judges it at its end.
 
     `left_behind`: how often a card too many lay unseen in the machine beside right hands.
     """
 
     def __init__(
-        self, house: House, tape: Tape, chronicle: Chronicle, profile: Profile, found: Found
+        self, house: House, tape: Tape, chronicle: AttemptLog, profile: Profile, found: Found
     ) -> None:
-        self._house, self._tape, self._chronicle = house, tape, chronicle
-        self._found = found
-        self._looks: list[Look] = []
+        self._house, self._tracker, self._attempts = house, tape, chronicle
+        self._report = found
+        self._snapshots: list[Look] = []
         self.left_behind = 0
         deck = profile.deck
         self._sets = {
@@ -68,50 +68,52 @@ class Hearing:
         }
         self._cards = deck.cards
         self._turned_again = profile.turnup.faces()
-        house.sim.world.dealer.watch(self._eyes, ["lift"])
+        house.sim.world.dealer.watch(self._on_lift, ["lift"])
 
     def held(self, notes: Notes) -> None:
         """Take the verdict of an attempt: right hands must lie there if it says so."""
         if notes.outcome == "ok":
-            self._look(notes, "held")
+            self._take_snapshot(notes, "held")
 
     def judge(self) -> None:
         """Judge the whole life; its journal is closed by now."""
-        entries = list(_entries(self._house))
-        for look in self._looks:
-            self._judge_look(look, entries)
+        entries = list(_read_entries(self._house))
+        for look in self._snapshots:
+            self._judge_snapshot(look, entries)
         self._judge_order(entries)
-        self._judge_words(entries)
+        self._judge_events(entries)
         for finding in verify(self._house.state_dir).findings:
-            self._found("unproved", str(finding))
+            self._report("unproved", str(finding))
 
-    def _eyes(self, name: str, value: int) -> None:
+    def _on_lift(self, name: str, value: int) -> None:
         """See the lift come up with cards on it: from here on they are in people's hands."""
         world = self._house.sim.world
         if not value or not any(world.pockets.stacks[:4]):
             return
-        notes = self._chronicle.present
+        notes = self._attempts.present
         if notes is None or notes.outcome != "ok":
-            self._found("wrong_released", "the lift came up with cards and without a verdict")
-        elif not any(look.attempt == notes.attempt and look.when == "out" for look in self._looks):
-            self._look(notes, "out")
+            self._report("wrong_released", "the lift came up with cards and without a verdict")
+        elif not any(
+            look.attempt == notes.attempt and look.when == "out" for look in self._snapshots
+        ):
+            self._take_snapshot(notes, "out")
 
-    def _look(self, notes: Notes, when: str) -> None:
-        passages = tuple(replace(one) for one in self._tape.passages(notes.since))
+    def _take_snapshot(self, notes: Notes, when: str) -> None:
+        passages = tuple(replace(one) for one in self._tracker.passages(notes.since))
         truth = self._house.sim.world.truth()
-        unseen = any(fault.name in judge.UNSEEN for fault in notes.active)
-        self._looks.append(Look(notes.attempt, when, truth, passages, unseen))
+        unseen = any(fault.name in judge.UNSEEN_FAULTS for fault in notes.active)
+        self._snapshots.append(Look(notes.attempt, when, truth, passages, unseen))
 
-    def _judge_look(self, look: Look, entries: list[Entry]) -> None:
+    def _judge_snapshot(self, look: Look, entries: list[Entry]) -> None:
         of = {entry.kind: entry for entry in entries if entry.attempt == look.attempt}
         key = _chiefs_key(of["seed"], self._house)
-        promise, lies = _promise(of, key), (look.passages, look.truth)
+        promise, lies = _read_promise(of, key), (look.passages, look.truth)
         released = of["released"].data if "released" in of else {}
-        told: dict[str, str] = {name: released[name] for name in _LEAD if name in released}
+        told: dict[str, str] = {name: released[name] for name in _LEAD_FIELDS if name in released}
         wrong = [
-            *judge.wrong_cards(look.truth, self._sets[promise.card_set]),
+            *judge.find_wrong_cards(look.truth, self._sets[promise.card_set]),
             *judge.wrong_places(*lies, promise, self._cards),
-            *judge.wrong_turned_up(told, lies, promise, self._cards, self._turned_again),
+            *judge.find_wrong_turned_up(told, lies, promise, self._cards, self._turned_again),
         ]
         left = list(judge.left_behind(look.truth))
         if left and not wrong and look.unseen:
@@ -119,21 +121,21 @@ class Hearing:
         else:
             wrong += left
         if wrong:
-            self._found("wrong_released", f"{look.when}: {'; '.join(wrong[:4])}", look.attempt)
+            self._report("wrong_released", f"{look.when}: {'; '.join(wrong[:4])}", look.attempt)
         opened = key.decrypt(_box(of["hands_box"], "box"))
         inside = opened[:_NONCE], opened[_NONCE:]
-        for words in judge.wrong_hands(
+        for words in judge.find_wrong_hands(
             of["held"].data["hands"], inside, lies, promise, self._cards
         ):
-            self._found("unproved", f"{look.when}: {words}", look.attempt)
+            self._report("unproved", f"{look.when}: {words}", look.attempt)
 
     def _judge_order(self, entries: list[Entry]) -> None:
         """No card moves before commitment, cut and shuffle were on the feed."""
         first = {}
-        for notes in reversed(self._chronicle.notes):
-            for passage in self._tape.passages(notes.since)[:1]:
+        for notes in reversed(self._attempts.notes):
+            for passage in self._tracker.passages(notes.since)[:1]:
                 first[notes.attempt] = passage.window_s
-        for notes, after in zip_longest(self._chronicle.notes, self._chronicle.notes[1:]):
+        for notes, after in zip_longest(self._attempts.notes, self._attempts.notes[1:]):
             moved_s = first.get(notes.attempt)
             if moved_s is None or (after is not None and after.since == notes.since):
                 continue
@@ -144,26 +146,29 @@ class Hearing:
             ]
             if late:
                 told = f"a card moved before {', '.join(late)} was on the feed"
-                self._found("wrong_released", told, notes.attempt)
+                self._report("wrong_released", told, notes.attempt)
 
-    def _judge_words(self, entries: list[Entry]) -> None:
-        boots, journal = self._house.sim.boots, list(_wire(entries, self._house))
+    def _judge_events(self, entries: list[Entry]) -> None:
+        boots, journal = self._house.sim.boots, list(_read_board_events(entries, self._house))
         feeds = [(feed.numbers, feed.wrote) for feed in self._house.feeds]
         public = [entry.n for entry in entries if entry.public]
-        lost = (*hearsay.lost_events(boots, journal), *hearsay.lost_public(public, feeds))
-        doubled = (*hearsay.doubled_events(boots, journal), *hearsay.doubled_public(feeds))
+        lost = (*hearsay.find_lost_events(boots, journal), *hearsay.find_lost_public(public, feeds))
+        doubled = (
+            *hearsay.find_doubled_events(boots, journal),
+            *hearsay.find_doubled_public(feeds),
+        )
         for told in lost:
-            self._found("events_lost", told)
+            self._report("events_lost", told)
         for told in doubled:
-            self._found("events_doubled", told)
+            self._report("events_doubled", told)
 
 
-def _entries(house: House) -> Iterator[Entry]:
-    with read_rows(house.state_dir / STORE_NAME) as rows:
+def _read_entries(house: House) -> Iterator[Entry]:
+    with open_read_only(house.state_dir / STORE_NAME) as rows:
         yield from (decode(row.body) for row in rows)
 
 
-def _wire(entries: Iterable[Entry], house: House) -> Iterator[WireEvent]:
+def _read_board_events(entries: Iterable[Entry], house: House) -> Iterator[LoggedBoardEvent]:
     """Yield the boards' events of a journal, with their pockets, as the chief can read them."""
     keys: dict[int | None, SecretBox] = {}
     for entry in entries:
@@ -174,7 +179,7 @@ def _wire(entries: Iterable[Entry], house: House) -> Iterator[WireEvent]:
             yield from unpack(entry.data, entry.attempt, None if key is None else key.decrypt)
 
 
-def _promise(of: Mapping[str, Entry], key: SecretBox) -> judge.Promise:
+def _read_promise(of: Mapping[str, Entry], key: SecretBox) -> judge.Promise:
     """Return what was promised of an attempt; a seed that nobody revealed the chief opens."""
     committed, revealed = of["committed"], of.get("revealed")
     shown = {"cut": of["cut"].data["cut"]} if revealed is None else revealed.data

@@ -7,7 +7,7 @@ must have been on the feed once, in order. Each function yields what is wrong in
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from controller.journal.wire_group import WireEvent
+from controller.journal.wire_group import LoggedBoardEvent
 from controller.trials.campaign.boots import Boot, Said
 from controller.trials.campaign.judge import few
 
@@ -15,12 +15,12 @@ Told = tuple[Sequence[int], int]
 """What one run of the daemon told, by number, and how far its journal went at its end."""
 
 
-def lost_events(boots: Iterable[Boot], journal: Iterable[WireEvent]) -> Iterator[str]:
+def find_lost_events(boots: Iterable[Boot], journal: Iterable[LoggedBoardEvent]) -> Iterator[str]:
     """Yield what a board said and the journal does not have, or has otherwise.
 
     A boot that died may have taken its last words with it, none that it was told to forget.
     """
-    kept = _by_boot(journal)
+    kept = _group_by_boot(journal)
     for boot in boots:
         known = kept.get(boot.boot, {})
         said = {one.number: one for one in boot.said}
@@ -29,14 +29,16 @@ def lost_events(boots: Iterable[Boot], journal: Iterable[WireEvent]) -> Iterator
         if missing:
             yield f"{boot.board}: events {few(missing)} of {len(said)} are not in the journal"
         for number, events in known.items():
-            if said.get(number) != _said(events[0]):
+            if said.get(number) != _core_event(events[0]):
                 yield f"{boot.board}: event {number} was {said.get(number)}, noted {events[0]}"
 
 
-def doubled_events(boots: Iterable[Boot], journal: Iterable[WireEvent]) -> Iterator[str]:
+def find_doubled_events(
+    boots: Iterable[Boot], journal: Iterable[LoggedBoardEvent]
+) -> Iterator[str]:
     """Yield what the journal has twice, or of a boot that never was."""
     known = {boot.boot for boot in boots}
-    for number, events in _by_boot(journal).items():
+    for number, events in _group_by_boot(journal).items():
         if number not in known:
             yield f"the journal has events of a boot {number} that there never was"
         twice = [n for n, same in events.items() if len(same) > 1]
@@ -44,7 +46,7 @@ def doubled_events(boots: Iterable[Boot], journal: Iterable[WireEvent]) -> Itera
             yield f"{next(iter(events.values()))[0].board}: events {few(twice)} stand twice"
 
 
-def lost_public(public: Collection[int], feeds: Sequence[Told]) -> Iterator[str]:
+def find_lost_public(public: Collection[int], feeds: Sequence[Told]) -> Iterator[str]:
     """Yield which public entries never were on the feed.
 
     `public`: their numbers in the journal; `feeds`: of each run of the daemon the
@@ -61,7 +63,7 @@ def lost_public(public: Collection[int], feeds: Sequence[Told]) -> Iterator[str]
         yield f"the feed told {few(sorted(told - set(public)))}, which the journal does not have"
 
 
-def doubled_public(feeds: Sequence[Told]) -> Iterator[str]:
+def find_doubled_public(feeds: Sequence[Told]) -> Iterator[str]:
     """Yield what was on the feed twice, or out of order."""
     numbers = [n for told, _ in feeds for n in told]
     twice = sorted(n for n, times in Counter(numbers).items() if times > 1)
@@ -71,14 +73,16 @@ def doubled_public(feeds: Sequence[Told]) -> Iterator[str]:
         yield "the feed's events came out of order"
 
 
-def _by_boot(journal: Iterable[WireEvent]) -> dict[int, dict[int, list[WireEvent]]]:
-    found: dict[int, dict[int, list[WireEvent]]] = {}
+def _group_by_boot(
+    journal: Iterable[LoggedBoardEvent],
+) -> dict[int, dict[int, list[LoggedBoardEvent]]]:
+    found: dict[int, dict[int, list[LoggedBoardEvent]]] = {}
     for event in journal:
         found.setdefault(event.boot, {}).setdefault(event.number, []).append(event)
     return found
 
 
-def _said(event: WireEvent) -> Said:
+def _core_event(event: LoggedBoardEvent) -> Said:
     return Said(
         event.number,
         event.attempt,

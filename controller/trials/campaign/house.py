@@ -17,13 +17,13 @@ from nacl.public import PrivateKey
 from controller.config import CardSet
 from controller.journal.entries import public_event
 from controller.journal.errors import JournalError
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 from controller.messages import Event, Reply, Role, State
 from controller.rules.profile import Profile
-from controller.trials.campaign.boots import WatchedTable
+from controller.trials.campaign.boots import ObservedHardware
 from controller.trials.campaign.values import LifePlan
-from controller.trials.inproc import Trial, trial
-from controller.trials.mortal import Death, MortalStore, cut_off, lose_power
+from controller.trials.inproc import TableInProcess, trial
+from controller.trials.mortal import DaemonDeath, KillableStore, cut_off, lose_power
 from drivers.link.port import Port
 from sim.inproc import BoardName
 from sim.mechanics.faults import Fault
@@ -35,9 +35,9 @@ SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
 """People's keys: they stay the same people over all lives of a daemon."""
 AGAIN_S = 1.0
 """How long the house takes to start a daemon that died, where the fault does not say."""
-_ROWS_TO_DEATH = 3
+_MAX_ROWS_TO_DEATH = 3
 """A kill comes between the rows of the next commit, at most so many behind its first."""
-_SURELY_S = 2.0
+_KILL_TIMEOUT_S = 2.0
 """A daemon that writes nothing is killed after this long all the same."""
 
 
@@ -52,7 +52,7 @@ class Feed:
 Told = Callable[[State | Event], None]
 
 
-def chief_of(seed: str) -> PrivateKey:
+def chief_key(seed: str) -> PrivateKey:
     """Return the chief's key of the life with this seed: what attempts are sealed to."""
     return PrivateKey(random.Random(f"chief {seed}").randbytes(32))
 
@@ -75,15 +75,15 @@ class House:
         said: Callable[[str], None],
         line: Callable[[BoardName, Port], Port],
     ) -> None:
-        self.at: Trial | None = None
+        self.at: TableInProcess | None = None
         self.feeds: list[Feed] = []
         self.state_dir = state_dir
         self.crashes: list[str] = []
-        self.chief = chief_of(plan.seed)
-        self.waits_for_hand: set[str] = set()
+        self.chief = chief_key(plan.seed)
+        self.needs_person: set[str] = set()
         self._seed, self._profile = plan.seed, profile
         self._runtime_dir = runtime_dir
-        self._told, self._said, self._line = told, said, line
+        self._told, self._log, self._wrap_port = told, said, line
         self._loop = asyncio.get_running_loop()
         self._rng = self._chance(plan.seed, "house")
         boots = self._chance(plan.seed, "boots")
@@ -94,16 +94,16 @@ class House:
             faults=plan.wear.rates,
             together=plan.wear.together,
         )
-        self.sim = WatchedTable(
+        self.sim = ObservedHardware(
             settings, self._chance(plan.seed, "mechanics"), boots=lambda: boots.getrandbits(32)
         )
-        self.sim.world.outside["host"] = self._strikes
-        self._store: MortalStore | None = None
-        self._died = asyncio.Event()
+        self.sim.world.outside["host"] = self._carry_out
+        self._store: KillableStore | None = None
+        self._daemon_died = asyncio.Event()
         self._death: Fault | None = None
-        self._started = asyncio.Event()
-        self._full: Fault | None = None
-        self._jumped_s = 0.0
+        self._start_requested = asyncio.Event()
+        self._disk_fault: Fault | None = None
+        self._clock_offset_s = 0.0
         self._timers: list[asyncio.TimerHandle] = []
         self._asked: set[asyncio.Future[Any]] = set()
 
@@ -114,9 +114,9 @@ class House:
     async def run(self, people: "asyncio.Future[None]") -> None:
         """Keep a daemon running until people are done, or its code raises."""
         while not (people.done() or self.crashes):
-            await self._one_daemon(people)
+            await self._run_daemon(people)
             if self._death is not None and not people.done():
-                await self._aftermath(self._death)
+                await self._recover(self._death)
 
     def close(self) -> None:
         """Leave no timer behind."""
@@ -133,37 +133,37 @@ class House:
         command = self.at.command(role, cmd, **args)
         asked = asyncio.ensure_future(self.at.lasting.order(command))
         self._asked.add(asked)
-        asked.add_done_callback(self._answered)
+        asked.add_done_callback(self._on_answer)
         return asked
 
     def start_daemon(self) -> None:
         """Start the daemon that waits for somebody to do that."""
-        self._started.set()
+        self._start_requested.set()
 
     def make_room(self) -> None:
         """Take something away from the full disk."""
-        if self._full is not None:
-            self.sim.world.over(self._full)
-            self._full = None
-        self.waits_for_hand.discard("disk")
+        if self._disk_fault is not None:
+            self.sim.world.over(self._disk_fault)
+            self._disk_fault = None
+        self.needs_person.discard("disk")
 
     def mend(self) -> None:
         """Put everything right that still is wrong around the table."""
         self.sim.mend()
         self.make_room()
 
-    def _answered(self, asked: "asyncio.Future[Reply]") -> None:
+    def _on_answer(self, asked: "asyncio.Future[Reply]") -> None:
         self._asked.discard(asked)
         if asked.cancelled():
             return
         if asked.exception() is not None:
-            self._crashed(asked.exception())
+            self._record_crash(asked.exception())
             return
         error = asked.result().error
         if error is not None and error.code == "NOT_CARRIED_OUT":
-            self._crashed(RuntimeError(error.message))
+            self._record_crash(RuntimeError(error.message))
 
-    async def _forget_orders(self, *others: asyncio.Future[Any]) -> None:
+    async def _cancel_commands(self, *others: asyncio.Future[Any]) -> None:
         """Leave no order of a daemon that is gone behind."""
         asked = [*self._asked, *others]
         for one in asked:
@@ -172,11 +172,11 @@ class House:
 
     # The daemon.
 
-    async def _one_daemon(self, people: "asyncio.Future[None]") -> None:
+    async def _run_daemon(self, people: "asyncio.Future[None]") -> None:
         number = len(self.feeds)
-        self._died = asyncio.Event()
+        self._daemon_died = asyncio.Event()
         store = self._open()
-        dying = asyncio.ensure_future(self._died.wait())
+        dying = asyncio.ensure_future(self._daemon_died.wait())
         try:
             async with trial(
                 Settings(),
@@ -191,8 +191,8 @@ class House:
                 chief=bytes(self.chief.public_key),
                 reopen=self._reopen,
                 told=self._publish,
-                jumped_s=lambda: self._jumped_s,
-                line=self._line,
+                jumped_s=lambda: self._clock_offset_s,
+                line=self._wrap_port,
                 name=f"{number}.",
             ) as at:
                 self.at = at
@@ -200,37 +200,37 @@ class House:
                 ends: set[asyncio.Future[Any]] = {people, dying, at.running}
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         except Exception as error:
-            self._crashed(error)
+            self._record_crash(error)
         finally:
             self.at = None
             dying.cancel()
-            await self._forget_orders(dying)
+            await self._cancel_commands(dying)
             assert self._store is not None
             if self._store.alive and not self._store.closed:
                 self.feeds[-1].wrote = self._store.last()[0]
             self._store.close()
 
-    def _open(self) -> MortalStore:
-        store = MortalStore.open(self.state_dir)
+    def _open(self) -> KillableStore:
+        store = KillableStore.open(self.state_dir)
         store.synced = store.last()[0]
-        store.die = lambda: self._die(store)
-        store.full = lambda: self._full is not None
+        store.die = lambda: self._on_daemon_death(store)
+        store.full = lambda: self._disk_fault is not None
         self._store = store
-        self._ask_for_missed(store)
+        self._publish_missed(store)
         self.feeds.append(Feed())
         return store
 
-    def _ask_for_missed(self, store: MortalStore) -> None:
+    def _publish_missed(self, store: KillableStore) -> None:
         """Take what the daemon before wrote and did not come to tell, as `events` gives it."""
         last = max((n for feed in self.feeds for n in feed.numbers), default=0)
         for chained in store.entries(last):
             if chained.entry.public and self.feeds:
                 self._told(public_event(chained, "T01", simulated=True))
 
-    def _reopen(self) -> Store:
+    def _reopen(self) -> JournalStore:
         """Open the journal again once the disk has room. Raises JournalError."""
         before = self._store
-        if self._full is not None or before is None or not before.alive:
+        if self._disk_fault is not None or before is None or not before.alive:
             raise JournalError("there is no room yet")
         store = self._open()
         self.feeds[-2].wrote = store.last()[0]
@@ -244,7 +244,7 @@ class House:
         self._told(value)
         return True
 
-    def _crashed(self, error: BaseException | None) -> None:
+    def _record_crash(self, error: BaseException | None) -> None:
         if self._store is not None and not self._store.alive:
             return  # whatever a dying daemon raises, nobody hears it
         frame = error.__traceback__ if error is not None else None
@@ -259,24 +259,24 @@ class House:
     def caught(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Take an error that no task was there to take: the loop's handler."""
         error = context.get("exception")
-        self._crashed(error if error is not None else RuntimeError(context.get("message")))
+        self._record_crash(error if error is not None else RuntimeError(context.get("message")))
 
     # What befalls the house.
 
-    def _strikes(self, fault: Fault) -> None:
-        _CARRIES_OUT[fault.name](self, fault)
+    def _carry_out(self, fault: Fault) -> None:
+        _FAULT_HANDLERS[fault.name](self, fault)
 
-    def _kill(self, fault: Fault) -> None:
+    def _kill_daemon(self, fault: Fault) -> None:
         store = self._store
         if self._death is not None or store is None or not store.alive or self.at is None:
             self.sim.world.over(fault)  # one that is dead dies no more
             return
         self._death = fault
-        if self._full is None and self._rng.random() < 0.5:
-            store.death = Death(store.last()[0] + 1 + self._rng.randrange(_ROWS_TO_DEATH))
-            self._later(_SURELY_S, lambda: self._die(store))
+        if self._disk_fault is None and self._rng.random() < 0.5:
+            store.death = DaemonDeath(store.last()[0] + 1 + self._rng.randrange(_MAX_ROWS_TO_DEATH))
+            self._call_later(_KILL_TIMEOUT_S, lambda: self._on_daemon_death(store))
         else:
-            self._die(store)
+            self._on_daemon_death(store)
 
     def _lose_power(self, fault: Fault) -> None:
         store = self._store
@@ -285,37 +285,37 @@ class House:
             return
         self._death = fault
         self.sim.power(on=False)
-        self._die(store)
+        self._on_daemon_death(store)
 
-    def _die(self, store: MortalStore) -> None:
+    def _on_daemon_death(self, store: KillableStore) -> None:
         wrote = 0 if store.closed else store.last()[0]
         if cut_off(self.sim, store):
             self.feeds[-1].wrote = wrote
-            self._said("the daemon dies")
-            self._died.set()
+            self._log("the daemon dies")
+            self._daemon_died.set()
 
     def _fill_disk(self, fault: Fault) -> None:
-        if self._full is not None:
+        if self._disk_fault is not None:
             self.sim.world.over(fault)
             return
-        self._full = fault
+        self._disk_fault = fault
         if fault.for_ms is None:
-            self.waits_for_hand.add("disk")
+            self.needs_person.add("disk")
         else:
-            self._later(fault.for_ms / 1000, self.make_room)
+            self._call_later(fault.for_ms / 1000, self.make_room)
 
-    def _jump(self, fault: Fault) -> None:
-        self._jumped_s += fault.by_s
+    def _jump_clock(self, fault: Fault) -> None:
+        self._clock_offset_s += fault.by_s
         self.sim.world.over(fault)
 
-    def _later(self, after_s: float, do: Callable[[], None]) -> None:
+    def _call_later(self, after_s: float, do: Callable[[], None]) -> None:
         now_s = self._loop.time()
         self._timers = [timer for timer in self._timers if timer.when() > now_s]
         self._timers.append(self._loop.call_later(after_s, do))
 
-    async def _aftermath(self, fault: Fault) -> None:
+    async def _recover(self, fault: Fault) -> None:
         """Wait until the daemon may start again, and leave what the power took from the disk."""
-        self._died.clear()
+        self._daemon_died.clear()
         if fault.name == "power_lost":
             assert self._store is not None
             synced, rest = self._store.synced, self.state_dir.with_name("rest")
@@ -324,22 +324,22 @@ class House:
             shutil.rmtree(self.state_dir)
             rest.rename(self.state_dir)
         if fault.for_ms is None:
-            self._started.clear()
-            self.waits_for_hand.add("daemon")
-            await self._started.wait()
-            self.waits_for_hand.discard("daemon")
+            self._start_requested.clear()
+            self.needs_person.add("daemon")
+            await self._start_requested.wait()
+            self.needs_person.discard("daemon")
         else:
             await asyncio.sleep(fault.for_ms / 1000)
         if fault.name == "power_lost":
             self.sim.power(on=True)
         self._death = None
         self.sim.world.over(fault)
-        self._said("the daemon starts")
+        self._log("the daemon starts")
 
 
-_CARRIES_OUT: dict[str, Callable[[House, Fault], None]] = {
-    "daemon_killed": House._kill,
+_FAULT_HANDLERS: dict[str, Callable[[House, Fault], None]] = {
+    "daemon_killed": House._kill_daemon,
     "power_lost": House._lose_power,
     "disk_full": House._fill_disk,
-    "clock_jump": House._jump,
+    "clock_jump": House._jump_clock,
 }

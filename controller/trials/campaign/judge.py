@@ -17,10 +17,10 @@ from sim.mechanics.pockets import TRAY
 from sim.mechanics.truth import Truth
 
 POCKETS = "NWSE"
-_STREAM = 4096
+_STREAM_BYTES = 4096
 """Bytes that are asked of the stream: many times what a deal draws."""
-_NOWHERE_ELSE = ("hopper", "shuffler", "feeder", "window", "path")
-UNSEEN = frozenset({"sensor_stuck", "sensor_late", "hopper_early", "left_in_path"})
+_OTHER_PLACES = ("hopper", "shuffler", "feeder", "window", "path")
+UNSEEN_FAULTS = frozenset({"sensor_stuck", "sensor_late", "hopper_early", "left_in_path"})
 """The faults by which a card too many may lie where no sensor says so (deploy/THREATS.md)."""
 
 
@@ -54,7 +54,7 @@ class Promise(msgspec.Struct, frozen=True):
 # The cards themselves.
 
 
-def wrong_cards(truth: Truth, card_set: CardSet) -> Iterator[str]:
+def find_wrong_cards(truth: Truth, card_set: CardSet) -> Iterator[str]:
     """Yield why the four pockets are not four right hands of a whole set."""
     pockets = truth.pockets[: len(POCKETS)]
     counts = [len(pocket) for pocket in pockets]
@@ -78,7 +78,7 @@ def wrong_set(cards: Cards, card_set: CardSet) -> Iterator[str]:
 
 def left_behind(truth: Truth) -> Iterator[str]:
     """Yield where cards lie in the machine besides the four pockets, where sensors look."""
-    places = {name: getattr(truth, name) for name in _NOWHERE_ELSE}
+    places = {name: getattr(truth, name) for name in _OTHER_PLACES}
     for name, lying in (places | {"tray": truth.pockets[TRAY]}).items():
         if lying:
             yield f"{len(lying)} lie in the {name}"
@@ -109,15 +109,15 @@ def commitment(promise: Promise) -> str:
 
 def pockets(promise: Promise, cards: int) -> str:
     """Return the pocket letter of every place, 1…cards (PROOF.md, 2 to 4)."""
-    return _shuffled(_stream(promise), cards)
+    return _shuffle(_stream(promise), cards)
 
 
 def turned_up(promise: Promise, cards: int) -> Iterator[int]:
     """Yield the places that are turned up, one after the other (PROOF.md, 4)."""
     stream = _stream(promise)
-    _shuffled(stream, cards)
+    _shuffle(stream, cards)
     while True:
-        yield _drawn(stream, cards) + 1
+        yield _draw(stream, cards) + 1
 
 
 def hands(promise: Promise, nonce: bytes, record: bytes) -> str:
@@ -129,17 +129,17 @@ def hands(promise: Promise, nonce: bytes, record: bytes) -> str:
 def _stream(promise: Promise) -> Iterator[int]:
     said = _field("dealtable/deal/1") + _field(bytes.fromhex(promise.commitment))
     said += _field(promise.seed) + _field("" if promise.cut is None else promise.cut)
-    return iter(hashlib.shake_256(said).digest(_STREAM))
+    return iter(hashlib.shake_256(said).digest(_STREAM_BYTES))
 
 
-def _drawn(stream: Iterator[int], bound: int) -> int:
+def _draw(stream: Iterator[int], bound: int) -> int:
     return next(byte for byte in stream if byte < 256 - 256 % bound) % bound
 
 
-def _shuffled(stream: Iterator[int], cards: int) -> str:
+def _shuffle(stream: Iterator[int], cards: int) -> str:
     order = [pocket for pocket in POCKETS for _ in range(cards // len(POCKETS))]
     for last in range(cards - 1, 0, -1):
-        there = _drawn(stream, last + 1)
+        there = _draw(stream, last + 1)
         order[last], order[there] = order[there], order[last]
     return "".join(order)
 
@@ -194,7 +194,7 @@ def wrong_places(
     )
 
 
-def wrong_turned_up(
+def find_wrong_turned_up(
     told: Mapping[str, str],
     look: tuple[Sequence[Passage], Truth],
     promise: Promise,
@@ -218,7 +218,7 @@ def wrong_turned_up(
         yield f"turned up is {right}, the release says {dict(told)}"
 
 
-def wrong_hands(
+def find_wrong_hands(
     bound: str,
     opened: tuple[bytes, bytes],
     look: tuple[Sequence[Passage], Truth],

@@ -11,13 +11,13 @@ from sim.mechanics.truth import Truth
 
 AGAIN_S = 12.0
 """After so long people do again what they were told and what did not help."""
-STUCK_S = 300.0
+STUCK_TIMEOUT_S = 300.0
 """A table that says nothing new for so long, whatever people did, does not go on."""
-MOST_ATTEMPTS = 80
+MAX_ATTEMPTS = 80
 """So many attempts of one deal are no deal any more."""
 
 
-class Stuck(Exception):
+class TableStuck(Exception):
     """People did what they were told, and the table did not go on."""
 
 
@@ -29,7 +29,7 @@ class Memory:
         self._since: dict[str, float] = {}
         self._tried: dict[str, float] = {}
         self._seen: object = None
-        self._seen_s = self._loop.time()
+        self._last_change_s = self._loop.time()
         self._attempts: set[int | None] = set()
 
     def notice(self, state: State, truth: Truth) -> None:
@@ -48,9 +48,9 @@ class Memory:
 
     def lasts(self, name: str, for_s: float) -> bool:
         """Tell whether something has been so for that long, or longer."""
-        return name in self._since and self.lasted(name) >= for_s
+        return name in self._since and self.duration_s(name) >= for_s
 
-    def lasted(self, name: str) -> float:
+    def duration_s(self, name: str) -> float:
         """Return how long something has been so; 0 where it is not."""
         now_s = self._loop.time()
         return now_s - self._since.get(name, now_s)
@@ -67,13 +67,13 @@ class Memory:
         """Raise Stuck where nothing has changed for too long; `words()` say where it stands."""
         now_s, signature = self._loop.time(), _signature(state)
         if signature != self._seen:
-            self._seen, self._seen_s = signature, now_s
+            self._seen, self._last_change_s = signature, now_s
         if state is not None:
             self._attempts.add(state.machine.attempt)
-        if now_s - self._seen_s > STUCK_S:
-            raise Stuck(f"{words()}: nothing new for {STUCK_S:g} s")
-        if len(self._attempts) > MOST_ATTEMPTS:
-            raise Stuck(f"{words()}: {MOST_ATTEMPTS} attempts of one deal")
+        if now_s - self._last_change_s > STUCK_TIMEOUT_S:
+            raise TableStuck(f"{words()}: nothing new for {STUCK_TIMEOUT_S:g} s")
+        if len(self._attempts) > MAX_ATTEMPTS:
+            raise TableStuck(f"{words()}: {MAX_ATTEMPTS} attempts of one deal")
 
     def new_deal(self) -> None:
         """Begin to count attempts anew."""

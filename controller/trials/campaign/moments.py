@@ -16,14 +16,14 @@ MOVES = {
 """Moves that a moment may be named after, by the sensor that tells of them."""
 
 
-class Moments:
+class MomentTrigger:
     """Strikes each fault of a plan once, the first time that its moment comes."""
 
     def __init__(self, world: World, moments: tuple[Moment, ...]) -> None:
         self._world, self._waiting = world, list(moments)
         self._loop = asyncio.get_running_loop()
         if moments:
-            world.dealer.watch(self._see)
+            world.dealer.watch(self._on_sensor)
 
     def told(self, name: str) -> None:
         """Take that something happened: a public event by its kind, or one of MOVES."""
@@ -31,7 +31,7 @@ class Moments:
             self._waiting.remove(moment)
             self._loop.call_later(moment.after_ms / 1000, self._strike, moment.fault)
 
-    def _see(self, sensor: str, value: int) -> None:
+    def _on_sensor(self, sensor: str, value: int) -> None:
         move = MOVES.get((sensor, value))
         if move is not None:
             self.told(move)

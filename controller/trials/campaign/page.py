@@ -7,8 +7,8 @@ import msgspec
 
 from controller.faults import fault as row_of
 from controller.trials.campaign.plan import LEVELS
-from controller.trials.campaign.report import COLUMNS, ZEROS, CampaignReport, blame_by, cells
-from sim.mechanics.faults import Bound, Fault, MenuEntry, Wear, menu, wear
+from controller.trials.campaign.report import COLUMNS, ZEROS, CampaignReport, blame_field, cells
+from sim.mechanics.faults import Bound, Fault, FaultMenuEntry, WearLevel, menu, wear
 
 _HEAD = """\
 # What can go wrong with a simulated machine
@@ -42,7 +42,7 @@ _TABLE = "## Detection and recovery"
 _CELL = re.compile(r"^\| ([a-z_]+)(?::[^|]*)? \|", re.MULTILINE)
 
 
-def menu_part() -> str:
+def render_menu() -> str:
     """Return the first part of the page, which follows from the menu alone."""
     lines = [_HEAD, *_menu_table(menu()), ""]
     for level in LEVELS:
@@ -50,7 +50,7 @@ def menu_part() -> str:
     return "\n".join(lines)
 
 
-def campaign_part(report: CampaignReport) -> str:
+def render_campaign(report: CampaignReport) -> str:
     """Return the second part: what became of each fault in a campaign, never-struck ones too."""
     zeros = ", ".join(f"{getattr(report, kind)} {words}" for kind, words in ZEROS.items())
     lines = [
@@ -74,7 +74,7 @@ def campaign_part(report: CampaignReport) -> str:
 
 def page_of(report: CampaignReport) -> str:
     """Return the whole page."""
-    return menu_part() + campaign_part(report)
+    return render_menu() + render_campaign(report)
 
 
 def parts_of(page: str) -> tuple[str, str]:
@@ -83,17 +83,17 @@ def parts_of(page: str) -> tuple[str, str]:
     return first, heading + rest
 
 
-def told_faults(page: str) -> set[str]:
+def faults_in_page(page: str) -> set[str]:
     """Return the names of the faults in a page's table of detection and recovery."""
     return set(_CELL.findall(parts_of(page)[1])) - {COLUMNS[0]}
 
 
-def with_menu(page: str) -> str:
+def update_menu(page: str) -> str:
     """Return the page with the menu as it is now, and with its campaign part as it was."""
-    return menu_part() + parts_of(page)[1]
+    return render_menu() + parts_of(page)[1]
 
 
-def _menu_table(entries: Mapping[str, MenuEntry]) -> Iterator[str]:
+def _menu_table(entries: Mapping[str, FaultMenuEntry]) -> Iterator[str]:
     yield from _markdown(
         ("fault", "what", "strikes", "fields", "mild", "right blame"),
         (
@@ -102,21 +102,21 @@ def _menu_table(entries: Mapping[str, MenuEntry]) -> Iterator[str]:
                 entry.what,
                 _STRIKES[entry.strikes],
                 ", ".join(f"`{field}`" for field in entry.takes) or "–",
-                _mild(entry.mild),
-                _blame(entry),
+                _mild_text(entry.mild),
+                _blame_text(entry),
             )
             for name, entry in entries.items()
         ),
     )
 
 
-def _mild(bounds: Mapping[str, Bound] | None) -> str:
+def _mild_text(bounds: Mapping[str, Bound] | None) -> str:
     if bounds is None:
         return "no"
-    return " and ".join(_bound(field, bound) for field, bound in bounds.items()) or "always"
+    return " and ".join(_bound_text(field, bound) for field, bound in bounds.items()) or "always"
 
 
-def _bound(field: str, bound: Bound) -> str:
+def _bound_text(field: str, bound: Bound) -> str:
     if isinstance(bound, tuple):
         return f"`{field}` {' or '.join(map(str, bound))}"
     if isinstance(bound, bool):
@@ -126,35 +126,39 @@ def _bound(field: str, bound: Bound) -> str:
     return f"`{field}` to {bound:g}"
 
 
-def _blame(entry: MenuEntry) -> str:
-    field, right = blame_by(entry)
+def _blame_text(entry: FaultMenuEntry) -> str:
+    field, right = blame_field(entry)
     if not field:
-        return _codes(right[""])
+        return _codes_text(right[""])
     same: dict[tuple[str, ...], list[str]] = {}
     for value, codes in right.items():
         same.setdefault(codes, []).append(value)
-    return "; ".join(f"`{', '.join(values)}`: {_codes(codes)}" for codes, values in same.items())
+    return "; ".join(
+        f"`{', '.join(values)}`: {_codes_text(codes)}" for codes, values in same.items()
+    )
 
 
-def _codes(names: Sequence[str]) -> str:
+def _codes_text(names: Sequence[str]) -> str:
     return ", ".join(f"{row_of(name).code} {name}" for name in names) or "none"
 
 
-def _wear_part(level: Wear) -> Iterator[str]:
-    rows = [(_words(fault), _rate(fault.rate)) for fault in level.rates]
+def _wear_part(level: WearLevel) -> Iterator[str]:
+    rows = [(_fault_text(fault), _rate_text(fault.rate)) for fault in level.rates]
     for pair in level.together:
-        rows.append((" with ".join(map(_words, pair.faults)), f"{_rate(pair.rate)} a filling"))
+        rows.append(
+            (" with ".join(map(_fault_text, pair.faults)), f"{_rate_text(pair.rate)} a filling")
+        )
     if rows:
         yield from _markdown(("fault", "rate"), rows)
     else:
         yield "Nothing."
 
 
-def _rate(rate: float) -> str:
+def _rate_text(rate: float) -> str:
     return f"{rate:.7f}".rstrip("0")
 
 
-def _words(fault: Fault) -> str:
+def _fault_text(fault: Fault) -> str:
     """Return a fault as --fault takes it, without its rate."""
     given = [
         f"{field.name}={getattr(fault, field.name)}"

@@ -8,7 +8,7 @@ import msgspec
 
 from controller.tomlfile import FileError
 from controller.trials.campaign.values import LifePlan
-from sim.mechanics.faults import FaultError, Wear, load_wear, wear
+from sim.mechanics.faults import FaultError, WearLevel, load_wear, wear
 
 LIFE_DEALS = 25
 """Deals of one life: long enough for two misdeals in a row and a change of the set, and many
@@ -31,7 +31,7 @@ class CampaignPlan(msgspec.Struct, frozen=True):
     seed: int
     deals: int
     faults: str
-    wear: Wear
+    wear: WearLevel
     journal: Path | None = None
 
 
@@ -52,15 +52,15 @@ def lives(plan: CampaignPlan) -> Iterator[LifePlan]:
     """Yield a campaign's lives in their order: the last one has the deals that are left."""
     for number, begun in enumerate(range(0, plan.deals, LIFE_DEALS), start=1):
         deals = min(LIFE_DEALS, plan.deals - begun)
-        yield life_plan(f"{plan.seed}.{number}", deals, plan.wear, plan.journal)
+        yield plan_life(f"{plan.seed}.{number}", deals, plan.wear, plan.journal)
 
 
-def life_plan(seed: str, deals: int, faults: Wear, journal: Path | None) -> LifePlan:
+def plan_life(seed: str, deals: int, faults: WearLevel, journal: Path | None) -> LifePlan:
     """Return the plan of the life with this seed; `journal` is the folder of all lives."""
     return LifePlan(seed, deals, faults, None if journal is None else journal / seed)
 
 
-def replay_of(text: str) -> Replay:
+def parse_replay(text: str) -> Replay:
     """Read `CAMPAIGN.LIFE` or `CAMPAIGN.LIFE.DEAL`, as a finding names it.
 
     Raises ValueError with one line for people.
@@ -74,7 +74,7 @@ def replay_of(text: str) -> Replay:
     return Replay(int(seed), int(number), None if deal is None else int(deal))
 
 
-def faults_of(text: str) -> Wear:
+def load_faults(text: str) -> WearLevel:
     """Return the faults that --faults names: a wear level, or a file of the same shape.
 
     Raises FileError with one line for people.

@@ -18,7 +18,7 @@ from controller.trials.workers import Workers
 LIFE_CPU_S = 600.0
 """CPU time in which one life must come to its end; a hundred times what one takes."""
 
-_AGAIN_S = 10.0
+_REPEAT_S = 10.0
 """CPU time after which one that clears up for too long is ended again."""
 
 Run = Callable[[LifePlan], LifeReport]
@@ -28,7 +28,7 @@ class LifeTooLong(KeyboardInterrupt):
     """A life went on and on; no loop and no handler of exceptions swallows this."""
 
 
-class Ran(msgspec.Struct, frozen=True):
+class LivesResult(msgspec.Struct, frozen=True):
     """What came of the lives: their reports in the lives' order, and whether somebody broke off."""
 
     reports: tuple[LifeReport, ...]
@@ -42,24 +42,24 @@ def run_lives(
     jobs: int,
     stop: bool = False,
     saw: Callable[[LifeReport], None] = lambda report: None,
-) -> Ran:
+) -> LivesResult:
     """Run lives in `jobs` processes, and return what came of them, in the order of the plans.
 
     `run` is a function of a module, called in a worker. `saw` takes each report as its life
     ends. With `stop`, the first life in the order of the plans that has a finding is the last
     one of the answer. A KeyboardInterrupt ends all lives: the answer has those that were over.
     """
-    queue = _Queue(enumerate(plans), run, stop, saw)
+    queue = _LifeQueue(enumerate(plans), run, stop, saw)
     interrupted = False
     with Workers(guarded, jobs) as workers:
         try:
             queue.work(workers)
         except KeyboardInterrupt:
             interrupted = True
-    return Ran(tuple(queue.reports()), interrupted)
+    return LivesResult(tuple(queue.reports()), interrupted)
 
 
-class _Queue:
+class _LifeQueue:
     """Has the next life run as long as there is a need for one, and keeps the reports."""
 
     def __init__(
@@ -72,27 +72,27 @@ class _Queue:
         self._plans = plans
         self._run = run
         self._stop = stop
-        self._saw = saw
+        self._on_report = saw
         self._seen: dict[int, LifeReport] = {}
         self._running: set[int] = set()
         self._last: int | None = None
-        self._died = False
+        self._worker_died = False
 
     def work(self, workers: Workers[LifeReport]) -> None:
         """Run the lives to their end, or to the first one with a finding."""
-        for (number, plan), report in workers.results(self._calls()):
+        for (number, plan), report in workers.results(self._next_calls()):
             self._running.discard(number)
             if report is None:  # where a worker died, no further life is begun
-                self._died = True
-                report = _failed(plan, "crashed", "its process died")
+                self._worker_died = True
+                report = _failure_report(plan, "crashed", "its process died")
             self._keep(number, report)
-            if self._last is not None and not any(map(self._needed, self._running)):
+            if self._last is not None and not any(map(self._is_needed, self._running)):
                 return
 
-    def _calls(self) -> Iterator[tuple[tuple[int, LifePlan], tuple[Run, LifePlan]]]:
+    def _next_calls(self) -> Iterator[tuple[tuple[int, LifePlan], tuple[Run, LifePlan]]]:
         """Yield the next life as long as there is a need for one."""
         for number, plan in self._plans:
-            if self._died or not self._needed(number):
+            if self._worker_died or not self._is_needed(number):
                 return
             self._running.add(number)
             yield (number, plan), (self._run, plan)
@@ -100,17 +100,17 @@ class _Queue:
     def reports(self) -> Iterator[LifeReport]:
         """Yield the reports in the lives' order."""
         for number in sorted(self._seen):
-            if self._needed(number):
+            if self._is_needed(number):
                 yield self._seen[number]
 
-    def _needed(self, number: int) -> bool:
+    def _is_needed(self, number: int) -> bool:
         return self._last is None or number <= self._last
 
     def _keep(self, number: int, report: LifeReport) -> None:
         self._seen[number] = report
-        if self._stop and report.findings and self._needed(number):
+        if self._stop and report.findings and self._is_needed(number):
             self._last = number
-        self._saw(report)
+        self._on_report(report)
 
 
 def guarded(run: Run, plan: LifePlan) -> LifeReport:
@@ -118,24 +118,24 @@ def guarded(run: Run, plan: LifePlan) -> LifeReport:
 
     A life that takes more than LIFE_CPU_S of CPU time is ended.
     """
-    signal.signal(signal.SIGPROF, _too_long)
-    signal.setitimer(signal.ITIMER_PROF, LIFE_CPU_S, _AGAIN_S)
+    signal.signal(signal.SIGPROF, _on_cpu_timeout)
+    signal.setitimer(signal.ITIMER_PROF, LIFE_CPU_S, _REPEAT_S)
     try:
         return run(plan)
     except LifeTooLong:
-        return _failed(plan, "stuck", f"took more than {LIFE_CPU_S:g} s of CPU time")
+        return _failure_report(plan, "stuck", f"took more than {LIFE_CPU_S:g} s of CPU time")
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         words = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-        return _failed(plan, "crashed", " ".join(words.split()))
+        return _failure_report(plan, "crashed", " ".join(words.split()))
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _failed(plan: LifePlan, kind: FindingKind, words: str) -> LifeReport:
+def _failure_report(plan: LifePlan, kind: FindingKind, words: str) -> LifeReport:
     finding = Finding(kind, plan.seed, None, None, words)
     return LifeReport(plan.seed, 0, (), (finding,), 0.0)
 
 
-def _too_long(number: int, frame: FrameType | None) -> NoReturn:
+def _on_cpu_timeout(number: int, frame: FrameType | None) -> NoReturn:
     raise LifeTooLong

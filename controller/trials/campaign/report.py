@@ -9,7 +9,7 @@ import msgspec
 from controller.faults import fault as row_of
 from controller.trials.campaign.plan import CampaignPlan
 from controller.trials.campaign.values import Attempt, Finding, LifeReport
-from sim.mechanics.faults import MenuEntry, blame, menu, parse_fault
+from sim.mechanics.faults import FaultMenuEntry, blame, menu, parse_fault
 
 ZEROS = {
     "wrong_released": "wrong hands released",
@@ -74,7 +74,7 @@ def merged(
     """Return the report of a campaign whose lives came out like this, in the lives' order."""
     attempts = [attempt for report in reports for attempt in report.attempts]
     findings = tuple(finding for report in reports for finding in report.findings)
-    deals = [deal for report in reports for deal in _deals(report)]
+    deals = [deal for report in reports for deal in _attempts_by_deal(report)]
     zeros = Counter(finding.kind for finding in findings)
     return CampaignReport(
         attempts=len(attempts),
@@ -91,7 +91,7 @@ def merged(
         lives=len(reports),
         interrupted=interrupted,
         virtual_s=round(sum(report.ended_s for report in reports), 3),
-        faults=fault_rows(reports),
+        faults=count_faults(reports),
         findings=findings,
         wrong_released=zeros["wrong_released"],
         wrong_blame=zeros["wrong_blame"],
@@ -103,14 +103,14 @@ def merged(
     )
 
 
-def fault_rows(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
+def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
     """Return what became of each fault, in the menu's order; those that never struck are there."""
-    rows = {key: FaultRow() for key in _keys()}
+    rows = {key: FaultRow() for key in _row_keys()}
     for report in reports:
         for words, times in report.strikes:
             rows.setdefault(key_of(words), FaultRow()).injected += times
         for attempt in report.attempts:
-            for key, active in _by_key(attempt.struck):
+            for key, active in _group_by_row(attempt.struck):
                 _count(rows.setdefault(key, FaultRow()), attempt, active)
     return rows
 
@@ -118,11 +118,11 @@ def fault_rows(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
 def key_of(words: str) -> str:
     """Return the row of a fault, as the menu writes it: its name, and the field blame goes by."""
     told = parse_fault(words)
-    field, _ = blame_by(menu()[told.name])
+    field, _ = blame_field(menu()[told.name])
     return f"{told.name}:{field}={getattr(told, field)}" if field else told.name
 
 
-def blame_by(entry: MenuEntry) -> tuple[str, dict[str, tuple[str, ...]]]:
+def blame_field(entry: FaultMenuEntry) -> tuple[str, dict[str, tuple[str, ...]]]:
     """Return the field that a fault's blame goes by, and the right codes by its values.
 
     The field is empty, and so is the one value, where all of its kinds have the same blame.
@@ -199,7 +199,7 @@ def _findings(report: CampaignReport) -> Iterator[str]:
         yield f"  dealtable campaign --faults {report.level} --replay {where}"
 
 
-def _deals(report: LifeReport) -> Iterator[tuple[Attempt, ...]]:
+def _attempts_by_deal(report: LifeReport) -> Iterator[tuple[Attempt, ...]]:
     """Yield the attempts of each deal."""
     for _, attempts in groupby(report.attempts, key=lambda attempt: attempt.deal):
         yield tuple(attempts)
@@ -209,13 +209,13 @@ def _ready(deal: tuple[Attempt, ...]) -> bool:
     return deal[-1].outcome == "ok"
 
 
-def _keys() -> Iterator[str]:
+def _row_keys() -> Iterator[str]:
     for name, entry in menu().items():
-        field, codes = blame_by(entry)
+        field, codes = blame_field(entry)
         yield from (f"{name}:{field}={value}" if field else name for value in codes)
 
 
-def _by_key(struck: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _group_by_row(struck: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the rows that an attempt counts in, each once, with the faults that are in it."""
     for key, same in groupby(sorted(struck, key=key_of), key=key_of):
         yield key, tuple(same)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from controller.cards import POCKETS, face_text
 from controller.trials.campaign.report import columns
-from controller.trials.campaign.values import CardTale
+from controller.trials.campaign.values import CardHistory
 from drivers.firmware.wire import BACK_A, BACK_B, FACES
 from drivers.link.port import Port
 from drivers.link.recording import Chunk, RecordingPort, Tape
@@ -29,28 +29,28 @@ class Story:
         self._deal = deal
         self._now: tuple[int | None, int | None] = (None, None)
         self._lines: list[str] = []
-        self._tape: Tape | None = None
+        self._recording: Tape | None = None
         self._heard = 0
 
     def line(self, board: BoardName, port: Port) -> Port:
         """Lay a tape on a line."""
-        if self._tape is None:
-            self._tape = Tape(asyncio.get_running_loop().time)
-        return RecordingPort(port, board, self._tape.take)
+        if self._recording is None:
+            self._recording = Tape(asyncio.get_running_loop().time)
+        return RecordingPort(port, board, self._recording.take)
 
     def told(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
         """Take one line; what belongs to no deal is told beside the last one that did."""
-        self._turn_to(deal, attempt)
-        self._say(f"{at_s:11.3f}  {words}")
+        self._begin_attempt(deal, attempt)
+        self._add(f"{at_s:11.3f}  {words}")
 
-    def cards(self, at_s: float, deal: int, attempt: int, tales: tuple[CardTale, ...]) -> None:
+    def cards(self, at_s: float, deal: int, attempt: int, tales: tuple[CardHistory, ...]) -> None:
         """Take what each card did."""
-        self._turn_to(deal, attempt)
-        self._say(f"{at_s:11.3f}  what each card did:")
+        self._begin_attempt(deal, attempt)
+        self._add(f"{at_s:11.3f}  what each card did:")
         routes = self._routes(attempt)
-        told = [_cells(tale, routes) for tale in sorted(tales, key=_place)]
+        told = [_history_cells(tale, routes) for tale in sorted(tales, key=_sort_key)]
         for each in columns([_HEADINGS, *told]):
-            self._say(f"  {each}".rstrip())
+            self._add(f"  {each}".rstrip())
 
     def text(self) -> str:
         """Return the story for people."""
@@ -62,7 +62,7 @@ class Story:
             yield line(one, face_text)
 
     def _chunks(self) -> Sequence[Chunk]:
-        return () if self._tape is None else self._tape.chunks
+        return () if self._recording is None else self._recording.chunks
 
     def _routes(self, attempt: int) -> dict[int, str]:
         """Return where the host sent each card of an attempt, by its index on the board.
@@ -79,41 +79,41 @@ class Story:
                 found.setdefault(int(fields["index"]), pocket)
         return found
 
-    def _turn_to(self, deal: int | None, attempt: int | None) -> None:
+    def _begin_attempt(self, deal: int | None, attempt: int | None) -> None:
         now = (deal, attempt)
         if deal is not None and now != self._now:
             self._now = now
-            self._say(f"deal {deal}, attempt {attempt or '–'}")
+            self._add(f"deal {deal}, attempt {attempt or '–'}")
 
-    def _say(self, words: str) -> None:
+    def _add(self, words: str) -> None:
         if self._deal in (None, self._now[0]):
             self._lines.append(words)
 
 
-def _place(tale: CardTale) -> tuple[bool, int, float]:
+def _sort_key(tale: CardHistory) -> tuple[bool, int, float]:
     """Return where a card stands in the story: as they were fed, then those that never were."""
     return (tale.index is None, tale.index or 0, tale.window_s or 0.0)
 
 
-def _cells(tale: CardTale, routes: Mapping[int, str]) -> tuple[str, ...]:
-    lies = _outlet(tale.landed) if isinstance(tale.landed, int) else tale.landed
+def _history_cells(tale: CardHistory, routes: Mapping[int, str]) -> tuple[str, ...]:
+    lies = _outlet_text(tale.landed) if isinstance(tale.landed, int) else tale.landed
     struck = f"  ← {', '.join(tale.faults)}" if tale.faults else ""
     return (
         "–" if tale.index is None else str(tale.index),
-        _seconds(tale.window_s),
+        _seconds_text(tale.window_s),
         f"{face_text(tale.face)} #{tale.card}",
         _BACKS.get(tale.back, "foreign"),
         tale.source,
         "face up" if tale.face_up else "face down",
-        " ".join(map(_look, tale.looks)) or "–",
+        " ".join(map(_reading_text, tale.looks)) or "–",
         "–" if tale.index is None else routes.get(tale.index, "–"),
-        _outlet(tale.gate),
-        _seconds(tale.landed_s),
+        _outlet_text(tale.gate),
+        _seconds_text(tale.landed_s),
         f"{lies}{struck}",
     )
 
 
-def _look(look: tuple[int, int, int, int]) -> str:
+def _reading_text(look: tuple[int, int, int, int]) -> str:
     """Return what the reader said of a look: the face, and how sure, where it was not."""
     face, back, face_up, confidence = look
     seen = face_text(face) if face < FACES else "?"
@@ -121,9 +121,9 @@ def _look(look: tuple[int, int, int, int]) -> str:
     return f"{seen}{doubt}{'' if back in _BACKS else ' foreign back'}{' face up' * face_up}"
 
 
-def _outlet(outlet: int | None) -> str:
+def _outlet_text(outlet: int | None) -> str:
     return "–" if outlet is None else POCKETS[outlet]
 
 
-def _seconds(at_s: float | None) -> str:
+def _seconds_text(at_s: float | None) -> str:
     return "–" if at_s is None else f"{at_s:.3f}"

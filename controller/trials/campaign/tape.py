@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from controller.trials.campaign.values import CardTale
+from controller.trials.campaign.values import CardHistory
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.engine import Answer
 from sim.mechanics.pockets import TRAY
@@ -50,10 +50,10 @@ class Tape:
         self._world = world
         self._passages: list[Passage] = []
         self._arrivals, self._arrival = 0, (0, 0)
-        self._last: dict[int, Passage] = {}
-        self._lies: list[list[int]] = [[] for _ in range(OUTLETS)]
-        self._unwatch = world.dealer.watch(self._edge)
-        world.answered.append(self._answered)
+        self._last_passages: dict[int, Passage] = {}
+        self._known_stacks: list[list[int]] = [[] for _ in range(OUTLETS)]
+        self._unwatch = world.dealer.watch(self._on_sensor)
+        world.answered.append(self._on_answer)
 
     @property
     def length(self) -> int:
@@ -68,7 +68,7 @@ class Tape:
     def look(self) -> None:
         """See what came to lie in a pocket or in the tray since the last look."""
         stacks = self._world.pockets.stacks
-        for outlet, (known, stack) in enumerate(zip(self._lies, stacks, strict=True)):
+        for outlet, (known, stack) in enumerate(zip(self._known_stacks, stacks, strict=True)):
             if len(known) == len(stack) and (not stack or known[-1] == stack[-1].id):
                 continue
             lies = [card.id for card in stack]
@@ -77,21 +77,21 @@ class Tape:
                 same += 1
             for card in lies[same:]:
                 self._land(card, outlet)
-            self._lies[outlet] = lies
+            self._known_stacks[outlet] = lies
 
     def close(self) -> None:
         """Watch no longer."""
         self._unwatch()
-        self._world.answered.remove(self._answered)
+        self._world.answered.remove(self._on_answer)
 
-    def _edge(self, name: str, value: int) -> None:
+    def _on_sensor(self, name: str, value: int) -> None:
         self.look()
         if name == "window" and value:
             self._arrive()
         elif name == "exit" and value:
             for card in self._world.window.cards:
-                if card.id in self._last:
-                    self._last[card.id].gate = self._world.gate.position
+                if card.id in self._last_passages:
+                    self._last_passages[card.id].gate = self._world.gate.position
 
     def _arrive(self) -> None:
         tally = self._world.tally
@@ -101,35 +101,35 @@ class Tape:
         self._arrival = (filling, tally.arrived)
         self._arrivals += 1
         for card in self._world.window.cards:
-            source: Source = "tray" if self._lay_in_tray(card.id, filling) else "hopper"
+            source: Source = "tray" if self._came_from_tray(card.id, filling) else "hopper"
             passage = Passage(self._arrivals, card, source, filling, tally.arrived, now_s)
             self._passages.append(passage)
-            self._last[card.id] = passage
+            self._last_passages[card.id] = passage
 
-    def _lay_in_tray(self, card: int, filling: int) -> bool:
+    def _came_from_tray(self, card: int, filling: int) -> bool:
         """Tell whether a card's way to the window began in the tray, not in the hopper."""
-        before = self._last.get(card)
+        before = self._last_passages.get(card)
         return before is not None and (before.landed, before.filling) == (TRAY, filling)
 
-    def _answered(self, answer: Answer) -> None:
+    def _on_answer(self, answer: Answer) -> None:
         for card in self._world.window.cards[:1]:
-            if card.id in self._last:
-                self._last[card.id].looks.append(answer)
+            if card.id in self._last_passages:
+                self._last_passages[card.id].looks.append(answer)
 
     def _land(self, card: int, outlet: int) -> None:
-        passage = self._last.get(card)
+        passage = self._last_passages.get(card)
         if passage is not None and passage.landed is None:
             passage.landed, passage.landed_s = outlet, self._world.clock.now_s()
 
 
 def tales(
     passages: tuple[Passage, ...], struck: Mapping[tuple[int, int], Sequence[str]]
-) -> Iterator[CardTale]:
+) -> Iterator[CardHistory]:
     """Yield what each card did, for a story; `struck`: words of faults by filling and card."""
     first = passages[0].number if passages else 1
     for passage in passages:
         card = passage.card
-        yield CardTale(
+        yield CardHistory(
             index=passage.number - first + 1,
             card=card.id,
             face=card.face,

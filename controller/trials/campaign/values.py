@@ -7,7 +7,7 @@ import msgspec
 
 from drivers.link.port import Port
 from sim.inproc import BoardName
-from sim.mechanics.faults import Fault, Wear
+from sim.mechanics.faults import Fault, WearLevel
 
 FindingKind = Literal[
     "wrong_released",  # hands left the machine that were not four right hands as committed
@@ -40,7 +40,7 @@ class LifePlan(msgspec.Struct, frozen=True):
 
     seed: str
     deals: int
-    wear: Wear
+    wear: WearLevel
     journal: Path | None = None
     moments: tuple[Moment, ...] = ()
 
@@ -89,7 +89,7 @@ class LifeReport(msgspec.Struct, frozen=True):
     left_behind: int = 0
 
 
-class CardTale(msgspec.Struct, frozen=True):
+class CardHistory(msgspec.Struct, frozen=True):
     """What one physical card did in one attempt, from the mechanics' side.
 
     `index` is its feed index, None where it was never fed; `looks` what the reader saw of it,
@@ -121,5 +121,5 @@ class Onlooker(Protocol):
     def told(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
         """Take one line: a fault that struck, a person's hand, a public event, a verdict."""
 
-    def cards(self, at_s: float, deal: int, attempt: int, tales: tuple[CardTale, ...]) -> None:
+    def cards(self, at_s: float, deal: int, attempt: int, tales: tuple[CardHistory, ...]) -> None:
         """Take what each card did, at the end of an attempt."""

@@ -8,7 +8,7 @@ from controller.trials.lab import counting
 from controller.trials.lab.chances import PAIR, pairs_variance
 from controller.trials.lab.seen import Ints
 
-ENOUGH = 50
+MIN_DEALS = 50
 """Deals that a sum is taken for a normal number from."""
 
 
@@ -40,28 +40,28 @@ def chi_square(statistic: float, freedom: int, seen: str = "") -> Answer:
         f"{freedom}; 95 %: {counting.critical(freedom, 0.95):.1f}, "
         f"99 %: {counting.critical(freedom, 0.99):.1f}"
     )
-    p = counting.of_chi_square(statistic, freedom)
+    p = counting.p_of_chi_square(statistic, freedom)
     return Answer(statistic, seen or f"{statistic:.1f}", expected, p, freedom)
 
 
-def mean_of(figures: Ints, mean: float, variance: float) -> Answer:
+def mean_result(figures: Ints, mean: float, variance: float) -> Answer:
     """Return the answer of a sum over deals whose mean and variance a deal are exact."""
     many = len(figures)
-    if many < ENOUGH:
-        return lacking(f"fewer than {ENOUGH} deals")
+    if many < MIN_DEALS:
+        return lacking(f"fewer than {MIN_DEALS} deals")
     z = (float(figures.sum()) - many * mean) / (many * variance) ** 0.5
     seen = f"{float(figures.mean()):.4f}"
     expected = f"{mean:.4f} ± {(variance / many) ** 0.5:.4f}"
-    return Answer(z, seen, expected, counting.of_normal(z))
+    return Answer(z, seen, expected, counting.p_of_normal(z))
 
 
-def pairs_of(figures: Ints, degrees: list[int]) -> Answer:
+def pairs_result(figures: Ints, degrees: list[int]) -> Answer:
     """Return the answer of a count of pairs in one hand: `degrees` as in pairs_variance."""
     pairs = sum(degrees) // 2
-    return mean_of(figures, pairs * float(PAIR), pairs_variance(degrees))
+    return mean_result(figures, pairs * float(PAIR), pairs_variance(degrees))
 
 
-def histogram(figures: Ints, chances: dict[int, float]) -> Answer:
+def histogram_result(figures: Ints, chances: dict[int, float]) -> Answer:
     """Return the answer of a histogram of a figure a deal; each class's chance is exact."""
     counts = np.bincount(figures, minlength=max(chances) + 1)
     kinds = sorted(chances)

@@ -12,9 +12,9 @@ from controller.deal.sequence import SEED_BYTES, commitment, context, sequence
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile
-from controller.trials.lab.data import CARDS, Deals, Source, deals_of
+from controller.trials.lab.data import CARDS, Deals, Source, make_deals
 from controller.trials.lab.methods import METHODS, verdicts
-from controller.trials.lab.stack import collected, gathered, new_set, riffled
+from controller.trials.lab.stack import collected, gathered, new_set, riffle_stack
 
 PROFILE = "international-000"
 _TABLE_KEY = "L" * 40
@@ -35,8 +35,8 @@ def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") ->
     stack, given_up, attempt = new_set(), 0, 0
     while len(rows) < deals:
         attempt += 1
-        fed = riffled(stack, book.shuffles(len(rows) + 1), chance)
-        letters = _sequence(book, match, len(rows) + 1, attempt, entropy, chance)
+        fed = riffle_stack(stack, book.shuffles(len(rows) + 1), chance)
+        letters = _make_sequence(book, match, len(rows) + 1, attempt, entropy, chance)
         said = verdicts(chance)
         if said is None:
             given_up += 1
@@ -49,19 +49,19 @@ def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") ->
     source = Source(
         path="sequence", method=method, asked=deals, given_up=given_up, passes=book.shuffles(2)
     )
-    return deals_of(cards, waits, hands, looks, stacks, source=source)
+    return make_deals(cards, waits, hands, looks, stacks, source=source)
 
 
-def _sequence(
+def _make_sequence(
     book: Profile, match: str, deal: int, attempt: int, entropy: Entropy, chance: random.Random
 ) -> str:
     """Return the sequence of one attempt as a table makes it: seed, commitment, then the cut."""
     seed = entropy(SEED_BYTES)
-    bound_to = context(_TABLE_KEY, match, deal, attempt, _hash(), "S1")
+    bound_to = context(_TABLE_KEY, match, deal, attempt, _profile_hash(), "S1")
     cut = chance.choice(book.cuts())
     return sequence(commitment(bound_to, seed), seed, cut, CARDS)
 
 
 @cache
-def _hash() -> bytes:
+def _profile_hash() -> bytes:
     return profile_hash(load_profile(PROFILE))

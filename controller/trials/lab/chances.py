@@ -53,14 +53,14 @@ def pairs_variance(degrees: Sequence[int]) -> float:
 
 
 @cache
-def longest_run() -> tuple[Fraction, ...]:
+def longest_run_chances() -> tuple[Fraction, ...]:
     """Return the chances of a longest run of 0, 1, …, 27 equal letters in the sequence."""
     ways = factorial(N) // factorial(HAND) ** SEATS
-    upto = [0, *(words_of_runs_upto(most) for most in range(1, HAND + 1))]
+    upto = [0, *(count_words_with_runs(most) for most in range(1, HAND + 1))]
     return (Fraction(0), *(Fraction(b - a, ways) for a, b in pairwise(upto)))
 
 
-def words_of_runs_upto(most: int, hand: int = HAND, seats: int = SEATS) -> int:
+def count_words_with_runs(most: int, hand: int = HAND, seats: int = SEATS) -> int:
     """Return how many sequences of `hand` letters for each seat have no run longer than `most`.
 
     The letters of a seat are cut into blocks; words in which no two blocks of a seat touch are
@@ -74,7 +74,7 @@ def words_of_runs_upto(most: int, hand: int = HAND, seats: int = SEATS) -> int:
             glued[j] += Fraction((-1) ** (m - j) * ways * comb(m - 1, j - 1), factorial(j))
     total = [Fraction(1)]
     for _ in range(seats):
-        total = _times(total, glued)
+        total = _multiply(total, glued)
     words = sum((each * factorial(j) for j, each in enumerate(total)), Fraction(0))
     return words.numerator
 
@@ -88,7 +88,7 @@ def _compositions(total: int, parts: int, most: int) -> int:
     )
 
 
-def _times(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
+def _multiply(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
     out = [Fraction(0)] * (len(a) + len(b) - 1)
     for i, x in enumerate(a):
         for j, y in enumerate(b):
@@ -96,7 +96,7 @@ def _times(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
     return out
 
 
-def descends(letters: Sequence[int]) -> bool:
+def is_descent(letters: Sequence[int]) -> bool:
     """Tell whether the second of two letters is the lower one: a descent."""
     before, after = letters
     return before > after
@@ -109,7 +109,7 @@ def is_valley(letters: Sequence[int]) -> bool:
 
 
 @cache
-def windows_where(
+def window_moments(
     holds: Callable[[Sequence[int]], bool], width: int, hand: int = HAND, seats: int = SEATS
 ) -> tuple[float, float]:
     """Return mean and variance of the number of places where `holds` is True of a sequence.
@@ -153,7 +153,7 @@ def guessed(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float]:
 
 
 @cache
-def until_all_seats() -> tuple[Fraction, ...]:
+def cards_until_all_seats() -> tuple[Fraction, ...]:
     """Return the chances that the first card of the last seat to get one is card 0, 1, …, 82."""
     met = [
         1
@@ -167,7 +167,7 @@ def until_all_seats() -> tuple[Fraction, ...]:
 
 
 @cache
-def together_of_four() -> dict[int, Fraction]:
+def four_cards_together() -> dict[int, Fraction]:
     """Return the chances of how many of the 6 pairs of four cards lie together.
 
     6: all four in one hand; 3: three and one; 2: two and two; 1: two and two apart; 0: all apart.
@@ -180,7 +180,7 @@ def together_of_four() -> dict[int, Fraction]:
     return chances
 
 
-def of_four_to_one_seat() -> tuple[Fraction, ...]:
+def four_cards_at_seat() -> tuple[Fraction, ...]:
     """Return the chances that a seat gets 0…4 of four cards, as the four jokers are."""
     return tuple(_hand(4, k) for k in range(5))
 

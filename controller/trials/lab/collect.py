@@ -40,7 +40,7 @@ class Part(msgspec.Struct, frozen=True):
     deals: int
 
 
-class Collected(msgspec.Struct, frozen=True):
+class CollectionResult(msgspec.Struct, frozen=True):
     """What came of it: all parts that were over, whether somebody broke it off, and what failed."""
 
     deals: Deals
@@ -57,17 +57,17 @@ def parts(plan: Plan) -> Iterator[Part]:
 
 def collect(
     plan: Plan, entropy: Entropy, *, jobs: int = 1, saw: Callable[[int], None] = lambda deals: None
-) -> Collected:
+) -> CollectionResult:
     """Collect what a plan asks for in `jobs` processes. A KeyboardInterrupt keeps what is there.
 
     `entropy` is the system's, used where the plan has no seed; `saw` takes how many deals came.
     """
-    queue = _Queue(parts(plan), entropy, saw)
+    queue = _PartQueue(parts(plan), entropy, saw)
     try:
         if jobs == 1 or plan.deals <= PART_DEALS[plan.path]:
-            queue.work_here()
+            queue.run_here()
         else:
-            queue.work_in(jobs)
+            queue.run_in_processes(jobs)
     except KeyboardInterrupt:
         return queue.collected(plan, interrupted=True)
     return queue.collected(plan, interrupted=False)
@@ -87,30 +87,30 @@ def run_part(part: Part, entropy: Entropy) -> Deals:
     return deals
 
 
-class _Queue:
+class _PartQueue:
     """Has the next part dealt, and keeps those that are there."""
 
     def __init__(self, todo: Iterator[Part], entropy: Entropy, saw: Callable[[int], None]) -> None:
-        self._todo, self._entropy, self._saw = todo, entropy, saw
+        self._parts, self._entropy, self._on_deals = todo, entropy, saw
         self._seen: dict[int, Deals] = {}
         self._failed: list[str] = []
 
-    def work_here(self) -> None:
+    def run_here(self) -> None:
         """Deal all parts in this process."""
-        for part in self._todo:
-            self._keep(part, _guarded(part, self._entropy))
+        for part in self._parts:
+            self._keep(part, _run_guarded(part, self._entropy))
 
-    def work_in(self, jobs: int) -> None:
+    def run_in_processes(self, jobs: int) -> None:
         """Deal all parts in other processes. Raises KeyboardInterrupt once they are ended."""
-        calls = ((part, (part, self._entropy)) for part in self._todo)
-        with Workers(_guarded, jobs) as workers:
+        calls = ((part, (part, self._entropy)) for part in self._parts)
+        with Workers(_run_guarded, jobs) as workers:
             for part, dealt in workers.results(calls):
                 if dealt is None:
                     self._failed.append("a process that dealt died")
                     return
                 self._keep(part, dealt)
 
-    def collected(self, plan: Plan, *, interrupted: bool) -> Collected:
+    def collected(self, plan: Plan, *, interrupted: bool) -> CollectionResult:
         """Return what is there, in the order of the parts."""
         there: Sequence[Deals] = [self._seen[number] for number in sorted(self._seen)]
         source = Source(
@@ -122,17 +122,17 @@ class _Queue:
             passes=max((part.source.passes for part in there), default=0),
             version=version("dealtable"),
         )
-        return Collected(joined(there, source), interrupted, tuple(self._failed))
+        return CollectionResult(joined(there, source), interrupted, tuple(self._failed))
 
     def _keep(self, part: Part, dealt: Deals | str) -> None:
         if isinstance(dealt, str):
             self._failed.append(dealt)
             return
         self._seen[part.number] = dealt
-        self._saw(len(dealt))
+        self._on_deals(len(dealt))
 
 
-def _guarded(part: Part, entropy: Entropy) -> Deals | str:
+def _run_guarded(part: Part, entropy: Entropy) -> Deals | str:
     """Return a part's deals, or in one line why there are none: the others go on."""
     try:
         return run_part(part, entropy)

@@ -17,13 +17,13 @@ from controller.trials.lab.data import CARDS
 
 Floats = NDArray[np.float64]
 
-LEAST = 5.0
+MIN_EXPECTED = 5.0
 """The least count that is expected in a class of a chi-square; smaller classes are joined."""
 
-_NOTHING = 1e-9
+_EPSILON = 1e-9
 
 
-class BySeat:
+class SeatCounts:
     """How often cards with a label went to each seat, over deals that are added one by one.
 
     Of a fair deal the counts o[g, s] have the mean k[g]/4 and the covariance
@@ -61,13 +61,13 @@ class BySeat:
 
         Labels of which too few were counted are left out.
         """
-        enough = self.expected >= LEAST
+        enough = self.expected >= MIN_EXPECTED
         if not enough.any():
             return 0.0, 0
         off = (self.counts - self.expected[:, None])[enough]
         spread = self._spread[np.ix_(enough, enough)] / len(SEATS)
         rank = len(spread)
-        if abs(spread.sum(1)).max() < _NOTHING * spread.max():
+        if abs(spread.sum(1)).max() < _EPSILON * spread.max():
             # Every card has a label, so all counts of a seat make 27 a deal: one is no news.
             spread, rank = spread + spread.max(), rank - 1
         statistic = float((off * np.linalg.solve(spread, off)).sum())
@@ -90,12 +90,12 @@ def trend(weights: Floats, seats: NDArray[np.integer]) -> float:
     return float((off**2).sum() / (spread / len(SEATS))) if spread else 0.0
 
 
-def of_normal(z: float) -> float:
+def p_of_normal(z: float) -> float:
     """Return the chance of a normal number this far off, to either side."""
     return float(2 * stats.norm.sf(abs(z)))
 
 
-def of_chi_square(statistic: float, freedom: int) -> float:
+def p_of_chi_square(statistic: float, freedom: int) -> float:
     """Return the chance of a chi-square at least this large."""
     return float(stats.chi2.sf(statistic, freedom))
 
@@ -105,7 +105,7 @@ def critical(freedom: int, level: float) -> float:
     return float(stats.chi2.ppf(level, freedom))
 
 
-def of_gamma(value: float, mean: float, variance: float) -> float:
+def p_of_gamma(value: float, mean: float, variance: float) -> float:
     """Return the chance of a sum of squares this far off, to either side.
 
     The sum is taken for a gamma number with its exact mean and variance.
@@ -114,12 +114,12 @@ def of_gamma(value: float, mean: float, variance: float) -> float:
     return float(min(1.0, 2 * min(known.cdf(value), known.sf(value))))
 
 
-def of_binomial(hits: int, tries: int, chance: float) -> float:
+def p_of_binomial(hits: int, tries: int, chance: float) -> float:
     """Return the chance of a number of hits at least as unlikely as this one, exactly."""
     return float(stats.binomtest(hits, tries, chance).pvalue)
 
 
-def of_least(chances: Iterable[float]) -> float:
+def p_of_least(chances: Iterable[float]) -> float:
     """Return the chance that the least of several figures' chances is this small, at most."""
     each = list(chances)
     return min(1.0, len(each) * min(each)) if each else 1.0
@@ -136,7 +136,7 @@ def fit(seen: Sequence[int], chances: Sequence[float]) -> tuple[float, int]:
     have = due = 0.0
     for count, chance in zip(seen, chances, strict=True):
         have, due = have + count, due + many * chance
-        if due >= LEAST:
+        if due >= MIN_EXPECTED:
             classes.append((have, due))
             have = due = 0.0
     if classes:

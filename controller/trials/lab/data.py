@@ -21,7 +21,7 @@ HAND = CARDS // len(SEATS)
 Rows = NDArray[np.uint8]
 Flags = NDArray[np.bool_]
 
-_BLOCK = 5_000
+_BLOCK_DEALS = 5_000
 
 
 class Verdict(IntEnum):
@@ -49,7 +49,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
 
 
-class WrongDeals(ValueError):
+class InvalidDeals(ValueError):
     """Arrays that are no deals; its text says in which row."""
 
 
@@ -76,8 +76,8 @@ class Deals:
 
     def blocks(self) -> Iterator["Deals"]:
         """Yield the deals in blocks that arrays of numbers can be made of; `follows` is cut."""
-        for begin in range(0, len(self), _BLOCK):
-            yield self[begin : begin + _BLOCK]
+        for begin in range(0, len(self), _BLOCK_DEALS):
+            yield self[begin : begin + _BLOCK_DEALS]
 
     def __getitem__(self, rows: slice) -> "Deals":
         """Return the deals of these rows."""
@@ -93,7 +93,7 @@ class Deals:
         )
 
 
-def deals_of(
+def make_deals(
     cards: ArrayLike,
     waiting: ArrayLike,
     seats: ArrayLike,
@@ -128,27 +128,29 @@ def check(deals: Deals) -> None:
     shape = deals.cards.shape
     for name, column in _columns(deals):
         if column.shape != shape:
-            raise WrongDeals(f"{name}: {column.shape} numbers, and the cards have {shape}")
+            raise InvalidDeals(f"{name}: {column.shape} numbers, and the cards have {shape}")
     if deals.follows.shape != shape[:1]:
-        raise WrongDeals(f"follows: {deals.follows.shape} flags for {shape[0]} deals")
+        raise InvalidDeals(f"follows: {deals.follows.shape} flags for {shape[0]} deals")
     if len(deals) and deals.follows[0]:
-        raise WrongDeals("row 0: nothing is there for the first deal to follow")
-    for begin in range(0, len(deals), _BLOCK):
-        block = deals[begin : begin + _BLOCK]
+        raise InvalidDeals("row 0: nothing is there for the first deal to follow")
+    for begin in range(0, len(deals), _BLOCK_DEALS):
+        block = deals[begin : begin + _BLOCK_DEALS]
         for name, bad in _bad_rows(block):
             if bad.any():
-                raise WrongDeals(f"row {begin + int(bad.argmax())}: {name}")
+                raise InvalidDeals(f"row {begin + int(bad.argmax())}: {name}")
 
 
 def joined(parts: Sequence[Deals], source: Source) -> Deals:
     """Return deals one behind the other: where a part begins, nothing is followed."""
     stacks = None if any(one.collected is None for one in parts) else True
     return Deals(
-        _stacked([one.cards for one in parts]),
-        _stacked([one.waiting for one in parts]),
-        _stacked([one.seats for one in parts]),
-        _stacked([one.verdicts for one in parts]),
-        _stacked([one.collected for one in parts if one.collected is not None]) if stacks else None,
+        _stack_rows([one.cards for one in parts]),
+        _stack_rows([one.waiting for one in parts]),
+        _stack_rows([one.seats for one in parts]),
+        _stack_rows([one.verdicts for one in parts]),
+        _stack_rows([one.collected for one in parts if one.collected is not None])
+        if stacks
+        else None,
         np.concatenate([np.zeros(0, np.bool_), *(one.follows for one in parts)]),
         source,
     )
@@ -205,13 +207,13 @@ def _rows(name: str, numbers: ArrayLike) -> Rows:
     try:
         row = np.asarray(numbers)
     except ValueError as error:
-        raise WrongDeals(f"{name}: rows of different lengths: {error}") from None
+        raise InvalidDeals(f"{name}: rows of different lengths: {error}") from None
     if row.ndim != 2 or row.shape[1] != CARDS:
-        raise WrongDeals(f"{name}: rows of {CARDS} numbers are wanted, not {row.shape}")
+        raise InvalidDeals(f"{name}: rows of {CARDS} numbers are wanted, not {row.shape}")
     if row.dtype.kind not in "iu" or (row.size and (row.min() < 0 or row.max() > 255)):
-        raise WrongDeals(f"{name}: whole numbers 0…255 are wanted")
+        raise InvalidDeals(f"{name}: whole numbers 0…255 are wanted")
     return row.astype(np.uint8)
 
 
-def _stacked(parts: Sequence[Rows]) -> Rows:
+def _stack_rows(parts: Sequence[Rows]) -> Rows:
     return np.concatenate([np.zeros((0, CARDS), np.uint8), *parts])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from controller.trials.lab import hands, looks, order, pockets
-from controller.trials.lab.answers import ENOUGH, Answer, lacking
+from controller.trials.lab.answers import MIN_DEALS, Answer, lacking
 from controller.trials.lab.data import Deals
 from controller.trials.lab.seen import Seen
 
@@ -30,7 +30,7 @@ class Question(NamedTuple):
     counted: str
     expected: str
     shows: tuple[str, ...]
-    least: int = ENOUGH
+    least: int = MIN_DEALS
 
 
 FAMILY = (
@@ -50,25 +50,25 @@ FAMILY = (
         ("R2", "R12", "R13"),
     ),
     Question(
-        "index-seat", pockets.by_place,
+        "index-seat", pockets.index_seat,
         "the 108 × 4 counts of each feed index at each seat",
         "n/4 a cell; × 107/108 as above, df 107 × 3 = 321",
         ("R2", "R5", "R6", "R10"),
     ),
     Question(
-        "index-trend", pockets.place_trend,
+        "index-trend", pockets.index_trend,
         "the sum of feed indices (54.5 taken off) of each hand: their correlation with the seat",
         "0; variance 108·Σw²/107 · 3/16 a deal, df 3",
         ("R2", "R5"),
     ),
     Question(
-        "collected-seat", order.by_depth,
+        "collected-seat", order.collected_seat,
         "the 108 × 4 counts of each place in the stack before the shuffle at each seat",
         "n/4 a cell; × 107/108, df 321",
         ("R5", "R13"),
     ),
     Question(
-        "collected-trend", order.depth_trend,
+        "collected-trend", order.collected_trend,
         "the sum of places in the stack before the shuffle (53.5 taken off) of each hand",
         "0; as index-trend, df 3",
         ("R5", "R13"),
@@ -165,7 +165,7 @@ FAMILY = (
         ("R1", "R5"),
     ),
     Question(
-        "carry-table", order.carried_table,
+        "carry-table", order.carry_table,
         "the 4 × 4 counts of seats then and now",
         "6.75 a cell and deal; × 107/108, df 9",
         ("R1", "R5"),
@@ -247,7 +247,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     why: str
 
 
-class Judgement(msgspec.Struct, frozen=True):
+class FamilyJudgement(msgspec.Struct, frozen=True):
     """What the whole family says of some deals."""
 
     deals: int
@@ -263,12 +263,12 @@ class Judgement(msgspec.Struct, frozen=True):
         return next(result.p for result in self.results if result.name == name)
 
 
-def judged(deals: Deals) -> Judgement:
+def judged(deals: Deals) -> FamilyJudgement:
     """Ask all tests of the family of these deals, and judge them together."""
     seen = Seen(deals)
-    answers = [_answer(question, seen) for question in FAMILY]
-    bounds, rejected = holm([answer.p for answer in answers], 1 - LEVEL)
-    return Judgement(
+    answers = [_run_test(question, seen) for question in FAMILY]
+    bounds, rejected = holm_bounds([answer.p for answer in answers], 1 - LEVEL)
+    return FamilyJudgement(
         len(deals),
         tuple(
             _result(question.name, answer, bound, out)
@@ -277,30 +277,30 @@ def judged(deals: Deals) -> Judgement:
     )
 
 
-def holm(chances: Sequence[float | None], risk: float) -> tuple[list[float], list[bool]]:
+def holm_bounds(chances: Sequence[float | None], risk: float) -> tuple[list[float], list[bool]]:
     """Return each chance's bound, and whether it is rejected at this risk for all together.
 
     The least of m chances is rejected below risk/m, the next below risk/(m−1), and so on to the
     first that is not: whatever the tests have to do with each other, a fair collection has one
     outside with the chance `risk` at most. One that was not answered counts, as if it were 1.
     """
-    ranked = sorted(range(len(chances)), key=lambda place: _or_one(chances[place]))
+    ranked = sorted(range(len(chances)), key=lambda place: _p_or_one(chances[place]))
     bounds, rejected = [0.0] * len(chances), [False] * len(chances)
     going = True
     for rank, place in enumerate(ranked):
         bounds[place] = risk / (len(chances) - rank)
-        going = going and _or_one(chances[place]) < bounds[place]
+        going = going and _p_or_one(chances[place]) < bounds[place]
         rejected[place] = going
     return bounds, rejected
 
 
-def _answer(question: Question, seen: Seen) -> Answer:
+def _run_test(question: Question, seen: Seen) -> Answer:
     if len(seen) < question.least:
         return lacking(f"fewer than {question.least} deals")
     return question.ask(seen)
 
 
-def _or_one(chance: float | None) -> float:
+def _p_or_one(chance: float | None) -> float:
     return 1.0 if chance is None else chance
 
 

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.tomlfile import FileError
-from controller.trials.lab.data import CARDS, Deals, Source, WrongDeals, check, columns
+from controller.trials.lab.data import CARDS, Deals, InvalidDeals, Source, check, columns
 
-MOST_DEALS = 10_000_000
+MAX_DEALS = 10_000_000
 """More than any file of ours has: a zip that claims more is not unpacked."""
 
 _SOURCE = "source"
-_MOST_SOURCE = 10_000
-_MOST_WORDS = 200
+_MAX_SOURCE_BYTES = 10_000
+_MAX_ERROR_CHARS = 200
 _ROWS = ("cards", "waiting", "seats", "verdicts")
 _STACK = "collected"
 _FLAGS = "follows"
@@ -60,7 +60,7 @@ def load(path: Path) -> Deals:
             return read(file)
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror}") from None
-    except WrongDeals as error:
+    except InvalidDeals as error:
         raise FileError(f"{path}: {error}") from None
 
 
@@ -68,23 +68,25 @@ def read(file: IO[bytes]) -> Deals:
     """Read deals from an open file. Raises WrongDeals."""
     try:
         with zipfile.ZipFile(file) as archive:
-            return _unpacked(archive)
+            return _unpack(archive)
     except (
         *(zipfile.BadZipFile, zlib.error, OSError, KeyError, ValueError, EOFError),
         *(NotImplementedError, RuntimeError, OverflowError, msgspec.MsgspecError),
     ) as error:
-        if isinstance(error, WrongDeals) or getattr(error, "errno", None) is not None:
+        if isinstance(error, InvalidDeals) or getattr(error, "errno", None) is not None:
             raise  # the disk's own words; a spoilt stream's OSError has no number
         words = "".join(char if char.isprintable() else "·" for char in str(error))
-        raise WrongDeals(f"this is no file of collected deals: {words[:_MOST_WORDS]}") from None
+        raise InvalidDeals(
+            f"this is no file of collected deals: {words[:_MAX_ERROR_CHARS]}"
+        ) from None
 
 
-def _unpacked(archive: zipfile.ZipFile) -> Deals:
+def _unpack(archive: zipfile.ZipFile) -> Deals:
     there = set(archive.namelist())
-    numbers = {name: _array(archive, name, _BYTE, 2) for name in _ROWS}
-    stack = _array(archive, _STACK, _BYTE, 2) if f"{_STACK}.npy" in there else None
-    flags = _array(archive, _FLAGS, _FLAG, 1)
-    told = _array(archive, _SOURCE, _BYTE, 1, _MOST_SOURCE).tobytes()
+    numbers = {name: _read_array(archive, name, _BYTE, 2) for name in _ROWS}
+    stack = _read_array(archive, _STACK, _BYTE, 2) if f"{_STACK}.npy" in there else None
+    flags = _read_array(archive, _FLAGS, _FLAG, 1)
+    told = _read_array(archive, _SOURCE, _BYTE, 1, _MAX_SOURCE_BYTES).tobytes()
     deals = Deals(
         numbers["cards"],
         numbers["waiting"],
@@ -98,28 +100,28 @@ def _unpacked(archive: zipfile.ZipFile) -> Deals:
     return deals
 
 
-def _array(
-    archive: zipfile.ZipFile, name: str, kind: str, dimensions: int, most: int = MOST_DEALS
+def _read_array(
+    archive: zipfile.ZipFile, name: str, kind: str, dimensions: int, most: int = MAX_DEALS
 ) -> NDArray[np.uint8]:
     """Return one array's bytes; nothing larger than it should be is unpacked. Raises WrongDeals."""
     with archive.open(f"{name}.npy") as file:
         begin = file.read(_BEGIN.size)
         if len(begin) < _BEGIN.size or begin[: len(_MAGIC)] != _MAGIC:
-            raise WrongDeals(f"{name}: a .npy header of version 1.0 is wanted")
+            raise InvalidDeals(f"{name}: a .npy header of version 1.0 is wanted")
         header = file.read(int.from_bytes(begin[-2:], "little"))
         found = _HEADER.fullmatch(header)
         if found is None or found["kind"].decode() != kind:
-            raise WrongDeals(f"{name}: rows of {kind} are wanted")
+            raise InvalidDeals(f"{name}: rows of {kind} are wanted")
         rows, columns_ = int(found["rows"]), int(found["columns"] or 1)
         if rows > most or bool(found["columns"]) != (dimensions > 1):
-            raise WrongDeals(f"{name}: it has other rows than a file of deals")
+            raise InvalidDeals(f"{name}: it has other rows than a file of deals")
         if dimensions > 1 and columns_ != CARDS:
-            raise WrongDeals(f"{name}: rows of {CARDS} numbers are wanted, not {columns_}")
+            raise InvalidDeals(f"{name}: rows of {CARDS} numbers are wanted, not {columns_}")
         size = rows * columns_
         raw = file.read(size + 1)
     if len(raw) != size:
-        raise WrongDeals(f"{name}: {size} bytes are wanted, {len(raw)} are there")
+        raise InvalidDeals(f"{name}: {size} bytes are wanted, {len(raw)} are there")
     if kind == _FLAG and raw.translate(None, b"\x00\x01"):
-        raise WrongDeals(f"{name}: flags 0 and 1 are wanted")
+        raise InvalidDeals(f"{name}: flags 0 and 1 are wanted")
     shape = (rows, columns_) if dimensions > 1 else (rows,)
     return np.frombuffer(raw, np.uint8).reshape(shape)

@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 from controller.deal.sequence import SEED_BYTES
 from controller.deal.sequence import sequence as drawn
 from controller.journal.fold import Progress, attempts
-from controller.journal.verify.course import SEATS, TRAY, Course, course
+from controller.journal.verify.course import SEATS, TRAY, CardCourse, course
 from controller.journal.verify.sources import read
 from controller.journal.wire_group import unpack
 from controller.messages import Outcome
-from controller.trials.campaign.house import chief_of
+from controller.trials.campaign.house import chief_key
 from controller.trials.campaign.life import run_life
-from controller.trials.campaign.plan import life_plan
+from controller.trials.campaign.plan import plan_life
 from controller.trials.lab.chain import Entropy
-from controller.trials.lab.data import CARDS, Deals, Source, Verdict, deals_of, numbered
+from controller.trials.lab.data import CARDS, Deals, Source, Verdict, make_deals, numbered
 from controller.vault.sealing import AttemptKey, unseal_with
-from sim.mechanics.faults import Wear, wear
+from sim.mechanics.faults import WearLevel, wear
 
 WEAR = "worn"
 """How tired the machine is: its cards are read again, lie in the tray, come as two."""
@@ -43,7 +43,7 @@ class Opened(NamedTuple):
     passes: int
 
 
-def deal_life(deals: int, entropy: Entropy, faults: Wear | None = None) -> Deals:
+def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> Deals:
     """Live one life of so many deals, and read its right attempts out of its journal.
 
     `faults`: of the machine, those of WEAR where none are given. The stack before a shuffle is
@@ -52,17 +52,17 @@ def deal_life(deals: int, entropy: Entropy, faults: Wear | None = None) -> Deals
     """
     seed = entropy(SEED_BYTES).hex()
     with tempfile.TemporaryDirectory(prefix="dl-", dir=_IN_MEMORY) as folder:
-        report = run_life(life_plan(seed, deals, faults or wear(WEAR), Path(folder)))
+        report = run_life(plan_life(seed, deals, faults or wear(WEAR), Path(folder)))
         if report.findings:
             raise ValueError(str(report.findings[0]))
         entries = [chained.entry for chained in read(Path(folder) / seed).entries]
-    return deals_in(list(attempts(entries).values()), chief_of(seed), deals)
+    return deals_from_attempts(list(attempts(entries).values()), chief_key(seed), deals)
 
 
-def deals_in(progresses: list[Progress], chief: Any, asked: int) -> Deals:
+def deals_from_attempts(progresses: list[Progress], chief: Any, asked: int) -> Deals:
     """Return the right attempts of a journal as deals; `chief` is the key they are sealed to."""
     right = [one for one in progresses if one.outcome is Outcome.OK]
-    opened = [open_attempt(one, _unsealer(one, chief)) for one in right][:asked]
+    opened = [open_attempt(one, _make_unsealer(one, chief)) for one in right][:asked]
     if len(opened) < asked:
         raise ValueError(f"{len(opened)} of {asked} deals came to held hands")
     source = Source(
@@ -71,7 +71,7 @@ def deals_in(progresses: list[Progress], chief: Any, asked: int) -> Deals:
         given_up=len(progresses) - len(right),
         passes=max(one.passes for one in opened),
     )
-    return deals_of(
+    return make_deals(
         numbered([one.faces for one in opened]),
         [one.waiting for one in opened],
         [one.seats for one in opened],
@@ -85,11 +85,11 @@ def open_attempt(progress: Progress, unseal: Callable[[bytes], bytes]) -> Opened
     """Read one attempt that was dealt right, with what opens its boxes."""
     committed, cut = progress.data("committed"), progress.data("cut")
     assert committed is not None
-    seed = unseal(_box(progress, "seed", "box"))
+    seed = unseal(_sealed_bytes(progress, "seed", "box"))
     letters = drawn(
         bytes.fromhex(committed["commitment"]), seed, None if cut is None else cut["cut"], CARDS
     )
-    record = unseal(_box(progress, "hands_box", "box"))[_NONCE:]
+    record = unseal(_sealed_bytes(progress, "hands_box", "box"))[_NONCE:]
     events = [event for row in progress.wire for event in unpack(row.data, row.attempt, unseal)]
     seen = course(events, CARDS)
     placed = seen.placed()
@@ -103,7 +103,7 @@ def open_attempt(progress: Progress, unseal: Callable[[bytes], bytes]) -> Opened
     )
 
 
-def _verdicts(seen: Course) -> list[int]:
+def _verdicts(seen: CardCourse) -> list[int]:
     """Return what became of the cards of each place: a place for the tray's rounds, up to two."""
     said = [int(Verdict.ACCEPTED)] * CARDS
     for place, card in seen.placed().items():
@@ -125,15 +125,15 @@ def _follows(opened: list[Opened]) -> Iterator[bool]:
         before = one.card_set
 
 
-def _unsealer(progress: Progress, chief: Any) -> Callable[[bytes], bytes]:
-    raw = unseal_with(bytes(chief), _box(progress, "seed", "for_chief"))
-    return AttemptKey(raw, _closes_nothing).unseal
+def _make_unsealer(progress: Progress, chief: Any) -> Callable[[bytes], bytes]:
+    raw = unseal_with(bytes(chief), _sealed_bytes(progress, "seed", "for_chief"))
+    return AttemptKey(raw, _refuse_sealing).unseal
 
 
-def _closes_nothing(_: int) -> bytes:
+def _refuse_sealing(_: int) -> bytes:
     raise AssertionError("nothing is closed here")
 
 
-def _box(progress: Progress, kind: str, field: str) -> bytes:
+def _sealed_bytes(progress: Progress, kind: str, field: str) -> bytes:
     data = progress.data(kind) or {}
     return base64.b64decode(data.get(field, ""))

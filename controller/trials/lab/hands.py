@@ -4,10 +4,17 @@ import numpy as np
 
 from controller.cards import FACES
 from controller.trials.lab import counting
-from controller.trials.lab.answers import ENOUGH, Answer, chi_square, histogram, lacking, mean_of
-from controller.trials.lab.answers import pairs_of as pairs
+from controller.trials.lab.answers import (
+    MIN_DEALS,
+    Answer,
+    chi_square,
+    histogram_result,
+    lacking,
+    mean_result,
+)
+from controller.trials.lab.answers import pairs_result as pairs
 from controller.trials.lab.chances import bombs as bombs_of
-from controller.trials.lab.chances import together_of_four
+from controller.trials.lab.chances import four_cards_together
 from controller.trials.lab.counting import Floats
 from controller.trials.lab.data import CARDS
 from controller.trials.lab.seen import Seen
@@ -15,7 +22,7 @@ from controller.trials.lab.seen import Seen
 
 def by_type(seen: Seen) -> Answer:
     """Ask whether any of the 54 faces prefers a seat."""
-    found = counting.BySeat(FACES)
+    found = counting.SeatCounts(FACES)
     for block in seen.deals.blocks():
         found.add(block.cards % FACES, block.seats)
     return chi_square(*found.chi_square())
@@ -34,13 +41,13 @@ def twins(seen: Seen) -> Answer:
 
 def jokers(seen: Seen) -> Answer:
     """Ask how the four jokers are shared."""
-    chances = {together: float(chance) for together, chance in together_of_four().items()}
-    return histogram(seen.jokers, chances)
+    chances = {together: float(chance) for together, chance in four_cards_together().items()}
+    return histogram_result(seen.jokers, chances)
 
 
 def bombs(seen: Seen) -> Answer:
     """Ask how many ranks hands have four times or more."""
-    return mean_of(seen.bombs, *bombs_of())
+    return mean_result(seen.bombs, *bombs_of())
 
 
 def sides(seen: Seen) -> Answer:
@@ -64,12 +71,12 @@ def _sides(seen: Seen, *, tray_only: bool) -> Answer:
         mean, variance = counting.side_moments(weights[some])
         means, variances = means + float(mean.sum()), variances + float(variance.sum())
         counted += int(some.sum())
-    if counted < ENOUGH:
-        return lacking(f"fewer than {ENOUGH} deals" + " with two cards in the tray" * tray_only)
+    if counted < MIN_DEALS:
+        return lacking(f"fewer than {MIN_DEALS} deals" + " with two cards in the tray" * tray_only)
     z = (squares - means) / np.sqrt(variances)
     return Answer(
         float(z),
         f"{squares / counted:.1f}",
         f"{means / counted:.1f} ± {variances**0.5 / counted:.1f}",
-        counting.of_gamma(squares, means, variances),
+        counting.p_of_gamma(squares, means, variances),
     )

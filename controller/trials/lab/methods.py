@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from controller.cards import SEATS
 from controller.deal import ledger as book
+from controller.deal.ledger import MAX_TRAY_CARDS, TRAY, Ledger
 from controller.deal.ledger import SEATS as LETTERS
-from controller.deal.ledger import TRAY, TRAY_CARDS, Ledger
 from controller.trials.lab.data import CARDS, HAND, Verdict
 
 
@@ -24,7 +24,7 @@ class Dealt(NamedTuple):
 
 Method = Callable[[str, Sequence[int], random.Random], Dealt]
 
-_NUMBER = {letter: number for number, letter in enumerate(LETTERS)}
+_SEAT_NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
 READ_AGAIN_RATE = 0.01
 TRAY_RATE = 0.004
 STAYS_BAD_RATE = 0.1
@@ -50,18 +50,18 @@ def verdicts(chance: random.Random) -> list[int] | None:
                 said[index] = Verdict.TRAY_TWICE
         elif drawn < TRAY_RATE + READ_AGAIN_RATE:
             said[index] = Verdict.READ_AGAIN
-    return said if in_tray <= TRAY_CARDS else None
+    return said if in_tray <= MAX_TRAY_CARDS else None
 
 
 def fair(letters: str, said: Sequence[int], chance: random.Random) -> Dealt:
     """Deal as a table does: the sequence, and the ledger's rule for cards from the tray."""
-    waiting = [_NUMBER[letter] for letter in letters]
+    waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     if max(said) < Verdict.TRAY:
         return Dealt(waiting, list(waiting))
-    return Dealt(waiting, through_tray(letters, said))
+    return Dealt(waiting, route_through_tray(letters, said))
 
 
-def naive_pocket(letters: str, said: Sequence[int], chance: random.Random) -> Dealt:
+def deal_to_random_pocket(letters: str, said: Sequence[int], chance: random.Random) -> Dealt:
     """Deal each card to a random pocket among those that are not full."""
     room = [HAND] * len(SEATS)
     waiting = []
@@ -72,15 +72,15 @@ def naive_pocket(letters: str, said: Sequence[int], chance: random.Random) -> De
     return Dealt(waiting, list(waiting))
 
 
-def riffles(letters: str, said: Sequence[int], chance: random.Random) -> Dealt:
+def deal_around(letters: str, said: Sequence[int], chance: random.Random) -> Dealt:
     """Trust the shuffler: deal around the table, card by card."""
     waiting = [index % len(SEATS) for index in range(CARDS)]
     return Dealt(waiting, list(waiting))
 
 
-def reject_shift(letters: str, said: Sequence[int], chance: random.Random) -> Dealt:
+def deal_with_shift(letters: str, said: Sequence[int], chance: random.Random) -> Dealt:
     """Give the pocket of a card that goes to the tray to the card behind it, and so on."""
-    waiting = [_NUMBER[letter] for letter in letters]
+    waiting = [_SEAT_NUMBERS[letter] for letter in letters]
     accepted = [index for index in range(CARDS) if said[index] < Verdict.TRAY]
     again = [index for index in reversed(range(CARDS)) if said[index] >= Verdict.TRAY]
     seats = [0] * CARDS
@@ -89,7 +89,7 @@ def reject_shift(letters: str, said: Sequence[int], chance: random.Random) -> De
     return Dealt(waiting, seats)
 
 
-def through_tray(letters: str, said: Sequence[int]) -> list[int]:
+def route_through_tray(letters: str, said: Sequence[int]) -> list[int]:
     """Return where each card ends, by feed index, when the production ledger keeps the places.
 
     The tray gives its last card first. A card that stays bad goes back there once more.
@@ -98,15 +98,15 @@ def through_tray(letters: str, said: Sequence[int]) -> list[int]:
     seats = [0] * CARDS
     tray: list[tuple[int, int]] = []
     for index in range(CARDS):
-        ledger = _passed(ledger, index, said[index] - Verdict.READ_AGAIN, letters, tray, seats)
-    ledger = book.set_unreached_aside(ledger)
+        ledger = _pass_card(ledger, index, said[index] - Verdict.READ_AGAIN, letters, tray, seats)
+    ledger = book.with_unreached_places(ledger)
     while tray:
         index, more = tray.pop()
-        ledger = _passed(ledger, index, more, letters, tray, seats)
+        ledger = _pass_card(ledger, index, more, letters, tray, seats)
     return seats
 
 
-def _passed(
+def _pass_card(
     ledger: Ledger,
     card: int,
     rounds: int,
@@ -122,16 +122,16 @@ def _passed(
     if rounds > 0:
         tray.append((card, rounds - 1))
     else:
-        seats[card] = _NUMBER[letter]
+        seats[card] = _SEAT_NUMBERS[letter]
     return book.land(seen, number, TRAY if rounds > 0 else letter)
 
 
 METHODS: dict[str, Method] = {
     "fair": fair,
-    "naive-pocket": naive_pocket,
-    "riffles": riffles,
-    "reject-shift": reject_shift,
+    "naive-pocket": deal_to_random_pocket,
+    "riffles": deal_around,
+    "reject-shift": deal_with_shift,
 }
 """The ways to deal, by name. The first is the product's; the others must be caught."""
 
-NAIVE = tuple(METHODS)[1:]
+UNFAIR_METHODS = tuple(METHODS)[1:]

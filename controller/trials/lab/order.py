@@ -7,29 +7,36 @@ import numpy as np
 
 from controller.cards import FACES, SEATS
 from controller.trials.lab import counting
-from controller.trials.lab.answers import ENOUGH, Answer, chi_square, lacking, mean_of, pairs_of
+from controller.trials.lab.answers import (
+    MIN_DEALS,
+    Answer,
+    chi_square,
+    lacking,
+    mean_result,
+    pairs_result,
+)
 from controller.trials.lab.chances import PAIR, pairs_covariance, pairs_variance
 from controller.trials.lab.counting import Floats
 from controller.trials.lab.data import CARDS
-from controller.trials.lab.pockets import SAME_SEAT, chain
+from controller.trials.lab.pockets import SAME_SEAT_VARIANCE, chain
 from controller.trials.lab.seen import Ints, Seen
 
 _NO_STACK = "the stack before the shuffle was not seen"
-_NO_CHAIN = f"fewer than {ENOUGH} deals follow another"
+_NO_CHAIN = f"fewer than {MIN_DEALS} deals follow another"
 
 
-def by_depth(seen: Seen) -> Answer:
+def collected_seat(seen: Seen) -> Answer:
     """Ask whether a card's place in the collected stack says to which seat it goes."""
     depths = seen.stack_of
     if depths is None:
         return lacking(_NO_STACK)
-    found = counting.BySeat(CARDS)
+    found = counting.SeatCounts(CARDS)
     for begin, block in _blocks(seen):
         found.add(depths[begin : begin + len(block)], block.deals.seats)
     return chi_square(*found.chi_square())
 
 
-def depth_trend(seen: Seen) -> Answer:
+def collected_trend(seen: Seen) -> Answer:
     """Ask whether cards from high or low in the collected stack go to one seat rather."""
     depths = seen.stack_of
     if depths is None:
@@ -41,21 +48,21 @@ def depth_trend(seen: Seen) -> Answer:
 def together(seen: Seen) -> Answer:
     """Ask whether cards that were collected next to each other stay together too often."""
     figures = seen.together
-    return lacking(_NO_STACK) if figures is None else pairs_of(figures, chain(1))
+    return lacking(_NO_STACK) if figures is None else pairs_result(figures, chain(1))
 
 
 def carried(seen: Seen) -> Answer:
     """Ask how many cards go to the seat that had them in the deal before."""
-    if len(seen.followers) < ENOUGH:
+    if len(seen.followers) < MIN_DEALS:
         return lacking(_NO_CHAIN)
-    return mean_of(seen.carried, CARDS / len(SEATS), SAME_SEAT)
+    return mean_result(seen.carried, CARDS / len(SEATS), SAME_SEAT_VARIANCE)
 
 
-def carried_table(seen: Seen) -> Answer:
+def carry_table(seen: Seen) -> Answer:
     """Ask whether any seat's cards go to any one seat in the next deal."""
-    if len(seen.followers) < ENOUGH:
+    if len(seen.followers) < MIN_DEALS:
         return lacking(_NO_CHAIN)
-    found = counting.BySeat(len(SEATS))
+    found = counting.SeatCounts(len(SEATS))
     found.add(seen.seat_of[seen.followers - 1], seen.seat_of[seen.followers])
     return chi_square(*found.chi_square())
 
@@ -65,15 +72,15 @@ def carried_table(seen: Seen) -> Answer:
 
 _TWINS, _JOKERS = FACES, 6
 _PATH = CARDS - 1
-_DIFFERENT = 0.1
+_MIN_INDEPENDENT = 0.1
 
 
 def interplay(seen: Seen) -> Answer:
     """Ask whether figures of one deal go together more than their pairs of cards do."""
-    figures, owed = _standard(seen), owed_correlations(seen)
-    return _most(
+    figures, owed = _standardised(seen), shared_pair_correlations(seen)
+    return _strongest(
         {
-            f"{a} × {b}": _studentised(_apart(figures[a], figures[b], owed[a, b]))
+            f"{a} × {b}": _studentised(_independent_part(figures[a], figures[b], owed[a, b]))
             for a, b in combinations(figures, 2)
         }
     )
@@ -82,21 +89,21 @@ def interplay(seen: Seen) -> Answer:
 def successive(seen: Seen) -> Answer:
     """Ask whether a figure of a deal says anything of any figure of the next one."""
     rows = seen.followers
-    if len(rows) < ENOUGH:
+    if len(rows) < MIN_DEALS:
         return lacking(_NO_CHAIN)
-    figures = _standard(seen)
+    figures = _standardised(seen)
     carried = np.zeros(len(seen))
-    carried[rows] = (seen.carried - CARDS / len(SEATS)) / SAME_SEAT**0.5
+    carried[rows] = (seen.carried - CARDS / len(SEATS)) / SAME_SEAT_VARIANCE**0.5
     figures["carried"] = carried
     found = {
         f"{a} → {b}": _studentised(then[rows - 1] * now[rows])
         for a, then in figures.items()
         for b, now in figures.items()
     }
-    return _most(found)
+    return _strongest(found)
 
 
-def _standard(seen: Seen) -> dict[str, Floats]:
+def _standardised(seen: Seen) -> dict[str, Floats]:
     """Return the figures of pairs, each less its mean and over its deviation."""
     figures: dict[str, tuple[Ints, list[int]]] = {
         "adjacent": (seen.adjacent, chain(1)),
@@ -112,7 +119,7 @@ def _scaled(counts: Ints, degrees: list[int]) -> Floats:
     return np.asarray((counts - mean) / pairs_variance(degrees) ** 0.5)
 
 
-def owed_correlations(seen: Seen) -> dict[tuple[str, str], Floats]:
+def shared_pair_correlations(seen: Seen) -> dict[tuple[str, str], Floats]:
     """Return each deal's correlation of two figures that their pairs of cards make."""
     path, twin = pairs_variance(chain(1)) ** 0.5, pairs_variance([1] * CARDS) ** 0.5
     places = seen.place_of.astype(np.int64)
@@ -132,13 +139,13 @@ def owed_correlations(seen: Seen) -> dict[tuple[str, str], Floats]:
     return owed
 
 
-def _apart(one: Floats, other: Floats, owed: Floats) -> Floats:
+def _independent_part(one: Floats, other: Floats, owed: Floats) -> Floats:
     """Return products of one figure and what the other has beyond its correlation with it.
 
     Where they hardly differ, because the cards were fed as they were collected, there is none.
     """
     rest = 1 - owed**2
-    some = rest > _DIFFERENT
+    some = rest > _MIN_INDEPENDENT
     return np.asarray((one * (other - owed * one))[some] / rest[some] ** 0.5)
 
 
@@ -159,16 +166,16 @@ def _studentised(products: Floats) -> tuple[float, float]:
     return (float(products.mean()), float(products.sum()) / size) if size else (0.0, 0.0)
 
 
-def _most(found: dict[str, tuple[float, float]]) -> Answer:
+def _strongest(found: dict[str, tuple[float, float]]) -> Answer:
     """Return the answer of the largest of these correlations, times how many there are."""
-    chances = {name: counting.of_normal(z) for name, (_, z) in found.items()}
+    chances = {name: counting.p_of_normal(z) for name, (_, z) in found.items()}
     worst = min(chances, key=lambda name: chances[name])
     mean, z = found[worst]
     return Answer(
         z,
         f"{mean:+.4f} ({worst}, the largest of {len(found)})",
         "0 behind what pairs in common make",
-        counting.of_least(chances.values()),
+        counting.p_of_least(chances.values()),
     )
 
 

@@ -6,8 +6,8 @@ from html import escape
 
 from controller.trials.lab.family import FAMILY
 from controller.trials.lab.methods import READ_AGAIN_RATE, TRAY_RATE
-from controller.trials.lab.plots import Picture
-from controller.trials.lab.report import LabReport, Round, conclusion
+from controller.trials.lab.plots import ReportPicture
+from controller.trials.lab.report import CollectionJudgement, LabReport, conclusion_text
 from controller.trials.lab.requirements import CLAUSES
 from controller.trials.lab.text import cells, said_of
 
@@ -23,20 +23,20 @@ img { max-width: 100% } .verdict { font-size: 1.15rem; padding: .6rem 1rem; bord
 _HEADS = ("test", "p", "bound", "at 95 %", "at 99 %", "found", "expected")
 
 
-def page_of(report: LabReport, pictures: Sequence[Picture], issued: str) -> str:
+def page_of(report: LabReport, pictures: Sequence[ReportPicture], issued: str) -> str:
     """Return the page. `issued`: by what program it was made, and when."""
     tone = "right" if report.right else "wrong"
     sections = [
         f"<h1>Statistics of dealt cards</h1><p>{escape(issued)}</p>"
-        f'<p class="verdict {tone}">{escape(conclusion(report))}</p>',
-        _subject(report),
-        _stated(report),
-        _found("3. What was found", report.first),
-        _found("3a. The retest", report.retest) if report.retest else "",
-        _pictures(pictures),
-        _naive(report),
-        _clauses(report),
-        _limits(),
+        f'<p class="verdict {tone}">{escape(conclusion_text(report))}</p>',
+        _subject_section(report),
+        _family_section(report),
+        _results_section("3. What was found", report.first),
+        _results_section("3a. The retest", report.retest) if report.retest else "",
+        _pictures_section(pictures),
+        _unfair_section(report),
+        _clauses_section(report),
+        _limits_section(),
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -46,7 +46,7 @@ def page_of(report: LabReport, pictures: Sequence[Picture], issued: str) -> str:
     )
 
 
-def _subject(report: LabReport) -> str:
+def _subject_section(report: LabReport) -> str:
     paths = {
         "sequence": "The production code of commitment, sequence and tray places deals over a "
         "simulated order of cards: the hands as they were played, then riffles. A simulated reader "
@@ -65,7 +65,7 @@ def _subject(report: LabReport) -> str:
     )
 
 
-def _stated(report: LabReport) -> str:
+def _family_section(report: LabReport) -> str:
     rows = [(one.name, one.counted, one.expected, ", ".join(one.shows)) for one in FAMILY]
     return (
         "<h2>2. What was stated beforehand</h2><p>n, these tests, and one bound over all of them "
@@ -76,7 +76,7 @@ def _stated(report: LabReport) -> str:
     )
 
 
-def _found(title: str, one: Round) -> str:
+def _results_section(title: str, one: CollectionJudgement) -> str:
     rows = [cells(result) for result in one.results]
     out = [result.outside for result in one.results]
     outside = escape(", ".join(one.outside) or "none")
@@ -86,7 +86,7 @@ def _found(title: str, one: Round) -> str:
     )
 
 
-def _pictures(pictures: Sequence[Picture]) -> str:
+def _pictures_section(pictures: Sequence[ReportPicture]) -> str:
     shown = [
         f'<figure><img alt="{escape(one.name)}" src="data:image/png;base64,'
         f'{base64.b64encode(one.png).decode()}"><figcaption>{escape(one.caption)}</figcaption>'
@@ -96,7 +96,7 @@ def _pictures(pictures: Sequence[Picture]) -> str:
     return "<h2>4. Pictures</h2>" + "".join(shown)
 
 
-def _naive(report: LabReport) -> str:
+def _unfair_section(report: LabReport) -> str:
     rows = [
         (one.method, str(one.deals), ", ".join(one.outside) or "not caught with so few deals")
         for one in report.naive
@@ -110,7 +110,7 @@ def _naive(report: LabReport) -> str:
     )
 
 
-def _clauses(report: LabReport) -> str:
+def _clauses_section(report: LabReport) -> str:
     answered = {result.name for result in report.last.results if result.p is not None}
     rows = []
     for clause in CLAUSES:
@@ -124,7 +124,7 @@ def _clauses(report: LabReport) -> str:
     )
 
 
-def _limits() -> str:
+def _limits_section() -> str:
     return (
         "<h2>7. What this cannot show</h2><p>Statistics show that something is there, never that "
         "nothing is: that nobody can foretell a deal follows from the proof "

@@ -13,20 +13,20 @@ from controller.cards import FACES, SEATS, face_text
 from controller.trials.lab import counting
 from controller.trials.lab.chances import (
     PAIR,
-    longest_run,
-    of_four_to_one_seat,
+    four_cards_at_seat,
+    longest_run_chances,
     pairs_variance,
 )
 from controller.trials.lab.data import CARDS, Deals
-from controller.trials.lab.family import Judgement
-from controller.trials.lab.pockets import SAME_SEAT, chain
+from controller.trials.lab.family import FamilyJudgement
+from controller.trials.lab.pockets import SAME_SEAT_VARIANCE, chain
 from controller.trials.lab.seen import JOKERS, Ints, Seen
 
 _DPI = 110
-_LEAST = 1e-12
+_MIN_CHANCE = 1e-12
 
 
-class Picture(NamedTuple):
+class ReportPicture(NamedTuple):
     """A picture's name, what it shows, and its PNG."""
 
     name: str
@@ -34,22 +34,22 @@ class Picture(NamedTuple):
     png: bytes
 
 
-def pictures(deals: Deals, judgement: Judgement) -> tuple[Picture, ...]:
+def pictures(deals: Deals, judgement: FamilyJudgement) -> tuple[ReportPicture, ...]:
     """Draw all pictures of a report."""
     seen = Seen(deals)
     drawn: list[tuple[str, str, Callable[[], Figure]]] = [
         ("chances", "The chance of each test's value in fair deals, beside its bound.",
-         lambda: _chances(judgement)),
+         lambda: _draw_chances(judgement)),
         ("type-seat", "Each face at each seat: how many deviations from n/2.",
-         lambda: _by_label(deals, FACES)),
+         lambda: _draw_by_label(deals, FACES)),
         ("index-seat", "Each feed index at each seat: how many deviations from n/4.",
-         lambda: _by_label(deals, CARDS)),
+         lambda: _draw_by_label(deals, CARDS)),
         ("pairs", "Figures of each deal (bars) and their chances (line).",
-         lambda: _pairs(seen)),
+         lambda: _draw_pairs(seen)),
         ("runs-jokers", "The longest run of a pocket, and a seat's jokers, beside exact chances.",
-         lambda: _runs_and_jokers(seen)),
+         lambda: _draw_runs_and_jokers(seen)),
     ]  # fmt: skip
-    return tuple(Picture(name, caption, _png(draw())) for name, caption, draw in drawn)
+    return tuple(ReportPicture(name, caption, _png(draw())) for name, caption, draw in drawn)
 
 
 def _png(figure: Figure) -> bytes:
@@ -63,12 +63,12 @@ def _figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _chances(judgement: Judgement) -> Figure:
+def _draw_chances(judgement: FamilyJudgement) -> Figure:
     figure = _figure(8, 6)
     axes = figure.subplots()
     asked = [result for result in judgement.results if result.p is not None]
     names = [result.name for result in reversed(asked)]
-    chances = [max(result.p or 0.0, _LEAST) for result in reversed(asked)]
+    chances = [max(result.p or 0.0, _MIN_CHANCE) for result in reversed(asked)]
     bounds = [result.bound for result in reversed(asked)]
     lines = np.arange(len(names))
     axes.scatter(bounds, lines, marker="|", s=120, color="firebrick", label="Holm's bound")
@@ -81,8 +81,8 @@ def _chances(judgement: Judgement) -> Figure:
     return figure
 
 
-def _by_label(deals: Deals, labels: int) -> Figure:
-    found = counting.BySeat(labels)
+def _draw_by_label(deals: Deals, labels: int) -> Figure:
+    found = counting.SeatCounts(labels)
     for block in deals.blocks():
         found.add(block.cards % FACES if labels == FACES else np.arange(CARDS), block.seats)
     expected = np.maximum(found.expected, 1)[:, None]
@@ -99,24 +99,26 @@ def _by_label(deals: Deals, labels: int) -> Figure:
     return figure
 
 
-def _pairs(seen: Seen) -> Figure:
+def _draw_pairs(seen: Seen) -> Figure:
     half = float(PAIR)
     shown: list[tuple[str, Ints | None, float, float]] = [
         ("neighbours in the feed order, one pocket", seen.adjacent, 107 * half,
          pairs_variance(chain(1))),
         ("twins in one hand", seen.twins, 54 * half, pairs_variance([1] * CARDS)),
         ("neighbours in the stack, one hand", seen.together, 107 * half, pairs_variance(chain(1))),
-        ("cards at the seat of the deal before", seen.carried, 27.0, SAME_SEAT),
+        ("cards at the seat of the deal before", seen.carried, 27.0, SAME_SEAT_VARIANCE),
     ]  # fmt: skip
     figure = _figure(9, 6)
     for axes, (title, figures, mean, variance) in zip(
         figure.subplots(2, 2).ravel(), shown, strict=True
     ):
-        _histogram(axes, title, figures, mean, variance)
+        _draw_histogram(axes, title, figures, mean, variance)
     return figure
 
 
-def _histogram(axes: Axes, title: str, figures: Ints | None, mean: float, variance: float) -> None:
+def _draw_histogram(
+    axes: Axes, title: str, figures: Ints | None, mean: float, variance: float
+) -> None:
     axes.set_title(title, fontsize=10)
     if figures is None or not len(figures):
         axes.text(0.5, 0.5, "not in these deals", ha="center", va="center")
@@ -129,19 +131,21 @@ def _histogram(axes: Axes, title: str, figures: Ints | None, mean: float, varian
     axes.plot(over, normal, color="firebrick")
 
 
-def _runs_and_jokers(seen: Seen) -> Figure:
+def _draw_runs_and_jokers(seen: Seen) -> Figure:
     figure = _figure(9, 3.2)
     left, right = figure.subplots(1, 2)
-    exact = [float(chance) for chance in longest_run()[:13]]
-    _beside(left, "longest run of one pocket", np.bincount(seen.longest, minlength=13)[:13], exact)
+    exact = [float(chance) for chance in longest_run_chances()[:13]]
+    _draw_side_by_side(
+        left, "longest run of one pocket", np.bincount(seen.longest, minlength=13)[:13], exact
+    )
     held = seen.seat_of[:, list(JOKERS)]
     counts = sum(np.bincount((held == seat).sum(1), minlength=5) for seat in range(len(SEATS)))
-    chances = [float(chance) for chance in of_four_to_one_seat()]
-    _beside(right, "jokers of a seat", np.asarray(counts), chances)
+    chances = [float(chance) for chance in four_cards_at_seat()]
+    _draw_side_by_side(right, "jokers of a seat", np.asarray(counts), chances)
     return figure
 
 
-def _beside(axes: Axes, title: str, counts: Ints, chances: list[float]) -> None:
+def _draw_side_by_side(axes: Axes, title: str, counts: Ints, chances: list[float]) -> None:
     places = np.arange(len(chances))
     axes.set_title(title, fontsize=10)
     axes.bar(places - 0.2, counts / max(1, counts.sum()), 0.4, color="steelblue", label="found")

@@ -8,18 +8,18 @@ from controller.trials.lab import counting
 from controller.trials.lab.answers import (
     Answer,
     chi_square,
-    histogram,
-    mean_of,
-    pairs_of,
+    histogram_result,
+    mean_result,
+    pairs_result,
 )
 from controller.trials.lab.chances import (
     PAIR,
-    descends,
+    cards_until_all_seats,
     guessed,
+    is_descent,
     is_valley,
-    longest_run,
-    until_all_seats,
-    windows_where,
+    longest_run_chances,
+    window_moments,
 )
 from controller.trials.lab.data import CARDS
 from controller.trials.lab.seen import Seen
@@ -30,15 +30,15 @@ DISTANCES = range(2, 13)
 _PLACES = np.arange(CARDS)
 
 
-def by_place(seen: Seen) -> Answer:
+def index_seat(seen: Seen) -> Answer:
     """Ask whether any place of the feed order prefers a seat."""
-    found = counting.BySeat(CARDS)
+    found = counting.SeatCounts(CARDS)
     for block in seen.deals.blocks():
         found.add(_PLACES, block.seats)
     return chi_square(*found.chi_square())
 
 
-def place_trend(seen: Seen) -> Answer:
+def index_trend(seen: Seen) -> Answer:
     """Ask whether early or late cards go to one seat rather."""
     centred = counting.as_floats(_PLACES) - (CARDS - 1) / 2
     return chi_square(counting.trend(centred, seen.deals.seats), 3)
@@ -46,14 +46,14 @@ def place_trend(seen: Seen) -> Answer:
 
 def adjacent(seen: Seen) -> Answer:
     """Ask whether neighbours in the feed order go together as often as they should."""
-    return pairs_of(seen.adjacent, chain(1))
+    return pairs_result(seen.adjacent, chain(1))
 
 
 def serial(seen: Seen) -> Answer:
     """Ask the same of cards some places apart; the least of the chances counts, times as many."""
-    return _least(
+    return _least_likely(
         {
-            f"at distance {apart}": pairs_of(seen.at_distance(apart), chain(apart))
+            f"at distance {apart}": pairs_result(seen.same_pocket_at(apart), chain(apart))
             for apart in DISTANCES
         }
     )
@@ -61,34 +61,34 @@ def serial(seen: Seen) -> Answer:
 
 def descents(seen: Seen) -> Answer:
     """Ask how often the pocket goes down, and how often down and up again; the least of both."""
-    return _least(
+    return _least_likely(
         {
-            "descents": mean_of(seen.descents, *windows_where(descends, 2)),
-            "valleys": mean_of(seen.valleys, *windows_where(is_valley, 3)),
+            "descents": mean_result(seen.descents, *window_moments(is_descent, 2)),
+            "valleys": mean_result(seen.valleys, *window_moments(is_valley, 3)),
         }
     )
 
 
 def guessing(seen: Seen) -> Answer:
     """Ask how often somebody who forgets nothing guesses the next pocket."""
-    return mean_of(seen.guessed, *guessed())
+    return mean_result(seen.guessed, *guessed())
 
 
 def poker(seen: Seen) -> Answer:
     """Ask how alike the pockets are within blocks of four places."""
-    return pairs_of(seen.in_blocks, [3] * CARDS)
+    return pairs_result(seen.pairs_in_blocks, [3] * CARDS)
 
 
 def runs(seen: Seen) -> Answer:
     """Ask how long the longest run of one pocket is."""
-    return histogram(seen.longest, dict(enumerate(map(float, longest_run()))))
+    return histogram_result(seen.longest, dict(enumerate(map(float, longest_run_chances()))))
 
 
 def coupon(seen: Seen) -> Answer:
     """Ask how many cards it takes until every seat has one."""
     until = counting.cards_until_all(seen.deals.waiting)
-    chances = dict(enumerate(map(float, until_all_seats())))
-    answer = histogram(until, chances)
+    chances = dict(enumerate(map(float, cards_until_all_seats())))
+    answer = histogram_result(until, chances)
     mean = sum(cards * chance for cards, chance in chances.items())
     if answer.p is None or answer.statistic is None:
         return answer
@@ -101,7 +101,7 @@ def tail(seen: Seen) -> Answer:
     """Ask how often the last two cards go to one seat."""
     letters = seen.deals.waiting
     hits = int((letters[:, -1] == letters[:, -2]).sum())
-    p = counting.of_binomial(hits, len(seen), float(PAIR))
+    p = counting.p_of_binomial(hits, len(seen), float(PAIR))
     spread = (float(PAIR) * (1 - float(PAIR)) / len(seen)) ** 0.5
     z = (hits / len(seen) - float(PAIR)) / spread
     return Answer(z, f"{hits / len(seen):.4f}", f"{float(PAIR):.4f} ± {spread:.4f}", p)
@@ -111,7 +111,7 @@ def same_again(seen: Seen) -> Answer:
     """Ask whether the next sequence has the same pocket at the same place too often."""
     letters = seen.deals.waiting
     figures = np.asarray((letters[1:] == letters[:-1]).sum(1))
-    return mean_of(figures, CARDS / 4, SAME_SEAT)
+    return mean_result(figures, CARDS / 4, SAME_SEAT_VARIANCE)
 
 
 def repeated(seen: Seen) -> Answer:
@@ -121,7 +121,9 @@ def repeated(seen: Seen) -> Answer:
     return Answer(float(again), str(again), "0", 0.0 if again else 1.0)
 
 
-SAME_SEAT = 4 * 3 / 16 * CARDS / (CARDS - 1) * 81 / 4 + 12 / 16 * CARDS / (CARDS - 1) * 27 / 4
+SAME_SEAT_VARIANCE = (
+    4 * 3 / 16 * CARDS / (CARDS - 1) * 81 / 4 + 12 / 16 * CARDS / (CARDS - 1) * 27 / 4
+)
 """Variance of how many of 108 cards go where four hands of 27 had them: 20.44, sd 4.52.
 
 The 4 × 4 table of then and now has 27·27/108 in each cell; its diagonal's variance is
@@ -129,14 +131,14 @@ The 4 × 4 table of then and now has 27·27/108 in each cell; its diagonal's var
 """
 
 
-def _least(answers: Mapping[str, Answer]) -> Answer:
+def _least_likely(answers: Mapping[str, Answer]) -> Answer:
     """Return the answer with the least chance, by its name; its chance times how many there are."""
     chances = {name: one.p for name, one in answers.items() if one.p is not None}
     if not chances:
         return next(iter(answers.values()))
     name = min(chances, key=lambda one: chances[one])
     least = answers[name]
-    p = counting.of_least(chances.values())
+    p = counting.p_of_least(chances.values())
     return Answer(least.statistic, f"{least.seen} {name}", least.expected, p)
 
 

@@ -7,10 +7,10 @@ from typing import Literal
 import msgspec
 
 from controller.trials.lab.data import Deals, Source
-from controller.trials.lab.family import FAMILY, LEVEL, Judgement, Result, judged
-from controller.trials.lab.methods import NAIVE
+from controller.trials.lab.family import FAMILY, LEVEL, FamilyJudgement, Result, judged
+from controller.trials.lab.methods import UNFAIR_METHODS
 
-NAIVE_DEALS = 1_000
+UNFAIR_DEALS = 1_000
 """Deals of each naive method in a report, or as many as the report itself has."""
 
 Verdict = Literal["inside", "inside at the retest", "outside", "outside, not retested"]
@@ -23,7 +23,7 @@ WORDS: dict[Verdict, str] = {
 }
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True):
+class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """One collection and its judgement. `files`: SHA-256 of each, by its name; `deals`: n.
 
     `unjudged` are the tests that these deals cannot answer.
@@ -37,7 +37,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     results: tuple[Result, ...]
 
 
-class Naive(msgspec.Struct, frozen=True, kw_only=True):
+class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
     """A naive method, judged by the same family: `outside` are the tests that catch it."""
 
     method: str
@@ -51,12 +51,12 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     level: float
     family: str
-    first: Round
-    retest: Round | None
-    naive: tuple[Naive, ...]
+    first: CollectionJudgement
+    retest: CollectionJudgement | None
+    naive: tuple[UnfairMethodResult, ...]
 
     @property
-    def last(self) -> Round:
+    def last(self) -> CollectionJudgement:
         """The round that counts."""
         return self.retest or self.first
 
@@ -66,10 +66,12 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
         return not self.last.outside
 
 
-def round_of(deals: Deals, files: dict[str, str] | None = None) -> tuple[Round, Judgement]:
+def judge_collection(
+    deals: Deals, files: dict[str, str] | None = None
+) -> tuple[CollectionJudgement, FamilyJudgement]:
     """Judge one collection."""
     judgement = judged(deals)
-    return Round(
+    return CollectionJudgement(
         deals=len(deals),
         source=deals.source,
         files=files or {},
@@ -79,9 +81,9 @@ def round_of(deals: Deals, files: dict[str, str] | None = None) -> tuple[Round, 
     ), judgement
 
 
-def report_on(
-    first: Round,
-    fresh: Callable[[], Round] | None,
+def make_report(
+    first: CollectionJudgement,
+    fresh: Callable[[], CollectionJudgement] | None,
     naive: Callable[[str, int], Deals] | None = None,
 ) -> LabReport:
     """Return the report: `fresh` collects the retest's deals, None where nobody can here.
@@ -95,11 +97,11 @@ def report_on(
         family=family_hash(),
         first=first,
         retest=retest,
-        naive=() if naive is None else _naive(naive, min(first.deals, NAIVE_DEALS)),
+        naive=() if naive is None else _judge_unfair_methods(naive, min(first.deals, UNFAIR_DEALS)),
     )
 
 
-def conclusion(report: LabReport) -> str:
+def conclusion_text(report: LabReport) -> str:
     """Return what a report comes to, and how much of the family it leaves open, and why."""
     last = report.last
     if not last.unjudged:
@@ -117,7 +119,7 @@ def family_hash() -> str:
     return hashlib.sha256(stated.encode()).hexdigest()
 
 
-def _verdict(first: Round, retest: Round | None) -> Verdict:
+def _verdict(first: CollectionJudgement, retest: CollectionJudgement | None) -> Verdict:
     if not first.outside:
         return "inside"
     if retest is None:
@@ -125,8 +127,10 @@ def _verdict(first: Round, retest: Round | None) -> Verdict:
     return "outside" if retest.outside else "inside at the retest"
 
 
-def _naive(deal: Callable[[str, int], Deals], many: int) -> tuple[Naive, ...]:
+def _judge_unfair_methods(
+    deal: Callable[[str, int], Deals], many: int
+) -> tuple[UnfairMethodResult, ...]:
     return tuple(
-        Naive(method=method, deals=many, outside=judged(deal(method, many)).outside)
-        for method in NAIVE
+        UnfairMethodResult(method=method, deals=many, outside=judged(deal(method, many)).outside)
+        for method in UNFAIR_METHODS
     )

@@ -17,7 +17,7 @@ STRENGTH = np.array(
     [*(face % RANKS for face in range(FACES - 2)), RANKS, RANKS + 1] * 2, np.float64
 )
 """A card's worth by its number: 0 for a 2 … 12 for an ace, 13 and 14 for the jokers."""
-CENTRED = STRENGTH - STRENGTH.mean()
+CENTRED_STRENGTH = STRENGTH - STRENGTH.mean()
 
 
 class Seen:
@@ -59,7 +59,7 @@ class Seen:
 
     # Figures of each deal.
 
-    def at_distance(self, distance: int) -> Ints:
+    def same_pocket_at(self, distance: int) -> Ints:
         """Return how many of the 108 − `distance` pairs of places have one pocket waiting."""
         letters = self.deals.waiting
         return np.asarray((letters[:, distance:] == letters[:, :-distance]).sum(1))
@@ -67,10 +67,10 @@ class Seen:
     @cached_property
     def adjacent(self) -> Ints:
         """Neighbours in the feed order whose pocket is the same, of 107."""
-        return self.at_distance(1)
+        return self.same_pocket_at(1)
 
     @cached_property
-    def in_blocks(self) -> Ints:
+    def pairs_in_blocks(self) -> Ints:
         """Pairs alike within the 27 blocks of four places, of 162."""
         blocks = self.deals.waiting.reshape(-1, HAND, len(SEATS))
         pairs = [(a, b) for a in range(len(SEATS)) for b in range(a)]
@@ -145,7 +145,7 @@ class Seen:
 
     def side_weights(self, *, tray_only: bool) -> Floats:
         """Return each fed card's worth, centred over the set; 0 for cards that are not asked."""
-        worth = CENTRED[self.deals.cards]
+        worth = CENTRED_STRENGTH[self.deals.cards]
         return np.where(self.deals.verdicts >= Verdict.TRAY, worth, 0.0) if tray_only else worth
 
     def side_lead(self, weights: Floats) -> Floats:

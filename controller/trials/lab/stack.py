@@ -51,7 +51,7 @@ def gathered(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
     ]
 
 
-def riffled(stack: Sequence[int], passes: int, chance: random.Random) -> list[int]:
+def riffle_stack(stack: Sequence[int], passes: int, chance: random.Random) -> list[int]:
     """Return the stack after so many riffles of the Gilbert–Shannon–Reeds model.
 
     It is cut where a fair coin for each card says, and each card falls from either half with the

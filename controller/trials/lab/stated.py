@@ -10,7 +10,7 @@ BEGIN, END = "<!-- the family: made from controller/trials/lab/family.py -->", "
 
 def stated() -> str:
     """Return the family as the lines between BEGIN and END."""
-    return "\n".join(_lines()) + "\n"
+    return "\n".join(_family_lines()) + "\n"
 
 
 def written(page: str) -> str:
@@ -22,7 +22,7 @@ def written(page: str) -> str:
     return f"{before}{BEGIN}\n{stated()}{END}{after}"
 
 
-def _lines() -> Iterator[str]:
+def _family_lines() -> Iterator[str]:
     yield f"{len(FAMILY)} tests; SHA-256 of the list `{family_hash()}`."
     yield ""
     yield "| test | what is counted | in fair deals, and why | for |"

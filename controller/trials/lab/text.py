@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from controller.trials.lab.family import Result
-from controller.trials.lab.report import LabReport, Round, conclusion
+from controller.trials.lab.report import CollectionJudgement, LabReport, conclusion_text
 
 _HEADS = ("test", "p", "bound", "95 %", "99 %", "found", "expected")
 _MARKS = {True: "in", False: "out", None: "–"}
@@ -11,9 +11,9 @@ _MARKS = {True: "in", False: "out", None: "–"}
 
 def text_of(report: LabReport) -> str:
     """Return the report as lines for people."""
-    lines = [*_round(report.first)]
+    lines = [*_collection_lines(report.first)]
     if report.retest is not None:
-        lines += ["", "retest:", *_round(report.retest)]
+        lines += ["", "retest:", *_collection_lines(report.retest)]
     if report.naive:
         lines += ["", "naive methods, judged by the same tests:"]
         lines += [
@@ -21,10 +21,10 @@ def text_of(report: LabReport) -> str:
             + (f"outside by {', '.join(one.outside)}" if one.outside else "NOT caught")
             for one in report.naive
         ]
-    return "\n".join([*lines, "", conclusion(report)]) + "\n"
+    return "\n".join([*lines, "", conclusion_text(report)]) + "\n"
 
 
-def said_of(source_round: Round) -> str:
+def said_of(source_round: CollectionJudgement) -> str:
     """Return in a line where the deals of a round come from."""
     source = source_round.source
     seed = "the system's entropy" if source.seed is None else f"seed {source.seed}"
@@ -45,7 +45,7 @@ def cells(result: Result) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _round(one: Round) -> Iterator[str]:
+def _collection_lines(one: CollectionJudgement) -> Iterator[str]:
     yield said_of(one)
     for name, digest in one.files.items():
         yield f"  {name}  SHA-256 {digest}"

@@ -13,14 +13,14 @@ from drivers.events import Outlet
 from drivers.firmware import codec, wire
 from drivers.link import frames
 
-_SAYS = struct.Struct(wire.BOARD_HEADER + wire.BODIES[wire.EVENT][1:] + wire.READ_BODY[1:])
+_READ_LAYOUT = struct.Struct(wire.BOARD_HEADER + wire.BODIES[wire.EVENT][1:] + wire.READ_BODY[1:])
 WORD: Final = codec.encode(
-    _SAYS.pack(wire.EVENT, 7, 5, 100, 3, wire.READ, 33, 33, 33, 0, 12, 0, 0, 250)
+    _READ_LAYOUT.pack(wire.EVENT, 7, 5, 100, 3, wire.READ, 33, 33, 33, 0, 12, 0, 0, 250)
 )
 """A READ, as a reader board says it."""
 ANSWER: Final = frames.encode(wire.ROUTE, 7, 34, 100, 90, frames.Route(3, 33, Outlet.S))
 """A ROUTE; what comes back is as long as this."""
-_MOST_READ = 4096
+_MAX_READ_BYTES = 4096
 
 
 def echo(path: str) -> None:
@@ -29,7 +29,7 @@ def echo(path: str) -> None:
     tty.setraw(end)
     os.write(end, ANSWER)  # it is there
     try:
-        while os.read(end, _MOST_READ):
+        while os.read(end, _MAX_READ_BYTES):
             os.write(end, ANSWER)
     except OSError:
         pass  # the other end was closed

@@ -14,11 +14,11 @@ from drivers.firmware.codec import Decoder
 from sim.outside import BoardName
 from sim.ptyline import PtyLine, Spoil
 
-PATIENCE_MS: Final = 100
+ROUTE_TIMEOUT_MS: Final = 100
 """No route is waited for longer: it counts as one that took so long."""
-_MOST_READ = 4096
+_MAX_READ_BYTES = 4096
 _EVENT = struct.Struct(wire.BOARD_HEADER + wire.BODIES[wire.EVENT][1:])
-_SAYS = {wire.AT_READER, wire.READ}
+_DECIDING_CODES = {wire.AT_READER, wire.READ}
 
 
 class Cards:
@@ -27,27 +27,27 @@ class Cards:
     def __init__(self) -> None:
         self.due = asyncio.Event()
         self.holder: TimedLine | None = None
-        self._said: dict[tuple[int, int], set[int]] = {}
+        self._codes_by_card: dict[tuple[int, int], set[int]] = {}
         self._attempt = 0
 
     def decides(self, payloads: list[bytes]) -> bool:
         """Take a board's words; tell whether with one of them both have spoken of a card."""
-        lasts = [self._last_of(payload) for payload in payloads]
+        lasts = [self._is_deciding(payload) for payload in payloads]
         return any(lasts)
 
-    def _last_of(self, payload: bytes) -> bool:
+    def _is_deciding(self, payload: bytes) -> bool:
         if payload[0] != wire.EVENT:
             return False
         _, _, _, _, attempt, code, _, _, index, _ = _EVENT.unpack_from(payload)
-        if code not in _SAYS:
+        if code not in _DECIDING_CODES:
             return False
         if attempt != self._attempt:
             self._attempt = attempt
-            self._said.clear()
-        said = self._said.setdefault((attempt, index), set())
+            self._codes_by_card.clear()
+        said = self._codes_by_card.setdefault((attempt, index), set())
         before = len(said)
         said.add(code)
-        return before == 1 and len(said) == len(_SAYS)
+        return before == 1 and len(said) == len(_DECIDING_CODES)
 
 
 class TimedLine(PtyLine):
@@ -57,17 +57,17 @@ class TimedLine(PtyLine):
         super().__init__(link, spoil)
         self._cards = cards
         self._decoder = Decoder()
-        self._held = b""
+        self._held_bytes = b""
 
     def write(self, data: bytes) -> None:
         """Send bytes to the host, or keep them behind a word that is held back."""
         if self.end is None:
             return
         deciding = self._cards.decides(self._decoder.feed(data))
-        if self._held:
-            self._held += data
+        if self._held_bytes:
+            self._held_bytes += data
         elif deciding:
-            self._held = data
+            self._held_bytes = data
             self._cards.holder = self
             self._cards.due.set()
         else:
@@ -75,7 +75,7 @@ class TimedLine(PtyLine):
 
     def let_go(self) -> bytes:
         """Return what was held back, which is the caller's to write."""
-        held, self._held = self._held, b""
+        held, self._held_bytes = self._held_bytes, b""
         self._cards.holder = None
         self._cards.due.clear()
         return held
@@ -92,7 +92,7 @@ class TimedTable:
         """Set while a word waits for its turn."""
         return self._cards.due
 
-    def take_turn(self) -> float | None:
+    def time_route(self) -> float | None:
         """Write the word that waits; return the microseconds until its route.
 
         None: no word waits, or its line is not open.
@@ -124,15 +124,15 @@ def timed(out: int, back: int, data: bytes, whole: Callable[[bytes], bool]) -> t
     said = b""
     begun_ns = time.perf_counter_ns()
     os.write(out, data)
-    while poll.poll(PATIENCE_MS):
-        got = os.read(back, _MOST_READ)
+    while poll.poll(ROUTE_TIMEOUT_MS):
+        got = os.read(back, _MAX_READ_BYTES)
         at_ns = time.perf_counter_ns()
         said += got
         if whole(said):
             return (at_ns - begun_ns) / 1000, said
         if not got:
             break
-    return PATIENCE_MS * 1000.0, said
+    return ROUTE_TIMEOUT_MS * 1000.0, said
 
 
 def _has_route(said: bytes) -> bool:
@@ -142,6 +142,6 @@ def _has_route(said: bytes) -> bool:
 def _waiting(end: int) -> bytes:
     """Return what was written before: the route is none of it."""
     try:
-        return os.read(end, _MOST_READ)
+        return os.read(end, _MAX_READ_BYTES)
     except BlockingIOError:
         return b""

@@ -14,7 +14,7 @@ import msgspec
 from controller.trials.hall import (
     HallError,
     HallPlan,
-    RunningTable,
+    TableProcess,
     end_program,
     memory_folder,
     simulator,
@@ -22,7 +22,7 @@ from controller.trials.hall import (
 )
 from controller.trials.players import players
 from controller.trials.reaction.peers import Peer
-from controller.trials.reaction.variants import Variant
+from controller.trials.reaction.variants import TableVariant
 
 SPEED: Final = 20.0
 PERCENTS: Final = (50, 90, 99)
@@ -30,15 +30,19 @@ Samples = list[list[float]]
 """Rounds: microseconds of the floor, then of each table, then of each peer."""
 
 
-def reactions(variants: Sequence[Variant], deals: int, peers: Sequence[Peer] = ()) -> Samples:
+def collect_samples(
+    variants: Sequence[TableVariant], deals: int, peers: Sequence[Peer] = ()
+) -> Samples:
     """Have every table deal so often, side by side; return the rounds, the first deal's aside.
 
     Raises HallError where a table does not come up.
     """
-    return asyncio.run(_reactions(variants, deals, peers))
+    return asyncio.run(_collect_samples(variants, deals, peers))
 
 
-async def _reactions(variants: Sequence[Variant], deals: int, peers: Sequence[Peer]) -> Samples:
+async def _collect_samples(
+    variants: Sequence[TableVariant], deals: int, peers: Sequence[Peer]
+) -> Samples:
     with tempfile.TemporaryDirectory() as folder, memory_folder() as runtime_dir:
         plan = HallPlan(Path(folder) / "hall", tables=len(variants), speed=SPEED)
         plan.state_dir.mkdir()
@@ -64,7 +68,7 @@ async def _reactions(variants: Sequence[Variant], deals: int, peers: Sequence[Pe
                     await table.start_daemon(environment=variant.environment(Path(folder)))
                     seats.append((await stack.enter_async_context(players(table))).deal)
                 else:
-                    bare = _Bare(await _start_plain(table))
+                    bare = _BareTableProcess(await _start_bare_table(table))
                     stack.push_async_callback(end_program, bare.process)
                     seats.append(bare.deal)
             for _ in range(deals + 1):
@@ -73,7 +77,7 @@ async def _reactions(variants: Sequence[Variant], deals: int, peers: Sequence[Pe
         return taken[len(taken) // (deals + 1) :]
 
 
-class _Bare:
+class _BareTableProcess:
     """A table without people: it deals when it is told."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
@@ -90,7 +94,7 @@ class _Bare:
         return line
 
 
-async def _start_plain(table: RunningTable) -> asyncio.subprocess.Process:
+async def _start_bare_table(table: TableProcess) -> asyncio.subprocess.Process:
     return await start_program(
         *table.board_ports,
         table.control.path,

@@ -25,11 +25,11 @@ def peers() -> list[Peer]:
     """Return those whose libraries are installed."""
     files = sorted((CHECKOUT / _FOLDER).glob("*.py"))
     modules = [".".join((*_FOLDER.split("/"), file.stem)) for file in files]
-    asked = [(module, _name(module)) for module in modules]
+    asked = [(module, _peer_name(module)) for module in modules]
     return [Peer(module, name) for module, name in asked if name]
 
 
-def _name(module: str) -> str:
+def _peer_name(module: str) -> str:
     """Return what a program says without arguments; nothing where it cannot run."""
     words = [sys.executable, "-m", module]
     told = subprocess.run(

@@ -24,7 +24,7 @@ from typing import Final
 import click
 import msgspec
 
-from controller.cli.ending import ending_signals
+from controller.cli.ending import termination_signals
 from controller.config import load_sim
 from controller.trials.hall import end_program, start_program
 from controller.trials.reaction import echo
@@ -46,18 +46,18 @@ _FLOOR = "controller.trials.reaction.echo"
 Turn = Callable[[], float | None]
 
 
-class PlantTable(SimTable):
+class TimedHardware(SimTable):
     """A simulated table whose boards' lines can be timed."""
 
     def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
-        self._cards = Cards()
+        self._frames = Cards()
         self._lines: dict[BoardName, TimedLine] = {}
         super().__init__(plan, boots)
-        self.timed = TimedTable(self._cards, self._lines.__getitem__)
+        self.timed = TimedTable(self._frames, self._lines.__getitem__)
 
     def line(self, name: BoardName, spoil: Spoil) -> TimedLine:
         """Return the line of a board."""
-        return self._lines.setdefault(name, TimedLine(self.plan.folder / name, spoil, self._cards))
+        return self._lines.setdefault(name, TimedLine(self.plan.folder / name, spoil, self._frames))
 
 
 async def rounds(
@@ -68,9 +68,9 @@ async def rounds(
     samples: list[list[float]],
 ) -> None:
     """Let all take their turns, round after round, until cancelled; keep whole rounds alone."""
-    every = [floor, *(table.take_turn for table in tables), *beside]
+    every = [floor, *(table.time_route for table in tables), *beside]
     while True:
-        there = await _due(tables)
+        there = await _wait_until_due(tables)
         away = {number + 1 for number in range(len(tables))} - {number + 1 for number in there}
         turns = [number for number in range(len(every)) if number not in away]
         took: dict[int, float | None] = {}
@@ -82,7 +82,7 @@ async def rounds(
             samples.append([us for us in told if us is not None])
 
 
-async def _due(tables: Sequence[TimedTable]) -> list[int]:
+async def _wait_until_due(tables: Sequence[TimedTable]) -> list[int]:
     """Return the tables of which a word waits: of all, or of those that are there in time."""
     waits = [asyncio.ensure_future(table.due.wait()) for table in tables]
     try:
@@ -101,7 +101,7 @@ async def answering(module: str) -> AsyncIterator[Turn]:
         tty.setraw(end)
     process = await start_program(os.ttyname(theirs), module=module, cwd=CHECKOUT)
     try:
-        await _there(ours, process)
+        await _wait_until_ready(ours, process)
         yield lambda: timed(ours, ours, echo.WORD, _is_answer)[0]
     finally:
         await end_program(process)
@@ -109,7 +109,7 @@ async def answering(module: str) -> AsyncIterator[Turn]:
         os.close(ours)
 
 
-async def _there(end: int, process: asyncio.subprocess.Process) -> None:
+async def _wait_until_ready(end: int, process: asyncio.subprocess.Process) -> None:
     """Return once a process has said at its pty that it is there."""
     loop, there = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(end, there.set)
@@ -169,11 +169,11 @@ async def _play(
     plans: Sequence[TablePlan], modules: Sequence[str], samples: list[list[float]]
 ) -> None:
     stop = asyncio.Event()
-    for number in ending_signals():
+    for number in termination_signals():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     rng = random.Random(plans[0].seed)
     async with AsyncExitStack() as stack:
-        tables = [PlantTable(plan, partial(rng.getrandbits, 32)) for plan in plans]
+        tables = [TimedHardware(plan, partial(rng.getrandbits, 32)) for plan in plans]
         for table in tables:
             await stack.enter_async_context(table)
             click.echo(msgspec.json.encode(table.info()))

@@ -26,7 +26,7 @@ int fdatasync(int fd) { return slow("fdatasync", fd); }
 """
 
 
-class Variant(msgspec.Struct, frozen=True):
+class TableVariant(msgspec.Struct, frozen=True):
     """A table as it is measured. `whole`: machine, gateway and a subscriber; else the dealing
     loop alone. `disturbed`: what disturbs which part, as disturbed/sitecustomize.py has it.
     `slow`: each of its fsyncs takes FSYNC_MS longer."""
@@ -43,15 +43,15 @@ class Variant(msgspec.Struct, frozen=True):
             found["PYTHONPATH"] = str(_HERE / "disturbed")
             found["DEALTABLE_DISTURBED"] = self.disturbed
         if self.slow:
-            found["LD_PRELOAD"] = str(_slow_library(folder))
+            found["LD_PRELOAD"] = str(_build_slow_library(folder))
         return found
 
 
-PLAIN: Final = Variant("plain", whole=False)
-ALL_ON: Final = Variant("everything on")
-SLOW_FSYNC: Final = Variant(f"fsync + {FSYNC_MS} ms", slow=True)
-FULL_GC: Final = Variant("full collections", disturbed="machine:collect")
-HOG: Final = Variant("hog in the gateway", disturbed="gateway:hog")
+PLAIN: Final = TableVariant("plain", whole=False)
+ALL_ON: Final = TableVariant("everything on")
+SLOW_FSYNC: Final = TableVariant(f"fsync + {FSYNC_MS} ms", slow=True)
+FULL_GC: Final = TableVariant("full collections", disturbed="machine:collect")
+BUSY_GATEWAY: Final = TableVariant("hog in the gateway", disturbed="gateway:hog")
 
 
 def compiler() -> str | None:
@@ -59,7 +59,7 @@ def compiler() -> str | None:
     return shutil.which("cc")
 
 
-def _slow_library(folder: Path) -> Path:
+def _build_slow_library(folder: Path) -> Path:
     cc = compiler()
     if cc is None:
         raise FileNotFoundError("no C compiler: install gcc")

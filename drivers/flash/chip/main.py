@@ -32,7 +32,7 @@ def choose(state: str) -> "tuple[str, bool, str]":
     return slot, False, slot
 
 
-def on_trial(old: str, new: str) -> str:
+def trial_state(old: str, new: str) -> str:
     """Return what `slot` says for one trial of `new`."""
     return "%s %s 1" % (old, new)
 
@@ -53,7 +53,7 @@ def save(path: str, text: str) -> None:
     os.rename(path + ".new", path)
 
 
-def is_wanted() -> bool:
+def is_service_wanted() -> bool:
     """Return whether a technician waits for the prompt; the file counts once."""
     import rp2
 
@@ -65,7 +65,7 @@ def is_wanted() -> bool:
 
 def start() -> None:
     """Run the firmware that is to run; return where a technician is to have the prompt."""
-    if is_wanted():
+    if is_service_wanted():
         return
     state = load(SLOT)
     slot, trial, after = choose(state)

@@ -1,6 +1,6 @@
 import pytest
 
-from controller.rules.bigtwo.tables import BigTwo
+from controller.rules.bigtwo.tables import BigTwoRules
 from controller.rules.profile import BigTwoProfile
 from controller.rules.rulebooks import load_profile
 
@@ -13,5 +13,5 @@ def profile() -> BigTwoProfile:
 
 
 @pytest.fixture(scope="session")
-def rules(profile: BigTwoProfile) -> BigTwo:
+def rules(profile: BigTwoProfile) -> BigTwoRules:
     return profile.bigtwo

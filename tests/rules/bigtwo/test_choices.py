@@ -4,19 +4,19 @@ from hypothesis import strategies as st
 
 from controller.cards import SEATS
 from controller.messages import Seat
-from controller.rules.bigtwo.choices import Opening, answered, begin_opening, elapsed
-from controller.rules.bigtwo.tables import BigTwo, Choice
+from controller.rules.bigtwo.choices import ChoicesBeforePlay, answered, begin_choices, elapsed
+from controller.rules.bigtwo.tables import BigTwoRules, Choice
 
 OPEN = Choice(order="at_once", limit_s=10, factor=3, default=False)
 DOUBLE = Choice(order="in_turn", limit_s=10, factor=2, default=False)
 T0 = 1_000
 
 
-def opening(first: Seat = "S") -> Opening:
-    return begin_opening(OPEN, DOUBLE, first, T0)
+def opening(first: Seat = "S") -> ChoicesBeforePlay:
+    return begin_choices(OPEN, DOUBLE, first, T0)
 
 
-def doubling(first: Seat = "S") -> Opening:
+def doubling(first: Seat = "S") -> ChoicesBeforePlay:
     """Everybody has kept his hand closed at T0."""
     now = opening(first)
     for seat in now.now().asked():
@@ -24,7 +24,7 @@ def doubling(first: Seat = "S") -> Opening:
     return now
 
 
-def test_the_profile_asks_as_these_tests_do(rules: BigTwo) -> None:
+def test_the_profile_asks_as_these_tests_do(rules: BigTwoRules) -> None:
     assert (rules.open_hand, rules.doubling) == (OPEN, DOUBLE)
 
 
@@ -100,7 +100,7 @@ def test_asked_nobody_all_is_over_after_fifty_seconds_with_no_one_open_or_double
 
 def test_another_default_is_what_silence_says() -> None:
     yes = Choice(order="at_once", limit_s=1, factor=3, default=True)
-    now = elapsed(begin_opening(yes, DOUBLE, "N", 0), 1_000)
+    now = elapsed(begin_choices(yes, DOUBLE, "N", 0), 1_000)
     assert now.open_hand.yes() == SEATS
 
 

@@ -9,16 +9,16 @@ import pytest
 
 from controller.cards import Face, face_text, parse_face
 from controller.rules.bigtwo.combos import (
-    FIVES,
+    FIVE_CARD_KINDS,
     KINDS,
-    USUAL,
+    USUAL_COMBO_RULES,
     BigTwoCombo,
     beats,
     follows,
     readings,
     strength,
 )
-from controller.rules.bigtwo.tables import BigTwo, Combos
+from controller.rules.bigtwo.tables import BigTwoComboRules, BigTwoRules
 from tests.rows import each_row
 
 DIAMOND_3 = parse_face("♦3")
@@ -28,17 +28,17 @@ def cards(text: str) -> list[Face]:
     return [parse_face(word) for word in text.split()]
 
 
-def combo(text: str, combos: Combos = USUAL) -> BigTwoCombo:
+def combo(text: str, combos: BigTwoComboRules = USUAL_COMBO_RULES) -> BigTwoCombo:
     (found,) = readings(cards(text), combos)
     return found
 
 
-def changed(**keys: object) -> Combos:
-    return msgspec.structs.replace(USUAL, **keys)
+def changed(**keys: object) -> BigTwoComboRules:
+    return msgspec.structs.replace(USUAL_COMBO_RULES, **keys)
 
 
-def test_the_usual_combinations_are_the_profiles_own(rules: BigTwo) -> None:
-    assert rules.combos == USUAL
+def test_the_usual_combinations_are_the_profiles_own(rules: BigTwoRules) -> None:
+    assert rules.combos == USUAL_COMBO_RULES
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_plays_sorted_by_strength_agree_with_beating() -> None:
     by_beating = sorted(fives, key=cmp_to_key(higher))
     assert [strength(found) for found in by_beating] == sorted(map(strength, fives))
     assert [kind for kind, _ in itertools.groupby(found.kind for found in by_beating)] == [
-        kind for kind in FIVES if any(found.kind == kind for found in fives)
+        kind for kind in FIVE_CARD_KINDS if any(found.kind == kind for found in fives)
     ]
 
 

@@ -10,17 +10,17 @@ from controller.rules.bigtwo.matchpoints import (
     Compared,
     compare_deal,
     matchpoints_of,
+    max_matchpoints,
     ranking_points,
-    top_of,
 )
-from controller.rules.bigtwo.tables import BigTwo
+from controller.rules.bigtwo.tables import BigTwoRules
 
 
 def field(*scores: int) -> dict[str, int]:
     return {f"{n}": score for n, score in enumerate(scores, start=1)}
 
 
-def compared(rules: BigTwo, *scores: int) -> list[Compared]:
+def compared(rules: BigTwoRules, *scores: int) -> list[Compared]:
     results = compare_deal([field(*scores)], rules.matchpoints, rules.ranking_points)
     return sorted(results, key=lambda result: result.entrant)
 
@@ -35,7 +35,11 @@ def compared(rules: BigTwo, *scores: int) -> list[Compared]:
     ],
 )
 def test_the_seeds_three_deals_and_one_of_four_entrants(
-    rules: BigTwo, scores: tuple[int, ...], mp: list[int], percent: list[str], places: list[int]
+    rules: BigTwoRules,
+    scores: tuple[int, ...],
+    mp: list[int],
+    percent: list[str],
+    places: list[int],
 ) -> None:
     results = compared(rules, *scores)
     assert [result.mp for result in results] == mp
@@ -44,14 +48,16 @@ def test_the_seeds_three_deals_and_one_of_four_entrants(
     assert {result.top for result in results} == {2 * (len(scores) - 1)}
 
 
-def test_an_event_may_place_as_the_printed_example_does(rules: BigTwo) -> None:
+def test_an_event_may_place_as_the_printed_example_does(rules: BigTwoRules) -> None:
     dense = msgspec.structs.replace(rules.ranking_points, shared="dense")
     results = compare_deal([field(1, 1, -3)], rules.matchpoints, dense)
     assert [result.place for result in results] == [1, 1, 2]
 
 
 @given(st.lists(st.integers(-5, 5) | st.integers(-900, 900), min_size=2, max_size=40))
-def test_matchpoints_of_a_field_are_n_times_n_minus_one(rules: BigTwo, scores: list[int]) -> None:
+def test_matchpoints_of_a_field_are_n_times_n_minus_one(
+    rules: BigTwoRules, scores: list[int]
+) -> None:
     mp = matchpoints_of(field(*scores), rules.matchpoints)
     assert sum(mp.values()) == len(scores) * (len(scores) - 1)
     for name, score in field(*scores).items():
@@ -59,7 +65,7 @@ def test_matchpoints_of_a_field_are_n_times_n_minus_one(rules: BigTwo, scores: l
 
 
 @given(st.lists(st.integers(-30, 30), min_size=2, max_size=30))
-def test_a_better_score_is_never_worth_less(rules: BigTwo, scores: list[int]) -> None:
+def test_a_better_score_is_never_worth_less(rules: BigTwoRules, scores: list[int]) -> None:
     results = sorted(compared(rules, *scores), key=lambda result: -result.score)
     for better, worse in pairwise(results):
         assert (better.score == worse.score) == (better.place == worse.place)
@@ -83,27 +89,27 @@ def test_a_better_score_is_never_worth_less(rules: BigTwo, scores: list[int]) ->
         (99, "0.00"),
     ],
 )
-def test_ranking_points_of_a_place(rules: BigTwo, place: int, points: str) -> None:
+def test_ranking_points_of_a_place(rules: BigTwoRules, place: int, points: str) -> None:
     assert str(ranking_points(place, rules.ranking_points)) == points
 
 
-def test_the_listed_places_follow_the_rule_of_the_rest(rules: BigTwo) -> None:
+def test_the_listed_places_follow_the_rule_of_the_rest(rules: BigTwoRules) -> None:
     two = msgspec.structs.replace(rules.ranking_points, listed=(10000, 7000))
     for place in range(1, 40):
         assert ranking_points(place, two) == ranking_points(place, rules.ranking_points)
 
 
-def test_an_event_may_give_nothing_past_the_listed_places(rules: BigTwo) -> None:
+def test_an_event_may_give_nothing_past_the_listed_places(rules: BigTwoRules) -> None:
     zero = msgspec.structs.replace(rules.ranking_points, rest="zero")
     assert [ranking_points(place, zero) for place in (4, 5, 6)] == [Decimal(3500), 0, 0]
 
 
-def test_places_begin_with_one(rules: BigTwo) -> None:
+def test_places_begin_with_one(rules: BigTwoRules) -> None:
     with pytest.raises(ValueError, match="not 0"):
         ranking_points(0, rules.ranking_points)
 
 
-def test_places_are_taken_within_a_seat_or_over_the_deal(rules: BigTwo) -> None:
+def test_places_are_taken_within_a_seat_or_over_the_deal(rules: BigTwoRules) -> None:
     fields = [{"a": 5, "b": 1, "c": 1}, {"d": 9, "e": 9, "f": 0}]
     seat = compare_deal(fields, rules.matchpoints, rules.ranking_points)
     assert {r.entrant: r.place for r in seat} == {"a": 1, "d": 1, "e": 1, "b": 2, "c": 2, "f": 3}
@@ -112,17 +118,17 @@ def test_places_are_taken_within_a_seat_or_over_the_deal(rules: BigTwo) -> None:
     assert {r.entrant: r.place for r in deal} == {"a": 1, "d": 2, "e": 2, "b": 4, "c": 4, "f": 6}
 
 
-def test_one_table_alone_has_no_matchpoints(rules: BigTwo) -> None:
+def test_one_table_alone_has_no_matchpoints(rules: BigTwoRules) -> None:
     with pytest.raises(ValueError, match="play the same deal at several tables"):
         compared(rules, 12)
-    assert top_of(2, rules.matchpoints) == 2
+    assert max_matchpoints(2, rules.matchpoints) == 2
 
 
-def test_nobody_holds_two_seats_of_a_deal(rules: BigTwo) -> None:
+def test_nobody_holds_two_seats_of_a_deal(rules: BigTwoRules) -> None:
     with pytest.raises(ValueError, match="a is in 2 fields"):
         compare_deal([{"a": 1, "b": 2}, {"a": 1, "c": 2}], rules.matchpoints, rules.ranking_points)
 
 
-def test_results_can_be_written_as_json(rules: BigTwo) -> None:
+def test_results_can_be_written_as_json(rules: BigTwoRules) -> None:
     first = msgspec.json.decode(msgspec.json.encode(compared(rules, 1, 2)[0]))
     assert (first["percent"], first["points"]) == ("0.00", "7000.00")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from controller.rules.bigtwo.matchpoints import compare_deal
 from controller.rules.bigtwo.ranking import Played, final_ranking
-from controller.rules.bigtwo.tables import BigTwo, Final
+from controller.rules.bigtwo.tables import BigTwoRules, Final
 
 
 def row(
@@ -23,11 +23,11 @@ def row(
     return Played(entrant, deal, round, table, score, Decimal(points), time_ms)
 
 
-def told(rules: BigTwo, *rows: Played) -> list[tuple[int, str, str | None]]:
+def told(rules: BigTwoRules, *rows: Played) -> list[tuple[int, str, str | None]]:
     return [(line.place, line.entrant, line.by) for line in final_ranking(rows, rules.final)]
 
 
-def test_the_higher_total_ranks_first(rules: BigTwo) -> None:
+def test_the_higher_total_ranks_first(rules: BigTwoRules) -> None:
     rows = [row("a", 1, 3500), row("b", 1, 10000), row("a", 2, 7000), row("b", 2, 5000)]
     lines = final_ranking(rows, rules.final)
     assert [(line.entrant, line.total, line.by) for line in lines] == [
@@ -36,7 +36,7 @@ def test_the_higher_total_ranks_first(rules: BigTwo) -> None:
     ]
 
 
-def test_the_seeds_example_of_three_players_and_three_deals_adds_up(rules: BigTwo) -> None:
+def test_the_seeds_example_of_three_players_and_three_deals_adds_up(rules: BigTwoRules) -> None:
     deals = ({"1": 15, "2": 7, "3": 21}, {"1": 1, "2": 1, "3": -3}, {"1": 18, "2": 51, "3": 18})
     rows = [
         Played(line.entrant, deal, deal, int(line.entrant), line.score, line.points)
@@ -50,7 +50,7 @@ def test_the_seeds_example_of_three_players_and_three_deals_adds_up(rules: BigTw
     ]
 
 
-def test_first_it_counts_how_good_the_beaten_opponents_are(rules: BigTwo) -> None:
+def test_first_it_counts_how_good_the_beaten_opponents_are(rules: BigTwoRules) -> None:
     rows = [
         row("a", 1, 5000, table=1, score=10),
         row("strong", 1, 7000, table=1, score=-10),
@@ -65,7 +65,7 @@ def test_first_it_counts_how_good_the_beaten_opponents_are(rules: BigTwo) -> Non
     ]
 
 
-def test_beaten_opponents_count_on_average_not_by_their_number(rules: BigTwo) -> None:
+def test_beaten_opponents_count_on_average_not_by_their_number(rules: BigTwoRules) -> None:
     rows = [
         row("a", 1, 5000, table=1, score=10),
         row("x", 1, 3000, table=1, score=-10),
@@ -76,7 +76,7 @@ def test_beaten_opponents_count_on_average_not_by_their_number(rules: BigTwo) ->
     assert told(rules, *rows)[:2] == [(1, "a", None), (2, "b", "beaten_average")]
 
 
-def test_an_opponent_is_beaten_over_the_round_not_in_one_deal(rules: BigTwo) -> None:
+def test_an_opponent_is_beaten_over_the_round_not_in_one_deal(rules: BigTwoRules) -> None:
     rows = [
         row("a", 1, 2500, score=10),
         row("x", 1, 5000, score=-10),
@@ -88,7 +88,7 @@ def test_an_opponent_is_beaten_over_the_round_not_in_one_deal(rules: BigTwo) -> 
     assert told(rules, *rows)[1:3] == [(2, "b", "total"), (3, "a", "beaten_average")]
 
 
-def test_then_more_firsts_in_a_round_and_then_more_seconds(rules: BigTwo) -> None:
+def test_then_more_firsts_in_a_round_and_then_more_seconds(rules: BigTwoRules) -> None:
     rows = [
         *(row("a", deal, p, round=deal, table=1) for deal, p in ((1, 10), (2, 6), (3, 8))),
         *(row("b", deal, p, round=deal, table=2) for deal, p in ((1, 8), (2, 10), (3, 6))),
@@ -104,7 +104,7 @@ def test_then_more_firsts_in_a_round_and_then_more_seconds(rules: BigTwo) -> Non
     ]
 
 
-def test_then_less_playing_time(rules: BigTwo) -> None:
+def test_then_less_playing_time(rules: BigTwoRules) -> None:
     rows = [
         row("a", 1, 5, table=1, time_ms=9_000),
         row("b", 1, 5, table=2, time_ms=8_000),
@@ -113,7 +113,7 @@ def test_then_less_playing_time(rules: BigTwo) -> None:
     assert told(rules, *rows) == [(1, "b", None), (2, "a", "total_time"), (2, "c", "play_off")]
 
 
-def test_then_less_time_without_the_slowest_and_the_fastest_deal(rules: BigTwo) -> None:
+def test_then_less_time_without_the_slowest_and_the_fastest_deal(rules: BigTwoRules) -> None:
     times = {"a": (1, 5, 9), "b": (4, 4, 7)}
     rows = [
         row(name, deal, 5, table=ord(name), time_ms=time)
@@ -123,12 +123,12 @@ def test_then_less_time_without_the_slowest_and_the_fastest_deal(rules: BigTwo) 
     assert told(rules, *rows) == [(1, "b", None), (2, "a", "trimmed_time")]
 
 
-def test_what_nothing_tells_apart_plays_off_and_shares_a_place(rules: BigTwo) -> None:
+def test_what_nothing_tells_apart_plays_off_and_shares_a_place(rules: BigTwoRules) -> None:
     rows = [row("a", 1, 5, table=1), row("b", 1, 5, table=2), row("c", 1, 4, table=3)]
     assert told(rules, *rows) == [(1, "a", None), (1, "b", "play_off"), (3, "c", "total")]
 
 
-def test_a_time_that_is_missing_for_one_tells_nobody_apart(rules: BigTwo) -> None:
+def test_a_time_that_is_missing_for_one_tells_nobody_apart(rules: BigTwoRules) -> None:
     rows = [row("a", 1, 5, table=1, time_ms=9_000), row("b", 1, 5, table=2)]
     assert told(rules, *rows)[1] == (1, "b", "play_off")
 
@@ -145,18 +145,18 @@ def test_the_order_of_tie_breaks_is_the_profiles() -> None:
     assert [line.entrant for line in by_beaten] == ["x", "a", "b"]
 
 
-def test_nobody_has_a_deal_twice(rules: BigTwo) -> None:
+def test_nobody_has_a_deal_twice(rules: BigTwoRules) -> None:
     with pytest.raises(ValueError, match="a has deal 1 twice"):
         final_ranking([row("a", 1, 5), row("a", 1, 5)], rules.final)
 
 
-def test_nothing_played_ranks_nobody(rules: BigTwo) -> None:
+def test_nothing_played_ranks_nobody(rules: BigTwoRules) -> None:
     assert final_ranking([], rules.final) == ()
 
 
 @given(st.lists(st.sampled_from([(5, 1), (5, -1), (7, 2), (3, -2)]), min_size=4, max_size=32))
 def test_places_never_go_back_and_the_order_of_rows_does_not_matter(
-    rules: BigTwo, results: list[tuple[int, int]]
+    rules: BigTwoRules, results: list[tuple[int, int]]
 ) -> None:
     rows = [
         row(f"{n % 8}", n // 8, points, round=n // 16, table=n % 8 // 4, score=score)

@@ -3,8 +3,8 @@ from importlib import resources
 import pytest
 
 from controller.cards import parse_face
-from controller.rules.bigtwo.gaps import GAPS
-from controller.rules.bigtwo.tables import CARDS, BigTwo
+from controller.rules.bigtwo.gaps import BIG_TWO_GAPS
+from controller.rules.bigtwo.tables import CARDS, BigTwoRules
 from controller.rules.profile import BigTwoProfile, rules_of
 from controller.rules.rulebooks import ProfileError, read_profile
 from tests.rows import each_row
@@ -13,7 +13,7 @@ FILE = "bigtwo-2017-002.toml"
 TEXT = (resources.files("controller.rules") / "profiles" / FILE).read_text("utf-8")
 
 
-def test_the_three_of_diamonds_leads(rules: BigTwo) -> None:
+def test_the_three_of_diamonds_leads(rules: BigTwoRules) -> None:
     assert rules.lead.face() == parse_face("♦3")
 
 
@@ -49,18 +49,18 @@ def test_a_wrong_table_is_told_in_one_line(old: str, new: str, line: str) -> Non
 
 def test_every_proposed_value_has_its_gap(profile: BigTwoProfile) -> None:
     proposed = {key for key in profile.provisional if key.startswith("bigtwo.")}
-    assert proposed <= {gap.key for gap in GAPS}
+    assert proposed <= {gap.key for gap in BIG_TWO_GAPS}
 
 
 def test_every_gap_names_a_key_that_exists(profile: BigTwoProfile) -> None:
-    assert {gap.key for gap in GAPS if gap.key} <= set(rules_of(profile))
+    assert {gap.key for gap in BIG_TWO_GAPS if gap.key} <= set(rules_of(profile))
 
 
 def test_gaps_have_names_of_their_own_and_both_languages() -> None:
-    assert len({gap.name for gap in GAPS}) == len(GAPS)
-    assert all(gap.en.isascii() or "♦" in gap.en for gap in GAPS)
-    assert all(any("一" <= sign <= "鿿" for sign in gap.zh) for gap in GAPS)
+    assert len({gap.name for gap in BIG_TWO_GAPS}) == len(BIG_TWO_GAPS)
+    assert all(gap.en.isascii() or "♦" in gap.en for gap in BIG_TWO_GAPS)
+    assert all(any("一" <= sign <= "鿿" for sign in gap.zh) for gap in BIG_TWO_GAPS)
 
 
 def test_the_missing_movement_is_a_gap_that_nothing_fills() -> None:
-    assert [gap.key for gap in GAPS if gap.name == "swiss_movement"] == [None]
+    assert [gap.key for gap in BIG_TWO_GAPS if gap.name == "swiss_movement"] == [None]

@@ -1,6 +1,6 @@
 import pytest
 
-from controller.rules.combos.judge import judge, judge_contained
+from controller.rules.combos.judge import judge, judge_contained_kinds
 from tests.rows import each_row
 
 
@@ -70,7 +70,7 @@ def test_a_card_of_the_level_that_might_be_wild_is_told(
 def test_no_straight_flush_is_contained_in_suits_that_nobody_wrote(
     play: str, flush: bool, rules: list[str]
 ) -> None:
-    told = judge_contained("international-000", 2, play)
+    told = judge_contained_kinds("international-000", 2, play)
     assert ("straight_flush" in told.kinds) is flush
     assert [one.rule for one in told.reasons] == rules
     assert told.bare == tuple(word for word in told.play.split() if word in "3456789J2")

@@ -3,11 +3,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.rules.combos.articles import RULES, reason
+from controller.rules.combos.articles import COMBO_RULES, reason
 from controller.rules.combos.combo import KINDS
-from controller.rules.combos.judge import judge, judge_contained
-from controller.rules.combos.nonsense import Nonsense
-from controller.rules.combos.ruling import Containing, Laid, Reading, Ruling
+from controller.rules.combos.judge import judge, judge_contained_kinds
+from controller.rules.combos.nonsense import QuestionError
+from controller.rules.combos.ruling import ContainedKinds, Laid, Reading, Ruling
 from controller.rules.rulebooks import ProfileError, load_profile, profile_names
 from tests.rows import each_row
 
@@ -133,7 +133,7 @@ def test_a_ruling_says_whether_and_why(
 
 
 def test_every_rule_is_a_reason_of_some_ruling() -> None:
-    assert {rule for *_, rule in RULINGS} == set(RULES) - {"contained"}
+    assert {rule for *_, rule in RULINGS} == set(COMBO_RULES) - {"contained"}
 
 
 def test_every_kind_has_an_article_in_every_rulebook() -> None:
@@ -299,8 +299,8 @@ def test_a_ruling_is_json_both_ways() -> None:
     for ruling in (judge(INTERNATIONAL, 2, "7788 ♥2♥2", "334455"), judge(BIG_TWO, None, "♠3")):
         assert msgspec.json.decode(msgspec.json.encode(ruling), type=Ruling) == ruling
         assert msgspec.to_builtins(ruling)["type"] == "ruling"
-    told = judge_contained(INTERNATIONAL, 2, "999J")
-    assert msgspec.json.decode(msgspec.json.encode(told), type=Containing) == told
+    told = judge_contained_kinds(INTERNATIONAL, 2, "999J")
+    assert msgspec.json.decode(msgspec.json.encode(told), type=ContainedKinds) == told
     assert msgspec.to_builtins(told)["type"] == "containing"
 
 
@@ -312,11 +312,11 @@ def test_a_program_need_not_parse_a_wild_card() -> None:
 
 
 def test_the_kinds_in_an_exposed_play_are_told_with_their_article() -> None:
-    told = judge_contained(INTERNATIONAL, 2, "999J")
+    told = judge_contained_kinds(INTERNATIONAL, 2, "999J")
     assert told.kinds == ("single", "pair", "triple")
     assert (told.en, told.zh) == ("single, pair, triple", "单张、对子、三同张")
     assert (told.reasons[0].article, told.provisional) == ("000 A16.3.1", False)
-    assert judge_contained("bcta-004", 2, "999J").provisional
+    assert judge_contained_kinds("bcta-004", 2, "999J").provisional
 
 
 @pytest.mark.parametrize(
@@ -445,15 +445,15 @@ def test_an_event_settles_what_an_undeclared_play_is(tmp_path: Path) -> None:
 def test_nonsense_is_told_in_one_line(
     profile: str, level: int | None, play: str, declare: str | None, says: str
 ) -> None:
-    with pytest.raises(Nonsense) as told:
+    with pytest.raises(QuestionError) as told:
         judge(profile, level, play, declare=declare)
     assert str(told.value).startswith(says)
     assert "\n" not in str(told.value)
 
 
 def test_big_two_has_no_wrong_lead_to_look_into() -> None:
-    with pytest.raises(Nonsense, match="Guandan alone"):
-        judge_contained(BIG_TWO, None, "♠3")
+    with pytest.raises(QuestionError, match="Guandan alone"):
+        judge_contained_kinds(BIG_TWO, None, "♠3")
 
 
 def test_an_unknown_profile_is_none() -> None:
@@ -462,5 +462,5 @@ def test_an_unknown_profile_is_none() -> None:
 
 
 def test_the_kinds_to_declare_are_listed_in_both_languages() -> None:
-    with pytest.raises(Nonsense, match="tube 三连对, plate 三同连张"):
+    with pytest.raises(QuestionError, match="tube 三连对, plate 三同连张"):
         judge(INTERNATIONAL, 2, "3", declare="foo")

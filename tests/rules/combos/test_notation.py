@@ -7,10 +7,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from controller.cards import RANKS, SUITS, Face, composition, face_text
-from controller.rules.combos.nonsense import Nonsense, NotationError
-from controller.rules.combos.notation import Play, parse_level, parse_play, parse_ranks, play_text
+from controller.rules.combos.nonsense import NotationError, QuestionError
+from controller.rules.combos.notation import (
+    Play,
+    parse_play,
+    parse_ranks,
+    parse_typed_level,
+    play_text,
+)
 from controller.rules.combos.recognise import default_reading
-from controller.rules.order import is_joker, is_wild, natural
+from controller.rules.order import is_joker, is_wild, natural_rank
 from tests.rows import each_row
 from tests.rules.combos.plays import random_play
 
@@ -76,7 +82,7 @@ def test_cards_are_written_as_people_type_them(text: str, faces: str) -> None:
 def test_a_card_without_a_suit_is_known_as_such(text: str) -> None:
     play = parse(text)
     assert play.bare == (True, True, True, True, False)
-    assert [natural(face) for face in play.faces] == [13, 13, 6, 6, 2]
+    assert [natural_rank(face) for face in play.faces] == [13, 13, 6, 6, 2]
 
 
 def test_in_chinese_a_suit_stands_before_its_card_wherever_it_is_in_a_word() -> None:
@@ -99,7 +105,7 @@ def test_in_chinese_a_suit_stands_before_its_card_wherever_it_is_in_a_word() -> 
     ],
 )
 def test_a_level_is_written_as_people_say_it(text: str, level: int) -> None:
-    assert parse_level(text) == level
+    assert parse_typed_level(text) == level
 
 
 @each_row("text", ["3 参谋", "参谋参谋参谋", "级牌级牌", "参谋3", "参谋" * 8, "黑桃参谋 参谋"])
@@ -184,7 +190,7 @@ def test_a_hand_reads_the_same_in_either_order_or_is_refused(
         except NotationError:
             continue
         cards = zip(play.faces, play.bare, strict=True)
-        found.add(tuple(sorted((natural(face), none or face) for face, none in cards)))
+        found.add(tuple(sorted((natural_rank(face), none or face) for face, none in cards)))
     ranks = {rank, *bare}
     gaps = max(ranks) - min(ranks) - len(bare)
     if len(ranks) <= len(bare) or (gaps > 2 and 14 not in ranks):
@@ -231,7 +237,7 @@ def test_what_is_written_back_is_read_as_the_same_play(scale: Callable[[int], in
         written = play_text(Play(tuple(faces), bare))
         play = parse(written, level)
         assert play.bare == bare
-        assert [natural(face) for face in play.faces] == [natural(face) for face in faces]
+        assert [natural_rank(face) for face in play.faces] == [natural_rank(face) for face in faces]
         assert all(
             ours == face
             for ours, face, hidden in zip(play.faces, faces, bare, strict=True)
@@ -286,13 +292,13 @@ def test_a_wild_card_that_nobody_wrote_comes_only_where_nothing_else_is_left() -
 
 @pytest.mark.parametrize(("text", "level"), [("2", 2), ("10", 10), ("t", 10), ("j", 11), ("A", 14)])
 def test_a_level_is_written_as_a_rank(text: str, level: int) -> None:
-    assert parse_level(text) == level
+    assert parse_typed_level(text) == level
 
 
 @pytest.mark.parametrize("text", ["", "1", "A+", "15", "SJ", "two\n"])
 def test_another_level_is_refused_in_one_line(text: str) -> None:
-    with pytest.raises(Nonsense, match=r"^no level is called .*: write 2…10, J, Q, K or A$"):
-        parse_level(text)
+    with pytest.raises(QuestionError, match=r"^no level is called .*: write 2…10, J, Q, K or A$"):
+        parse_typed_level(text)
 
 
 def test_ranks_are_read_without_their_suits() -> None:

@@ -9,7 +9,7 @@ from controller.cards import Face, composition, face_text
 from controller.rules.combos.combo import KINDS, Combo
 from controller.rules.combos.notation import parse_play
 from controller.rules.combos.recognise import contained, declaration_due, default_reading, readings
-from controller.rules.order import is_joker, is_wild, natural
+from controller.rules.order import is_joker, is_wild, natural_rank
 from tests.rows import each_row
 from tests.rules.combos.oracle import Found, all_readings
 from tests.rules.combos.plays import random_play, wild_face
@@ -23,7 +23,7 @@ def cards(text: str, level: int = 2) -> tuple[Face, ...]:
 
 def found_by_us(faces: list[Face], level: int) -> list[Found]:
     return [
-        (combo.kind, combo.rank, tuple(sorted(map(natural, combo.wild))))
+        (combo.kind, combo.rank, tuple(sorted(map(natural_rank, combo.wild))))
         for combo in readings(faces, level)
     ]
 
@@ -86,7 +86,7 @@ def test_a_wild_card_in_place_of_a_card_never_removes_a_reading(scale: Scale) ->
 def test_cards_are_laid_low_to_high_and_a_low_ace_first() -> None:
     def laid(text: str) -> list[int]:
         (combo, *_) = readings(cards(text), 2)
-        return list(map(natural, combo.faces))
+        return list(map(natural_rank, combo.faces))
 
     assert laid("5 4 A 3 2") == [14, 2, 3, 4, 5]
     assert laid("T A J K Q") == [10, 11, 12, 13, 14]
@@ -148,7 +148,7 @@ def test_a_declaration_is_due_where_a_wild_card_leaves_a_choice(text: str, due: 
 def test_a_choice_of_the_pair_alone_need_not_be_declared() -> None:
     houses = [combo for combo in readings(cards("KKK ♥2♥2"), 2) if combo.kind == "full_house"]
     assert len(houses) == 12
-    assert natural(houses[0].wild[0]) == 2, "a wild card rather stays what it is"
+    assert natural_rank(houses[0].wild[0]) == 2, "a wild card rather stays what it is"
     assert not declaration_due(houses)
 
 

@@ -11,11 +11,11 @@ from controller.rules.penalties.consequences import (
     LevelDown,
     LevelUp,
 )
-from controller.rules.penalties.proposals import Proposal, proposals
+from controller.rules.penalties.proposals import PenaltyProposal, proposals
 from controller.rules.penalties.records import Entry, Penalty, Record
 from controller.rules.profile import GuandanProfile
 from controller.rules.rulebooks import load_guandan
-from controller.rules.standing import Sides, Standing, shifted
+from controller.rules.standing import PerSide, Standing, shifted
 
 INTERNATIONAL = load_guandan("international-000")
 HUAIAN = load_guandan("huaian-2017-001")
@@ -50,7 +50,7 @@ def entry(penalty: Penalty, offence: str, **said: Any) -> Entry:
 
 def answers(
     profile: GuandanProfile, offence: str, record: Record = (), **said: Any
-) -> tuple[Proposal, ...]:
+) -> tuple[PenaltyProposal, ...]:
     return proposals(profile, record, charge(offence, **said))
 
 
@@ -58,7 +58,7 @@ def ladder(profile: GuandanProfile, offence: str, record: Record = (), **said: A
     return answers(profile, offence, record, **said)[0].penalty
 
 
-def moved(profile: GuandanProfile, levels: Sides, proposal: Proposal) -> Sides:
+def moved(profile: GuandanProfile, levels: PerSide, proposal: PenaltyProposal) -> PerSide:
     standing = Standing(levels=levels)
     for effect in proposal.effects:
         if isinstance(effect, LevelUp):

@@ -2,9 +2,9 @@ import msgspec
 import pytest
 
 from controller.rules.penalties.consequences import (
-    Disqualified,
     LevelUp,
     MatchLost,
+    PairDisqualified,
     TurnLost,
 )
 from controller.rules.penalties.records import Penalty, earlier
@@ -166,7 +166,7 @@ def test_cheating_is_expelled_at_once_where_the_rulebook_says_so() -> None:
     for offence in ("hidden_cards", "collusion"):
         first = answers(BCTA, offence)[0]
         assert (first.penalty, first.needs, first.article) == ("disqualification", "chief", "D")
-        assert first.effects == (MatchLost("EW"), Disqualified("7"))
+        assert first.effects == (MatchLost("EW"), PairDisqualified("7"))
         assert not first.provisional
 
 

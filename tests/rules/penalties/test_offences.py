@@ -16,7 +16,7 @@ from controller.rules.penalties.consequences import (
     TurnLost,
     consequence_words,
 )
-from controller.rules.penalties.ladder import RUNGS
+from controller.rules.penalties.ladder import LADDER_RUNGS
 from controller.rules.penalties.offences import (
     Offence,
     OffencesError,
@@ -107,10 +107,10 @@ def test_the_texts_differ_in_what_follows_a_play_out_of_turn() -> None:
     ("kind", "names"),
     [
         ("penalty", get_args(Penalty)),
-        ("also", get_args(offences.Loses)),
+        ("also", get_args(offences.TurnLoss)),
         ("counted", get_args(Counted)),
         ("scope", get_args(Scope)),
-        ("why", [rung.limit for rung in RUNGS]),
+        ("why", [rung.limit for rung in LADDER_RUNGS]),
     ],
 )
 def test_every_name_a_reason_may_use_has_its_words(kind: str, names: list[str]) -> None:

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from controller.rules.penalties.consequences import (
-    Disqualified,
     MatchLost,
+    PairDisqualified,
 )
 
 from .charged import (
@@ -71,7 +71,7 @@ def test_the_second_match_lost_in_an_event_expels() -> None:
     record = (entry("match_forfeit", "disobedience", round=1, seat="N", side="NS"),)
     expelled, lost = answers(INTERNATIONAL, "default", record, round=3, seat=None)
     assert (expelled.penalty, expelled.article) == ("disqualification", "A15.3.5")
-    assert expelled.effects == (MatchLost("EW"), Disqualified("7"))
+    assert expelled.effects == (MatchLost("EW"), PairDisqualified("7"))
     assert lost.penalty == "match_forfeit"
 
 

@@ -13,7 +13,7 @@ from controller.rules.penalties.consequences import (
     TurnLost,
 )
 from controller.rules.penalties.offences import catalogue
-from controller.rules.penalties.proposals import Proposal, by_discretion, proposals
+from controller.rules.penalties.proposals import PenaltyProposal, discretionary_proposal, proposals
 from controller.rules.penalties.records import Record
 
 from .charged import (
@@ -83,10 +83,10 @@ def test_what_a_rulebook_does_not_say_of_settling_is_proposed() -> None:
 
 def test_the_chief_may_give_any_penalty_at_his_discretion() -> None:
     for profile, article in ((INTERNATIONAL, "A15.3.7"), (BCTA, None)):
-        free = by_discretion(profile, charge("no_report"), "warning")
+        free = discretionary_proposal(profile, charge("no_report"), "warning")
         assert (free.penalty, free.needs, free.article) == ("warning", "chief", article)
         assert free.provisional is (article is None)
-    assert by_discretion(INTERNATIONAL, charge("no_report"), "violation").loses_turn
+    assert discretionary_proposal(INTERNATIONAL, charge("no_report"), "violation").loses_turn
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,6 @@ def test_a_charge_against_a_seat_of_the_other_side_is_refused() -> None:
 def test_proposals_and_records_survive_being_written_down() -> None:
     for offence in catalogue():
         for one in answers(HUAINAN, offence):
-            assert msgspec.json.decode(msgspec.json.encode(one), type=Proposal) == one
+            assert msgspec.json.decode(msgspec.json.encode(one), type=PenaltyProposal) == one
     record = (entry("foul", "other"),)
     assert msgspec.json.decode(msgspec.json.encode(record), type=Record) == record

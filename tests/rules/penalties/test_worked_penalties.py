@@ -10,9 +10,9 @@ from controller.rules.penalties.consequences import (
     TurnLost,
 )
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Forfeited, with_dead_hands
+from controller.rules.result import ForfeitedDeal, finish_with_dead_hands
 from controller.rules.score import match_score
-from controller.rules.standing import Played, Sides, Standing, after_deal
+from controller.rules.standing import PerSide, Played, Standing, after_deal
 
 from .charged import HUAIAN, HUAINAN, INTERNATIONAL, answers, entry, ladder, moved
 
@@ -22,9 +22,9 @@ def test_20_a_foul_gives_the_deal_to_the_other_side_as_a_double_down() -> None:
     (lost,) = foul.effects
     assert lost == DealLost("EW")
     assert isinstance(lost, DealLost)
-    before = Standing(levels=Sides(NS=5, EW=9), owner="EW")
-    after = after_deal(INTERNATIONAL, before, Played(9, "EW", Forfeited(lost.side)), row=1)
-    assert after.levels == Sides(NS=8, EW=9)
+    before = Standing(levels=PerSide(NS=5, EW=9), owner="EW")
+    after = after_deal(INTERNATIONAL, before, Played(9, "EW", ForfeitedDeal(lost.side)), row=1)
+    assert after.levels == PerSide(NS=8, EW=9)
     assert not INTERNATIONAL.tribute.after_forfeit
 
 
@@ -32,7 +32,7 @@ def test_36_a_wrong_tribute_found_in_play_makes_the_payer_last() -> None:
     (answer,) = answers(INTERNATIONAL, "wrong_tribute_in_play", seat="W")
     assert (answer.penalty, answer.needs, answer.article) == ("none", "chief", "A18.4")
     assert answer.effects == (DeadHand("W"),)
-    finish = with_dead_hands(("W", "N", "S", "E"), "W")
+    finish = finish_with_dead_hands(("W", "N", "S", "E"), "W")
     assert (finish.up, finish.second, finish.result_class) == ("N", "S", "R12")
 
 
@@ -84,10 +84,10 @@ def test_41_the_third_foul_of_a_side_loses_the_match() -> None:
 
 @pytest.mark.parametrize(("level", "kept"), [(2, 18), (12, 23)])
 def test_41_the_other_side_keeps_what_is_better_than_eighteen(level: int, kept: int) -> None:
-    standing = Standing(levels=Sides(NS=level, EW=2))
+    standing = Standing(levels=PerSide(NS=level, EW=2))
     score = match_score(INTERNATIONAL, standing, Verdict("NS", "forfeit"))
-    assert score.match_points == Sides(2, 0)
-    assert score.level_points == Sides(kept, 0)
+    assert score.match_points == PerSide(2, 0)
+    assert score.level_points == PerSide(kept, 0)
 
 
 def test_42_two_warnings_out_of_turn_to_a_side_in_a_deal_are_a_foul() -> None:
@@ -104,7 +104,7 @@ def test_43_hidden_cards_cost_a_level_and_give_one() -> None:
     foul = answers(HUAINAN, "hidden_cards")[0]
     assert (foul.article, foul.needs, foul.provisional) == ("R6.3", "chief", False)
     assert foul.effects == (LevelUp("NS", 1), LevelDown("EW", 1))
-    assert moved(HUAINAN, Sides(NS=4, EW=6), foul) == Sides(5, 5)
+    assert moved(HUAINAN, PerSide(NS=4, EW=6), foul) == PerSide(5, 5)
 
 
 def test_43_the_second_time_loses_the_match() -> None:
@@ -115,4 +115,6 @@ def test_43_the_second_time_loses_the_match() -> None:
 
 
 def test_86_a_penalty_lifts_nobody_past_a() -> None:
-    assert moved(HUAINAN, Sides(NS=14, EW=2), answers(HUAINAN, "hidden_cards")[0]) == Sides(14, 2)
+    assert moved(HUAINAN, PerSide(NS=14, EW=2), answers(HUAINAN, "hidden_cards")[0]) == PerSide(
+        14, 2
+    )

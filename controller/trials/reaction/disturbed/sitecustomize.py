@@ -17,19 +17,19 @@ PASS_S = 0.5
 """Between two collections: about fifty cards, at the pace of the plant."""
 
 
-def _hog() -> None:
+def _use_processor() -> None:
     number = 0
     while True:
         number += 1
 
 
-def _collect() -> None:
+def _collect_garbage() -> None:
     while kept:
         time.sleep(PASS_S)
         gc.collect()
 
 
-WAYS = {"hog": _hog, "collect": _collect}
+WAYS = {"hog": _use_processor, "collect": _collect_garbage}
 kept: list[tuple[dict[str, int], list[int]]] = []
 
 _part, _, _way = os.environ.get("DEALTABLE_DISTURBED", "").partition(":")
