@@ -73,8 +73,8 @@ def refuse_expired(certificate: Certificate, now: datetime) -> None:
     """Return if a certificate is valid at all. Raises KeysError for one whose time is over."""
     if certificate.expires is not None and certificate.expires <= now:
         raise KeysError(
-            f"{certificate.name}: this key was good until {_expiry_text(certificate)}: let its owner "
-            "make a new pair (`dealtable keys request`)"
+            f"{certificate.name}: this key was good until {_expiry_text(certificate)}: "
+            "let its owner make a new pair (`dealtable keys request`)"
         )
 
 
