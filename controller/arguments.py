@@ -28,7 +28,7 @@ SeatName = Annotated[
         title="seat",
     ),
 ]
-Line = Annotated[
+TextLine = Annotated[
     str,
     Meta(
         min_length=1,
@@ -39,7 +39,7 @@ Line = Annotated[
         examples=["why it has to be"],
     ),
 ]
-Name = Annotated[
+NameText = Annotated[
     str,
     Meta(
         min_length=1,
@@ -92,11 +92,11 @@ class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The arguments of a command; one that it does not know is refused."""
 
 
-class Nothing(Args, frozen=True, kw_only=True):
+class NoArgs(Args, frozen=True, kw_only=True):
     """No arguments."""
 
 
-class Since(Args, frozen=True, kw_only=True):
+class EventsArgs(Args, frozen=True, kw_only=True):
     """Public entries behind number `since` of the journal."""
 
     since: Annotated[
@@ -123,7 +123,7 @@ class RoleArgs(Args, frozen=True, kw_only=True):
     ]
 
 
-class AtSeat(Args, frozen=True, kw_only=True):
+class OneSeatArgs(Args, frozen=True, kw_only=True):
     """One seat."""
 
     seat: SeatName
@@ -132,14 +132,14 @@ class AtSeat(Args, frozen=True, kw_only=True):
 class ReasonArgs(Args, frozen=True, kw_only=True):
     """A reason, which everybody may read."""
 
-    reason: Line
+    reason: TextLine
 
 
 class SeatArgs(Args, frozen=True, kw_only=True):
     """Who has taken `seat`; without `person` the one whom the pair's list names."""
 
     seat: SeatName
-    person: Name | None = None
+    person: NameText | None = None
 
 
 class ConfirmArgs(Args, frozen=True, kw_only=True):
@@ -153,18 +153,18 @@ class ConfirmArgs(Args, frozen=True, kw_only=True):
     phase: MatchPhaseName | None = None
 
 
-class Calling(Args, frozen=True, kw_only=True):
+class CallArgs(Args, frozen=True, kw_only=True):
     """The red button of `seat`, and why where it is said."""
 
     seat: SeatName
-    reason: Line | None = None
+    reason: TextLine | None = None
 
 
 class StartDealArgs(Args, frozen=True, kw_only=True):
     """A deal is due. `uncut`: the present one is dealt without a cut, for `reason`."""
 
     uncut: bool = False
-    reason: Line | None = None
+    reason: TextLine | None = None
 
     def __post_init__(self) -> None:
         """Refuse an uncut deal without its reason."""
@@ -185,7 +185,7 @@ class CutArgs(Args, frozen=True, kw_only=True):
 class HoldArgs(Args, frozen=True, kw_only=True):
     """Why the table stands still. `area`: the clock of the whole area does."""
 
-    reason: Line
+    reason: TextLine
     area: bool = False
 
 
@@ -243,7 +243,7 @@ class OpenHandArgs(Args, frozen=True, kw_only=True):
     """Whose hand the chief looks at, and why."""
 
     seat: SeatName
-    reason: Line
+    reason: TextLine
 
 
 class ConfigureArgs(Args, frozen=True, kw_only=True):

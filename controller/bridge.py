@@ -16,8 +16,8 @@ from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
-from controller.counting import MetricDistribution, Sample
-from controller.messages import Command, Event, Message, Reply, State
+from controller.counting import MetricDistribution, MetricSample
+from controller.messages import ClientCommand, CommandReply, Message, PublicEvent, PublicState
 
 SOCKET_NAME: Final = "machine.sock"
 
@@ -57,7 +57,7 @@ class ReplyMessage(Message, frozen=True, tag_field="to", tag="reply"):
     """The machine's answer to the command of this `ref`."""
 
     ref: int
-    body: Reply
+    body: CommandReply
 
 
 class CommandMessage(Message, frozen=True, tag_field="to", tag="command"):
@@ -66,14 +66,14 @@ class CommandMessage(Message, frozen=True, tag_field="to", tag="command"):
 
     ref: int
     peer: str
-    body: Command
+    body: ClientCommand
 
 
 class MetricsMessage(Message, frozen=True, tag_field="to", tag="metrics"):
     """What only the machine can count, as numbers. Names are those of
     gateway/families.py; one that the gateway does not know is passed over."""
 
-    samples: tuple[Sample, ...]
+    samples: tuple[MetricSample, ...]
     distributions: tuple[MetricDistribution, ...]
 
 
@@ -99,13 +99,13 @@ def event_topic(table: str) -> str:
     return f"event/{table}"
 
 
-def public(value: State | Event) -> FeedMessage:
+def feed_message(value: PublicState | PublicEvent) -> FeedMessage:
     """Return what the machine sends to publish a state or an event."""
-    topic = state_topic if isinstance(value, State) else event_topic
+    topic = state_topic if isinstance(value, PublicState) else event_topic
     return FeedMessage(topic(value.table), msgspec.Raw(msgspec.json.encode(value)))
 
 
-def to_line(message: MachineMessage | GatewayMessage) -> bytes:
+def encode_line(message: MachineMessage | GatewayMessage) -> bytes:
     """Return the line, closed by a newline, that carries `message`."""
     return msgspec.json.encode(message) + b"\n"
 
@@ -125,15 +125,15 @@ def decode_gateway_line(line: bytes) -> GatewayMessage:
     return message
 
 
-def is_too_deep(value: object, deepest: int = MAX_ARGUMENT_DEPTH) -> bool:
+def is_too_deep(value: object, max_depth: int = MAX_ARGUMENT_DEPTH) -> bool:
     """Tell whether lists and objects stand more than `deepest` deep within each other."""
     if not isinstance(value, (dict, list)):
         return False
     held = value.values() if isinstance(value, dict) else value
-    return deepest == 0 or any(is_too_deep(each, deepest - 1) for each in held)
+    return max_depth == 0 or any(is_too_deep(each, max_depth - 1) for each in held)
 
 
-class Lines:
+class LineSplitter:
     """Cuts a stream into lines of at most `limit` bytes each.
 
     A peer that sends a longer one is no peer: `take` raises BridgeError, and the
@@ -144,7 +144,7 @@ class Lines:
         self._limit = limit
         self._rest = b""
 
-    def take(self, data: bytes) -> list[bytes]:
+    def split(self, data: bytes) -> list[bytes]:
         """Return the lines that `data` completes, in order and without their newlines."""
         *lines, rest = data.split(b"\n")
         if lines:

@@ -11,7 +11,7 @@ RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
 SUITS = ("♠", "♥", "♣", "♦")
 SMALL_JOKER: Face = 52
 BIG_JOKER: Face = 53
-FACES = 54
+FACE_COUNT = 54
 
 SEATS = ("N", "W", "S", "E")
 """The seats in playing order: counter-clockwise."""
@@ -27,8 +27,8 @@ def face_text(face: Face) -> str:
 
     Raises ValueError for a number that is no face.
     """
-    if not 0 <= face < FACES:
-        raise ValueError(f"a face is 0..{FACES - 1}, not {face}")
+    if not 0 <= face < FACE_COUNT:
+        raise ValueError(f"a face is 0..{FACE_COUNT - 1}, not {face}")
     if face in _JOKERS:
         return _JOKERS[face]
     suit, rank = divmod(face, len(RANKS))
@@ -83,4 +83,4 @@ def pip_value(face: Face) -> int | None:
     return {"A": 1, "J": 11, "Q": 12, "K": 13}.get(rank) or int(rank)
 
 
-_FACE_BY_TEXT = {face_text(face): face for face in range(FACES)}
+_FACE_BY_TEXT = {face_text(face): face for face in range(FACE_COUNT)}

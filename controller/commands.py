@@ -13,16 +13,28 @@ from msgspec import inspect
 from controller import arguments as of
 from controller import match_arguments as of_match
 from controller.arguments import Args
-from controller.messages import Failure, Phase, Role
-from controller.tomlwords import LONGEST, alike, escape_unprintable, in_words, short
-from controller.words import COMMANDS as CALLED
-from controller.words import MACHINE_PHASE_WORDS, Words, meanwhile, named, people
+from controller.messages import Failure, MachinePhase, Role
+from controller.tomlwords import (
+    MAX_SHOWN_CHARACTERS,
+    escape_unprintable,
+    explain_error,
+    same_words,
+    shorten,
+)
+from controller.words import COMMAND_WORDS as CALLED
+from controller.words import (
+    MACHINE_PHASE_WORDS,
+    Words,
+    phase_clauses,
+    quoted_words,
+    roles_with_article,
+)
 
-Bound = Literal["none", "machine", "match"]
+BoundTo = Literal["none", "machine", "match"]
 Form = TypeVar("Form")
 
 
-class Order(NamedTuple):
+class CommandSpec(NamedTuple):
     """The conditions of one command, and what it does in a line for people.
 
     `phases`: of the machine; all for what a match decides. `signed`: it changes something, so
@@ -31,11 +43,11 @@ class Order(NamedTuple):
     """
 
     roles: frozenset[Role]
-    phases: frozenset[Phase]
+    phases: frozenset[MachinePhase]
     signed: bool
-    bound: Bound
+    bound_to: BoundTo
     args: type[Args]
-    does: str
+    help: str
 
 
 class BadArgs(Exception):
@@ -46,14 +58,15 @@ class BadArgs(Exception):
 
     def __init__(self, found: Words, expected: Words) -> None:
         """Keep both, with what cannot be printed escaped."""
-        self.found = _one_line(found, 3 * LONGEST)
-        self.expected = _one_line(expected, 6 * LONGEST)
+        self.found = _one_line(found, 3 * MAX_SHOWN_CHARACTERS)
+        self.expected = _one_line(expected, 6 * MAX_SHOWN_CHARACTERS)
         super().__init__(f"{self.found.en}, expected {self.expected.en}")
 
 
 def _one_line(words: Words, longest: int) -> Words:
     return Words(
-        escape_unprintable(short(words.en, longest)), escape_unprintable(short(words.zh, longest))
+        escape_unprintable(shorten(words.en, longest)),
+        escape_unprintable(shorten(words.zh, longest)),
     )
 
 
@@ -62,40 +75,44 @@ _CHIEF_ONLY: Final = frozenset({Role.CHIEF})
 _REFEREES: Final = _CHIEF_ONLY | {Role.REFEREE}
 _TABLE_AND_REFEREES: Final = _REFEREES | {Role.TABLE}
 _TECHNICIAN_ONLY: Final = frozenset({Role.TECHNICIAN})
-_ALL_PHASES: Final = frozenset(Phase)
-_IDLE_PHASES: Final = frozenset({Phase.FAULT, Phase.EMPTY})
+_ALL_PHASES: Final = frozenset(MachinePhase)
+_IDLE_PHASES: Final = frozenset({MachinePhase.FAULT, MachinePhase.EMPTY})
 _START_PHASES: Final = frozenset(
-    {Phase.EMPTY, Phase.COMMITTED, Phase.RELEASED}
+    {MachinePhase.EMPTY, MachinePhase.COMMITTED, MachinePhase.RELEASED}
 )  # the last: deal-ahead
-_VOIDABLE_PHASES: Final = _ALL_PHASES - {Phase.EMPTY, Phase.RELEASED}
-_MOTIONLESS_PHASES: Final = _ALL_PHASES - {Phase.CUT, Phase.SHUFFLING, Phase.DEALING}
+_VOIDABLE_PHASES: Final = _ALL_PHASES - {MachinePhase.EMPTY, MachinePhase.RELEASED}
+_MOTIONLESS_PHASES: Final = _ALL_PHASES - {
+    MachinePhase.CUT,
+    MachinePhase.SHUFFLING,
+    MachinePhase.DEALING,
+}
 
 
-def _reading_command(args: type[Args], does: str) -> Order:
-    return Order(_ALL_ROLES, _ALL_PHASES, False, "none", args, does)
+def _reading_command(args: type[Args], help: str) -> CommandSpec:
+    return CommandSpec(_ALL_ROLES, _ALL_PHASES, False, "none", args, help)
 
 
 def _machine_command(
     roles: frozenset[Role],
-    phases: frozenset[Phase],
+    phases: frozenset[MachinePhase],
     args: type[Args],
-    does: str,
-    bound: Bound = "none",
-) -> Order:
-    return Order(roles, phases, True, bound, args, does)
+    help: str,
+    bound_to: BoundTo = "none",
+) -> CommandSpec:
+    return CommandSpec(roles, phases, True, bound_to, args, help)
 
 
 def _match_command(
-    roles: frozenset[Role], args: type[Args], does: str, bound: Bound = "match"
-) -> Order:
-    return Order(roles, _ALL_PHASES, True, bound, args, does)
+    roles: frozenset[Role], args: type[Args], help: str, bound_to: BoundTo = "match"
+) -> CommandSpec:
+    return CommandSpec(roles, _ALL_PHASES, True, bound_to, args, help)
 
 
-COMMANDS: Final[Mapping[str, Order]] = {
+COMMANDS: Final[Mapping[str, CommandSpec]] = {
     # Reading: anybody, unsigned.
-    "snapshot": _reading_command(of.Nothing, "the whole public state"),
-    "events": _reading_command(of.Since, "the public entries of the journal"),
-    "sheet": _reading_command(of.Nothing, "the score sheet (记分表)"),
+    "snapshot": _reading_command(of.NoArgs, "the whole public state"),
+    "events": _reading_command(of.EventsArgs, "the public entries of the journal"),
+    "sheet": _reading_command(of.NoArgs, "the score sheet (记分表)"),
     "document": _reading_command(
         of_match.DocumentArgs, "the match that left for another table, in parts"
     ),
@@ -104,7 +121,7 @@ COMMANDS: Final[Mapping[str, Order]] = {
     ),
     "foresee": _reading_command(of_match.ForeseeArgs, "what a decision would do to the match"),
     "lost_time": _reading_command(
-        of.Nothing, "the added time that the table's stops ask for (补时)"
+        of.NoArgs, "the added time that the table's stops ask for (补时)"
     ),
     "offers": _reading_command(
         of.RoleArgs, "which orders a role could give now, and why not the others"
@@ -115,7 +132,7 @@ COMMANDS: Final[Mapping[str, Order]] = {
     ),
     "cut": _machine_command(
         _TABLE_AND_REFEREES,
-        frozenset({Phase.COMMITTED}),
+        frozenset({MachinePhase.COMMITTED}),
         of.CutArgs,
         "cuts the set (切牌)",
         "machine",
@@ -124,14 +141,14 @@ COMMANDS: Final[Mapping[str, Order]] = {
         _TABLE_AND_REFEREES, of.ConfirmArgs, "the green button (确认); a referee's: both sides"
     ),
     "out": _match_command(
-        _TABLE_AND_REFEREES, of.AtSeat, "the player has no cards left; a referee's word counts"
+        _TABLE_AND_REFEREES, of.OneSeatArgs, "the player has no cards left; a referee's word counts"
     ),
-    "call": _match_command(_TABLE_AND_REFEREES, of.Calling, "the red button (召请裁判)", "none"),
+    "call": _match_command(_TABLE_AND_REFEREES, of.CallArgs, "the red button (召请裁判)", "none"),
     "claim_count": _match_command(
-        _TABLE_AND_REFEREES, of.AtSeat, "claims a wrong count (张数不符)"
+        _TABLE_AND_REFEREES, of.OneSeatArgs, "claims a wrong count (张数不符)"
     ),
     "answer": _match_command(
-        _TABLE_AND_REFEREES, of_match.Answering, "Big Two: open hand or double, yes or no"
+        _TABLE_AND_REFEREES, of_match.AnswerArgs, "Big Two: open hand or double, yes or no"
     ),
     "choose": _match_command(
         _TABLE_AND_REFEREES, of_match.ChooseArgs, "UP takes one of two equal tributes"
@@ -143,7 +160,7 @@ COMMANDS: Final[Mapping[str, Order]] = {
         of_match.SetMatchArgs,
         "lays a match out: its seats may be taken",
     ),
-    "start_match": _match_command(_CHIEF_ONLY, of.Nothing, "opens the match (开赛)", "none"),
+    "start_match": _match_command(_CHIEF_ONLY, of.NoArgs, "opens the match (开赛)", "none"),
     "start_deal": _machine_command(
         _REFEREES,
         _START_PHASES,
@@ -151,7 +168,11 @@ COMMANDS: Final[Mapping[str, Order]] = {
         "starts the deal that is due, uncut where there is a reason",
     ),
     "release": _machine_command(
-        _REFEREES, frozenset({Phase.HELD}), of.Nothing, "hands the hands out (放行)", "machine"
+        _REFEREES,
+        frozenset({MachinePhase.HELD}),
+        of.NoArgs,
+        "hands the hands out (放行)",
+        "machine",
     ),
     "hold": _match_command(
         _REFEREES, of.HoldArgs, "stops the table (暂停); the chief: the area", "none"
@@ -179,16 +200,18 @@ COMMANDS: Final[Mapping[str, Order]] = {
     ),
     "anti": _match_command(_REFEREES, of_match.AntiArgs, "by hand: whether anti-tribute stands"),
     "swap_returns": _match_command(
-        _REFEREES, of.Nothing, "the losers take each other's return card"
+        _REFEREES, of.NoArgs, "the losers take each other's return card"
     ),
-    "withdraw_out": _match_command(_REFEREES, of.AtSeat, "a player is not out after all"),
+    "withdraw_out": _match_command(_REFEREES, of.OneSeatArgs, "a player is not out after all"),
     "result": _match_command(_REFEREES, of_match.ResultArgs, "enters who went out (录入名次)"),
     "left": _match_command(_REFEREES, of_match.CardsLeftArgs, "Big Two: enters the cards left"),
-    "name_leader": _match_command(_REFEREES, of.AtSeat, "who leads after a forfeited deal"),
+    "name_leader": _match_command(_REFEREES, of.OneSeatArgs, "who leads after a forfeited deal"),
     "stop_deal": _match_command(_REFEREES, of.ReasonArgs, "ends a deal that time has overtaken"),
     # Clocks.
-    "call_clock": _match_command(_REFEREES, of.AtSeat, "starts a player's clock (读秒)"),
-    "warn": _match_command(_REFEREES, of.AtSeat, "warned a player: his next limit counts from now"),
+    "call_clock": _match_command(_REFEREES, of.OneSeatArgs, "starts a player's clock (读秒)"),
+    "warn": _match_command(
+        _REFEREES, of.OneSeatArgs, "warned a player: his next limit counts from now"
+    ),
     "add_time": _match_command(
         _REFEREES, of_match.AddTimeArgs, "gives the table more time (补时)", "none"
     ),
@@ -215,7 +238,7 @@ COMMANDS: Final[Mapping[str, Order]] = {
     "dealt_by_hand": _match_command(
         _REFEREES, of.ReasonArgs, "this deal is dealt by hand (人工发牌)"
     ),
-    "shuffled": _match_command(_REFEREES, of.AtSeat, "by hand: who has shuffled"),
+    "shuffled": _match_command(_REFEREES, of.OneSeatArgs, "by hand: who has shuffled"),
     "cut_by_hand": _match_command(
         _REFEREES, of_match.CutByHandArgs, "by hand: who has cut, and where"
     ),
@@ -234,13 +257,13 @@ COMMANDS: Final[Mapping[str, Order]] = {
         of_match.TakeOverArgs,
         "a match comes from another table (接台)",
     ),
-    "sign": _match_command(_REFEREES, of_match.Signing, "signs the score sheet (签名)", "none"),
+    "sign": _match_command(_REFEREES, of_match.SignArgs, "signs the score sheet (签名)", "none"),
     # The machine's faults.
     "acknowledge": _machine_command(
         _REFEREES, _ALL_PHASES, of.AcknowledgeArgs, "somebody has seen to a fault (已知悉)"
     ),
     "clear_jam": _machine_command(
-        _REFEREES, _ALL_PHASES, of.Nothing, "the jammed card is out (卡牌已清)"
+        _REFEREES, _ALL_PHASES, of.NoArgs, "the jammed card is out (卡牌已清)"
     ),
     # The chief alone.
     "confirm_verbal": _match_command(
@@ -259,7 +282,7 @@ COMMANDS: Final[Mapping[str, Order]] = {
     "open_hand": _match_command(_CHIEF_ONLY, of.OpenHandArgs, "looks at a hand (开验手牌)"),
     # A technician: never a hand or a match.
     "selftest": _machine_command(
-        _TECHNICIAN_ONLY, _IDLE_PHASES, of.Nothing, "tests motors, sensors and camera"
+        _TECHNICIAN_ONLY, _IDLE_PHASES, of.NoArgs, "tests motors, sensors and camera"
     ),
     "configure": _machine_command(
         _TECHNICIAN_ONLY, _IDLE_PHASES, of.ConfigureArgs, "changes settings of a board"
@@ -282,13 +305,13 @@ there; a signature over one of a few cards would give it away. A part of a match
 another table is too long for a feed."""
 
 
-def may(role: Role, cmd: str) -> bool:
+def role_may_give(role: Role, cmd: str) -> bool:
     """Tell whether a role may give a command; nobody may give one that does not exist."""
     order = COMMANDS.get(cmd)
     return order is not None and role in order.roles
 
 
-def refusal(cmd: str, role: Role, phase: Phase) -> Failure | None:
+def role_or_phase_refusal(cmd: str, role: Role, phase: MachinePhase) -> Failure | None:
     """Return why a command cannot be given by this role in this phase; None where it can."""
     order = COMMANDS.get(cmd)
     if order is None:
@@ -299,10 +322,15 @@ def refusal(cmd: str, role: Role, phase: Phase) -> Failure | None:
             message_zh=f"没有{cmd}这个命令",
             action_zh=f"可用的命令：{', '.join(sorted(COMMANDS))}",
         )
-    what = named([cmd], CALLED)
+    what = quoted_words([cmd], CALLED)
     if role not in order.roles:
-        who, those = people([role]), people(_in_declared_order(Role, order.roles))
-        either = " or ".join(people([one]).en for one in _in_declared_order(Role, order.roles))
+        who, those = (
+            roles_with_article([role]),
+            roles_with_article(_in_declared_order(Role, order.roles)),
+        )
+        either = " or ".join(
+            roles_with_article([one]).en for one in _in_declared_order(Role, order.roles)
+        )
         return Failure(
             code="WRONG_ROLE",
             message=f"{what.en} is not for {who.en}",
@@ -312,13 +340,13 @@ def refusal(cmd: str, role: Role, phase: Phase) -> Failure | None:
         )
     if phase not in order.phases:
         now, then = (
-            named([phase], MACHINE_PHASE_WORDS),
-            named(_in_declared_order(Phase, order.phases), MACHINE_PHASE_WORDS),
+            quoted_words([phase], MACHINE_PHASE_WORDS),
+            quoted_words(_in_declared_order(MachinePhase, order.phases), MACHINE_PHASE_WORDS),
         )
-        until = meanwhile(_in_declared_order(Phase, order.phases))
+        until = phase_clauses(_in_declared_order(MachinePhase, order.phases))
         return Failure(
             code="WRONG_PHASE",
-            message=f"{what.en} is not possible while {meanwhile([phase])}",
+            message=f"{what.en} is not possible while {phase_clauses([phase])}",
             action=f"possible while {until}",
             message_zh=f"发牌机处于{now.zh}，不能执行{what.zh}",
             action_zh=f"发牌机处于以下阶段时可执行：{then.zh}",
@@ -335,15 +363,15 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
         return convert_value(dict(args), COMMANDS[cmd].args)
     except RecursionError:
         deep = Words("arguments too deep within each other", "参数嵌套过深")
-        raise BadArgs(deep, alike(usage_line(cmd))) from None
+        raise BadArgs(deep, same_words(usage_line(cmd))) from None
 
 
-def convert_value(raw: Any, form: type[Form]) -> Form:
+def convert_value(raw: Any, value_type: type[Form]) -> Form:
     """Return plain values as a `form`. Raises BadArgs where they are none."""
     try:
-        return msgspec.convert(raw, form)
+        return msgspec.convert(raw, value_type)
     except msgspec.ValidationError as mistake:
-        wrong = in_words(mistake, raw, inspect.type_info(form))
+        wrong = explain_error(mistake, raw, inspect.type_info(value_type))
         raise BadArgs(wrong.found, wrong.expected) from None
 
 
@@ -354,12 +382,14 @@ def usage_line(cmd: str) -> str:
     return " ".join([cmd, *due, *(f"[{field.name}]" for field in fields if not field.required)])
 
 
-def names(kind: type[Role] | type[Phase], chosen: frozenset[Role] | frozenset[Phase]) -> str:
+def list_names(
+    kind: type[Role] | type[MachinePhase], chosen: frozenset[Role] | frozenset[MachinePhase]
+) -> str:
     """Return roles or phases as a list, in the order in which they are declared."""
     return ", ".join(_in_declared_order(kind, chosen))
 
 
 def _in_declared_order(
-    kind: type[Role] | type[Phase], chosen: frozenset[Role] | frozenset[Phase]
+    kind: type[Role] | type[MachinePhase], chosen: frozenset[Role] | frozenset[MachinePhase]
 ) -> Iterator[str]:
     return (each.value for each in kind if each in chosen)

@@ -20,7 +20,7 @@ RUNTIME_ROOT = Path("/run/dealtable")
 _MAX_RUNTIME_DIR_BYTES = 80
 _GATEWAY_FOLDER_SUFFIX = ".gateway"
 
-Name = Annotated[
+ShortName = Annotated[
     str,
     Meta(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$",
@@ -44,14 +44,14 @@ FirmwareHash = Annotated[
         description="a firmware's hash, 16 hexadecimal digits, lower case",
     ),
 ]
-Endpoint = Annotated[
+BindAddress = Annotated[
     str,
     Meta(
         pattern=r"^tcp://[^\s/:]+:(\*|\d{1,5})$",
         description='an address like "tcp://*:5556", or with port * for any free one',
     ),
 ]
-OFF = "off"
+METRICS_OFF = "off"
 LoopbackAddress = Annotated[
     str,
     Meta(
@@ -60,12 +60,12 @@ LoopbackAddress = Annotated[
         "or with port * for any free one",
     ),
 ]
-Pins = Annotated[
+PinFactoryName = Annotated[
     str,
     Meta(pattern=r"^(lgpio|mock|unix:.+)$", description='"lgpio", "mock" or "unix:PATH"'),
 ]
-Pin = Annotated[int, Meta(ge=2, le=27, description="a GPIO number from 2 to 27")]
-Text = Annotated[str, Meta(min_length=1, description="text")]
+GpioNumber = Annotated[int, Meta(ge=2, le=27, description="a GPIO number from 2 to 27")]
+NonEmptyText = Annotated[str, Meta(min_length=1, description="text")]
 UserName = Annotated[
     str,
     Meta(
@@ -79,7 +79,7 @@ class ConfigError(tomlfile.FileError):
     """A configuration file cannot be used; its text is one line that says why."""
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which table this is and where it keeps things.
 
     `backend` says what its boards must be. `event` is the file of the event's own
@@ -88,12 +88,12 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     as, where the gateway is another user.
     """
 
-    id: Name
-    profile: Text
+    id: ShortName
+    profile: NonEmptyText
     backend: Literal["sim", "serial"]
     state_dir: Path
     event: Path | None = None
-    match: Text = "practice"
+    match: NonEmptyText = "practice"
     runtime_dir: Path = Path()
     user: UserName | None = None
 
@@ -107,7 +107,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"runtime_dir: expected at most {_MAX_RUNTIME_DIR_BYTES} bytes")
 
 
-class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BoardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where to look for a board, and who must be there.
 
     `firmware` is the hash that the board must report; left out, it is the hash of the firmware
@@ -116,7 +116,7 @@ class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     by it.
     """
 
-    port: Text
+    port: NonEmptyText
     id: BoardId
     baud: Annotated[int, Meta(ge=9600, le=4_000_000)] = 921_600
     firmware: FirmwareHash | None = None
@@ -124,19 +124,19 @@ class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     usb: UsbSerial | None = None
 
 
-Trigger = Literal["wire", "asked"]
-DEFAULT_LOOK_MS: dict[Trigger, int] = {"wire": 300, "asked": 500}
+ReaderTrigger = Literal["wire", "asked"]
+DEFAULT_LOOK_MS: dict[ReaderTrigger, int] = {"wire": 300, "asked": 500}
 """How long a card may wait for both boards' words of it, where the file does not say."""
 
 
-class Reader(Board, frozen=True, forbid_unknown_fields=True):
+class ReaderSection(BoardSection, frozen=True, forbid_unknown_fields=True):
     """The reader board, and how it is told of a card: by the dealer board's wire, or asked.
 
     A reader without a trigger wire (`dealtable adapter barcode`) is asked once for each card.
     `look_ms` is how long that may take before the card goes to the tray; with a wire it is fixed.
     """
 
-    trigger: Trigger = "wire"
+    trigger: ReaderTrigger = "wire"
     look_ms: Annotated[int, Meta(ge=100, le=2000)] | None = None
 
     def __post_init__(self) -> None:
@@ -150,28 +150,28 @@ class Reader(Board, frozen=True, forbid_unknown_fields=True):
         return (self.look_ms or DEFAULT_LOOK_MS[self.trigger]) / 1000
 
 
-class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PanelSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the pins are, and which GPIO number each has (deploy/table.toml).
 
     A seat has a green and a red button; `lamp_*` are the stack light.
     """
 
-    pins: Pins
-    lid: Pin = 5
-    estop: Pin = 6
-    start: Pin = 13
-    north_green: Pin = 17
-    north_red: Pin = 27
-    west_green: Pin = 22
-    west_red: Pin = 10
-    south_green: Pin = 9
-    south_red: Pin = 11
-    east_green: Pin = 19
-    east_red: Pin = 26
-    lamp_red: Pin = 16
-    lamp_amber: Pin = 20
-    lamp_green: Pin = 21
-    buzzer: Pin = 12
+    pins: PinFactoryName
+    lid: GpioNumber = 5
+    estop: GpioNumber = 6
+    start: GpioNumber = 13
+    north_green: GpioNumber = 17
+    north_red: GpioNumber = 27
+    west_green: GpioNumber = 22
+    west_red: GpioNumber = 10
+    south_green: GpioNumber = 9
+    south_red: GpioNumber = 11
+    east_green: GpioNumber = 19
+    east_red: GpioNumber = 26
+    lamp_red: GpioNumber = 16
+    lamp_amber: GpioNumber = 20
+    lamp_green: GpioNumber = 21
+    buzzer: GpioNumber = 12
 
     def __post_init__(self) -> None:
         """Refuse a GPIO number that is used twice."""
@@ -181,15 +181,15 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"{key} = {value}: expected another pin than {users[value]}")
 
 
-class CardSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CardSetSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A set of cards of this table: its name, and the back that the reader knows it by."""
 
-    id: Name
+    id: ShortName
     back: Literal["A", "B"]
 
 
 CardSetSections = Annotated[
-    tuple[CardSet, ...],
+    tuple[CardSetSection, ...],
     Meta(
         min_length=1,
         max_length=9,
@@ -198,7 +198,7 @@ CardSetSections = Annotated[
 ]
 
 
-def _refuse_duplicate_set_ids(card_sets: tuple[CardSet, ...]) -> None:
+def _refuse_duplicate_set_ids(card_sets: tuple[CardSetSection, ...]) -> None:
     first: dict[str, int] = {}
     for number, card_set in enumerate(card_sets):
         known = first.setdefault(card_set.id, number)
@@ -206,7 +206,7 @@ def _refuse_duplicate_set_ids(card_sets: tuple[CardSet, ...]) -> None:
             raise ValueError(f"card_set[{number}].id: expected another one than card_set[{known}]")
 
 
-class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class GatewaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the feed and the commands are served, and the metrics to this computer alone.
 
     A free port, so that any number of tables go on one computer; endpoints.json says which.
@@ -215,15 +215,15 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `announce`: the table says on the network where it is and which keys it has (multicast DNS).
     """
 
-    feed: Endpoint = "tcp://*:5556"
-    commands: Endpoint = "tcp://*:5557"
+    feed: BindAddress = "tcp://*:5556"
+    commands: BindAddress = "tcp://*:5557"
     metrics: LoopbackAddress = "tcp://127.0.0.1:*"
     dir: Path | None = None
     user: UserName | None = None
     announce: bool = False
 
 
-class Play(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PlaySection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How deals follow each other.
 
     `deal_ahead`: the next deal is dealt from another set while this one is played.
@@ -232,7 +232,7 @@ class Play(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deal_ahead: bool = False
 
 
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LimitsSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long people may take before the referee is called, in seconds. All provisional.
 
     `cut_s`: for the cut; without it the deal stands still. `take_s`: to take hands that
@@ -256,14 +256,14 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     which one does.
     """
 
-    table: Table
-    dealer: Board
-    reader: Reader
-    panel: Panel
+    table: TableSection
+    dealer: BoardSection
+    reader: ReaderSection
+    panel: PanelSection
     card_sets: CardSetSections = field(name="card_set")
-    gateway: Gateway = field(default_factory=Gateway)
-    play: Play = field(default_factory=Play)
-    limits: Limits = field(default_factory=Limits)
+    gateway: GatewaySection = field(default_factory=GatewaySection)
+    play: PlaySection = field(default_factory=PlaySection)
+    limits: LimitsSection = field(default_factory=LimitsSection)
 
     def __post_init__(self) -> None:
         """Refuse boards, sets or users that are said to be one, and what needs two of them."""
@@ -295,7 +295,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (folder if self.gateway.user is None else beside) / SOCKET_NAME
 
 
-class SimTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SimTableSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A simulated table: its name, its boards and what moves them.
 
     `firmware` is the interpreter the boards run under. `attendant`: a simulated
@@ -303,7 +303,7 @@ class SimTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     which tests and people move things; None for one in a fresh runtime directory.
     """
 
-    id: Name = "T01"
+    id: ShortName = "T01"
     firmware: Literal["cpython", "micropython"] = "cpython"
     attendant: bool = True
     dealer_id: BoardId = "00000000000000d1"
@@ -332,9 +332,11 @@ class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     The first of `card_sets` lies in the hopper, the others beside the machine.
     """
 
-    sim: SimTable = field(default_factory=SimTable)
+    sim: SimTableSection = field(default_factory=SimTableSection)
     mechanics: MechanicsSection = field(default_factory=MechanicsSection)
-    card_sets: CardSetSections = field(name="card_set", default=(CardSet(id="S1", back="A"),))
+    card_sets: CardSetSections = field(
+        name="card_set", default=(CardSetSection(id="S1", back="A"),)
+    )
     faults: list[dict[str, Any]] = field(default_factory=list, name="fault")
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 
-class Sample(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class MetricSample(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One number: what it counts, for which label values (names of faults, boards, sets)."""
 
     name: str
@@ -36,12 +36,12 @@ class Histogram:
         self._counts = [0] * (len(bounds_s) + 1)
         self._sum_s = 0.0
 
-    def add(self, took_s: float) -> None:
+    def add(self, duration_s: float) -> None:
         """Count one more."""
-        self._counts[bisect_left(self._bounds_s, took_s)] += 1
-        self._sum_s += took_s
+        self._counts[bisect_left(self._bounds_s, duration_s)] += 1
+        self._sum_s += duration_s
 
-    def read(self, name: str, *labels: str) -> MetricDistribution:
+    def distribution(self, name: str, *labels: str) -> MetricDistribution:
         """Return what it counted, under a name of gateway/families.py."""
         return MetricDistribution(name, labels, self._bounds_s, tuple(self._counts), self._sum_s)
 
@@ -62,7 +62,7 @@ class RefusalLogLimiter:
         self._keys: set[str] = set()
         self._suppressed = 0
 
-    def note(self, key: str, now_s: float) -> int | None:
+    def allow_line(self, key: str, now_s: float) -> int | None:
         """Return None to keep silent, or how many refusals were kept silent before this one."""
         if not self._keys or now_s - self._window_start_s >= REFUSAL_LOG_INTERVAL_S:
             self._window_start_s = now_s

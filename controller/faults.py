@@ -16,7 +16,7 @@ Evidence = Mapping[str, object]
 """What is known, by the placeholder it fills; Words are put in by language."""
 
 
-class Fault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class CatalogueFault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One row of the catalogue; faults.toml says what each field means."""
 
     code: int
@@ -40,15 +40,15 @@ class Fault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         return _render(text, evidence or {}, language)
 
 
-def fault(name: str) -> Fault:
+def fault(name: str) -> CatalogueFault:
     """Return the catalogue's row of that name. Raises LookupError where there is none."""
     try:
-        return catalogue()[name]
+        return fault_catalogue()[name]
     except KeyError:
         raise LookupError(f"no fault is called {name}") from None
 
 
-def catalogue() -> Mapping[str, Fault]:
+def fault_catalogue() -> Mapping[str, CatalogueFault]:
     """Return every fault by its name, in the order of their codes."""
     return _read_catalogue().faults
 
@@ -88,14 +88,14 @@ PlaceholderWords = dict[Language, dict[str, dict[str, str]]]
 
 class _CatalogueFile(msgspec.Struct, frozen=True):
     words: PlaceholderWords
-    faults: dict[str, Fault]
+    faults: dict[str, CatalogueFault]
 
 
 @cache
 def _read_catalogue() -> _CatalogueFile:
     text = resources.files("controller").joinpath("faults.toml").read_text(encoding="utf-8")
     raw = tomllib.loads(text)
-    rows = msgspec.convert(raw["fault"], list[Fault])
+    rows = msgspec.convert(raw["fault"], list[CatalogueFault])
     return _CatalogueFile(
         msgspec.convert(raw["words"], PlaceholderWords), {row.name: row for row in rows}
     )

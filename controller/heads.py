@@ -25,7 +25,7 @@ _HEAD_BYTES = 32
 _SIG_BYTES = 64
 
 
-def message(table_key: str, n: int, head: bytes) -> bytes:
+def head_signed_bytes(table_key: str, n: int, head: bytes) -> bytes:
     """Return the bytes that the signature of a head stands for.
 
     `table_key` is the table's public CURVE key in Z85, `n` the number of the entry whose
@@ -34,9 +34,9 @@ def message(table_key: str, n: int, head: bytes) -> bytes:
     return b"".join(length_prefixed(field) for field in (_HEAD_CONTEXT, table_key, n, head))
 
 
-def sign(table_key: str, n: int, head: bytes, secret: bytes) -> SignedHead:
+def sign_head(table_key: str, n: int, head: bytes, secret: bytes) -> SignedHead:
     """Return a head, signed with the table's 32-byte Ed25519 secret (keys/table.sign)."""
-    signature = SigningKey(secret).sign(message(table_key, n, head)).signature
+    signature = SigningKey(secret).sign(head_signed_bytes(table_key, n, head)).signature
     return SignedHead(n=n, head=head.hex(), sig=signature.hex())
 
 
@@ -45,11 +45,11 @@ def verify_key(secret: bytes) -> bytes:
     return bytes(SigningKey(secret).verify_key)
 
 
-def fits(signed: SignedHead, table_key: str, verify: bytes) -> bool:
+def is_signed_by(signed: SignedHead, table_key: str, verify: bytes) -> bool:
     """Tell whether a head was signed for this table by the key that `verify` (32 bytes) is."""
     try:
         head, sig = from_hex(signed.head, _HEAD_BYTES), from_hex(signed.sig, _SIG_BYTES)
-        VerifyKey(verify).verify(message(table_key, signed.n, head), sig)
+        VerifyKey(verify).verify(head_signed_bytes(table_key, signed.n, head), sig)
     except (ValueError, BadSignatureError):
         return False
     return True
@@ -70,7 +70,7 @@ class KeptHead(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unkno
     time: str
 
     @property
-    def signed(self) -> SignedHead:
+    def signed_head(self) -> SignedHead:
         """The head as the table signed it."""
         return SignedHead(n=self.n, head=self.head, sig=self.sig)
 
@@ -137,24 +137,24 @@ class KeptHeads:
 
     def __init__(self, kept: Iterable[KeptHead] = ()) -> None:
         """Take what was kept, in its order; where that disagrees stands in `wrong`."""
-        self._all: set[tuple[str, SignedHead]] = set()
+        self._known: set[tuple[str, SignedHead]] = set()
         self._first_by_entry: dict[tuple[str, int], KeptHead] = {}
         self._furthest_by_table: dict[str, KeptHead] = {}
         self._last_shown: dict[str, SignedHead] = {}
-        self.wrong = [wrong for one in kept if (wrong := self.see(one)) is not None]
+        self.conflicts = [wrong for one in kept if (wrong := self.add(one)) is not None]
         self._last_shown.clear()  # what a table shows next is looked at, whatever it is
 
-    def holds(self, one: KeptHead) -> bool:
+    def contains(self, one: KeptHead) -> bool:
         """Tell whether this very head was seen before."""
-        return (one.table_key, one.signed) in self._all
+        return (one.table_key, one.signed_head) in self._known
 
-    def repeats(self, one: KeptHead) -> bool:
+    def is_last_shown(self, one: KeptHead) -> bool:
         """Tell whether this head is the one that its table showed last."""
-        return self._last_shown.get(one.table_key) == one.signed
+        return self._last_shown.get(one.table_key) == one.signed_head
 
-    def see(self, one: KeptHead) -> HeadConflict | None:
+    def add(self, one: KeptHead) -> HeadConflict | None:
         """Take a head that its table shows; return in what it contradicts those before it."""
-        if self.repeats(one):
+        if self.is_last_shown(one):
             return None
         key = one.table_key
         furthest = self._furthest_by_table.get(key)
@@ -162,6 +162,6 @@ class KeptHeads:
         wrong = head_conflict(first, furthest, one)
         if furthest is None or one.n > furthest.n:
             self._furthest_by_table[key] = one
-        self._all.add((key, one.signed))
-        self._last_shown[key] = one.signed
+        self._known.add((key, one.signed_head))
+        self._last_shown[key] = one.signed_head
         return wrong

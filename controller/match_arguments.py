@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from controller.arguments import Args, CutDepth, Line, Name, SeatName
+from controller.arguments import Args, CutDepth, NameText, SeatName, TextLine
 from controller.cards import side_of
 from controller.messages import Seat, Side
 from controller.tomlwords import Contradiction
@@ -48,7 +48,7 @@ RulingId = Annotated[
         examples=["R1"],
     ),
 ]
-Held = Annotated[
+HandCount = Annotated[
     int,
     Meta(ge=0, le=108, description="a number of cards from 0 to 108", extra={"zh": "0至108的张数"}),
 ]
@@ -122,10 +122,10 @@ PartNumber = Annotated[
 class CountsForSeats(Args, frozen=True, kw_only=True):
     """A number of cards for each seat."""
 
-    N: Held
-    W: Held
-    S: Held
-    E: Held
+    N: HandCount
+    W: HandCount
+    S: HandCount
+    E: HandCount
 
     def by_seat(self) -> dict[Seat, int]:
         """Return them by seat."""
@@ -136,7 +136,7 @@ class VerbalArgs(Args, frozen=True, kw_only=True):
     """A decision. `verbal`: a referee enters what the chief, called `by`, said to him."""
 
     verbal: bool = False
-    by: Name | None = None
+    by: NameText | None = None
 
     def __post_init__(self) -> None:
         """Refuse a chief's word without his name, and a name without his word."""
@@ -155,10 +155,10 @@ class VerbalArgs(Args, frozen=True, kw_only=True):
 class VerbalReasonArgs(VerbalArgs, frozen=True, kw_only=True):
     """A decision and its reason, which everybody may read."""
 
-    reason: Line
+    reason: TextLine
 
 
-class Answering(Args, frozen=True, kw_only=True):
+class AnswerArgs(Args, frozen=True, kw_only=True):
     """Big Two: whether `seat` opens his hand, or doubles."""
 
     seat: SeatName
@@ -174,10 +174,10 @@ class ChooseArgs(Args, frozen=True, kw_only=True):
 class PairDetails(Args, frozen=True, kw_only=True):
     """A pair: its number, its name, and who sits where."""
 
-    id: Name
-    name: Name
+    id: NameText
+    name: NameText
     players: Annotated[
-        dict[str, Name],
+        dict[str, NameText],
         Meta(
             description="the two players by seat",
             extra={"zh": "两名选手，按席位"},
@@ -208,8 +208,8 @@ class SetMatchArgs(Args, frozen=True, kw_only=True):
     `record`: their penalties so far, as the score sheets of their matches have them.
     """
 
-    match_id: Annotated[Name, Meta(examples=["M1"])]
-    event: Annotated[Name, Meta(examples=["Spring Cup"])]
+    match_id: Annotated[NameText, Meta(examples=["M1"])]
+    event: Annotated[NameText, Meta(examples=["Spring Cup"])]
     round: Annotated[
         int,
         Meta(
@@ -230,7 +230,7 @@ class SetMatchArgs(Args, frozen=True, kw_only=True):
             examples=[1],
         ),
     ]
-    table_no: Annotated[Name, Meta(examples=["7"])]
+    table_no: Annotated[NameText, Meta(examples=["7"])]
     stage: Literal["swiss", "round_robin", "knockout"]
     pairs: Annotated[
         PairDetailsBySide,
@@ -330,7 +330,7 @@ class ChargeArgs(Args, frozen=True, kw_only=True):
     ]
     side: SideName | None = None
     seat: SeatName | None = None
-    person: Name | None = None
+    person: NameText | None = None
     deal: DealNumber | None = None
     offence_ms: TableMs | None = None
     pointed_out_by: Literal["N", "W", "S", "E", "referee", "clock", "outsider"] = "referee"
@@ -341,7 +341,7 @@ class ChargeArgs(Args, frozen=True, kw_only=True):
     lapse_disputed: bool = False
     settled_by_players: Literal["recognised", "annulled"] | None = None
     harmed: bool = False
-    kind: Name | None = None
+    kind: NameText | None = None
     step: (
         Annotated[
             int,
@@ -473,7 +473,7 @@ class HandsDealtArgs(Args, frozen=True, kw_only=True):
 class TransferArgs(VerbalArgs, frozen=True, kw_only=True):
     """The table at which the match goes on. `head`: of that table's journal, as its state says."""
 
-    table: Annotated[Name, Meta(examples=["T02"])]
+    table: Annotated[NameText, Meta(examples=["T02"])]
     head: HashText | None = None
 
 
@@ -519,11 +519,11 @@ class TakeOverArgs(VerbalArgs, frozen=True, kw_only=True):
             )
 
 
-class Signing(Args, frozen=True, kw_only=True):
+class SignArgs(Args, frozen=True, kw_only=True):
     """As what `person` signs the score sheet, and the version of it that he has seen."""
 
     signer: Literal["NS", "EW", "N", "W", "S", "E", "referee"]
-    person: Name
+    person: NameText
     version: (
         Annotated[
             int,
@@ -541,7 +541,7 @@ class ForfeitArgs(Args, frozen=True, kw_only=True):
     """Which side loses the match, why, and by which offence (弃权判负)."""
 
     side: SideName
-    reason: Line
+    reason: TextLine
     offence: Annotated[
         str,
         Meta(

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-SCHEMA = 1
+SCHEMA_VERSION = 1
 
 Seat = Literal["N", "W", "S", "E"]
 Side = Literal["NS", "EW"]
@@ -19,7 +19,7 @@ _FORBIDDEN_IN_NAMES = (
     r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff()\uff08\uff09"
 )
 """What is in no person's name: what nobody sees, and the brackets that stand around his key's."""
-Person = Annotated[
+PersonName = Annotated[
     str,
     Meta(
         min_length=1,
@@ -32,7 +32,7 @@ Person = Annotated[
 """Who gives an order, where several people have one key."""
 
 
-class Phase(StrEnum):
+class MachinePhase(StrEnum):
     """Where the machine is with its present attempt."""
 
     FAULT = "fault"
@@ -45,7 +45,7 @@ class Phase(StrEnum):
     RELEASED = "released"
 
 
-class Outcome(StrEnum):
+class AttemptOutcome(StrEnum):
     """How an attempt ended: dealt right, refused by the 27-lock, or given up."""
 
     OK = "ok"
@@ -77,7 +77,7 @@ class LandedCards(Message, frozen=True, kw_only=True):
     tray: int = 0
 
 
-class Machine(Message, frozen=True, kw_only=True):
+class PublicMachine(Message, frozen=True, kw_only=True):
     """The hardware's side of the public state. While dealing only `fed` runs live.
 
     `deal` and `attempt` are the machine's: with deal-ahead the next deal's, while the match's are
@@ -92,7 +92,7 @@ class Machine(Message, frozen=True, kw_only=True):
     (0: they were ready), and `ready_to_button_ms`, from there to the order to let them out.
     """
 
-    phase: Phase
+    phase: MachinePhase
     deal: int | None = None
     attempt: int | None = None
     of_deal: int | None = None
@@ -129,7 +129,7 @@ class CardSetState(Message, frozen=True, kw_only=True):
     last_deal: int | None = None
 
 
-class Pair(Message, frozen=True, kw_only=True):
+class PublicPair(Message, frozen=True, kw_only=True):
     """Two partners: the pair's number, its name, and who sits where."""
 
     id: str
@@ -137,7 +137,7 @@ class Pair(Message, frozen=True, kw_only=True):
     players: dict[Seat, str] = {}
 
 
-class Clock(Message, frozen=True, kw_only=True):
+class PublicMatchClock(Message, frozen=True, kw_only=True):
     """The time of a match at this table, with what was added to it.
 
     `left_s`: whole seconds, as of `Match.at_ms`. `running`: not while the area stands still,
@@ -150,7 +150,7 @@ class Clock(Message, frozen=True, kw_only=True):
     deadline_ms: int | None = None
 
 
-class AreaStop(Message, frozen=True, kw_only=True):
+class PublicAreaStop(Message, frozen=True, kw_only=True):
     """The clocks of the whole area are stopped (全区停表), the machines are not.
 
     `since_ms`: by the table's clock. `reason` and `by` are null where an older program wrote it
@@ -188,7 +188,7 @@ class HandDuties(Message, frozen=True, kw_only=True):
     first_drawer: Seat | None = None
 
 
-class Payment(Message, frozen=True, kw_only=True):
+class TributePayment(Message, frozen=True, kw_only=True):
     """A tribute that goes from `giver` to `to`; `card`: the rank that is due."""
 
     giver: Seat
@@ -222,7 +222,7 @@ class Tribute(Message, frozen=True, kw_only=True):
     anti: bool | None = None
     laid: list[Seat] = []
     required: dict[Seat, str] = {}
-    payments: list[Payment] = []
+    payments: list[TributePayment] = []
     returns: list[TributeReturn] = []
     returns_shown: Literal["open", "together", "secret"]
     given: list[Seat] = []
@@ -241,7 +241,7 @@ class PublicChoices(Message, frozen=True, kw_only=True):
     doubled: list[Seat] = []
 
 
-class Ruling(Message, frozen=True, kw_only=True):
+class PublicRuling(Message, frozen=True, kw_only=True):
     """What is ruled on an offence, or proposed: nothing happens until somebody decides it.
 
     `by` proposed it at `at_ms` (the table's clock), `approved_by` decided it. `verbal`: the chief
@@ -285,7 +285,7 @@ class VerbalCorrection(Message, frozen=True, kw_only=True):
     reason: str
 
 
-class Verdict(Message, frozen=True, kw_only=True):
+class PublicVerdict(Message, frozen=True, kw_only=True):
     """How a match ended; no `winner` after a draw, or where both sides have lost."""
 
     winner: Side | None
@@ -294,7 +294,7 @@ class Verdict(Message, frozen=True, kw_only=True):
     how_zh: str
 
 
-class Score(Message, frozen=True, kw_only=True):
+class PublicScore(Message, frozen=True, kw_only=True):
     """A match in points; null where the rulebook has none of a kind.
 
     `provisional`: the keys of the profile behind these numbers that no text has.
@@ -307,14 +307,14 @@ class Score(Message, frozen=True, kw_only=True):
     provisional: list[str] = []
 
 
-class Signature(Message, frozen=True, kw_only=True):
+class SheetSigner(Message, frozen=True, kw_only=True):
     """Who signed the score sheet: a side, a seat or the referee, by which person."""
 
     signer: str
     person: str
 
 
-class Match(Message, frozen=True, kw_only=True):
+class PublicMatch(Message, frozen=True, kw_only=True):
     """The players' side of the public state; what no match has said yet is null.
 
     `event` to `stage`: where it stands in its event; `match`: its id. `phase_*`, `next_*`: in
@@ -359,7 +359,9 @@ class Match(Message, frozen=True, kw_only=True):
     by_hand: bool = False
     hand_duties: HandDuties | None = None
     extra: bool = False
-    pairs: dict[Side, Pair | None] = msgspec.field(default_factory=lambda: {"NS": None, "EW": None})
+    pairs: dict[Side, PublicPair | None] = msgspec.field(
+        default_factory=lambda: {"NS": None, "EW": None}
+    )
     seated: list[Seat] = []
     started: bool = False
     suspended: str | None = None
@@ -388,17 +390,17 @@ class Match(Message, frozen=True, kw_only=True):
     totals: dict[Seat, int] | None = None
     start_ms: int | None = None
     began_ms: int | None = None
-    clock: Clock | None = None
-    area_stop: AreaStop | None = None
+    clock: PublicMatchClock | None = None
+    area_stop: PublicAreaStop | None = None
     added_time_s: int = 0
     announced: str | None = None
     clocks: list[PublicSeatClock] = []
-    rulings: list[Ruling] = []
+    rulings: list[PublicRuling] = []
     spoken: list[VerbalCorrection] = []
-    verdict: Verdict | None = None
-    score: Score | None = None
+    verdict: PublicVerdict | None = None
+    score: PublicScore | None = None
     version: int = 1
-    signed: list[Signature] = []
+    signed: list[SheetSigner] = []
     signers: list[str] = []
 
 
@@ -423,7 +425,7 @@ class Fairness(Message, frozen=True, kw_only=True):
     cut: int | None = None
     uncut: bool = False
     hands: str | None = None
-    outcome: Outcome | None = None
+    outcome: AttemptOutcome | None = None
     reasons: list[str] = []
     recalled: list[str] = []
     reveal: Reveal | None = None
@@ -441,7 +443,7 @@ class Alert(Message, frozen=True, kw_only=True):
     action_zh: str
 
 
-class Call(Message, frozen=True, kw_only=True):
+class RefereeCall(Message, frozen=True, kw_only=True):
     """A person waits for the referee: who pressed red, or what the match needs somebody for."""
 
     seat: Seat | None
@@ -451,7 +453,7 @@ class Call(Message, frozen=True, kw_only=True):
     words_zh: str = ""
 
 
-class Counters(Message, frozen=True, kw_only=True):
+class TableCounters(Message, frozen=True, kw_only=True):
     """What happened since the journal began."""
 
     deals: int = 0
@@ -472,7 +474,7 @@ class SignedHead(Message, frozen=True, kw_only=True):
     sig: str
 
 
-class Release(Message, frozen=True, kw_only=True):
+class ProgramRelease(Message, frozen=True, kw_only=True):
     """The release that a table's program says it is.
 
     `serial` only grows from release to release. `hash`: over the files it runs from, as the
@@ -502,10 +504,10 @@ class ConnectedBoard(Firmware, frozen=True, kw_only=True):
     hal: Literal["sim", "rp2", "adapter", "other"] = "other"
 
 
-Trigger = Literal["wire", "asked"]
+ReaderTrigger = Literal["wire", "asked"]
 
 
-class Boards(Message, frozen=True, kw_only=True):
+class ReportedBoards(Message, frozen=True, kw_only=True):
     """What both boards are; null: that board is not there, or is not the right one.
 
     `trigger`: how the reader is told of a card: by the dealer board's `wire`, or it is `asked` by
@@ -514,10 +516,10 @@ class Boards(Message, frozen=True, kw_only=True):
 
     dealer: ConnectedBoard | None = None
     reader: ConnectedBoard | None = None
-    trigger: Trigger | None = None
+    trigger: ReaderTrigger | None = None
 
 
-class State(Message, frozen=True, kw_only=True):
+class PublicState(Message, frozen=True, kw_only=True):
     """The whole public state of one table, self-contained: topic `state/<table>`.
 
     `head` is the journal's at this moment; `signed` the one at the last change of the machine's
@@ -526,33 +528,33 @@ class State(Message, frozen=True, kw_only=True):
     program without a manifest.
     """
 
-    schema: int = SCHEMA
+    schema: int = SCHEMA_VERSION
     table: str
     boot: str
     seq: int
     time: str
     simulated: bool
     mode: Literal["play", "test"]
-    machine: Machine
-    match: Match
+    machine: PublicMachine
+    match: PublicMatch
     fairness: list[Fairness]
     head: str
     signed: SignedHead | None = None
-    release: Release | None = None
-    boards: Boards = Boards()
+    release: ProgramRelease | None = None
+    boards: ReportedBoards = ReportedBoards()
     alerts: list[Alert]
-    calls: list[Call]
+    calls: list[RefereeCall]
     sets: list[CardSetState] = []
-    counters: Counters
+    counters: TableCounters
 
 
-class Event(Message, frozen=True, kw_only=True):
+class PublicEvent(Message, frozen=True, kw_only=True):
     """One public entry of the journal, number `n`: topic `event/<table>`.
 
     `prev` and `head` are the chain before and behind it (controller/journal).
     """
 
-    schema: int = SCHEMA
+    schema: int = SCHEMA_VERSION
     table: str
     boot: str
     n: int
@@ -566,7 +568,7 @@ class Event(Message, frozen=True, kw_only=True):
     head: str
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ClientCommand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a client asks. `key` and `sig` (hex, Ed25519) stand on all that change anything.
 
     `deal` and `attempt` name what the sender believes to be present; null in
@@ -580,7 +582,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     deal: int | None = None
     attempt: int | None = None
     boot: str | None = None
-    person: Person | None = None
+    person: PersonName | None = None
     args: dict[str, Any] = {}
     key: str | None = None
     sig: str | None = None
@@ -618,7 +620,7 @@ class Offer(Message, frozen=True, kw_only=True):
     refused: Failure | None = None
 
 
-class Reply(Message, frozen=True, kw_only=True):
+class CommandReply(Message, frozen=True, kw_only=True):
     """The answer to the command of the same `id`."""
 
     id: str

@@ -1,14 +1,14 @@
 """Which boards a table's configuration expects at its two ports."""
 
-from controller.config import Board as BoardConfig
-from controller.config import Reader, TableConfig
-from drivers.events import Board
+from controller.config import BoardSection as BoardConfig
+from controller.config import ReaderSection, TableConfig
+from drivers.events import BoardKind
 from drivers.identity import ExpectedBoard
 
 
 def expected_boards(
     config: TableConfig, firmware: str, *, settings: bool = True
-) -> dict[Board, ExpectedBoard]:
+) -> dict[BoardKind, ExpectedBoard]:
     """Return what each board must report before anything moves.
 
     `firmware` is the hash of the firmware that this program carries. A board must report it
@@ -16,14 +16,14 @@ def expected_boards(
     """
     simulated = config.table.backend == "sim"
 
-    def of(board: Board, section: BoardConfig) -> ExpectedBoard:
+    def of(board: BoardKind, section: BoardConfig) -> ExpectedBoard:
         return ExpectedBoard(
             kind=board,
             uid=section.id,
-            simulated=simulated,
+            is_simulated=simulated,
             firmware=section.firmware or firmware,
             settings_crc=section.settings_crc if settings else None,
-            asked=isinstance(section, Reader) and section.trigger == "asked",
+            is_polled=isinstance(section, ReaderSection) and section.trigger == "asked",
         )
 
     return {"dealer": of("dealer", config.dealer), "reader": of("reader", config.reader)}

@@ -23,7 +23,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.framing import canonical_json, length_prefixed
-from controller.messages import Boards, Firmware, Release, State
+from controller.messages import Firmware, ProgramRelease, PublicState, ReportedBoards
 from controller.signing import from_hex
 from controller.tomlwords import escape_unprintable
 
@@ -55,17 +55,19 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     firmware: dict[BoardKind, Firmware]
 
     @property
-    def release(self) -> Release:
+    def release(self) -> ProgramRelease:
         """What a table reports that runs just these files."""
-        return Release(version=self.version, serial=self.serial, hash=program_hash(self.files))
+        return ProgramRelease(
+            version=self.version, serial=self.serial, hash=program_hash(self.files)
+        )
 
 
-def encode(manifest: Manifest) -> bytes:
+def encode_manifest(manifest: Manifest) -> bytes:
     """Return a manifest as it lies in its file: JSON for people, always the same bytes."""
     return msgspec.json.format(canonical_json(manifest), indent=1) + b"\n"
 
 
-def decode(raw: bytes) -> Manifest:
+def decode_manifest(raw: bytes) -> Manifest:
     """Return the manifest in a file's bytes. Raises BadRelease."""
     try:
         return msgspec.json.decode(raw, type=Manifest)
@@ -81,12 +83,12 @@ def program_hash(files: Digests) -> str:
     return digest.hexdigest()
 
 
-def signature(raw: bytes, secret: bytes) -> str:
+def sign_manifest(raw: bytes, secret: bytes) -> str:
     """Return the signature of a manifest's bytes, in hex; `secret` is a 32-byte Ed25519 one."""
     return SigningKey(secret).sign(_manifest_signed_bytes(raw)).signature.hex()
 
 
-def check_signature(raw: bytes, sig: str, verify: bytes) -> None:
+def check_manifest_signature(raw: bytes, sig: str, verify: bytes) -> None:
     """Return if `sig` is the signature of a manifest's bytes by the key `verify` (32 bytes).
 
     Raises BadRelease.
@@ -108,7 +110,7 @@ class FileDifference(msgspec.Struct, frozen=True, gc=False):
         return f"{escape_unprintable(self.path)}: {self.what}"
 
 
-def differences(files: Digests, installed: Digests) -> Iterator[FileDifference]:
+def file_differences(files: Digests, installed: Digests) -> Iterator[FileDifference]:
     """Yield in what the installed files are not those of a release, by path."""
     for path in sorted({*files, *installed}):
         if path not in installed:
@@ -119,7 +121,7 @@ def differences(files: Digests, installed: Digests) -> Iterator[FileDifference]:
             yield FileDifference(path, "changed")
 
 
-class Compared(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ReleaseComparison(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a table reports beside a manifest, part by part.
 
     `same`: it reports what was released. `other`: something else. `unknown`: nothing: a program
@@ -131,18 +133,20 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     reader: Likeness
 
 
-def compare(manifest: Manifest, reported: Release | None, boards: Boards) -> Compared:
+def compare_release(
+    manifest: Manifest, reported: ProgramRelease | None, boards: ReportedBoards
+) -> ReleaseComparison:
     """Return how what a table reports of itself and of its boards is like a manifest."""
-    return Compared(
+    return ReleaseComparison(
         program=_likeness(manifest.release, reported),
         dealer=_likeness(manifest.firmware.get("dealer"), boards.dealer),
         reader=_likeness(manifest.firmware.get("reader"), boards.reader),
     )
 
 
-def compare_state(manifest: Manifest, state: State) -> Compared:
+def compare_state(manifest: Manifest, state: PublicState) -> ReleaseComparison:
     """Return how what a table's state reports is like a manifest."""
-    return compare(manifest, state.release, state.boards)
+    return compare_release(manifest, state.release, state.boards)
 
 
 def _likeness(released: object, reported: object) -> Likeness:

@@ -3,15 +3,15 @@
 import re
 from typing import Final
 
-from controller.words import ROLES, Words
+from controller.words import ROLE_WORDS, Words
 
 
-def signed_by(name: str, person: str | None) -> str:
+def signer_text(name: str, person: str | None) -> str:
     """Return the name of a key's certificate, behind the person's who said that it is his."""
     return name if person is None else f"{person} ({name})"
 
 
-def names_in(by: object) -> frozenset[str]:
+def names_in_signer_text(by: object) -> frozenset[str]:
     """Return the names, of a person and of a key, in what `signed_by` says; none in no text.
 
     Each is without what makes two spellings of one name: case, and the width of its spaces.
@@ -31,7 +31,7 @@ def signer_words(by: object) -> Words:
     return Words(str(by), f"{both[1]}（{_key_name_words(both[2]).zh}）")
 
 
-def whose(by: object, entered_by: object = None) -> Words:
+def decided_by_words(by: object, entered_by: object = None) -> Words:
     """Return whose word it was; where it came by mouth, also who entered it as the chief's."""
     if entered_by is None:
         return signer_words(by)
@@ -45,9 +45,9 @@ def _key_name_words(name: object) -> Words:
     """Return the name of a key for people; a console's key is "Hall-1-referee"."""
     whole = str(name)
     console, _, role = whole.rpartition("-")
-    if console and role in ROLES:
-        return Words(whole, f"{console} {ROLES[role].zh}")
-    return ROLES.get(whole) or Words(whole, whole)
+    if console and role in ROLE_WORDS:
+        return Words(whole, f"{console} {ROLE_WORDS[role].zh}")
+    return ROLE_WORDS.get(whole) or Words(whole, whole)
 
 
 _PERSON_AND_KEY: Final = re.compile(r"([^()]+) \(([^()]+)\)")

@@ -15,7 +15,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from controller.framing import canonical_json, length_prefixed
-from controller.messages import Command
+from controller.messages import ClientCommand
 
 _COMMAND_CONTEXT = "dealtable/command/2"
 _DOCUMENT_CONTEXT = "dealtable/transfer/1"
@@ -28,7 +28,7 @@ class BadSignature(Exception):
     """A command or a document without a signature, or with one that does not belong to it."""
 
 
-def message(table_key: str, command: Command) -> bytes:
+def command_signed_bytes(table_key: str, command: ClientCommand) -> bytes:
     """Return the bytes a signature stands for.
 
     `table_key` is the table's public CURVE key in Z85, as endpoints.json and
@@ -49,14 +49,14 @@ def message(table_key: str, command: Command) -> bytes:
     return b"".join(length_prefixed(field) for field in fields)
 
 
-def sign(command: Command, table_key: str, seed: bytes) -> Command:
+def sign_command(command: ClientCommand, table_key: str, seed: bytes) -> ClientCommand:
     """Return `command` with `key` and `sig` of the signer whose 32-byte Ed25519 seed is given."""
     key = SigningKey(seed)
-    signature = key.sign(message(table_key, command)).signature
+    signature = key.sign(command_signed_bytes(table_key, command)).signature
     return msgspec.structs.replace(command, key=key.verify_key.encode().hex(), sig=signature.hex())
 
 
-def check(command: Command, table_key: str) -> None:
+def check_command(command: ClientCommand, table_key: str) -> None:
     """Return if `command.sig` is the signature of `command.key` over this command at this table.
 
     Whether that key may do so is the roster's question. Raises BadSignature.
@@ -65,7 +65,7 @@ def check(command: Command, table_key: str) -> None:
         raise BadSignature(f"{command.cmd} is not signed")
     try:
         key = VerifyKey(from_hex(command.key, _KEY_BYTES))
-        key.verify(message(table_key, command), from_hex(command.sig, _SIG_BYTES))
+        key.verify(command_signed_bytes(table_key, command), from_hex(command.sig, _SIG_BYTES))
     except (ValueError, BadSignatureError) as wrong:
         raise BadSignature(f"the signature of {command.cmd} does not fit: {wrong}") from wrong
 

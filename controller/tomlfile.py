@@ -12,7 +12,14 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import inspect
 
-from controller.tomlwords import LONGEST, escape_unprintable, in_words, is_printable, short, shown
+from controller.tomlwords import (
+    MAX_SHOWN_CHARACTERS,
+    escape_unprintable,
+    explain_error,
+    is_printable,
+    shorten,
+    toml_text,
+)
 
 Shape = TypeVar("Shape")
 
@@ -39,10 +46,10 @@ def read(path: Path, shape: type[Shape], error: type[FileError] = FileError) -> 
     Raises `error` where the file is missing, is no TOML, has a key that `shape` does
     not know or lacks one it needs, or a value of another type or out of bounds.
     """
-    return parse(text_of(path, error), shape, error, name=str(path), folder=path.parent)
+    return parse(read_text(path, error), shape, error, name=str(path), folder=path.parent)
 
 
-def text_of(path: Path, error: type[FileError] = FileError) -> str:
+def read_text(path: Path, error: type[FileError] = FileError) -> str:
     """Return the text of the file at `path`, without a byte order mark (some editors' habit).
 
     Raises `error` where there is none to read.
@@ -68,10 +75,12 @@ def parse(
     folder: Path | None = None,
 ) -> Shape:
     """Return TOML text as a `shape`, as `read` does; `name` stands for the file in errors."""
-    return fit(tables(text, error, name=name), shape, error, name=name, folder=folder)
+    return convert_tables(
+        parse_tables(text, error, name=name), shape, error, name=name, folder=folder
+    )
 
 
-def tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[str, Any]:
+def parse_tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[str, Any]:
     """Return TOML text as plain tables. Raises `error`; `name` stands for the file."""
     try:
         raw = tomllib.loads(text)
@@ -81,7 +90,7 @@ def tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[
     except _BadValue as misfit:
         raise error(f"{name}: {misfit}") from None
     except tomllib.TOMLDecodeError as mistake:
-        raise error(f"{name}: {short(str(mistake), 3 * LONGEST)}") from None
+        raise error(f"{name}: {shorten(str(mistake), 3 * MAX_SHOWN_CHARACTERS)}") from None
     except ValueError:  # Python reads no more than some thousand digits
         raise error(f"{name}: expected numbers of at most 18 digits") from None
     except RecursionError:
@@ -98,10 +107,12 @@ def refuse_unprintable_text(
     """
     for where, value in _walk_values(raw):
         if isinstance(value, str) and not all(map(is_printable, value)):
-            raise error(f"{name}: {where} = {shown(value)}: expected one line of printable text")
+            raise error(
+                f"{name}: {where} = {toml_text(value)}: expected one line of printable text"
+            )
 
 
-def fit(
+def convert_tables(
     raw: dict[str, Any],
     shape: type[Shape],
     error: type[FileError] = FileError,
@@ -113,7 +124,7 @@ def fit(
     try:
         return _convert(raw, shape, (folder or Path()).resolve())
     except _BadValue as misfit:
-        raise error(f"{name}: {short(str(misfit), 6 * LONGEST)}") from None
+        raise error(f"{name}: {shorten(str(misfit), 6 * MAX_SHOWN_CHARACTERS)}") from None
 
 
 def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
@@ -125,7 +136,7 @@ def _walk_values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
             raise _BadValue(_too_deep_text())
         if isinstance(value, dict):
             due += [
-                (f"{where}.{short(key)}" if where else short(key), held, depth + 1)
+                (f"{where}.{shorten(key)}" if where else shorten(key), held, depth + 1)
                 for key, held in reversed(value.items())
             ]
         elif isinstance(value, list):
@@ -148,4 +159,4 @@ def _convert(raw: dict[str, Any], shape: type[Shape], folder: Path) -> Shape:
     try:
         return msgspec.convert(raw, shape, dec_hook=place)
     except msgspec.ValidationError as mistake:
-        raise _BadValue(in_words(mistake, raw, inspect.type_info(shape)).text) from None
+        raise _BadValue(explain_error(mistake, raw, inspect.type_info(shape)).text) from None

@@ -15,7 +15,7 @@ from msgspec import inspect
 
 from controller.words import Words
 
-LONGEST = 60
+MAX_SHOWN_CHARACTERS = 60
 """Characters of a value, or of a key, that are shown."""
 
 
@@ -24,9 +24,9 @@ def escape_unprintable(text: str) -> str:
     return "".join(sign if is_printable(sign) else _escape(sign) for sign in text)
 
 
-def shown(value: object) -> str:
+def toml_text(value: object) -> str:
     """Return a value as a TOML file has it, shortened if it is long."""
-    return short(_written(value))
+    return shorten(_toml_value(value))
 
 
 class Contradiction(ValueError):
@@ -47,15 +47,15 @@ class ValueMistake(msgspec.Struct, frozen=True):
 
     found: Words
     expected: Words
-    between: str = ", expected "
+    joiner: str = ", expected "
 
     @property
     def text(self) -> str:
         """Return it in one English line."""
-        return f"{self.found.en}{self.between}{self.expected.en}"
+        return f"{self.found.en}{self.joiner}{self.expected.en}"
 
 
-def alike(text: str) -> Words:
+def same_words(text: str) -> Words:
     """Return text that is the same in both languages."""
     return Words(text, text)
 
@@ -71,32 +71,32 @@ def unknown_key_mistake(where: str, key: str, known: Iterable[str]) -> ValueMist
     return ValueMistake(found, Words(f"one of {', '.join(names)}", f"{'、'.join(names)} 之一"))
 
 
-def is_printable(sign: str) -> bool:
+def is_printable(character: str) -> bool:
     """Tell whether a character has a place on a line: no break, no control, no direction mark."""
-    category = unicodedata.category(sign)
+    category = unicodedata.category(character)
     return category[0] != "C" and category not in ("Zl", "Zp")
 
 
-def _escape(sign: str) -> str:
-    return sign.encode("unicode_escape").decode()
+def _escape(character: str) -> str:
+    return character.encode("unicode_escape").decode()
 
 
-def _written(value: object) -> str:
+def _toml_value(value: object) -> str:
     match value:
         case str():
             return f'"{value}"'
         case bool():
             return "true" if value else "false"
         case list() | tuple():
-            return f"[{', '.join(map(_written, value))}]"
+            return f"[{', '.join(map(_toml_value, value))}]"
         case dict():
-            return f"{{{', '.join(f'{key} = {_written(held)}' for key, held in value.items())}}}"
+            return f"{{{', '.join(f'{key} = {_toml_value(held)}' for key, held in value.items())}}}"
     return str(value)
 
 
-def short(text: str, longest: int = LONGEST) -> str:
+def shorten(text: str, max_length: int = MAX_SHOWN_CHARACTERS) -> str:
     """Return text, cut off where it is longer than `longest` characters."""
-    return text if len(text) <= longest else text[: longest - 3] + "..."
+    return text if len(text) <= max_length else text[: max_length - 3] + "..."
 
 
 _PATH_PATTERN = re.compile(r" - at `\$([^`]*)`\Z")
@@ -106,7 +106,7 @@ _MISSING_FIELD_PATTERN = re.compile(r"Object missing required field `(.*)`")
 _MSGSPEC_PATTERN = re.compile(r"Expected|Invalid|Object|not a path")
 
 
-def in_words(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> ValueMistake:
+def explain_error(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> ValueMistake:
     """Return msgspec's error in the words of the file: its key, its value, what is expected."""
     found = _PATH_PATTERN.search(str(error))
     what, where = (str(error)[: found.start()], found[1]) if found else (str(error), "")
@@ -115,24 +115,24 @@ def in_words(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> V
         said = Words(_dotted_key([*keys, own.found.en]), _dotted_key([*keys, own.found.zh]))
         return ValueMistake(said, own.expected)
     if unknown := _UNKNOWN_FIELD_PATTERN.match(what):
-        known = _field_types(bare(_type_at(shape, keys)))
-        return unknown_key_mistake(_dotted_key([*keys, short(unknown[1])]), unknown[1], known)
+        known = _field_types(inner_type(_type_at(shape, keys)))
+        return unknown_key_mistake(_dotted_key([*keys, shorten(unknown[1])]), unknown[1], known)
     if missing := _MISSING_FIELD_PATTERN.match(what):
         keys = [*keys, missing[1]]
         key = _dotted_key(keys)
         said = Words(f"{key}: missing", f"{key}：未写")
-        return ValueMistake(said, expected(_type_at(shape, keys)))
+        return ValueMistake(said, expected_words(_type_at(shape, keys)))
     if not _MSGSPEC_PATTERN.match(
         what
     ):  # a check of a configuration's type: it names the key in its table
-        return ValueMistake(alike(_dotted_key([*keys, what])), alike(""), "")
-    said = alike(f"{_dotted_key(keys)} = {shown(_value_at(raw, keys))}")
-    return ValueMistake(said, expected(_type_at(shape, keys)), ": expected ")
+        return ValueMistake(same_words(_dotted_key([*keys, what])), same_words(""), "")
+    said = same_words(f"{_dotted_key(keys)} = {toml_text(_value_at(raw, keys))}")
+    return ValueMistake(said, expected_words(_type_at(shape, keys)), ": expected ")
 
 
 def _dotted_key(keys: Sequence[str]) -> str:
     *above, last = keys
-    return ".".join([*map(short, above), last]).replace(".[", "[")
+    return ".".join([*map(shorten, above), last]).replace(".[", "[")
 
 
 def _field_types(table: inspect.Type) -> dict[str, inspect.Type]:
@@ -143,7 +143,7 @@ def _field_types(table: inspect.Type) -> dict[str, inspect.Type]:
 
 def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
     for key in keys:
-        shape = bare(shape)
+        shape = inner_type(shape)
         if isinstance(shape, (inspect.ListType, inspect.VarTupleType)):
             shape = shape.item_type
         elif isinstance(shape, inspect.DictType):
@@ -153,12 +153,12 @@ def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
     return shape
 
 
-def bare(shape: inspect.Type) -> inspect.Type:
+def inner_type(shape: inspect.Type) -> inspect.Type:
     """Return the type itself, without its description and without "or nothing"."""
     if isinstance(shape, inspect.Metadata):
-        return bare(shape.type)
+        return inner_type(shape.type)
     if isinstance(shape, inspect.UnionType):
-        return bare(next(t for t in shape.types if not isinstance(t, inspect.NoneType)))
+        return inner_type(next(t for t in shape.types if not isinstance(t, inspect.NoneType)))
     return shape
 
 
@@ -168,7 +168,7 @@ def _value_at(raw: Any, keys: Sequence[str]) -> Any:
     return raw
 
 
-def expected(shape: inspect.Type) -> Words:
+def expected_words(shape: inspect.Type) -> Words:
     """Say in words what a type takes; a description in its Meta comes before everything.
 
     The Chinese of a description is `zh` of the Meta's `extra`.
@@ -177,11 +177,11 @@ def expected(shape: inspect.Type) -> Words:
     if isinstance(shape, inspect.Metadata):
         described = (shape.extra_json_schema or {}).get("description")
         if not described:
-            return expected(shape.type)
+            return expected_words(shape.type)
         return Words(described, (shape.extra or {}).get("zh", described))
-    if choices := [shown(value) for value in _choices(shape)]:
+    if choices := [toml_text(value) for value in _choices(shape)]:
         return Words(f"one of {', '.join(choices)}", f"{'、'.join(choices)} 之一")
-    shape = bare(shape)
+    shape = inner_type(shape)
     if isinstance(shape, (inspect.IntType, inspect.FloatType)):
         noun = _WHOLE_NUMBER if isinstance(shape, inspect.IntType) else Words("a number", "数")
         return _bounded_words(noun, shape)
@@ -226,7 +226,7 @@ def _fixed_list_words(shape: inspect.TupleType) -> Words:
     """Say what a list of fixed length takes; all of its items are alike."""
     count = len(shape.item_types)
     number = {2: "two", 3: "three"}.get(count, str(count))
-    item = expected(shape.item_types[0])
+    item = expected_words(shape.item_types[0])
     if item.en.startswith(_WHOLE_NUMBER.en):
         en = item.en.replace(_WHOLE_NUMBER.en, f"{number} whole numbers", 1)
     else:

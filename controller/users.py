@@ -52,7 +52,7 @@ def find_user(name: str) -> User:
     return User(entry.pw_name, entry.pw_uid, entry.pw_gid, tuple(groups))
 
 
-def name_of(uid: int) -> str:
+def user_name(uid: int) -> str:
     """Return a user's name, or its number where it has none."""
     try:
         return pwd.getpwuid(uid).pw_name
@@ -75,7 +75,7 @@ def peer_uid(connection: socket.socket) -> int:
     return int(uid)
 
 
-def may(user: User, status: os.stat_result, bits: int) -> bool:
+def has_permission(user: User, status: os.stat_result, bits: int) -> bool:
     """Tell whether a file's mode lets a user do any of `bits` (READ, WRITE)."""
     if user.uid == 0:
         return True
@@ -95,7 +95,8 @@ def changeable_path(user: User, path: Path) -> Path | None:
             assert place is not None
             status = place.stat()
             if status.st_uid == user.uid or (
-                may(user, status, WRITE) and not _is_protected_by_sticky_bit(user, status, held)
+                has_permission(user, status, WRITE)
+                and not _is_protected_by_sticky_bit(user, status, held)
             ):
                 return place
     return None
@@ -110,7 +111,7 @@ def _is_protected_by_sticky_bit(user: User, folder: os.stat_result, held: Path |
     )
 
 
-def there(*paths: Path) -> Iterator[Path]:
+def existing_paths(*paths: Path) -> Iterator[Path]:
     """Yield those of the paths that are there, as far as this process may look."""
     for path in paths:
         try:

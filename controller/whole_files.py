@@ -58,7 +58,7 @@ def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
             os.mkdir(path.name, 0o700, dir_fd=folder)
         except FileExistsError:
             return
-        with _opened(path.name, folder, os.O_DIRECTORY) as made:
+        with _opened_file(path.name, folder, os.O_DIRECTORY) as made:
             if os.fstat(made).st_uid != os.geteuid():
                 raise FileExistsError(errno.EEXIST, "was exchanged while it was made")
             with suppress(PermissionError):  # only root gives away
@@ -66,9 +66,9 @@ def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
             os.fchmod(made, mode)
 
 
-def give(path: Path, uid: int, gid: int) -> None:
+def change_owner(path: Path, uid: int, gid: int) -> None:
     """Give a plain file to its owner: itself, never one that a link leads to. Raises OSError."""
-    with _opened_parent(path, make=False) as folder, _opened(path.name, folder) as file:
+    with _opened_parent(path, make=False) as folder, _opened_file(path.name, folder) as file:
         found = os.fstat(file)
         if (found.st_uid, found.st_gid) == (uid, gid):
             return
@@ -122,7 +122,7 @@ def _open_inner_folder(folder: int, name: str) -> int:
 
 
 @contextmanager
-def _opened(name: str, folder: int, more: int = 0) -> Iterator[int]:
+def _opened_file(name: str, folder: int, more: int = 0) -> Iterator[int]:
     handle = os.open(name, _EXISTING | more, dir_fd=folder)
     try:
         yield handle
@@ -132,7 +132,7 @@ def _opened(name: str, folder: int, more: int = 0) -> Iterator[int]:
 
 def _owner_and_content(folder: int, name: str, most: int) -> tuple[os.stat_result, bytes | None]:
     """Return whose the file of that name is to be, and at most so many bytes of it."""
-    with suppress(OSError), _opened(name, folder) as file:
+    with suppress(OSError), _opened_file(name, folder) as file:
         found = os.fstat(file)
         if stat.S_ISREG(found.st_mode):
             return found, os.read(file, most)

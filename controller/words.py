@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from controller.messages import Phase
+from controller.messages import MachinePhase
 
 
 class Words(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -19,19 +19,19 @@ class Words(msgspec.Struct, frozen=True, gc=False, array_like=True):
     zh: str
 
 
-def named(names: Iterable[str], table: Mapping[str, Words]) -> Words:
+def quoted_words(names: Iterable[str], table: Mapping[str, Words]) -> Words:
     """Return things of `table` in one line, as their words in quotes; an unknown one as it is."""
     said = [table.get(name, Words(name, name)) for name in names]
     return Words(", ".join(f'"{each.en}"' for each in said), _join_chinese(said))
 
 
-def people(roles: Iterable[str]) -> Words:
+def roles_with_article(roles: Iterable[str]) -> Words:
     """Return roles in one line as whom somebody goes to: a referee, the chief referee."""
     said = [_ROLES_WITH_ARTICLE.get(role, Words(role, role)) for role in roles]
     return Words(", ".join(each.en for each in said), _join_chinese(said))
 
 
-def meanwhile(phases: Iterable[str]) -> str:
+def phase_clauses(phases: Iterable[str]) -> str:
     """Return phases of the machine as an English sentence goes on behind "while"."""
     return ", or ".join(_PHASE_CLAUSES[phase] for phase in phases)
 
@@ -40,7 +40,7 @@ def _join_chinese(said: Iterable[Words]) -> str:
     return "、".join(f"“{each.zh}”" for each in said)
 
 
-ROLES: Final[Mapping[str, Words]] = {
+ROLE_WORDS: Final[Mapping[str, Words]] = {
     "observer": Words("observer", "观摩"),
     "table": Words("the table", "台显"),
     "referee": Words("referee", "裁判员"),
@@ -57,29 +57,29 @@ _ROLES_WITH_ARTICLE: Final[Mapping[str, Words]] = {
 }
 
 MACHINE_PHASE_WORDS: Final[Mapping[str, Words]] = {
-    Phase.FAULT: Words("fault", "故障"),
-    Phase.EMPTY: Words("idle", "空闲"),
-    Phase.COMMITTED: Words("waits for the cut", "待切牌"),
-    Phase.CUT: Words("cut", "已切牌"),
-    Phase.SHUFFLING: Words("shuffling", "洗牌中"),
-    Phase.DEALING: Words("dealing", "发牌中"),
-    Phase.HELD: Words("hands ready, locked in", "待放行"),
-    Phase.RELEASED: Words("hands are out", "已放行"),
+    MachinePhase.FAULT: Words("fault", "故障"),
+    MachinePhase.EMPTY: Words("idle", "空闲"),
+    MachinePhase.COMMITTED: Words("waits for the cut", "待切牌"),
+    MachinePhase.CUT: Words("cut", "已切牌"),
+    MachinePhase.SHUFFLING: Words("shuffling", "洗牌中"),
+    MachinePhase.DEALING: Words("dealing", "发牌中"),
+    MachinePhase.HELD: Words("hands ready, locked in", "待放行"),
+    MachinePhase.RELEASED: Words("hands are out", "已放行"),
 }
 """The machine's phases."""
 
 _PHASE_CLAUSES: Final[Mapping[str, str]] = {
-    Phase.FAULT: "the machine has a fault",
-    Phase.EMPTY: "the machine is idle",
-    Phase.COMMITTED: "the cut is waited for",
-    Phase.CUT: "the cut is taken up",
-    Phase.SHUFFLING: "the cards are being shuffled",
-    Phase.DEALING: "the cards are being dealt",
-    Phase.HELD: "the hands are ready, locked in",
-    Phase.RELEASED: "the hands are out",
+    MachinePhase.FAULT: "the machine has a fault",
+    MachinePhase.EMPTY: "the machine is idle",
+    MachinePhase.COMMITTED: "the cut is waited for",
+    MachinePhase.CUT: "the cut is taken up",
+    MachinePhase.SHUFFLING: "the cards are being shuffled",
+    MachinePhase.DEALING: "the cards are being dealt",
+    MachinePhase.HELD: "the hands are ready, locked in",
+    MachinePhase.RELEASED: "the hands are out",
 }
 
-COMMANDS: Final[Mapping[str, Words]] = {
+COMMAND_WORDS: Final[Mapping[str, Words]] = {
     "snapshot": Words("Read the state", "读取状态"),
     "events": Words("Read the journal", "读取日志"),
     "sheet": Words("Score sheet", "记分表"),
@@ -144,7 +144,7 @@ COMMANDS: Final[Mapping[str, Words]] = {
 }
 """A button's words, by command."""
 
-REASONS: Final[Mapping[str, Words]] = {
+REASON_WORDS: Final[Mapping[str, Words]] = {
     "called": Words("the referee was called", "召请裁判"),
     "count": Words("a count is claimed", "张数不符"),
     "misdeal": Words("dealt again", "重新发牌"),
@@ -161,7 +161,7 @@ REASONS: Final[Mapping[str, Words]] = {
 in words."""
 
 
-NEEDS: Final[Mapping[str, Words]] = {
+CALL_WORDS: Final[Mapping[str, Words]] = {
     "wrong_player": Words("another player than the list has sits there", "就座选手与对阵表不符"),
     "count": Words("wrong count claimed: count the hands", "张数不符，请清点"),
     "second_count": Words(
@@ -197,7 +197,7 @@ def reason_words(reason: str) -> Words:
     What a person wrote as it is, keys in the reader's words. Of several stops that hold at once
     the keys stand in one line, with commas between them.
     """
-    known = [REASONS.get(key) for key in reason.split(", ")]
+    known = [REASON_WORDS.get(key) for key in reason.split(", ")]
     said = [words for words in known if words is not None]
     if len(said) < len(known):
         return Words(reason, reason)

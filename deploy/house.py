@@ -26,38 +26,38 @@ _ED25519: Final = bytes.fromhex("302a300506032b6570032100")
 """What stands before the 32 bytes of a public key, for openssl (RFC 8410)."""
 
 
-class Wrong(Exception):
+class WheelhouseRejected(Exception):
     """This wheelhouse is not to be used; its text is one line that says why."""
 
 
-def check(house: Path, key: Path | None) -> str:
+def verify(folder: Path, key: Path | None) -> str:
     """Return version, serial and hash of a wheelhouse that is whole, and signed by `key`.
 
     None: whoever made it. Raises Wrong, OSError.
     """
-    raw = (house / MANIFEST).read_bytes()
+    raw = (folder / MANIFEST).read_bytes()
     if key is not None:
-        _check_signature(raw, house / SIGNATURE, key)
+        _check_signature(raw, folder / SIGNATURE, key)
     try:
         manifest = json.loads(raw)
         files, version, serial = manifest["files"], manifest["version"], manifest["serial"]
         known = {str(name): str(digest) for name, digest in files.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as wrong:
-        raise Wrong(f"{house / MANIFEST}: this is no manifest: {wrong!r}") from None
+        raise WheelhouseRejected(f"{folder / MANIFEST}: this is no manifest: {wrong!r}") from None
     if not isinstance(serial, int) or not _is_plain_version(version):
-        raise Wrong(f"{house / MANIFEST}: its version or serial cannot be used")
+        raise WheelhouseRejected(f"{folder / MANIFEST}: its version or serial cannot be used")
     found = {
-        path.relative_to(house).as_posix(): path
-        for path in house.rglob("*")
+        path.relative_to(folder).as_posix(): path
+        for path in folder.rglob("*")
         if path.is_symlink() or not path.is_dir()
     }
     for name in sorted({*known, *found} - {MANIFEST, SIGNATURE}):
         if name not in found or found[name].is_symlink():
-            raise Wrong(f"{house / name}: is missing")
+            raise WheelhouseRejected(f"{folder / name}: is missing")
         if name not in known:
-            raise Wrong(f"{house / name}: is not of this release")
+            raise WheelhouseRejected(f"{folder / name}: is not of this release")
         if hashlib.sha256(found[name].read_bytes()).hexdigest() != known[name]:
-            raise Wrong(f"{house / name}: is not as it was released")
+            raise WheelhouseRejected(f"{folder / name}: is not as it was released")
     return f"{version} {serial} {hashlib.sha256(raw).hexdigest()}"
 
 
@@ -82,7 +82,7 @@ def _check_signature(raw: bytes, signature: Path, key: Path) -> None:
             check=False,
         )
     if done.returncode != 0:
-        raise Wrong(f"{signature}: is no signature of this manifest by {key}")
+        raise WheelhouseRejected(f"{signature}: is no signature of this manifest by {key}")
 
 
 def _read_hex(path: Path, size: int) -> bytes:
@@ -93,7 +93,7 @@ def _read_hex(path: Path, size: int) -> bytes:
     except ValueError:
         found = b""
     if len(found) != size:
-        raise Wrong(f"{path}: expected {size} bytes in hex")
+        raise WheelhouseRejected(f"{path}: expected {size} bytes in hex")
     return found
 
 
@@ -112,8 +112,8 @@ def main() -> int:
     who.add_argument("--unsigned", action="store_true", help="whoever made it")
     asked = parser.parse_args()
     try:
-        sys.stdout.write(check(asked.house, None if asked.unsigned else asked.key) + "\n")
-    except Wrong as wrong:
+        sys.stdout.write(verify(asked.house, None if asked.unsigned else asked.key) + "\n")
+    except WheelhouseRejected as wrong:
         sys.stderr.write(f"{wrong}\n")
         return 1
     except OSError as error:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from drivers.errors import Refused, Result, WrongProtocol
-from drivers.events import BoardActivity, Event, Outlet, Source
+from drivers.errors import BoardRefused, BoardResult, WrongProtocol
+from drivers.events import BoardActivity, BoardEvent, FeedSource, Outlet
 from drivers.firmware import wire
 from drivers.link import frames
 from drivers.link.link import Link
@@ -21,11 +21,13 @@ _DEALER_STATUS_BODY = struct.Struct(wire.STATUS_BODIES[wire.KIND_DEALER])
 _POCKET_BITS = (wire.SEES_NORTH, wire.SEES_WEST, wire.SEES_SOUTH, wire.SEES_EAST)
 _DEALER_SETTING_IDS = {row[0]: setting for setting, row in wire.DEALER_SETTINGS.items()}
 _UNKNOWN_SETTING = 0
-BOUNDS = {name: (least, most) for name, _, least, most in wire.DEALER_SETTINGS.values()}
+DEALER_SETTING_BOUNDS = {
+    name: (least, most) for name, _, least, most in wire.DEALER_SETTINGS.values()
+}
 """The least and the most of each setting, by its name."""
 
 
-class Status(Struct, frozen=True, gc=False):
+class DealerStatus(Struct, frozen=True, gc=False):
     """What the dealer board knows of its attempt, and what its sensors see now.
 
     `fed` counts cards seen at the window; `holding` is the index of the card held
@@ -37,7 +39,7 @@ class Status(Struct, frozen=True, gc=False):
 
     attempt: int
     doing: BoardActivity
-    source: Source
+    source: FeedSource
     upto: int
     fed: int
     holding: int
@@ -60,13 +62,13 @@ class Status(Struct, frozen=True, gc=False):
     supply_low: bool = False
 
     @property
-    def clear(self) -> bool:
+    def is_clear(self) -> bool:
         """Tell whether BEGIN would find pockets, tray, window and path empty, and the lift down."""
         empty = not (any(self.sees_pockets) or self.sees_tray or self.sees_window or self.sees_path)
         return empty and self.lift_down and not self.lift_up
 
 
-def status_from(body: bytes) -> Status:
+def decode_dealer_status(body: bytes) -> DealerStatus:
     """Return the Status in an acknowledgement's body; raises WrongProtocol where it is none."""
     try:
         attempt, doing, source, upto, fed, holding, route, *landed, sensors, events, locked = (
@@ -74,10 +76,10 @@ def status_from(body: bytes) -> Status:
         )
         n, w, s, e, tray, strays, doubles = landed
         pockets = [bool(sensors & bit) for bit in _POCKET_BITS]
-        return Status(
+        return DealerStatus(
             attempt=attempt,
             doing=BoardActivity(doing),
-            source=Source(source),
+            source=FeedSource(source),
             upto=upto,
             fed=fed,
             holding=holding,
@@ -103,71 +105,71 @@ def status_from(body: bytes) -> Status:
         raise WrongProtocol("dealer", "a dealer's STATUS", body.hex() or "nothing") from error
 
 
-class Dealer:
+class DealerBoard:
     """The dealer board behind `link`; its owner opens and closes the link."""
 
     def __init__(self, link: Link) -> None:
         self.link = link
 
     @property
-    def on_event(self) -> Callable[[Event], None]:
+    def on_event(self) -> Callable[[BoardEvent], None]:
         """What is called with each event, inside the read callback."""
         return self.link.on_event
 
     @on_event.setter
-    def on_event(self, on_event: Callable[[Event], None]) -> None:
+    def on_event(self, on_event: Callable[[BoardEvent], None]) -> None:
         self.link.on_event = on_event
 
-    async def begin(self, attempt: int, cards: int, per: int) -> None:
+    async def begin(self, attempt: int, cards: int, cards_per_pocket: int) -> None:
         """Begin an attempt: `cards` cards, `per` to a pocket."""
-        await self.link.do(frames.Begin(attempt, cards, per))
+        await self.link.request(frames.BeginCommand(attempt, cards, cards_per_pocket))
 
     async def shuffle(self, attempt: int, passes: int) -> None:
         """Start shuffling until `passes` passes are done; SHUFFLED says when."""
-        await self.link.do(frames.Shuffle(attempt, passes))
+        await self.link.request(frames.ShuffleCommand(attempt, passes))
 
-    async def feed(self, attempt: int, source: Source, upto: int) -> None:
+    async def feed(self, attempt: int, source: FeedSource, upto: int) -> None:
         """Start feeding from `source`, up to card `upto`; each waits for its route."""
-        await self.link.do(frames.Feed(attempt, source, upto))
+        await self.link.request(frames.FeedCommand(attempt, source, upto))
 
     def route(self, attempt: int, index: int, pocket: Outlet) -> None:
         """Send card `index` to `pocket`; on the line before this returns."""
-        self.link.post(frames.Route(attempt, index, pocket))
+        self.link.send(frames.RouteCommand(attempt, index, pocket))
 
     async def release(self, attempt: int) -> None:
         """Start lifting the hands out, or go on after a stop; RELEASED says when they are up."""
-        await self.link.do(frames.Release(attempt))
+        await self.link.request(frames.ReleaseCommand(attempt))
 
     async def retract(self) -> None:
         """Start lowering the lift, from wherever it stands; refused while a pocket is occupied."""
-        await self.link.do(frames.RetractCommand())
+        await self.link.request(frames.RetractCommand())
 
     async def purge(self, attempt: int) -> None:
         """Start moving what is in the path into the tray."""
-        await self.link.do(frames.Purge(attempt))
+        await self.link.request(frames.PurgeCommand(attempt))
 
     async def selftest(self) -> None:
         """Start the test of motors and sensors of an empty machine."""
-        await self.link.do(frames.SelftestCommand())
+        await self.link.request(frames.SelftestCommand())
 
     async def configure(self, setting: str, value: int) -> None:
         """Change a setting by its name in wire.DEALER_SETTINGS; KeyError for another name."""
-        await self.link.do(frames.Configure(_DEALER_SETTING_IDS[setting], value))
+        await self.link.request(frames.ConfigureCommand(_DEALER_SETTING_IDS[setting], value))
 
-    async def moves(self) -> bool:
+    async def is_moving(self) -> bool:
         """Tell whether anything moves, a self-test as well, of which STATUS does not tell.
 
         Asks for a setting that no board has: BUSY while something moves, else BAD_VALUE.
         """
         try:
-            await self.link.do(frames.Configure(_UNKNOWN_SETTING, 0))
-        except Refused as refused:
-            return refused.result is Result.BUSY
+            await self.link.request(frames.ConfigureCommand(_UNKNOWN_SETTING, 0))
+        except BoardRefused as refused:
+            return refused.result is BoardResult.BUSY
         return False
 
-    async def status(self) -> Status:
+    async def get_status(self) -> DealerStatus:
         """Return what the board knows and sees now."""
-        return status_from((await self.link.do(frames.GetStatusCommand())).body)
+        return decode_dealer_status((await self.link.request(frames.GetStatusCommand())).body)
 
     def stop(self) -> None:
         """Stop all motion at once; commands under way end with SessionRenewed."""

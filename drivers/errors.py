@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from drivers.firmware import wire
 
 if TYPE_CHECKING:
-    from drivers.events import Board, Kind
-    from drivers.link.frames import Command
+    from drivers.events import BoardKind, ReportedKind
+    from drivers.link.frames import BoardCommand
 
 
 class DriverError(Exception):
@@ -41,7 +41,7 @@ class PortBusy(DriverError):
 class LineLost(DriverError):
     """The board can no longer be reached, or the link was closed."""
 
-    def __init__(self, board: Board, why: str) -> None:
+    def __init__(self, board: BoardKind, why: str) -> None:
         super().__init__(f"line to the {board} board lost: {why}")
         self.board = board
         self.why = why
@@ -50,21 +50,21 @@ class LineLost(DriverError):
 class SessionRenewed(LineLost):
     """The command's session ended and a new one is open: ask STATUS, decide anew."""
 
-    def __init__(self, board: Board, why: str) -> None:
+    def __init__(self, board: BoardKind, why: str) -> None:
         super().__init__(board, f"{why}; a new session is open")
 
 
 class BoardReset(LineLost):
     """The board restarted without being asked: its boot id changed."""
 
-    def __init__(self, board: Board, expected: int, found: int) -> None:
+    def __init__(self, board: BoardKind, expected: int, found: int) -> None:
         became = f"became {found:08x}" if found != expected else "began again"
         super().__init__(board, f"it restarted, boot {expected:08x} {became}")
         self.expected = expected
         self.found = found
 
 
-class Result(IntEnum):
+class BoardResult(IntEnum):
     """What a board answered to a command: DONE, or why it refuses."""
 
     DONE = wire.DONE
@@ -84,10 +84,10 @@ class Result(IntEnum):
     NO_DRIVE = wire.NO_DRIVE
 
 
-class Refused(DriverError):
+class BoardRefused(DriverError):
     """The board refuses a command; it was not done and is not repeated."""
 
-    def __init__(self, board: Board, command: Command, result: Result) -> None:
+    def __init__(self, board: BoardKind, command: BoardCommand, result: BoardResult) -> None:
         super().__init__(f"the {board} board refuses {command}: {result.name}")
         self.board = board
         self.command = command
@@ -99,7 +99,7 @@ class Mismatch(DriverError):
 
     what = "identity"
 
-    def __init__(self, board: Kind, expected: str, found: str) -> None:
+    def __init__(self, board: ReportedKind, expected: str, found: str) -> None:
         super().__init__(
             f"{board} board: {self.what} is {found}, the configuration expects {expected}"
         )

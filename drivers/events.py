@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from drivers.firmware import wire
 
-Board = Literal["dealer", "reader"]
-Kind = Literal["dealer", "reader", "other"]
+BoardKind = Literal["dealer", "reader"]
+ReportedKind = Literal["dealer", "reader", "other"]
 """What answers at a port; "other": a board of a kind that this program does not know."""
 
 
-class Code(IntEnum):
+class BoardEventCode(IntEnum):
     """What happened."""
 
     AT_READER = wire.AT_READER
@@ -48,7 +48,7 @@ class Outlet(IntEnum):
     TRAY = wire.TRAY
 
 
-class Source(IntEnum):
+class FeedSource(IntEnum):
     """Where a FEED takes its cards from."""
 
     HOPPER = wire.HOPPER
@@ -67,7 +67,7 @@ class JamPlace(IntEnum):
     LIFT = wire.AT_LIFT
 
 
-class Motor(IntEnum):
+class DealerMotor(IntEnum):
     """Motor of a STALL."""
 
     FEED = wire.MOTOR_FEED
@@ -112,7 +112,7 @@ class BoardActivity(IntEnum):
     STOPPED = wire.STOPPED_STATE
 
 
-class Event(Struct, frozen=True, gc=False):
+class BoardEvent(Struct, frozen=True, gc=False):
     """One fact from a board.
 
     `boot` and `number` name the event: numbers run 1, 2, 3 … as long as the
@@ -125,18 +125,18 @@ class Event(Struct, frozen=True, gc=False):
     closed, for ENGINE and DRIVE 1 there and 0 away, as the code says.
     """
 
-    board: Board
+    board: BoardKind
     boot: int
     number: int
     attempt: int
-    code: Code
+    code: BoardEventCode
     seen: int
     landed: int
     index: int
     place: int
 
 
-class Read(Event, frozen=True, gc=False):
+class CardReadEvent(BoardEvent, frozen=True, gc=False):
     """A READ: what the reader saw of one card.
 
     `face` is 0…53 (the order of faces is the wire's) or wire.UNREADABLE; it is
@@ -150,7 +150,7 @@ class Read(Event, frozen=True, gc=False):
     confidence: int
 
     @property
-    def readable(self) -> bool:
+    def is_readable(self) -> bool:
         """Tell whether the reader saw a face at all."""
         return self.face != wire.UNREADABLE
 

@@ -5,13 +5,13 @@ from typing import Literal
 from msgspec import Struct
 
 from drivers import errors
-from drivers.events import Board, Kind
+from drivers.events import BoardKind, ReportedKind
 from drivers.firmware import wire
 
-PROTOCOL = wire.PROTOCOL_HASH.hex()
-Hal = Literal["sim", "rp2", "adapter", "other"]
+PROTOCOL_HEX = wire.PROTOCOL_HASH.hex()
+HardwareKind = Literal["sim", "rp2", "adapter", "other"]
 """What stands behind a board's pins; "other": of a version that this program does not know."""
-HALS: dict[int, Hal] = {
+HARDWARE_KINDS: dict[int, HardwareKind] = {
     wire.HAL_SIM: "sim",
     wire.HAL_RP2: "rp2",
     wire.HAL_ADAPTER: "adapter",
@@ -28,8 +28,8 @@ class Welcome(Struct, frozen=True, gc=False):
     reader has no trigger wire, and is told of each card by LOOK.
     """
 
-    kind: Kind
-    hal: Hal
+    kind: ReportedKind
+    hal: HardwareKind
     uid: str
     firmware: str
     firmware_hash: str
@@ -45,7 +45,7 @@ class Welcome(Struct, frozen=True, gc=False):
     asked: bool = False
 
     @property
-    def simulated(self) -> bool:
+    def is_simulated(self) -> bool:
         """Whether the board's pins are simulated; an adapter's are not, whatever is behind it."""
         return self.hal == "sim"
 
@@ -58,21 +58,23 @@ class ExpectedBoard(Struct, frozen=True, gc=False):
     `asked` is whether the reader is asked for each card by LOOK.
     """
 
-    kind: Board
+    kind: BoardKind
     uid: str
-    simulated: bool
+    is_simulated: bool
     firmware: str
     settings_crc: int | None = None
-    asked: bool = False
+    is_polled: bool = False
 
 
 def check_protocol(welcome: Welcome) -> None:
     """Raise WrongProtocol where the board's wire is not this program's."""
-    if welcome.protocol != PROTOCOL:
-        raise errors.WrongProtocol(welcome.kind, PROTOCOL, welcome.protocol)
+    if welcome.protocol != PROTOCOL_HEX:
+        raise errors.WrongProtocol(welcome.kind, PROTOCOL_HEX, welcome.protocol)
 
 
-def check(welcome: Welcome, pinned: ExpectedBoard, other: ExpectedBoard | None = None) -> None:
+def check_identity(
+    welcome: Welcome, expected: ExpectedBoard, other: ExpectedBoard | None = None
+) -> None:
     """Raise the mismatch that says most about a wrong board; return None for the right one.
 
     `other` is what is pinned at the table's other port, so that two boards in
@@ -80,29 +82,33 @@ def check(welcome: Welcome, pinned: ExpectedBoard, other: ExpectedBoard | None =
     WrongKind, WrongBoard, BackendMismatch, WrongFirmware, WrongSettings or WrongTrigger.
     """
     check_protocol(welcome)
-    at = pinned.kind
-    if other is not None and welcome.uid == other.uid != pinned.uid:
-        raise errors.BoardsSwapped(at, pinned.uid, welcome.uid)
-    if welcome.kind != pinned.kind:
-        raise errors.WrongKind(at, pinned.kind, f"{welcome.kind} ({welcome.uid})")
-    if welcome.uid != pinned.uid:
-        raise errors.WrongBoard(at, pinned.uid, welcome.uid)
+    at = expected.kind
+    if other is not None and welcome.uid == other.uid != expected.uid:
+        raise errors.BoardsSwapped(at, expected.uid, welcome.uid)
+    if welcome.kind != expected.kind:
+        raise errors.WrongKind(at, expected.kind, f"{welcome.kind} ({welcome.uid})")
+    if welcome.uid != expected.uid:
+        raise errors.WrongBoard(at, expected.uid, welcome.uid)
     # What is behind an adapter it cannot know: it goes with either kind of table.
-    if welcome.simulated != pinned.simulated and welcome.hal != "adapter":
+    if welcome.is_simulated != expected.is_simulated and welcome.hal != "adapter":
         raise errors.BackendMismatch(
-            at, _backend_word(pinned.simulated), _backend_word(welcome.simulated)
+            at, _backend_word(expected.is_simulated), _backend_word(welcome.is_simulated)
         )
-    if welcome.firmware_hash != pinned.firmware:
-        raise errors.WrongFirmware(at, pinned.firmware, welcome.firmware_hash)
-    if pinned.settings_crc is not None and welcome.settings_crc != pinned.settings_crc:
-        raise errors.WrongSettings(at, f"{pinned.settings_crc:08x}", f"{welcome.settings_crc:08x}")
-    if welcome.asked != pinned.asked:
-        raise errors.WrongTrigger(at, _trigger_word(pinned.asked), _trigger_word(welcome.asked))
+    if welcome.firmware_hash != expected.firmware:
+        raise errors.WrongFirmware(at, expected.firmware, welcome.firmware_hash)
+    if expected.settings_crc is not None and welcome.settings_crc != expected.settings_crc:
+        raise errors.WrongSettings(
+            at, f"{expected.settings_crc:08x}", f"{welcome.settings_crc:08x}"
+        )
+    if welcome.asked != expected.is_polled:
+        raise errors.WrongTrigger(
+            at, _trigger_word(expected.is_polled), _trigger_word(welcome.asked)
+        )
 
 
-def _trigger_word(asked: bool) -> str:
-    return "asked" if asked else "wire"
+def _trigger_word(is_polled: bool) -> str:
+    return "asked" if is_polled else "wire"
 
 
-def _backend_word(simulated: bool) -> str:
-    return "sim" if simulated else "serial"
+def _backend_word(is_simulated: bool) -> str:
+    return "sim" if is_simulated else "serial"

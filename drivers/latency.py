@@ -11,13 +11,13 @@ USB_LATENCY_MS: Final = 1
 _SYSFS: Final = Path("/sys")
 
 
-def latency_ms(port: str, sys: Path = _SYSFS) -> int | None:
+def read_latency_ms(port: str, sysfs: Path = _SYSFS) -> int | None:
     """Return the latency timer behind a serial port, in ms; None where it has none, or is away.
 
     `port` may be a link, such as udev makes. `sys` is where the kernel tells of its devices.
     """
     name = Path(port).resolve().name
     try:
-        return int((sys / "class/tty" / name / "device/latency_timer").read_text())
+        return int((sysfs / "class/tty" / name / "device/latency_timer").read_text())
     except (OSError, ValueError):
         return None

@@ -22,8 +22,8 @@ from msgspec.structs import asdict
 from drivers.errors import DriverError
 
 # A contact counts when it has been quiet this long, and as held after this long.
-SETTLE_S = 0.020
-HOLD_S = 1.5
+DEBOUNCE_S = 0.020
+LONG_PRESS_S = 1.5
 # Half a period of a blinking lamp.
 BLINK_INTERVAL_S = 0.5
 
@@ -62,7 +62,7 @@ class PanelPins(Struct, frozen=True):
     buzzer: int = 12
 
 
-class Key(Enum):
+class ButtonRole(Enum):
     """What a button is for: GREEN confirms, RED calls the referee, START starts."""
 
     GREEN = "green"
@@ -70,7 +70,7 @@ class Key(Enum):
     START = "start"
 
 
-class Act(Enum):
+class PressKind(Enum):
     """A moment of a press: DOWN at once, then either SHORT or, after 1.5 s, HELD."""
 
     DOWN = "down"
@@ -81,19 +81,19 @@ class Act(Enum):
 class Press(Struct, frozen=True):
     """What somebody does with a button; `seat` is None for the start button."""
 
-    key: Key
+    role: ButtonRole
     seat: Seat | None
-    act: Act
+    kind: PressKind
 
 
 class SwitchChange(Struct, frozen=True):
     """The lid or the e-stop changed: `on` is an open lid, a pressed e-stop."""
 
-    what: Literal["lid", "estop"]
+    name: Literal["lid", "estop"]
     on: bool
 
 
-class Light(Enum):
+class LampMode(Enum):
     """How a lamp shines, or a buzzer sounds."""
 
     OFF = "off"
@@ -104,13 +104,13 @@ class Light(Enum):
 class Lamps(Struct, frozen=True):
     """What the stack light and the buzzer do."""
 
-    red: Light = Light.OFF
-    amber: Light = Light.OFF
-    green: Light = Light.OFF
-    buzzer: Light = Light.OFF
+    red: LampMode = LampMode.OFF
+    amber: LampMode = LampMode.OFF
+    green: LampMode = LampMode.OFF
+    buzzer: LampMode = LampMode.OFF
 
 
-class Pin(Protocol):
+class GpioPin(Protocol):
     """What the panel uses of gpiozero's Pin."""
 
     edges: str
@@ -128,11 +128,11 @@ class GpioClock(Protocol):
         """Return the seconds between two times."""
 
 
-class Input(Protocol):
+class GpioInput(Protocol):
     """What the panel uses of gpiozero's InputDevice."""
 
     @property
-    def pin(self) -> Pin:
+    def pin(self) -> GpioPin:
         """The pin, which reports edges."""
 
     @property
@@ -147,7 +147,7 @@ class Input(Protocol):
         """Give the pin back."""
 
 
-class Output(Protocol):
+class GpioOutput(Protocol):
     """What the panel uses of gpiozero's DigitalOutputDevice."""
 
     def on(self) -> None:
@@ -160,19 +160,19 @@ class Output(Protocol):
         """Give the pin back."""
 
 
-KEYS: dict[str, tuple[Key, Seat | None]] = {
-    "start": (Key.START, None),
-    "north_green": (Key.GREEN, "N"),
-    "north_red": (Key.RED, "N"),
-    "west_green": (Key.GREEN, "W"),
-    "west_red": (Key.RED, "W"),
-    "south_green": (Key.GREEN, "S"),
-    "south_red": (Key.RED, "S"),
-    "east_green": (Key.GREEN, "E"),
-    "east_red": (Key.RED, "E"),
+BUTTONS: dict[str, tuple[ButtonRole, Seat | None]] = {
+    "start": (ButtonRole.START, None),
+    "north_green": (ButtonRole.GREEN, "N"),
+    "north_red": (ButtonRole.RED, "N"),
+    "west_green": (ButtonRole.GREEN, "W"),
+    "west_red": (ButtonRole.RED, "W"),
+    "south_green": (ButtonRole.GREEN, "S"),
+    "south_red": (ButtonRole.RED, "S"),
+    "east_green": (ButtonRole.GREEN, "E"),
+    "east_red": (ButtonRole.RED, "E"),
 }
 SWITCHES: tuple[Literal["lid", "estop"], ...] = ("lid", "estop")
-LAMPS = {"red": "lamp_red", "amber": "lamp_amber", "green": "lamp_green", "buzzer": "buzzer"}
+LAMP_PINS = {"red": "lamp_red", "amber": "lamp_amber", "green": "lamp_green", "buzzer": "buzzer"}
 
 
 class _Contact:
@@ -183,28 +183,28 @@ class _Contact:
 
     def __init__(
         self,
-        device: Input,
+        device: GpioInput,
         loop: asyncio.AbstractEventLoop,
         clock: Callable[[], float],
-        changed: Callable[[bool, float], None],
-        lost: Callable[[Exception], None],
+        on_change: Callable[[bool, float], None],
+        on_failure: Callable[[Exception], None],
     ) -> None:
         self.device = device
         self._loop = loop
         self._clock = clock
-        self._changed = changed
-        self._on_failure = lost
+        self._on_change = on_change
+        self._on_failure = on_failure
         self._debounce_timer: asyncio.TimerHandle | None = None
         self._level_differed = False
         self._is_released = False
         try:
             device.pin.edges = "both"
             device.pin.when_changed = self._on_edge
-            self.closed = self.is_closed_unsettled = bool(device.is_active)
+            self.is_closed = self.is_closed_unsettled = bool(device.is_active)
         except BaseException:
             device.close()
             raise
-        self.edge_s = clock() - SETTLE_S
+        self.last_edge_s = clock() - DEBOUNCE_S
 
     def _on_edge(self, ticks: float, level: int) -> None:
         """Give an edge to the loop. The pin library calls this in a thread of its own."""
@@ -212,31 +212,34 @@ class _Contact:
         # A thread may get the processor late. Where the kernel gives the time of an edge, the
         # ticks are that time. Before Linux 5.7 it was another clock's, later than this one's.
         age_s = max(0.0, factory.ticks_diff(factory.ticks(), ticks))
-        self._loop.call_soon_threadsafe(self._take, self._clock() - age_s, not level)
+        self._loop.call_soon_threadsafe(self._receive_edge, self._clock() - age_s, not level)
 
-    def _take(self, at_s: float, closed: bool) -> None:
+    def _receive_edge(self, at_s: float, closed: bool) -> None:
         if self._is_released or closed == self.is_closed_unsettled:
             return
-        if at_s - self.edge_s >= SETTLE_S:
+        if at_s - self.last_edge_s >= DEBOUNCE_S:
             self._accept_level()
             if self._is_released:
                 return
         self._begin_debounce(at_s, closed)
 
     def _begin_debounce(self, at_s: float, closed: bool) -> None:
-        self.is_closed_unsettled, self.edge_s, self._level_differed = closed, at_s, False
-        self._schedule_check(at_s + SETTLE_S)
+        self.is_closed_unsettled, self.last_edge_s, self._level_differed = closed, at_s, False
+        self._schedule_check(at_s + DEBOUNCE_S)
 
     def _schedule_check(self, until_s: float) -> None:
         if self._debounce_timer is not None:
             self._debounce_timer.cancel()
         # Edges that came while the loop was busy are in its queue, and are taken first.
         self._debounce_timer = self._loop.call_later(
-            max(0.0, until_s - self._clock()), self._loop.call_soon, self._on_quiet, self.edge_s
+            max(0.0, until_s - self._clock()),
+            self._loop.call_soon,
+            self._on_quiet,
+            self.last_edge_s,
         )
 
     def _on_quiet(self, edge_s: float) -> None:
-        if self._is_released or edge_s != self.edge_s:
+        if self._is_released or edge_s != self.last_edge_s:
             return
         try:
             closed = bool(self.device.is_active)
@@ -249,12 +252,12 @@ class _Contact:
             self._begin_debounce(self._clock(), closed)
         else:  # an edge is on its way through the library's thread
             self._level_differed = True
-            self._schedule_check(self._clock() + SETTLE_S)
+            self._schedule_check(self._clock() + DEBOUNCE_S)
 
     def _accept_level(self) -> None:
-        if self.closed != self.is_closed_unsettled:
-            self.closed = self.is_closed_unsettled
-            self._changed(self.closed, self.edge_s)
+        if self.is_closed != self.is_closed_unsettled:
+            self.is_closed = self.is_closed_unsettled
+            self._on_change(self.is_closed, self.last_edge_s)
 
     def close(self) -> None:
         if self._is_released:
@@ -266,7 +269,7 @@ class _Contact:
         self.device.close()
 
 
-class Panel:
+class PanelDriver:
     """The buttons and lamps of one table, on the pins of `factory` (a gpiozero pin factory).
 
     `on_press` gets every Press, `on_switch` every change of lid and e-stop, both on
@@ -292,12 +295,12 @@ class Panel:
         self._on_switch = on_switch
         self._on_lost = on_lost
         self._contacts: dict[str, _Contact] = {}
-        self._outputs: dict[str, Output] = {}
+        self._outputs: dict[str, GpioOutput] = {}
         self._pressed_at_s: dict[str, float] = {}
         """When each button went down that is neither up again nor held."""
         self._hold_timers: dict[str, asyncio.TimerHandle] = {}
         self._lamps = Lamps()
-        self._lit_lamps = dict.fromkeys(LAMPS, False)
+        self._lit_lamps = dict.fromkeys(LAMP_PINS, False)
         self._is_blink_lit = True
         self._blink_timer: asyncio.TimerHandle | None = None
         self._has_failed = False
@@ -308,16 +311,16 @@ class Panel:
             raise PanelLost(str(error)) from error
 
     @property
-    def lid_open(self) -> bool:
+    def is_lid_open(self) -> bool:
         """Whether the lid is open, as last settled."""
-        return not self._contacts["lid"].closed
+        return not self._contacts["lid"].is_closed
 
     @property
-    def estop(self) -> bool:
+    def is_estop_pressed(self) -> bool:
         """Whether the e-stop is pressed, as last settled."""
-        return not self._contacts["estop"].closed
+        return not self._contacts["estop"].is_closed
 
-    def show(self, lamps: Lamps) -> None:
+    def set_lamps(self, lamps: Lamps) -> None:
         """Let the stack light and the buzzer do what `lamps` says. Raises PanelLost."""
         self._lamps = lamps
         if self._blink_timer is None:
@@ -328,7 +331,7 @@ class Panel:
             self._has_failed = True
             self._stop_blinking()
             raise PanelLost(str(error)) from error
-        if Light.BLINK not in asdict(lamps).values():
+        if LampMode.BLINK not in asdict(lamps).values():
             self._stop_blinking()
         elif self._blink_timer is None:
             self._blink_timer = self._loop.call_later(BLINK_INTERVAL_S, self._blink)
@@ -347,16 +350,16 @@ class Panel:
         self._outputs.clear()
 
     def _open(self, numbers: dict[str, int], factory: object) -> None:
-        for name in (*SWITCHES, *KEYS):
+        for name in (*SWITCHES, *BUTTONS):
             device = gpiozero.InputDevice(numbers[name], pull_up=True, pin_factory=factory)
             self._contacts[name] = _Contact(
                 device, self._loop, self._clock, self._change_handler(name), self._fail
             )
-        for lamp, name in LAMPS.items():
+        for lamp, name in LAMP_PINS.items():
             self._outputs[lamp] = gpiozero.DigitalOutputDevice(numbers[name], pin_factory=factory)
 
     def _change_handler(self, name: str) -> Callable[[bool, float], None]:
-        if name in KEYS:
+        if name in BUTTONS:
             return lambda closed, at_s: self._on_button(name, closed, at_s)
         what: Literal["lid", "estop"] = "lid" if name == "lid" else "estop"
         return lambda closed, at_s: self._report_switch(SwitchChange(what, not closed))
@@ -370,13 +373,15 @@ class Panel:
             return
         if pressed:
             self._pressed_at_s[name] = at_s
-            self._schedule_hold(name, at_s + HOLD_S + SETTLE_S)
-            self._report_press(name, Act.DOWN)
+            self._schedule_hold(name, at_s + LONG_PRESS_S + DEBOUNCE_S)
+            self._report_press(name, PressKind.DOWN)
         elif name in self._pressed_at_s:
-            self._end_press(name, Act.HELD if self._is_long_press(name, at_s) else Act.SHORT)
+            self._end_press(
+                name, PressKind.HELD if self._is_long_press(name, at_s) else PressKind.SHORT
+            )
 
     def _is_long_press(self, name: str, until_s: float) -> bool:
-        return until_s - self._pressed_at_s[name] >= HOLD_S
+        return until_s - self._pressed_at_s[name] >= LONG_PRESS_S
 
     def _schedule_hold(self, name: str, until_s: float) -> None:
         # Edges that came while the loop was busy are in its queue, and are taken first.
@@ -393,23 +398,23 @@ class Panel:
         if self._pressed_at_s.get(name) != pressed_s:
             return
         contact = self._contacts[name]
-        if contact.is_closed_unsettled or self._is_long_press(name, contact.edge_s):
-            self._end_press(name, Act.HELD)
+        if contact.is_closed_unsettled or self._is_long_press(name, contact.last_edge_s):
+            self._end_press(name, PressKind.HELD)
         else:
-            self._schedule_hold(name, self._clock() + SETTLE_S)
+            self._schedule_hold(name, self._clock() + DEBOUNCE_S)
 
-    def _end_press(self, name: str, act: Act) -> None:
+    def _end_press(self, name: str, kind: PressKind) -> None:
         del self._pressed_at_s[name]
         self._hold_timers.pop(name).cancel()
-        self._report_press(name, act)
+        self._report_press(name, kind)
 
-    def _report_press(self, name: str, act: Act) -> None:
-        key, seat = KEYS[name]
-        self._on_press(Press(key, seat, act))
+    def _report_press(self, name: str, kind: PressKind) -> None:
+        key, seat = BUTTONS[name]
+        self._on_press(Press(key, seat, kind))
 
     def _set_outputs(self) -> None:
         for lamp, light in asdict(self._lamps).items():
-            lit = light is Light.ON or (light is Light.BLINK and self._is_blink_lit)
+            lit = light is LampMode.ON or (light is LampMode.BLINK and self._is_blink_lit)
             if lit != self._lit_lamps[lamp]:
                 output = self._outputs[lamp]
                 (output.on if lit else output.off)()

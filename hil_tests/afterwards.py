@@ -6,17 +6,21 @@ from typing import Any
 
 from controller.faults import fault
 from controller.journal.verify import JournalError, verify
-from controller.messages import Event, State
+from controller.messages import PublicEvent, PublicState
 from hil_tests.program import LINE_COUNTERS
 
-LATE: frozenset[str] = frozenset({"resends", "duplicates", "foreign", "gaps", "sessions"})
+TIMING_COUNTERS: frozenset[str] = frozenset(
+    {"resends", "duplicates", "foreign", "gaps", "sessions"}
+)
 """What a computer that is late moves by itself: no finding where many processes share it."""
 
 _REST_POSITIONS = {"lid_open": False, "estop": False, "lift_up": False, "lift_down": True}
 """How lid, e-stop and lift are at rest."""
 
 
-def unexpected(states: list[State], events: list[Event], expected: set[str]) -> list[str]:
+def unexpected_alerts(
+    states: list[PublicState], events: list[PublicEvent], expected: set[str]
+) -> list[str]:
     """Return a line for each alert that a scenario brought up and did not expect.
 
     `events`: an alert that came and went between two states is written down all the same.
@@ -28,19 +32,19 @@ def unexpected(states: list[State], events: list[Event], expected: set[str]) -> 
     ]
 
 
-def _alert_cause(event: Event) -> str:
+def _alert_cause(event: PublicEvent) -> str:
     return fault(event.data["name"]).cause(event.data.get("evidence"))
 
 
-def unexplained(
-    numbers: Mapping[str, float], explained: frozenset[str], *, hurried: bool
+def unexplained_counters(
+    numbers: Mapping[str, float], explained: frozenset[str], *, is_time_shared: bool
 ) -> list[str]:
     """Return a line for each counter of a line that moved without a reason.
 
     `explained` are the counters that the scenario disturbs; "all" for every one.
     `hurried`: simulated boards share their computer with whoever else runs there.
     """
-    passed = explained | (LATE if hurried else frozenset())
+    passed = explained | (TIMING_COUNTERS if is_time_shared else frozenset())
     if "all" in passed:
         return []
     return [
@@ -67,7 +71,7 @@ def misplaced_cards(truth: Mapping[str, Any], cards: int) -> list[str]:
     return found
 
 
-def lasting(faults: Mapping[str, Any]) -> list[str]:
+def active_faults(faults: Mapping[str, Any]) -> list[str]:
     """Return what of the simulator's faults is still in force (`faults` of sim/CONTROL.md)."""
     return [f"still in force: {one['fault']['name']}" for one in faults["in_force"]]
 

@@ -6,27 +6,34 @@ import msgspec
 from msgspec import field
 
 from controller import tomlfile
-from controller.config import Board, CardSet, CardSetSections, Name, Panel, Text
+from controller.config import (
+    BoardSection,
+    CardSetSection,
+    CardSetSections,
+    NonEmptyText,
+    PanelSection,
+    ShortName,
+)
 from controller.rules.rulebooks import ProfileError, load_profile
 from hil_tests.features import BENCH_FEATURES, Feature
-from hil_tests.measuring import Limits
+from hil_tests.measuring import MeasurementLimits
 
 
 class BenchError(tomlfile.FileError):
     """A bench file cannot be used; its text is one line that says why."""
 
 
-class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BenchSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The bench itself: its name, who works at it, what it has.
 
     `simulated`: its ports lead to simulated boards. `terminal` is where the operator is
     asked, and answers.
     """
 
-    id: Name
-    operator: Text
+    id: ShortName
+    operator: NonEmptyText
     features: tuple[Feature, ...] = ()
-    profile: Text = "international-000"
+    profile: NonEmptyText = "international-000"
     simulated: bool = False
     terminal: Path = Path("/dev/tty")
 
@@ -41,15 +48,17 @@ class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"profile: {error}") from None
 
 
-class Bench(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BenchFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole bench file."""
 
-    bench: About
-    dealer: Board
-    reader: Board
-    panel: Panel = field(default_factory=lambda: Panel(pins="mock"))
-    card_sets: CardSetSections = field(name="card_set", default=(CardSet(id="S1", back="A"),))
-    limits: Limits = field(default_factory=Limits)
+    bench: BenchSection
+    dealer: BoardSection
+    reader: BoardSection
+    panel: PanelSection = field(default_factory=lambda: PanelSection(pins="mock"))
+    card_sets: CardSetSections = field(
+        name="card_set", default=(CardSetSection(id="S1", back="A"),)
+    )
+    limits: MeasurementLimits = field(default_factory=MeasurementLimits)
 
     def __post_init__(self) -> None:
         """Refuse boards that are said to be one, and features that the rest contradicts."""
@@ -62,6 +71,6 @@ class Bench(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("card_set: expected two of them for two_sets")
 
 
-def load_bench(path: Path) -> Bench:
+def load_bench(path: Path) -> BenchFile:
     """Return the bench in a file. Raises BenchError, one line."""
-    return tomlfile.read(path, Bench, BenchError)
+    return tomlfile.read(path, BenchFile, BenchError)

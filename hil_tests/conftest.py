@@ -10,18 +10,18 @@ import pytest
 from controller.trials.hall import HallError
 from hil_tests import afterwards
 from hil_tests.benchfile import BenchError
-from hil_tests.features import lacking
+from hil_tests.features import missing_features
 from hil_tests.hello import BoardNotAnswering, WrongBoards, table_disorder
-from hil_tests.lock import Taken
+from hil_tests.lock import BenchInUse
 from hil_tests.person import RunStopped
-from hil_tests.report import Run, ScenarioResult, Verdict, page
-from hil_tests.table import Notes, Table
-from hil_tests.target import Place, Reached, place
+from hil_tests.report import ScenarioResult, ScenarioRun, ScenarioVerdict, render_page
+from hil_tests.table import ScenarioRecord, ScenarioTable
+from hil_tests.target import ScenarioTarget, TableAccess, make_target
 
-RECORD_KEY = pytest.StashKey[Notes]()
-FAILED = pytest.StashKey[bool]()
-PLACE = pytest.StashKey[Place]()
-KEPT = pytest.StashKey[dict[str, ScenarioResult]]()
+RECORD_KEY = pytest.StashKey[ScenarioRecord]()
+FAILED_KEY = pytest.StashKey[bool]()
+TARGET_KEY = pytest.StashKey[ScenarioTarget]()
+RESULTS_KEY = pytest.StashKey[dict[str, ScenarioResult]]()
 STARTED_KEY = pytest.StashKey[str]()
 
 
@@ -30,20 +30,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs(*features): skipped where a target lacks one")
     config.addinivalue_line("markers", "explains(*counters): counters of a line that may move")
     try:
-        config.stash[PLACE] = place(str(config.getoption("target")), config.getoption("firmware"))
+        config.stash[TARGET_KEY] = make_target(
+            str(config.getoption("target")), config.getoption("firmware")
+        )
     except BenchError as error:
         raise pytest.UsageError(str(error)) from None
-    config.stash[KEPT] = {}
+    config.stash[RESULTS_KEY] = {}
     config.stash[STARTED_KEY] = _now()
 
 
 @pytest.fixture(scope="session", name="place")
-def open_target(pytestconfig: pytest.Config) -> Iterator[Place]:
+def open_target(pytestconfig: pytest.Config) -> Iterator[ScenarioTarget]:
     """Open the target for the session, alone."""
-    at = pytestconfig.stash[PLACE]
+    at = pytestconfig.stash[TARGET_KEY]
     try:
         at.open()
-    except (Taken, HallError, OSError) as error:
+    except (BenchInUse, HallError, OSError) as error:
         at.close()
         pytest.exit(f"{at.about.get('target')}: {error}", pytest.ExitCode.USAGE_ERROR)
     yield at
@@ -52,17 +54,17 @@ def open_target(pytestconfig: pytest.Config) -> Iterator[Place]:
 
 @pytest.fixture
 async def table(
-    request: pytest.FixtureRequest, place: Place, tmp_path: Path, runtime_dir: Path
-) -> AsyncIterator[Table]:
+    request: pytest.FixtureRequest, place: ScenarioTarget, tmp_path: Path, runtime_dir: Path
+) -> AsyncIterator[ScenarioTable]:
     """A table with the right boards and a fresh journal; afterwards everything is checked."""
     if place.broken is not None:
         pytest.skip(place.broken)
-    notes = request.node.stash[RECORD_KEY] = Notes(about={"scenario": request.node.name})
-    reached = place.reached(tmp_path, runtime_dir, notes)
+    notes = request.node.stash[RECORD_KEY] = ScenarioRecord(about={"scenario": request.node.name})
+    reached = place.open_table(tmp_path, runtime_dir, notes)
     try:
         await _bring_up(place, reached, request.node.name)
         yield reached.table
-        if request.node.stash.get(FAILED, False):
+        if request.node.stash.get(FAILED_KEY, False):
             await _restore_table(place, reached, request.node.name)
         else:
             await _check_end(request.node, place, reached)
@@ -70,59 +72,64 @@ async def table(
         await reached.close()
 
 
-async def _bring_up(place: Place, reached: Reached, name: str) -> None:
+async def _bring_up(place: ScenarioTarget, access: TableAccess, name: str) -> None:
     """See that the right boards are there, then start the daemon; else nothing else runs.
 
     Why not is a line for who stands at the table: no trace of this program is of use there.
     """
     try:
-        if reached.before is None:
-            await place.greeted(reached.table.ports)
-        await reached.table.start()
+        if access.previous is None:
+            await place.check_boards(access.table.ports)
+        await access.table.start()
         return
     except (BoardNotAnswering, WrongBoards, HallError, TimeoutError) as error:
         place.broken = f"the table was not brought up for {name}: {error}"
     pytest.fail(place.broken, pytrace=False)
 
 
-async def _check_end(node: pytest.Item, place: Place, reached: Reached) -> None:
+async def _check_end(node: pytest.Item, place: ScenarioTarget, access: TableAccess) -> None:
     """Bring the table to rest and fail for whatever is left of the scenario."""
-    table, program = reached.table, reached.table.program
+    table, program = access.table, access.table.daemon
     marks = list(node.iter_markers("explains"))
     explained = frozenset(str(counter) for mark in marks for counter in mark.args)
     try:
-        await table.rest()
-        await table.count()
-        kept = reached.daemon_to_keep() if place.keeps else None
+        await table.bring_to_rest()
+        await table.add_counters()
+        kept = access.daemon_to_keep() if place.keeps_daemon else None
         if kept is None:
             await table.stop()
-            if table.first is not None and table.standing().card_set != table.first.card_set:
-                await table.hands.do("first_set")
+            if (
+                table.first_condition is not None
+                and table.condition().card_set != table.first_condition.card_set
+            ):
+                await table.hands.do_step("first_set")
         findings = [
-            *afterwards.unexpected(program.states, program.events, table.expected),
-            *afterwards.unexplained(table.notes.numbers, explained, hurried=place.hurried),
+            *afterwards.unexpected_alerts(program.states, program.events, table.expected_alerts),
+            *afterwards.unexplained_counters(
+                table.record.numbers, explained, is_time_shared=place.is_time_shared
+            ),
             *afterwards.journal_findings(program.state_dir),
-            *([] if kept is not None else table_disorder(await table.board())),
+            *([] if kept is not None else table_disorder(await table.read_board_status())),
         ]
-        if table.hands.simulated:
-            truth = await table.hands.truth()
+        if table.hands.is_simulated:
+            truth = await table.hands.read_truth()
             findings += afterwards.misplaced_cards(truth, table.profile.deck.cards)
-            findings += afterwards.lasting(await table.wait_for_faults_end())
+            findings += afterwards.active_faults(await table.wait_for_faults_end())
         assert not findings, "\n".join(findings)
-        place.kept, reached.goes_on = kept, kept is not None
+        place.kept_daemon, access.is_kept = kept, kept is not None
     except RunStopped:
         raise
     except Exception:
-        await _restore_table(place, reached, node.name)
+        await _restore_table(place, access, node.name)
         raise
 
 
-async def _restore_table(place: Place, reached: Reached, name: str) -> None:
+async def _restore_table(place: ScenarioTarget, access: TableAccess, name: str) -> None:
     """Bring a table back that a scenario left as it is; where that fails, nothing else runs."""
     try:
-        await reached.table.program.stop()
-        await reached.table.hands.tidy()
-        left = table_disorder(await reached.table.board())
+        await access.table.daemon.stop()
+        await access.table.hands.restore_table()
+        left = table_disorder(await access.table.read_board_status())
     except (BoardNotAnswering, HallError, TimeoutError) as error:
         left = [str(error)]
     if left and place.target != "inproc":
@@ -135,7 +142,7 @@ async def _restore_table(place: Place, reached: Reached, name: str) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what the target cannot show, before anything is brought up for it."""
     wanted = tuple(feature for mark in item.iter_markers("needs") for feature in mark.args)
-    reason = lacking(wanted, item.config.stash[PLACE].features)
+    reason = missing_features(wanted, item.config.stash[TARGET_KEY].features)
     if reason is not None:
         pytest.skip(reason)
 
@@ -145,15 +152,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     """Keep what came of each phase of a scenario, with its measurements for JUnit."""
     report: pytest.TestReport = yield  # type: ignore[assignment]  # what the hook returns
     if report.failed:
-        item.stash[FAILED] = True
-    _keep(item, report)
+        item.stash[FAILED_KEY] = True
+    _keep_result(item, report)
     return report  # type: ignore[return-value]  # as above
 
 
-def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
-    kept, notes = item.config.stash[KEPT], item.stash.get(RECORD_KEY, Notes())
+def _keep_result(item: pytest.Item, report: pytest.TestReport) -> None:
+    kept, notes = item.config.stash[RESULTS_KEY], item.stash.get(RECORD_KEY, ScenarioRecord())
     before = kept.get(item.nodeid)
-    verdict: Verdict = "passed"
+    verdict: ScenarioVerdict = "passed"
     if report.failed or (before is not None and before.verdict == "failed"):
         verdict = "failed"
     elif report.skipped or (before is not None and before.verdict == "skipped"):
@@ -191,39 +198,39 @@ def report_to_junit(
 ) -> Iterator[None]:
     """Write who and what was tested into JUnit's file, once all of it is known."""
     yield
-    for key, value in request.config.stash[PLACE].about.items():
+    for key, value in request.config.stash[TARGET_KEY].about.items():
         record_testsuite_property(key, value)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run in which every scenario was skipped, for it has shown nothing; write the page."""
     config = session.config
-    run = _run(config)
+    run = _session_run(config)
     nothing = {one.verdict for one in run.scenarios} == {"skipped"}
     if nothing and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     wanted = config.getoption("report")
     if wanted is not None and run.scenarios:
-        Path(wanted).write_text(page(run), encoding="utf-8")
+        Path(wanted).write_text(render_page(run), encoding="utf-8")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what the exit status means, and where the page is."""
     config = terminalreporter.config
-    run = _run(config)
+    run = _session_run(config)
     if run.scenarios and {one.verdict for one in run.scenarios} == {"skipped"}:
         terminalreporter.write_line("every scenario was skipped on this target", red=True)
     if run.scenarios and config.getoption("report") is not None:
         terminalreporter.write_line(f"report: {config.getoption('report')}")
 
 
-def _run(config: pytest.Config) -> Run:
-    at = config.stash[PLACE]
-    return Run(
+def _session_run(config: pytest.Config) -> ScenarioRun:
+    at = config.stash[TARGET_KEY]
+    return ScenarioRun(
         began=config.stash[STARTED_KEY],
         ended=_now(),
         about=at.about,
-        scenarios=tuple(config.stash[KEPT].values()),
+        scenarios=tuple(config.stash[RESULTS_KEY].values()),
         broken=at.broken,
     )
 

@@ -64,7 +64,7 @@ def explains(*counters: str) -> pytest.MarkDecorator:
     return pytest.mark.explains(*counters)
 
 
-def lacking(wanted: tuple[Feature, ...], there: frozenset[Feature]) -> str | None:
+def missing_features(wanted: tuple[Feature, ...], there: frozenset[Feature]) -> str | None:
     """Return the reason of a skip, None where nothing is missing."""
     missing = [feature for feature in wanted if feature not in there]
     if not missing:

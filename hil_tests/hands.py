@@ -9,198 +9,198 @@ from typing import Any, Protocol
 import msgspec
 from _pytest.outcomes import Skipped as SkipException  # pytest.skip.Exception, with a type
 
-from controller.trials.hall import Control, HallError
-from hil_tests.steps import step
+from controller.trials.hall import ControlClient, HallError
+from hil_tests.steps import find_step
 from sim.inproc import BOARDS, HardwareInProcess
-from sim.mechanics.faults import LACKS, Fault, FaultError, menu
+from sim.mechanics.faults import LACKS, FaultError, SimulatedFault, fault_menu
 from sim.mechanics.people import OutOfReach
 from tests.answers import answer_once
 
 TAP_S = 0.15
 """How long a finger stays on a button that it taps; by the daemon's clock."""
-SPEED = 100.0
+USUAL_SPEED = 100.0
 SLOW_SPEED = 2.0
 """Speeds of the simulator: usually, and while somebody has to strike in mid-deal."""
 
 
-class Skipped(SkipException):
+class StepSkipped(SkipException):
     """What is to be done cannot be done on this target; one line says why. It skips a scenario."""
 
 
-class Hands(Protocol):
+class TableHands(Protocol):
     """What people can do at a table, whoever they are.
 
     `simulated`: their eyes see every card, so that `truth` answers.
     """
 
-    simulated: bool
+    is_simulated: bool
 
-    async def do(self, name: str) -> None:
+    async def do_step(self, name: str) -> None:
         """Do a step of steps.toml and return when it is done. Raises Skipped."""
 
-    async def ready(self, name: str) -> None:
+    async def prepare_step(self, name: str) -> None:
         """Get ready for a step that is to be done at a signal, within a moment. Raises Skipped."""
 
-    async def now(self, name: str) -> None:
+    async def signal_step(self, name: str) -> None:
         """Give the signal; the step may be done a moment after this has returned."""
 
-    async def press(self, button: str, for_s: float = TAP_S) -> None:
+    async def press_button(self, button: str, for_s: float = TAP_S) -> None:
         """Press a button of the panel by its name: `start`, `north_green`, …"""
 
-    async def counted(self) -> tuple[int, ...]:
+    async def count_hands(self) -> tuple[int, ...]:
         """Count the cards that the players N, W, S, E hold."""
 
-    async def truth(self) -> dict[str, Any]:
+    async def read_truth(self) -> dict[str, Any]:
         """Return where every card physically is (sim/CONTROL.md). Raises Skipped."""
 
-    async def fault(self, name: str, **fields: Any) -> None:
+    async def cause_fault(self, name: str, **fields: Any) -> None:
         """Let something of the simulator's fault menu go wrong. Raises Skipped."""
 
-    async def faults(self) -> dict[str, Any]:
+    async def read_faults(self) -> dict[str, Any]:
         """Return which faults have struck, and which are in force (sim/CONTROL.md). Raises
         Skipped."""
 
-    async def unhurried(self) -> None:
+    async def slow_down(self) -> None:
         """Slow the machine down at the next deal's first card, where its pace can be set.
 
         Returns once it is slow: the simulator does it automatically, however late this program is.
         """
 
-    async def hurried(self) -> None:
+    async def restore_speed(self) -> None:
         """Let it run at its usual pace again."""
 
-    async def tidy(self) -> None:
+    async def restore_table(self) -> None:
         """Bring back what a scenario that failed may have left: motors, boards, lid, cards."""
 
 
-class Moved(ABC):
+class SimulatedHands(ABC):
     """The hands of simulated people: each step is a request or two."""
 
-    simulated = True
-    speed = SPEED
-    notes: list[str] | None = None
+    is_simulated = True
+    speed = USUAL_SPEED
+    record_lines: list[str] | None = None
     """Takes what they do as lines of the report, where somebody keeps one."""
 
     @abstractmethod
-    async def pressed(self, button: str, for_s: float) -> None:
+    async def hold_button(self, button: str, for_s: float) -> None:
         """Hold a button down for a time of the daemon's clock."""
 
     @abstractmethod
-    async def request(self, deed: str, **words: Any) -> Any:
+    async def request(self, name: str, **words: Any) -> Any:
         """Do one thing of sim/CONTROL.md and return its result. Raises Skipped: not here."""
 
-    async def do(self, name: str) -> None:
+    async def do_step(self, name: str) -> None:
         """See Hands."""
-        wanted = step(name)
+        wanted = find_step(name)
         self._require_faults(*wanted.faults)
         self._note(f"do {name}: {wanted.zh} {wanted.en}")
         if wanted.when is not None:
-            await self._seen(wanted.when)
+            await self._wait_for_truth(wanted.when)
         for deed in wanted.does:
             words = {key: value for key, value in deed.items() if key != "do"}
             if wanted.as_soon_as_possible:
-                await self.tried(deed["do"], words)
+                await self.retry_request(deed["do"], words)
             else:
                 await self.request(deed["do"], **words)
 
-    async def ready(self, name: str) -> None:
+    async def prepare_step(self, name: str) -> None:
         """See Hands."""
-        self._require_faults(*step(name).faults)
+        self._require_faults(*find_step(name).faults)
 
-    async def now(self, name: str) -> None:
+    async def signal_step(self, name: str) -> None:
         """See Hands."""
-        await self.do(name)
+        await self.do_step(name)
 
-    async def press(self, button: str, for_s: float = TAP_S) -> None:
+    async def press_button(self, button: str, for_s: float = TAP_S) -> None:
         """See Hands."""
         self._note(f"press {button}, {for_s:g} s")
-        await self.pressed(button, for_s)
+        await self.hold_button(button, for_s)
 
-    async def counted(self) -> tuple[int, ...]:
+    async def count_hands(self) -> tuple[int, ...]:
         """See Hands."""
-        return tuple(map(len, (await self.truth())["hands"]))
+        return tuple(map(len, (await self.read_truth())["hands"]))
 
-    async def truth(self) -> dict[str, Any]:
+    async def read_truth(self) -> dict[str, Any]:
         """See Hands."""
         seen: dict[str, Any] = await self.request("truth")
         return seen
 
-    async def fault(self, name: str, **fields: Any) -> None:
+    async def cause_fault(self, name: str, **fields: Any) -> None:
         """See Hands."""
         self._require_faults(name)
         about = ", ".join(f"{key} {value}" for key, value in fields.items())
         self._note(f"fault {name} {about}".rstrip())
         await self.request("fault", name=name, **fields)
 
-    async def faults(self) -> dict[str, Any]:
+    async def read_faults(self) -> dict[str, Any]:
         """See Hands."""
         known: dict[str, Any] = await self.request("faults")
         return known
 
-    async def unhurried(self) -> None:
+    async def slow_down(self) -> None:
         """See Hands."""
         slower = {"card": 1, "do": "speed", "with": {"value": SLOW_SPEED}}
         await self.request("script", steps=[slower])
 
-    async def hurried(self) -> None:
+    async def restore_speed(self) -> None:
         """See Hands."""
         await self.request("speed", value=self.speed)
 
     def _note(self, line: str) -> None:
-        if self.notes is not None:
-            self.notes.append(line)
+        if self.record_lines is not None:
+            self.record_lines.append(line)
 
     @staticmethod
     def _require_faults(*names: str) -> None:
-        missing = [name for name in names if name not in menu()]
+        missing = [name for name in names if name not in fault_menu()]
         if missing:
-            raise Skipped(f"the simulator's menu has no {', '.join(missing)} yet")
+            raise StepSkipped(f"the simulator's menu has no {', '.join(missing)} yet")
 
-    async def tried(self, deed: str, words: dict[str, Any]) -> None:
+    async def retry_request(self, name: str, words: dict[str, Any]) -> None:
         """Try a request until it is not refused."""
 
         async def done() -> bool:
-            await self.request(deed, **words)
+            await self.request(name, **words)
             return True
 
         await answer_once(done, refused=(HallError, OutOfReach))
 
-    async def _seen(self, what: str) -> None:
+    async def _wait_for_truth(self, what: str) -> None:
         """Wait until the mechanics are so."""
-        await answer_once(self.truth, lambda truth: truth[what])
+        await answer_once(self.read_truth, lambda truth: truth[what])
 
 
-class ControlHands(Moved):
+class ControlHands(SimulatedHands):
     """Hands over the control socket of a `dealtable sim`."""
 
-    def __init__(self, control: Control) -> None:
+    def __init__(self, control: ControlClient) -> None:
         self._control = control
 
-    async def request(self, deed: str, **words: Any) -> Any:
+    async def request(self, name: str, **words: Any) -> Any:
         """See Moved."""
         try:
-            return await self._control.do(deed, **words)
+            return await self._control.request(name, **words)
         except HallError as error:
             if LACKS in str(error):
-                raise Skipped(str(error)) from None
+                raise StepSkipped(str(error)) from None
             raise
 
-    async def pressed(self, button: str, for_s: float) -> None:
+    async def hold_button(self, button: str, for_s: float) -> None:
         """See Moved. The simulator measures the time, by the machine's clock."""
         speed = (await self.request("info"))["speed"]
         await self.request("tap", name=button, hold_ms=1000 * for_s * speed)
 
-    async def tidy(self) -> None:
+    async def restore_table(self) -> None:
         """See Hands."""
         await self.request("clear_faults")
-        await self.hurried()
+        await self.restore_speed()
         for board in BOARDS:
             await self.request("restart", board=board)
         await self.request("estop", pressed=False)
         await self.request("change_set")
 
 
-class InProcessHands(Moved):
+class InProcessHands(SimulatedHands):
     """Hands at a table in this process."""
 
     def __init__(
@@ -219,37 +219,37 @@ class InProcessHands(Moved):
             "put_right": world.people.put_right,
             "lid": lambda open: world.set_lid(open),
             "estop": lambda pressed: world.set_estop(pressed),
-            "fault": lambda **fields: world.add_fault(msgspec.convert(fields, Fault)),
+            "fault": lambda **fields: world.add_fault(msgspec.convert(fields, SimulatedFault)),
             "clear_faults": world.faults.clear,
             "faults": lambda: msgspec.to_builtins(
-                {"struck": world.faults.struck, "in_force": world.in_force()}
+                {"struck": world.faults.past_strikes, "in_force": world.active_faults()}
             ),
             "kill": lambda board: sim.kill(board),
-            "cross": sim.cross,
+            "cross": sim.swap_cables,
             "restart": self._restart,
             "speed": lambda value: None,  # nobody is in a hurry: a deal takes no time
         }
 
-    async def request(self, deed: str, **words: Any) -> Any:
+    async def request(self, name: str, **words: Any) -> Any:
         """See Moved."""
         try:
-            result = self._requests[deed](**words)
+            result = self._requests[name](**words)
         except FaultError as error:
             if LACKS in str(error):
-                raise Skipped(str(error)) from None
+                raise StepSkipped(str(error)) from None
             raise
         return await result if isawaitable(result) else result
 
-    async def pressed(self, button: str, for_s: float) -> None:
+    async def hold_button(self, button: str, for_s: float) -> None:
         """See Moved."""
         await self._press(button, True)
         await asyncio.sleep(for_s)
         await self._press(button, False)
 
-    async def unhurried(self) -> None:
+    async def slow_down(self) -> None:
         """See Hands: nothing, a deal takes no time."""
 
-    async def tidy(self) -> None:
+    async def restore_table(self) -> None:
         """See Hands: nothing, each scenario has a table of its own."""
 
     def _restart(self, board: Any) -> None:

@@ -7,21 +7,21 @@ from functools import partial
 
 import msgspec
 
-from drivers.dealer import Dealer, Status
+from drivers.dealer import DealerBoard, DealerStatus
 from drivers.errors import DriverError
-from drivers.events import Board
-from drivers.identity import PROTOCOL, Welcome
+from drivers.events import BoardKind
+from drivers.identity import PROTOCOL_HEX, Welcome
 from drivers.link.link import Link
-from drivers.link.port import Port
+from drivers.link.port import LinkPort
 
-BoardPorts = Mapping[Board, Port]
+BoardPorts = Mapping[BoardKind, LinkPort]
 
 
 class ExpectedIdentity(msgspec.Struct, frozen=True):
     """Who must be at a port. `settings_crc`: None takes any settings."""
 
     uid: str
-    simulated: bool
+    is_simulated: bool
     firmware_hash: str
     settings_crc: int | None = None
 
@@ -35,7 +35,9 @@ class WrongBoards(AssertionError):
 
 
 @asynccontextmanager
-async def line(board: Board, port: Port, ids: random.Random) -> AsyncIterator[Link]:
+async def open_link(
+    board: BoardKind, port: LinkPort, session_ids: random.Random
+) -> AsyncIterator[Link]:
     """Open the line to a board for the block. Raises NobodyThere.
 
     `ids` draws the session's number. No identity is checked here: that is compared with
@@ -44,7 +46,7 @@ async def line(board: Board, port: Port, ids: random.Random) -> AsyncIterator[Li
     link = Link(
         port,
         board,
-        session_ids=partial(ids.randrange, 1, 1 << 32),
+        session_ids=partial(session_ids.randrange, 1, 1 << 32),
         check=lambda welcome: None,
     )
     try:
@@ -56,30 +58,30 @@ async def line(board: Board, port: Port, ids: random.Random) -> AsyncIterator[Li
         link.close()
 
 
-async def hello(ports: BoardPorts, ids: random.Random) -> dict[Board, Welcome]:
+async def query_boards(ports: BoardPorts, session_ids: random.Random) -> dict[BoardKind, Welcome]:
     """Return what each board says of itself. Raises NobodyThere."""
-    said: dict[Board, Welcome] = {}
+    said: dict[BoardKind, Welcome] = {}
     for board, port in ports.items():
-        async with line(board, port, ids) as link:
+        async with open_link(board, port, session_ids) as link:
             assert link.welcome is not None
             said[board] = link.welcome
     return said
 
 
-async def status(port: Port, ids: random.Random) -> Status:
+async def read_dealer_status(port: LinkPort, session_ids: random.Random) -> DealerStatus:
     """Return what the dealer board sees and does now. Raises NobodyThere."""
-    async with line("dealer", port, ids) as link:
-        return await Dealer(link).status()
+    async with open_link("dealer", port, session_ids) as link:
+        return await DealerBoard(link).get_status()
 
 
-def differences(board: Board, expected: ExpectedIdentity, found: Welcome) -> list[str]:
+def identity_differences(board: BoardKind, expected: ExpectedIdentity, found: Welcome) -> list[str]:
     """Return in what a board is another than expected, one line each with both values."""
     rows: list[tuple[str, object, object]] = [
         ("kind", board, found.kind),
         ("id", expected.uid, found.uid),
-        ("protocol", PROTOCOL, found.protocol),
+        ("protocol", PROTOCOL_HEX, found.protocol),
         ("firmware hash", expected.firmware_hash, found.firmware_hash),
-        ("simulated", expected.simulated, found.simulated),
+        ("simulated", expected.is_simulated, found.is_simulated),
     ]
     if expected.settings_crc is not None:
         rows.append(("settings", f"{expected.settings_crc:08x}", f"{found.settings_crc:08x}"))
@@ -90,27 +92,31 @@ def differences(board: Board, expected: ExpectedIdentity, found: Welcome) -> lis
     ]
 
 
-def check(expected: Mapping[Board, ExpectedIdentity], found: Mapping[Board, Welcome]) -> None:
+def check_boards(
+    expected: Mapping[BoardKind, ExpectedIdentity], found: Mapping[BoardKind, Welcome]
+) -> None:
     """Raise WrongOne unless each board is the right one."""
     wrong = [
-        line for board in expected for line in differences(board, expected[board], found[board])
+        line
+        for board in expected
+        for line in identity_differences(board, expected[board], found[board])
     ]
     if wrong:
         raise WrongBoards("; ".join(wrong))
 
 
-def table_disorder(seen: Status) -> list[str]:
+def table_disorder(status: DealerStatus) -> list[str]:
     """Return why a table is not empty and closed as its own sensors see it."""
-    pockets = [pocket for pocket, there in zip("NWSE", seen.sees_pockets, strict=True) if there]
+    pockets = [pocket for pocket, there in zip("NWSE", status.sees_pockets, strict=True) if there]
     rows = {
         f"cards in the pockets {' '.join(pockets)}": bool(pockets),
-        "cards in the tray": seen.sees_tray,
-        "a card in the window": seen.sees_window,
-        "a card in the path": seen.sees_path,
-        "cards in the shuffler": seen.sees_shuffler,
-        "no cards in the hopper": not seen.sees_hopper,
-        "the lid is open": seen.lid_open,
-        "the e-stop is pressed": seen.estop,
-        "the lift is not down": seen.lift_up or not seen.lift_down,
+        "cards in the tray": status.sees_tray,
+        "a card in the window": status.sees_window,
+        "a card in the path": status.sees_path,
+        "cards in the shuffler": status.sees_shuffler,
+        "no cards in the hopper": not status.sees_hopper,
+        "the lid is open": status.lid_open,
+        "the e-stop is pressed": status.estop,
+        "the lift is not down": status.lift_up or not status.lift_down,
     }
     return [what for what, so in rows.items() if so]

@@ -6,31 +6,31 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from controller.config import CardSet
+from controller.config import CardSetSection
 from controller.journal.errors import JournalError
 from controller.journal.store import JournalStore
-from controller.messages import Event, Reply, Role, State
-from controller.trials.inproc import TableInProcess, trial
-from controller.trials.mortal import KillableStore, cut_off, lose_power
-from hil_tests.program import LINE_COUNTERS, Asked, Numbers
+from controller.messages import CommandReply, PublicEvent, PublicState, Role
+from controller.trials.inproc import TableInProcess, run_table_in_process
+from controller.trials.mortal import KillableStore, apply_power_loss, kill_daemon
+from hil_tests.program import LINE_COUNTERS, CounterValues, DealAndAttempt
 from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import BACKS, Settings
-from sim.mechanics.settings import CardSet as PhysicalSet
+from sim.mechanics.settings import BACKS, MechanicsSettings
+from sim.mechanics.settings import PhysicalSet as PhysicalSet
 
-SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+CARD_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 
 
-def boards(rng: random.Random) -> HardwareInProcess:
+def make_table(rng: random.Random) -> HardwareInProcess:
     """Return simulated boards and mechanics with two sets; the caller closes them."""
-    packed = tuple(PhysicalSet(one.id, BACKS[one.back]) for one in SETS)
+    packed = tuple(PhysicalSet(one.id, BACKS[one.back]) for one in CARD_SETS)
     return HardwareInProcess(
-        Settings(sets=packed),
+        MechanicsSettings(sets=packed),
         random.Random(rng.random()),
         boots=lambda: rng.getrandbits(32),
     )
 
 
-class InProcess:
+class InProcessDaemon:
     """A machine in this process (Program), over `sim`. Each life has keys of its own."""
 
     def __init__(self, sim: HardwareInProcess, state_dir: Path, runtime_dir: Path) -> None:
@@ -38,8 +38,8 @@ class InProcess:
         self.state_dir = state_dir
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._sim, self._runtime_dir = sim, runtime_dir
-        self.states: list[State] = []
-        self.events: list[Event] = []
+        self.states: list[PublicState] = []
+        self.events: list[PublicEvent] = []
         self._starts = 0
         self._running: AbstractAsyncContextManager[TableInProcess] | None = None
         self._trial: TableInProcess | None = None
@@ -50,18 +50,18 @@ class InProcess:
     async def start(self) -> None:
         """See Program."""
         self._starts += 1
-        store = self._open()
-        self._running = trial(
-            Settings(),
+        store = self._open_store()
+        self._running = run_table_in_process(
+            MechanicsSettings(),
             self._runtime_dir,
             seed=self._starts,
             store=store,
             state_dir=self.state_dir,
             sim=self._sim,
-            card_sets=SETS,
+            card_sets=CARD_SETS,
             reopen=self._reopen_store,
             jumped_s=lambda: self._jumped_s,
-            told=lambda value: store.alive,  # the feed of a dead daemon is silent
+            told=lambda value: store.is_alive,  # the feed of a dead daemon is silent
         )
         self._trial = await self._running.__aenter__()
         self._trial.states, self._trial.events = self._join_feed(self._trial)
@@ -70,27 +70,27 @@ class InProcess:
     async def stop(self) -> None:
         """See Program."""
         if self._trial is not None:
-            await self._trial.lasting.leave(2.0)
+            await self._trial.lasting.shut_down(2.0)
             await self._end()
 
     async def kill(self, *, power: bool = False) -> None:
         """See Program: with the power go the rows that were not synced."""
         assert self._store is not None
         store = self._store
-        cut_off(self._sim, store)
+        kill_daemon(self._sim, store)
         await self._end()
         store.close()
         if power:
             rest = self.state_dir.with_name("rest")
-            lose_power(self.state_dir, self._runtime_dir, store.synced, rest)
+            apply_power_loss(self.state_dir, self._runtime_dir, store.last_synced, rest)
             rmtree(self.state_dir)
             rest.rename(self.state_dir)
 
-    async def disk(self, *, full: bool) -> None:
+    async def set_disk_full(self, *, full: bool) -> None:
         """See Program."""
         self._is_disk_full = full
 
-    async def jump(self, by_s: float) -> None:
+    async def move_clock(self, by_s: float) -> None:
         """See Program."""
         self._jumped_s += by_s
 
@@ -99,30 +99,34 @@ class InProcess:
         running, self._running, self._trial = self._running, None, None
         await running.__aexit__(None, None, None)
 
-    def _open(self) -> KillableStore:
+    def _open_store(self) -> KillableStore:
         store = self._store = KillableStore.open(self.state_dir)
-        store.synced = store.last()[0]
-        store.full = lambda: self._is_disk_full
+        store.last_synced = store.last()[0]
+        store.is_disk_full = lambda: self._is_disk_full
         return store
 
     def _reopen_store(self) -> JournalStore:
         if self._is_disk_full:
             raise JournalError("there is no room yet")
-        return self._open()
+        return self._open_store()
 
-    async def later(self) -> None:
+    async def wait_for_news(self) -> None:
         """See Program."""
         known = len(self._running_trial.states)
-        await self._running_trial.until(lambda state: len(self._running_trial.states) > known)
+        await self._running_trial.wait_for_state(
+            lambda state: len(self._running_trial.states) > known
+        )
 
-    async def ask(self, role: Role, cmd: str, about: Asked, args: dict[str, Any]) -> Reply:
+    async def ask(
+        self, role: Role, cmd: str, about: DealAndAttempt, args: dict[str, Any]
+    ) -> CommandReply:
         """See Program."""
-        return await self._running_trial.order(role, cmd, about=about, **args)
+        return await self._running_trial.send_command(role, cmd, about=about, **args)
 
-    async def numbers(self) -> Numbers:
+    async def read_counters(self) -> CounterValues:
         """See Program."""
         found: dict[str, float] = {}
-        for sample in self._running_trial.machine.meter.read().samples:
+        for sample in self._running_trial.machine.metrics.collect().samples:
             name = sample.name.removeprefix("line_")
             if name in LINE_COUNTERS:
                 found[f"{name} {sample.labels[0]}"] = float(sample.value)
@@ -130,12 +134,12 @@ class InProcess:
                 found[sample.name] = found.get(sample.name, 0.0) + float(sample.value)
         return found
 
-    async def press(self, button: str, down: bool) -> None:
+    async def move_button(self, button: str, down: bool) -> None:
         """Move a button of the panel."""
         contacts = await self._running_trial.panel()
         (contacts.press if down else contacts.release)(button)
 
-    def _join_feed(self, begun: TableInProcess) -> tuple[list[State], list[Event]]:
+    def _join_feed(self, begun: TableInProcess) -> tuple[list[PublicState], list[PublicEvent]]:
         """Return the lists of all lives, with what this one has told already."""
         self.states += begun.states
         self.events += begun.events

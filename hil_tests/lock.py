@@ -5,11 +5,11 @@ import os
 from pathlib import Path
 
 
-class Taken(Exception):
+class BenchInUse(Exception):
     """Somebody else runs scenarios at this bench; one line says who."""
 
 
-class Lock:
+class BenchLock:
     """Holds a bench from `take` to `release`; the kernel lets go of it for a run that died.
 
     The file says who holds it, and goes with its holder.
@@ -20,7 +20,7 @@ class Lock:
         self.path = bench_file.with_name(f"{bench_file.name}.lock")
         self._fd: int | None = None
 
-    def take(self, who: str) -> None:
+    def acquire(self, who: str) -> None:
         """Take the bench for `who`. Raises Taken, and OSError where no file can be made."""
         fd = self._open_locked()
         while not self._is_current(fd):  # its holder let go, and removed it, meanwhile
@@ -45,7 +45,7 @@ class Lock:
         except BlockingIOError:
             holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "somebody"
             os.close(fd)
-            raise Taken(
+            raise BenchInUse(
                 f"{self.path}: the bench is taken by {holder}; wait until it ends"
             ) from None
         return fd

@@ -11,12 +11,12 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-Target = Literal["inproc", "sim", "bench"]
+TargetKind = Literal["inproc", "sim", "bench"]
 Positive = Annotated[float, Meta(gt=0)]
 Whole = Annotated[int, Meta(ge=0)]
 
 
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MeasurementLimits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much of each measurement is right; a bench file's [limits]. All provisional.
 
     `cards_per_s` is the least, every other one the most. Times are seconds; those that begin
@@ -46,13 +46,13 @@ class Quantity(msgspec.Struct, frozen=True):
     unit: str
     en: str
     zh: str
-    least: bool = False
+    is_minimum: bool = False
     everywhere: bool = False
     protocol: bool = False
 
 
 QUANTITIES: Final[Mapping[str, Quantity]] = {
-    "cards_per_s": Quantity("cards/s", "cards dealt a second", "每秒发牌张数", least=True),
+    "cards_per_s": Quantity("cards/s", "cards dealt a second", "每秒发牌张数", is_minimum=True),
     "start_to_held_s": Quantity("s", "from the start to hands that are held", "开始至四手牌就绪"),
     "release_to_reveal_s": Quantity(
         "s", "from the release to the set back in the hopper", "放行至牌回仓"
@@ -82,28 +82,30 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     value: float
     unit: str
     limit: float
-    least: bool
-    right: bool | None
+    is_minimum: bool
+    is_within_limit: bool | None
 
     def __str__(self) -> str:
         """One line for people."""
-        sign = "≥" if self.least else "≤"
-        word = {None: "not judged here", True: "right", False: "WRONG"}[self.right]
+        sign = "≥" if self.is_minimum else "≤"
+        word = {None: "not judged here", True: "right", False: "WRONG"}[self.is_within_limit]
         return f"{self.name} {self.value:g} {self.unit} ({sign} {self.limit:g}: {word})"
 
 
-def measured(name: str, value: float, limits: Limits, target: Target) -> Measurement:
+def make_measurement(
+    name: str, value: float, limits: MeasurementLimits, target: TargetKind
+) -> Measurement:
     """Return a value with its limit, and whether it is right. Raises KeyError for no quantity."""
     quantity = QUANTITIES[name]
     limit = float(getattr(limits, name))
     virtual = target == "inproc" and quantity.protocol
     counts = target == "bench" or quantity.everywhere or virtual
-    within = value >= limit if quantity.least else value <= limit
+    within = value >= limit if quantity.is_minimum else value <= limit
     return Measurement(
         name=name,
         value=round(value, 4),
         unit=quantity.unit,
         limit=limit,
-        least=quantity.least,
-        right=within if counts else None,
+        is_minimum=quantity.is_minimum,
+        is_within_limit=within if counts else None,
     )

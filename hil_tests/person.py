@@ -9,17 +9,17 @@ from typing import Any
 
 from _pytest.outcomes import Exit  # pytest.exit.Exception, with a type
 
-from hil_tests.features import Feature, lacking
-from hil_tests.hands import TAP_S, Skipped
-from hil_tests.steps import Step, step
+from hil_tests.features import Feature, missing_features
+from hil_tests.hands import TAP_S, StepSkipped
+from hil_tests.steps import GuidedStep, find_step
 
 BELL = "\a"
 ANSWER_HELP = (
     "   Enter: 完成 done   skip WHY: 做不了 cannot be done here   stop: 结束 end the run\n"
 )
-GO = "go"
+SIGNAL_WORD = "go"
 """What a signal begins with, so that nobody mistakes it for a question."""
-HANDS = (
+COUNT_HANDS_TEXT = (
     "清点四家手中的牌，按 北 西 南 东 的次序输入张数",
     "Count the cards in the four hands; type the numbers of north, west, south and east",
 )
@@ -34,7 +34,7 @@ class RunStopped(Exit):
     """The operator ended the run; pytest ends with it."""
 
 
-class Terminal:
+class OperatorTerminal:
     """Where the operator is asked: a terminal whose lines the running loop reads.
 
     It is opened with the first question. A daemon's feed goes on while somebody thinks.
@@ -47,13 +47,13 @@ class Terminal:
         self._rest = b""
         self._is_closed = False
 
-    def say(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Show text. Raises OSError where there is no such terminal."""
-        os.write(self._opened(), text.encode())
+        os.write(self._open_fd(), text.encode())
 
-    async def answer(self) -> str:
+    async def read_answer(self) -> str:
         """Return the next line that the operator types, without spaces around it."""
-        fd, loop = self._opened(), asyncio.get_running_loop()
+        fd, loop = self._open_fd(), asyncio.get_running_loop()
         typed = asyncio.Event()
 
         def take() -> None:
@@ -74,9 +74,9 @@ class Terminal:
         line, _, self._rest = self._rest.partition(b"\n")
         return line.decode(errors="replace").strip()
 
-    def forget(self) -> None:
+    def discard_input(self) -> None:
         """Forget what was typed so far: it was no answer to what is asked next."""
-        termios.tcflush(self._opened(), termios.TCIFLUSH)
+        termios.tcflush(self._open_fd(), termios.TCIFLUSH)
         self._rest = b""
 
     def close(self) -> None:
@@ -85,107 +85,112 @@ class Terminal:
             os.close(self._fd)
             self._fd = None
 
-    def _opened(self) -> int:
+    def _open_fd(self) -> int:
         if self._fd is None:
             self._fd = os.open(self._path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
         return self._fd
 
 
-class Person:
+class BenchOperator:
     """The hands of a person who is told what to do (Hands).
 
     A step that needs what the bench lacks is Skipped before anybody is asked.
     """
 
-    simulated = False
+    is_simulated = False
 
     def __init__(
-        self, terminal: Terminal, features: frozenset[Feature], noted: Callable[[str], None]
+        self,
+        terminal: OperatorTerminal,
+        features: frozenset[Feature],
+        on_step: Callable[[str], None],
     ) -> None:
         """`noted` takes each step as a line of the report."""
-        self._terminal, self._features, self._on_step = terminal, features, noted
+        self._terminal, self._features, self._on_step = terminal, features, on_step
 
-    async def do(self, name: str) -> None:
+    async def do_step(self, name: str) -> None:
         """See Hands."""
         wanted = self._find_step(name)
-        await self._asked(f"do {name}", wanted.zh, wanted.en)
+        await self._ask(f"do {name}", wanted.zh, wanted.en)
 
-    async def ready(self, name: str) -> None:
+    async def prepare_step(self, name: str) -> None:
         """See Hands."""
         wanted = self._find_step(name)
-        await self._asked(
+        await self._ask(
             f"ready {name}",
             f"听到信号后立即：{wanted.zh}。准备好后按 Enter",
             f"At the signal, at once: {wanted.en}. Press Enter when you are ready",
         )
 
-    async def now(self, name: str) -> None:
+    async def signal_step(self, name: str) -> None:
         """See Hands."""
         wanted = self._find_step(name)
-        self._terminal.say(f"{BELL}\n== {GO} {name} ==\n   现在！NOW! {wanted.zh} {wanted.en}\n")
+        self._terminal.show(
+            f"{BELL}\n== {SIGNAL_WORD} {name} ==\n   现在！NOW! {wanted.zh} {wanted.en}\n"
+        )
 
-    async def press(self, button: str, for_s: float = TAP_S) -> None:
+    async def press_button(self, button: str, for_s: float = TAP_S) -> None:
         """See Hands."""
         zh, en = _BUTTONS[button]
         long = for_s > 1
         how = (f"按住{zh}约 {for_s:.0f} 秒", f"Hold {en} for {for_s:.0f} s")
-        await self._asked(
+        await self._ask(
             f"{'hold' if long else 'press'} {button}",
             how[0] if long else f"按一下{zh}",
             how[1] if long else f"Press {en}",
         )
 
-    async def counted(self) -> tuple[int, ...]:
+    async def count_hands(self) -> tuple[int, ...]:
         """See Hands."""
         while True:
-            words = (await self._asked("count hands", *HANDS)).split()
+            words = (await self._ask("count hands", *COUNT_HANDS_TEXT)).split()
             if len(words) == 4 and all(word.isdigit() for word in words):
                 return tuple(map(int, words))
-            self._terminal.say("   四个数字，例如 27 27 27 27 / four numbers, like 27 27 27 27\n")
+            self._terminal.show("   四个数字，例如 27 27 27 27 / four numbers, like 27 27 27 27\n")
 
-    async def truth(self) -> dict[str, Any]:
+    async def read_truth(self) -> dict[str, Any]:
         """See Hands."""
-        raise Skipped("nobody at a bench knows where every card is")
+        raise StepSkipped("nobody at a bench knows where every card is")
 
-    async def fault(self, name: str, **fields: Any) -> None:
+    async def cause_fault(self, name: str, **fields: Any) -> None:
         """See Hands."""
-        raise Skipped("a real machine has no fault menu")
+        raise StepSkipped("a real machine has no fault menu")
 
-    async def faults(self) -> dict[str, Any]:
+    async def read_faults(self) -> dict[str, Any]:
         """See Hands."""
-        raise Skipped("a real machine has no fault menu")
+        raise StepSkipped("a real machine has no fault menu")
 
-    async def unhurried(self) -> None:
+    async def slow_down(self) -> None:
         """See Hands: a real machine has one pace."""
 
-    async def hurried(self) -> None:
+    async def restore_speed(self) -> None:
         """See Hands: a real machine has one pace."""
 
-    async def tidy(self) -> None:
+    async def restore_table(self) -> None:
         """See Hands."""
         zh = "恢复原状：插好连接线，松开急停，揭下胶带，放好一套清点无误的牌，合上机盖"
         en = (
             "Bring the table back: cables in, e-stop released, tape off, "
             "a counted set in the hopper and no other card in the machine, lid closed"
         )
-        await self._asked("tidy table", zh, en)
+        await self._ask("tidy table", zh, en)
 
-    def _find_step(self, name: str) -> Step:
-        wanted = step(name)
-        reason = lacking(wanted.needs, self._features)
+    def _find_step(self, name: str) -> GuidedStep:
+        wanted = find_step(name)
+        reason = missing_features(wanted.needs, self._features)
         if reason is not None:
-            raise Skipped(reason)
+            raise StepSkipped(reason)
         return wanted
 
-    async def _asked(self, what: str, zh: str, en: str) -> str:
+    async def _ask(self, what: str, zh: str, en: str) -> str:
         """Ask for something and return the answer. Raises Skipped, Stopped."""
-        self._terminal.forget()
-        self._terminal.say(f"\n== {what} ==\n   {zh}\n   {en}\n{ANSWER_HELP}> ")
-        answer = await self._terminal.answer()
+        self._terminal.discard_input()
+        self._terminal.show(f"\n== {what} ==\n   {zh}\n   {en}\n{ANSWER_HELP}> ")
+        answer = await self._terminal.read_answer()
         word, _, why = answer.partition(" ")
         if word == "stop":
             raise RunStopped("the operator ended the run")
         if word == "skip":
-            raise Skipped(why or "the operator could not do it")
+            raise StepSkipped(why or "the operator could not do it")
         self._on_step(f"{what}{': ' + answer if answer else ''}")
         return answer

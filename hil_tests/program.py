@@ -15,22 +15,22 @@ from urllib.parse import urlsplit
 import msgspec
 
 from controller.cli.ending import make_parent_death_hook
-from controller.client.client import Client, Heard
+from controller.client.client import Client, ReceivedMessage
 from controller.client.endpoints import NoEndpoints, read_endpoints, remove_endpoints
-from controller.gateway.families import FAMILIES
-from controller.messages import Event, Reply, Role, State
+from controller.gateway.families import METRIC_FAMILIES
+from controller.messages import CommandReply, PublicEvent, PublicState, Role
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallError, TableProcess
-from drivers.link.link import Counters
-from hil_tests.benchfile import Bench
-from hil_tests.hands import Skipped
+from drivers.link.link import LinkCounters
+from hil_tests.benchfile import BenchFile
+from hil_tests.hands import StepSkipped
 from tests.waiting import until
 
-Numbers = Mapping[str, float]
+CounterValues = Mapping[str, float]
 """What a table counts: `misreads`, or with a board: `resends dealer`."""
-Asked = tuple[int | None, int | None]
-LINE_COUNTERS = Counters.__struct_fields__
-FULL_BYTES = 8192
+DealAndAttempt = tuple[int | None, int | None]
+LINE_COUNTERS = LinkCounters.__struct_fields__
+FULL_DISK_BYTES = 8192
 """A file that may grow no further than this: less than any journal."""
 _REPORTED_COUNTERS = (
     "misreads",
@@ -45,11 +45,11 @@ _REPORTED_COUNTERS = (
 """What of the rest stands in a report; sums over all labels."""
 
 
-class Program(Protocol):
+class TableDaemon(Protocol):
     """A daemon at boards. `states` and `events`: what its feed told, over all its lives."""
 
-    states: list[State]
-    events: list[Event]
+    states: list[PublicState]
+    events: list[PublicEvent]
     state_dir: Path
 
     async def start(self) -> None:
@@ -62,27 +62,29 @@ class Program(Protocol):
         """Let it die without a word; `power`: as when the computer's power goes, with all that
         it had in memory alone."""
 
-    async def disk(self, *, full: bool) -> None:
+    async def set_disk_full(self, *, full: bool) -> None:
         """Let the journal's disk take no write from now on, or make room there."""
 
-    async def jump(self, by_s: float) -> None:
+    async def move_clock(self, by_s: float) -> None:
         """Move the wall clock, where it may be moved."""
 
-    async def later(self) -> None:
+    async def wait_for_news(self) -> None:
         """Wait for something new of the feed."""
 
-    async def ask(self, role: Role, cmd: str, about: Asked, args: dict[str, Any]) -> Reply:
+    async def ask(
+        self, role: Role, cmd: str, about: DealAndAttempt, args: dict[str, Any]
+    ) -> CommandReply:
         """Give a command with the key of a role."""
 
-    async def numbers(self) -> Numbers:
+    async def read_counters(self) -> CounterValues:
         """Return what it counts now."""
 
 
-class Process:
+class DaemonProcess:
     """`dealtable run` as a process over a bench's ports; it belongs to no loop, so that one may
     serve many scenarios."""
 
-    def __init__(self, bench: Bench, state_dir: Path, runtime_dir: Path) -> None:
+    def __init__(self, bench: BenchFile, state_dir: Path, runtime_dir: Path) -> None:
         """Write its configuration; a journal that lies in `state_dir` goes on."""
         self.state_dir, self._runtime_dir = state_dir, runtime_dir
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -94,37 +96,37 @@ class Process:
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Whether it was started and has not ended."""
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> None:
         """Start it and wait for its gateway. Raises HallError."""
         self._spawn()
-        await until(lambda: self._is_open() or not self.running)
-        if not self.running:
+        await until(lambda: self._is_open() or not self.is_running)
+        if not self.is_running:
             raise HallError(f"the daemon ended by itself; see {self.table.log}")
 
     async def end(self) -> None:
         """End it as Ctrl-C does; nothing where it does not run."""
-        if self._process is not None and self.running:
+        if self._process is not None and self.is_running:
             self._process.terminate()
-            await until(lambda: not self.running)
+            await until(lambda: not self.is_running)
 
-    def leave(self) -> None:
+    def end_now(self) -> None:
         """End it, where no loop runs any more."""
-        if self._process is not None and self.running:
+        if self._process is not None and self.is_running:
             self._process.terminate()
             self._process.wait()
 
-    def limit_files(self, most: int) -> None:
+    def limit_files(self, max_bytes: int) -> None:
         """Say how large a file of the machine's process may become, in bytes."""
         assert self._process is not None
         machine = _part_pid(self._process.pid, "machine")
         _, hard = resource.prlimit(machine, resource.RLIMIT_FSIZE)
-        resource.prlimit(machine, resource.RLIMIT_FSIZE, (most, hard))
+        resource.prlimit(machine, resource.RLIMIT_FSIZE, (max_bytes, hard))
 
-    def forget(self) -> None:
+    def delete_keys(self) -> None:
         """Have nothing left of what it kept in memory, as after a power cut."""
         for key in self._runtime_dir.rglob("*.key"):
             key.unlink()
@@ -133,7 +135,7 @@ class Process:
         """Let it and its parts die without a word."""
         if self._process is not None:
             self._process.kill()
-            await until(lambda: not self.running)
+            await until(lambda: not self.is_running)
 
     def _spawn(self) -> None:
         remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
@@ -153,14 +155,14 @@ class Process:
             return False
 
 
-class Daemon:
+class DaemonClient:
     """The daemon of a `Process` as one scenario has it (Program)."""
 
-    def __init__(self, process: Process, since: int | None = None) -> None:
+    def __init__(self, process: DaemonProcess, since: int | None = None) -> None:
         """`since`: it runs already, and whoever was here before has seen its public events up
         to this one; all later ones are taken as heard here."""
-        self.states: list[State] = []
-        self.events: list[Event] = []
+        self.states: list[PublicState] = []
+        self.events: list[PublicEvent] = []
         self.process = process
         self.state_dir = process.state_dir
         self._since = since
@@ -171,7 +173,7 @@ class Daemon:
 
     async def start(self) -> None:
         """See Program."""
-        if not self.process.running:
+        if not self.process.is_running:
             await self.process.start()
         for role in Role:
             client = self.process.table.client(role)
@@ -181,7 +183,7 @@ class Daemon:
             await self._catch_up(self._since)
             self._since = None
 
-    async def leave(self) -> None:
+    async def disconnect(self) -> None:
         """Leave it alone; it goes on."""
         if self._feed_task is not None:
             self._feed_task.cancel()
@@ -192,35 +194,37 @@ class Daemon:
 
     async def stop(self) -> None:
         """See Program."""
-        await self.leave()
+        await self.disconnect()
         await self.process.end()
 
     async def kill(self, *, power: bool = False) -> None:
         """See Program: what the operating system has taken lasts; keys lie in memory."""
         await self.process.kill()
-        await self.leave()
+        await self.disconnect()
         if power:
-            self.process.forget()
+            self.process.delete_keys()
 
-    async def disk(self, *, full: bool) -> None:
+    async def set_disk_full(self, *, full: bool) -> None:
         """See Program: its files may grow no further."""
-        self.process.limit_files(FULL_BYTES if full else resource.RLIM_INFINITY)
+        self.process.limit_files(FULL_DISK_BYTES if full else resource.RLIM_INFINITY)
 
-    async def jump(self, by_s: float) -> None:
+    async def move_clock(self, by_s: float) -> None:
         """See Program."""
-        raise Skipped("the clock of this computer is not ours to move")
+        raise StepSkipped("the clock of this computer is not ours to move")
 
-    async def later(self) -> None:
+    async def wait_for_news(self) -> None:
         """See Program."""
         self._news.clear()
         await self._news.wait()
 
-    async def ask(self, role: Role, cmd: str, about: Asked, args: dict[str, Any]) -> Reply:
+    async def ask(
+        self, role: Role, cmd: str, about: DealAndAttempt, args: dict[str, Any]
+    ) -> CommandReply:
         """See Program."""
         deal, attempt = about
         return await self._clients[role].ask(cmd, args, deal=deal, attempt=attempt)
 
-    async def numbers(self) -> Numbers:
+    async def read_counters(self) -> CounterValues:
         """See Program."""
         where = urlsplit(self.process.table.endpoints.metrics or "")
         reader, writer = await asyncio.open_connection(where.hostname, where.port)
@@ -230,31 +234,31 @@ class Daemon:
             page = (await reader.read()).decode()
         finally:
             writer.close()
-        return counted(page)
+        return parse_counters(page)
 
     async def _read_feed(self) -> None:
         async for heard in self._clients[Role.OBSERVER].feed():
-            self._take(heard)
+            self._on_feed_item(heard)
             self._news.set()
 
     async def _catch_up(self, since: int) -> None:
         """Take what was said while nobody listened."""
         while True:
             reply = await self.ask(Role.OBSERVER, "events", (None, None), {"since": since})
-            rows = msgspec.convert((reply.result or {}).get("events", []), list[Event])
+            rows = msgspec.convert((reply.result or {}).get("events", []), list[PublicEvent])
             if not rows:
                 return
             for event in rows:
                 self._add_event(event)
             since = rows[-1].n
 
-    def _take(self, heard: Heard) -> None:
+    def _on_feed_item(self, heard: ReceivedMessage) -> None:
         if heard.topic.startswith("state/"):
-            self.states.append(msgspec.json.decode(heard.body, type=State))
+            self.states.append(msgspec.json.decode(heard.body, type=PublicState))
         else:
-            self._add_event(msgspec.json.decode(heard.body, type=Event))
+            self._add_event(msgspec.json.decode(heard.body, type=PublicEvent))
 
-    def _add_event(self, event: Event) -> None:
+    def _add_event(self, event: PublicEvent) -> None:
         """Take an event, once."""
         if all(event.n != known.n for known in self.events):
             self.events.append(event)
@@ -276,10 +280,10 @@ _SAMPLE = re.compile(r"(?m)^dealtable_(\w+?)(?:\{([^}]*)\})? (\S+)$")
 _BOARD = re.compile(r'board="(\w+)"')
 
 
-def counted(page: str) -> dict[str, float]:
+def parse_counters(page: str) -> dict[str, float]:
     """Return the numbers of a metrics page that scenarios look at."""
-    by_name = {FAMILIES[f"line_{field}"].name: field for field in LINE_COUNTERS}
-    by_name |= {FAMILIES[name].name: name for name in _REPORTED_COUNTERS}
+    by_name = {METRIC_FAMILIES[f"line_{field}"].name: field for field in LINE_COUNTERS}
+    by_name |= {METRIC_FAMILIES[name].name: name for name in _REPORTED_COUNTERS}
     found: dict[str, float] = {}
     for name, labels, value in _SAMPLE.findall(page):
         key = by_name.get(name)
@@ -292,7 +296,7 @@ def counted(page: str) -> dict[str, float]:
     return found
 
 
-def table_config_text(bench: Bench, runtime_dir: Path) -> str:
+def table_config_text(bench: BenchFile, runtime_dir: Path) -> str:
     """Return the table.toml of a bench's daemon; its sockets are this computer's alone."""
     about = bench.bench
     tables: list[tuple[str, dict[str, object]]] = [
@@ -313,10 +317,10 @@ def table_config_text(bench: Bench, runtime_dir: Path) -> str:
     tables += [("[[card_set]]", msgspec.structs.asdict(one)) for one in bench.card_sets]
     own = {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"}
     tables.append(("[gateway]", dict(own)))
-    return "\n".join(_table(head, row) for head, row in tables)
+    return "\n".join(_toml_table(head, row) for head, row in tables)
 
 
-def _table(head: str, row: Mapping[str, object]) -> str:
+def _toml_table(head: str, row: Mapping[str, object]) -> str:
     lines = (f"{key} = {_toml_value(value)}" for key, value in row.items() if value is not None)
     return "\n".join((head, *lines, ""))
 

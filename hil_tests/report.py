@@ -11,7 +11,7 @@ import msgspec
 
 from hil_tests.measuring import QUANTITIES, Measurement
 
-Verdict = Literal["passed", "failed", "skipped", "not run"]
+ScenarioVerdict = Literal["passed", "failed", "skipped", "not run"]
 
 _VERDICT_TEXTS: Final[Mapping[str, str]] = {
     "passed": "合格 passed",
@@ -83,7 +83,7 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
     """One scenario as it went. `why`: of a failure or a skip, for people; `took_s` by the wall."""
 
     name: str
-    verdict: Verdict
+    verdict: ScenarioVerdict
     took_s: float = 0.0
     why: str = ""
     steps: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class ScenarioResult(msgspec.Struct, frozen=True, kw_only=True):
         return words.removeprefix("test_").replace("_", " ").capitalize()
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class ScenarioRun(msgspec.Struct, frozen=True, kw_only=True):
     """A whole run: when it began and ended (text), where, with whom, and what came of it."""
 
     began: str
@@ -115,7 +115,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     broken: str | None = None
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ScenarioVerdict:
         """Failed where anything failed, or where nothing was shown."""
         seen = {scenario.verdict for scenario in self.scenarios}
         if "failed" in seen or "not run" in seen or self.broken is not None:
@@ -123,7 +123,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return "passed" if "passed" in seen else "failed"
 
 
-def page(run: Run) -> str:
+def render_page(run: ScenarioRun) -> str:
     """Return the page of a run, whole and without anything to load."""
     title = "测试报告 Test report"
     parts = (
@@ -144,10 +144,10 @@ def page(run: Run) -> str:
     )
 
 
-def _summary(run: Run) -> str:
+def _summary(run: ScenarioRun) -> str:
     """Return what who reads no further has to know: the verdict, what failed, what is not shown."""
     verdicts = [scenario.verdict for scenario in run.scenarios]
-    judged = [one.right for each in run.scenarios for one in each.measurements]
+    judged = [one.is_within_limit for each in run.scenarios for one in each.measurements]
     rows = (
         *(
             (_verdict_text(each), str(verdicts.count(each)))
@@ -172,7 +172,7 @@ def _summary(run: Run) -> str:
     )
 
 
-def _reason_table(run: Run, title: str, verdicts: tuple[Verdict, ...]) -> str:
+def _reason_table(run: ScenarioRun, title: str, verdicts: tuple[ScenarioVerdict, ...]) -> str:
     """Return the scenarios with one of these verdicts, those of one reason together."""
     by_reason: dict[str, list[str]] = {}
     for number, one in enumerate(run.scenarios, 1):
@@ -185,14 +185,14 @@ def _reason_table(run: Run, title: str, verdicts: tuple[Verdict, ...]) -> str:
     return f"<h3>{title}</h3>" + _table(("原因 reason", "项目 scenarios"), rows)
 
 
-def _equipment(run: Run) -> str:
+def _equipment(run: ScenarioRun) -> str:
     rows = [("开始 began", run.began), ("结束 ended", run.ended), *run.about.items()]
     return "<h2>被测设备与条件 Equipment and conditions</h2>" + _table(
         (), ((escape(key), escape(value)) for key, value in rows)
     )
 
 
-def _overview(run: Run) -> str:
+def _overview(run: ScenarioRun) -> str:
     heads = ("#", "项目 scenario", "结论 verdict", "原因 reason", "s")
     groups: dict[str, list[tuple[str, ...]]] = {}
     for number, one in enumerate(run.scenarios, 1):
@@ -208,13 +208,13 @@ def _overview(run: Run) -> str:
     return "<h2>结论 Results</h2>" + "".join(tables)
 
 
-def _measurements(run: Run) -> str:
+def _measurements(run: ScenarioRun) -> str:
     rows = [
         (
             f"{QUANTITIES[one.name].zh} {QUANTITIES[one.name].en}",
             f'<a href="#s{number}">{escape(scenario.title)}</a>',
             f"{one.value:g}",
-            f"{'≥' if one.least else '≤'}\N{NO-BREAK SPACE}{one.limit:g}",
+            f"{'≥' if one.is_minimum else '≤'}\N{NO-BREAK SPACE}{one.limit:g}",
             escape(one.unit),
             _judgement(one),
         )
@@ -239,7 +239,7 @@ def _measurements(run: Run) -> str:
     )
 
 
-def _counters(run: Run) -> str:
+def _counters(run: ScenarioRun) -> str:
     sums: dict[str, float] = {}
     for scenario in run.scenarios:
         for name, value in scenario.numbers.items():
@@ -271,7 +271,7 @@ def _detail(number: int, one: ScenarioResult) -> str:
     )
 
 
-def _signatures(run: Run) -> str:
+def _signatures(run: ScenarioRun) -> str:
     rows = (
         ("操作员 operator", escape(run.about.get("operator", "")), ""),
         ("审核 checked by", "", ""),
@@ -296,12 +296,12 @@ def _cell(text: str) -> str:
 
 
 def _judgement(one: Measurement) -> str:
-    if one.right is None:
+    if one.is_within_limit is None:
         return _colored("skipped", "仅记录 kept, not judged")
-    return _verdict_text("passed" if one.right else "failed")
+    return _verdict_text("passed" if one.is_within_limit else "failed")
 
 
-def _verdict_text(verdict: Verdict) -> str:
+def _verdict_text(verdict: ScenarioVerdict) -> str:
     return _colored(_css_class(verdict), _VERDICT_TEXTS[verdict])
 
 
@@ -309,7 +309,7 @@ def _colored(css: str, text: str) -> str:
     return f'<span class="{css}">{text}</span>'
 
 
-def _css_class(verdict: Verdict) -> str:
+def _css_class(verdict: ScenarioVerdict) -> str:
     return verdict.replace(" ", "-")
 
 

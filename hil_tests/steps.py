@@ -11,7 +11,7 @@ from controller import tomlfile
 from hil_tests.features import Feature
 
 
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class GuidedStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One thing that hands do; steps.toml says what each field means."""
 
     zh: str
@@ -28,18 +28,18 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _StepsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    step: dict[str, Step]
+    step: dict[str, GuidedStep]
 
 
 @cache
-def steps() -> Mapping[str, Step]:
+def load_steps() -> Mapping[str, GuidedStep]:
     """Return every step by its name."""
     return tomlfile.read(Path(__file__).with_name("steps.toml"), _StepsFile).step
 
 
-def step(name: str) -> Step:
+def find_step(name: str) -> GuidedStep:
     """Return a step. Raises LookupError where there is none of that name."""
     try:
-        return steps()[name]
+        return load_steps()[name]
     except KeyError:
         raise LookupError(f"no step is called {name}") from None

@@ -13,24 +13,24 @@ from typing import Any
 import msgspec
 
 from controller.cli.ending import make_parent_death_hook
-from controller.config import Board as BoardConfig
-from controller.config import Panel
+from controller.config import BoardSection as BoardConfig
+from controller.config import PanelSection
 from controller.rules.rulebooks import load_profile
-from controller.trials.hall import Control, HallError
-from drivers.events import Board
+from controller.trials.hall import ControlClient, HallError
+from drivers.events import BoardKind
 from drivers.identity import Welcome
 from drivers.link.port import SerialPort
 from hil_tests import hello
-from hil_tests.benchfile import About, Bench, load_bench
+from hil_tests.benchfile import BenchFile, BenchSection, load_bench
 from hil_tests.features import IN_PROCESS_FEATURES, SIMULATED_FEATURES, Feature
-from hil_tests.hands import SPEED, ControlHands, Hands, InProcessHands
+from hil_tests.hands import USUAL_SPEED, ControlHands, InProcessHands, TableHands
 from hil_tests.hello import BoardPorts, ExpectedIdentity
-from hil_tests.inproc import SETS, InProcess, boards
-from hil_tests.lock import Lock
-from hil_tests.measuring import Limits, Target
-from hil_tests.person import Person, Terminal
-from hil_tests.program import Daemon, Numbers, Process, Program
-from hil_tests.table import Notes, Standing, Table
+from hil_tests.inproc import CARD_SETS, InProcessDaemon, make_table
+from hil_tests.lock import BenchLock
+from hil_tests.measuring import MeasurementLimits, TargetKind
+from hil_tests.person import BenchOperator, OperatorTerminal
+from hil_tests.program import CounterValues, DaemonClient, DaemonProcess, TableDaemon
+from hil_tests.table import ScenarioRecord, ScenarioTable, TableCondition
 from sim.folders import memory_folder
 from sim.inproc import DEALER_ID, READER_ID, HardwareInProcess, own_firmware_hash
 
@@ -39,7 +39,7 @@ MAX_SCENARIOS = 20
 
 
 @dataclass
-class Place(ABC):
+class ScenarioTarget(ABC):
     """Where scenarios run, for a whole session.
 
     `hurried`: wall time is shared with other processes, so that what comes late says nothing.
@@ -48,23 +48,23 @@ class Place(ABC):
     stands in the report: names and values. `kept`: a daemon that goes on into the next scenario.
     """
 
-    target: Target = field(init=False)
+    target: TargetKind = field(init=False)
     features: frozenset[Feature] = field(init=False)
-    limits: Limits = field(default_factory=Limits, init=False)
+    limits: MeasurementLimits = field(default_factory=MeasurementLimits, init=False)
     profile: str = field(default="international-000", init=False)
     about: dict[str, str] = field(default_factory=dict, init=False)
     broken: str | None = field(default=None, init=False)
-    hurried: bool = field(default=False, init=False)
-    keeps: bool = field(default=False, init=False)
-    ids: random.Random = field(default_factory=lambda: random.Random(1), init=False)
-    kept: "Kept | None" = field(default=None, init=False)
+    is_time_shared: bool = field(default=False, init=False)
+    keeps_daemon: bool = field(default=False, init=False)
+    session_ids: random.Random = field(default_factory=lambda: random.Random(1), init=False)
+    kept_daemon: "KeptDaemon | None" = field(default=None, init=False)
 
     @abstractmethod
-    def expected(self) -> dict[Board, ExpectedIdentity]:
+    def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
         """Return who must be at the ports."""
 
     @abstractmethod
-    def reached(self, folder: Path, runtime_dir: Path, notes: Notes) -> "Reached":
+    def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> "TableAccess":
         """Return the way to the table for one scenario; its daemon does not run yet."""
 
     def open(self) -> None:
@@ -75,9 +75,9 @@ class Place(ABC):
         """Leave nothing of it behind."""
         return
 
-    async def greeted(self, ports: BoardPorts) -> dict[Board, Welcome]:
+    async def check_boards(self, ports: BoardPorts) -> dict[BoardKind, Welcome]:
         """Ask who is there. Raises NobodyThere, and WrongOne with both values."""
-        found = await hello.hello(ports, self.ids)
+        found = await hello.query_boards(ports, self.session_ids)
         for board, welcome in found.items():
             self.about |= {
                 f"{board} id": welcome.uid,
@@ -85,12 +85,12 @@ class Place(ABC):
                 f"{board} protocol": welcome.protocol,
                 f"{board} settings": f"{welcome.settings_crc:08x}",
             }
-        hello.check(self.expected(), found)
+        hello.check_boards(self.expected_boards(), found)
         return found
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptDaemon:
     """A daemon that goes on into the next scenario, for nothing of the last one is left in it.
 
     `numbers`: what it had counted, `heard`: its last public event, when the last scenario was
@@ -98,50 +98,52 @@ class Kept:
     `scenarios`: how many it has served.
     """
 
-    process: Process
-    numbers: Numbers
-    heard: int
-    first: Standing
-    scenarios: int
+    process: DaemonProcess
+    counters: CounterValues
+    last_event: int
+    first_condition: TableCondition
+    scenario_count: int
 
 
 @dataclass
-class Reached:
+class TableAccess:
     """The way to a table for one scenario. `close` leaves no timer and no process of it.
 
     `before`: the daemon that serves it was kept, so that nobody else has been at the ports since
     they were last asked who is there.
     """
 
-    table: Table
+    table: ScenarioTable
     sim: HardwareInProcess | None = None
-    before: Kept | None = None
-    goes_on: bool = False
+    previous: KeptDaemon | None = None
+    is_kept: bool = False
 
-    def daemon_to_keep(self) -> Kept | None:
+    def daemon_to_keep(self) -> KeptDaemon | None:
         """Return the table's daemon for the next scenario; None where the next one needs its own.
 
         It is kept as long as every line still has the session in which its board was asked who
         it is, and the table stands as it did when its journal began.
         """
-        table, program = self.table, self.table.program
-        if not isinstance(program, Daemon) or not program.process.running:
+        table, program = self.table, self.table.daemon
+        if not isinstance(program, DaemonClient) or not program.process.is_running:
             return None
-        before = self.before
-        served = 1 if before is None else before.scenarios + 1
-        if table.first is None or table.interrupted or served >= MAX_SCENARIOS:
+        before = self.previous
+        served = 1 if before is None else before.scenario_count + 1
+        if table.first_condition is None or table.was_interrupted or served >= MAX_SCENARIOS:
             return None
-        if table.standing() != table.first:
+        if table.condition() != table.first_condition:
             return None
         heard = max((event.n for event in program.events), default=0)
-        heard = max(heard, 0 if before is None else before.heard)
-        return Kept(program.process, table.counted, heard, table.first, served)
+        heard = max(heard, 0 if before is None else before.last_event)
+        return KeptDaemon(
+            program.process, table.last_counters, heard, table.first_condition, served
+        )
 
     async def close(self) -> None:
         """End its daemon, unless it goes on, and what was made for this scenario alone."""
-        program = self.table.program
-        if self.goes_on and isinstance(program, Daemon):
-            await program.leave()
+        program = self.table.daemon
+        if self.is_kept and isinstance(program, DaemonClient):
+            await program.disconnect()
         else:
             await program.stop()
         if self.sim is not None:
@@ -149,13 +151,13 @@ class Reached:
 
 
 def _expected_identities(
-    ids: dict[Board, str], *, simulated: bool
-) -> dict[Board, ExpectedIdentity]:
+    ids: dict[BoardKind, str], *, simulated: bool
+) -> dict[BoardKind, ExpectedIdentity]:
     of = own_firmware_hash().hex()
     return {board: ExpectedIdentity(uid, simulated, of) for board, uid in ids.items()}
 
 
-class InProcessTarget(Place):
+class InProcessTarget(ScenarioTarget):
     """Tables in this process and in virtual time, a fresh one for each scenario."""
 
     def __init__(self) -> None:
@@ -164,26 +166,26 @@ class InProcessTarget(Place):
         self.features = IN_PROCESS_FEATURES
         self.about = {"target": "inproc", "time": "virtual", "operator": "none"}
 
-    def expected(self) -> dict[Board, ExpectedIdentity]:
+    def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
         """See Place."""
         return _expected_identities({"dealer": DEALER_ID, "reader": READER_ID}, simulated=True)
 
-    def reached(self, folder: Path, runtime_dir: Path, notes: Notes) -> Reached:
+    def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> TableAccess:
         """See Place."""
-        sim = boards(random.Random(notes.about.get("scenario", "")))
-        program = InProcess(sim, folder / "state", runtime_dir)
-        hands = InProcessHands(sim, program.press)
-        hands.notes = notes.steps
+        sim = make_table(random.Random(notes.about.get("scenario", "")))
+        program = InProcessDaemon(sim, folder / "state", runtime_dir)
+        hands = InProcessHands(sim, program.move_button)
+        hands.record_lines = notes.steps
         ports: BoardPorts = {"dealer": sim.port("dealer"), "reader": sim.port("reader")}
-        return Reached(_table(self, program, hands, notes, ports), sim)
+        return TableAccess(_make_table(self, program, hands, notes, ports), sim)
 
 
-class PortTarget(Place):
+class PortTarget(ScenarioTarget):
     """Boards at serial ports or ptys: a bench's, with the daemon itself as a process."""
 
-    bench: Bench
+    bench: BenchFile
 
-    def expected(self) -> dict[Board, ExpectedIdentity]:
+    def expected_boards(self) -> dict[BoardKind, ExpectedIdentity]:
         """See Place."""
         own = own_firmware_hash().hex()
         return {
@@ -193,30 +195,32 @@ class PortTarget(Place):
             for board, at in self._boards().items()
         }
 
-    def reached(self, folder: Path, runtime_dir: Path, notes: Notes) -> Reached:
+    def open_table(self, folder: Path, runtime_dir: Path, notes: ScenarioRecord) -> TableAccess:
         """See Place."""
-        before, self.kept = self.kept, None
+        before, self.kept_daemon = self.kept_daemon, None
         if before is not None:
-            program = Daemon(before.process, before.heard)
+            program = DaemonClient(before.process, before.last_event)
         else:
-            program = Daemon(Process(self.bench, folder / "state", self.runtime(runtime_dir)))
+            program = DaemonClient(
+                DaemonProcess(self.bench, folder / "state", self.runtime_folder(runtime_dir))
+            )
         ports: BoardPorts = {
             name: SerialPort(at.port, at.baud) for name, at in self._boards().items()
         }
-        table = _table(self, program, self.hands(notes), notes, ports)
+        table = _make_table(self, program, self.make_hands(notes), notes, ports)
         if before is not None:
-            table.counted, table.first = before.numbers, before.first
-        return Reached(table, before=before)
+            table.last_counters, table.first_condition = before.counters, before.first_condition
+        return TableAccess(table, previous=before)
 
-    def runtime(self, runtime_dir: Path) -> Path:
+    def runtime_folder(self, runtime_dir: Path) -> Path:
         """Return where a daemon keeps its keys: `runtime_dir` is gone with its scenario."""
         return runtime_dir
 
     @abstractmethod
-    def hands(self, notes: Notes) -> Hands:
+    def make_hands(self, notes: ScenarioRecord) -> TableHands:
         """Return whose hands move the cards."""
 
-    def _boards(self) -> dict[Board, BoardConfig]:
+    def _boards(self) -> dict[BoardKind, BoardConfig]:
         return {"dealer": self.bench.dealer, "reader": self.bench.reader}
 
 
@@ -227,27 +231,27 @@ class SimulatorTarget(PortTarget):
         """Name the interpreter of the boards; nothing runs yet."""
         super().__init__()
         self.target = "sim"
-        self.hurried = True
+        self.is_time_shared = True
         self.features = SIMULATED_FEATURES
         self.about = {
             "target": "sim",
             "interpreter": firmware,
-            "speed": f"{SPEED:g} x",
+            "speed": f"{USUAL_SPEED:g} x",
             "operator": "none",
         }
-        self.keeps = True
+        self.keeps_daemon = True
         self._firmware = firmware
-        self._open = ExitStack()
+        self._exit_stack = ExitStack()
         self._daemon_count = 0
 
     def open(self) -> None:
         """See Place."""
-        folder = self._folder = self._open.enter_context(memory_folder())
+        folder = self._folder = self._exit_stack.enter_context(memory_folder())
         config = folder / "sim.toml"
         config.write_text(sim_config_text(), encoding="utf-8")
         words = (
             *("sim", "--config", str(config), "--runtime-dir", str(folder), "--json"),
-            *("--no-attendant", "--speed", str(SPEED), "--firmware", self._firmware),
+            *("--no-attendant", "--speed", str(USUAL_SPEED), "--firmware", self._firmware),
             *(("--boards", "inside") if self._firmware == "cpython" else ("--relay",)),
         )
         said = folder / "sim.log"
@@ -259,7 +263,7 @@ class SimulatorTarget(PortTarget):
                 process_group=0,
                 preexec_fn=make_parent_death_hook(signal.SIGTERM),
             )
-        self._open.callback(_end_simulator, sim)
+        self._exit_stack.callback(_end_simulator, sim)
         assert sim.stdout is not None
         line = sim.stdout.readline()
         if not line:
@@ -267,24 +271,24 @@ class SimulatorTarget(PortTarget):
             last = next((word for word in reversed(words_left) if word), "it says nothing")
             raise HallError(f"the simulator ended by itself: {last}")
         info = msgspec.json.decode(line)
-        self._control = Control(info["control"])
+        self._control = ControlClient(info["control"])
         self.bench = simulated_bench(info)
 
     def close(self) -> None:
         """See Place."""
-        if self.kept is not None:
-            self.kept.process.leave()
-        self._open.close()
+        if self.kept_daemon is not None:
+            self.kept_daemon.process.end_now()
+        self._exit_stack.close()
 
-    def runtime(self, runtime_dir: Path) -> Path:
+    def runtime_folder(self, runtime_dir: Path) -> Path:
         """See PortPlace."""
         self._daemon_count += 1
         return self._folder / f"run{self._daemon_count}"
 
-    def hands(self, notes: Notes) -> Hands:
+    def make_hands(self, notes: ScenarioRecord) -> TableHands:
         """See PortPlace."""
         hands = ControlHands(self._control)
-        hands.notes = notes.steps
+        hands.record_lines = notes.steps
         return hands
 
 
@@ -298,7 +302,7 @@ class BenchTarget(PortTarget):
         about = self.bench.bench
         self.limits, self.profile = self.bench.limits, about.profile
         self.target = "bench"
-        self.hurried = about.simulated
+        self.is_time_shared = about.simulated
         self.features = frozenset(about.features)
         self.about = {
             "target": str(path),
@@ -307,24 +311,24 @@ class BenchTarget(PortTarget):
             "features": ", ".join(about.features) or "none",
             "simulated": "yes" if about.simulated else "no",
         }
-        self._lock = Lock(path)
-        self._terminal = Terminal(about.terminal)
+        self._lock = BenchLock(path)
+        self._terminal = OperatorTerminal(about.terminal)
 
     def open(self) -> None:
         """See Place."""
-        self._lock.take(self.bench.bench.operator)
+        self._lock.acquire(self.bench.bench.operator)
 
     def close(self) -> None:
         """See Place."""
         self._terminal.close()
         self._lock.release()
 
-    def hands(self, notes: Notes) -> Hands:
+    def make_hands(self, notes: ScenarioRecord) -> TableHands:
         """See PortPlace."""
-        return Person(self._terminal, self.features, notes.steps.append)
+        return BenchOperator(self._terminal, self.features, notes.steps.append)
 
 
-def place(target: str, firmware: str) -> Place:
+def make_target(target: str, firmware: str) -> ScenarioTarget:
     """Return where `--target` and `--firmware` lead; nothing is opened yet. Raises BenchError."""
     if target == "inproc":
         return InProcessTarget()
@@ -341,11 +345,17 @@ def _end_simulator(sim: subprocess.Popen[bytes]) -> None:
 
 def sim_config_text() -> str:
     """Return the sim.toml of a table with both sets."""
-    return "".join(f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in SETS)
+    return "".join(f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in CARD_SETS)
 
 
-def _table(at: Place, program: Program, hands: Hands, notes: Notes, ports: BoardPorts) -> Table:
-    return Table(
+def _make_table(
+    at: ScenarioTarget,
+    program: TableDaemon,
+    hands: TableHands,
+    notes: ScenarioRecord,
+    ports: BoardPorts,
+) -> ScenarioTable:
+    return ScenarioTable(
         program,
         hands,
         target=at.target,
@@ -353,16 +363,16 @@ def _table(at: Place, program: Program, hands: Hands, notes: Notes, ports: Board
         limits=at.limits,
         notes=notes,
         ports=ports,
-        ids=at.ids,
+        session_ids=at.session_ids,
     )
 
 
-def simulated_bench(info: dict[str, Any]) -> Bench:
+def simulated_bench(info: dict[str, Any]) -> BenchFile:
     """Return the bench that a `dealtable sim` is, by what it says of itself."""
-    return Bench(
-        bench=About(id=info["table"], operator="none", simulated=True),
+    return BenchFile(
+        bench=BenchSection(id=info["table"], operator="none", simulated=True),
         dealer=BoardConfig(port=info["dealer"], id=info["dealer_id"]),
         reader=BoardConfig(port=info["reader"], id=info["reader_id"]),
-        panel=Panel(pins=f"unix:{info['pins']}"),
-        card_sets=SETS,
+        panel=PanelSection(pins=f"unix:{info['pins']}"),
+        card_sets=CARD_SETS,
     )

@@ -3,10 +3,10 @@
 from typing import Any
 
 from controller.machine.front import RELEASE_DELAY_MS
-from controller.messages import Outcome, Phase, Role, State
-from controller.rules.seats import ALL
+from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
+from controller.rules.seats import SEATS
 from hil_tests.features import needs
-from hil_tests.table import StatePredicate, Table
+from hil_tests.table import ScenarioTable, StatePredicate
 
 pytestmark = needs("buttons")
 
@@ -26,12 +26,12 @@ ORDER = ("N", "E", "S", "W")
 """N is out first and W last: one tribute, from W to N."""
 
 
-def at(*phases: str) -> StatePredicate:
+def in_phase(*phases: str) -> StatePredicate:
     """Tell of a state whether its match is in one of these phases."""
     return lambda state: state.match.phase in phases
 
 
-async def pressed(table: Table, over: StatePredicate) -> None:
+async def press_until(table: ScenarioTable, over: StatePredicate) -> None:
     """Press the green button of whoever is waited for until a state is `over`."""
     while not over(
         before := await table.until(lambda state: over(state) or bool(state.match.waiting_for))
@@ -39,7 +39,9 @@ async def pressed(table: Table, over: StatePredicate) -> None:
         await press_first_waiting(table, before, over)
 
 
-async def press_first_waiting(table: Table, before: State, over: StatePredicate) -> None:
+async def press_first_waiting(
+    table: ScenarioTable, before: PublicState, over: StatePredicate
+) -> None:
     """Press the green button of the first who is waited for, and see that it counts."""
     seat, phase = before.match.waiting_for[0], before.match.phase
     await table.tap(seat)
@@ -51,55 +53,56 @@ async def press_first_waiting(table: Table, before: State, over: StatePredicate)
     )
 
 
-async def dealt(table: Table) -> None:
+async def deal_by_buttons(table: ScenarioTable) -> None:
     """Start, cut and take a deal of the match, by buttons, up to its first lead."""
-    await table.until(at("cut"), "the cut")
+    await table.until(in_phase("cut"), "the cut")
     await table.tap("start")
     await table.until(lambda state: state.machine.counter is not None, "the counter for the cut")
     await table.tap(table.state.match.cutters[0])
     state = await table.until(
-        lambda state: state.match.phase == "held" and state.machine.phase is Phase.HELD, "hands"
+        lambda state: state.match.phase == "held" and state.machine.phase is MachinePhase.HELD,
+        "hands",
     )
-    assert state.fairness[-1].outcome is Outcome.OK
+    assert state.fairness[-1].outcome is AttemptOutcome.OK
     await table.wait(
         RELEASE_DELAY_MS / 1000
     )  # a press right now could be meant for the last result
     await table.tap(state.match.waiting_for[0])
-    await table.phase(Phase.RELEASED)
-    await table.hands.do("take_hands")
-    await pressed(table, at("play"))
+    await table.wait_for_phase(MachinePhase.RELEASED)
+    await table.hands.do_step("take_hands")
+    await press_until(table, in_phase("play"))
 
 
-async def played(table: Table) -> None:
+async def play_deal(table: ScenarioTable) -> None:
     """Lead, enter the result, and bring the cards back."""
     leader = table.state.match.leader
     assert leader is not None
     await table.tap(leader)
     await table.until(lambda state: state.match.led, "the first lead")
-    await table.order(Role.REFEREE, "result", order=list(ORDER))
-    await table.order(Role.REFEREE, "confirm")
-    await table.hands.do("lay_down")
-    await table.hands.do("put_back")
+    await table.give_command(Role.REFEREE, "result", order=list(ORDER))
+    await table.give_command(Role.REFEREE, "confirm")
+    await table.hands.do_step("lay_down")
+    await table.hands.do_step("put_back")
 
 
 async def test_two_deals_of_a_match_go_by_buttons_with_a_tribute_between_them(
-    table: Table,
+    table: ScenarioTable,
 ) -> None:
-    await table.until(lambda state: state.machine.phase is Phase.EMPTY, "the empty machine")
-    await table.order(Role.REFEREE, "set_match", **MATCH)
-    await table.until(at("setup"), "the seats")
-    await pressed(table, lambda state: set(state.match.seated) == set(ALL))
-    await table.order(Role.CHIEF, "start_match")
-    await dealt(table)
-    assert table.state.match.leader in ALL
-    await played(table)
+    await table.until(lambda state: state.machine.phase is MachinePhase.EMPTY, "the empty machine")
+    await table.give_command(Role.REFEREE, "set_match", **MATCH)
+    await table.until(in_phase("setup"), "the seats")
+    await press_until(table, lambda state: set(state.match.seated) == set(SEATS))
+    await table.give_command(Role.CHIEF, "start_match")
+    await deal_by_buttons(table)
+    assert table.state.match.leader in SEATS
+    await play_deal(table)
     state = await table.until(lambda state: state.match.deal == 2, "the second deal")
     assert state.match.levels["NS"] != state.match.levels["EW"]
-    await dealt(table)
+    await deal_by_buttons(table)
     tribute = table.state.match.tribute
     assert tribute is not None
     assert tribute.payers == ["W"]
     if not tribute.anti:
         assert [payment.to for payment in tribute.payments] == ["N"]
         assert len(tribute.returns) == 1
-    await played(table)
+    await play_deal(table)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from controller.messages import Outcome
-from hil_tests.table import Table
+from controller.messages import AttemptOutcome
+from hil_tests.table import ScenarioTable
 
-LEFT: dict[str, tuple[str, ...]] = {
+ALERTS_BY_STEP: dict[str, tuple[str, ...]] = {
     "leave_in_pocket": ("POCKET_NOT_EMPTY",),
     "leave_in_tray": ("PATH_NOT_CLEAR",),
     "leave_in_path": ("PATH_NOT_CLEAR",),
@@ -14,17 +14,17 @@ LEFT: dict[str, tuple[str, ...]] = {
 """Each step, and the words that are right for it: one of them must be said, no other may."""
 
 
-@pytest.mark.parametrize("step", LEFT)
+@pytest.mark.parametrize("step", ALERTS_BY_STEP)
 async def test_a_card_that_lies_where_none_may_be_stops_the_deal_before_it_begins(
-    table: Table, step: str
+    table: ScenarioTable, step: str
 ) -> None:
-    table.expects(*LEFT[step])
-    await table.hands.do(step)
-    refused = await table.deal()
+    table.expect_alerts(*ALERTS_BY_STEP[step])
+    await table.hands.do_step(step)
+    refused = await table.play_attempt()
     proof = refused.fairness[-1]
-    assert proof.outcome is Outcome.MISDEAL
+    assert proof.outcome is AttemptOutcome.MISDEAL
     assert proof.reasons
-    assert set(proof.reasons) <= set(LEFT[step]), f"wrong blame: {proof.reasons}"
+    assert set(proof.reasons) <= set(ALERTS_BY_STEP[step]), f"wrong blame: {proof.reasons}"
     assert refused.machine.fed == 0
     if step == "cover_pocket_sensor":
-        await table.hands.do("uncover_pocket_sensor")
+        await table.hands.do_step("uncover_pocket_sensor")

@@ -1,59 +1,64 @@
 """The daemon dies or is stopped in mid-deal: cards stop by themselves, and the deal goes on."""
 
-from controller.messages import Outcome
+from controller.messages import AttemptOutcome
 from drivers.events import BoardActivity
 from hil_tests.features import explains, needs
-from hil_tests.table import Table
+from hil_tests.table import ScenarioTable
 
 pytestmark = explains("gaps", "duplicates", "foreign", "sessions")
 """A board says once more what the last daemon may not have taken, and to whom it spoke last."""
-SILENCE_S = 0.5
+HOST_SILENCE_S = 0.5
 """How long a board hears nobody before it stops by itself (drivers/link/PROTOCOL.md §6)."""
-SETTLED_S = 2 * SILENCE_S
+SETTLED_S = 2 * HOST_SILENCE_S
 """By then a board that hears nobody has stopped, and the card on its way has landed."""
 
 
 @needs("truth")
-async def test_cards_stop_by_themselves_when_the_daemon_is_killed(table: Table) -> None:
+async def test_cards_stop_by_themselves_when_the_daemon_is_killed(table: ScenarioTable) -> None:
     dealing = await table.deal_to_card(20)
     await table.kill()
     table.measure("silence_to_stop_s", await table.watch_last_card())
-    assert (await table.hands.truth())["arrived"] < table.profile.deck.cards
+    assert (await table.hands.read_truth())["arrived"] < table.profile.deck.cards
     begun_s = table.now_s
     await table.start()
-    state = await table.verdict(dealing.machine.attempt or 0)
+    state = await table.wait_for_verdict(dealing.machine.attempt or 0)
     table.measure("restart_to_held_s", table.now_s - begun_s)
-    assert state.fairness[-1].outcome is Outcome.OK
+    assert state.fairness[-1].outcome is AttemptOutcome.OK
     assert state.fairness[-1].commitment == dealing.fairness[-1].commitment
 
 
 async def test_the_board_says_itself_that_it_stopped_when_the_daemon_was_killed(
-    table: Table,
+    table: ScenarioTable,
 ) -> None:
     dealing = await table.deal_to_card(20)
     await table.kill()
     await table.wait(SETTLED_S)
-    seen = await table.board()
+    seen = await table.read_board_status()
     assert seen.doing is BoardActivity.STOPPED
     assert 20 <= seen.fed < table.profile.deck.cards
     await table.start()
-    state = await table.verdict(dealing.machine.attempt or 0)
-    assert state.fairness[-1].outcome is Outcome.OK
+    state = await table.wait_for_verdict(dealing.machine.attempt or 0)
+    assert state.fairness[-1].outcome is AttemptOutcome.OK
 
 
-async def test_a_daemon_that_is_stopped_in_mid_deal_voids_it_and_says_so(table: Table) -> None:
-    table.expects("STOPPED")
+async def test_a_daemon_that_is_stopped_in_mid_deal_voids_it_and_says_so(
+    table: ScenarioTable,
+) -> None:
+    table.expect_alerts("STOPPED")
     dealing = await table.deal_to_card(20)
     await table.stop()
     await table.start()
-    state = await table.verdict(dealing.machine.attempt or 0)
-    assert (state.fairness[-1].outcome, state.fairness[-1].reasons) == (Outcome.VOID, ["STOPPED"])
+    state = await table.wait_for_verdict(dealing.machine.attempt or 0)
+    assert (state.fairness[-1].outcome, state.fairness[-1].reasons) == (
+        AttemptOutcome.VOID,
+        ["STOPPED"],
+    )
 
 
-async def test_held_hands_outlast_a_daemon_that_is_stopped(table: Table) -> None:
-    held = await table.held()
+async def test_held_hands_outlast_a_daemon_that_is_stopped(table: ScenarioTable) -> None:
+    held = await table.deal_to_held()
     await table.stop()
     await table.start()
     state = await table.until(lambda state: bool(state.fairness), "the proofs")
     assert state.fairness[-1].attempt == held.machine.attempt
-    assert state.fairness[-1].outcome is Outcome.OK
+    assert state.fairness[-1].outcome is AttemptOutcome.OK

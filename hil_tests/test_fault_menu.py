@@ -5,10 +5,10 @@ What is a right word for a fault stands beside it in sim/faults.toml.
 
 import pytest
 
-from controller.messages import Outcome, State
+from controller.messages import AttemptOutcome, PublicState
 from hil_tests.features import explains, needs
-from hil_tests.table import FAILED, Table, alerts
-from sim.mechanics.faults import FaultError, blame, parse_fault
+from hil_tests.table import FAILED_OUTCOMES, ScenarioTable, alert_names
+from sim.mechanics.faults import FaultError, accepted_codes, parse_fault
 
 FOLLOWING_ALERTS = frozenset({"SET_BARRED"})
 """What a misdeal brings with it, whatever its reason."""
@@ -45,7 +45,7 @@ NOISE_FAULTS = tuple(
     for name in ("bytes_dropped", "bytes_repeated", "bytes_corrupted")
     for board, way in (("dealer", "to_host"), ("reader", "to_board"))
 )
-AWAY = (
+LOST_BOARD_FAULTS = (
     "unplugged:at=30,board=dealer,for_ms=1500",
     "unplugged:at=30,board=reader,for_ms=1500",
     "board_reset:at=30,board=dealer",
@@ -59,63 +59,67 @@ AWAY = (
 )
 
 
-async def dealt_with(table: Table, text: str) -> State:
+async def deal_with_fault(table: ScenarioTable, text: str) -> PublicState:
     """Deal with one fault of the menu; every word about it must be a right one."""
     try:
         fault = parse_fault(text)
     except FaultError as error:
         pytest.skip(f"the simulator's menu has no such fault: {error}")
-    table.expects(*blame(fault), *FOLLOWING_ALERTS)
-    known = len((await table.hands.faults())["struck"])
+    table.expect_alerts(*accepted_codes(fault), *FOLLOWING_ALERTS)
+    known = len((await table.hands.read_faults())["struck"])
     fields = dict(pair.split("=") for pair in text.partition(":")[2].split(","))
     numbers = {key: int(word) if word.isdigit() else word for key, word in fields.items()}
-    await table.hands.fault(fault.name, **numbers)
-    state = await table.deal()
-    struck = [one["fault"]["name"] for one in (await table.hands.faults())["struck"][known:]]
+    await table.hands.cause_fault(fault.name, **numbers)
+    state = await table.play_attempt()
+    struck = [one["fault"]["name"] for one in (await table.hands.read_faults())["struck"][known:]]
     assert fault.name in struck, f"{text} did not strike"
-    said = {*state.fairness[-1].reasons, *alerts(state)} - FOLLOWING_ALERTS
-    assert said <= set(blame(fault)), f"wrong blame: {sorted(said - set(blame(fault)))}"
+    said = {*state.fairness[-1].reasons, *alert_names(state)} - FOLLOWING_ALERTS
+    assert said <= set(accepted_codes(fault)), (
+        f"wrong blame: {sorted(said - set(accepted_codes(fault)))}"
+    )
     return state
 
 
 @pytest.mark.parametrize("fault", MILD_FAULTS)
-async def test_what_is_mild_costs_time_and_no_deal(table: Table, fault: str) -> None:
-    state = await dealt_with(table, fault)
-    assert state.fairness[-1].outcome is Outcome.OK, state.fairness[-1].reasons
+async def test_what_is_mild_costs_time_and_no_deal(table: ScenarioTable, fault: str) -> None:
+    state = await deal_with_fault(table, fault)
+    assert state.fairness[-1].outcome is AttemptOutcome.OK, state.fairness[-1].reasons
 
 
 @pytest.mark.parametrize("fault", COSTLY_FAULTS)
-async def test_what_would_give_wrong_hands_costs_the_deal(table: Table, fault: str) -> None:
-    state = await dealt_with(table, fault)
-    assert state.fairness[-1].outcome in FAILED
+async def test_what_would_give_wrong_hands_costs_the_deal(table: ScenarioTable, fault: str) -> None:
+    state = await deal_with_fault(table, fault)
+    assert state.fairness[-1].outcome in FAILED_OUTCOMES
     if "JAM" in state.fairness[-1].reasons:
-        await table.placed("JAM", fault.partition("place=")[2])
+        await table.wait_for_place("JAM", fault.partition("place=")[2])
 
 
 @explains("all")
 @pytest.mark.parametrize("fault", NOISE_FAULTS)
-async def test_noise_on_a_line_costs_time_and_no_deal(table: Table, fault: str) -> None:
-    state = await dealt_with(table, fault)
-    assert state.fairness[-1].outcome is Outcome.OK, state.fairness[-1].reasons
+async def test_noise_on_a_line_costs_time_and_no_deal(table: ScenarioTable, fault: str) -> None:
+    state = await deal_with_fault(table, fault)
+    assert state.fairness[-1].outcome is AttemptOutcome.OK, state.fairness[-1].reasons
 
 
 @explains("all")
-@pytest.mark.parametrize("fault", AWAY)
+@pytest.mark.parametrize("fault", LOST_BOARD_FAULTS)
 async def test_a_board_that_is_away_in_mid_deal_costs_it_and_comes_back(
-    table: Table, fault: str
+    table: ScenarioTable, fault: str
 ) -> None:
     if fault.startswith("foreign_firmware"):
-        table.expects("TWO_MISDEALS")  # it is away twice: the own board's return may cost the next
-    state = await dealt_with(table, fault)
-    assert state.fairness[-1].outcome in FAILED
+        table.expect_alerts(
+            "TWO_MISDEALS"
+        )  # it is away twice: the own board's return may cost the next
+    state = await deal_with_fault(table, fault)
+    assert state.fairness[-1].outcome in FAILED_OUTCOMES
 
 
 @explains("all")
-async def test_a_board_that_hears_nobody_stops_its_cards_in_time(table: Table) -> None:
+async def test_a_board_that_hears_nobody_stops_its_cards_in_time(table: ScenarioTable) -> None:
     fault = "unplugged:board=dealer,for_ms=3000"
-    table.expects(*blame(parse_fault(fault)))
+    table.expect_alerts(*accepted_codes(parse_fault(fault)))
     state = await table.deal_to_card(20)
-    await table.hands.fault("unplugged", board="dealer", for_ms=3000)
+    await table.hands.cause_fault("unplugged", board="dealer", for_ms=3000)
     stopped_s = await table.watch_last_card()
     table.measure("silence_to_stop_s", stopped_s)
-    await table.verdict(state.machine.attempt or 0)
+    await table.wait_for_verdict(state.machine.attempt or 0)

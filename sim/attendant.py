@@ -37,7 +37,7 @@ class Attendant:
     async def run(self) -> None:
         """Attend to the table until cancelled."""
         unwatch = (
-            self._world.dealer.watch(lambda name, value: self._changed.set()),
+            self._world.dealer.observe(lambda name, value: self._changed.set()),
             self._contacts.watch(self._on_lamp),
         )
         self._red_lamp_seen = self._contacts.lamps["lamp_red"]
@@ -51,24 +51,24 @@ class Attendant:
                 stop()
 
     async def _look(self) -> None:
-        if self._world.lift.up and self._has_hands():
+        if self._world.lift.is_up and self._has_hands():
             await self._return_hands()
         if self._red_lamp_seen:
             self._red_lamp_seen = False
             await self._clear_up()
 
     async def _return_hands(self) -> None:
-        await self._world.clock.pass_ms(TAKE_MS)
+        await self._world.clock.wait_ms(TAKE_MS)
         try:
             self._world.people.take_hands()
         except OutOfReach:
             return
-        await self._world.clock.pass_ms(LOAD_MS)
+        await self._world.clock.wait_ms(LOAD_MS)
         self._world.people.load()
         await self._press_start()
 
     async def _clear_up(self) -> None:
-        await self._world.clock.pass_ms(REACT_MS)
+        await self._world.clock.wait_ms(REACT_MS)
         if not (self._red_lamp_seen or self._contacts.lamps["lamp_red"]):
             return
         self._mend()
@@ -85,7 +85,7 @@ class Attendant:
             if self._red_lamp_seen or self._is_moving():
                 return
             await self._contacts.tap("start")
-            await self._world.clock.pass_ms(START_AGAIN_MS)
+            await self._world.clock.wait_ms(START_AGAIN_MS)
 
     def _has_hands(self) -> bool:
         return any(self._world.pockets.stacks[seat] for seat in range(4))

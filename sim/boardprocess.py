@@ -15,7 +15,7 @@ from drivers.firmware.wire import RESET_POWER
 from sim.hal import OUTPUTS, sensors_of
 from sim.inproc import KINDS
 from sim.interpreters import Interpreter
-from sim.mechanics.engine import Answer
+from sim.mechanics.engine import EngineAnswer
 from sim.mechanics.world import World
 from sim.outside import BoardName
 from sim.ptyline import PtyLine, link_pty
@@ -62,7 +62,7 @@ class BoardProcess:
         self._loop = asyncio.get_running_loop()
         self._pins: socket.socket | None = None
         self._unsent = b""
-        self._rest = b""
+        self._unparsed = b""
         self._ended = asyncio.Event()
         self._ended.set()
         self._detachers: list[Callable[[], None]] = []
@@ -90,7 +90,7 @@ class BoardProcess:
         self.boot = boot
         interpreter = self._interpreter
         if firmware is not None:
-            interpreter = interpreter.foreign(self.link.parent)
+            interpreter = interpreter.with_foreign_firmware(self.link.parent)
         command = (*interpreter.command, self.name, uid.hex() if uid else self.uid, str(boot))
         master, slave = pty.openpty()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -126,14 +126,14 @@ class BoardProcess:
         """Let its firmware hang: its port and its motors stay as they are, nobody answers."""
         self.kill(signal.SIGSTOP)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Let firmware that hung go on, with all that came meanwhile."""
         self.kill(signal.SIGCONT)
 
-    def forget(self) -> None:
+    def erase_storage(self) -> None:
         """Lose what it stored: a process stores nothing."""
 
-    async def gone(self) -> None:
+    async def wait_until_gone(self) -> None:
         """Wait until the process has ended."""
         await self._ended.wait()
 
@@ -176,7 +176,7 @@ class BoardProcess:
         far = self._process_end
         os.set_blocking(far, False)
         self._loop.add_reader(far, self._forward_to_host, far, line)
-        line.listen(partial(_write, far))
+        line.listen(partial(_write_lossy, far))
         line.plug()
 
     def _forward_to_host(self, far: int, line: PtyLine) -> None:
@@ -213,13 +213,13 @@ class BoardProcess:
 
     def _connect_pins(self, pins: socket.socket) -> None:
         pins.setblocking(False)
-        self._pins, self._unsent, self._rest = pins, b"", b""
+        self._pins, self._unsent, self._unparsed = pins, b"", b""
         self._loop.add_reader(pins, self._read_pins)
         sensors = sensors_of(self._world, KINDS[self.name])
         self._detachers = [sensors.attach(self._send_level)]
         if self.name == "reader":
-            self._world.answered.append(self._send_answer)
-            self._detachers.append(lambda: self._world.answered.remove(self._send_answer))
+            self._world.answer_listeners.append(self._send_answer)
+            self._detachers.append(lambda: self._world.answer_listeners.remove(self._send_answer))
         for name, value in sensors.levels.items():
             self._send_level(name, value)
 
@@ -236,12 +236,12 @@ class BoardProcess:
         self._world.board_lost_power(OUTPUTS[KINDS[self.name]])
 
     def _send_level(self, name: str, value: int) -> None:
-        self._send(b"at %s %d\n" % (name.encode(), value))
+        self._send_line(b"at %s %d\n" % (name.encode(), value))
 
-    def _send_answer(self, answer: Answer) -> None:
-        self._send(b"read %d %d %d %d %d\n" % answer)
+    def _send_answer(self, answer: EngineAnswer) -> None:
+        self._send_line(b"read %d %d %d %d %d\n" % answer)
 
-    def _send(self, line: bytes) -> None:
+    def _send_line(self, line: bytes) -> None:
         waiting = bool(self._unsent)
         self._unsent += line
         if not waiting:
@@ -273,15 +273,15 @@ class BoardProcess:
             self._disconnect_pins()
             self._reap()
             return
-        lines = (self._rest + data).split(b"\n")
-        self._rest = lines.pop()
+        lines = (self._unparsed + data).split(b"\n")
+        self._unparsed = lines.pop()
         for line in lines:
             self._handle_line(line.decode().split())
 
     def _handle_line(self, words: list[str]) -> None:
         match words:
             case ["set", name, value] if name in OUTPUTS[KINDS[self.name]]:
-                self._world.set(name, int(value))
+                self._world.set_output(name, int(value))
             case _:
                 raise ValueError(f"{self.name} board: no such line on its pins: {words}")
 
@@ -296,7 +296,7 @@ class BoardProcess:
         self._ended.set()
 
 
-def _write(end: int, data: bytes) -> None:
+def _write_lossy(end: int, data: bytes) -> None:
     """Write what the line takes; the rest is lost."""
     with suppress(OSError):
         os.write(end, data)

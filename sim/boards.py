@@ -11,7 +11,7 @@ from sim.hal import SimulatedHal
 NEVER_MS = 1 << 40
 
 
-class Core(Protocol):
+class FirmwareCore(Protocol):
     """What drivers/firmware/dealer.py and reader.py are: pure, in whole milliseconds."""
 
     def step(self, now_ms: int, rx: bytes) -> bytes:
@@ -24,7 +24,7 @@ class Core(Protocol):
         """Return what the board's flash should hold, b"" for nothing new."""
 
 
-class End(Protocol):
+class BoardLineEnd(Protocol):
     """The board's end of a line; sim/pipe.py has one in process."""
 
     def listen(self, receive: Callable[[bytes], None] | None) -> None:
@@ -41,7 +41,7 @@ class BoardStepper:
     is the board losing its power: no timer of it is left on the loop.
     """
 
-    def __init__(self, core: Core, end: End, hal: SimulatedHal) -> None:
+    def __init__(self, core: FirmwareCore, end: BoardLineEnd, hal: SimulatedHal) -> None:
         self.core = core
         self.hal = hal
         self._line_end = end
@@ -64,9 +64,9 @@ class BoardStepper:
     def hang(self) -> None:
         """Step the core no more, its outputs as they are, until `go_on`."""
         self._is_hung = True
-        self._forget()
+        self._cancel_timers()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Step the core again: what came in meanwhile waits for it."""
         self._is_hung = False
         self.wake()
@@ -76,9 +76,9 @@ class BoardStepper:
         self._line_end.listen(None)
         self.hal.close()
         self.hal.wake = lambda: None
-        self._forget()
+        self._cancel_timers()
 
-    def _forget(self) -> None:
+    def _cancel_timers(self) -> None:
         for handle in (self._step_handle, self._timer):
             if handle is not None:
                 handle.cancel()

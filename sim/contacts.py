@@ -26,8 +26,8 @@ LAMPS: Mapping[str, int] = MappingProxyType(
 # How long a finger stays on a button that it taps.
 TAP_MS = 150.0
 
-Told = Callable[[int, bool], None]
-Seen = Callable[[str, bool], None]
+LevelListener = Callable[[int, bool], None]
+LampListener = Callable[[str, bool], None]
 
 
 class NoSuchButton(ValueError):
@@ -45,9 +45,9 @@ class PanelContacts:
         self._world = world
         self.levels = dict.fromkeys(BUTTONS.values(), True)
         self.lamps = dict.fromkeys(LAMPS, False)
-        self._told: list[Told] = []
-        self._seen: list[Seen] = []
-        self._unwatch = world.dealer.watch(self._follow)
+        self._level_listeners: list[LevelListener] = []
+        self._lamp_listeners: list[LampListener] = []
+        self._unwatch = world.dealer.observe(self._follow_switch)
         self._set_level(SWITCHES["lid"], world.lid_open)
         self._set_level(SWITCHES["estop"], world.estop)
 
@@ -63,7 +63,7 @@ class PanelContacts:
         """Press a button for `hold_ms` of the machine's time; raises NoSuchButton."""
         self.press(name)
         try:
-            await self._world.clock.pass_ms(hold_ms)
+            await self._world.clock.wait_ms(hold_ms)
         finally:
             self.release(name)
 
@@ -76,22 +76,22 @@ class PanelContacts:
             raise NoSuchButton(f"no contact is on pin {number}; there are {sorted(self.levels)}")
         self._set_level(number, level)
 
-    def attach(self, told: Told) -> Callable[[], None]:
+    def attach(self, listener: LevelListener) -> Callable[[], None]:
         """Tell a pin factory every level that changes; returns what ends that."""
-        self._told.append(told)
-        return lambda: self._told.remove(told)
+        self._level_listeners.append(listener)
+        return lambda: self._level_listeners.remove(listener)
 
-    def watch(self, seen: Seen) -> Callable[[], None]:
+    def watch(self, listener: LampListener) -> Callable[[], None]:
         """Tell `seen` every lamp that changes; returns what ends that."""
-        self._seen.append(seen)
-        return lambda: self._seen.remove(seen)
+        self._lamp_listeners.append(listener)
+        return lambda: self._lamp_listeners.remove(listener)
 
-    def output(self, number: int, level: bool) -> None:
+    def set_output(self, number: int, level: bool) -> None:
         """Take a level that the machine puts on one of its outputs."""
         for name, pin in LAMPS.items():
             if pin == number and self.lamps[name] != level:
                 self.lamps[name] = level
-                for seen in list(self._seen):
+                for seen in list(self._lamp_listeners):
                     seen(name, level)
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class PanelContacts:
             raise NoSuchButton(f"no button is called {name!r}; there are {', '.join(BUTTONS)}")
         return BUTTONS[name]
 
-    def _follow(self, name: str, value: int) -> None:
+    def _follow_switch(self, name: str, value: int) -> None:
         if name in SWITCHES:
             self._set_level(SWITCHES[name], bool(value))
 
@@ -111,5 +111,5 @@ class PanelContacts:
         if self.levels.get(number) == level:
             return
         self.levels[number] = level
-        for told in list(self._told):
+        for told in list(self._level_listeners):
             told(number, level)

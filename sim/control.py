@@ -14,14 +14,14 @@ import msgspec
 
 from sim.inproc import BOARDS, BoardName
 from sim.lines import LineServer
-from sim.mechanics.faults import Fault
-from sim.script import follow
+from sim.mechanics.faults import SimulatedFault
+from sim.script import run_script
 
 if TYPE_CHECKING:
-    from sim.hall import SimTable
+    from sim.hall import HardwareOnPtys
 
 
-class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ControlRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One request: `do` names it, `with` (args) are its words; `id` comes back in the answer."""
 
     do: str
@@ -29,7 +29,7 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     args: dict[str, Any] = msgspec.field(default_factory=dict, name="with")
 
 
-class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+class ControlAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """The answer to the request of the same `id`: a result, or an error in one line."""
 
     id: int
@@ -42,17 +42,17 @@ class ControlError(ValueError):
     """A request that cannot be done; one line for people."""
 
 
-Deed = Callable[..., Awaitable[Any] | Any]
+RequestHandler = Callable[..., Awaitable[Any] | Any]
 
 
-class Control:
+class ControlServer:
     """Answers requests about one table."""
 
-    def __init__(self, table: "SimTable", path: Path) -> None:
+    def __init__(self, table: "HardwareOnPtys", path: Path) -> None:
         self._table = table
-        self._lines = LineServer(path, self._serve)
+        self._server = LineServer(path, self._serve)
         world, contacts = table.world, table.contacts
-        self.deeds: dict[str, Deed] = {
+        self.handlers: dict[str, RequestHandler] = {
             "info": table.info,
             "truth": world.truth,
             "collect": world.people.collect,
@@ -70,47 +70,50 @@ class Control:
             "tap": contacts.tap,
             "pin": lambda number, level: contacts.set_pin(number, bool(level)),
             "pins": lambda: {"levels": contacts.levels, "lamps": contacts.lamps},
-            "fault": lambda **fields: world.add_fault(msgspec.convert(fields, Fault)),
+            "fault": lambda **fields: world.add_fault(msgspec.convert(fields, SimulatedFault)),
             "clear_faults": lambda name=None: world.faults.clear(name),
-            "faults": lambda: {"struck": world.faults.struck, "in_force": world.in_force()},
-            "script": lambda steps: follow(world, steps, self._carry_out),
+            "faults": lambda: {
+                "struck": world.faults.past_strikes,
+                "in_force": world.active_faults(),
+            },
+            "script": lambda steps: run_script(world, steps, self._carry_out),
             "kill": self._kill,
             "restart": self._restart,
             "speed": lambda value: world.clock.set_speed(float(value)),
-            "attendant": lambda on: table.attend(bool(on)),
+            "attendant": lambda on: table.set_attendant(bool(on)),
         }
 
     async def open(self) -> None:
         """Listen."""
-        await self._lines.open()
+        await self._server.open()
 
     async def close(self) -> None:
         """Listen no more."""
-        await self._lines.close()
+        await self._server.close()
 
-    async def answer(self, line: bytes) -> Answer:
+    async def answer(self, line: bytes) -> ControlAnswer:
         """Do what one line asks for."""
         try:
-            request = msgspec.json.decode(line, type=Request)
+            request = msgspec.json.decode(line, type=ControlRequest)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return Answer(0, False, error=f"no request: {error}")
-        if request.do not in self.deeds:
-            return Answer(request.id, False, error=self._unknown_request(request.do))
+            return ControlAnswer(0, False, error=f"no request: {error}")
+        if request.do not in self.handlers:
+            return ControlAnswer(request.id, False, error=self._unknown_request(request.do))
         try:
-            return Answer(request.id, True, await self._carry_out(request.do, request.args))
+            return ControlAnswer(request.id, True, await self._carry_out(request.do, request.args))
         except (ValueError, TypeError) as error:
-            return Answer(request.id, False, error=f"{request.do}: {error}")
+            return ControlAnswer(request.id, False, error=f"{request.do}: {error}")
 
     async def _carry_out(self, do: str, args: dict[str, Any]) -> Any:
         """Do one request; raises ValueError or TypeError where it cannot be done."""
-        deed = self.deeds.get(do)
+        deed = self.handlers.get(do)
         if deed is None:
             raise ControlError(self._unknown_request(do))
         result = deed(**args)
         return await result if isawaitable(result) else result
 
     def _unknown_request(self, do: str) -> str:
-        return f"nothing is called {do!r}: {', '.join(self.deeds)}"
+        return f"nothing is called {do!r}: {', '.join(self.handlers)}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for line in reader:

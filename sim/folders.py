@@ -24,7 +24,7 @@ def memory_folder(root: Path | None = None) -> Iterator[Path]:
     Before that, folders below the same root are removed whose owners were killed.
     """
     root = root or Path(os.environ.get(ROOT_VARIABLE) or MEMORY)
-    sweep(root)
+    remove_orphans(root)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
     lock = None
     try:
@@ -36,7 +36,7 @@ def memory_folder(root: Path | None = None) -> Iterator[Path]:
             os.close(lock)
 
 
-def sweep(root: Path) -> list[Path]:
+def remove_orphans(root: Path) -> list[Path]:
     """Remove what killed processes of this user left; return what was removed.
 
     A folder without the owner's file is somebody else's, or not finished yet: it stays.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from drivers.firmware.wire import HAL_SIM, KIND_DEALER, KIND_READER
-from sim.mechanics.engine import Answer
+from sim.mechanics.engine import EngineAnswer
 from sim.mechanics.sensors import Sensors
 from sim.mechanics.world import World
 
@@ -41,12 +41,12 @@ class SimulatedHal:
         self._started_s = self._loop.time()
         self._levels = sensors_of(world, board).levels
         self._edges: list[tuple[int, str, int]] = []
-        self._answers: list[Answer] = []
+        self._answers: list[EngineAnswer] = []
         self._outputs = frozenset(OUTPUTS[board])
-        self._detachers = [sensors_of(world, board).attach(self._sense)]
+        self._detachers = [sensors_of(world, board).attach(self._on_level)]
         if board == KIND_READER:
-            world.answered.append(self._on_answer)
-            self._detachers.append(lambda: world.answered.remove(self._on_answer))
+            world.answer_listeners.append(self._on_answer)
+            self._detachers.append(lambda: world.answer_listeners.remove(self._on_answer))
 
     def now_ms(self) -> int:
         """Return the board's own clock: whole milliseconds since it was made."""
@@ -64,14 +64,14 @@ class SimulatedHal:
         """Put an output where it should be; raises KeyError for no output of this board."""
         if name not in self._outputs:
             raise KeyError(name)
-        self._world.set(name, value)
+        self._world.set_output(name, value)
 
     def edges(self) -> list[tuple[int, str, int]]:
         """Return (t_ms, name, value) of every change since last asked, oldest first."""
         edges, self._edges = self._edges, []
         return edges
 
-    def answers(self) -> Sequence[Answer]:
+    def answers(self) -> Sequence[EngineAnswer]:
         """Return what the engine answered since last asked."""
         answers, self._answers = self._answers, []
         return answers
@@ -83,10 +83,10 @@ class SimulatedHal:
             unplug()
         self._detachers.clear()
 
-    def _sense(self, name: str, value: int) -> None:
+    def _on_level(self, name: str, value: int) -> None:
         self._edges.append((self.now_ms(), name, value))
         self.wake()
 
-    def _on_answer(self, answer: Answer) -> None:
+    def _on_answer(self, answer: EngineAnswer) -> None:
         self._answers.append(answer)
         self.wake()

@@ -15,17 +15,17 @@ from drivers.firmware.wire import RESET_POWER
 from sim.attendant import Attendant
 from sim.boardprocess import BoardProcess
 from sim.contacts import PanelContacts
-from sim.control import Control
+from sim.control import ControlServer
 from sim.inproc import BOARDS, DEALER_ID, READER_ID
 from sim.insideboard import PtyBoard
 from sim.interpreters import Interpreter
-from sim.mechanics.faults import LACKS, Fault, FaultError, check, menu
-from sim.mechanics.settings import Settings
+from sim.mechanics.faults import LACKS, FaultError, SimulatedFault, check_fault, fault_menu
+from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.noise import Noise
+from sim.noise import LineNoise
 from sim.outside import BoardFaults, BoardName
 from sim.pinserver import PinServer
-from sim.ptyline import PtyLine, Spoil
+from sim.ptyline import PtyLine, PtyNoise
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class TablePlan:
 
     id: str
     folder: Path
-    settings: Settings
+    settings: MechanicsSettings
     seed: int = 0
     interpreter: Interpreter | None = None
     attendant: bool = True
@@ -51,7 +51,7 @@ class TablePlan:
     relay: bool = False
 
 
-class SimTable:
+class HardwareOnPtys:
     """A world and two boards behind ptys, moved by people's hands over a control socket.
 
     `boots` gives boot ids that no board ever had. It carries out the faults of its boards and,
@@ -64,34 +64,34 @@ class SimTable:
 
     def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
         self.plan = plan
-        self._boots = boots
+        self._next_boot_id = boots
         self._faults = BoardFaults(self)
         self._pending_starts: dict[BoardName, asyncio.Task[None]] = {}
         rng = random.Random(plan.seed)
-        self.world = World(plan.settings, rng, self._faults.outside())
+        self.world = World(plan.settings, rng, self._faults.handlers())
         self.contacts = PanelContacts(self.world)
-        self._noise = Noise(self.world.faults, rng)
+        self._noise = LineNoise(self.world.faults, rng)
         uids = dict(zip(BOARDS, (plan.dealer_id, plan.reader_id), strict=True))
         self.boards: dict[BoardName, BoardProcess | PtyBoard] = {
-            name: self._board(name, uids[name]) for name in BOARDS
+            name: self._make_board(name, uids[name]) for name in BOARDS
         }
         self.pins = PinServer(self.contacts, plan.folder / "pins")
-        self.control = Control(self, plan.control or plan.folder / "control")
-        self.control.deeds |= {
+        self.control = ControlServer(self, plan.control or plan.folder / "control")
+        self.control.handlers |= {
             "fault": self._add_fault,
             "mend": self.mend,
-            "cross": self.cross,
+            "cross": self.swap_cables,
         }
         self._attendant: asyncio.Task[None] | None = None
 
-    async def __aenter__(self) -> "SimTable":
+    async def __aenter__(self) -> "HardwareOnPtys":
         """Start boards, sockets and attendant."""
         try:
             for board in self.boards.values():
-                board.start(self._boots())
+                board.start(self._next_boot_id())
             await self.pins.open()
             await self.control.open()
-            self.attend(self.plan.attendant)
+            self.set_attendant(self.plan.attendant)
         except BaseException:
             await self.close()
             raise
@@ -104,7 +104,7 @@ class SimTable:
         """Take a board's power and give it back: its own board, another boot, the same link."""
         self.mend()
         await self.boards[name].close()
-        self.boards[name].start(self._boots())
+        self.boards[name].start(self._next_boot_id())
 
     def start(
         self,
@@ -120,8 +120,8 @@ class SimTable:
         """
 
         async def start() -> None:
-            await self.boards[name].gone()
-            self.boards[name].start(self._boots(), reset_cause, uid=uid, firmware=firmware)
+            await self.boards[name].wait_until_gone()
+            self.boards[name].start(self._next_boot_id(), reset_cause, uid=uid, firmware=firmware)
 
         if (waiting := self._pending_starts.get(name)) is not None:
             waiting.cancel()
@@ -137,27 +137,27 @@ class SimTable:
         """Let a board's firmware hang, its outputs as they are."""
         self.boards[name].hang()
 
-    def go_on(self, name: BoardName) -> None:
+    def resume(self, name: BoardName) -> None:
         """Let a firmware that hung go on."""
-        self.boards[name].go_on()
+        self.boards[name].resume()
 
-    def forget(self, name: BoardName) -> None:
+    def erase_storage(self, name: BoardName) -> None:
         """Let a board without power forget what it stored."""
-        self.boards[name].forget()
+        self.boards[name].erase_storage()
 
-    def pull(self, name: BoardName) -> None:
+    def pull_cable(self, name: BoardName) -> None:
         """Pull a board's cable out; the board keeps its power."""
         line = self.boards[name].line
         if line is not None:
             line.unplug()
 
-    def plug(self, name: BoardName) -> None:
+    def plug_cable(self, name: BoardName) -> None:
         """Put a board's cable in again."""
         line = self.boards[name].line
         if line is not None:
             line.plug()
 
-    def cross(self) -> None:
+    def swap_cables(self) -> None:
         """Swap the cables of the two boards at the computer's end. Raises FaultError.
 
         A second time puts them right; no restart of a board does.
@@ -175,7 +175,7 @@ class SimTable:
         """Put cables in and own boards back, as a person does."""
         self._faults.mend()
 
-    def attend(self, on: bool) -> None:
+    def set_attendant(self, on: bool) -> None:
         """Have a simulated person at the table, or none."""
         if self._attendant is not None:
             self._attendant.cancel()
@@ -203,21 +203,21 @@ class SimTable:
             },
         }
 
-    def line(self, name: BoardName, spoil: Spoil) -> PtyLine:
+    def make_line(self, name: BoardName, spoil: PtyNoise) -> PtyLine:
         """Return the line of a board, which `spoil` is the noise of."""
         return PtyLine(self.plan.folder / name, spoil)
 
-    def _board(self, name: BoardName, uid: str) -> BoardProcess | PtyBoard:
+    def _make_board(self, name: BoardName, uid: str) -> BoardProcess | PtyBoard:
         plan, link = self.plan, self.plan.folder / name
-        line = self.line(name, partial(self._noise.spoil, name))
+        line = self.make_line(name, partial(self._noise.distort, name))
         if plan.interpreter is None:
             return PtyBoard(self.world, name, uid, line)
         relay = line if _has_lines(plan) else None
         return BoardProcess(self.world, name, uid, plan.interpreter, link, relay)
 
     def _add_fault(self, **fields: Any) -> None:
-        fault = msgspec.convert(fields, Fault)
-        if menu()[check(fault).name].strikes == "line" and not _has_lines(self.plan):
+        fault = msgspec.convert(fields, SimulatedFault)
+        if fault_menu()[check_fault(fault).name].strikes == "line" and not _has_lines(self.plan):
             raise FaultError(_NO_LINES.format(fault.name))
         self.world.add_fault(fault)
 
@@ -227,7 +227,7 @@ class SimTable:
         for starting in self._pending_starts.values():
             starting.cancel()
         attendant = self._attendant
-        self.attend(False)
+        self.set_attendant(False)
         if attendant is not None:
             with suppress(asyncio.CancelledError):
                 await attendant
@@ -247,22 +247,24 @@ def _has_lines(plan: TablePlan) -> bool:
     return plan.interpreter is None or plan.relay or _is_noisy(plan.settings)
 
 
-def _is_noisy(settings: Settings) -> bool:
+def _is_noisy(settings: MechanicsSettings) -> bool:
     together = (fault for each in settings.together for fault in each.faults)
-    return any(menu()[fault.name].strikes == "line" for fault in (*settings.faults, *together))
+    return any(
+        fault_menu()[fault.name].strikes == "line" for fault in (*settings.faults, *together)
+    )
 
 
-def refuse_host_faults(faults: Iterable[Fault]) -> None:
+def refuse_host_faults(faults: Iterable[SimulatedFault]) -> None:
     """Raise FaultError for a fault of the machine's own computer: a sim process has none.
 
     One with a rate just does not come.
     """
     for fault in faults:
-        if menu()[fault.name].strikes == "host" and not fault.rate:
+        if fault_menu()[fault.name].strikes == "host" and not fault.rate:
             raise FaultError(f"{fault.name}: {LACKS} daemon to kill")
 
 
-def hall(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
+def plan_tables(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:
     """Return the plans of `tables` tables like `plan`, each with a folder below `root`.
 
     One table keeps the plan's name; of several, each has its own name, seed and board

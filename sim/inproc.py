@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import resources
 
-from drivers.firmware.dealer import Dealer
-from drivers.firmware.reader import Reader
+from drivers.firmware.dealer import DealerCore
+from drivers.firmware.reader import ReaderCore
 from drivers.firmware.version import firmware_hash
 from drivers.firmware.wire import KIND_DEALER, KIND_READER, RESET_POWER
 from sim.boards import BoardStepper
 from sim.hal import SimulatedHal
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.noise import Noise
-from sim.outside import NAMES, BoardFaults
+from sim.noise import LineNoise
+from sim.outside import BOARD_NAMES, BoardFaults
 from sim.outside import BoardName as BoardName
-from sim.pipe import PipeBoardEnd, PipePort, pipe
+from sim.pipe import PipeBoardEnd, PipePort, make_pipe
 
 KINDS: dict[BoardName, int] = {"dealer": KIND_DEALER, "reader": KIND_READER}
-BOARDS: tuple[BoardName, ...] = tuple(NAMES.values())
+BOARDS: tuple[BoardName, ...] = tuple(BOARD_NAMES.values())
 # Unique ids that the boards of a simulated table have unless told otherwise.
 DEALER_ID = "00000000000000d1"
 READER_ID = "00000000000000e1"
@@ -63,24 +63,24 @@ class HardwareInProcess:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: MechanicsSettings,
         rng: random.Random,
         *,
         boots: Callable[[], int],
         ids: tuple[str, str] = (DEALER_ID, READER_ID),
         delay_ms: float = 0,
     ) -> None:
-        self._boots = boots
+        self._next_boot_id = boots
         self._power_is_off = False
         self._slots: dict[BoardName, _BoardSlot] = {}
         self._faults = BoardFaults(self)
-        self.world = World(settings, rng, self._faults.outside())
-        noise = Noise(self.world.faults, rng)
+        self.world = World(settings, rng, self._faults.handlers())
+        noise = LineNoise(self.world.faults, rng)
         firmware = own_firmware_hash()
         for name, uid in zip(BOARDS, ids, strict=True):
-            port, end = pipe(delay_ms)
-            port.to_board.spoil = partial(noise.spoil, name, "to_board")
-            port.to_host.spoil = partial(noise.spoil, name, "to_host")
+            port, end = make_pipe(delay_ms)
+            port.to_board.distort = partial(noise.distort, name, "to_board")
+            port.to_host.distort = partial(noise.distort, name, "to_host")
             self._slots[name] = _BoardSlot(bytes.fromhex(uid), firmware, port, end)
             self.start(name)
 
@@ -104,9 +104,9 @@ class HardwareInProcess:
         if slot.board is not None or self._power_is_off:
             return
         hal = SimulatedHal(self.world, KINDS[name], uid or slot.uid)
-        build = Dealer if name == "dealer" else Reader
+        build = DealerCore if name == "dealer" else ReaderCore
         stored = slot.stored if uid is None else b""
-        core = build(hal, self._boots(), reset_cause, firmware or slot.firmware, stored)
+        core = build(hal, self._next_boot_id(), reset_cause, firmware or slot.firmware, stored)
         slot.board = BoardStepper(core, slot.end, hal)
 
     def kill(self, name: BoardName) -> None:
@@ -117,7 +117,7 @@ class HardwareInProcess:
                 slot.stored = slot.board.core.to_store() or slot.stored
             slot.board.close()
             slot.board = None
-            slot.port.unplug()
+            slot.port.drop_connection()
 
     def mute(self, name: BoardName) -> None:
         """Let a board's firmware die: its port stays, its motors stand, and nobody answers."""
@@ -131,30 +131,30 @@ class HardwareInProcess:
         if board is not None:
             board.hang()
 
-    def go_on(self, name: BoardName) -> None:
+    def resume(self, name: BoardName) -> None:
         """Let a board's firmware that hung go on."""
         board = self._slots[name].board
         if board is not None:
-            board.go_on()
+            board.resume()
 
-    def forget(self, name: BoardName) -> None:
+    def erase_storage(self, name: BoardName) -> None:
         """Let a board that has no power forget what it stored."""
         self._slots[name].stored = b""
 
-    def pull(self, name: BoardName) -> None:
+    def pull_cable(self, name: BoardName) -> None:
         """Pull the cable of a board out; the board keeps its power."""
         self._slots[name].port.pull()
 
-    def plug(self, name: BoardName) -> None:
+    def plug_cable(self, name: BoardName) -> None:
         """Put the cable of a board in again."""
         self._slots[name].port.plug()
 
-    def cross(self) -> None:
+    def swap_cables(self) -> None:
         """Swap the cables of the two boards, at the host's end."""
         one, other = (slot.port for slot in self._slots.values())
         one.swap(other)
 
-    def power(self, on: bool) -> None:
+    def set_power(self, on: bool) -> None:
         """Take the power of both boards, or give it back; without it none starts."""
         self._power_is_off = not on
         for name in BOARDS:

@@ -3,8 +3,8 @@
 import signal
 from pathlib import Path
 
-from drivers.firmware.dealer import Dealer
-from drivers.firmware.reader import Reader
+from drivers.firmware.dealer import DealerCore
+from drivers.firmware.reader import ReaderCore
 from drivers.firmware.wire import RESET_POWER
 from sim.boards import BoardStepper
 from sim.hal import SimulatedHal
@@ -29,7 +29,7 @@ class PtyBoard:
         self.boot = 0
         self.line = line
         self._world = world
-        self._board: BoardStepper | None = None
+        self._stepper: BoardStepper | None = None
         self._stored = b""
 
     @property
@@ -54,41 +54,41 @@ class PtyBoard:
 
         `uid`, `firmware`: of another board in its place, which has nothing stored.
         """
-        if self._board is not None:
+        if self._stepper is not None:
             return
         self.boot = boot
         own = bytes.fromhex(self.uid)
         hal = SimulatedHal(self._world, KINDS[self.name], uid or own)
-        build = Dealer if self.name == "dealer" else Reader
+        build = DealerCore if self.name == "dealer" else ReaderCore
         stored = self._stored if hal.uid == own else b""
         core = build(hal, boot, reset_cause, firmware or own_firmware_hash(), stored)
         self.line.plug()
-        self._board = BoardStepper(core, self.line, hal)
+        self._stepper = BoardStepper(core, self.line, hal)
 
     def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
         """Take the board's power: its motors stand, its port vanishes."""
-        if self._board is not None:
-            if self._board.hal.uid == bytes.fromhex(self.uid):
-                self._stored = self._board.core.to_store() or self._stored
-            self._board.close()
-            self._board = None
+        if self._stepper is not None:
+            if self._stepper.hal.uid == bytes.fromhex(self.uid):
+                self._stored = self._stepper.core.to_store() or self._stored
+            self._stepper.close()
+            self._stepper = None
         self.line.unplug()
 
     def hang(self) -> None:
         """Let its firmware hang: its port and its motors stay as they are, nobody answers."""
-        if self._board is not None:
-            self._board.hang()
+        if self._stepper is not None:
+            self._stepper.hang()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Let firmware that hung go on, with all that came meanwhile."""
-        if self._board is not None:
-            self._board.go_on()
+        if self._stepper is not None:
+            self._stepper.resume()
 
-    def forget(self) -> None:
+    def erase_storage(self) -> None:
         """Lose what it stored."""
         self._stored = b""
 
-    async def gone(self) -> None:
+    async def wait_until_gone(self) -> None:
         """Return: a killed board is gone at once."""
 
     async def close(self) -> None:

@@ -23,11 +23,11 @@ class Interpreter:
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
-    folder: tuple[str, str]
+    package_location: tuple[str, str]
 
-    def foreign(self, root: Path) -> "Interpreter":
+    def with_foreign_firmware(self, root: Path) -> "Interpreter":
         """Return how to run another firmware: a copy below `root` that has one file more."""
-        variable, below = self.folder
+        variable, below = self.package_location
         copy = root / "foreign" / below
         if not copy.exists():
             own = shutil.ignore_patterns("__pycache__")
@@ -65,7 +65,7 @@ def find_micropython() -> str:
     return named
 
 
-def micropython(program: str) -> Interpreter:
+def micropython_interpreter(program: str) -> Interpreter:
     """Run boards under MicroPython's unix port, which has the firmware as package `firmware`."""
     return Interpreter(
         (program, "-m", "firmware.main"),

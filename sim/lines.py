@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+ServeClient = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class LineServer:
     """Listens at `path` and runs `serve` for each client; `close` ends all of them."""
 
-    def __init__(self, path: Path, serve: Serve) -> None:
+    def __init__(self, path: Path, serve: ServeClient) -> None:
         self.path = path
         self._serve_client = serve
         self._clients: set[asyncio.Task[None]] = set()

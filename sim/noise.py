@@ -9,21 +9,21 @@ from sim.mechanics.parts import BYTE_FAULTS
 DelayedPieces = list[tuple[float, bytes]]
 
 
-class Noise:
+class LineNoise:
     """Spoils writes as the fault book says; `rng` picks the bit that is turned over.
 
     Pure: it knows neither time nor line. The pieces of one way arrive in the order in which
     they were written, so that a delayed one holds up what comes after it.
     """
 
-    def __init__(self, book: FaultSchedule, rng: random.Random) -> None:
-        self._schedule = book
+    def __init__(self, schedule: FaultSchedule, rng: random.Random) -> None:
+        self._schedule = schedule
         self._rng = rng
 
-    def spoil(self, board: str, way: str, data: bytes) -> DelayedPieces:
+    def distort(self, board: str, way: str, data: bytes) -> DelayedPieces:
         """Return what arrives of `data`, written to or by `board` (`way`: to_board, to_host)."""
         book = self._schedule
-        if not book.waits(BYTE_FAULTS):
+        if not book.has_any(BYTE_FAULTS):
             return [(0.0, data)]
         where = ("board", board), ("way", way)
         if book.strike_fields("bytes_dropped", where):

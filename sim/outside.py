@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Literal, Protocol
 
 from drivers.firmware.wire import RESET_POWER, RESET_WATCHDOG
-from sim.mechanics.faults import Fault, FaultTarget
+from sim.mechanics.faults import FaultTarget, SimulatedFault
 from sim.mechanics.striking import OutsideHandler
 from sim.mechanics.world import World
 
 BoardName = Literal["dealer", "reader"]
-NAMES: dict[str, BoardName] = {"dealer": "dealer", "reader": "reader"}
+BOARD_NAMES: dict[str, BoardName] = {"dealer": "dealer", "reader": "reader"}
 
 WATCHDOG_MS = 1000.0
 """A firmware that hangs so long is reset, as drivers/firmware/rp2_loop.py has it."""
@@ -22,7 +22,7 @@ FOREIGN_UID = bytes.fromhex("00000000000000ff")
 FOREIGN_FIRMWARE = bytes.fromhex("00000000000000ff")
 
 
-class Boards(Protocol):
+class FaultableHardware(Protocol):
     """A table with two boards, as far as faults of boards and cables need it."""
 
     world: World
@@ -43,23 +43,23 @@ class Boards(Protocol):
     def hang(self, name: BoardName) -> None:
         """Let a board's firmware hang, its outputs as they are."""
 
-    def go_on(self, name: BoardName) -> None:
+    def resume(self, name: BoardName) -> None:
         """Let a firmware that hung go on."""
 
-    def forget(self, name: BoardName) -> None:
+    def erase_storage(self, name: BoardName) -> None:
         """Let a board without power forget what it stored."""
 
-    def pull(self, name: BoardName) -> None:
+    def pull_cable(self, name: BoardName) -> None:
         """Pull a board's cable out."""
 
-    def plug(self, name: BoardName) -> None:
+    def plug_cable(self, name: BoardName) -> None:
         """Put a board's cable in again."""
 
 
 class _ActiveFault:
     """A fault that is not over: what ends it, and the timer that will."""
 
-    def __init__(self, fault: Fault, undo: Callable[[], None]) -> None:
+    def __init__(self, fault: SimulatedFault, undo: Callable[[], None]) -> None:
         self.fault = fault
         self.undo = undo
         self.timer: asyncio.TimerHandle | None = None
@@ -72,12 +72,12 @@ class BoardFaults:
     machine that does.
     """
 
-    def __init__(self, table: Boards) -> None:
-        self._table = table
-        self._open: list[_ActiveFault] = []
+    def __init__(self, hardware: FaultableHardware) -> None:
+        self._hardware = hardware
+        self._active: list[_ActiveFault] = []
         self._endings: list[asyncio.TimerHandle] = []
-        self._substitutes: dict[str, dict[str, bytes]] = {name: {} for name in NAMES}
-        self._effects: dict[str, Callable[[Fault, BoardName], None]] = {
+        self._substitutes: dict[str, dict[str, bytes]] = {name: {} for name in BOARD_NAMES}
+        self._effects: dict[str, Callable[[SimulatedFault, BoardName], None]] = {
             "unplugged": self._unplug,
             "board_reset": lambda fault, name: self._reset(fault, name, RESET_POWER),
             "board_silent": self._hang,
@@ -88,81 +88,83 @@ class BoardFaults:
             ),
         }
 
-    def outside(self) -> dict[FaultTarget, OutsideHandler]:
+    def handlers(self) -> dict[FaultTarget, OutsideHandler]:
         """Return what a world is given as its `outside`."""
         return {"line": self.carry_out, "board": self.carry_out}
 
-    def carry_out(self, fault: Fault) -> None:
+    def carry_out(self, fault: SimulatedFault) -> None:
         """Let a fault happen now."""
-        self._effects[fault.name](fault, NAMES[fault.board])
+        self._effects[fault.name](fault, BOARD_NAMES[fault.board])
 
     def mend(self) -> None:
         """Put cables in and own boards back, as a person does: every fault of boards is over."""
-        for each in list(self._open):
+        for each in list(self._active):
             self._end(each)
 
     def close(self) -> None:
         """Leave no timer behind."""
-        for each in self._open:
+        for each in self._active:
             if each.timer is not None:
                 each.timer.cancel()
         for echo in self._endings:
             echo.cancel()
-        self._open.clear()
+        self._active.clear()
         self._endings.clear()
 
-    def _unplug(self, fault: Fault, name: BoardName) -> None:
-        self._table.pull(name)
-        self._end_after(fault, fault.for_ms, lambda: self._table.plug(name))
+    def _unplug(self, fault: SimulatedFault, name: BoardName) -> None:
+        self._hardware.pull_cable(name)
+        self._end_after(fault, fault.for_ms, lambda: self._hardware.plug_cable(name))
 
-    def _reset(self, fault: Fault, name: BoardName, cause: int) -> None:
-        self._table.kill(name)
+    def _reset(self, fault: SimulatedFault, name: BoardName, cause: int) -> None:
+        self._hardware.kill(name)
         self._end_after(fault, REBOOT_MS, lambda: self._start(name, cause))
 
-    def _hang(self, fault: Fault, name: BoardName) -> None:
-        self._table.hang(name)
+    def _hang(self, fault: SimulatedFault, name: BoardName) -> None:
+        self._hardware.hang(name)
         if fault.for_ms is not None and fault.for_ms < WATCHDOG_MS:
-            self._end_after(fault, fault.for_ms, lambda: self._table.go_on(name))
+            self._end_after(fault, fault.for_ms, lambda: self._hardware.resume(name))
         else:
             self._end_after(fault, WATCHDOG_MS, lambda: self._reset_by_watchdog(name))
 
     def _reset_by_watchdog(self, name: BoardName) -> None:
         """Reset a board by its watchdog."""
-        self._table.kill(name)
+        self._hardware.kill(name)
         self._start(name, RESET_WATCHDOG)
 
-    def _lose_settings(self, fault: Fault, name: BoardName) -> None:
-        self._table.kill(name)
-        self._table.forget(name)
+    def _lose_settings(self, fault: SimulatedFault, name: BoardName) -> None:
+        self._hardware.kill(name)
+        self._hardware.erase_storage(name)
         self._end_after(fault, REBOOT_MS, lambda: self._start(name, RESET_POWER))
 
-    def _replace(self, fault: Fault, name: BoardName, **other: bytes) -> None:
+    def _replace(self, fault: SimulatedFault, name: BoardName, **other: bytes) -> None:
         self._substitute(name, other)
         self._end_after(fault, fault.for_ms, lambda: self._substitute(name, {}))
 
     def _substitute(self, name: BoardName, other: dict[str, bytes]) -> None:
         self._substitutes[name] = other
-        self._table.kill(name)
+        self._hardware.kill(name)
         self._start(name, RESET_POWER)
 
     def _start(self, name: BoardName, cause: int) -> None:
-        self._table.start(name, cause, **self._substitutes[name])
+        self._hardware.start(name, cause, **self._substitutes[name])
 
-    def _end_after(self, fault: Fault, for_ms: float | None, undo: Callable[[], None]) -> None:
+    def _end_after(
+        self, fault: SimulatedFault, for_ms: float | None, undo: Callable[[], None]
+    ) -> None:
         """End `fault` with `undo` when its time is over; None: when somebody mends it."""
         each = _ActiveFault(fault, undo)
-        self._open.append(each)
+        self._active.append(each)
         if for_ms is not None:
             loop = asyncio.get_running_loop()
             each.timer = loop.call_later(for_ms / 1000, self._end, each)
 
     def _end(self, each: _ActiveFault) -> None:
-        self._open.remove(each)
+        self._active.remove(each)
         if each.timer is not None:
             each.timer.cancel()
         each.undo()
         loop = asyncio.get_running_loop()
         now_s = loop.time()
         self._endings = [echo for echo in self._endings if echo.when() > now_s]
-        over = loop.call_later(BLAME_AFTER_MS / 1000, self._table.world.over, each.fault)
+        over = loop.call_later(BLAME_AFTER_MS / 1000, self._hardware.world.end_fault, each.fault)
         self._endings.append(over)

@@ -39,7 +39,7 @@ class WirePin(PiPin):
         self._edges = "both"
         self._is_listening = False
 
-    def changed(self, at_s: float | None = None) -> None:
+    def report_change(self, at_s: float | None = None) -> None:
         """Report that the wire's level changed: at this time of the loop, or now."""
         if self._is_listening and self._edges in ("both", "rising" if self.state else "falling"):
             self._call_when_changed(self._wires.ticks() if at_s is None else at_s, self.state)
@@ -115,7 +115,7 @@ class WireFactory(PiFactory):
         self._loop = asyncio.get_running_loop()
         self._levels: dict[int, bool] = {}
 
-    def take(self, number: int, level: bool, at_s: float | None = None) -> None:
+    def set_level(self, number: int, level: bool, at_s: float | None = None) -> None:
         """Take the level that the far end puts on a wire: at this time of the loop, or now."""
         self._levels[number] = level
         for info, pin in list(self.pins.items()):
@@ -149,12 +149,12 @@ class ContactsFactory(WireFactory):
         super().__init__()
         self._contacts = contacts
         for number, level in contacts.levels.items():
-            self.take(number, level)
-        self._detach = contacts.attach(self.take)
+            self.set_level(number, level)
+        self._detach = contacts.attach(self.set_level)
 
     def send(self, number: int, level: bool) -> None:
         """Light a lamp of the contacts, or put it out."""
-        self._contacts.output(number, level)
+        self._contacts.set_output(number, level)
 
     def close(self) -> None:
         """Take the wires off."""
@@ -175,7 +175,7 @@ class SocketFactory(WireFactory):
         self.on_lost: Callable[[], None] = lambda: None
         self._sock = sock
         self._sock.setblocking(False)
-        self._rest = b""
+        self._unparsed = b""
         self._lost = False
         self._ready = asyncio.Event()
         self._loop.add_reader(sock, self._read_socket)
@@ -233,14 +233,14 @@ class SocketFactory(WireFactory):
         if not data:
             self._mark_lost()
             return
-        lines = (self._rest + data).split(b"\n")
-        self._rest = lines.pop()
+        lines = (self._unparsed + data).split(b"\n")
+        self._unparsed = lines.pop()
         for line in lines:
             self._handle_line(line.split())
 
     def _handle_line(self, words: list[bytes]) -> None:
         if words[:1] == [b"level"] and len(words) == 4:
-            self.take(int(words[1]), words[2] == b"1", float(words[3]))
+            self.set_level(int(words[1]), words[2] == b"1", float(words[3]))
         elif words == [b"ready"]:
             self._ready.set()
 

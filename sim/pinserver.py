@@ -16,15 +16,15 @@ class PinServer:
 
     def __init__(self, contacts: PanelContacts, path: Path) -> None:
         self._contacts = contacts
-        self._lines = LineServer(path, self._serve)
+        self._server = LineServer(path, self._serve)
 
     async def open(self) -> None:
         """Listen."""
-        await self._lines.open()
+        await self._server.open()
 
     async def close(self) -> None:
         """Listen no more; clients see their panel go away."""
-        await self._lines.close()
+        await self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         loop = asyncio.get_running_loop()
@@ -38,11 +38,11 @@ class PinServer:
         detach = self._contacts.attach(tell)
         try:
             async for line in reader:
-                self._take(line.split())
+                self._handle_line(line.split())
         finally:
             detach()
 
-    def _take(self, words: list[bytes]) -> None:
+    def _handle_line(self, words: list[bytes]) -> None:
         if words[:1] == [b"out"] and len(words) == 3:
             with suppress(ValueError):
-                self._contacts.output(int(words[1]), words[2] == b"1")
+                self._contacts.set_output(int(words[1]), words[2] == b"1")

@@ -13,24 +13,24 @@ from drivers.errors import PortMissing
 # Timers may fire a rounding error early: what is due within this has arrived.
 _ROUNDING_S = 1e-6
 
-Receive = Callable[[bytes], None]
+ReceiveBytes = Callable[[bytes], None]
 # What the line does to the bytes of one write: the pieces that arrive (none: lost), and how
 # many milliseconds later each.
-Spoil = Callable[[bytes], Sequence[tuple[float, bytes]]]
+PipeNoise = Callable[[bytes], Sequence[tuple[float, bytes]]]
 
 
-class Way:
+class PipeDirection:
     """One direction of the line. `spoil` is what noise does to it, None for nothing."""
 
     def __init__(self, delay_ms: float) -> None:
         self.delay_ms = delay_ms
-        self.spoil: Spoil | None = None
+        self.distort: PipeNoise | None = None
         self._loop = asyncio.get_running_loop()
         self._queue: deque[tuple[float, bytes]] = deque()
         self._timer: asyncio.TimerHandle | None = None
-        self._receive: Receive | None = None
+        self._receive: ReceiveBytes | None = None
 
-    def connect(self, receive: Receive | None) -> None:
+    def connect(self, receive: ReceiveBytes | None) -> None:
         """Say who gets the bytes; None: nobody, and those on the way are lost."""
         self._receive = receive
         if receive is None:
@@ -41,7 +41,7 @@ class Way:
         if self._receive is None or not data:
             return
         now_s = self._loop.time()
-        for late_ms, piece in self.spoil(data) if self.spoil else ((0.0, data),):
+        for late_ms, piece in self.distort(data) if self.distort else ((0.0, data),):
             due_s = now_s + (self.delay_ms + late_ms) / 1000
             if self._queue:
                 due_s = max(due_s, self._queue[-1][0])
@@ -74,14 +74,14 @@ class PipePort:
     While its cable is pulled it cannot be opened.
     """
 
-    def __init__(self, to_board: Way, to_host: Way) -> None:
+    def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
         self.to_board = to_board
         self.to_host = to_host
         self._plugged = True
         self._on_lost: Callable[[str], None] | None = None
         self._lost_handle: asyncio.Handle | None = None
 
-    def open(self, on_bytes: Receive, on_lost: Callable[[str], None]) -> None:
+    def open(self, on_bytes: ReceiveBytes, on_lost: Callable[[str], None]) -> None:
         """Start: `on_bytes` gets what arrives, `on_lost(why)` is called once when unplugged.
 
         Raises PortMissing while its cable is pulled.
@@ -107,13 +107,13 @@ class PipePort:
     def pull(self) -> None:
         """Pull the cable out, and leave it out until `plug`."""
         self._plugged = False
-        self.unplug()
+        self.drop_connection()
 
     def plug(self) -> None:
         """Put the cable in again."""
         self._plugged = True
 
-    def unplug(self) -> None:
+    def drop_connection(self) -> None:
         """Pull the cable out and put it in: what is on the way is lost, and the host's end
         learns of it.
         """
@@ -125,8 +125,8 @@ class PipePort:
 
     def swap(self, other: "PipePort") -> None:
         """Pull the cables out of this port and of another one, and put each into the other."""
-        self.unplug()
-        other.unplug()
+        self.drop_connection()
+        other.drop_connection()
         self.to_board, other.to_board = other.to_board, self.to_board
         self.to_host, other.to_host = other.to_host, self.to_host
 
@@ -134,11 +134,11 @@ class PipePort:
 class PipeBoardEnd:
     """The board's end: `write` sends to the host, `listen` says who gets the host's bytes."""
 
-    def __init__(self, to_board: Way, to_host: Way) -> None:
+    def __init__(self, to_board: PipeDirection, to_host: PipeDirection) -> None:
         self._to_board = to_board
         self._to_host = to_host
 
-    def listen(self, receive: Receive | None) -> None:
+    def listen(self, receive: ReceiveBytes | None) -> None:
         """Give the host's bytes to `receive`; None: to nobody."""
         self._to_board.connect(receive)
 
@@ -147,7 +147,7 @@ class PipeBoardEnd:
         self._to_host.send(data)
 
 
-def pipe(delay_ms: float = 0) -> tuple[PipePort, PipeBoardEnd]:
+def make_pipe(delay_ms: float = 0) -> tuple[PipePort, PipeBoardEnd]:
     """Return the two ends of a line on which bytes take `delay_ms` each way."""
-    to_board, to_host = Way(delay_ms), Way(delay_ms)
+    to_board, to_host = PipeDirection(delay_ms), PipeDirection(delay_ms)
     return PipePort(to_board, to_host), PipeBoardEnd(to_board, to_host)

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-Receive = Callable[[bytes], None]
+DeliverBytes = Callable[[bytes], None]
 # What noise does to a write, by its way: the pieces that arrive, each after some milliseconds.
-Spoil = Callable[[str, bytes], list[tuple[float, bytes]]]
+PtyNoise = Callable[[str, bytes], list[tuple[float, bytes]]]
 
 # How often a port that nobody has open is looked at.
-ALONE_S = 0.02
+HOST_CHECK_INTERVAL_S = 0.02
 
 _MAX_READ_BYTES = 4096
 
@@ -23,7 +23,7 @@ _MAX_READ_BYTES = 4096
 class _PtyDirection:
     """One direction: pieces arrive in the order in which they were sent, some of them late."""
 
-    def __init__(self, arrive: Receive) -> None:
+    def __init__(self, arrive: DeliverBytes) -> None:
         self._arrive = arrive
         self._loop = asyncio.get_running_loop()
         self._queue: deque[tuple[float, bytes]] = deque()
@@ -65,30 +65,30 @@ class PtyLine:
     what noise does to the bytes of either way (`to_board`, `to_host`).
     """
 
-    def __init__(self, link: Path, spoil: Spoil = lambda way, data: [(0.0, data)]) -> None:
+    def __init__(self, link: Path, distort: PtyNoise = lambda way, data: [(0.0, data)]) -> None:
         self.link = link
         self.pty: str | None = None
         self._loop = asyncio.get_running_loop()
-        self._board: int | None = None
+        self._board_fd: int | None = None
         self._host_present = False
-        self._looking: asyncio.TimerHandle | None = None
-        self._receive: Receive | None = None
-        self._distort = spoil
+        self._host_check: asyncio.TimerHandle | None = None
+        self._receive: DeliverBytes | None = None
+        self._distort = distort
         self._to_board, self._to_host = (
-            _PtyDirection(self.arrive),
+            _PtyDirection(self.deliver_to_board),
             _PtyDirection(self._write_to_host),
         )
 
     def plug(self) -> None:
         """Give the host a fresh port under the same name; nothing if it has one."""
-        if self._board is not None:
+        if self._board_fd is not None:
             return
         board, host = pty.openpty()
         # Both ends: a fresh pty echoes and edits until somebody says otherwise.
         tty.setraw(board)
         tty.setraw(host)
         os.set_blocking(board, False)
-        self._board, self.pty = board, os.ttyname(host)
+        self._board_fd, self.pty = board, os.ttyname(host)
         os.close(host)
         self._check_host()
         link_pty(self.link, self.pty)
@@ -98,21 +98,21 @@ class PtyLine:
 
         The link goes before the pty, whose number the next one may have: another table's.
         """
-        if self._board is None:
+        if self._board_fd is None:
             return
-        self._leave()
+        self._stop_watching()
         self._to_board.clear()
         self._to_host.clear()
         self.link.unlink(missing_ok=True)
-        os.close(self._board)
-        self._board = self.pty = None
+        os.close(self._board_fd)
+        self._board_fd = self.pty = None
 
     @property
-    def end(self) -> int | None:
+    def board_fd(self) -> int | None:
         """The descriptor of the board's end; None while unplugged, or while no host is there."""
-        return self._board if self._host_present else None
+        return self._board_fd if self._host_present else None
 
-    def listen(self, receive: Receive | None) -> None:
+    def listen(self, receive: DeliverBytes | None) -> None:
         """Give the host's bytes to `receive`; None: to nobody."""
         self._receive = receive
 
@@ -122,47 +122,47 @@ class PtyLine:
             self._to_host.send(self._distort("to_host", data))
 
     def _write_to_host(self, data: bytes) -> None:
-        if self._board is not None and self._host_present:
+        if self._board_fd is not None and self._host_present:
             with suppress(OSError):  # nobody reads there, or the port is closed this moment
-                os.write(self._board, data)
+                os.write(self._board_fd, data)
 
-    def arrive(self, data: bytes) -> None:
+    def deliver_to_board(self, data: bytes) -> None:
         """Give the board bytes that the host wrote."""
         if self._receive is not None:
             self._receive(data)
 
     def _check_host(self) -> None:
         """Look whether a host has opened the port; watch it then, else look again."""
-        assert self._board is not None
-        self._looking = None
+        assert self._board_fd is not None
+        self._host_check = None
         poll = select.poll()
-        poll.register(self._board, select.POLLIN)
+        poll.register(self._board_fd, select.POLLIN)
         if any(events & select.POLLHUP for _, events in poll.poll(0)):
-            self._looking = self._loop.call_later(ALONE_S, self._check_host)
+            self._host_check = self._loop.call_later(HOST_CHECK_INTERVAL_S, self._check_host)
             return
         self._host_present = True
-        self._loop.add_reader(self._board, self._read_from_host)
+        self._loop.add_reader(self._board_fd, self._read_from_host)
 
-    def _leave(self) -> None:
+    def _stop_watching(self) -> None:
         """Watch no more, and look no more."""
         if self._host_present:
             self._host_present = False
-            assert self._board is not None
-            self._loop.remove_reader(self._board)
-        if self._looking is not None:
-            self._looking.cancel()
-            self._looking = None
+            assert self._board_fd is not None
+            self._loop.remove_reader(self._board_fd)
+        if self._host_check is not None:
+            self._host_check.cancel()
+            self._host_check = None
 
     def _read_from_host(self) -> None:
-        assert self._board is not None
+        assert self._board_fd is not None
         try:
-            data = os.read(self._board, _MAX_READ_BYTES)
+            data = os.read(self._board_fd, _MAX_READ_BYTES)
         except BlockingIOError:
             return
         except OSError:
             data = b""
         if not data:  # the host has closed the port
-            self._leave()
+            self._stop_watching()
             self._check_host()
         else:
             self._to_board.send(self._distort("to_board", data))

@@ -8,10 +8,10 @@ import msgspec
 
 from sim.mechanics.world import World
 
-Do = Callable[[str, dict[str, Any]], Awaitable[Any]]
+CarryOut = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
 
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScriptStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One step: what it waits for, in this order, and what is done then.
 
     `fillings`: until the hopper was filled so often more, that is so many deals on; `card`:
@@ -30,14 +30,14 @@ class ScriptError(ValueError):
     """A script that cannot be followed: which step, and why."""
 
 
-async def follow(world: World, steps: Sequence[Any], do: Do) -> list[Any]:
+async def run_script(world: World, steps: Sequence[Any], do: CarryOut) -> list[Any]:
     """Follow a script to its end; return what each of its requests gave.
 
     Raises ScriptError before the first step for one that is none, and for a request that is
     refused; what was done before it stays done.
     """
     try:
-        script = msgspec.convert(steps, tuple[Step, ...])
+        script = msgspec.convert(steps, tuple[ScriptStep, ...])
     except msgspec.ValidationError as error:
         raise ScriptError(str(error)) from error
     results = []
@@ -51,11 +51,11 @@ async def follow(world: World, steps: Sequence[Any], do: Do) -> list[Any]:
     return results
 
 
-async def _wait_for_step(world: World, step: Step) -> None:
+async def _wait_for_step(world: World, step: ScriptStep) -> None:
     """Wait until a step's moment has come."""
     filling = world.tally.filling + step.fillings
     changed = asyncio.Event()
-    unwatch = world.dealer.watch(lambda name, value: changed.set())
+    unwatch = world.dealer.observe(lambda name, value: changed.set())
     try:
         while world.tally.filling < filling or world.tally.arrived < step.card:
             changed.clear()
@@ -63,4 +63,4 @@ async def _wait_for_step(world: World, step: Step) -> None:
     finally:
         unwatch()
     if step.after_ms > 0:
-        await world.clock.pass_ms(step.after_ms)
+        await world.clock.wait_ms(step.after_ms)

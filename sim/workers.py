@@ -13,7 +13,7 @@ class WorkerEnded(Exception):
     """A worker ended by itself; one line says which and how."""
 
 
-class Workers:
+class SimulatorWorkers:
     """Processes with one command each. Use it as `async with`: none of them is left behind.
 
     A worker's standard input is a pipe that nobody writes to: it ends when this process
@@ -24,7 +24,7 @@ class Workers:
         self._commands = commands
         self._running: list[asyncio.subprocess.Process] = []
 
-    async def __aenter__(self) -> "Workers":
+    async def __aenter__(self) -> "SimulatorWorkers":
         """Start all of them."""
         try:
             for command in self._commands:
@@ -49,7 +49,7 @@ class Workers:
         """The process ids of all of them."""
         return [worker.pid for worker in self._running]
 
-    async def line(self, number: int) -> bytes:
+    async def read_line(self, number: int) -> bytes:
         """Return the next line that worker `number` (0, 1, …) says. Raises WorkerEnded."""
         worker = self._running[number]
         assert worker.stdout is not None
@@ -58,7 +58,7 @@ class Workers:
             raise self._exit_error(number, await worker.wait())
         return line
 
-    async def watch(self) -> None:
+    async def wait_for_exit(self) -> None:
         """Wait until a worker ends by itself. Raises WorkerEnded."""
         ends = [asyncio.ensure_future(worker.wait()) for worker in self._running]
         try:

@@ -5,22 +5,22 @@ from pathlib import Path
 import msgspec
 
 from controller.config import TableConfig
-from controller.messages import Counters, Machine, Match, Phase, State
+from controller.messages import MachinePhase, PublicMachine, PublicMatch, PublicState, TableCounters
 
-STATE = State(
+STATE = PublicState(
     table="T01",
     boot="00" * 8,
     seq=1,
     time="2026-03-01T12:00:00.000Z",
     simulated=False,
     mode="play",
-    machine=Machine(phase=Phase.EMPTY),
-    match=Match(profile="international-000"),
+    machine=PublicMachine(phase=MachinePhase.EMPTY),
+    match=PublicMatch(profile="international-000"),
     fairness=[],
     head="00" * 32,
     alerts=[],
     calls=[],
-    counters=Counters(),
+    counters=TableCounters(),
 )
 """The state of an empty table. `msgspec.structs.replace` makes others of it."""
 

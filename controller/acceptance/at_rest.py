@@ -2,10 +2,10 @@
 
 import asyncio
 
-from controller.acceptance.session import FIGURE_OF_STALL, POCKETS, Session, percentile
-from drivers.dealer import Status
-from drivers.errors import Result
-from drivers.events import Board, Code, Motor
+from controller.acceptance.session import FIGURE_OF_STALL, POCKET_PARTS, SelftestSession, percentile
+from drivers.dealer import DealerStatus
+from drivers.errors import BoardResult
+from drivers.events import BoardEventCode, BoardKind, DealerMotor
 
 ROUND_TRIPS = 40
 SETTLE_S = 0.3
@@ -17,96 +17,111 @@ ENGINE_TIMEOUT_S = 1.5
 """Beyond the longest read_limit_ms."""
 
 
-async def lines(of: Session) -> None:
+async def measure_round_trips(session: SelftestSession) -> None:
     """Measure how long each line takes for a question and its answer."""
-    boards: tuple[tuple[Board, str], ...] = (("dealer", "dealer_line"), ("reader", "reader_line"))
+    boards: tuple[tuple[BoardKind, str], ...] = (
+        ("dealer", "dealer_line"),
+        ("reader", "reader_line"),
+    )
     for board, part in boards:
-        ask = of.bench.dealer.status if board == "dealer" else of.bench.reader.status
+        ask = (
+            session.boards.dealer.get_status
+            if board == "dealer"
+            else session.boards.reader.get_status
+        )
         trips = []
         for _ in range(ROUND_TRIPS):
-            since_s = of.bench.now_s
+            since_s = session.boards.now_s
             await ask()
-            trips.append((of.bench.now_s - since_s) * 1000)
-        of.figures.take("round_trip", percentile(trips, 0.95), part)
+            trips.append((session.boards.now_s - since_s) * 1000)
+        session.figures.record("round_trip", percentile(trips, 0.95), part)
 
 
-async def sensors(of: Session) -> None:
+async def check_sensors(session: SelftestSession) -> None:
     """Compare what the sensors say with a machine at rest; people clear it where they do not."""
-    wrong = _wrong(await of.status())
-    if any(wrong.values()) and await of.hands.do("empty"):
+    wrong = _wrong_sensors(await session.status())
+    if any(wrong.values()) and await session.operator.do("empty"):
         await asyncio.sleep(SETTLE_S)
-        wrong = _wrong(await of.status())
+        wrong = _wrong_sensors(await session.status())
     for part, value in wrong.items():
-        of.figures.take("at_rest", float(value), part)
+        session.figures.record("at_rest", float(value), part)
 
 
-async def run_board_tests(of: Session) -> None:
+async def run_board_tests(session: SelftestSession) -> None:
     """Have both boards test themselves."""
-    await of.lower()
-    await _gate(of)
-    await _engine(of)
+    await session.lower_lift()
+    await _test_gate(session)
+    await _test_engine(session)
 
 
-async def lid(of: Session) -> None:
+async def check_lid(session: SelftestSession) -> None:
     """Have the lid opened and closed, and see that nothing starts under it."""
-    bench, wrong, notes = of.bench, 0, []
-    if not await of.hands.do("open_lid"):
-        of.figures.leave_out("lid", "nobody could open the lid")
+    bench, wrong, notes = session.boards, 0, []
+    if not await session.operator.do("open_lid"):
+        session.figures.leave_out("lid", "nobody could open the lid")
         return
     await asyncio.sleep(SETTLE_S)
-    if not (await of.status()).lid_open:
+    if not (await session.status()).lid_open:
         wrong += 1
         notes.append("an open lid is not seen")
-    if (taken := await bench.tried(bench.dealer.retract())).result is not Result.LID_OPEN:
+    if (
+        taken := await bench.try_command(bench.dealer.retract())
+    ).result is not BoardResult.LID_OPEN:
         wrong += 1
         notes.append(f"the board takes orders under an open lid: {taken.result.name}")
-    await of.hands.do("close_lid")
+    await session.operator.do("close_lid")
     await asyncio.sleep(SETTLE_S)
-    if (await of.status()).lid_open:
+    if (await session.status()).lid_open:
         wrong += 1
         notes.append("a closed lid is seen open")
-    of.figures.take("lid", wrong, note="; ".join(notes))
+    session.figures.record("lid", wrong, note="; ".join(notes))
 
 
-async def _gate(of: Session) -> None:
-    bench = of.bench
+async def _test_gate(session: SelftestSession) -> None:
+    bench = session.boards
     mark, since_s = bench.mark(), bench.now_s
-    taken = await bench.tried(bench.dealer.selftest())
+    taken = await bench.try_command(bench.dealer.selftest())
     if not taken:
-        of.figures.leave_out("gate_sweep", f"the board refuses its test: {taken.result.name}")
+        session.figures.leave_out("gate_sweep", f"the board refuses its test: {taken.result.name}")
         return
     for _ in range(MAX_SWEEP_CHECKS):
-        if not await bench.dealer.moves():
+        if not await bench.dealer.is_moving():
             break
         await asyncio.sleep(SWEEP_INTERVAL_S)
     took_ms = (bench.now_s - since_s) * 1000
-    await bench.until(mark, lambda event: event.code is Code.STALL, SWEEP_INTERVAL_S * 10)
-    if stalls := bench.since(mark, Code.STALL):
-        motor = Motor(stalls[0].event.place)
-        of.figures.fail(FIGURE_OF_STALL[motor], note=f"the motor stalls: {motor.name.lower()}")
+    await bench.wait_for_event(
+        mark, lambda event: event.code is BoardEventCode.STALL, SWEEP_INTERVAL_S * 10
+    )
+    if stalls := bench.events_since(mark, BoardEventCode.STALL):
+        motor = DealerMotor(stalls[0].event.place)
+        session.figures.record_failure(
+            FIGURE_OF_STALL[motor], note=f"the motor stalls: {motor.name.lower()}"
+        )
     else:
-        of.figures.take("gate_sweep", took_ms)
+        session.figures.record("gate_sweep", took_ms)
 
 
-async def _engine(of: Session) -> None:
-    bench, name = of.bench, "engine_answer"
+async def _test_engine(session: SelftestSession) -> None:
+    bench, name = session.boards, "engine_answer"
     mark = bench.mark()
-    taken = await bench.tried(bench.reader.selftest())
-    if taken.result is Result.NO_ENGINE:
-        of.figures.fail(name, note="the board says that its engine is away")
+    taken = await bench.try_command(bench.reader.selftest())
+    if taken.result is BoardResult.NO_ENGINE:
+        session.figures.record_failure(name, note="the board says that its engine is away")
         return
-    said = await bench.until(
-        mark, lambda event: event.code is Code.ENGINE and event.index > 0, ENGINE_TIMEOUT_S
+    said = await bench.wait_for_event(
+        mark,
+        lambda event: event.code is BoardEventCode.ENGINE and event.index > 0,
+        ENGINE_TIMEOUT_S,
     )
     if said is not None and said.event.place:
-        of.figures.take(name, said.event.index)
+        session.figures.record(name, said.event.index)
     else:  # some engines say nothing of an empty window: the cards will tell
-        of.figures.doubt(name, note="it did not answer")
+        session.figures.record_doubt(name, note="it did not answer")
 
 
-def _wrong(status: Status) -> dict[str, bool]:
+def _wrong_sensors(status: DealerStatus) -> dict[str, bool]:
     """Return which sensors say what is not so of a machine at rest, by their part."""
-    seats = [POCKETS[outlet] for outlet in list(POCKETS)[:4]]
+    seats = [POCKET_PARTS[outlet] for outlet in list(POCKET_PARTS)[:4]]
     return dict(zip(seats, status.sees_pockets, strict=True)) | {
         "tray": status.sees_tray,
         "hopper": not status.sees_hopper,

@@ -12,145 +12,154 @@ from typing import Final, Literal
 
 import msgspec
 
-from controller.acceptance.cards import Card, Cards
+from controller.acceptance.cards import FedCard, FedCards
 from controller.acceptance.session import (
     CARD_TIMEOUT_S,
-    POCKETS,
+    POCKET_PARTS,
     MachineNotReady,
-    Session,
+    SelftestSession,
     percentile,
 )
-from controller.acceptance.steps import Name
-from drivers.dealer import BOUNDS as DEALER_BOUNDS
-from drivers.events import Board, Code, Outlet, Read
-from drivers.reader import BOUNDS as READER_BOUNDS
+from controller.acceptance.steps import StepName
+from drivers.dealer import DEALER_SETTING_BOUNDS as DEALER_BOUNDS
+from drivers.events import BoardEventCode, BoardKind, CardReadEvent, Outlet
+from drivers.reader import READER_SETTING_BOUNDS as READER_BOUNDS
 
 CalibrationSubject = Literal["feeder-gap", "gate", "reader-light", "pockets"]
-Shown = Callable[[str], None]
+ShowLine = Callable[[str], None]
 
 MAX_TURNS: Final = 10
 """So often somebody turns a screw before it is given up."""
 BATCH_CARDS: Final = 20
 RIGHT_BATCHES: Final = 2
 """So many batches of cards without one that slipped or doubled: 40 cards."""
-SLOW: Final = 3.0
+SLIP_FACTOR: Final = 3.0
 """So many times the median is a card that slipped."""
 GATE_SWEEPS: Final = 5
-LOOKS: Final = 10
+LOOKS_PER_CARD: Final = 10
 LIGHT_CARDS: Final = 3
 """Cards on which the light must be right: a joker, a red and a black card look different."""
-SURE: Final = 200
+MIN_CONFIDENCE: Final = 200
 """The least confidence, of 255, of a light that is right; 128 counts as a reading."""
 LIVE_INTERVAL_S: Final = 0.2
 SWEEP_END_S: Final = 0.05
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class CalibrationResult(msgspec.Struct, frozen=True):
     """What a calibration came to. `settings`: of `board`, by their names; none where it has none.
 
     `why`: what is still wrong, "" where it is right.
     """
 
-    right: bool
-    board: Board = "dealer"
+    is_right: bool
+    board: BoardKind = "dealer"
     settings: dict[str, int] = {}
     why: str = ""
 
 
-async def calibrate(of: Session, subject: CalibrationSubject, shown: Shown) -> Outcome:
+async def calibrate(
+    session: SelftestSession, subject: CalibrationSubject, show: ShowLine
+) -> CalibrationResult:
     """Guide somebody through the calibration of one part. `shown` takes what is measured.
 
     Raises Unready, Refused, LineLost.
     """
-    return await _CALIBRATIONS[subject](of, shown)
+    return await _CALIBRATIONS[subject](session, show)
 
 
-async def calibrate_feeder_gap(of: Session, shown: Shown) -> Outcome:
+async def calibrate_feeder_gap(session: SelftestSession, show: ShowLine) -> CalibrationResult:
     """Feed cards and have the gap set, until none doubles and none slips."""
     right, times, why = 0, list[float](), ""
     for _ in range(MAX_TURNS):
-        fed, doubles, slips = await _feed_batch(of)
+        fed, doubles, slips = await _feed_batch(session)
         times = fed if right == 0 else times + fed
-        shown(
+        show(
             f"{len(fed)} cards: {_ms_text(median(fed)) if fed else 'none came'}, "
             f"{doubles} doubled, {slips} slipped"
         )
         right = right + 1 if fed and not (doubles or slips) else 0
         if right == RIGHT_BATCHES:
             limit = _setting_value("feed_limit_ms", 6 * percentile(times, 0.95), DEALER_BOUNDS, 50)
-            return Outcome(True, settings={"feed_limit_ms": limit})
+            return CalibrationResult(True, settings={"feed_limit_ms": limit})
         if right:
             continue
         why = f"{doubles} of {BATCH_CARDS} doubled, {slips} slipped"
-        if not await of.hands.do("gap_closer" if doubles else "gap_wider"):
+        if not await session.operator.do("gap_closer" if doubles else "gap_wider"):
             break
-    return Outcome(False, why=why)
+    return CalibrationResult(False, why=why)
 
 
-async def gate(of: Session, shown: Shown) -> Outcome:
+async def calibrate_gate(session: SelftestSession, show: ShowLine) -> CalibrationResult:
     """Sweep the gate over its five outlets until it comes to each, time after time."""
-    sweeps, bench = list[float](), of.bench
-    await of.lower()
+    sweeps, bench = list[float](), session.boards
+    await session.lower_lift()
     for _ in range(MAX_TURNS + GATE_SWEEPS):
         mark, since_s = bench.mark(), bench.now_s
-        taken = await bench.tried(bench.dealer.selftest())
+        taken = await bench.try_command(bench.dealer.selftest())
         if not taken:
             raise MachineNotReady(f"the dealer board refuses its test: {taken.result.name}")
-        await _wait_until_still(of)
+        await _wait_until_still(session)
         took_ms = (bench.now_s - since_s) * 1000
-        stalled = await bench.until(mark, lambda event: event.code is Code.STALL, SWEEP_END_S)
+        stalled = await bench.wait_for_event(
+            mark, lambda event: event.code is BoardEventCode.STALL, SWEEP_END_S
+        )
         if stalled is None:
             sweeps.append(took_ms)
-            shown(f"five outlets in {_ms_text(took_ms)}")
+            show(f"five outlets in {_ms_text(took_ms)}")
             if len(sweeps) == GATE_SWEEPS:
                 # No way from one outlet to another is longer than all of them together.
                 limit = _setting_value("gate_limit_ms", 2 * max(sweeps), DEALER_BOUNDS, 10)
-                return Outcome(True, settings={"gate_limit_ms": limit})
+                return CalibrationResult(True, settings={"gate_limit_ms": limit})
             continue
-        shown(f"it does not come to an outlet: the board gave up after {_ms_text(took_ms)}")
+        show(f"it does not come to an outlet: the board gave up after {_ms_text(took_ms)}")
         sweeps.clear()
-        if not await of.hands.do("gate_freer"):
+        if not await session.operator.do("gate_freer"):
             break
-    return Outcome(False, why="it does not come to each outlet")
+    return CalibrationResult(False, why="it does not come to each outlet")
 
 
-async def calibrate_reader_light(of: Session, shown: Shown) -> Outcome:
+async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> CalibrationResult:
     """Look at standing cards again and again while the light is set, until each look is sure."""
     took, way, before, why = list[float](), _BRIGHTER, -1.0, ""
     turns = MAX_TURNS
     for number in range(1, LIGHT_CARDS + 1):
-        cards, card = await _hold_card_at_window(of)
+        cards, card = await _hold_card_at_window(session)
         while True:
-            looks = await _take_looks(of, cards, card)
+            looks = await _take_looks(session, cards, card)
             quality = mean(look.confidence if look.readable else 0 for look in looks)
-            sure = sum(look.readable and look.confidence >= SURE for look in looks)
-            shown(f"card {number}: {sure} of {LOOKS} looks sure, confidence {quality:.0f} of 255")
-            if sure == LOOKS:
+            sure = sum(look.readable and look.confidence >= MIN_CONFIDENCE for look in looks)
+            show(
+                f"card {number}: {sure} of {LOOKS_PER_CARD} looks sure, confidence {quality:.0f} of 255"
+            )
+            if sure == LOOKS_PER_CARD:
                 took += [look.took_ms for look in looks]
                 break
-            why = f"{LOOKS - sure} of {LOOKS} looks at card {number} are not sure"
+            why = f"{LOOKS_PER_CARD - sure} of {LOOKS_PER_CARD} looks at card {number} are not sure"
             if quality < before:  # the last turn was the wrong way
                 way = _DARKER if way == _BRIGHTER else _BRIGHTER
             before, turns = quality, turns - 1
-            if turns < 0 or not await of.hands.do(way):
-                await _release_card(of, cards, card)
-                return Outcome(False, "reader", why=why)
-        await _release_card(of, cards, card)
+            if turns < 0 or not await session.operator.do(way):
+                await _release_card(session, cards, card)
+                return CalibrationResult(False, "reader", why=why)
+        await _release_card(session, cards, card)
     limit = _setting_value("read_limit_ms", 3 * percentile(took, 0.95), READER_BOUNDS, 10)
-    return Outcome(True, "reader", {"read_limit_ms": limit})
+    return CalibrationResult(True, "reader", {"read_limit_ms": limit})
 
 
-async def pockets(of: Session, shown: Shown) -> Outcome:
+async def calibrate_pockets(session: SelftestSession, show: ShowLine) -> CalibrationResult:
     """Have each pocket's sensor covered and freed, and set until it sees just that."""
     wrong: list[str] = []
     for outlet in Outlet:
-        part = POCKETS[outlet]
-        if not (await _seen(of, outlet, True, shown) and await _seen(of, outlet, False, shown)):
+        part = POCKET_PARTS[outlet]
+        if not (
+            await _adjust_sensor(session, outlet, True, show)
+            and await _adjust_sensor(session, outlet, False, show)
+        ):
             wrong.append(part)
-    return Outcome(not wrong, why=", ".join(wrong))
+    return CalibrationResult(not wrong, why=", ".join(wrong))
 
 
-class Look(msgspec.Struct, frozen=True):
+class LightReading(msgspec.Struct, frozen=True):
     """What a look is worth; its face is not here."""
 
     readable: bool
@@ -158,101 +167,107 @@ class Look(msgspec.Struct, frozen=True):
     took_ms: float
 
 
-_BRIGHTER: Final[Name] = "brighter"
-_DARKER: Final[Name] = "darker"
+_BRIGHTER: Final[StepName] = "brighter"
+_DARKER: Final[StepName] = "darker"
 
 
-async def _feed_batch(of: Session) -> tuple[list[float], int, int]:
+async def _feed_batch(session: SelftestSession) -> tuple[list[float], int, int]:
     """Feed some cards; return their times (ms), how many doubled, and how many slipped."""
-    cards = await of.ensure()
-    if cards.fed + BATCH_CARDS > of.card_set.cards:
-        cards = await of.ensure(whole=True)
-    first, of.loose = cards.fed, True
-    plan = of.plan_any_pocket()
+    cards = await session.ensure_attempt()
+    if cards.last_fed + BATCH_CARDS > session.card_set.cards:
+        cards = await session.ensure_attempt(full_hopper=True)
+    first, session.cards_out = cards.last_fed, True
+    plan = session.plan_any_pocket()
     cards.plan = lambda card: Outlet.TRAY if card.doubled else plan(card)
     await cards.feed(first + BATCH_CARDS)
 
     def done() -> bool:
-        last = cards.all.get(first + BATCH_CARDS)
+        last = cards.cards_by_index.get(first + BATCH_CARDS)
         return last is not None and last.landed_s is not None
 
-    whole = await cards.settle(done, CARD_TIMEOUT_S)
-    fed = [cards.card(index) for index in range(first + 1, cards.fed + 1)]
+    whole = await cards.wait_until(done, CARD_TIMEOUT_S)
+    fed = [cards.card(index) for index in range(first + 1, cards.last_fed + 1)]
     times = [
-        (card.at_s - before.gated_s) * 1000
+        (card.at_window_s - before.at_gate_s) * 1000
         for before, card in pairwise(fed)
-        if card.at_s is not None and before.gated_s is not None
+        if card.at_window_s is not None and before.at_gate_s is not None
     ]
-    slips = sum(time > SLOW * median(times) for time in times) + (not whole)
+    slips = sum(time > SLIP_FACTOR * median(times) for time in times) + (not whole)
     doubles = sum(card.doubled for card in fed)
-    if not whole and cards.broken is None:
-        of.bench.dealer.stop()
+    if not whole and cards.breakdown is None:
+        session.boards.dealer.stop()
         cards.close()
-        of.cards = None
+        session.cards = None
     return times, doubles, slips
 
 
-async def _hold_card_at_window(of: Session) -> tuple[Cards, Card]:
+async def _hold_card_at_window(session: SelftestSession) -> tuple[FedCards, FedCard]:
     """Bring one card to the window and let it stand there. Raises Unready."""
-    cards = await of.ensure()
-    index, of.loose = cards.fed + 1, True
+    cards = await session.ensure_attempt()
+    index, session.cards_out = cards.last_fed + 1, True
     cards.plan = lambda card: None
     await cards.feed(index)
-    if not await cards.settle(lambda: cards.card(index).looked, CARD_TIMEOUT_S):
+    if not await cards.wait_until(lambda: cards.card(index).look_done, CARD_TIMEOUT_S):
         raise MachineNotReady("no card came to the window")
     return cards, cards.card(index)
 
 
-async def _take_looks(of: Session, cards: Cards, card: Card) -> list[Look]:
+async def _take_looks(
+    session: SelftestSession, cards: FedCards, card: FedCard
+) -> list[LightReading]:
     """Look at the card in the window some times."""
-    bench, looks = of.bench, list[Look]()
-    for _ in range(LOOKS):
+    bench, looks = session.boards, list[LightReading]()
+    for _ in range(LOOKS_PER_CARD):
         mark, since_s = bench.mark(), bench.now_s
         bench.reader.reread(cards.attempt, card.index)
-        said = await bench.until(
+        said = await bench.wait_for_event(
             mark,
-            lambda event: event.code is Code.READ and event.index == card.index,
+            lambda event: event.code is BoardEventCode.READ and event.index == card.index,
             CARD_TIMEOUT_S,
         )
-        if said is None or not isinstance(said.event, Read):
+        if said is None or not isinstance(said.event, CardReadEvent):
             raise MachineNotReady("the reader board does not answer")
         read = said.event
-        looks.append(Look(read.readable, read.confidence, (said.at_s - since_s) * 1000))
+        looks.append(LightReading(read.is_readable, read.confidence, (said.at_s - since_s) * 1000))
     return looks
 
 
-async def _release_card(of: Session, cards: Cards, card: Card) -> None:
+async def _release_card(session: SelftestSession, cards: FedCards, card: FedCard) -> None:
     """Let the card in the window go on."""
-    cards.plan = of.plan_any_pocket()
-    cards.go()
-    await cards.settle(lambda: card.landed_s is not None, CARD_TIMEOUT_S)
+    cards.plan = session.plan_any_pocket()
+    cards.send_waiting()
+    await cards.wait_until(lambda: card.landed_s is not None, CARD_TIMEOUT_S)
 
 
-async def _seen(of: Session, outlet: Outlet, there: bool, shown: Shown) -> bool:
+async def _adjust_sensor(
+    session: SelftestSession, outlet: Outlet, card_present: bool, show: ShowLine
+) -> bool:
     """Have a sensor covered or freed, and set until it says so; False where it does not."""
-    part = POCKETS[outlet]
+    part = POCKET_PARTS[outlet]
 
     async def sees() -> bool:
-        status = await of.status()
+        status = await session.status()
         seen = status.sees_tray if outlet is Outlet.TRAY else status.sees_pockets[outlet]
-        shown(f"{part}: {'sees a card' if seen else 'free'}")
+        show(f"{part}: {'sees a card' if seen else 'free'}")
         return seen
 
-    asked: Name = "cover" if there else "uncover"
-    turn: Name = "more_sensitive" if there else "less_sensitive"
-    if not await _live(of, asked, part, sees):
+    asked: StepName = "cover" if card_present else "uncover"
+    turn: StepName = "more_sensitive" if card_present else "less_sensitive"
+    if not await _show_while(session, asked, part, sees):
         return False
     for _ in range(MAX_TURNS):
-        if await sees() is there:
+        if await sees() is card_present:
             return True
-        if not await _live(of, turn, part, sees):
+        if not await _show_while(session, turn, part, sees):
             break
     return False
 
 
-async def _live(of: Session, name: Name, part: str, look: Callable[[], Awaitable[bool]]) -> bool:
+async def _show_while(
+    session: SelftestSession, name: StepName, part: str, look: Callable[[], Awaitable[bool]]
+) -> bool:
     """Have a step done, and show meanwhile what is measured."""
-    doing = asyncio.ensure_future(of.hands.do(name, part))
+    doing = asyncio.ensure_future(session.operator.do(name, part))
     try:
         while not doing.done():
             await look()
@@ -262,9 +277,9 @@ async def _live(of: Session, name: Name, part: str, look: Callable[[], Awaitable
     return doing.result()
 
 
-async def _wait_until_still(of: Session) -> None:
+async def _wait_until_still(session: SelftestSession) -> None:
     for _ in range(MAX_TURNS * 1000):
-        if not await of.bench.dealer.moves():
+        if not await session.boards.dealer.is_moving():
             return
         await asyncio.sleep(SWEEP_END_S / 10)
 
@@ -279,10 +294,12 @@ def _ms_text(value: float) -> str:
     return f"{value:.0f} ms"
 
 
-_CALIBRATIONS: dict[CalibrationSubject, Callable[[Session, Shown], Awaitable[Outcome]]] = {
+_CALIBRATIONS: dict[
+    CalibrationSubject, Callable[[SelftestSession, ShowLine], Awaitable[CalibrationResult]]
+] = {
     "feeder-gap": calibrate_feeder_gap,
-    "gate": gate,
+    "gate": calibrate_gate,
     "reader-light": calibrate_reader_light,
-    "pockets": pockets,
+    "pockets": calibrate_pockets,
 }
 CALIBRATION_SUBJECTS: Final = tuple(_CALIBRATIONS)

@@ -5,13 +5,13 @@ from typing import Literal
 
 import msgspec
 
-from controller.acceptance.limits import FigureBounds, Limit, limits
+from controller.acceptance.limits import FigureBounds, FigureLimit, figure_limits
 
-Verdict = Literal["pass", "warn", "fail", "not measured"]
-_VERDICTS_BY_SEVERITY: tuple[Verdict, ...] = ("pass", "not measured", "warn", "fail")
+FigureVerdict = Literal["pass", "warn", "fail", "not measured"]
+_VERDICTS_BY_SEVERITY: tuple[FigureVerdict, ...] = ("pass", "not measured", "warn", "fail")
 
 
-class Figure(msgspec.Struct, frozen=True, gc=False):
+class SelftestFigure(msgspec.Struct, frozen=True, gc=False):
     """One number about one part. `value`: None where there is none; `note`: why, or what was seen.
 
     `name` and `part` are limits.toml's.
@@ -23,13 +23,13 @@ class Figure(msgspec.Struct, frozen=True, gc=False):
     unit: str
     warn: float
     fail: float
-    verdict: Verdict
+    verdict: FigureVerdict
     note: str = ""
 
     @property
-    def limit(self) -> Limit:
+    def limit(self) -> FigureLimit:
         """Its row in limits.toml."""
-        return limits()[self.name]
+        return figure_limits()[self.name]
 
 
 class SelftestFigures:
@@ -38,34 +38,34 @@ class SelftestFigures:
     `asked`: the reader has no trigger wire, so that some limits are others.
     """
 
-    def __init__(self, *, asked: bool = False) -> None:
-        self._asked = asked
-        self._figures: dict[tuple[str, str], Figure] = {}
+    def __init__(self, *, reader_is_polled: bool = False) -> None:
+        self._reader_is_polled = reader_is_polled
+        self._figures: dict[tuple[str, str], SelftestFigure] = {}
         self._left_out_why: dict[tuple[str, str], str] = {}
 
-    def take(self, name: str, value: float, part: str = "", note: str = "") -> Figure:
+    def record(self, name: str, value: float, part: str = "", note: str = "") -> SelftestFigure:
         """Judge a number and keep it, if none worse of this part is kept already."""
         limit, part = self._limit_and_part(name, part)
-        bounds = limit.bounds(asked=self._asked)
-        verdict = judged(value, limit, bounds)
-        return self._keep(name, part, round(value, 2), verdict, note)
+        bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
+        verdict = judge(value, limit, bounds)
+        return self._keep_worst(name, part, round(value, 2), verdict, note)
 
-    def fail(self, name: str, part: str = "", note: str = "") -> Figure:
+    def record_failure(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
         """Say that what was to be measured did not come about at all."""
         _, part = self._limit_and_part(name, part)
-        return self._keep(name, part, None, "fail", note)
+        return self._keep_worst(name, part, None, "fail", note)
 
-    def doubt(self, name: str, part: str = "", note: str = "") -> Figure:
+    def record_doubt(self, name: str, part: str = "", note: str = "") -> SelftestFigure:
         """Say that what was to be measured did not come about, which need not mean harm."""
         _, part = self._limit_and_part(name, part)
-        return self._keep(name, part, None, "warn", note)
+        return self._keep_worst(name, part, None, "warn", note)
 
     def leave_out(self, name: str, why: str, part: str = "") -> None:
         """Say why a figure has no number; without a part: none of its parts."""
-        for each in (part,) if part else limits()[name].parts:
+        for each in (part,) if part else figure_limits()[name].parts:
             self._left_out_why.setdefault((name, each), why)
 
-    def failed(self, name: str, part: str = "") -> bool:
+    def has_failed(self, name: str, part: str = "") -> bool:
         """Tell whether a figure has failed; without a part: of any part."""
         return any(
             each.verdict == "fail"
@@ -73,40 +73,40 @@ class SelftestFigures:
             if each.name == name and part in ("", each.part)
         )
 
-    def all(self) -> tuple[Figure, ...]:
+    def all_figures(self) -> tuple[SelftestFigure, ...]:
         """Return every figure of the table, with a number or with why it has none."""
         return tuple(self._iterate_figures())
 
-    def _iterate_figures(self) -> Iterator[Figure]:
-        for name, limit in limits().items():
-            bounds = limit.bounds(asked=self._asked)
+    def _iterate_figures(self) -> Iterator[SelftestFigure]:
+        for name, limit in figure_limits().items():
+            bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
             for part in limit.parts:
                 why = self._left_out_why.get((name, part), "not reached: see what failed before it")
-                none = Figure(
+                none = SelftestFigure(
                     name, part, None, limit.unit, bounds.warn, bounds.fail, "not measured", why
                 )
                 yield self._figures.get((name, part), none)
 
-    def _limit_and_part(self, name: str, part: str) -> tuple[Limit, str]:
-        limit = limits()[name]
+    def _limit_and_part(self, name: str, part: str) -> tuple[FigureLimit, str]:
+        limit = figure_limits()[name]
         part = part or limit.part
         if part not in limit.parts:
             raise LookupError(f"{name} is not taken of {part!r}")
         return limit, part
 
-    def _keep(
-        self, name: str, part: str, value: float | None, verdict: Verdict, note: str
-    ) -> Figure:
-        limit = limits()[name]
-        bounds = limit.bounds(asked=self._asked)
-        new = Figure(name, part, value, limit.unit, bounds.warn, bounds.fail, verdict, note)
+    def _keep_worst(
+        self, name: str, part: str, value: float | None, verdict: FigureVerdict, note: str
+    ) -> SelftestFigure:
+        limit = figure_limits()[name]
+        bounds = limit.bounds(reader_is_polled=self._reader_is_polled)
+        new = SelftestFigure(name, part, value, limit.unit, bounds.warn, bounds.fail, verdict, note)
         before = self._figures.get((name, part))
         if before is None or _is_worse(new, before, limit):
             self._figures[name, part] = new
         return self._figures[name, part]
 
 
-def judged(value: float, limit: Limit, bounds: FigureBounds) -> Verdict:
+def judge(value: float, limit: FigureLimit, bounds: FigureBounds) -> FigureVerdict:
     """Return whether a number will do; one that is exactly at a limit does."""
 
     def beyond(bound: float) -> bool:
@@ -117,14 +117,14 @@ def judged(value: float, limit: Limit, bounds: FigureBounds) -> Verdict:
     return "warn" if beyond(bounds.warn) else "pass"
 
 
-def worst(figures: tuple[Figure, ...]) -> Verdict:
+def worst_verdict(figures: tuple[SelftestFigure, ...]) -> FigureVerdict:
     """Return what a machine with these figures comes to: something not measured is a warning."""
-    verdicts: list[Verdict] = [figure.verdict for figure in figures]
-    found: Verdict = max(verdicts, key=_VERDICTS_BY_SEVERITY.index, default="not measured")
+    verdicts: list[FigureVerdict] = [figure.verdict for figure in figures]
+    found: FigureVerdict = max(verdicts, key=_VERDICTS_BY_SEVERITY.index, default="not measured")
     return "warn" if found == "not measured" else found
 
 
-def _is_worse(new: Figure, before: Figure, limit: Limit) -> bool:
+def _is_worse(new: SelftestFigure, before: SelftestFigure, limit: FigureLimit) -> bool:
     if new.verdict != before.verdict:
         return _VERDICTS_BY_SEVERITY.index(new.verdict) > _VERDICTS_BY_SEVERITY.index(
             before.verdict

@@ -18,7 +18,7 @@ class FigureBounds(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
     fail: float
 
 
-class Limit(
+class FigureLimit(
     msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True, rename={"sense": "is"}
 ):
     """One row of limits.toml, which says what each field means."""
@@ -42,24 +42,24 @@ class Limit(
         """The parts it is taken of: each, or the one."""
         return self.each or (self.part,)
 
-    def bounds(self, *, asked: bool) -> FigureBounds:
+    def bounds(self, *, reader_is_polled: bool) -> FigureBounds:
         """Return its limits; `asked`: of a table whose reader has no trigger wire."""
-        if asked and self.asked is not None:
+        if reader_is_polled and self.asked is not None:
             return self.asked
         return FigureBounds(self.warn, self.fail)
 
 
 class _LimitsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     part: dict[str, Words]
-    figure: dict[str, Limit]
+    figure: dict[str, FigureLimit]
 
 
-def limits() -> Mapping[str, Limit]:
+def figure_limits() -> Mapping[str, FigureLimit]:
     """Return every figure that is measured, by its name, in the order of the report."""
     return _load_limits().figure
 
 
-def parts() -> Mapping[str, Words]:
+def machine_parts() -> Mapping[str, Words]:
     """Return what the parts of a machine are called."""
     return _load_limits().part
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from drivers.link.port import Port
+from drivers.link.port import LinkPort
 
 
 class QuietPort:
@@ -11,16 +11,16 @@ class QuietPort:
     `now` is the loop's time in seconds.
     """
 
-    def __init__(self, port: Port, now: Callable[[], float]) -> None:
+    def __init__(self, port: LinkPort, now: Callable[[], float]) -> None:
         self._port, self._now = port, now
         self.silent = False
-        self.heard_s = 0.0
+        self.last_heard_s = 0.0
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
         """See Port.open."""
 
         def heard(data: bytes) -> None:
-            self.heard_s = self._now()
+            self.last_heard_s = self._now()
             on_bytes(data)
 
         self._port.open(heard, on_lost)

@@ -5,15 +5,15 @@ from typing import Final
 
 import msgspec
 
-from controller.acceptance.figures import Figure, Verdict, worst
-from controller.acceptance.limits import parts
+from controller.acceptance.figures import FigureVerdict, SelftestFigure, worst_verdict
+from controller.acceptance.limits import machine_parts
 from controller.faults import fault
-from controller.messages import Release
-from drivers.events import Board
-from drivers.identity import Hal, Welcome
+from controller.messages import ProgramRelease
+from drivers.events import BoardKind
+from drivers.identity import HardwareKind, Welcome
 
-SCHEMA: Final = 1
-_VERDICT_MARKS: Final[Mapping[Verdict, str]] = {
+REPORT_SCHEMA: Final = 1
+_VERDICT_MARKS: Final[Mapping[FigureVerdict, str]] = {
     "pass": "✓ 合格 pass",
     "warn": "! 注意 warn",
     "fail": "✕ 不合格 FAIL",
@@ -25,7 +25,7 @@ class ReportedBoard(msgspec.Struct, frozen=True):
     """What a board said of itself; `fed` and `landed` count cards of its life."""
 
     id: str
-    hal: Hal
+    hal: HardwareKind
     firmware: str
     firmware_hash: str
     protocol: str
@@ -34,52 +34,52 @@ class ReportedBoard(msgspec.Struct, frozen=True):
     landed: int
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class SelftestReport(msgspec.Struct, frozen=True, kw_only=True):
     """One self-test. `time`: when it began (UTC); `seconds`: how long it took.
 
     `verdict` is the worst of the figures: something not measured is a warning. `release`: what
     the program says it is, None without a manifest. No figure holds a face.
     """
 
-    schema: int = SCHEMA
+    schema: int = REPORT_SCHEMA
     table: str
     simulated: bool
     time: str
     seconds: float
     program: str
-    release: Release | None
-    boards: dict[Board, ReportedBoard]
-    verdict: Verdict
-    figures: tuple[Figure, ...]
+    release: ProgramRelease | None
+    boards: dict[BoardKind, ReportedBoard]
+    verdict: FigureVerdict
+    figures: tuple[SelftestFigure, ...]
 
     @property
-    def failed(self) -> tuple[str, ...]:
+    def failed_parts(self) -> tuple[str, ...]:
         """The parts that failed, in the order of the report."""
         return self._parts_with("fail")
 
     @property
-    def warned(self) -> tuple[str, ...]:
+    def warned_parts(self) -> tuple[str, ...]:
         """The parts that people are warned of, in the order of the report."""
         return self._parts_with("warn")
 
-    def _parts_with(self, verdict: Verdict) -> tuple[str, ...]:
+    def _parts_with(self, verdict: FigureVerdict) -> tuple[str, ...]:
         found = (figure.part for figure in self.figures if figure.verdict == verdict)
         return tuple(dict.fromkeys(found))
 
 
-def report_of(
-    figures: tuple[Figure, ...],
-    welcomes: Mapping[Board, Welcome],
+def build_report(
+    figures: tuple[SelftestFigure, ...],
+    welcomes: Mapping[BoardKind, Welcome],
     *,
     table: str,
     simulated: bool,
     time: str,
     seconds: float,
     program: str,
-    release: Release | None = None,
-) -> Report:
+    release: ProgramRelease | None = None,
+) -> SelftestReport:
     """Return the report of a test that is over."""
-    return Report(
+    return SelftestReport(
         table=table,
         simulated=simulated,
         time=time,
@@ -87,17 +87,17 @@ def report_of(
         program=program,
         release=release,
         boards={board: _reported_board(welcome) for board, welcome in welcomes.items()},
-        verdict=worst(figures),
+        verdict=worst_verdict(figures),
         figures=figures,
     )
 
 
-def page(report: Report) -> str:
+def report_page(report: SelftestReport) -> str:
     """Return the report as Markdown: what was found first, then every figure, then the boards."""
     return "\n".join(_page_lines(report)) + "\n"
 
 
-def _page_lines(report: Report) -> Iterator[str]:
+def _page_lines(report: SelftestReport) -> Iterator[str]:
     simulated = "（模拟 simulated）" if report.simulated else ""
     yield f"# 整机自检 Self-test: {report.table}{simulated}"
     yield ""
@@ -110,16 +110,16 @@ def _page_lines(report: Report) -> Iterator[str]:
         for figure in found:
             yield ""
             yield from _figure_lines(figure)
-    yield from _all(report)
+    yield from _table_lines(report)
     yield from _board_lines(report)
 
 
-def _figure_lines(figure: Figure) -> Iterator[str]:
-    limit, part = figure.limit, parts()[figure.part]
+def _figure_lines(figure: SelftestFigure) -> Iterator[str]:
+    limit, part = figure.limit, machine_parts()[figure.part]
     known = fault(limit.fault)
     yield f"### {part.zh} {part.en}"
     yield ""
-    yield f"* {limit.zh} / {limit.en}: **{shown(figure)}** ({bound(figure)})"
+    yield f"* {limit.zh} / {limit.en}: **{value_text(figure)}** ({limit_text(figure)})"
     if figure.note:
         yield f"* {_cell_text(figure.note)}"
     yield f"* 处理：{limit.do_zh}"
@@ -130,22 +130,22 @@ def _figure_lines(figure: Figure) -> Iterator[str]:
     )
 
 
-def _all(report: Report) -> Iterator[str]:
+def _table_lines(report: SelftestReport) -> Iterator[str]:
     yield ""
     yield "## 全部数据 All figures"
     yield ""
     yield "| 部件 part | 项目 what | 结果 figure | 限值 limits | |"
     yield "|---|---|---|---|---|"
     for figure in report.figures:
-        limit, part = figure.limit, parts()[figure.part]
+        limit, part = figure.limit, machine_parts()[figure.part]
         note = f" ({_cell_text(figure.note)})" if figure.note else ""
         yield (
-            f"| {part.zh} {part.en} | {limit.zh}<br>{limit.en} | {shown(figure)}{note} "
-            f"| {bound(figure)} | {_VERDICT_MARKS[figure.verdict]} |"
+            f"| {part.zh} {part.en} | {limit.zh}<br>{limit.en} | {value_text(figure)}{note} "
+            f"| {limit_text(figure)} | {_VERDICT_MARKS[figure.verdict]} |"
         )
 
 
-def _board_lines(report: Report) -> Iterator[str]:
+def _board_lines(report: SelftestReport) -> Iterator[str]:
     yield ""
     yield "## 控制板与程序 Boards and program"
     yield ""
@@ -162,12 +162,12 @@ def _board_lines(report: Report) -> Iterator[str]:
     yield f"程序 program: {report.program} ({of})"
 
 
-def shown(figure: Figure) -> str:
+def value_text(figure: SelftestFigure) -> str:
     """Return a figure's number with its unit, or a dash."""
     return "–" if figure.value is None else f"{figure.value:g} {figure.unit}"
 
 
-def bound(figure: Figure) -> str:
+def limit_text(figure: SelftestFigure) -> str:
     """Return a figure's limits for people."""
     sign = "≤" if figure.limit.sense == "most" else "≥"
     if figure.warn == figure.fail:

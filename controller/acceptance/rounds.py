@@ -4,271 +4,291 @@ import statistics
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from controller.acceptance.cards import Card, Cards
+from controller.acceptance.cards import FedCard, FedCards
 from controller.acceptance.session import (
     BEAM_PARTS,
     CARD_TIMEOUT_S,
-    LIFT_S,
+    LIFT_TIMEOUT_S,
     MachineNotReady,
-    Session,
+    SelftestSession,
     percentile,
     round_robin_plan,
 )
-from controller.vault.reading import Counted
-from drivers.events import Code, JamPlace, Outlet, Source
+from controller.vault.reading import ReadCounts
+from drivers.events import BoardEventCode, FeedSource, JamPlace, Outlet
 
-CARDS = 500
+MIN_CARDS = 500
 """So many cards are looked at, at least: a reader that misses one in a hundred shows."""
-SHUFFLED_S = 25.0
+SHUFFLE_TIMEOUT_S = 25.0
 """Beyond the longest shuffle_limit_ms."""
-SLOW = 3.0
+SLOW_FEED_FACTOR = 3.0
 """So many times the median is a feed that slipped."""
-EARLY = 100
+MIN_CARDS_TO_JUDGE = 100
 """From so many cards on, what has failed already ends the rounds."""
 MAX_TRAY_FEEDS = 3
 """How often the tray is fed in a round: a pair that sticks again comes back to it."""
 
 
 @dataclass
-class Tally:
+class RoundTotals:
     """What all rounds come to so far. Times in milliseconds."""
 
     cards: int = 0
-    read: Counted = field(default_factory=Counted)
-    rates: list[float] = field(default_factory=list)
-    feeds: list[float] = field(default_factory=list)
-    looks: list[float] = field(default_factory=list)
-    passes: list[float] = field(default_factory=list)
+    readings: ReadCounts = field(default_factory=ReadCounts)
+    cards_per_s: list[float] = field(default_factory=list)
+    feed_times_ms: list[float] = field(default_factory=list)
+    look_times_ms: list[float] = field(default_factory=list)
+    pass_times_ms: list[float] = field(default_factory=list)
     doubles: int = 0
     strays: int = 0
     jams: list[str] = field(default_factory=list)
-    refused: int = 0
+    refusals: int = 0
 
 
-async def rounds(of: Session, cards_wanted: int = CARDS) -> None:
+async def run_rounds(session: SelftestSession, cards_wanted: int = MIN_CARDS) -> None:
     """Feed the set until so many cards were looked at. Raises Unready, LineLost."""
-    tally, most = Tally(), 2 + -(-cards_wanted // of.card_set.cards)
+    tally, most = RoundTotals(), 2 + -(-cards_wanted // session.card_set.cards)
     for number in range(1, most + 1):
-        of.told(f"round {number}", tally.cards, cards_wanted)
+        session.on_progress(f"round {number}", tally.cards, cards_wanted)
         try:
-            await _run_round(of, tally)
+            await _run_round(session, tally)
         except MachineNotReady:
             if not tally.cards:
                 raise
             break
-        if tally.cards >= cards_wanted or _should_stop_early(of, tally):
+        if tally.cards >= cards_wanted or _should_stop_early(session, tally):
             break
-    _judge_totals(of, tally)
+    _judge_totals(session, tally)
 
 
-async def _run_round(of: Session, tally: Tally) -> None:
-    cards = await of.ensure(whole=True)
-    readings = of.count_readings(cards)
-    await _shuffle(of, cards)
-    cards.plan = round_robin_plan(of.card_set.hand)
-    of.loose = True
-    if cards.broken is None and await _feed(of, cards):
-        tally.read = _add_readings(tally.read, readings.counted(_dealt_indices(cards)))
-        tally.cards += len(_dealt_indices(cards))
-        _add_times(cards, tally, of.card_set.cards)
-        extra = abs(len(_dealt_indices(cards)) - of.card_set.cards)
-        of.figures.take("count", extra)
-        await _compare_pulses(of, cards)
-        await _lift_hands(of, cards, tally)
+async def _run_round(session: SelftestSession, totals: RoundTotals) -> None:
+    cards = await session.ensure_attempt(full_hopper=True)
+    readings = session.count_readings(cards)
+    await _shuffle(session, cards)
+    cards.plan = round_robin_plan(session.card_set.hand)
+    session.cards_out = True
+    if cards.breakdown is None and await _feed_all(session, cards):
+        totals.readings = _add_readings(totals.readings, readings.count(_dealt_indices(cards)))
+        totals.cards += len(_dealt_indices(cards))
+        _add_times(cards, totals, session.card_set.cards)
+        extra = abs(len(_dealt_indices(cards)) - session.card_set.cards)
+        session.figures.record("count", extra)
+        await _compare_pulses(session, cards)
+        await _lift_hands(session, cards, totals)
     else:
-        tally.read = _add_readings(tally.read, readings.counted(_looked_indices(cards)))
-        tally.cards += len(_looked_indices(cards))
-        if cards.fed == of.card_set.cards and _is_feeder_jam(cards):
-            of.figures.fail("count", note="the hopper's sensor sees cards, and the set is out")
+        totals.readings = _add_readings(totals.readings, readings.count(_looked_indices(cards)))
+        totals.cards += len(_looked_indices(cards))
+        if cards.last_fed == session.card_set.cards and _is_feeder_jam(cards):
+            session.figures.record_failure(
+                "count", note="the hopper's sensor sees cards, and the set is out"
+            )
         else:
-            tally.jams.append(_breakdown_place(of, cards))
-        of.bench.dealer.stop()
+            totals.jams.append(_breakdown_place(session, cards))
+        session.boards.dealer.stop()
     cards.close()
-    of.cards = None
+    session.cards = None
 
 
-async def _shuffle(of: Session, cards: Cards) -> None:
-    bench = of.bench
+async def _shuffle(session: SelftestSession, cards: FedCards) -> None:
+    bench = session.boards
     mark, since_s = bench.mark(), bench.now_s
-    if not (taken := await bench.tried(bench.dealer.shuffle(cards.attempt, 1))):
-        of.figures.fail("shuffle_time", note=f"the board refuses: {taken.result.name}")
+    if not (taken := await bench.try_command(bench.dealer.shuffle(cards.attempt, 1))):
+        session.figures.record_failure(
+            "shuffle_time", note=f"the board refuses: {taken.result.name}"
+        )
         return
-    ended = await bench.until(
-        mark, lambda event: event.code in (Code.SHUFFLED, Code.JAM, Code.STALL), SHUFFLED_S
+    ended = await bench.wait_for_event(
+        mark,
+        lambda event: (
+            event.code in (BoardEventCode.SHUFFLED, BoardEventCode.JAM, BoardEventCode.STALL)
+        ),
+        SHUFFLE_TIMEOUT_S,
     )
-    if ended is not None and ended.event.code is Code.SHUFFLED:
-        of.figures.take("shuffle_time", (ended.at_s - since_s) * 1000)
+    if ended is not None and ended.event.code is BoardEventCode.SHUFFLED:
+        session.figures.record("shuffle_time", (ended.at_s - since_s) * 1000)
     else:
-        of.figures.fail("shuffle_time", note="it does not end")
+        session.figures.record_failure("shuffle_time", note="it does not end")
 
 
-async def _feed(of: Session, cards: Cards) -> bool:
+async def _feed_all(session: SelftestSession, cards: FedCards) -> bool:
     """Feed hopper and tray until both are empty; False where something breaks."""
-    size = of.card_set.cards
-    if not (taken := await of.bench.tried(cards.feed(size + 1))):
+    size = session.card_set.cards
+    if not (taken := await session.boards.try_command(cards.feed(size + 1))):
         raise MachineNotReady(f"the dealer board refuses to feed: {taken.result.name}")
-    if not await _wait_for_landings(cards, Source.HOPPER, size + 1):
+    if not await _wait_for_landings(cards, FeedSource.HOPPER, size + 1):
         return False
     for _ in range(MAX_TRAY_FEEDS):
-        in_tray = cards.in_tray()
+        in_tray = cards.cards_in_tray()
         if not in_tray:
             break
         for card in in_tray:
-            card.landed = None  # it is fed again, by another index
-        cards.empty_sources.discard(Source.TRAY)
-        last = cards.fed + 2 * len(in_tray) + 1
-        if not await of.bench.tried(cards.feed(last, Source.TRAY)):
+            card.landed_outlet = None  # it is fed again, by another index
+        cards.empty_sources.discard(FeedSource.TRAY)
+        last = cards.last_fed + 2 * len(in_tray) + 1
+        if not await session.boards.try_command(cards.feed(last, FeedSource.TRAY)):
             return False
-        if not await _wait_for_landings(cards, Source.TRAY, last):
+        if not await _wait_for_landings(cards, FeedSource.TRAY, last):
             return False
     return True
 
 
-async def _wait_for_landings(cards: Cards, source: Source, last: int) -> bool:
+async def _wait_for_landings(cards: FedCards, source: FeedSource, last: int) -> bool:
     """Wait until a source ran empty, or gave its last card, and every card has landed."""
 
     def done() -> bool:
-        empty = source in cards.empty_sources or cards.fed >= last
-        return empty and all(card.landed_s is not None for card in cards.all.values())
+        empty = source in cards.empty_sources or cards.last_fed >= last
+        return empty and all(card.landed_s is not None for card in cards.cards_by_index.values())
 
-    return await cards.settle(done, CARD_TIMEOUT_S)
+    return await cards.wait_until(done, CARD_TIMEOUT_S)
 
 
-async def _compare_pulses(of: Session, cards: Cards) -> None:
-    status, told = await of.status(), await of.bench.reader.status()
+async def _compare_pulses(session: SelftestSession, cards: FedCards) -> None:
+    status, told = await session.status(), await session.boards.reader.get_status()
     note = f"{status.fed} and {told.pulses}" if status.fed != told.pulses else ""
-    of.figures.take("pulses", abs(status.fed - told.pulses), note=note)
+    session.figures.record("pulses", abs(status.fed - told.pulses), note=note)
 
 
-async def _lift_hands(of: Session, cards: Cards, tally: Tally) -> None:
+async def _lift_hands(session: SelftestSession, cards: FedCards, totals: RoundTotals) -> None:
     """Bring the hands up, have them taken and put back, and go down again."""
-    bench = of.bench
-    if of.figures.failed("lift_up"):
+    bench = session.boards
+    if session.figures.has_failed("lift_up"):
         return
     mark, since_s = bench.mark(), bench.now_s
-    taken = await bench.tried(bench.dealer.release(cards.attempt))
+    taken = await bench.try_command(bench.dealer.release(cards.attempt))
     if not taken:
-        if of.figures.failed("pocket") or of.figures.failed("at_rest"):
-            of.figures.leave_out("lock", "a sensor that it asks is wrong")
-            of.figures.leave_out("lift_up", "the board's lock refuses, for a sensor is wrong")
-            of.figures.leave_out("lift_down", "the board's lock refuses, for a sensor is wrong")
+        if session.figures.has_failed("pocket") or session.figures.has_failed("at_rest"):
+            session.figures.leave_out("lock", "a sensor that it asks is wrong")
+            session.figures.leave_out("lift_up", "the board's lock refuses, for a sensor is wrong")
+            session.figures.leave_out(
+                "lift_down", "the board's lock refuses, for a sensor is wrong"
+            )
         else:
-            tally.refused += 1
-            of.figures.take("lock", tally.refused, note=f"RELEASE: {taken.result.name}")
+            totals.refusals += 1
+            session.figures.record("lock", totals.refusals, note=f"RELEASE: {taken.result.name}")
         return
-    ended = await bench.until(
-        mark, lambda event: event.code in (Code.RELEASED, Code.STALL, Code.STOPPED), LIFT_S
+    ended = await bench.wait_for_event(
+        mark,
+        lambda event: (
+            event.code in (BoardEventCode.RELEASED, BoardEventCode.STALL, BoardEventCode.STOPPED)
+        ),
+        LIFT_TIMEOUT_S,
     )
-    if ended is None or ended.event.code is not Code.RELEASED:
-        of.figures.fail("lift_up", note="it was not seen at the top")
+    if ended is None or ended.event.code is not BoardEventCode.RELEASED:
+        session.figures.record_failure("lift_up", note="it was not seen at the top")
         return
-    of.figures.take("lock", tally.refused)
-    of.figures.take("lift_up", (ended.at_s - since_s) * 1000)
-    if not await of.hands.do("carry_back"):
+    session.figures.record("lock", totals.refusals)
+    session.figures.record("lift_up", (ended.at_s - since_s) * 1000)
+    if not await session.operator.do("carry_back"):
         return
-    of.loose = False
-    status = await of.bench.settled(lambda now: not any(now.sees_pockets), 1.0)
+    session.cards_out = False
+    status = await session.boards.wait_for_status(lambda now: not any(now.sees_pockets), 1.0)
     for seat, sees in enumerate(status.sees_pockets):
         note = "it sees a card in an empty pocket" if sees else ""
         part = f"pocket_{Outlet(seat).name}"
-        of.figures.take("pocket", int(sees), part, note=note)
-    took_ms = await of.lower()
+        session.figures.record("pocket", int(sees), part, note=note)
+    took_ms = await session.lower_lift()
     if took_ms is not None:
-        of.figures.take("lift_down", took_ms)
+        session.figures.record("lift_down", took_ms)
 
 
-def _dealt_indices(cards: Cards) -> list[int]:
+def _dealt_indices(cards: FedCards) -> list[int]:
     """Return the indices of the cards that lie in the four pockets."""
-    return [card.index for card in cards.all.values() if card.landed in (0, 1, 2, 3)]
+    return [
+        card.index for card in cards.cards_by_index.values() if card.landed_outlet in (0, 1, 2, 3)
+    ]
 
 
-def _looked_indices(cards: Cards) -> list[int]:
-    return [card.index for card in cards.all.values() if card.looked and not card.doubled]
+def _looked_indices(cards: FedCards) -> list[int]:
+    return [
+        card.index for card in cards.cards_by_index.values() if card.look_done and not card.doubled
+    ]
 
 
-def _add_times(cards: Cards, tally: Tally, size: int) -> None:
+def _add_times(cards: FedCards, totals: RoundTotals, size: int) -> None:
     """Take the times of a round whose cards all landed."""
-    tally.strays += cards.strays
-    fed = [cards.all[index] for index in sorted(cards.all) if index <= size]
-    tally.doubles += sum(card.doubled for card in fed)
-    first = next((card.at_s for card in fed if card.at_s is not None), None)
+    totals.strays += cards.strays
+    fed = [cards.cards_by_index[index] for index in sorted(cards.cards_by_index) if index <= size]
+    totals.doubles += sum(card.doubled for card in fed)
+    first = next((card.at_window_s for card in fed if card.at_window_s is not None), None)
     last = max((card.landed_s for card in fed if card.landed_s is not None), default=None)
     if first is not None and last is not None and last > first:
-        tally.rates.append(len(fed) / (last - first))
+        totals.cards_per_s.append(len(fed) / (last - first))
     for before, card in pairwise(fed):
-        if before.gated_s is not None and card.at_s is not None:
-            tally.feeds.append((card.at_s - before.gated_s) * 1000)
+        if before.at_gate_s is not None and card.at_window_s is not None:
+            totals.feed_times_ms.append((card.at_window_s - before.at_gate_s) * 1000)
     for card in fed:
-        _add_card_times(card, tally)
+        _add_card_times(card, totals)
 
 
-def _add_card_times(card: Card, tally: Tally) -> None:
-    if card.at_s is not None and card.read_s is not None:
-        tally.looks.append(max(0.0, card.read_s - card.at_s) * 1000)
-    if card.routed_s is not None and card.gated_s is not None:
-        tally.passes.append((card.gated_s - card.routed_s) * 1000)
+def _add_card_times(card: FedCard, totals: RoundTotals) -> None:
+    if card.at_window_s is not None and card.read_s is not None:
+        totals.look_times_ms.append(max(0.0, card.read_s - card.at_window_s) * 1000)
+    if card.routed_s is not None and card.at_gate_s is not None:
+        totals.pass_times_ms.append((card.at_gate_s - card.routed_s) * 1000)
 
 
-def _is_feeder_jam(cards: Cards) -> bool:
-    event = cards.broken
-    return event is not None and event.code is Code.JAM and event.place == JamPlace.FEEDER
+def _is_feeder_jam(cards: FedCards) -> bool:
+    event = cards.breakdown
+    return event is not None and event.code is BoardEventCode.JAM and event.place == JamPlace.FEEDER
 
 
-def _breakdown_place(of: Session, cards: Cards) -> str:
+def _breakdown_place(session: SelftestSession, cards: FedCards) -> str:
     """Return where a round broke; what is more than a passing jam is blamed on its part."""
-    event = cards.broken
+    event = cards.breakdown
     if event is None:
         return "the cards do not go on"
-    if event.code is Code.STALL:
-        of.blame(event)
+    if event.code is BoardEventCode.STALL:
+        session.record_breakdown(event)
         return "a motor"
     place = JamPlace(event.place)
     if place is JamPlace.LANDING:
         route = cards.card(event.index).route
         if route is not None:
-            of.figures.take("landing", 1, BEAM_PARTS[route])
+            session.figures.record("landing", 1, BEAM_PARTS[route])
     return place.name.lower()
 
 
-def _should_stop_early(of: Session, tally: Tally) -> bool:
+def _should_stop_early(session: SelftestSession, totals: RoundTotals) -> bool:
     """Whether more rounds would change nothing."""
-    bad = tally.cards >= EARLY and tally.read.unreadable * 500 > tally.cards * 50
-    gone = of.figures.failed("shuffle_time") or of.figures.failed("count")
-    return bad or gone or len(tally.jams) >= 3
+    bad = (
+        totals.cards >= MIN_CARDS_TO_JUDGE and totals.readings.unreadable * 500 > totals.cards * 50
+    )
+    gone = session.figures.has_failed("shuffle_time") or session.figures.has_failed("count")
+    return bad or gone or len(totals.jams) >= 3
 
 
-def _judge_totals(of: Session, tally: Tally) -> None:
-    figures = of.figures
-    jams = ", ".join(tally.jams)
-    figures.take("jams", len(tally.jams), note=jams)
-    figures.take("strays", tally.strays)
-    if tally.rates:
-        figures.take("cards_per_s", statistics.median(tally.rates))
-    if tally.feeds:
-        median = statistics.median(tally.feeds)
-        figures.take("feed_time", median)
-        slow = sum(feed > SLOW * median for feed in tally.feeds)
-        figures.take("slow_feeds", _per_500(slow, len(tally.feeds)))
-        figures.take("doubles", _per_500(tally.doubles, len(tally.feeds)))
-    if tally.looks:
-        figures.take("read_time", percentile(tally.looks, 0.95))
-    if tally.passes:
-        figures.take("pass_time", percentile(tally.passes, 0.95))
-    if tally.cards:
-        read = tally.read
-        note = f"{tally.cards} cards"
-        figures.take("unreadable", _per_500(read.unreadable, tally.cards), note=note)
-        figures.take("unread", _per_500(read.unread, tally.cards), note=note)
-        figures.take("misread", _per_500(read.misread, tally.cards), note=note)
-        figures.take("wrong_cards", read.wrong)
+def _judge_totals(session: SelftestSession, totals: RoundTotals) -> None:
+    figures = session.figures
+    jams = ", ".join(totals.jams)
+    figures.record("jams", len(totals.jams), note=jams)
+    figures.record("strays", totals.strays)
+    if totals.cards_per_s:
+        figures.record("cards_per_s", statistics.median(totals.cards_per_s))
+    if totals.feed_times_ms:
+        median = statistics.median(totals.feed_times_ms)
+        figures.record("feed_time", median)
+        slow = sum(feed > SLOW_FEED_FACTOR * median for feed in totals.feed_times_ms)
+        figures.record("slow_feeds", _per_500(slow, len(totals.feed_times_ms)))
+        figures.record("doubles", _per_500(totals.doubles, len(totals.feed_times_ms)))
+    if totals.look_times_ms:
+        figures.record("read_time", percentile(totals.look_times_ms, 0.95))
+    if totals.pass_times_ms:
+        figures.record("pass_time", percentile(totals.pass_times_ms, 0.95))
+    if totals.cards:
+        read = totals.readings
+        note = f"{totals.cards} cards"
+        figures.record("unreadable", _per_500(read.unreadable, totals.cards), note=note)
+        figures.record("unread", _per_500(read.unread, totals.cards), note=note)
+        figures.record("misread", _per_500(read.misread, totals.cards), note=note)
+        figures.record("wrong_cards", read.wrong)
 
 
 def _per_500(count: int, of: int) -> float:
     return count * 500 / max(1, of)
 
 
-def _add_readings(one: Counted, other: Counted) -> Counted:
-    return Counted(
+def _add_readings(one: ReadCounts, other: ReadCounts) -> ReadCounts:
+    return ReadCounts(
         one.cards + other.cards,
         one.unreadable + other.unreadable,
         one.unread + other.unread,

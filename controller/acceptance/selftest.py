@@ -3,35 +3,35 @@
 from collections.abc import Awaitable, Callable
 
 from controller.acceptance import at_rest, rounds, stops, ways
-from controller.acceptance.session import MachineNotReady, Session
-from drivers.errors import LineLost, Refused, SessionRenewed
+from controller.acceptance.session import MachineNotReady, SelftestSession
+from drivers.errors import BoardRefused, LineLost, SessionRenewed
 
-Part = Callable[[Session], Awaitable[None]]
-_SAFETY: tuple[tuple[str, Part], ...] = (
-    ("lines", at_rest.lines),
-    ("sensors at rest", at_rest.sensors),
+SelftestPart = Callable[[SelftestSession], Awaitable[None]]
+_SAFETY: tuple[tuple[str, SelftestPart], ...] = (
+    ("lines", at_rest.measure_round_trips),
+    ("sensors at rest", at_rest.check_sensors),
     ("boards' own tests", at_rest.run_board_tests),
-    ("lid", at_rest.lid),
+    ("lid", at_rest.check_lid),
     ("a silent host, while shuffling", stops.check_silence_in_shuffle),
 )
-_MOTION: tuple[tuple[str, Part], ...] = (
-    ("each outlet", ways.outlets),
+_MOTION: tuple[tuple[str, SelftestPart], ...] = (
+    ("each outlet", ways.check_outlets),
     ("out of the tray", ways.check_tray_feed),
     ("a silent host, while feeding", stops.check_silence_in_feeding),
     ("emergency stop", stops.check_emergency_stop),
-    ("a card that is held", ways.held),
-    ("two cards at once", ways.doubled),
+    ("a card that is held", ways.check_held_card),
+    ("two cards at once", ways.check_double_feed),
 )
 _ROUND_FIGURES = (
     *("jams", "cards_per_s", "feed_time", "slow_feeds", "pass_time", "doubles", "strays"),
     *("read_time", "unreadable", "unread", "misread", "wrong_cards", "pulses", "count"),
     *("lock", "shuffle_time", "lift_up", "lift_down"),
 )
-STEPS = len(_SAFETY) + len(_MOTION)
+PART_COUNT = len(_SAFETY) + len(_MOTION)
 """Parts before the rounds."""
 
 
-async def selftest(of: Session, cards: int = rounds.CARDS) -> None:
+async def run_selftest(session: SelftestSession, cards: int = rounds.MIN_CARDS) -> None:
     """Measure everything, `cards` of them looked at; what is found is in `of.figures`.
 
     Leaves no motion behind when it is cancelled: the caller closes the bench.
@@ -39,59 +39,59 @@ async def selftest(of: Session, cards: int = rounds.CARDS) -> None:
     done = 0
     try:
         for name, part in (*_SAFETY, *_MOTION):
-            of.told(name, done, STEPS)
-            await _run_part(of, part)
+            session.on_progress(name, done, PART_COUNT)
+            await _run_part(session, part)
             done += 1
-        await _run_rounds(of, cards)
+        await _run_rounds(session, cards)
         for board in ("dealer", "reader"):
-            trouble = of.bench.trouble("dealer" if board == "dealer" else "reader")
-            of.figures.take("line_trouble", trouble, f"{board}_line")
+            trouble = session.boards.count_line_errors("dealer" if board == "dealer" else "reader")
+            session.figures.record("line_trouble", trouble, f"{board}_line")
     except LineLost as found:
-        lost = of.bench.lost or found
-        of.figures.fail("line_trouble", f"{lost.board}_line", note=str(lost))
+        lost = session.boards.line_lost or found
+        session.figures.record_failure("line_trouble", f"{lost.board}_line", note=str(lost))
     finally:
-        if of.cards is not None:
-            of.cards.close()
+        if session.cards is not None:
+            session.cards.close()
 
 
-async def _run_part(of: Session, part: Part) -> None:
+async def _run_part(session: SelftestSession, part: SelftestPart) -> None:
     """Do one part; where the machine cannot be moved its figures say why."""
     try:
-        await part(of)
+        await part(session)
     except MachineNotReady as unready:
-        _leave_out(of, part, str(unready))
-    except (Refused, SessionRenewed) as error:
-        _leave_out(of, part, str(error))
+        _leave_out(session, part, str(unready))
+    except (BoardRefused, SessionRenewed) as error:
+        _leave_out(session, part, str(error))
 
 
-def _leave_out(of: Session, part: Part, why: str) -> None:
-    for name in _FIGURES.get(part, ()):
-        of.figures.leave_out(name, why)
+def _leave_out(session: SelftestSession, part: SelftestPart, why: str) -> None:
+    for name in _FIGURES_OF_PART.get(part, ()):
+        session.figures.leave_out(name, why)
 
 
-async def _run_rounds(of: Session, cards: int) -> None:
+async def _run_rounds(session: SelftestSession, cards: int) -> None:
     """Deal the set again and again, unless every round would break."""
     why = ""
-    if of.figures.failed("landing") or of.figures.failed("wrong_outlet"):
+    if session.figures.has_failed("landing") or session.figures.has_failed("wrong_outlet"):
         why = "a round would break where a landing is not seen right"
-    elif of.figures.failed("gate_sweep"):
+    elif session.figures.has_failed("gate_sweep"):
         why = "the gate does not move"
     try:
         if not why:
-            await rounds.rounds(of, cards)
-    except (MachineNotReady, Refused, SessionRenewed) as error:
+            await rounds.run_rounds(session, cards)
+    except (MachineNotReady, BoardRefused, SessionRenewed) as error:
         why = str(error)
     for name in _ROUND_FIGURES if why else ():
-        of.figures.leave_out(name, why)
+        session.figures.leave_out(name, why)
 
 
-_FIGURES: dict[Part, tuple[str, ...]] = {
+_FIGURES_OF_PART: dict[SelftestPart, tuple[str, ...]] = {
     at_rest.run_board_tests: ("gate_sweep", "engine_answer"),
     stops.check_silence_in_shuffle: ("silence_stop",),
-    ways.outlets: ("landing", "pocket", "wrong_outlet"),
+    ways.check_outlets: ("landing", "pocket", "wrong_outlet"),
     ways.check_tray_feed: ("refeed",),
     stops.check_silence_in_feeding: ("fed_in_silence",),
     stops.check_emergency_stop: ("estop_seen", "estop_stop"),
-    ways.held: ("jam_recovery",),
-    ways.doubled: ("double_feed",),
+    ways.check_held_card: ("jam_recovery",),
+    ways.check_double_feed: ("double_feed",),
 }

@@ -9,7 +9,7 @@ import msgspec
 
 from controller import tomlfile
 
-Name = Literal[
+StepName = Literal[
     "empty",
     "carry_back",
     "open_lid",
@@ -32,7 +32,7 @@ Name = Literal[
 ]
 
 
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OperatorStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One step; steps.toml says what each field means."""
 
     zh: str
@@ -41,19 +41,19 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     now: bool = False
 
 
-class Hands(Protocol):
+class Operator(Protocol):
     """What people's hands can do at a machine, whoever they are."""
 
-    async def do(self, name: Name, part: str = "") -> bool:
+    async def do(self, name: StepName, part: str = "") -> bool:
         """Have a step done and return when it is; False where nobody can do it.
 
         `part` is the part of the machine that it is about (limits.toml), where that is open.
         """
 
-    async def ready(self, name: Name) -> bool:
+    async def prepare(self, name: StepName) -> bool:
         """Have people get ready for a step that is done at a signal; False: nobody can do it."""
 
-    async def now(self, name: Name) -> None:
+    async def signal(self, name: StepName) -> None:
         """Give the signal; the step may be done a moment after this has returned."""
 
 
@@ -63,31 +63,31 @@ class SimulatedOperator:
     def __init__(self, request: Callable[..., Awaitable[Any]]) -> None:
         self._request = request
 
-    async def do(self, name: Name, part: str = "") -> bool:
+    async def do(self, name: StepName, part: str = "") -> bool:
         """See Hands."""
-        for deed in step(name).does:
+        for deed in operator_step(name).does:
             words = {key: value for key, value in deed.items() if key != "do"}
             await self._request(deed["do"], **words)
         return True
 
-    async def ready(self, name: Name) -> bool:
+    async def prepare(self, name: StepName) -> bool:
         """See Hands."""
         return True
 
-    async def now(self, name: Name) -> None:
+    async def signal(self, name: StepName) -> None:
         """See Hands."""
         await self.do(name)
 
 
-def step(name: Name) -> Step:
+def operator_step(name: StepName) -> OperatorStep:
     """Return a step by its name."""
-    return _steps()[name]
+    return _load_steps()[name]
 
 
 @cache
-def _steps() -> dict[str, Step]:
+def _load_steps() -> dict[str, OperatorStep]:
     class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-        step: dict[str, Step]
+        step: dict[str, OperatorStep]
 
     text = resources.files("controller.acceptance").joinpath("steps.toml").read_text("utf-8")
     return tomlfile.parse(text, File, name="steps.toml").step

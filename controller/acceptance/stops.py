@@ -2,152 +2,158 @@
 
 import asyncio
 
-from controller.acceptance.session import CARD_TIMEOUT_S, Session
-from drivers.errors import Result
-from drivers.events import BoardStopReason, Code, Event
+from controller.acceptance.session import CARD_TIMEOUT_S, SelftestSession
+from drivers.errors import BoardResult
+from drivers.events import BoardEvent, BoardEventCode, BoardStopReason
 
-SHUFFLED_S = 70.0
+SHUFFLE_TIMEOUT_S = 70.0
 """Beyond the longest of three passes."""
-PASSES = 3
+SHUFFLE_PASSES = 3
 BEFORE_SILENCE_S = 0.2
 STOPPED_TIMEOUT_S = 2.0
 """Behind the host's next word, for a board that has stopped to say so."""
-SILENT_S = 0.7
+SILENCE_S = 0.7
 """Long enough for a board to stop; so short that it has not been unheard for 500 ms then."""
 BOARD_INTERVAL_MS = 100.0
 """A board is heard so often: it may have stopped so long after its last word."""
 PRESS_TIMEOUT_S = 20.0
 """How long people may take to press the stop once cards run."""
-LOOK_S = 1.0
+AFTER_STOP_S = 1.0
 """How long is looked on whether anything still moves."""
 MAX_RUNNING_CARDS = 60
 """Cards that may run until somebody presses; ten seconds of them at four a second or more."""
 
 
-async def check_silence_in_shuffle(of: Session) -> None:
+async def check_silence_in_shuffle(session: SelftestSession) -> None:
     """Fall silent while the shuffler runs: by when has it stopped, by its own words."""
-    cards = await of.ensure(afresh=True)
-    bench = of.bench
+    cards = await session.ensure_attempt(new_attempt=True)
+    bench = session.boards
     mark = bench.mark()
-    if not await bench.tried(bench.dealer.shuffle(cards.attempt, PASSES)):
-        of.figures.leave_out("silence_stop", "the board does not shuffle")
+    if not await bench.try_command(bench.dealer.shuffle(cards.attempt, SHUFFLE_PASSES)):
+        session.figures.leave_out("silence_stop", "the board does not shuffle")
         return
     await asyncio.sleep(BEFORE_SILENCE_S)
-    async with bench.silence() as heard_s:
-        await asyncio.sleep(SILENT_S)
+    async with bench.silence_host() as heard_s:
+        await asyncio.sleep(SILENCE_S)
         last_ms = heard_s() * 1000
-    if cards.broken is not None:
-        of.blame(cards.broken)
+    if cards.breakdown is not None:
+        session.record_breakdown(cards.breakdown)
         return
-    stopped = await bench.until(mark, _silent, STOPPED_TIMEOUT_S)
-    if bench.since(mark, Code.SHUFFLED):
+    stopped = await bench.wait_for_event(mark, _is_silence_stop, STOPPED_TIMEOUT_S)
+    if bench.events_since(mark, BoardEventCode.SHUFFLED):
         return  # the passes were over before: the cards will tell
     if stopped is None:
-        of.figures.fail("silence_stop", note=f"it did not stop within {SILENT_S * 1000:.0f} ms")
+        session.figures.record_failure(
+            "silence_stop", note=f"it did not stop within {SILENCE_S * 1000:.0f} ms"
+        )
         bench.dealer.stop()
-        await of.ensure(whole=True)
+        await session.ensure_attempt(full_hopper=True)
         return
-    of.figures.take("silence_stop", last_ms + BOARD_INTERVAL_MS)
+    session.figures.record("silence_stop", last_ms + BOARD_INTERVAL_MS)
     mark = bench.mark()
-    await bench.tried(bench.dealer.shuffle(cards.attempt, PASSES))
-    done = (Code.SHUFFLED, Code.JAM, Code.STALL)
-    ended = await bench.until(mark, lambda event: event.code in done, SHUFFLED_S)
+    await bench.try_command(bench.dealer.shuffle(cards.attempt, SHUFFLE_PASSES))
+    done = (BoardEventCode.SHUFFLED, BoardEventCode.JAM, BoardEventCode.STALL)
+    ended = await bench.wait_for_event(mark, lambda event: event.code in done, SHUFFLE_TIMEOUT_S)
     if ended is None:
-        of.figures.fail("shuffle_time", note="it does not end")
-    elif ended.event.code is not Code.SHUFFLED:
-        of.blame(ended.event)
+        session.figures.record_failure("shuffle_time", note="it does not end")
+    elif ended.event.code is not BoardEventCode.SHUFFLED:
+        session.record_breakdown(ended.event)
 
 
-async def check_silence_in_feeding(of: Session) -> None:
+async def check_silence_in_feeding(session: SelftestSession) -> None:
     """Fall silent behind one card's route: that card goes on, and no other than the next."""
-    cards = await of.ensure()
-    bench, route = of.bench, of.plan_any_pocket()
-    first = cards.fed + 1
+    cards = await session.ensure_attempt()
+    bench, route = session.boards, session.plan_any_pocket()
+    first = cards.last_fed + 1
     cards.plan = lambda card: None
-    of.loose = True
-    if not await bench.tried(cards.feed(first + 2)):
-        of.figures.leave_out("fed_in_silence", "the board does not feed")
+    session.cards_out = True
+    if not await bench.try_command(cards.feed(first + 2)):
+        session.figures.leave_out("fed_in_silence", "the board does not feed")
         return
-    await cards.settle(lambda: cards.card(first).looked, CARD_TIMEOUT_S)
+    await cards.wait_until(lambda: cards.card(first).look_done, CARD_TIMEOUT_S)
     mark = bench.mark()
     cards.plan = lambda card: route(card) if card.index == first else None
-    cards.go()
-    async with bench.silence() as heard_s:
-        await asyncio.sleep(SILENT_S)
+    cards.send_waiting()
+    async with bench.silence_host() as heard_s:
+        await asyncio.sleep(SILENCE_S)
         last_ms = heard_s() * 1000
-    stopped = await bench.until(mark, _silent, STOPPED_TIMEOUT_S)
-    status = await of.status()
+    stopped = await bench.wait_for_event(mark, _is_silence_stop, STOPPED_TIMEOUT_S)
+    status = await session.status()
     beyond = max(0, status.fed - first - 1)
-    if cards.broken is not None:
-        of.blame(cards.broken)
-        of.figures.leave_out("fed_in_silence", "a card jammed")
+    if cards.breakdown is not None:
+        session.record_breakdown(cards.breakdown)
+        session.figures.leave_out("fed_in_silence", "a card jammed")
         return
     if stopped is None:
-        of.figures.fail("silence_stop", note=f"it did not stop within {SILENT_S * 1000:.0f} ms")
+        session.figures.record_failure(
+            "silence_stop", note=f"it did not stop within {SILENCE_S * 1000:.0f} ms"
+        )
     else:
-        of.figures.take("silence_stop", last_ms + BOARD_INTERVAL_MS)
-    of.figures.take("fed_in_silence", beyond)
+        session.figures.record("silence_stop", last_ms + BOARD_INTERVAL_MS)
+    session.figures.record("fed_in_silence", beyond)
     cards.plan = route
-    await bench.tried(cards.feed(first + 2))
-    cards.go()
-    await cards.settle(lambda: cards.card(first + 2).landed_s is not None, CARD_TIMEOUT_S)
-    if cards.broken is not None:
-        of.blame(cards.broken)
+    await bench.try_command(cards.feed(first + 2))
+    cards.send_waiting()
+    await cards.wait_until(lambda: cards.card(first + 2).landed_s is not None, CARD_TIMEOUT_S)
+    if cards.breakdown is not None:
+        session.record_breakdown(cards.breakdown)
 
 
-async def check_emergency_stop(of: Session) -> None:
+async def check_emergency_stop(session: SelftestSession) -> None:
     """Have the emergency stop pressed while cards run, and released again."""
-    cards = await of.ensure()
-    bench = of.bench
-    if not await of.hands.ready("press_estop"):
+    cards = await session.ensure_attempt()
+    bench = session.boards
+    if not await session.operator.prepare("press_estop"):
         for name in ("estop_seen", "estop_stop"):
-            of.figures.leave_out(name, "nobody could press it")
+            session.figures.leave_out(name, "nobody could press it")
         return
-    cards.plan, of.loose, first = of.plan_any_pocket(), True, cards.fed
-    if not await bench.tried(cards.feed(min(first + MAX_RUNNING_CARDS, of.card_set.cards))):
-        of.figures.leave_out("estop_seen", "the board does not feed")
+    cards.plan, session.cards_out, first = session.plan_any_pocket(), True, cards.last_fed
+    if not await bench.try_command(
+        cards.feed(min(first + MAX_RUNNING_CARDS, session.card_set.cards))
+    ):
+        session.figures.leave_out("estop_seen", "the board does not feed")
         return
-    await cards.settle(lambda: cards.fed > first + 1, CARD_TIMEOUT_S)
+    await cards.wait_until(lambda: cards.last_fed > first + 1, CARD_TIMEOUT_S)
     mark = bench.mark()
-    await of.hands.now("press_estop")
-    stopped = await bench.until(mark, _pressed, PRESS_TIMEOUT_S)
+    await session.operator.signal("press_estop")
+    stopped = await bench.wait_for_event(mark, _is_estop_stop, PRESS_TIMEOUT_S)
     if stopped is None:
-        of.figures.fail("estop_seen", note="it was not seen while cards ran")
+        session.figures.record_failure("estop_seen", note="it was not seen while cards ran")
         bench.dealer.stop()
-        await of.hands.do("release_estop")
+        await session.operator.do("release_estop")
         return
-    await asyncio.sleep(LOOK_S)
-    behind = bench.since(mark, Code.AT_READER, Code.GATE)
+    await asyncio.sleep(AFTER_STOP_S)
+    behind = bench.events_since(mark, BoardEventCode.AT_READER, BoardEventCode.GATE)
     last_s = max((one.at_s for one in behind), default=stopped.at_s)
-    of.figures.take("estop_stop", max(0.0, last_s - stopped.at_s) * 1000)
-    await _released(of, cards.fed)
+    session.figures.record("estop_stop", max(0.0, last_s - stopped.at_s) * 1000)
+    await _check_estop_released(session, cards.last_fed)
 
 
-async def _released(of: Session, fed: int) -> None:
-    bench, cards, wrong, notes = of.bench, await of.ensure(), 0, []
-    if not (await of.status()).estop:
+async def _check_estop_released(session: SelftestSession, fed: int) -> None:
+    bench, cards, wrong, notes = session.boards, await session.ensure_attempt(), 0, []
+    if not (await session.status()).estop:
         wrong += 1
         notes.append("its sensor does not say that it is pressed")
-    if (taken := await bench.tried(cards.feed(fed + 1))).result is not Result.ESTOP:
+    if (taken := await bench.try_command(cards.feed(fed + 1))).result is not BoardResult.ESTOP:
         wrong += 1
         notes.append(f"the board takes orders while it is pressed: {taken.result.name}")
         bench.dealer.stop()
-    await of.hands.do("release_estop")
-    await asyncio.sleep(LOOK_S)
-    if (await of.status()).estop:
+    await session.operator.do("release_estop")
+    await asyncio.sleep(AFTER_STOP_S)
+    if (await session.status()).estop:
         wrong += 1
         notes.append("it is still seen pressed")
-    elif not await bench.tried(cards.feed(fed + 1)) or not await cards.settle(
+    elif not await bench.try_command(cards.feed(fed + 1)) or not await cards.wait_until(
         lambda: cards.card(fed + 1).landed_s is not None, CARD_TIMEOUT_S
     ):
         wrong += 1
         notes.append("the cards do not go on")
-    of.figures.take("estop_seen", wrong, note="; ".join(notes))
+    session.figures.record("estop_seen", wrong, note="; ".join(notes))
 
 
-def _silent(event: Event) -> bool:
-    return event.code is Code.STOPPED and event.place == BoardStopReason.HOST_SILENT
+def _is_silence_stop(event: BoardEvent) -> bool:
+    return event.code is BoardEventCode.STOPPED and event.place == BoardStopReason.HOST_SILENT
 
 
-def _pressed(event: Event) -> bool:
-    return event.code is Code.STOPPED and event.place == BoardStopReason.ESTOP
+def _is_estop_stop(event: BoardEvent) -> bool:
+    return event.code is BoardEventCode.STOPPED and event.place == BoardStopReason.ESTOP

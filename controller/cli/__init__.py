@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple, NoReturn
 import click
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """One command: the module that holds it as `command`, and what the help says of it."""
 
     module: str
@@ -21,37 +21,47 @@ class Entry(NamedTuple):
     needs_sim: bool = False
 
 
-COMMANDS = {
-    "demo": Entry("controller.cli.demo", "Simulated tables, all in one.", needs_sim=True),
-    "run": Entry("controller.cli.run", "Run a table: its machine and its gateway."),
-    "sim": Entry("controller.cli.sim", "Simulated boards alone, on ptys.", needs_sim=True),
-    "adapter": Entry("controller.cli.adapter", "Bought parts in a board's place: reader, drives."),
-    "console": Entry("controller.cli.console", "The referees' console, in a browser."),
-    "watch": Entry("controller.cli.watch", "Follow tables' feeds."),
-    "send": Entry("controller.cli.send", "Send a table a command."),
-    "sheet": Entry("controller.cli.sheet", "Print the score sheet of a table's match."),
-    "transfer": Entry("controller.cli.transfer", "Move a match to another table."),
-    "verify": Entry("controller.cli.verify", "Check a journal: chain, proofs, counts."),
-    "open": Entry("controller.cli.open", "Open an attempt that only the chief can."),
-    "wire": Entry("controller.cli.wire", "A recording of the serial lines, in words."),
-    "bundle": Entry("controller.cli.bundle", "A diagnostics archive without secrets."),
-    "check-config": Entry("controller.cli.check_config", "Check configuration files."),
-    "judge": Entry("controller.cli.judge", "Rule on combinations: what is it, is it legal, why."),
-    "rules": Entry("controller.cli.rules", "The rulebooks, and what an event must settle."),
-    "deploy": Entry("controller.cli.deploy", "What a table's computer is told about it."),
-    "keys": Entry("controller.cli.keys", "Make keys, admit and list clients."),
-    "doctor": Entry("controller.cli.doctor", "What a table needs, green or red, and what to do."),
-    "flash": Entry("controller.cli.flash", "Put the firmware on a board."),
-    "selftest": Entry("controller.cli.selftest", "Is this machine fit to deal: measure it."),
-    "calibrate": Entry("controller.cli.calibrate", "Set a part of the machine right."),
-    "health": Entry("controller.cli.health", "What wears, and what to clean or replace when."),
-    "release": Entry("controller.cli.release", "What was released, and is it installed."),
-    "schema": Entry("controller.cli.schema", "JSON Schemas of all public messages."),
-    "campaign": Entry(
+COMMAND_ENTRIES = {
+    "demo": CommandEntry("controller.cli.demo", "Simulated tables, all in one.", needs_sim=True),
+    "run": CommandEntry("controller.cli.run", "Run a table: its machine and its gateway."),
+    "sim": CommandEntry("controller.cli.sim", "Simulated boards alone, on ptys.", needs_sim=True),
+    "adapter": CommandEntry(
+        "controller.cli.adapter", "Bought parts in a board's place: reader, drives."
+    ),
+    "console": CommandEntry("controller.cli.console", "The referees' console, in a browser."),
+    "watch": CommandEntry("controller.cli.watch", "Follow tables' feeds."),
+    "send": CommandEntry("controller.cli.send", "Send a table a command."),
+    "sheet": CommandEntry("controller.cli.sheet", "Print the score sheet of a table's match."),
+    "transfer": CommandEntry("controller.cli.transfer", "Move a match to another table."),
+    "verify": CommandEntry("controller.cli.verify", "Check a journal: chain, proofs, counts."),
+    "open": CommandEntry("controller.cli.open", "Open an attempt that only the chief can."),
+    "wire": CommandEntry("controller.cli.wire", "A recording of the serial lines, in words."),
+    "bundle": CommandEntry("controller.cli.bundle", "A diagnostics archive without secrets."),
+    "check-config": CommandEntry("controller.cli.check_config", "Check configuration files."),
+    "judge": CommandEntry(
+        "controller.cli.judge", "Rule on combinations: what is it, is it legal, why."
+    ),
+    "rules": CommandEntry("controller.cli.rules", "The rulebooks, and what an event must settle."),
+    "deploy": CommandEntry("controller.cli.deploy", "What a table's computer is told about it."),
+    "keys": CommandEntry("controller.cli.keys", "Make keys, admit and list clients."),
+    "doctor": CommandEntry(
+        "controller.cli.doctor", "What a table needs, green or red, and what to do."
+    ),
+    "flash": CommandEntry("controller.cli.flash", "Put the firmware on a board."),
+    "selftest": CommandEntry("controller.cli.selftest", "Is this machine fit to deal: measure it."),
+    "calibrate": CommandEntry("controller.cli.calibrate", "Set a part of the machine right."),
+    "health": CommandEntry(
+        "controller.cli.health", "What wears, and what to clean or replace when."
+    ),
+    "release": CommandEntry("controller.cli.release", "What was released, and is it installed."),
+    "schema": CommandEntry("controller.cli.schema", "JSON Schemas of all public messages."),
+    "campaign": CommandEntry(
         "controller.cli.campaign", "Thousands of simulated deals with faults.", needs_sim=True
     ),
-    "lab": Entry("controller.cli.lab", "Collect deals, and test them as a test house does."),
-    "bench": Entry("controller.cli.bench", "Measure figures against their floors.", needs_sim=True),
+    "lab": CommandEntry("controller.cli.lab", "Collect deals, and test them as a test house does."),
+    "bench": CommandEntry(
+        "controller.cli.bench", "Measure figures against their floors.", needs_sim=True
+    ),
 }
 
 
@@ -74,11 +84,11 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands' names in the order of the table."""
-        return list(COMMANDS)
+        return list(COMMAND_ENTRIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command of that name; raises LineError where it needs what is not there."""
-        entry = COMMANDS.get(cmd_name)
+        entry = COMMAND_ENTRIES.get(cmd_name)
         if entry is None:
             return None
         if entry.needs_sim and importlib.util.find_spec("sim") is None:
@@ -93,15 +103,15 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; a mistyped one is told its likeliest name."""
-        close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-        if args[0] not in COMMANDS and close:
+        close = difflib.get_close_matches(args[0], COMMAND_ENTRIES, n=1)
+        if args[0] not in COMMAND_ENTRIES and close:
             ctx.fail(f'there is no command "{args[0]}", did you mean "{close[0]}"?')
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+            formatter.write_dl([(name, entry.help) for name, entry in COMMAND_ENTRIES.items()])
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command line. No encoding of the output fails; output that fails exits 2.
@@ -146,27 +156,27 @@ def _exit_if_output_unwritten() -> None:
             _exit_for_failed_output(failure)
 
 
-def _exit_if_output_failed(failure: OSError) -> None:
+def _exit_if_output_failed(error: OSError) -> None:
     """Exit where a failure is the output's; return where it is another's."""
     _exit_if_output_unwritten()
-    if _is_output_failure(failure):
-        _exit_for_failed_output(failure)
+    if _is_output_failure(error):
+        _exit_for_failed_output(error)
 
 
-def _is_output_failure(failure: OSError) -> bool:
+def _is_output_failure(error: OSError) -> bool:
     """Tell whether something failed in what writes to the terminal: here, in click, in rich."""
-    module, trace = "", failure.__traceback__
+    module, trace = "", error.__traceback__
     while trace is not None:
         module, trace = trace.tb_frame.f_globals.get("__name__", ""), trace.tb_next
-    return failure.filename is None and module.startswith((__name__, "click.", "rich."))
+    return error.filename is None and module.startswith((__name__, "click.", "rich."))
 
 
-def _exit_for_failed_output(failure: OSError) -> NoReturn:
+def _exit_for_failed_output(error: OSError) -> NoReturn:
     """Exit with 2 and one line; quietly where nobody reads any more."""
-    if failure.errno == errno.EPIPE:
+    if error.errno == errno.EPIPE:
         raise SystemExit(_EXIT_PIPE_CLOSED)
     with suppress(OSError):
-        click.echo(f"Error: the output cannot be written: {failure.strerror}", err=True)
+        click.echo(f"Error: the output cannot be written: {error.strerror}", err=True)
     raise SystemExit(CliError.exit_code)
 
 

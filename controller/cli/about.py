@@ -8,12 +8,12 @@ import click
 import msgspec
 from msgspec import inspect
 
-from controller.commands import COMMANDS, Order, names, usage_line
+from controller.commands import COMMANDS, CommandSpec, list_names, usage_line
 from controller.faults import Language
 from controller.match_arguments import ConfirmVerbalArgs
-from controller.messages import Phase, Role
-from controller.rules.penalties.offences import catalogue
-from controller.tomlwords import expected, short
+from controller.messages import MachinePhase, Role
+from controller.rules.penalties.offences import offence_catalogue
+from controller.tomlwords import expected_words, shorten
 from controller.words import Words
 
 GROUPS: Final = {
@@ -31,7 +31,7 @@ def format_command_list() -> str:
     return "\n".join(_format_group(title, roles) for title, roles in GROUPS.items())
 
 
-def about(cmd: str, language: Language = "en") -> str:
+def describe_command(cmd: str, language: Language = "en") -> str:
     """Return what a command does, takes and needs, with an example. Raises click.UsageError.
 
     Offences are listed by their ids, with their names in `language`.
@@ -39,19 +39,19 @@ def about(cmd: str, language: Language = "en") -> str:
     order = COMMANDS.get(cmd)
     if order is None:
         raise click.UsageError(getattr(describe_unknown_command(cmd), language))
-    lines = [f"{usage_line(cmd)}: {order.does}", ""]
+    lines = [f"{usage_line(cmd)}: {order.help}", ""]
     lines += [f"  {line.strip()}" for line in (order.args.__doc__ or "").strip().splitlines()]
     lines += ["", *_format_arguments(order)] if msgspec.structs.fields(order.args) else []
     lines += [
         "",
-        f"Roles:   {names(Role, order.roles)}",
+        f"Roles:   {list_names(Role, order.roles)}",
         f"Phases:  {_format_phases(order)}",
-        f"About:   {_BOUND_TEXTS[order.bound]}",
-        f"Example: {example(cmd)}",
+        f"About:   {_BOUND_TEXTS[order.bound_to]}",
+        f"Example: {format_example(cmd)}",
     ]
     if OFFENCE_ARGUMENT in order.args.__struct_fields__:
         lines += ["", getattr(_OFFENCES_HEADING, language)]
-        lines += [f"  {row.id:<28}{getattr(row, language)}" for row in catalogue().values()]
+        lines += [f"  {row.id:<28}{getattr(row, language)}" for row in offence_catalogue().values()]
     return "\n".join(lines)
 
 
@@ -68,7 +68,7 @@ def describe_unknown_command(cmd: str) -> Words:
     )
 
 
-def example(cmd: str) -> str:
+def format_example(cmd: str) -> str:
     """Return a command as it may be typed: with what it must have, by whom may give it."""
     order = COMMANDS[cmd]
     words = [
@@ -81,18 +81,18 @@ def example(cmd: str) -> str:
 
 def _format_group(title: str, roles: frozenset[Role]) -> str:
     rows = [
-        f"  {short(usage_line(cmd), _USAGE_WIDTH):<{_USAGE_WIDTH}}  {order.does}"
+        f"  {shorten(usage_line(cmd), _USAGE_WIDTH):<{_USAGE_WIDTH}}  {order.help}"
         for cmd, order in COMMANDS.items()
         if order.roles == roles
     ]
     return "\n".join(["\b", f"{title}:", *rows, ""])
 
 
-def _format_arguments(order: Order) -> list[str]:
+def _format_arguments(order: CommandSpec) -> list[str]:
     shape = inspect.type_info(order.args)
     assert isinstance(shape, inspect.StructType)  # it is one
     return [
-        f"  {field.name:<20}{expected(field.type).en}"
+        f"  {field.name:<20}{expected_words(field.type).en}"
         f"{'' if field.required else _format_default(field)}"
         for field in shape.fields
     ]
@@ -103,10 +103,10 @@ def _format_default(field: inspect.Field) -> str:
     return " (may be left out)" if field.default is None else f" (else {_json(field.default)})"
 
 
-def _format_phases(order: Order) -> str:
-    if order.phases != frozenset(Phase):
-        return f"of the machine: {names(Phase, order.phases)}"
-    return "any; a match says its own" if order.bound == "match" else "any"
+def _format_phases(order: CommandSpec) -> str:
+    if order.phases != frozenset(MachinePhase):
+        return f"of the machine: {list_names(MachinePhase, order.phases)}"
+    return "any; a match says its own" if order.bound_to == "match" else "any"
 
 
 def _example_arguments(args: Any) -> dict[str, Any]:

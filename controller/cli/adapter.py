@@ -59,7 +59,7 @@ def barcode(path: Path, learn: bool, back: str) -> None:
     from drivers.adapters.shell import AdapterStorage, serve
     from drivers.firmware.main import own_source_hash
 
-    restrict_process(hidden=True)  # it sees every card
+    restrict_process(hide_memory=True)  # it sees every card
     deny_network()
     engine, of = profile.engine, profile.adapter
     uid = bytes.fromhex(of.id)
@@ -67,9 +67,9 @@ def barcode(path: Path, learn: bool, back: str) -> None:
     try:
         folder = AdapterStorage(of.folder)
         board = make_barcode_reader(
-            hal, engine, folder.next_boot(), own_source_hash(), folder.stored()
+            hal, engine, folder.next_boot(), own_source_hash(), folder.load()
         )
-        serve(board, hal, of.link, store=folder.store, say=_print_message)
+        serve(board, hal, of.link, store=folder.store, log=_print_message)
     except AdapterError as error:
         raise CliError(str(error)) from None
 

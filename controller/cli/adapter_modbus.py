@@ -12,14 +12,14 @@ from controller.cli import CliError
 from controller.cli.modbus_file import load_modbus_file
 from drivers.adapters.modbus_map import MapError
 from drivers.adapters.shell import AdapterError, AdapterStorage, serve
-from drivers.firmware.dealer import Dealer
-from drivers.firmware.main import Clock, own_source_hash
+from drivers.firmware.dealer import DealerCore
+from drivers.firmware.main import BoardClock, own_source_hash
 
-SETTLE_MS = 3000
+SETTLE_TIMEOUT_MS = 3000
 """How long units may take to come before the board is there, with or without them."""
 
 
-def serve_modbus(path: Path, say: Callable[[str], None]) -> None:
+def serve_modbus(path: Path, on_message: Callable[[str], None]) -> None:
     """Be the dealer board until a signal; `say` takes what people should know.
 
     Raises LineError, and FileError for the map.
@@ -27,17 +27,17 @@ def serve_modbus(path: Path, say: Callable[[str], None]) -> None:
     told = load_modbus_file(path)
     try:
         from drivers.adapters.modbus import ModbusHal
-        from drivers.adapters.modbus_line import SerialPort
+        from drivers.adapters.modbus_line import ModbusSerialPort
     except ImportError as missing:
         raise CliError(_NOT_INSTALLED.format(missing.name)) from None
-    clock = Clock()
-    port = SerialPort(told.line)
+    clock = BoardClock()
+    port = ModbusSerialPort(told.line)
     try:
-        hal = ModbusHal(told, port, clock.now_ms, say)
+        hal = ModbusHal(told, port, clock.now_ms, on_message)
         folder = AdapterStorage(told.adapter.folder)
-        board = Dealer(hal, folder.next_boot(), 0, own_source_hash(), folder.stored())
-        hal.settle(SETTLE_MS)
-        serve(board, hal, told.adapter.link, store=folder.store, say=say)
+        board = DealerCore(hal, folder.next_boot(), 0, own_source_hash(), folder.load())
+        hal.wait_for_units(SETTLE_TIMEOUT_MS)
+        serve(board, hal, told.adapter.link, store=folder.store, log=on_message)
     except (AdapterError, MapError) as error:
         raise CliError(str(error)) from None
     finally:
@@ -51,16 +51,16 @@ def check_modbus(path: Path) -> None:
     """
     told = load_modbus_file(path)
     try:
-        from drivers.adapters.modbus_check import look
-        from drivers.adapters.modbus_line import Gone, SerialPort
+        from drivers.adapters.modbus_check import probe_line
+        from drivers.adapters.modbus_line import ModbusPortLost, ModbusSerialPort
     except ImportError as missing:
         raise CliError(_NOT_INSTALLED.format(missing.name)) from None
-    clock = Clock()
-    port = SerialPort(told.line)
+    clock = BoardClock()
+    port = ModbusSerialPort(told.line)
     try:
         port.read()  # that it is there
-        rows = list(look(told, port, clock.now_ms))
-    except Gone as gone:
+        rows = list(probe_line(told, port, clock.now_ms))
+    except ModbusPortLost as gone:
         raise CliError(str(gone)) from None
     finally:
         port.close()

@@ -10,16 +10,16 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from controller.journal.data import Back, Base64, Board, Hash, Signature
+from controller.journal.data import Back, Base64, BoardKind, Hash, Signature
 from controller.machine.order.foresight import DecisionPreview, LostTime
-from controller.machine.order.match_orders import EVENTS
-from controller.messages import Event, Offer, Seat, State
+from controller.machine.order.match_orders import EVENT_MAKERS
+from controller.messages import Offer, PublicEvent, PublicState, Seat
 from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.penalties.records import Penalty
-from controller.rules.returns import State as OfReturn
+from controller.rules.returns import ReturnState as OfReturn
 from controller.sheet.form import ScoreSheet
 
-Sealed = Annotated[
+SealedFaces = Annotated[
     Base64, Meta(description="for the asker alone: sealed to the key of his certificate, base64")
 ]
 
@@ -28,39 +28,39 @@ SilentDevice = Literal["engine"]
 """A motor that did not bring its part to where its sensor is."""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class CommandAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a command."""
 
 
-class Done(Answer, frozen=True):
+class DoneAnswer(CommandAnswer, frozen=True):
     """It is done; there is nothing to add."""
 
 
-class EventsAnswer(Answer, frozen=True):
+class EventsAnswer(CommandAnswer, frozen=True):
     """Public entries, oldest first; where there are more, ask again behind the last."""
 
-    events: list[Event]
+    events: list[PublicEvent]
 
 
-class RulingsAnswer(Answer, frozen=True):
+class RulingsAnswer(CommandAnswer, frozen=True):
     """What a charge can lead to, the ladder's own answer first."""
 
     proposals: list[PenaltyProposal]
 
 
-class OffersAnswer(Answer, frozen=True):
+class OffersAnswer(CommandAnswer, frozen=True):
     """Every command that changes something and is that role's to give."""
 
     offers: list[Offer]
 
 
-class PhaseAnswer(Answer, frozen=True):
+class PhaseAnswer(CommandAnswer, frozen=True):
     """The match took it, and is in this phase now (`phase` of the state's match)."""
 
     phase: str
 
 
-class ConfirmAnswer(Answer, frozen=True):
+class ConfirmAnswer(CommandAnswer, frozen=True):
     """The match took it, and is in this phase now; nothing where it took a call back."""
 
     phase: str | UnsetType = UNSET
@@ -74,13 +74,13 @@ class ProposeAnswer(PhaseAnswer, frozen=True):
     needs: Literal["referee", "chief"]
 
 
-class SetMatchAnswer(Answer, frozen=True):
+class SetMatchAnswer(CommandAnswer, frozen=True):
     """The id of the match that was laid out."""
 
     match: str
 
 
-class Sent(Answer, frozen=True):
+class TransferAnswer(CommandAnswer, frozen=True):
     """The match that left, and the document it goes in: its name, and in how many parts."""
 
     match: str
@@ -89,7 +89,7 @@ class Sent(Answer, frozen=True):
     parts: int
 
 
-class DocumentAnswer(Sent, frozen=True):
+class DocumentAnswer(TransferAnswer, frozen=True):
     """A part of that document: `text`, number `part` from 1 on. `sig` is the table's, of all."""
 
     sig: Signature
@@ -97,7 +97,7 @@ class DocumentAnswer(Sent, frozen=True):
     text: Base64
 
 
-class TakeOverAnswer(Answer, frozen=True):
+class TakeOverAnswer(CommandAnswer, frozen=True):
     """The match that is here now, where it stands; or, before all is there, what is missing.
 
     `missing`: numbers of the parts.
@@ -110,7 +110,7 @@ class TakeOverAnswer(Answer, frozen=True):
     phase: str | UnsetType = UNSET
 
 
-class StartDealAnswer(Answer, frozen=True):
+class StartDealAnswer(CommandAnswer, frozen=True):
     """The attempt that began, `uncut` for a reason; or, without its cut, that there was none."""
 
     deal: int | UnsetType = UNSET
@@ -119,13 +119,13 @@ class StartDealAnswer(Answer, frozen=True):
     cut: UnsetType | None = UNSET
 
 
-class CutAnswer(Answer, frozen=True):
+class CutAnswer(CommandAnswer, frozen=True):
     """The cut that was taken, in cards."""
 
     cut: int
 
 
-class ReplaceSetAnswer(Answer, frozen=True):
+class ReplaceSetAnswer(CommandAnswer, frozen=True):
     """The set that lies in the machine now, its back, and who said so."""
 
     set: str
@@ -133,20 +133,20 @@ class ReplaceSetAnswer(Answer, frozen=True):
     by: str
 
 
-class ClearSetAnswer(Answer, frozen=True):
+class ClearSetAnswer(CommandAnswer, frozen=True):
     """The set that may be dealt with again, and who counted it."""
 
     set: str
     by: str
 
 
-class TributeAnswer(Answer, frozen=True):
+class TributeAnswer(CommandAnswer, frozen=True):
     """Whether the card is the one that is due; nothing where only people can know it."""
 
     right: bool | UnsetType = UNSET
 
 
-class ReturnAnswer(Answer, frozen=True):
+class ReturnAnswer(CommandAnswer, frozen=True):
     """What the rulebook says of the card; nothing where only people can know it.
 
     `key`: the rule that says so; `article`: where it stands, null where the rulebook is silent.
@@ -157,48 +157,48 @@ class ReturnAnswer(Answer, frozen=True):
     article: str | UnsetType | None = UNSET
 
 
-class VoidAnswer(Answer, frozen=True):
+class VoidAnswer(CommandAnswer, frozen=True):
     """Why the attempt was given up."""
 
     reason: str
 
 
-class OpenedHand(Answer, frozen=True):
+class OpenHandAnswer(CommandAnswer, frozen=True):
     """A hand: its faces as text, in `sealed`."""
 
     seat: Seat
     reason: str
     by: str
-    sealed: Sealed
+    sealed: SealedFaces
 
 
-class SelftestAnswer(Answer, frozen=True):
+class SelftestAnswer(CommandAnswer, frozen=True):
     """The boards that have tested themselves, the motors that did not turn, and what said nothing:
     some engines say nothing of an empty window."""
 
-    boards: list[Board]
+    boards: list[BoardKind]
     stalled: list[StalledMotor]
     silent: list[SilentDevice]
 
 
-class ConfigureAnswer(Answer, frozen=True):
+class ConfigureAnswer(CommandAnswer, frozen=True):
     """The settings that a board has taken."""
 
-    board: Board
+    board: BoardKind
     settings: dict[str, int]
 
 
-class CalibrateAnswer(Answer, frozen=True):
+class CalibrateAnswer(CommandAnswer, frozen=True):
     """The board that is at its known positions, the motors that did not turn, what said nothing."""
 
-    board: Board
+    board: BoardKind
     stalled: list[StalledMotor]
     silent: list[SilentDevice]
 
 
 ANSWER_TYPES: Final[Mapping[str, type[msgspec.Struct]]] = {
-    **dict.fromkeys(EVENTS, PhaseAnswer),
-    "snapshot": State,
+    **dict.fromkeys(EVENT_MAKERS, PhaseAnswer),
+    "snapshot": PublicState,
     "events": EventsAnswer,
     "sheet": ScoreSheet,
     "rulings": RulingsAnswer,
@@ -207,26 +207,26 @@ ANSWER_TYPES: Final[Mapping[str, type[msgspec.Struct]]] = {
     "offers": OffersAnswer,
     "propose": ProposeAnswer,
     "forfeit": ProposeAnswer,
-    "call": Done,
-    "attend": Done,
+    "call": DoneAnswer,
+    "attend": DoneAnswer,
     "confirm": ConfirmAnswer,
-    "hold": Done,
-    "resume": Done,
+    "hold": DoneAnswer,
+    "resume": DoneAnswer,
     "set_match": SetMatchAnswer,
-    "transfer": Sent,
+    "transfer": TransferAnswer,
     "document": DocumentAnswer,
     "take_over": TakeOverAnswer,
     "start_deal": StartDealAnswer,
     "cut": CutAnswer,
-    "release": Done,
+    "release": DoneAnswer,
     "replace_set": ReplaceSetAnswer,
     "clear_set": ClearSetAnswer,
     "tribute": TributeAnswer,
     "return": ReturnAnswer,
-    "acknowledge": Done,
-    "clear_jam": Done,
+    "acknowledge": DoneAnswer,
+    "clear_jam": DoneAnswer,
     "void": VoidAnswer,
-    "open_hand": OpenedHand,
+    "open_hand": OpenHandAnswer,
     "selftest": SelftestAnswer,
     "configure": ConfigureAnswer,
     "calibrate": CalibrateAnswer,

@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Meta, field
 
 from controller import tomlfile
-from controller.cards import FACES, Face, face_text, parse_face
+from controller.cards import FACE_COUNT, Face, face_text, parse_face
 from controller.config import BoardId
 from drivers.adapters.barcode import ANSWER_MARGIN_MS, CodedCard
-from drivers.adapters.barcode_engine import Engine, Parity
+from drivers.adapters.barcode_engine import BarcodeEngine, Parity
 from drivers.firmware.wire import BACK_A, BACK_B
 
 BackName = Literal["A", "B"]
@@ -26,7 +26,7 @@ HexBytes = Annotated[
         description='up to 32 bytes as hexadecimal digits, like "16 54 0d"',
     ),
 ]
-Line = Annotated[
+PrintableText = Annotated[
     str,
     Meta(pattern=r"^[!-~]{1,64}$", description="1 to 64 printable ASCII characters, no blank"),
 ]
@@ -58,7 +58,7 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
     trigger: Annotated[HexBytes, Meta(min_length=2)] = "16 54 0d"
     trigger_off: HexBytes = "16 55 0d"
     end_of_line: Annotated[HexBytes, Meta(min_length=2)] = "0d"
-    no_read: Line | None = None
+    no_read: PrintableText | None = None
     timeout_ms: Annotated[int, Meta(ge=20, le=980)] = 200
     late_ms: Annotated[int, Meta(ge=0, le=960)] = 150
     settle_ms: Annotated[int, Meta(ge=1, le=200)] = 10
@@ -77,7 +77,7 @@ class BarcodeEngineSection(msgspec.Struct, frozen=True, forbid_unknown_fields=Tr
 class BarcodeCardSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one code stands for: a face as people write it (♠A, H10, BJ), and a back."""
 
-    code: Line
+    code: PrintableText
     face: str
     back: BackName
 
@@ -111,10 +111,10 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"card[{number}].code: expected another one than engine.no_read")
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> BarcodeEngine:
         """The engine as the adapter takes it."""
         of = self.engine_section
-        return Engine(
+        return BarcodeEngine(
             port=of.port,
             baud=of.baud,
             parity=of.parity,
@@ -135,10 +135,10 @@ class BarcodeFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """What each code stands for."""
         return {card.code.encode(): card.coded for card in self.cards}
 
-    def missing(self, back: BackName) -> tuple[Face, ...]:
+    def faces_without_code(self, back: BackName) -> tuple[Face, ...]:
         """Return the faces that have no code of this back yet, in their order."""
         known = {card.coded for card in self.cards}
-        return tuple(face for face in range(FACES) if (face, BACKS[back]) not in known)
+        return tuple(face for face in range(FACE_COUNT) if (face, BACKS[back]) not in known)
 
 
 def load_barcode_file(path: Path) -> BarcodeFile:

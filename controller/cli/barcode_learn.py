@@ -17,10 +17,10 @@ from controller.cli.barcode_file import (
     append_card,
     load_barcode_file,
 )
-from controller.tomlfile import text_of
-from drivers.adapters.barcode_engine import BarcodeScan, Engine, SerialEnginePort
+from controller.tomlfile import read_text
+from drivers.adapters.barcode_engine import BarcodeEngine, BarcodeScan, SerialEnginePort
 from drivers.adapters.shell import NEVER_MS
-from drivers.firmware.main import Clock
+from drivers.firmware.main import BoardClock
 
 _EQUAL_SCANS = 2
 """A card is learnt when so many looks, one behind the other, saw the same code."""
@@ -36,11 +36,11 @@ def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = N
     """
     ask = ask or (lambda text: click.prompt(text, default="", show_default=False, prompt_suffix=""))
     profile = load_barcode_file(path)
-    due = profile.missing(back)
+    due = profile.faces_without_code(back)
     if not due:
         click.echo(f"{path}: every card of back {back} has its code")
         return
-    looks = Looks(profile.engine)
+    looks = CodeScanner(profile.engine)
     try:
         click.echo(f"{len(due)} cards of back {back} to learn: {_KEYS_HINT}.")
         for number, face in enumerate(due, start=1):
@@ -48,7 +48,7 @@ def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = N
                 break
     finally:
         looks.close()
-    left = len(load_barcode_file(path).missing(back))
+    left = len(load_barcode_file(path).faces_without_code(back))
     click.echo(
         f"{path}: {left} cards of back {back} have no code yet"
         if left
@@ -56,16 +56,16 @@ def learn_cards(path: Path, back: BackName, ask: Callable[[str], str] | None = N
     )
 
 
-class Looks:
+class CodeScanner:
     """Looks by the engine, waited for. Raises LineError where it is not there."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: BarcodeEngine) -> None:
         self._looking = BarcodeScan(engine, SerialEnginePort(engine))
-        self._clock = Clock()
+        self._clock = BoardClock()
         self._looking.step(self._clock.now_ms())
         self._require_engine()
 
-    def look(self) -> bytes | None:
+    def scan(self) -> bytes | None:
         """Return the one line that a look saw, None where there was none or not just one."""
         self._looking.begin(self._clock.now_ms())
         while True:
@@ -82,9 +82,9 @@ class Looks:
         self._looking.close()
 
     def _require_engine(self) -> None:
-        if self._looking.away is not None:
+        if self._looking.away_reason is not None:
             raise CliError(
-                f"{self._looking.away}; plug the engine in, correct engine.port, "
+                f"{self._looking.away_reason}; plug the engine in, correct engine.port, "
                 "or end the adapter that has it"
             )
 
@@ -94,7 +94,7 @@ def _learn_card(
     face: Face,
     back: BackName,
     which: str,
-    looks: Looks,
+    scanner: CodeScanner,
     ask: Callable[[str], str],
 ) -> bool:
     """Learn one card; return whether to go on with the next one."""
@@ -104,20 +104,20 @@ def _learn_card(
             return False
         if answer == "s":
             return True
-        line = _scan_twice(looks)
+        line = _scan_twice(scanner)
         problem = _find_code_problem(load_barcode_file(path), line)
         if problem is None and line is not None:
-            _write(path, line.decode(), face, back)
+            _write_card(path, line.decode(), face, back)
             click.echo(f"      {face_text(face)}: code {line.decode()}")
             return True
         click.echo(f"      {problem}", err=True)
 
 
-def _scan_twice(looks: Looks) -> bytes | None:
+def _scan_twice(scanner: CodeScanner) -> bytes | None:
     """Return the code that two looks saw one behind the other, None where none was."""
     before = None
     for _ in range(_MAX_SCANS):
-        line = looks.look()
+        line = scanner.scan()
         if line is not None and line == before:
             return line
         before = line
@@ -138,10 +138,10 @@ def _find_code_problem(profile: BarcodeFile, line: bytes | None) -> str | None:
     return f"this code is that of {face_text(face)}, back {name}: is it the right card?"
 
 
-def _write(path: Path, code: str, face: Face, back: BackName) -> None:
+def _write_card(path: Path, code: str, face: Face, back: BackName) -> None:
     try:
         mode = path.stat().st_mode & 0o777
-        text = append_card(text_of(path, BarcodeFileError), code, face, back)
+        text = append_card(read_text(path, BarcodeFileError), code, face, back)
         whole_files.replace_file(path, text.encode(), mode)
     except OSError as error:
         raise CliError(f"{path}: cannot be written: {error.strerror}") from None

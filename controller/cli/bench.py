@@ -8,9 +8,16 @@ import msgspec
 from click.core import ParameterSource
 
 from controller.cli.ending import handle_signals_as_ctrl_c
-from controller.cli.quantities import DecimalNumber, Whole
+from controller.cli.quantities import DecimalNumber, WholeNumber
 from controller.cli.results import require_writable
-from controller.trials.bench.registry import Figure, FigureResult, Watch, figures, measure, watch
+from controller.trials.bench.registry import (
+    BenchFigure,
+    BenchOptions,
+    FigureResult,
+    bench_options,
+    load_figures,
+    measure,
+)
 
 EPILOG = """\b
 Examples:
@@ -35,7 +42,7 @@ class _BenchCommand(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table of figures, then the examples."""
         with formatter.section("Figures"):
-            formatter.write_dl([(name, one.says) for name, one in figures().items()])
+            formatter.write_dl([(name, one.description) for name, one in load_figures().items()])
         super().format_epilog(ctx, formatter)
 
 
@@ -53,22 +60,22 @@ class _BenchCommand(click.Command):
 @click.option(
     "--seconds",
     type=DecimalNumber(1, 86_400),
-    default=Watch.seconds,
+    default=BenchOptions.seconds,
     show_default=True,
     help="How long `console` and `pixels` watch a console with browsers; alone they watch it for "
     "half as long behind that, 2 s at least and 20 s at most.",
 )
 @click.option(
     "--feeds",
-    type=Whole(1, 1_000),
-    default=Watch.feeds,
+    type=WholeNumber(1, 1_000),
+    default=BenchOptions.feeds,
     show_default=True,
     help="How many tables that console has; limits are for this many. `fan_in` hears so many, too.",
 )
 @click.option(
     "--browsers",
-    type=Whole(0, 50),
-    default=Watch.browsers,
+    type=WholeNumber(0, 50),
+    default=BenchOptions.browsers,
     show_default=True,
     help="How many browsers look at it.",
 )
@@ -100,18 +107,23 @@ def command(
         raise click.UsageError("--plot draws what `reaction` measured, which is not asked for")
     if plot is not None:
         require_writable(plot)
-    watch.seconds, watch.feeds, watch.browsers, watch.plot = seconds, feeds, browsers, plot
-    watch.small = small
+    bench_options.seconds, bench_options.feeds, bench_options.browsers, bench_options.plot = (
+        seconds,
+        feeds,
+        browsers,
+        plot,
+    )
+    bench_options.small = small
     if small:
         for name, value in _SMALL_LOAD.items():
             if ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
-                setattr(watch, name, value)
+                setattr(bench_options, name, value)
     with handle_signals_as_ctrl_c():
         _print_figures(names, as_json, check)
 
 
 def _print_figures(names: tuple[str, ...], as_json: bool, check: bool) -> None:
-    known = figures()
+    known = load_figures()
     for name in names:
         if name not in known:
             raise click.BadParameter(f"no figure is called {name}: {', '.join(known)}")
@@ -127,9 +139,9 @@ def _print_figures(names: tuple[str, ...], as_json: bool, check: bool) -> None:
         raise SystemExit(1)
 
 
-def _select_measurable(asked: list[Figure]) -> list[Figure]:
+def _select_measurable(asked: list[BenchFigure]) -> list[BenchFigure]:
     """Return the figures that can be measured here. Print one line for each other one."""
-    lacking = {one.name: what for one in asked if (what := one.lacking()) is not None}
+    lacking = {one.name: what for one in asked if (what := one.find_missing()) is not None}
     lines = [f"{name}: not measured: {what}" for name, what in lacking.items()]
     if len(lacking) == len(asked):
         raise click.ClickException("; ".join(lines))

@@ -11,33 +11,33 @@ from rich.table import Table
 from rich.text import Text
 
 from controller.cards import POCKETS
-from controller.cli.demo_console import DEMO_LOGINS, PIN
-from controller.messages import Phase, State
+from controller.cli.demo_console import DEMO_LOGINS, DEMO_PIN
+from controller.messages import MachinePhase, PublicState
 from controller.trials.hall import HallError, TableProcess
 
-LOOK_S = 0.2
+REFRESH_INTERVAL_S = 0.2
 # So many tables have a panel each, with what lies in their pockets; more have a row each.
 MAX_PANELS = 3
 # Of a row: the table, its phase, its deals + redeals, and how far it is or what it calls for.
 _COLUMN_WIDTHS = (8, 10, 6, 16)
 _ROW_WIDTH = sum(_COLUMN_WIDTHS) + len(_COLUMN_WIDTHS) + 3
 _PHASE_STYLES = {
-    Phase.FAULT: "bold red",
-    Phase.DEALING: "bold cyan",
-    Phase.HELD: "bold green",
-    Phase.RELEASED: "green",
+    MachinePhase.FAULT: "bold red",
+    MachinePhase.DEALING: "bold cyan",
+    MachinePhase.HELD: "bold green",
+    MachinePhase.RELEASED: "green",
 }
 
 
-class Board:
+class DemoView:
     """Shows every table of a hall for the block."""
 
     def __init__(
-        self, tables: list[TableProcess], about: dict[str, Any], console: Console | None = None
+        self, tables: list[TableProcess], places: dict[str, Any], console: Console | None = None
     ) -> None:
         self._tables = tables
-        self._places = about
-        self._states: dict[str, State] = {}
+        self._places = places
+        self._states: dict[str, PublicState] = {}
         self._pockets: dict[str, list[int]] = {}
         self._live = Live(console=console or Console(), auto_refresh=False)
 
@@ -48,21 +48,21 @@ class Board:
     def __exit__(self, *why: object) -> None:
         self._live.stop()
 
-    def saw(self, state: State) -> None:
+    def on_state(self, state: PublicState) -> None:
         """Take a state from the feed; it is shown with the next look."""
         self._states[state.table] = state
 
-    def tell(self, words: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a line above the tables; it stays."""
-        self._live.console.print(words, markup=False, highlight=False, soft_wrap=True)
+        self._live.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    async def look(self) -> None:
+    async def refresh_forever(self) -> None:
         """Show the tables again and again, until cancelled."""
         while True:
             if len(self._tables) <= MAX_PANELS and not await self._read_pockets():
                 return
             self.show()
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(REFRESH_INTERVAL_S)
 
     def show(self) -> None:
         """Show the tables as they are known now."""
@@ -72,7 +72,7 @@ class Board:
         """Ask the mechanics what lies there; False where the simulator has gone."""
         for table in self._tables:
             try:
-                truth = await table.control.do("truth")
+                truth = await table.control.request("truth")
             except HallError:
                 return False
             self._pockets[table.id] = [len(cards) for cards in truth["pockets"]]
@@ -85,7 +85,7 @@ class Board:
             last = Text.assemble(
                 "console ",
                 (self._places["console"], "bold"),
-                f"   {', '.join(DEMO_LOGINS)}: PIN {PIN}\n",
+                f"   {', '.join(DEMO_LOGINS)}: PIN {DEMO_PIN}\n",
                 last,
             )
         if len(self._tables) > MAX_PANELS:
@@ -133,7 +133,7 @@ class Board:
             f"{redeals} redeals, {calling} calling for help"
         )
 
-    def _render_panel(self, state: State) -> RenderableType:
+    def _render_panel(self, state: PublicState) -> RenderableType:
         machine = state.machine
         rows = Table.grid(padding=(0, 2))
         phase = Text(machine.phase.value, style=_PHASE_STYLES.get(machine.phase, "bold"))

@@ -13,12 +13,12 @@ from typing import Final
 import click
 
 from controller.cli import CliError
-from controller.cli.bundle_parts import Asked, Part, parts, table_of
-from controller.cli.plain import plain
+from controller.cli.bundle_parts import BundlePart, BundleRequest, collect_parts, read_table_name
+from controller.cli.plain import safe_line
 from controller.config import RUNTIME_ROOT, ConfigError, load_table
 from controller.journal.errors import JournalError
-from controller.journal.verify.sources import read
-from controller.roster import CLIENTS_FOLDER, KEYS
+from controller.journal.verify.sources import read_source
+from controller.roster import CLIENTS_FOLDER, KEYS_FOLDER
 
 EPILOG = """\b
 Examples:
@@ -85,30 +85,32 @@ def command(
 
     Exit 0: written; 2: it cannot be.
     """
-    name = table_of(state_dir)
+    name = read_table_name(state_dir)
     target = out or Path(f"dealtable-{name}.tar.gz")
     if target.exists() and not replace:
         raise CliError(f"{target} is there already: name another with --out, or say --replace")
-    asked = Asked(state_dir, config or state_dir / "table.toml", last, events)
+    asked = BundleRequest(state_dir, config or state_dir / "table.toml", last, events)
     secrets = sorted(set(_encodings(_collect_secrets(asked))), key=len, reverse=True)
-    taken = [part._replace(body=_remove_secrets(part.body, secrets)) for part in parts(asked)]
+    taken = [
+        part._replace(body=_remove_secrets(part.body, secrets)) for part in collect_parts(asked)
+    ]
     try:
-        _write(target, _archive(f"dealtable-{name}", taken))
+        _write(target, _build_archive(f"dealtable-{name}", taken))
     except OSError as error:
         raise CliError(f"{target} cannot be written: {error.strerror}") from error
     for part in taken:
-        click.echo(plain(f"{part.name:<24} {len(part.body):>9} bytes  {part.says}"))
+        click.echo(safe_line(f"{part.name:<24} {len(part.body):>9} bytes  {part.description}"))
     click.echo(f"{target}: {len(taken)} parts of table {name}; no key, seed or hidden face in it")
 
 
-def _archive(folder: str, taken: Iterable[Part]) -> bytes:
+def _build_archive(folder: str, parts: Iterable[BundlePart]) -> bytes:
     """Return the archive's bytes: the same for the same parts, whenever and by whom it is made."""
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as squeezed,
         tarfile.open(fileobj=squeezed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for part in sorted(taken):
+        for part in sorted(parts):
             entry = tarfile.TarInfo(f"{folder}/{part.name}")
             entry.size, entry.mode = len(part.body), 0o600
             archive.addfile(entry, io.BytesIO(part.body))
@@ -128,18 +130,18 @@ def _write(target: Path, body: bytes) -> None:
 # The last look: nothing that is known to be secret here leaves, wherever it got in from.
 
 
-def _collect_secrets(asked: Asked) -> Iterator[bytes]:
+def _collect_secrets(request: BundleRequest) -> Iterator[bytes]:
     """Yield what must not be in the archive, as far as this user may read it."""
-    for folder in (KEYS, CLIENTS_FOLDER):
-        there = (asked.state_dir / folder).rglob("*")
+    for folder in (KEYS_FOLDER, CLIENTS_FOLDER):
+        there = (request.state_dir / folder).rglob("*")
         for path in sorted(path for path in there if path.suffix in _SECRET_FILES):
             with suppress(OSError, UnicodeDecodeError):
                 yield from _secrets_in(path.read_text(encoding="utf-8"))
-    for path in sorted(_runtime_dir(asked).glob("attempt-*.key")):
+    for path in sorted(_runtime_dir(request).glob("attempt-*.key")):
         with suppress(OSError):
             yield path.read_bytes()
     with suppress(JournalError, OSError):
-        for chained in read(asked.state_dir).entries:
+        for chained in read_source(request.state_dir).entries:
             if not chained.entry.public:
                 texts = (text for text in chained.entry.data.values() if isinstance(text, str))
                 yield from (text.encode() for text in texts if len(text) >= _MIN_SEALED_CHARS)
@@ -155,11 +157,11 @@ def _secrets_in(certificate: str) -> Iterator[bytes]:
                 yield bytes.fromhex(text)
 
 
-def _runtime_dir(asked: Asked) -> Path:
+def _runtime_dir(request: BundleRequest) -> Path:
     try:
-        return load_table(asked.config).table.runtime_dir
+        return load_table(request.config).table.runtime_dir
     except ConfigError:
-        return RUNTIME_ROOT / table_of(asked.state_dir)
+        return RUNTIME_ROOT / read_table_name(request.state_dir)
 
 
 def _encodings(secrets: Iterable[bytes]) -> Iterator[bytes]:

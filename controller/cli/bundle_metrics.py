@@ -7,11 +7,11 @@ import socket
 from typing import Final
 from urllib.parse import urlsplit
 
-from controller.gateway.scrape import PATH
+from controller.gateway.scrape import METRICS_PATH
 
-PATIENCE_S: Final = 3.0
+METRICS_TIMEOUT_S: Final = 3.0
 """How long the gateway has for all of its metrics."""
-LARGEST: Final = 1 << 20
+MAX_METRICS_BYTES: Final = 1 << 20
 """Bytes of an answer."""
 _STATUS_OK: Final = re.compile(rb"HTTP/1\.[01] 200 ")
 
@@ -23,14 +23,18 @@ def fetch_metrics(address: str) -> bytes:
     """
     where = urlsplit(address)
     host, port = where.hostname or "", where.port or 0
-    if (where.scheme, where.path) != ("http", PATH) or not port or not _is_own_address(host):
+    if (
+        (where.scheme, where.path) != ("http", METRICS_PATH)
+        or not port
+        or not _is_own_address(host)
+    ):
         raise ValueError("its gateway names no address of this computer for its metrics")
     try:
         answer = asyncio.run(_get_metrics(host, port))
     except TimeoutError:
-        raise ValueError(f"no metrics in {PATIENCE_S:g} s") from None
-    if len(answer) > LARGEST:
-        raise ValueError(f"more than {LARGEST} bytes of metrics")
+        raise ValueError(f"no metrics in {METRICS_TIMEOUT_S:g} s") from None
+    if len(answer) > MAX_METRICS_BYTES:
+        raise ValueError(f"more than {MAX_METRICS_BYTES} bytes of metrics")
     head, end, body = answer.partition(b"\r\n\r\n")
     if not end or not _STATUS_OK.match(head):
         raise ValueError("what answers there has no metrics")
@@ -51,12 +55,12 @@ def _is_own_address(host: str) -> bool:
 
 async def _get_metrics(host: str, port: int) -> bytes:
     """Return all that is answered, or a little more than may be. Raises OSError."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(METRICS_TIMEOUT_S):
         reader, writer = await asyncio.open_connection(host, port)
         try:
-            writer.write(f"GET {PATH} HTTP/1.0\r\n\r\n".encode())
+            writer.write(f"GET {METRICS_PATH} HTTP/1.0\r\n\r\n".encode())
             answer = b""
-            while len(answer) <= LARGEST and (more := await reader.read(1 << 16)):
+            while len(answer) <= MAX_METRICS_BYTES and (more := await reader.read(1 << 16)):
                 answer += more
             return answer
         finally:

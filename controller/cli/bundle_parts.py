@@ -18,13 +18,13 @@ from controller.cli.bundle_metrics import fetch_metrics
 from controller.client.endpoints import NoEndpoints, read_endpoints
 from controller.journal.entries import ChainedEntry, public_event
 from controller.journal.errors import JournalError
-from controller.journal.kinds import KINDS
+from controller.journal.kinds import ENTRY_KINDS
 from controller.journal.verify import verify
-from controller.journal.verify.sources import Source, read
+from controller.journal.verify.sources import JournalSource, read_source
 from controller.roster import (
     ADMITTED_FOLDER,
     CLIENTS_FOLDER,
-    KEYS,
+    KEYS_FOLDER,
     REVOKED_FOLDER,
     RosterError,
     fingerprint,
@@ -39,15 +39,15 @@ _SECRET_NAME: Final = re.compile(r"secret|passw|token|seed|private|^key$|_key$|^
 _FAILURES: Final = (OSError, ValueError, JournalError, NoEndpoints, RosterError, ProfileError)
 
 
-class Part(NamedTuple):
+class BundlePart(NamedTuple):
     """One file of the archive: its name, its bytes, and what it is, for people."""
 
     name: str
     body: bytes
-    says: str
+    description: str
 
 
-class Asked(NamedTuple):
+class BundleRequest(NamedTuple):
     """Of what to make an archive. `last`: only so many of the newest public entries."""
 
     state_dir: Path
@@ -56,34 +56,34 @@ class Asked(NamedTuple):
     events: tuple[Path, ...]
 
 
-def parts(asked: Asked) -> Iterator[Part]:
+def collect_parts(request: BundleRequest) -> Iterator[BundlePart]:
     """Yield every part, in an order of its own; one that cannot be taken says why instead."""
     for name, take, says in _PARTS:
         try:
-            body = take(asked)
+            body = take(request)
         except _FAILURES as failure:
-            yield Part(
+            yield BundlePart(
                 f"{name}.missing.txt", f"{failure}\n".encode(), f"could not be had: {failure}"
             )
         else:
-            yield Part(name, body, says)
-    for log in sorted(asked.state_dir.glob("*.log")):
-        yield Part(f"logs/{log.name}", _read_log_end(log), "a log, at most its last megabyte")
+            yield BundlePart(name, body, says)
+    for log in sorted(request.state_dir.glob("*.log")):
+        yield BundlePart(f"logs/{log.name}", _read_log_end(log), "a log, at most its last megabyte")
 
 
-def table_of(state_dir: Path) -> str:
+def read_table_name(state_dir: Path) -> str:
     """Return the name of the table whose state this is; "table" where nothing says it."""
     try:
-        opened = _opened(read(state_dir))
+        opened = _opened_data(read_source(state_dir))
     except (JournalError, OSError):
         return "table"
     name = str(opened.get("table", "table"))
     return re.sub(r"[^A-Za-z0-9_-]", "_", name) or "table"
 
 
-def _read_config(asked: Asked) -> bytes:
+def _read_config(request: BundleRequest) -> bytes:
     """The configuration's keys without their comments: nobody knows what people write there."""
-    return _json(_redact(tomllib.loads(asked.config.read_text(encoding="utf-8"))))
+    return _json(_redact(tomllib.loads(request.config.read_text(encoding="utf-8"))))
 
 
 def _redact(value: Any, name: str = "") -> Any:
@@ -94,20 +94,22 @@ def _redact(value: Any, name: str = "") -> Any:
     return _HIDDEN if _SECRET_NAME.search(name) else value
 
 
-def _events(asked: Asked) -> bytes:
+def _read_events(request: BundleRequest) -> bytes:
     """The public entries as the feed had them, so that `verify` can check them again."""
-    source = read(asked.state_dir)
-    opened = _opened(source)
+    source = read_source(request.state_dir)
+    opened = _opened_data(source)
     table, simulated = str(opened.get("table", "")), bool(opened.get("simulated"))
     public = [chained for chained in source.entries if _is_public(chained)]
-    shown = public if asked.last is None else public[-asked.last :] if asked.last else []
+    shown = public if request.last is None else public[-request.last :] if request.last else []
     events = (public_event(chained, table, simulated) for chained in shown)
     return b"".join(msgspec.json.encode(event) + b"\n" for event in events)
 
 
-def _count_private(asked: Asked) -> bytes:
+def _count_private(request: BundleRequest) -> bytes:
     """How many private entries there are, and which events the boards told; nothing of inside."""
-    private = [item.entry for item in read(asked.state_dir).entries if not _is_public(item)]
+    private = [
+        item.entry for item in read_source(request.state_dir).entries if not _is_public(item)
+    ]
     wire = [
         {"n": entry.n, "attempt": entry.attempt, "boots": _event_numbers(entry.data.get("boots"))}
         for entry in private
@@ -127,23 +129,23 @@ def _event_numbers(boots: Any) -> dict[str, list[int]]:
     }
 
 
-def _verify_journal(asked: Asked) -> bytes:
-    return _json(msgspec.to_builtins(verify(asked.state_dir, events=asked.events)))
+def _verify_journal(request: BundleRequest) -> bytes:
+    return _json(msgspec.to_builtins(verify(request.state_dir, events=request.events)))
 
 
-def _read_endpoints(asked: Asked) -> bytes:
-    return _json(msgspec.to_builtins(read_endpoints(asked.state_dir)))
+def _read_endpoints(request: BundleRequest) -> bytes:
+    return _json(msgspec.to_builtins(read_endpoints(request.state_dir)))
 
 
-def _read_certificates(asked: Asked) -> bytes:
+def _read_certificates(request: BundleRequest) -> bytes:
     """Whose certificates there are: names, roles and fingerprints, from public files alone."""
     shown = [
         {"file": f"{folder}/{path.name}"} | _describe_certificate(path)
-        for folder in (KEYS, CLIENTS_FOLDER, ADMITTED_FOLDER, REVOKED_FOLDER)
-        for path in sorted((asked.state_dir / folder).glob("*.key"))
+        for folder in (KEYS_FOLDER, CLIENTS_FOLDER, ADMITTED_FOLDER, REVOKED_FOLDER)
+        for path in sorted((request.state_dir / folder).glob("*.key"))
     ]
     if not shown:
-        raise RosterError(f"{asked.state_dir}: no certificate is there")
+        raise RosterError(f"{request.state_dir}: no certificate is there")
     return _json(shown)
 
 
@@ -161,15 +163,15 @@ def _describe_certificate(path: Path) -> dict[str, Any]:
     }
 
 
-def _read_metrics(asked: Asked) -> bytes:
-    told = read_endpoints(asked.state_dir).metrics
+def _read_metrics(request: BundleRequest) -> bytes:
+    told = read_endpoints(request.state_dir).metrics
     if not told:
-        raise NoEndpoints(f"{asked.state_dir}: its gateway serves no metrics")
+        raise NoEndpoints(f"{request.state_dir}: its gateway serves no metrics")
     return fetch_metrics(told)
 
 
-def _describe_system(asked: Asked) -> bytes:
-    disk = shutil.disk_usage(asked.state_dir)
+def _describe_system(request: BundleRequest) -> bytes:
+    disk = shutil.disk_usage(request.state_dir)
     return _json(
         {
             "os": platform.freedesktop_os_release().get("PRETTY_NAME"),
@@ -212,13 +214,13 @@ def _read_log_end(log: Path) -> bytes:
         return file.read()
 
 
-def _opened(source: Source) -> dict[str, Any]:
+def _opened_data(source: JournalSource) -> dict[str, Any]:
     return next((c.entry.data for c in source.entries if c.entry.kind == "opened"), {})
 
 
 def _is_public(chained: ChainedEntry) -> bool:
     """Public by its mark and by its kind: one of them may have been tampered with."""
-    kind = KINDS.get(chained.entry.kind)
+    kind = ENTRY_KINDS.get(chained.entry.kind)
     return chained.entry.public and (kind is None or kind.public)
 
 
@@ -226,10 +228,10 @@ def _json(value: Any) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
 
 
-_PARTS: Final[tuple[tuple[str, Callable[[Asked], bytes], str], ...]] = (
+_PARTS: Final[tuple[tuple[str, Callable[[BundleRequest], bytes], str], ...]] = (
     ("configuration.json", _read_config, "the configuration, without comments and secrets"),
     ("endpoints.json", _read_endpoints, "where the gateway serves"),
-    ("events.jsonl", _events, "public entries of the journal; `dealtable verify` reads them"),
+    ("events.jsonl", _read_events, "public entries of the journal; `dealtable verify` reads them"),
     ("keys.json", _read_certificates, "names, roles and fingerprints of the certificates"),
     ("metrics.txt", _read_metrics, "the metrics of this moment"),
     (

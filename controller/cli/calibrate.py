@@ -7,23 +7,23 @@ from typing import Final, cast
 import click
 from rich.console import Console
 
-from controller.acceptance.bench import Bench
+from controller.acceptance.bench import BoardPair
 from controller.acceptance.calibrate import (
     CALIBRATION_SUBJECTS,
+    CalibrationResult,
     CalibrationSubject,
-    Outcome,
     calibrate,
 )
 from controller.acceptance.figures import SelftestFigures
-from controller.acceptance.session import MachineNotReady, Session
+from controller.acceptance.session import MachineNotReady, SelftestSession
 from controller.cli import CliError
 from controller.cli.technician import (
     MaintenanceInterrupted,
     exclude_machine,
-    interrupted,
+    format_interruption,
     open_boards,
     read_card_set,
-    run,
+    run_until_signal,
 )
 from controller.config import TableConfig, load_table
 
@@ -58,13 +58,13 @@ def command(
     console = Console(stderr=True)
     with exclude_machine(table):
         try:
-            text, right = run(
+            text, right = run_until_signal(
                 lambda: _run_calibration(
                     table, control, cast(CalibrationSubject, subject), console, dry_run
                 )
             )
         except MaintenanceInterrupted:
-            raise CliError(interrupted().replace("\n", " ")) from None
+            raise CliError(format_interruption().replace("\n", " ")) from None
         except MachineNotReady as unready:
             raise CliError(f"{subject}: {unready}") from None
     click.echo(text)
@@ -79,10 +79,10 @@ async def _run_calibration(
     dry_run: bool,
 ) -> tuple[str, bool]:
     async with open_boards(table, control, settings=False) as (bench, hands):
-        of = Session(
+        of = SelftestSession(
             bench,
             hands,
-            SelftestFigures(asked=bench.asked),
+            SelftestFigures(reader_is_polled=bench.reader_is_polled),
             read_card_set(table),
             table.reader.look_s,
         )
@@ -90,12 +90,14 @@ async def _run_calibration(
         outcome = await calibrate(of, subject, say)
         if of.cards is not None:
             of.cards.close()
-        if not outcome.right:
+        if not outcome.is_right:
             return f"{subject}: not right: {outcome.why}", False
         return await _apply_settings(bench, subject, outcome, dry_run=dry_run), True
 
 
-async def _apply_settings(bench: Bench, subject: str, outcome: Outcome, *, dry_run: bool) -> str:
+async def _apply_settings(
+    bench: BoardPair, subject: str, outcome: CalibrationResult, *, dry_run: bool
+) -> str:
     """Set on the board what follows; return what people are told."""
     if not outcome.settings:
         return f"{subject}: right; no setting of a board follows from it"

@@ -21,20 +21,20 @@ from rich.progress import (
 from controller.cli import CliError
 from controller.cli.results import require_writable
 from controller.trials.campaign.life import run_life
-from controller.trials.campaign.page import page_of
+from controller.trials.campaign.page import render_faults_page
 from controller.trials.campaign.plan import (
-    LEVELS,
     LIFE_DEALS,
+    WEAR_LEVELS,
     CampaignPlan,
-    Replay,
-    lives,
+    ReplayRequest,
     load_faults,
     parse_replay,
     plan_life,
+    plan_lives,
 )
 from controller.trials.campaign.pool import run_lives
-from controller.trials.campaign.report import CampaignReport, merged, text_of
-from controller.trials.campaign.story import Story
+from controller.trials.campaign.report import CampaignReport, merge_reports, render_campaign_report
+from controller.trials.campaign.story import ReplayLog
 from controller.trials.campaign.values import LifeReport
 
 EPILOG = f"""\b
@@ -67,7 +67,7 @@ _EXIT_INTERRUPTED = 128 + 2
     "--faults",
     default="hostile",
     show_default=True,
-    metavar="|".join((*LEVELS, "FILE")),
+    metavar="|".join((*WEAR_LEVELS, "FILE")),
     help="How worn the machines are; a file brings faults of one's own.",
 )
 @click.option("--replay", metavar="SEED", help="Run one life again, and tell what happened in it.")
@@ -124,13 +124,17 @@ def command(
     plan = CampaignPlan(seed, deals, faults, load_faults(faults), journal)
     with _show_progress(deals) as progress:
         saw = partial(_advance, progress)
-        ran = run_lives(lives(plan), run_life, jobs=jobs or _cores(), stop=stop, saw=saw)
+        ran = run_lives(
+            plan_lives(plan), run_life, jobs=jobs or _count_cores(), stop=stop, on_report=saw
+        )
     if not as_json:
         click.echo(_format_pace(progress), err=True)
-    report = merged(plan, ran.reports, interrupted=ran.interrupted)
-    click.echo(msgspec.json.encode(report) if as_json else text_of(report), nl=as_json)
+    report = merge_reports(plan, ran.reports, interrupted=ran.interrupted)
+    click.echo(
+        msgspec.json.encode(report) if as_json else render_campaign_report(report), nl=as_json
+    )
     if page is not None:
-        page.write_text(page_of(report), "utf-8")
+        page.write_text(render_faults_page(report), "utf-8")
     ctx.exit(_exit_code(report))
 
 
@@ -140,11 +144,11 @@ def _exit_code(report: CampaignReport) -> int:
     return _EXIT_INTERRUPTED if report.interrupted else 0
 
 
-def _cores() -> int:
+def _count_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _parse_replay(text: str) -> Replay:
+def _parse_replay(text: str) -> ReplayRequest:
     try:
         return parse_replay(text)
     except ValueError as error:
@@ -163,16 +167,16 @@ def _make_journal_folder(folder: Path) -> None:
 
 
 def _run_replay(
-    what: Replay, faults: str, journal: Path | None, wire: Path | None, as_json: bool
+    what: ReplayRequest, faults: str, journal: Path | None, wire: Path | None, as_json: bool
 ) -> int:
     """Run one life again and tell it; returns the exit code."""
-    story = Story(what.deal)
-    plan = plan_life(what.name, what.deal or LIFE_DEALS, load_faults(faults), journal)
+    story = ReplayLog(what.deal)
+    plan = plan_life(what.life_seed, what.deal or LIFE_DEALS, load_faults(faults), journal)
     report = run_life(plan, story)
-    path = wire or Path(tempfile.mkdtemp(prefix="dealtable-")) / f"wire-{what.name}.txt"
+    path = wire or Path(tempfile.mkdtemp(prefix="dealtable-")) / f"wire-{what.life_seed}.txt"
     try:
         with path.open("w", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in story.wire())
+            file.writelines(f"{line}\n" for line in story.frame_lines())
     except OSError as error:
         raise CliError(f"{path}: the wire log cannot be written: {error.strerror}") from None
     if as_json:

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import click
 
-from controller.cards import FACES
+from controller.cards import FACE_COUNT
 from controller.cli import CliError
 from controller.cli.barcode_file import BACKS, load_barcode_file
 from controller.cli.modbus_file import load_modbus_file
 from controller.cli.rulebook import load_table_profile
 from controller.cli.two_users import check_separation
 from controller.config import TableConfig, load_sim, load_table
-from controller.console.config import load as load_console
-from controller.rules.profile import rules_of
+from controller.console.config import load_console_config as load_console
+from controller.rules.profile import rules_by_key
 from controller.rules.rulebooks import load_profile
-from controller.tomlfile import FileError, tables, text_of
+from controller.tomlfile import FileError, parse_tables, read_text
 from drivers.adapters.modbus_map import units_without_watchdog
 
 EPILOG = """\b
@@ -38,7 +38,7 @@ def command(files: tuple[Path, ...]) -> None:
     wrong = False
     for file in files:
         try:
-            click.echo(f"{file}: {_check(file)}")
+            click.echo(f"{file}: {_describe_file(file)}")
         except (FileError, CliError) as error:
             wrong = True
             click.echo(f"Error: {error}", err=True)
@@ -46,7 +46,7 @@ def command(files: tuple[Path, ...]) -> None:
         raise SystemExit(2)
 
 
-def _check(file: Path) -> str:
+def _describe_file(file: Path) -> str:
     """Return a line that says what the file sets up. Raises FileError."""
     keys = _top_level_keys(file)
     if "table" not in keys and keys & {"sim", "mechanics", "fault"}:
@@ -70,14 +70,14 @@ def _check(file: Path) -> str:
 
 def _top_level_keys(file: Path) -> set[str]:
     try:
-        return set(tables(text_of(file), name=str(file)))
+        return set(parse_tables(read_text(file), name=str(file)))
     except FileError:
         return set()  # load_table says what is wrong
 
 
 def _describe_event(file: Path) -> str:
     """Return what an event's file settles; it names the rulebook that it is for."""
-    name = tables(text_of(file), name=str(file))["profile"]
+    name = parse_tables(read_text(file), name=str(file))["profile"]
     profile = load_profile(str(name), file)
     assert profile.event is not None  # the file is one
     settled, left = len(profile.event.settled), len(profile.provisional)
@@ -103,7 +103,8 @@ def _describe_barcode(file: Path) -> str:
     """Return what a barcode.toml sets up, and for how many cards."""
     profile = load_barcode_file(file)
     backs = " and ".join(
-        f"{FACES - len(profile.missing(back))} of {FACES} faces of back {back}" for back in BACKS
+        f"{FACE_COUNT - len(profile.faces_without_code(back))} of {FACE_COUNT} faces of back {back}"
+        for back in BACKS
     )
     return f"barcode reader {profile.adapter.id} at {profile.adapter.link}, codes for {backs}"
 
@@ -141,6 +142,6 @@ def _describe_profile(config: TableConfig) -> str:
     event, words = "", profile.name
     if profile.event is not None:
         event, words = f" for {profile.event.title_en}", f"{words} --event {config.table.event}"
-    open_rules, rules = len(profile.provisional), len(rules_of(profile))
+    open_rules, rules = len(profile.provisional), len(rules_by_key(profile))
     hint = f"{open_rules} of {rules} rules provisional: dealtable rules {words}"
     return f"profile {profile.name}{event}" + (f" ({hint})" if open_rules else "")

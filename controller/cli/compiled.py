@@ -11,7 +11,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Final
 
-from controller.cli.program_files import Kind, found_in, parse_compiled_name
+from controller.cli.program_files import ProgramFileKind, list_program_files, parse_compiled_name
 from controller.release import FileDifference
 
 _HEADER_BYTES: Final = 16
@@ -20,8 +20,8 @@ _HEADER_BYTES: Final = 16
 def find_wrong_bytecode(folder: Path) -> Iterator[FileDifference]:
     """Yield the compiled files of a program that this Python would run, and that say something
     else than their sources. Raises FileError."""
-    for one in found_in(folder):
-        if one.kind is Kind.COMPILED:
+    for one in list_program_files(folder):
+        if one.kind is ProgramFileKind.COMPILED:
             stem, level = parse_compiled_name(one.path.name)
             source = one.path.parents[1] / f"{stem}.py"
             if (

@@ -10,15 +10,15 @@ import click
 from nacl.utils import random as entropy
 
 from controller.cli import CliError
-from controller.cli.console_keys import make_keys
+from controller.cli.console_keys import make_console_keys
 from controller.cli.ending import termination_signals
 from controller.cli.hardening import restrict_process
 from controller.cli.log_option import log_level_option
-from controller.cli.logs import LogLevelName, describe, set_log_level
-from controller.cli.notify import SystemdNotifier, beating
+from controller.cli.logs import LogLevelName, add_log_context, set_log_level
+from controller.cli.notify import SystemdNotifier, run_heartbeat
 from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
-from controller.cli.wall import wall_ms
-from controller.console.config import ConsoleConfig, Own, load
+from controller.cli.wall import read_wall_clock_ms
+from controller.console.config import ConsoleConfig, ConsoleSettings, load_console_config
 from controller.faults import Language
 from controller.messages import Role
 from controller.release import BadRelease, Manifest
@@ -45,7 +45,7 @@ Without tables to hand, `dealtable demo --tables 4` opens a console over simulat
 """
 _LIBRARIES: Final = ("argon2", "segno", "sqlalchemy", "starlette", "uvicorn", "zeroconf")
 """Libraries of the extra `console`."""
-FIRST: Final = (("chief", Role.CHIEF), ("technician", Role.TECHNICIAN))
+FIRST_INVITATIONS: Final = (("chief", Role.CHIEF), ("technician", Role.TECHNICIAN))
 """Who is invited to a console that has nobody."""
 
 
@@ -82,36 +82,36 @@ def command(
     """
     if (invite is None) != (role is None):
         raise click.UsageError("--invite NAME and --role ROLE go together")
-    if (library := missing()) is not None:
-        raise CliError(needs(library))
+    if (library := find_missing_library()) is not None:
+        raise CliError(format_missing_library(library))
     set_log_level(level)
-    describe(part="console")
-    config = load(path)
+    add_log_context(part="console")
+    config = load_console_config(path)
     os.umask(0o077)  # what it keeps is not everybody's on this computer
     if invite is not None and role is not None:
         _invite(config, invite, Role(role), language)
         return
-    restrict_process(hidden=True)
-    if made := make_keys(config.console.keys, config.console.name):
+    restrict_process(hide_memory=True)
+    if made := make_console_keys(config.console.keys, config.console.name):
         roles = ", ".join(role.value for role in made)
         click.echo(f"new keys ({roles}) in {config.console.keys}: to be admitted at every table")
     asyncio.run(_run(config, path))
 
 
-def missing() -> str | None:
+def find_missing_library() -> str | None:
     """Return the name of a library that a console needs and that is not installed."""
     return next((name for name in _LIBRARIES if importlib.util.find_spec(name) is None), None)
 
 
-def needs(library: str) -> str:
+def format_missing_library(library: str) -> str:
     """Return what to say where one is missing."""
     return f"the console needs {library}: pip install 'dealtable[console]' installs it"
 
 
 async def _run(config: ConsoleConfig, path: Path) -> None:
     """Serve until a signal. Raises ConfigError, StoreError as LineError."""
-    from controller.console.clock import Clock
-    from controller.console.serving import ConsoleFailed, opened, serve
+    from controller.console.clock import ConsoleClock
+    from controller.console.serving import ConsoleFailed, open_console, serve
     from controller.console.store.archive import StoreError
 
     stop = asyncio.Event()
@@ -120,13 +120,13 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
     own = config.console
     notice = SystemdNotifier.from_environment(os.environ)
     status = f"{own.name}: the console serves"
-    clock = Clock(asyncio.get_running_loop().time, wall_ms)
+    clock = ConsoleClock(asyncio.get_running_loop().time, read_wall_clock_ms)
     try:
-        async with opened(
+        async with open_console(
             config, path, now_ms=clock, entropy=entropy, manifest=read_expected_manifest(own)
         ) as console:
-            following = console.begin(clock.follow(console.stepped))
-            invited = await console.sessions.invite_first(FIRST)
+            following = console.start_task(clock.watch_wall_clock(console.shift_times))
+            invited = await console.sessions.invite_first(FIRST_INVITATIONS)
 
             def up(url: str) -> None:
                 tables = len(console.tables.ids)
@@ -139,13 +139,13 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
                     click.echo(
                         "PINs cross the network unsealed: tls_cert and tls_key seal them", err=True
                     )
-                notice.ready(status)
+                notice.report_ready(status)
 
             try:
-                async with beating(notice, lambda: status):
+                async with run_heartbeat(notice, lambda: status):
                     await serve(console, stop, up)
             finally:
-                notice.stopping()
+                notice.report_stopping()
                 following.cancel()
     except StoreError as error:
         raise CliError(str(error)) from error
@@ -153,25 +153,25 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
         raise click.ClickException(str(error)) from error
 
 
-def read_expected_manifest(own: Own) -> Manifest | None:
+def read_expected_manifest(section: ConsoleSettings) -> Manifest | None:
     """Return the release that the tables should run; None where none is said. Raises LineError."""
-    if own.release is None:
+    if section.release is None:
         return None
-    if own.release_key is None:
-        return read_manifest(own.release)
+    if section.release_key is None:
+        return read_manifest(section.release)
     try:
-        return read_signed_manifest(own.release, read_release_key(own.release_key))
+        return read_signed_manifest(section.release, read_release_key(section.release_key))
     except BadRelease as wrong:
-        raise CliError(f"{own.release}: {wrong}") from None
+        raise CliError(f"{section.release}: {wrong}") from None
 
 
 def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) -> None:
     """Show a code for somebody."""
     import msgspec
 
-    from controller.console.people import People, Person
+    from controller.console.people import Account, Accounts
     from controller.console.store.archive import StoreError, open_engine
-    from controller.messages import Person as PersonName
+    from controller.messages import PersonName as PersonName
 
     try:
         said = msgspec.convert(name, PersonName)
@@ -185,8 +185,8 @@ def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) ->
         raise CliError(str(error)) from error
     try:
         hours = config.console.invitation_h
-        people = People(engine, wall_ms, entropy, invitation_ms=hours * 3_600_000)
-        code = people.invite(Person(name=said, role=role, language=language))
+        people = Accounts(engine, read_wall_clock_ms, entropy, invitation_ms=hours * 3_600_000)
+        code = people.invite(Account(name=said, role=role, language=language))
     finally:
         engine.dispose()
     click.echo(f'invitation of "{said}" as {role.value}: {code}')

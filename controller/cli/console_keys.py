@@ -27,7 +27,7 @@ _MAX_NAME_LETTERS: Final = 28
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 
 
-def make_keys(folder: Path, name: str) -> list[Role]:
+def make_console_keys(folder: Path, name: str) -> list[Role]:
     """Make the keys that are missing in `folder`; return the roles of those that are new.
 
     `name` is the console's. A key that is there stays as it is. Raises KeysError, one line.

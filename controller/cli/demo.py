@@ -14,20 +14,20 @@ import click
 
 from controller.cli import CliError
 from controller.cli import demo_summary as summary
-from controller.cli.board import Board
-from controller.cli.demo_console import DEMO_LOGINS, PIN, demo_console
+from controller.cli.board import DemoView
+from controller.cli.demo_console import DEMO_LOGINS, DEMO_PIN, open_demo_console
 from controller.cli.demo_progress import DemoProgress
-from controller.cli.demo_summary import Outcome
+from controller.cli.demo_summary import DemoResult
 from controller.cli.ending import termination_signals
-from controller.cli.quantities import DecimalNumber, Whole
+from controller.cli.quantities import DecimalNumber, WholeNumber
 from controller.client.client import NoAnswer
 from controller.roster import CLIENTS_FOLDER
-from controller.trials.costs import costs as spent
-from controller.trials.costs import since
-from controller.trials.hall import HallError, HallPlan, TableProcess, fallen, hall
+from controller.trials.costs import costs_since
+from controller.trials.costs import measure_costs as spent
+from controller.trials.hall import HallError, HallPlan, TableProcess, run_hall, wait_for_process_end
 from controller.trials.hall_console import ConsoleProcess
-from controller.trials.match_players import match_players
-from controller.trials.players import Dealt, players
+from controller.trials.match_players import seat_match_players
+from controller.trials.players import DealResult, seat_players
 from sim.hall import refuse_host_faults
 from sim.interpreters import find_micropython
 from sim.mechanics.faults import FaultError, parse_fault
@@ -63,8 +63,10 @@ class _DemoOptions:
 
 
 @click.command(epilog=EPILOG)
-@click.option("--tables", type=Whole(1, 100), default=1, show_default=True)
-@click.option("--deals", type=Whole(1), help="Practice deals a table, no matches; with --once, 1.")
+@click.option("--tables", type=WholeNumber(1, 100), default=1, show_default=True)
+@click.option(
+    "--deals", type=WholeNumber(1), help="Practice deals a table, no matches; with --once, 1."
+)
 @click.option("--once", is_flag=True, help="Deal, print a summary, end; fail if anything is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="With --once: one JSON object, nothing else.")
 @click.option("--costs", is_flag=True, help="With --once: CPU and memory, by kind of process.")
@@ -75,9 +77,11 @@ class _DemoOptions:
     show_default=True,
     help="The mechanics this many times faster than 100 ms a card.",
 )
-@click.option("--port", type=Whole(1, 65000), help="The first feed's port; else free ones.")
+@click.option("--port", type=WholeNumber(1, 65000), help="The first feed's port; else free ones.")
 @click.option("--no-console", is_flag=True, help="Without the referees' console in a browser.")
-@click.option("--console-port", type=Whole(1, 65535), help="The console's port; else a free one.")
+@click.option(
+    "--console-port", type=WholeNumber(1, 65535), help="The console's port; else a free one."
+)
 @click.option(
     "--state-dir",
     type=click.Path(file_okay=False, path_type=Path),
@@ -96,7 +100,7 @@ class _DemoOptions:
     help="As in `dealtable sim`: boards inside the simulator, or each a process.",
 )
 @click.option("--fault", "faults", multiple=True, metavar="FAULT", help="As in `dealtable sim`.")
-@click.option("--seed", type=Whole(0), default=0, show_default=True, help="The mechanics'.")
+@click.option("--seed", type=WholeNumber(0), default=0, show_default=True, help="The mechanics'.")
 def command(
     tables: int,
     deals: int | None,
@@ -128,7 +132,7 @@ def command(
     raise_open_file_limit()
     folder = state_dir or Path(tempfile.mkdtemp(prefix="dealtable-"))
     plan = HallPlan(folder.absolute(), tables, speed, seed, firmware, boards, faults, port)
-    wish = _DemoOptions(
+    options = _DemoOptions(
         plan,
         deals or (1 if once else None),
         live=not once,
@@ -136,18 +140,18 @@ def command(
         console_port=console_port,
     )
     try:
-        outcome = asyncio.run(_run(wish))
+        outcome = asyncio.run(_run_demo(options))
     except HallError as error:
         raise click.ClickException(str(error)) from error
     if outcome is None and once:
         raise click.ClickException("interrupted before all deals were dealt")
     if outcome is not None:
         if as_json:
-            click.echo(summary.as_json(plan, outcome, costs))
+            click.echo(summary.format_summary_json(plan, outcome, costs))
         else:
-            for line in summary.as_lines(plan, outcome, costs):
+            for line in summary.format_summary_lines(plan, outcome, costs):
                 click.echo(line)
-        if wrong := outcome.wrong():
+        if wrong := outcome.list_problems():
             raise click.ClickException("; ".join(wrong))
 
 
@@ -168,7 +172,7 @@ def _check_firmware(firmware: str, boards: str | None) -> None:
         raise CliError(str(error)) from error
 
 
-async def _run(wish: _DemoOptions) -> Outcome | None:
+async def _run_demo(options: _DemoOptions) -> DemoResult | None:
     """Run the hall; return what it brought, None where people only looked on.
 
     Raises HallError where a process of the hall ends by itself.
@@ -179,32 +183,32 @@ async def _run(wish: _DemoOptions) -> Outcome | None:
     for number in termination_signals():
         loop.add_signal_handler(number, task.cancel)
     shown = DemoProgress(
-        wish.plan.tables, None if wish.live else wish.deals, wish.plan.rules.deck.cards
+        options.plan.tables, None if options.live else options.deals, options.plan.rules.deck.cards
     )
     with contextlib.suppress(asyncio.CancelledError), shown as progress:
-        async with hall(wish.plan, progress.up) as tables:
-            about = _find_places(wish.plan, tables)
-            if wish.live:
-                return await _play_with_console(wish, tables, about)
-            return await _play_unless_exited(_deal_once(wish, tables, about, progress), tables)
+        async with run_hall(options.plan, progress.on_tables_started) as tables:
+            about = _find_places(options.plan, tables)
+            if options.live:
+                return await _play_with_console(options, tables, about)
+            return await _play_unless_exited(_deal_once(options, tables, about, progress), tables)
     return None
 
 
 async def _play_with_console(
-    wish: _DemoOptions, tables: list[TableProcess], about: dict[str, Any]
-) -> Outcome | None:
+    options: _DemoOptions, tables: list[TableProcess], places: dict[str, Any]
+) -> DemoResult | None:
     """Play before people, with a console where one was asked for."""
     console: ConsoleProcess | None = None
     async with contextlib.AsyncExitStack() as stack:
-        if wish.console:
-            opening = demo_console(wish.plan.state_dir, tables, wish.console_port)
+        if options.console:
+            opening = open_demo_console(options.plan.state_dir, tables, options.console_port)
             console = await stack.enter_async_context(opening)
         if console is not None:
-            about["console"] = console.url
+            places["console"] = console.url
             if not sys.stdout.isatty():
                 # A terminal shows it below the tables.
-                click.echo(f"console {console.url}  ({', '.join(DEMO_LOGINS)}: PIN {PIN})")
-        await _live(wish, tables, about, console)
+                click.echo(f"console {console.url}  ({', '.join(DEMO_LOGINS)}: PIN {DEMO_PIN})")
+        await _play_live(options, tables, places, console)
         return None
 
 
@@ -212,7 +216,10 @@ async def _play_unless_exited(
     play: Coroutine[Any, Any, Played], tables: list[TableProcess]
 ) -> Played:
     """Play to the end. Raises HallError as soon as a process of these tables ends by itself."""
-    playing, falling = asyncio.ensure_future(play), asyncio.ensure_future(fallen(tables))
+    playing, falling = (
+        asyncio.ensure_future(play),
+        asyncio.ensure_future(wait_for_process_end(tables)),
+    )
     try:
         await asyncio.wait((playing, falling), return_when=asyncio.FIRST_COMPLETED)
         if falling.done():
@@ -225,17 +232,20 @@ async def _play_unless_exited(
 
 
 async def _deal_once(
-    wish: _DemoOptions, tables: list[TableProcess], about: dict[str, Any], progress: DemoProgress
-) -> Outcome:
+    options: _DemoOptions,
+    tables: list[TableProcess],
+    places: dict[str, Any],
+    progress: DemoProgress,
+) -> DemoResult:
     """Deal at every table, and say what it cost."""
     loop, me = asyncio.get_running_loop(), os.getpid()
     before, begun_s = spent(me), loop.time()
     rows = await asyncio.gather(
-        *(_deal_at_table(wish, *one, progress) for one in enumerate(tables))
+        *(_deal_at_table(options, *one, progress) for one in enumerate(tables))
     )
-    took = since(before, spent(me))
-    return Outcome(
-        about,
+    took = costs_since(before, spent(me))
+    return DemoResult(
+        places,
         [one for dealt, _ in rows for one in dealt],
         [failed for _, failed in rows if failed is not None],
         took,
@@ -244,27 +254,30 @@ async def _deal_once(
 
 
 async def _deal_at_table(
-    wish: _DemoOptions, number: int, table: TableProcess, progress: DemoProgress
-) -> tuple[list[Dealt], str | None]:
+    options: _DemoOptions, number: int, table: TableProcess, progress: DemoProgress
+) -> tuple[list[DealResult], str | None]:
     """Deal at one table; return its deals, and why there are fewer than were asked for."""
-    dealt: list[Dealt] = []
-    await asyncio.sleep(wish.plan.begins_s(number))
-    async with players(table, progress.saw) as people:
+    dealt: list[DealResult] = []
+    await asyncio.sleep(options.plan.start_delay_s(number))
+    async with seat_players(table, progress.on_state) as people:
         try:
-            for _ in range(wish.deals or 1):
+            for _ in range(options.deals or 1):
                 async with asyncio.timeout(DEAL_TIMEOUT_S):
-                    dealt.append(await people.deal())
+                    dealt.append(await people.play_deal())
         except TimeoutError:
-            return dealt, f"table {table.id}: no deal in {DEAL_TIMEOUT_S:g} s; {people.standing()}"
+            return (
+                dealt,
+                f"table {table.id}: no deal in {DEAL_TIMEOUT_S:g} s; {people.status_text()}",
+            )
         except (HallError, NoAnswer) as error:
             return dealt, f"table {table.id}: {error}"
     return dealt, None
 
 
-async def _live(
-    wish: _DemoOptions,
+async def _play_live(
+    options: _DemoOptions,
     tables: list[TableProcess],
-    about: dict[str, Any],
+    places: dict[str, Any],
     console: ConsoleProcess | None,
 ) -> None:
     """Show the tables while they deal; a table whose daemon ends leaves the others dealing.
@@ -272,28 +285,30 @@ async def _live(
     Raises HallError at the end where a table was lost.
     """
     lost: list[str] = []
-    with Board(tables, about) as board:
+    with DemoView(tables, places) as board:
 
         async def at(number: int, table: TableProcess) -> None:
-            await asyncio.sleep(wish.plan.begins_s(number))
-            if wish.deals is None:
-                plan = wish.plan
-                async with match_players(table, number, plan.speed, board.saw, plan.seed) as four:
+            await asyncio.sleep(options.plan.start_delay_s(number))
+            if options.deals is None:
+                plan = options.plan
+                async with seat_match_players(
+                    table, number, plan.speed, board.on_state, plan.seed
+                ) as four:
                     await four.play()
-            async with players(table, board.saw) as people:
-                for _ in range(wish.deals or 0):
-                    await people.deal()
+            async with seat_players(table, board.on_state) as people:
+                for _ in range(options.deals or 0):
+                    await people.play_deal()
 
         async def unless_lost(number: int, table: TableProcess) -> None:
             try:
                 await _play_unless_exited(at(number, table), [table])
             except (HallError, NoAnswer) as error:
                 lost.append(str(error))
-                board.tell(str(error))
+                board.print_line(str(error))
 
-        looking = [asyncio.ensure_future(board.look())]
+        looking = [asyncio.ensure_future(board.refresh_forever())]
         if console is not None:
-            looking.append(asyncio.ensure_future(_watch_console(console, board, about)))
+            looking.append(asyncio.ensure_future(_watch_console(console, board, places)))
         try:
             await asyncio.gather(*(unless_lost(*one) for one in enumerate(tables)))
         finally:
@@ -303,12 +318,12 @@ async def _live(
         raise HallError("; ".join(dict.fromkeys(lost)))
 
 
-async def _watch_console(console: ConsoleProcess, board: Board, about: dict[str, Any]) -> None:
+async def _watch_console(console: ConsoleProcess, view: DemoView, places: dict[str, Any]) -> None:
     """Wait until the console ends by itself, and show that it is gone."""
     assert console.process is not None
     await console.process.wait()
-    about["console"] = None
-    board.tell(f"the console ended by itself; see {console.log}")
+    places["console"] = None
+    view.print_line(f"the console ended by itself; see {console.log}")
 
 
 def _find_places(plan: HallPlan, tables: list[TableProcess]) -> dict[str, Any]:

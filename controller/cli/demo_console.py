@@ -8,13 +8,13 @@ from typing import Final
 import click
 from msgspec.structs import replace
 
-from controller.cli.console import missing, needs
+from controller.cli.console import find_missing_library, format_missing_library
 from controller.client.endpoints import write_endpoints
 from controller.messages import Role
 from controller.trials.hall import HallError, TableProcess
-from controller.trials.hall_console import ConsoleProcess, console
+from controller.trials.hall_console import ConsoleProcess, run_console
 
-PIN: Final = "1111"
+DEMO_PIN: Final = "1111"
 DEMO_LOGINS: Final = {
     "chief": Role.CHIEF,
     "referee": Role.REFEREE,
@@ -25,19 +25,19 @@ DEMO_LOGINS: Final = {
 
 
 @asynccontextmanager
-async def demo_console(
+async def open_demo_console(
     folder: Path, tables: Sequence[TableProcess], port: int | None
 ) -> AsyncIterator[ConsoleProcess | None]:
     """Open a console for the block and give it; None, in one line, where none opens."""
-    if (library := missing()) is not None:
-        click.echo(f"no console opens: {needs(library)}", err=True)
+    if (library := find_missing_library()) is not None:
+        click.echo(f"no console opens: {format_missing_library(library)}", err=True)
         yield None
         return
-    people = [(name, role, PIN) for name, role in DEMO_LOGINS.items()]
+    people = [(name, role, DEMO_PIN) for name, role in DEMO_LOGINS.items()]
     async with AsyncExitStack() as stack:
         try:
             running = await stack.enter_async_context(
-                console(tables, folder, port=port, people=people)
+                run_console(tables, folder, port=port, people=people)
             )
         except HallError as error:
             click.echo(f"no console opens: {error}", err=True)

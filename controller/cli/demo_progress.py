@@ -5,9 +5,9 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from controller.messages import Phase, State
+from controller.messages import MachinePhase, PublicState
 
-_UNCOUNTED_PHASES = frozenset({Phase.DEALING, Phase.HELD})
+_UNCOUNTED_PHASES = frozenset({MachinePhase.DEALING, MachinePhase.HELD})
 """Phases in which the cards that were fed are of a deal not counted yet."""
 
 
@@ -46,14 +46,14 @@ class DemoProgress:
         return self
 
     def __exit__(self, *why: object) -> None:
-        self.done()
+        self.remove()
 
-    def up(self, tables: int) -> None:
+    def on_tables_started(self, tables: int) -> None:
         """Say how many tables are there."""
         if tables < self._tables:
             self._bar.update(self._task, completed=tables, refresh=True)
         elif self._deals is None:
-            self.done()
+            self.remove()
         else:
             self._bar.update(
                 self._task,
@@ -64,7 +64,7 @@ class DemoProgress:
                 refresh=True,
             )
 
-    def saw(self, state: State) -> None:
+    def on_state(self, state: PublicState) -> None:
         """Take a state of a table: how many cards were fed there for deals of this demo."""
         table, machine = state.table, state.machine
         before = self._deals_before.setdefault(table, state.counters.deals)
@@ -79,11 +79,11 @@ class DemoProgress:
             refresh=True,
         )
 
-    def done(self) -> None:
+    def remove(self) -> None:
         """Take the line away."""
         self._bar.stop()
 
-    def _format_progress(self, state: State | None) -> str:
+    def _format_progress(self, state: PublicState | None) -> str:
         """Return in words how far it is: of one table its phase, or what it calls for."""
         asked = self._tables * (self._deals or 0)
         words = f"{sum(self._dealt.values())} of {asked} deals"

@@ -9,57 +9,57 @@ import msgspec
 
 from controller.deal.sequence import sequence
 from controller.rules.rulebooks import load_profile
-from controller.trials.costs import ProcessCost, cores
+from controller.trials.costs import ProcessCost, count_cores
 from controller.trials.hall import HallPlan
 from controller.trials.mechanical import mechanical_s
-from controller.trials.players import Dealt
-from sim.mechanics.settings import Settings
+from controller.trials.players import DealResult
+from sim.mechanics.settings import MechanicsSettings
 
 # There is a line for every deal of so many tables, else only for what was not as usual.
-FEW = 8
+MAX_LISTED_TABLES = 8
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DemoResult:
     """What a demo brought: where it was, its deals, tables that failed, and what it cost.
 
     `costs` are of the time in which people played, `took_s`, and by kind of process.
     """
 
-    about: dict[str, Any]
-    dealt: list[Dealt]
-    failed: list[str]
+    places: dict[str, Any]
+    deals: list[DealResult]
+    failures: list[str]
     costs: dict[str, ProcessCost]
     took_s: float
 
-    def wrong(self) -> list[str]:
+    def list_problems(self) -> list[str]:
         """Return what is not as it must be, a line each: wrong deals, tables that failed."""
-        wrong = [f"table {d.table}, deal {d.deal}: {d.wrong}" for d in self.dealt if d.wrong]
-        return [*wrong, *self.failed]
+        wrong = [f"table {d.table}, deal {d.deal}: {d.wrong}" for d in self.deals if d.wrong]
+        return [*wrong, *self.failures]
 
 
-def as_json(plan: HallPlan, outcome: Outcome, costs: bool) -> bytes:
+def format_summary_json(plan: HallPlan, result: DemoResult, costs: bool) -> bytes:
     """Return the summary for programs; `costs`: with processor time and memory."""
-    told: dict[str, Any] = outcome.about | {
-        "deals": [_make_deal_row(plan, one) for one in outcome.dealt]
+    told: dict[str, Any] = result.places | {
+        "deals": [_make_deal_row(plan, one) for one in result.deals]
     }
     if costs:
-        told["costs"] = {"cores": cores(), "took_s": outcome.took_s, "kinds": outcome.costs}
+        told["costs"] = {"cores": count_cores(), "took_s": result.took_s, "kinds": result.costs}
     return msgspec.json.encode(told)
 
 
-def as_lines(plan: HallPlan, outcome: Outcome, costs: bool) -> Iterator[str]:
+def format_summary_lines(plan: HallPlan, result: DemoResult, costs: bool) -> Iterator[str]:
     """Yield the summary for people."""
-    rows = [_make_deal_row(plan, one) for one in outcome.dealt]
+    rows = [_make_deal_row(plan, one) for one in result.deals]
     for row in rows:
-        if plan.tables <= FEW or row["misdeals"]:
+        if plan.tables <= MAX_LISTED_TABLES or row["misdeals"]:
             yield _format_deal(row)
-    if plan.tables > FEW and rows:
+    if plan.tables > MAX_LISTED_TABLES and rows:
         yield _format_overview(plan, rows)
     if costs:
-        for kind, cost in outcome.costs.items():
-            yield _format_cost(kind, cost, len(rows), outcome.took_s * plan.tables)
-    yield f"check it: dealtable verify {outcome.about['tables'][0]['state_dir']}"
+        for kind, cost in result.costs.items():
+            yield _format_cost(kind, cost, len(rows), result.took_s * plan.tables)
+    yield f"check it: dealtable verify {result.places['tables'][0]['state_dir']}"
 
 
 def _format_deal(row: dict[str, Any]) -> str:
@@ -92,13 +92,13 @@ def _format_cost(kind: str, cost: ProcessCost, deals: int, table_s: float) -> st
     )
 
 
-def _make_deal_row(plan: HallPlan, dealt: Dealt) -> dict[str, Any]:
+def _make_deal_row(plan: HallPlan, dealt: DealResult) -> dict[str, Any]:
     """Return a deal for the summary, with the time the mechanics alone would take."""
     profile = load_profile("international-000")
     seed = bytes.fromhex(dealt.seed)
     order = sequence(bytes.fromhex(dealt.commitment), seed, dealt.cut, profile.deck.cards)
     row: dict[str, Any] = msgspec.to_builtins(dealt)
     del row["wrong"], row["feeding_ms"]
-    settings = Settings(speed=plan.speed)
+    settings = MechanicsSettings(speed=plan.speed)
     alone_s = mechanical_s(settings, profile, order, feeding_ms=dealt.feeding_ms)
     return row | {"mechanical_s": round(alone_s, 4)}

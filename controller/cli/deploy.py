@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from controller.cli import CliError
-from controller.config import RUNTIME_ROOT, Board, TableConfig, load_table
+from controller.config import RUNTIME_ROOT, BoardSection, TableConfig, load_table
 
 EPILOG: Final = """\b
 Examples:
@@ -15,8 +15,8 @@ Examples:
   dealtable deploy tmpfiles /etc/dealtable/T01.toml > /etc/tmpfiles.d/dealtable-T01.conf
 deploy/install.sh does both.
 """
-MACHINE: Final = "dealtable"
-GATEWAY: Final = "dealtable-gateway"
+MACHINE_USER: Final = "dealtable"
+GATEWAY_USER: Final = "dealtable-gateway"
 STATE_ROOT: Final = Path("/var/lib/dealtable")
 _DEV: Final = Path("/dev")
 _config = click.argument(
@@ -65,8 +65,8 @@ def find_unit_mismatches(config: TableConfig) -> Iterator[str]:
     """Yield a line for each value that the units need to be another one."""
     table, gateway = config.table, config.gateway
     for key, found, expected in (
-        ("table.user", table.user, MACHINE),
-        ("gateway.user", gateway.user, GATEWAY),
+        ("table.user", table.user, MACHINE_USER),
+        ("gateway.user", gateway.user, GATEWAY_USER),
         ("table.state_dir", table.state_dir, STATE_ROOT / table.id),
         ("table.runtime_dir", table.runtime_dir, RUNTIME_ROOT / table.id),
         ("gateway.dir", gateway.dir, STATE_ROOT / f"{table.id}-gateway"),
@@ -100,7 +100,7 @@ def make_tmpfiles_lines(config: TableConfig) -> Iterator[str]:
     yield f"d {door} 2710 {machine} {config.gateway.user} -"
 
 
-def _make_port_rule(key: str, board: Board, group: str) -> Iterator[str]:
+def _make_port_rule(key: str, board: BoardSection, group: str) -> Iterator[str]:
     port = Path(board.port)
     if not port.is_relative_to(_DEV):
         yield f"# {key}: {port} is not the kernel's, nor named by it."

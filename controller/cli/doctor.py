@@ -8,14 +8,14 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from controller.cli.doctor_facts import gathered
-from controller.cli.plain import plain
+from controller.cli.doctor_facts import gather_facts
+from controller.cli.plain import safe_line
 from controller.cli.rulebook import load_table_profile
-from controller.cli.wall import wall
+from controller.cli.wall import read_wall_clock
 from controller.config import load_table
-from controller.doctor.checks import run_checks, verdict
-from controller.doctor.finding import Light
-from controller.doctor.page import Examination, lines
+from controller.doctor.checks import run_checks, worst_light
+from controller.doctor.finding import FindingLight
+from controller.doctor.page import Examination, page_lines
 
 EPILOG: Final = """\b
 Examples:
@@ -24,10 +24,10 @@ Examples:
   dealtable doctor table.toml --json
 """
 _STYLES: Final = {
-    Light.GREEN: "green",
-    Light.AMBER: "yellow",
-    Light.RED: "bold red",
-    Light.UNKNOWN: "dim",
+    FindingLight.GREEN: "green",
+    FindingLight.AMBER: "yellow",
+    FindingLight.RED: "bold red",
+    FindingLight.UNKNOWN: "dim",
     None: "bold",
 }
 
@@ -48,18 +48,18 @@ def command(context: click.Context, config: Path, key: Path | None, as_json: boo
     """
     table = load_table(config)
     load_table_profile(table)
-    findings = run_checks(table, gathered(table, config, key))
+    findings = run_checks(table, gather_facts(table, config, key))
     examination = Examination(
         table=table.table.id,
         simulated=table.table.backend == "sim",
-        time=wall(),
-        verdict=verdict(findings),
+        time=read_wall_clock(),
+        verdict=worst_light(findings),
         findings=findings,
     )
     if as_json:
         click.echo(msgspec.json.encode(examination).decode())
     else:
         console = Console(highlight=False, soft_wrap=True)
-        for line, light in lines(examination):
-            console.print(Text(plain(line), style=_STYLES[light]))
-    context.exit(1 if examination.verdict is Light.RED else 0)
+        for line, light in page_lines(examination):
+            console.print(Text(safe_line(line), style=_STYLES[light]))
+    context.exit(1 if examination.verdict is FindingLight.RED else 0)

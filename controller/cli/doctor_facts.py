@@ -13,41 +13,49 @@ from pathlib import Path
 from typing import Final
 
 from controller.cli import CliError, compiled
-from controller.cli.doctor_boards import CLOSED, PORT_IN_USE, answers
-from controller.cli.doctor_feed import feed_of
+from controller.cli.doctor_boards import PORT_IN_USE, STATE_UNREADABLE, ask_boards
+from controller.cli.doctor_feed import gather_feed
 from controller.cli.installed import (
-    digests,
     find_odd_files,
     find_program_folder,
+    hash_program_files,
     read_program_firmware,
     read_remembered_release,
 )
 from controller.cli.program_files import MANIFEST
 from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
 from controller.cli.two_users import check_separation
-from controller.cli.wall import wall
+from controller.cli.wall import read_wall_clock
 from controller.config import TableConfig
 from controller.doctor import gathering
 from controller.doctor.computer import Computer
-from controller.doctor.facts import Clock, DoctorFacts, Keys, Part, Program, PythonFacts, Released
+from controller.doctor.facts import (
+    ClockFacts,
+    DoctorFacts,
+    KeyFacts,
+    LibraryFacts,
+    ProgramFacts,
+    PythonFacts,
+    ReleaseFacts,
+)
 from controller.doctor.of_boards import BOARDS
 from controller.journal.store import LOCK_NAME
-from controller.release import BadRelease, Manifest, differences
+from controller.release import BadRelease, Manifest, file_differences
 from controller.roster import (
-    KEYS,
+    KEYS_FOLDER,
     SIGN_FILE,
-    TABLE,
+    TABLE_NAME,
     Roster,
     RosterError,
-    moment,
+    parse_moment,
     read_certificate,
     read_sign_secret,
 )
 from controller.tomlfile import FileError
 from controller.users import User, UserError, find_user
-from drivers.events import Board
+from drivers.events import BoardKind
 
-PARTS: Final = ("msgspec", "serial", "gpiozero", "nacl", "structlog", "click", "rich", "zmq")
+LIBRARIES: Final = ("msgspec", "serial", "gpiozero", "nacl", "structlog", "click", "rich", "zmq")
 """Libraries by the names they are imported under; lgpio besides, where the panel's pins need it."""
 _IMPORT_SCRIPT: Final = """
 import importlib, importlib.metadata, json, sys
@@ -68,7 +76,7 @@ for name in sys.argv[1:]:
 _IMPORT_TIMEOUT_S: Final = 60.0
 
 
-def gathered(
+def gather_facts(
     config: TableConfig, file: Path, key: Path | None, computer: Computer | None = None
 ) -> DoctorFacts:
     """Return all that is known of a table. `key` is the release's public one.
@@ -78,30 +86,32 @@ def gathered(
     computer = computer or Computer()
     user = _find_machine_user(config)
     machine = gathering.find_lock_holder(computer, config.table.state_dir / LOCK_NAME)
-    paths: dict[Board, str] = {"dealer": config.dealer.port, "reader": config.reader.port}
-    ports = {board: gathering.port(computer, paths[board], user) for board in BOARDS}
+    paths: dict[BoardKind, str] = {"dealer": config.dealer.port, "reader": config.reader.port}
+    ports = {board: gathering.read_port(computer, paths[board], user) for board in BOARDS}
     closed = _is_unreadable(config.table.state_dir)
     free = machine is None and not closed and not any(one.holders for one in ports.values())
     return DoctorFacts(
         config_file=file,
         python=_gather_python(),
-        parts=imported((*PARTS, *(("lgpio",) if config.panel.pins == "lgpio" else ()))),
+        libraries=import_libraries(
+            (*LIBRARIES, *(("lgpio",) if config.panel.pins == "lgpio" else ()))
+        ),
         program=_gather_program(config, key),
-        machine=machine,
-        closed=closed,
+        machine_pid=machine,
+        state_unreadable=closed,
         ports=ports,
-        answers=answers(config)
+        answers=ask_boards(config)
         if free
-        else dict.fromkeys(BOARDS, CLOSED if closed else PORT_IN_USE),
-        pins=gathering.pins(computer, config, user),
-        clock=Clock(moment(wall()), computer.synchronized()),
-        disk=gathering.disk(config.table.state_dir, user),
-        memory=gathering.memory(computer, config.table.runtime_dir, machine),
-        supply=gathering.supply(computer),
-        keys=keys_of(config),
-        users=_find_user_problem(config, file),
-        services=gathering.services(computer, config.table.id),
-        feed=feed_of(config, computer),
+        else dict.fromkeys(BOARDS, STATE_UNREADABLE if closed else PORT_IN_USE),
+        pins=gathering.read_pins(computer, config, user),
+        clock=ClockFacts(parse_moment(read_wall_clock()), computer.is_synchronized()),
+        disk=gathering.read_disk(config.table.state_dir, user),
+        memory=gathering.read_memory(computer, config.table.runtime_dir, machine),
+        supply=gathering.read_supply(computer),
+        keys=gather_keys(config),
+        users_problem=_find_user_problem(config, file),
+        services=gathering.read_services(computer, config.table.id),
+        feed=gather_feed(config, computer),
     )
 
 
@@ -112,7 +122,7 @@ def _gather_python() -> PythonFacts:
     )
 
 
-def imported(names: tuple[str, ...]) -> tuple[Part, ...]:
+def import_libraries(names: tuple[str, ...]) -> tuple[LibraryFacts, ...]:
     """Import libraries in a process of its own: a wheel of another computer may end it.
 
     lgpio makes a pipe in its folder: that one is taken away again.
@@ -129,17 +139,19 @@ def imported(names: tuple[str, ...]) -> tuple[Part, ...]:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            return tuple(Part(name, trouble=str(error)) for name in names)
+            return tuple(LibraryFacts(name, trouble=str(error)) for name in names)
     said = done.stdout.splitlines()
     found = json.loads(said[-1]) if said else {}
-    ended = Part("", trouble=f"it ends the process ({done.returncode})")
-    return tuple(Part(name, **found.get(name, {"trouble": ended.trouble})) for name in names)
+    ended = LibraryFacts("", trouble=f"it ends the process ({done.returncode})")
+    return tuple(
+        LibraryFacts(name, **found.get(name, {"trouble": ended.trouble})) for name in names
+    )
 
 
 # -- the program --------------------------------------------------------------
 
 
-def _gather_program(config: TableConfig, key: Path | None) -> Program:
+def _gather_program(config: TableConfig, key: Path | None) -> ProgramFacts:
     """Return what is installed, as `dealtable release check` sees it."""
     folder = find_program_folder()
     version, firmware = (
@@ -148,20 +160,22 @@ def _gather_program(config: TableConfig, key: Path | None) -> Program:
     )
     verify = None if key is None else read_release_key(key)
     path = folder / MANIFEST
-    known = Program(version=version, firmware=firmware)
+    known = ProgramFacts(version=version, firmware=firmware)
     try:
         manifest = None if not path.exists() else read_manifest(path)
         if manifest is not None and verify is not None:
             read_signed_manifest(path, verify)
-        released = None if manifest is None else _released(manifest, signed=verify is not None)
+        released = (
+            None if manifest is None else _describe_release(manifest, signed=verify is not None)
+        )
         unlike = tuple(_find_differences(manifest, folder, config.table.state_dir))
     except (FileError, BadRelease) as wrong:
-        return Program(version=version, firmware=firmware, trouble=f"{wrong}")
-    return Program(known.version, known.firmware, released, unlike)
+        return ProgramFacts(version=version, firmware=firmware, trouble=f"{wrong}")
+    return ProgramFacts(known.version, known.firmware, released, unlike)
 
 
-def _released(manifest: Manifest, *, signed: bool) -> Released:
-    return Released(manifest.version, manifest.serial, manifest.released, signed or None)
+def _describe_release(manifest: Manifest, *, signed: bool) -> ReleaseFacts:
+    return ReleaseFacts(manifest.version, manifest.serial, manifest.released, signed or None)
 
 
 def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) -> Iterator[str]:
@@ -173,7 +187,7 @@ def _find_differences(manifest: Manifest | None, folder: Path, state_dir: Path) 
     if manifest is None:
         return
     odd = find_odd_files(folder)
-    for one in differences(manifest.files, digests(folder)):
+    for one in file_differences(manifest.files, hash_program_files(folder)):
         yield f"{one}: {odd[one.path]}" if one.path in odd else f"{one}"
     if read_program_firmware(folder) != manifest.firmware:
         yield "drivers/firmware is not the released one"
@@ -199,28 +213,28 @@ def _find_user_problem(config: TableConfig, file: Path) -> str:
     return ""
 
 
-def keys_of(config: TableConfig) -> Keys:
+def gather_keys(config: TableConfig) -> KeyFacts:
     """Return what is known of a table's keys, and of who is admitted."""
     state_dir, place = config.table.state_dir, config.gateway_dir
     for folder in (state_dir, place):
         if _is_unreadable(folder):
-            return Keys(closed=str(folder))
-    public = place / KEYS / f"{TABLE}.key"
-    if not public.exists() and not (state_dir / KEYS / SIGN_FILE).exists():
-        return Keys(missing=True)
+            return KeyFacts(closed_folder=str(folder))
+    public = place / KEYS_FOLDER / f"{TABLE_NAME}.key"
+    if not public.exists() and not (state_dir / KEYS_FOLDER / SIGN_FILE).exists():
+        return KeyFacts(are_missing=True)
     try:
         read_certificate(public)
         read_sign_secret(state_dir)
-        if not (place / KEYS / f"{TABLE}.key_secret").exists():
-            raise RosterError(f"{place / KEYS / f'{TABLE}.key_secret'} is not there")
+        if not (place / KEYS_FOLDER / f"{TABLE_NAME}.key_secret").exists():
+            raise RosterError(f"{place / KEYS_FOLDER / f'{TABLE_NAME}.key_secret'} is not there")
         found = Roster.load(place)
     except RosterError as error:
-        return Keys(trouble=str(error))
+        return KeyFacts(trouble=str(error))
     roster = Roster(found.clients, found.revoked, _now)
-    return Keys(
+    return KeyFacts(
         chiefs=len(roster.chief_seals()),
         clients=len(roster.clients),
-        expiring=tuple(one.name for one in roster.expiring()),
+        expiring=tuple(one.name for one in roster.expiring_clients()),
         expired=tuple(one.name for one in roster.clients if roster.has_expired(one)),
     )
 
@@ -231,4 +245,4 @@ def _is_unreadable(folder: Path) -> bool:
 
 
 def _now() -> datetime:
-    return moment(wall())
+    return parse_moment(read_wall_clock())

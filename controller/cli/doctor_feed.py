@@ -12,11 +12,11 @@ from controller.cli.printers import decode_state
 from controller.cli.reach import new_command_id, read_identity, read_table_endpoints
 from controller.client.client import BadMessage, Client, ClientIdentity
 from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints
-from controller.client.line import BadAddress, LineState
+from controller.client.line import BadAddress, TableConnectionState
 from controller.config import TableConfig
 from controller.doctor import gathering
 from controller.doctor.computer import Computer
-from controller.doctor.facts import Feed
+from controller.doctor.facts import FeedFacts
 from controller.roster import CLIENTS_FOLDER
 
 STATE_TIMEOUT_S: Final = 5.0
@@ -24,21 +24,21 @@ STATE_TIMEOUT_S: Final = 5.0
 CONNECT_TIMEOUT_S: Final = 2.0
 
 
-def feed_of(config: TableConfig, computer: Computer) -> Feed:
+def gather_feed(config: TableConfig, computer: Computer) -> FeedFacts:
     """Return what is known of the feed of a table, which may not run."""
     place = config.gateway_dir
     try:
         read_endpoints(place)
     except (NoEndpoints, OSError):
         wanted = (config.gateway.feed, config.gateway.commands)
-        return Feed(taken=gathering.taken(computer, wanted))
+        return FeedFacts(taken_addresses=gathering.taken_addresses(computer, wanted))
     try:
         endpoints = read_table_endpoints(place)
     except CliError as error:
-        return Feed(address=str(place), trouble=str(error))
+        return FeedFacts(address=str(place), trouble=str(error))
     identity = next(_readable_identities(place), None)
     if identity is not None:
-        return asyncio.run(_heard(endpoints, identity))
+        return asyncio.run(_receive_state(endpoints, identity))
     return _probe_address(endpoints.feed)
 
 
@@ -56,11 +56,11 @@ def _readable_identities(place: Path) -> Iterator[ClientIdentity]:
             continue
 
 
-async def _heard(endpoints: Endpoints, identity: ClientIdentity) -> Feed:
+async def _receive_state(endpoints: Endpoints, identity: ClientIdentity) -> FeedFacts:
     """Listen until a state of the table comes."""
-    line = LineState.CONNECTING
+    line = TableConnectionState.CONNECTING
 
-    def stands(now: LineState) -> None:
+    def stands(now: TableConnectionState) -> None:
         nonlocal line
         line = now
 
@@ -71,22 +71,22 @@ async def _heard(endpoints: Endpoints, identity: ClientIdentity) -> Feed:
             Client(endpoints, identity, new_command_id, stands) as client,
         ):
             while True:
-                state = decode_state(await client.hear())
+                state = decode_state(await client.next_message())
                 if state is not None:
                     alerts = tuple(alert.name for alert in state.alerts)
-                    return Feed(address, f"table {state.table}: {state.machine.phase}", alerts)
+                    return FeedFacts(address, f"table {state.table}: {state.machine.phase}", alerts)
     except TimeoutError:
-        said = f"as {identity.name}: {line}" if line is not LineState.OPEN else "silent"
-        return Feed(address, trouble=f"nothing came in {STATE_TIMEOUT_S:g} s, {said}")
+        said = f"as {identity.name}: {line}" if line is not TableConnectionState.OPEN else "silent"
+        return FeedFacts(address, trouble=f"nothing came in {STATE_TIMEOUT_S:g} s, {said}")
     except (BadAddress, BadMessage) as wrong:
-        return Feed(address, trouble=str(wrong))
+        return FeedFacts(address, trouble=str(wrong))
 
 
-def _probe_address(address: str) -> Feed:
+def _probe_address(address: str) -> FeedFacts:
     """Tell whether somebody listens at an address, without a key to speak with him."""
     place = urlsplit(address)
     try:
         socket.create_connection((place.hostname, place.port), CONNECT_TIMEOUT_S).close()
     except (OSError, ValueError) as error:
-        return Feed(address, trouble=f"nobody answers there ({error})")
-    return Feed(address, has_no_key=True)
+        return FeedFacts(address, trouble=f"nobody answers there ({error})")
+    return FeedFacts(address, has_no_key=True)

@@ -15,7 +15,7 @@ from controller.cli.program_files import MANIFEST
 from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
 from controller.release import BadRelease
 from drivers.errors import DriverError, PortBusy
-from drivers.events import Board
+from drivers.events import BoardKind
 from drivers.flash import image as images
 from drivers.flash.errors import FlashError, NoBoardFound
 from drivers.flash.flashing import Flasher
@@ -54,7 +54,7 @@ class _SettingType(click.ParamType[tuple[str, int]]):
 def command(
     context: click.Context,
     port: str,
-    kind: Board,
+    kind: BoardKind,
     check: bool,
     dry_run: bool,
     key: Path | None,
@@ -70,8 +70,8 @@ def command(
     checks who signed that. --setting changes a setting of the board afterwards, once for each.
     Exit 0: the board runs it; 1: it does not; 2: it cannot be asked.
     """
-    image = images.own()
-    released = _released(image, kind, key)
+    image = images.own_image()
+    released = _describe_release(image, kind, key)
     console = Console(stderr=True)
     with Progress(
         TextColumn("{task.description}", markup=False),
@@ -87,8 +87,8 @@ def command(
             if check or dry_run:
                 text, right = _compare_board(flasher, image)
             else:
-                welcome = flasher.greet()
-                if not flasher.runs(welcome):
+                welcome = flasher.query_board()
+                if not flasher.is_running_image(welcome):
                     welcome = flasher.flash()
                 assert welcome is not None
                 if settings:
@@ -143,16 +143,16 @@ class _FlashProgress:
 
 def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
     """Return what a board runs, in a line, and whether that is this firmware."""
-    welcome = flasher.greet()
+    welcome = flasher.query_board()
     if welcome is not None:
         found = f"{welcome.firmware} ({welcome.firmware_hash})"
-        if flasher.runs(welcome):
+        if flasher.is_running_image(welcome):
             return f"{welcome.kind} board {welcome.uid} runs {found}, as it should", True
         return (
             f"{welcome.kind} board {welcome.uid} runs {found}, not {_format_firmware(image)}",
             False,
         )
-    wrong = flasher.differs()
+    wrong = flasher.find_differing_files()
     if not wrong:
         return f"the board waits at its prompt; its files are {_format_firmware(image)}", True
     return f"the board waits at its prompt; {len(wrong)} of its files differ: {wrong[0]} …", False
@@ -163,7 +163,7 @@ def _format_firmware(image: FirmwareImage) -> str:
     return f"{version} ({image.hash})"
 
 
-def _released(image: FirmwareImage, kind: Board, key: Path | None) -> str:
+def _describe_release(image: FirmwareImage, kind: BoardKind, key: Path | None) -> str:
     """Return what a release says of this firmware. Raises LineError where it is another's."""
     folder = find_program_folder()
     path = folder / MANIFEST

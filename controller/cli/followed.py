@@ -12,15 +12,15 @@ from controller.cli.reach import (
     read_client_identity,
     read_identity,
     read_table_endpoints,
-    table_key,
+    read_table_key,
 )
 from controller.client.client import ClientIdentity
 from controller.client.endpoints import Endpoints
 from controller.messages import Role
 from controller.roster import (
     CLIENTS_FOLDER,
-    KEYS,
-    TABLE,
+    KEYS_FOLDER,
+    TABLE_NAME,
     WATCH_CLIENT,
     RosterError,
     read_certificate,
@@ -29,20 +29,20 @@ from controller.roster import (
 _ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
 
 
-class Table(NamedTuple):
+class WatchTarget(NamedTuple):
     """Where a table is, whom we come as, and the key its heads are signed with, if known."""
 
     endpoints: Endpoints
     identity: ClientIdentity
-    verify: bytes | None
+    verify_key: bytes | None
 
 
-def followed(
+def find_watch_targets(
     feeds: Sequence[str],
     state_dirs: Sequence[Path],
     server_keys: Sequence[str],
     key_file: Path | None,
-) -> list[Table]:
+) -> list[WatchTarget]:
     """Return every table that is meant. Raises LineError or UsageError.
 
     `feeds` are addresses, with a key of `server_keys` for each of them or one for all; or the
@@ -54,7 +54,9 @@ def followed(
             raise click.UsageError("name an ENDPOINT or a --state-dir")
         if server_keys and len(server_keys) not in (1, len(state_dirs)):
             raise click.UsageError("give --server-key once, or once for each --state-dir")
-        pinned = server_keys or [str(folder / KEYS / f"{TABLE}.key") for folder in state_dirs]
+        pinned = server_keys or [
+            str(folder / KEYS_FOLDER / f"{TABLE_NAME}.key") for folder in state_dirs
+        ]
         pinned = [*pinned] * (len(state_dirs) // len(pinned))
         return [
             _target_in_folder(folder, key, key_file)
@@ -67,26 +69,28 @@ def followed(
         raise click.UsageError("an ENDPOINT goes with one --state-dir at most")
     folder = state_dirs[0] if state_dirs else None
     identity = _choose_identity(key_file, folder)
-    keys = [(table_key(key), _read_verify_key(Path(key))) for key in server_keys]
+    keys = [(read_table_key(key), _read_verify_key(Path(key))) for key in server_keys]
     if not keys and folder is not None:
-        file = folder / KEYS / f"{TABLE}.key"
-        keys = [(table_key(str(file)), _read_verify_key(file))]
+        file = folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
+        keys = [(read_table_key(str(file)), _read_verify_key(file))]
     if len(keys) not in (1, len(feeds)):
         raise click.UsageError("an ENDPOINT needs its table's --server-key, or its --state-dir")
     keys *= len(feeds) // len(keys)
     return [
-        Table(Endpoints(table=feed, feed=feed, commands="", server_key=key), identity, verify)
+        WatchTarget(Endpoints(table=feed, feed=feed, commands="", server_key=key), identity, verify)
         for feed, (key, verify) in zip(feeds, keys, strict=True)
     ]
 
 
-def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> Table:
+def _target_in_folder(folder: Path, key: str, key_file: Path | None) -> WatchTarget:
     """Return the table of a state directory, whose public key is `key`, or in that file."""
     endpoints = read_table_endpoints(folder)
-    if table_key(key) != endpoints.server_key:
+    if read_table_key(key) != endpoints.server_key:
         raise CliError(f"{folder}: its table's key is another than that of {key}")
-    verify = _read_verify_key(Path(key)) or _read_verify_key(folder / KEYS / f"{TABLE}.key")
-    return Table(endpoints, _choose_identity(key_file, folder), verify)
+    verify = _read_verify_key(Path(key)) or _read_verify_key(
+        folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
+    )
+    return WatchTarget(endpoints, _choose_identity(key_file, folder), verify)
 
 
 def _read_verify_key(file: Path) -> bytes | None:

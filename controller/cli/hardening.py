@@ -45,7 +45,7 @@ _IO_URING_SETUP: Final = 425  # everywhere; through it sockets are made without 
 _X32: Final = 0x4000_0000  # a second set of numbers of x86_64
 
 
-def restrict_process(*, hidden: bool) -> None:
+def restrict_process(*, hide_memory: bool) -> None:
     """Give up core dumps and new rights; `hidden`: nobody reads this process's memory but root.
 
     A hidden process belongs to root in /proc: same user or not, its memory, files and environment
@@ -55,7 +55,7 @@ def restrict_process(*, hidden: bool) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-        if hidden:
+        if hide_memory:
             _prctl(_PR_SET_DUMPABLE, 0)
     except OSError as error:
         raise CliError(
@@ -64,13 +64,13 @@ def restrict_process(*, hidden: bool) -> None:
         ) from None
 
 
-def deny_network(instead: int = NO_SUCH_FAMILY) -> bool:
+def deny_network(denied_action: int = NO_SUCH_FAMILY) -> bool:
     """From now on give no thread of this process any socket but Unix sockets.
 
     Asking for another ends with `instead`. Returns False on a kind of computer where the kernel's
     numbers are not known here. Raises OSError where the kernel has no such filter.
     """
-    rules = _make_filter(platform.machine(), instead)
+    rules = _make_filter(platform.machine(), denied_action)
     if not rules:
         return False
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
@@ -82,7 +82,7 @@ def deny_network(instead: int = NO_SUCH_FAMILY) -> bool:
     return True
 
 
-def _make_filter(computer: str, instead: int) -> Sequence[_Rule]:
+def _make_filter(computer: str, denied_action: int) -> Sequence[_Rule]:
     """Return the filter: what the kernel asks at every call, from the first rule on."""
     if computer not in _SOCKET_CALLS:
         return ()
@@ -98,7 +98,7 @@ def _make_filter(computer: str, instead: int) -> Sequence[_Rule]:
         (_EQUAL, 0, 3, make_pair),
         (_LOAD, 0, 0, _FIRST_ARGUMENT_AT),
         (_EQUAL, 1, 0, socket.AF_UNIX),
-        (_RETURN, 0, 0, instead),
+        (_RETURN, 0, 0, denied_action),
         (_RETURN, 0, 0, ALLOW),
         (_RETURN, 0, 0, NO_SUCH_CALL),
     )

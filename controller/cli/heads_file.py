@@ -33,7 +33,7 @@ class KeptHeadsFile:
             os.close(self._file)
             raise
         self._unwritten: list[KeptHead] = []
-        self.wrong = self._heads.wrong
+        self.disagreements = self._heads.wrong
 
     def __enter__(self) -> Self:
         return self
@@ -46,20 +46,20 @@ class KeptHeadsFile:
     ) -> None:
         os.close(self._file)
 
-    def repeats(self, one: KeptHead) -> bool:
+    def is_repeated(self, head: KeptHead) -> bool:
         """Tell whether its table showed this head last time, too."""
-        return self._heads.repeats(one)
+        return self._heads.is_last_shown(head)
 
-    def see(self, one: KeptHead) -> HeadConflict | None:
+    def add(self, head: KeptHead) -> HeadConflict | None:
         """Take a head that a table shows; return in what it contradicts those before it.
 
         `keep` lays it down.
         """
-        if not self._heads.holds(one):
-            self._unwritten.append(one)
-        return self._heads.see(one)
+        if not self._heads.contains(head):
+            self._unwritten.append(head)
+        return self._heads.add(head)
 
-    def keep(self) -> None:
+    def write_added(self) -> None:
         """Write and sync what was seen and is not in the file. Raises FileError; try again then."""
         if not self._unwritten:
             return

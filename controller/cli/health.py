@@ -8,28 +8,28 @@ import click
 import msgspec
 
 from controller.acceptance.health import (
-    SET,
-    Found,
-    Mark,
+    SET_PART,
     ServiceKind,
+    ServiceNote,
+    WearFinding,
     WearReport,
     count_attempts,
-    parts,
     report_wear,
-    signs,
+    service_parts,
+    wear_signs,
 )
-from controller.acceptance.report import Report
+from controller.acceptance.report import SelftestReport
 from controller.cli import CliError
-from controller.cli.selftest import FOLDER, reports, told_of
-from controller.cli.wall import wall
-from controller.journal.chain import ChainBreak, follow
-from controller.journal.entries import Entry
+from controller.cli.selftest import REPORTS_FOLDER, format_report_line, read_reports
+from controller.cli.wall import read_wall_clock
+from controller.journal.chain import ChainBreak, walk_chain
+from controller.journal.entries import JournalEntry
 from controller.journal.errors import JournalError
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.tomlwords import escape_unprintable
 from controller.whole_files import replace_file
 
-MARKS: Final = "service.json"
+SERVICE_FILE: Final = "service.json"
 """In a state directory: what was cleaned and replaced, and when."""
 _MAX_REPORTS: Final = 5
 EPILOG: Final = """\b
@@ -60,7 +60,7 @@ def command(
     """
     last = 0
 
-    def counted() -> Iterator[Entry]:
+    def counted() -> Iterator[JournalEntry]:
         nonlocal last
         for entry in _read_entries(state_dir / STORE_NAME):
             last = entry.n
@@ -70,23 +70,25 @@ def command(
         attempts = count_attempts(counted())
     except JournalError as error:
         raise CliError(escape_unprintable(str(error))) from None
-    known = {f"{SET}:{attempt.card_set}" for attempt in attempts} | set(parts())
+    known = {f"{SET_PART}:{attempt.card_set}" for attempt in attempts} | set(service_parts())
     marks = _read_marks(state_dir)
     new = _make_marks(cleaned, "cleaned", known, last, who) + _make_marks(
         replaced, "replaced", known, last, who
     )
     if new:
-        _keep(state_dir, [*marks, *new])
+        _write_marks(state_dir, [*marks, *new])
     health = report_wear(attempts, [*marks, *new], last)
     if as_json:
         click.echo(msgspec.json.encode(health))
     else:
-        click.echo("\n".join(_format_page(health, reports(state_dir / FOLDER)[:_MAX_REPORTS])))
+        click.echo(
+            "\n".join(_format_page(health, read_reports(state_dir / REPORTS_FOLDER)[:_MAX_REPORTS]))
+        )
 
 
-def _read_entries(path: Path) -> Iterator[Entry]:
+def _read_entries(path: Path) -> Iterator[JournalEntry]:
     with open_read_only(path) as rows:
-        for one in follow(rows):
+        for one in walk_chain(rows):
             if isinstance(one, ChainBreak):
                 raise JournalError(f"{path}: entry {one.n} {one.what}: see `dealtable verify`")
             yield one.entry
@@ -94,32 +96,32 @@ def _read_entries(path: Path) -> Iterator[Entry]:
 
 def _make_marks(
     names: tuple[str, ...], did: ServiceKind, known: set[str], n: int, who: str
-) -> list[Mark]:
+) -> list[ServiceNote]:
     for name in names:
         if name not in known:
             raise CliError(f"there is no {name!r} here: one of {', '.join(sorted(known))}")
-    return [Mark(n, wall(), name, did, who) for name in names]
+    return [ServiceNote(n, read_wall_clock(), name, did, who) for name in names]
 
 
-def _read_marks(state_dir: Path) -> list[Mark]:
-    path = state_dir / MARKS
+def _read_marks(state_dir: Path) -> list[ServiceNote]:
+    path = state_dir / SERVICE_FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=list[Mark])
+        return msgspec.json.decode(path.read_bytes(), type=list[ServiceNote])
     except FileNotFoundError:
         return []
     except (OSError, ValueError) as error:
         raise CliError(f"{path}: {error}: mend the file, or move it away") from None
 
 
-def _keep(state_dir: Path, marks: list[Mark]) -> None:
-    path = state_dir / MARKS
+def _write_marks(state_dir: Path, marks: list[ServiceNote]) -> None:
+    path = state_dir / SERVICE_FILE
     try:
         replace_file(path, msgspec.json.format(msgspec.json.encode(marks)) + b"\n", 0o644)
     except OSError as error:
         raise CliError(f"{path}: {error.strerror}") from None
 
 
-def _format_page(health: WearReport, tests: list[Report]) -> Iterator[str]:
+def _format_page(health: WearReport, tests: list[SelftestReport]) -> Iterator[str]:
     whole = health.whole
     yield (
         f"{whole.cards} cards in {whole.attempts} attempts, {whole.deals} deals played; "
@@ -129,20 +131,20 @@ def _format_page(health: WearReport, tests: list[Report]) -> Iterator[str]:
     for one in health.found:
         yield f"{_DUE_SIGNS[one.due]} {_format_finding(one)}"
     for one in health.due:
-        sign = signs()[one.sign]
+        sign = wear_signs()[one.sign]
         yield f"{_DUE_SIGNS[one.due]}: {_format_part(one.part)}: {sign.do_en} / {sign.do_zh}"
-    yield from map(told_of, tests)
+    yield from map(format_report_line, tests)
 
 
-def _format_finding(found: Found) -> str:
-    sign = signs()[found.sign]
-    value = "too few cards" if found.value is None else f"{found.value:g}"
-    since = f", {found.since[:10]}" if found.since else ""
-    return f"{_format_part(found.part)}: {sign.en}: {value} (due at {found.now:g}{since})"
+def _format_finding(finding: WearFinding) -> str:
+    sign = wear_signs()[finding.sign]
+    value = "too few cards" if finding.value is None else f"{finding.value:g}"
+    since = f", {finding.since[:10]}" if finding.since else ""
+    return f"{_format_part(finding.part)}: {sign.en}: {value} (due at {finding.now:g}{since})"
 
 
 def _format_part(part: str) -> str:
-    words = parts().get(part)
+    words = service_parts().get(part)
     return escape_unprintable(part) if words is None else f"{words.zh} {words.en}"
 
 

@@ -3,16 +3,20 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from controller.cli.changes import BAD, CALLS, GOOD, Line
+from controller.cli.changes import BAD_STYLE, CALL_STYLE, GOOD_STYLE, StateLine
 from controller.cli.heads_file import KeptHeadsFile
-from controller.heads import KeptHead, fits
-from controller.messages import Boards, Firmware, Release, SignedHead, State
-from controller.release import Compared, Likeness, Manifest, compare_state
+from controller.heads import KeptHead, is_signed_by
+from controller.messages import Firmware, ProgramRelease, PublicState, ReportedBoards, SignedHead
+from controller.release import Likeness, Manifest, ReleaseComparison, compare_state
 from controller.tomlfile import FileError
 
 MAX_UNSIGNED_STATES: Final = 10
 """States in a row without a signed head, as a table that begins has a few of."""
-_STYLES: Final[Mapping[Likeness, str]] = {"same": GOOD, "unknown": "yellow", "other": BAD}
+_STYLES: Final[Mapping[Likeness, str]] = {
+    "same": GOOD_STYLE,
+    "unknown": "yellow",
+    "other": BAD_STYLE,
+}
 """What stands behind is worse."""
 
 
@@ -20,7 +24,7 @@ class TableKeys(NamedTuple):
     """A table's public keys: CURVE in Z85, and Ed25519 (32 bytes) where that is known."""
 
     curve: str
-    verify: bytes | None
+    verify_key: bytes | None
 
 
 class StateChecker:
@@ -33,28 +37,30 @@ class StateChecker:
         self, keys: TableKeys, heads: KeptHeadsFile | None, manifest: Manifest | None
     ) -> None:
         self._keys, self._heads, self._manifest = keys, heads, manifest
-        self._refused: SignedHead | None = None
+        self._refused_head: SignedHead | None = None
         self._unsigned_states = 0
-        self._told: tuple[Release | None, Boards] | None = None
+        self._last_reported: tuple[ProgramRelease | None, ReportedBoards] | None = None
 
-    def lines(self, state: State) -> Iterator[Line]:
+    def check(self, state: PublicState) -> Iterator[StateLine]:
         """Yield what is new."""
         if self._heads is not None:
             yield from self._check_signed(state, self._heads)
-        if self._manifest is not None and self._told != (state.release, state.boards):
-            self._told = state.release, state.boards
+        if self._manifest is not None and self._last_reported != (state.release, state.boards):
+            self._last_reported = state.release, state.boards
             yield format_release_line(compare_state(self._manifest, state), self._manifest, state)
 
-    def _check_signed(self, state: State, heads: KeptHeadsFile) -> Iterator[Line]:
+    def _check_signed(self, state: PublicState, heads: KeptHeadsFile) -> Iterator[StateLine]:
         if state.signed is not None:
             self._unsigned_states = 0
             yield from self._check_head(state, state.signed, heads)
             return
         self._unsigned_states += 1
         if self._unsigned_states == MAX_UNSIGNED_STATES:
-            yield Line("shows no signed head: nothing is kept of this table", CALLS)
+            yield StateLine("shows no signed head: nothing is kept of this table", CALL_STYLE)
 
-    def _check_head(self, state: State, signed: SignedHead, heads: KeptHeadsFile) -> Iterator[Line]:
+    def _check_head(
+        self, state: PublicState, signed: SignedHead, heads: KeptHeadsFile
+    ) -> Iterator[StateLine]:
         curve, verify = self._keys
         one = KeptHead(
             table=state.table,
@@ -64,27 +70,29 @@ class StateChecker:
             sig=signed.sig,
             time=state.time,
         )
-        if heads.repeats(one) or signed == self._refused:
+        if heads.is_repeated(one) or signed == self._refused_head:
             return
-        if verify is not None and not fits(signed, curve, verify):
-            self._refused = signed
-            yield Line(
+        if verify is not None and not is_signed_by(signed, curve, verify):
+            self._refused_head = signed
+            yield StateLine(
                 f"the head of entry {signed.n} is not signed by this table: it is not kept "
                 "(another table.sign, or somebody on the way)",
-                BAD,
+                BAD_STYLE,
             )
             return
-        self._refused = None
-        wrong = heads.see(one)
+        self._refused_head = None
+        wrong = heads.add(one)
         if wrong is not None:
-            yield Line(f"ANOTHER PAST 日志不符  {wrong.en} / {wrong.zh}", BAD)
+            yield StateLine(f"ANOTHER PAST 日志不符  {wrong.en} / {wrong.zh}", BAD_STYLE)
         try:
-            heads.keep()
+            heads.write_added()
         except FileError as failed:
-            yield Line(f"heads are not kept: {failed}", BAD)
+            yield StateLine(f"heads are not kept: {failed}", BAD_STYLE)
 
 
-def format_release_line(compared: Compared, manifest: Manifest, state: State) -> Line:
+def format_release_line(
+    compared: ReleaseComparison, manifest: Manifest, state: PublicState
+) -> StateLine:
     """Return the line that says how what a table reports is like a manifest."""
     boards = state.boards
     parts = (
@@ -94,14 +102,14 @@ def format_release_line(compared: Compared, manifest: Manifest, state: State) ->
     )
     worst = max((compared.program, compared.dealer, compared.reader), key=list(_STYLES).index)
     named = f"{manifest.version} ({manifest.serial})"
-    return Line(f"reports, beside release {named}: {', '.join(parts)}", _STYLES[worst])
+    return StateLine(f"reports, beside release {named}: {', '.join(parts)}", _STYLES[worst])
 
 
 def _format_component(name: str, likeness: Likeness, reported: str) -> str:
     return f"{name} {likeness}" if likeness == "same" else f"{name} {likeness} ({reported})"
 
 
-def _format_program(reported: Release | None) -> str:
+def _format_program(reported: ProgramRelease | None) -> str:
     if reported is None:
         return "no manifest"
     return f"{reported.version} ({reported.serial}) {reported.hash[:16]}…"

@@ -16,17 +16,17 @@ import msgspec
 
 import controller
 from controller import release
-from controller.cli.program_files import MANIFEST, ODD_KINDS, Kind, found_in
-from controller.cli.release_files import read, read_manifest
+from controller.cli.program_files import MANIFEST, ODD_KINDS, ProgramFileKind, list_program_files
+from controller.cli.release_files import read_file, read_manifest
 from controller.faults import fault
-from controller.messages import Firmware, Release
+from controller.messages import Firmware, ProgramRelease
 from controller.release import BoardKind, Manifest, Serial
 from controller.tomlfile import FileError
 from controller.whole_files import replace_file
 from drivers.firmware.version import firmware_hash
 
-FIRMWARE: Final = "drivers/firmware"
-REMEMBERED: Final = "release.json"
+FIRMWARE_FOLDER: Final = "drivers/firmware"
+REMEMBERED_FILE: Final = "release.json"
 """In the state directory: the highest serial that ran there."""
 _VERSION: Final = re.compile(rb"(?m)^FIRMWARE_VERSION = \((\d+), (\d+), (\d+)\)$")
 _BOARD_KINDS: Final[tuple[BoardKind, ...]] = ("dealer", "reader")
@@ -44,19 +44,19 @@ def find_program_folder() -> Path:
     return Path(controller.__file__).parents[1]
 
 
-def digests(folder: Path) -> dict[str, str]:
+def hash_program_files(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of all that lies in the packages in `folder`, by its path there.
 
     Without the manifest, which cannot name itself, and what this Python compiled
     (compiled.py looks at that). What is odd has a digest that no file has. Raises FileError.
     """
-    aside = (Kind.OWN, Kind.COMPILED)
-    return {one.name: one.digest for one in found_in(folder) if one.kind not in aside}
+    aside = (ProgramFileKind.MANIFEST, ProgramFileKind.COMPILED)
+    return {one.name: one.digest for one in list_program_files(folder) if one.kind not in aside}
 
 
 def find_odd_files(folder: Path) -> dict[str, str]:
     """Return what of `folder` can be no part of a release, and why, by path. Raises FileError."""
-    return {one.name: one.kind.value for one in found_in(folder) if one.kind in ODD_KINDS}
+    return {one.name: one.kind.value for one in list_program_files(folder) if one.kind in ODD_KINDS}
 
 
 def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
@@ -65,20 +65,20 @@ def read_program_firmware(folder: Path) -> dict[BoardKind, Firmware]:
     Boards of both kinds carry the whole package; which of them one is, its flash says.
     """
     files = [
-        (one.path.name, read(one.path))
-        for one in found_in(folder)
-        if one.kind is Kind.FILE
-        and one.path.parent == folder / FIRMWARE
+        (one.path.name, read_file(one.path))
+        for one in list_program_files(folder)
+        if one.kind is ProgramFileKind.FILE
+        and one.path.parent == folder / FIRMWARE_FOLDER
         and one.path.suffix == ".py"
     ]
     firmware = Firmware(
-        version=_read_firmware_version(folder / FIRMWARE / "version.py"),
+        version=_read_firmware_version(folder / FIRMWARE_FOLDER / "version.py"),
         hash=firmware_hash(files).hex(),
     )
     return dict.fromkeys(_BOARD_KINDS, firmware)
 
 
-def read_running_release(state_dir: Path, folder: Path | None = None) -> Release | None:
+def read_running_release(state_dir: Path, folder: Path | None = None) -> ProgramRelease | None:
     """Return which release this program says it is, its hash taken over its own files.
 
     None without a manifest: a program out of a checkout. `state_dir` remembers it. Raises
@@ -98,16 +98,16 @@ def read_running_release(state_dir: Path, folder: Path | None = None) -> Release
             _format_older_release(f"{manifest.version} ({manifest.serial})", remembered)
         )
     remember_release(state_dir, manifest)
-    return Release(
+    return ProgramRelease(
         version=manifest.version,
         serial=manifest.serial,
-        hash=release.program_hash(digests(folder)),
+        hash=release.program_hash(hash_program_files(folder)),
     )
 
 
 def read_remembered_release(state_dir: Path) -> RememberedRelease | None:
     """Return the newest release that a state directory has seen. Raises FileError."""
-    path = state_dir / REMEMBERED
+    path = state_dir / REMEMBERED_FILE
     try:
         return msgspec.json.decode(_read_plain(path), type=RememberedRelease)
     except FileNotFoundError:
@@ -132,9 +132,11 @@ def remember_release(state_dir: Path, manifest: Manifest) -> None:
         return
     seen = RememberedRelease(version=manifest.version, serial=manifest.serial)
     try:
-        replace_file(state_dir / REMEMBERED, msgspec.json.encode(seen) + b"\n", 0o600)
+        replace_file(state_dir / REMEMBERED_FILE, msgspec.json.encode(seen) + b"\n", 0o600)
     except OSError as error:
-        raise FileError(f"{state_dir / REMEMBERED}: cannot be written: {error.strerror}") from None
+        raise FileError(
+            f"{state_dir / REMEMBERED_FILE}: cannot be written: {error.strerror}"
+        ) from None
 
 
 def _read_plain(path: Path) -> bytes:
@@ -159,7 +161,7 @@ def _format_older_release(found: str, remembered: RememberedRelease) -> str:
 
 def _read_firmware_version(path: Path) -> str:
     """Return the version that a firmware says it is, without running it. Raises FileError."""
-    found = _VERSION.search(read(path))
+    found = _VERSION.search(read_file(path))
     if found is None:
         raise FileError(f"{path}: says no FIRMWARE_VERSION = (major, minor, patch)")
     return ".".join(part.decode() for part in found.groups())

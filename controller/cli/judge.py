@@ -6,14 +6,14 @@ import click
 import msgspec
 
 from controller.cli import CliError
-from controller.cli.judge_text import lines
+from controller.cli.judge_text import format_answer
 from controller.faults import Language
-from controller.rules.combos.judge import judge, judge_contained_kinds
+from controller.rules.combos.judge import judge_contained_kinds, judge_play
 from controller.rules.combos.nonsense import QuestionError
 from controller.rules.combos.notation import parse_typed_level
-from controller.rules.combos.ruling import ContainedKinds, Ruling
+from controller.rules.combos.ruling import ContainedKinds, PlayRuling
 from controller.rules.profile import Profile
-from controller.rules.rulebooks import UnknownProfile, called
+from controller.rules.rulebooks import UnknownProfile, find_profile
 
 _NOT_DECLARED = "-"
 
@@ -79,16 +79,16 @@ def command(
     try:
         _check_play_count(plays, declared, contained)
         played = None if level is None else parse_typed_level(level)
-        rules = called(profile, event)
-        answer: ContainedKinds | Ruling
+        rules = find_profile(profile, event)
+        answer: ContainedKinds | PlayRuling
         if contained:
             answer = judge_contained_kinds(rules, played, plays[0])
         else:
             answer = _judge_plays(rules, played, plays, declared)
     except (QuestionError, UnknownProfile) as mistake:
         raise CliError(getattr(mistake.words, language)) from None
-    click.echo(msgspec.json.encode(answer) if as_json else "\n".join(lines(answer)))
-    if isinstance(answer, Ruling) and not answer.legal:
+    click.echo(msgspec.json.encode(answer) if as_json else "\n".join(format_answer(answer)))
+    if isinstance(answer, PlayRuling) and not answer.legal:
         raise SystemExit(1)
 
 
@@ -116,8 +116,8 @@ def _check_play_count(plays: tuple[str, ...], declared: tuple[str, ...], contain
 
 def _judge_plays(
     profile: Profile, level: int | None, plays: tuple[str, ...], declared: tuple[str, ...]
-) -> Ruling:
+) -> PlayRuling:
     said = [None if word == _NOT_DECLARED else word for word in declared]
     on_said, own_said = [None, None, *said][-2:]
     on = plays[0] if len(plays) > 1 else None
-    return judge(profile, level, plays[-1], on, own_said, on_said)
+    return judge_play(profile, level, plays[-1], on, own_said, on_said)

@@ -3,11 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from controller.rules.combos.articles import Reason
-from controller.rules.combos.ruling import ContainedKinds, JudgedPlay, Reading, Ruling, reading_text
+from controller.rules.combos.articles import CitedRule
+from controller.rules.combos.ruling import (
+    ComboReading,
+    ContainedKinds,
+    JudgedPlay,
+    PlayRuling,
+    reading_text,
+)
 
 
-def lines(answer: ContainedKinds | Ruling) -> Iterator[str]:
+def format_answer(answer: ContainedKinds | PlayRuling) -> Iterator[str]:
     """Yield the lines of an answer: what holds, why, and what each play may be."""
     if isinstance(answer, ContainedKinds):
         yield f"{answer.play} contains: {answer.en}"
@@ -41,12 +47,12 @@ def _format_play(judged: JudgedPlay) -> Iterator[str]:
     yield from map(_format_reason, judged.reasons)
 
 
-def _deciding_fields(reading: Reading) -> tuple[str, str]:
+def _deciding_fields(reading: ComboReading) -> tuple[str, str]:
     """Return what readings share that differ in nothing but the pair of a full house."""
     return reading.kind, reading.decides
 
 
-def _format_any_pair(reading: Reading, *, other: bool) -> str:
+def _format_any_pair(reading: ComboReading, *, other: bool) -> str:
     any_en, any_zh = ("any other", "另一") if other else ("any", "任意一")
     return (
         f"{reading.en} with {any_en} pair but {reading.decides}  "
@@ -54,7 +60,7 @@ def _format_any_pair(reading: Reading, *, other: bool) -> str:
     )
 
 
-def _format_reason(reason: Reason) -> str:
+def _format_reason(reason: CitedRule) -> str:
     mark = "" if not reason.provisional or "provisional" in reason.article else " (provisional)"
     mark += " 暂定" if reason.provisional else ""
     return f"  {reason.article}{mark}: {reason.en} · {reason.zh}"

@@ -8,30 +8,36 @@ from pathlib import Path
 import click
 
 from controller.cli.keys_options import (
-    compared,
-    examples,
     expires_option,
+    fingerprint_option,
+    format_examples,
     new_table_argument,
     role_option,
-    table,
+    table_argument,
 )
-from controller.cli.keys_renewed import Place, rotate_client, rotate_table_keys
-from controller.cli.keys_shown import KeysError, confirm, listed, refuse_expired, shown
-from controller.cli.wall import wall
+from controller.cli.keys_renewed import KeyFolder, rotate_client, rotate_table_keys
+from controller.cli.keys_shown import (
+    KeysError,
+    confirm_fingerprint,
+    format_certificate,
+    format_clients,
+    refuse_expired,
+)
+from controller.cli.wall import read_wall_clock
 from controller.config import load_table
 from controller.gateway.certificates import (
+    archive_pair,
     create_client_keys,
     create_table_keys,
-    request,
-    set_aside,
+    write_key_request,
 )
-from controller.gateway.enrolment import admit, enrol_client, read_client_file, revoke_client
+from controller.gateway.enrolment import admit_file, enrol_client, read_client_file, revoke_client
 from controller.messages import Role
 from controller.roster import (
     Roster,
     RosterError,
     fingerprint,
-    moment,
+    parse_moment,
     read_certificate,
 )
 
@@ -54,7 +60,7 @@ def command() -> None:
 
 @command.command(
     short_help="Make the table's keys and a client of each role.",
-    epilog=examples("create state", "create --config table.toml"),
+    epilog=format_examples("create state", "create --config table.toml"),
 )
 @new_table_argument
 @click.option(
@@ -62,47 +68,47 @@ def command() -> None:
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="The table.toml, instead of TABLE: folders and their owners are made, too.",
 )
-def create(place: Place | None, config: Path | None) -> None:
+def create(place: KeyFolder | None, config: Path | None) -> None:
     """Make the table's keys and one admitted client of each role; keys that exist stay."""
-    place = Place.of(config) if config is not None else place
+    place = KeyFolder.from_path(config) if config is not None else place
     if place is None:
         raise click.UsageError("Missing argument 'TABLE': the state directory, or --config")
     with _raise_keys_errors():
         if place.config is None:
             create_table_keys(place.state_dir)
         else:
-            from controller.cli.two_users import lay_out
+            from controller.cli.two_users import create_table_folders
 
-            lay_out(load_table(place.config))
+            create_table_folders(load_table(place.config))
     _print_clients(place)
 
 
 @command.command(
     short_help="Make a client's pair here and admit it.",
-    epilog=examples(
+    epilog=format_examples(
         "client state console-2 --role referee",
         "client table.toml guest --role observer --expires 2027-12-31",
     ),
 )
-@table
+@table_argument
 @click.argument("name")
 @role_option
 @expires_option
-def client(place: Place, name: str, role: str, expires: datetime | None) -> None:
+def client(place: KeyFolder, name: str, role: str, expires: datetime | None) -> None:
     """Make a client's key pair here and admit it. Carry its .key_secret to its computer."""
     with _raise_keys_errors():
-        public = create_client_keys(place.folder, name, Role(role))
+        public = create_client_keys(place.gateway_dir, name, Role(role))
         made = read_certificate(public)
         if made.role != role:
             raise KeysError(f"{public}: exists already, as {made.role}: choose another name")
-        admit(place.folder, public, expires)
+        admit_file(place.gateway_dir, public, expires)
     click.echo(f"{name} is admitted as {role}; its own key: {public.with_suffix('.key_secret')}")
 
 
 @command.command(
     "request",
     short_help="Make a pair where it will be used.",
-    epilog=examples("request anna --role referee --out .", "fingerprint anna.key"),
+    epilog=format_examples("request anna --role referee --out .", "fingerprint anna.key"),
 )
 @click.argument("name")
 @role_option
@@ -113,7 +119,7 @@ def client(place: Place, name: str, role: str, expires: datetime | None) -> None
     help="The folder that the pair goes to.",
 )
 @expires_option
-def ask(name: str, role: str, out: Path, expires: datetime | None) -> None:
+def request_pair(name: str, role: str, out: Path, expires: datetime | None) -> None:
     """Make a key pair on the computer that will use it; its secret never leaves it.
 
     Carry NAME.key to the table (`dealtable keys admit`), and read the fingerprint out to whoever
@@ -121,13 +127,13 @@ def ask(name: str, role: str, out: Path, expires: datetime | None) -> None:
     """
     with _raise_keys_errors():
         try:
-            public = request(out, name, Role(role), expires)
+            public = write_key_request(out, name, Role(role), expires)
         except FileExistsError as there:
             raise KeysError(
                 f"{there.filename}: is there already: show its fingerprint (`dealtable keys "
                 "fingerprint`), or choose another NAME or folder (--out)"
             ) from None
-        click.echo(shown(read_certificate(public)))
+        click.echo(format_certificate(read_certificate(public)))
     click.echo(f"bring this to the table: {public}")
     click.echo(f"keep this here:          {public.with_suffix('.key_secret')}")
 
@@ -135,17 +141,17 @@ def ask(name: str, role: str, out: Path, expires: datetime | None) -> None:
 @command.command(
     "admit",
     short_help="Admit a client by its public file.",
-    epilog=examples(
+    epilog=format_examples(
         "admit state anna.key",
         "admit state anna.key --expires 2027-12-31",
         "admit table.toml anna.key --fingerprint 0123-4567-89ab-cdef",
     ),
 )
-@table
+@table_argument
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@compared
+@fingerprint_option
 @expires_option
-def admit_client(place: Place, file: Path, mark: str | None, expires: datetime | None) -> None:
+def admit_client(place: KeyFolder, file: Path, mark: str | None, expires: datetime | None) -> None:
     """Admit a client by its public certificate, once its owner has read its fingerprint out.
 
     Its name, role and end are its owner's, who signed them: who carries the file changes nothing.
@@ -153,10 +159,10 @@ def admit_client(place: Place, file: Path, mark: str | None, expires: datetime |
     """
     with _raise_keys_errors():
         brought = read_client_file(file)
-        refuse_expired(brought, moment(wall()))
-        confirm(brought, mark)
+        refuse_expired(brought, parse_moment(read_wall_clock()))
+        confirm_fingerprint(brought, mark)
         enrol_client(
-            place.folder, brought, expires
+            place.gateway_dir, brought, expires
         )  # what was compared, whatever the file is by now
     click.echo(f"{brought.name} is admitted as {brought.role}")
 
@@ -164,10 +170,10 @@ def admit_client(place: Place, file: Path, mark: str | None, expires: datetime |
 @command.command(
     "list",
     short_help="List who is admitted, until when, and who was revoked.",
-    epilog=examples("list state", "list table.toml"),
+    epilog=format_examples("list state", "list table.toml"),
 )
-@table
-def list_clients(place: Place) -> None:
+@table_argument
+def list_clients(place: KeyFolder) -> None:
     """List the clients: name, role, fingerprint, and until when; those revoked behind them."""
     _print_clients(place)
 
@@ -175,33 +181,33 @@ def list_clients(place: Place) -> None:
 @command.command(
     "fingerprint",
     short_help="Show whose a file is, and its fingerprint.",
-    epilog=examples("fingerprint anna.key", "fingerprint state/keys/table.key"),
+    epilog=format_examples("fingerprint anna.key", "fingerprint state/keys/table.key"),
 )
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 def show_fingerprint(file: Path) -> None:
     """Show whose certificate a file is, and its fingerprint: a client's, or a table.key."""
     with _raise_keys_errors():
-        click.echo(shown(read_certificate(file)))
+        click.echo(format_certificate(read_certificate(file)))
 
 
 @command.command(
     short_help="Give a client, or the table itself, a new key.",
-    epilog=examples(
+    epilog=format_examples(
         "rotate state referee",
         "rotate state anna new/anna.key --grace 2",
         "rotate state anna new/anna.key --at-once",
         "rotate state --own",
     ),
 )
-@table
+@table_argument
 @click.argument("name", required=False)
 @click.argument("file", required=False, type=click.Path(path_type=Path, exists=True))
 @click.option("--grace", "hours", type=click.FloatRange(0, 24 * 366), help="Hours for the old key.")
 @click.option("--at-once", is_flag=True, help="The old key ends now, and is revoked.")
 @click.option("--own", is_flag=True, help="The table's own keys, for a new journal.")
-@compared
+@fingerprint_option
 def rotate(
-    place: Place,
+    place: KeyFolder,
     name: str | None,
     file: Path | None,
     hours: float | None,
@@ -230,30 +236,32 @@ def rotate(
 @command.command(
     "revoke",
     short_help="Take a client's key away, for good.",
-    epilog=examples(
+    epilog=format_examples(
         'revoke state anna --reason "laptop lost"',
         "revoke state anna --reason replaced --fingerprint 0123-4567-89ab-cdef",
     ),
 )
-@table
+@table_argument
 @click.argument("name")
 @click.option("--reason", required=True, help="Why; its owner is told so.")
 @click.option("--fingerprint", "mark", help="One of several keys of that name.")
-def revoke_command(place: Place, name: str, reason: str, mark: str | None) -> None:
+def revoke_command(place: KeyFolder, name: str, reason: str, mark: str | None) -> None:
     """Take a client's key away, for good: its connections end, its orders are refused."""
     with _raise_keys_errors():
-        for gone in revoke_client(place.folder, name, reason, moment(wall()), mark):
-            set_aside(place.folder, gone)
+        for gone in revoke_client(
+            place.gateway_dir, name, reason, parse_moment(read_wall_clock()), mark
+        ):
+            archive_pair(place.gateway_dir, gone)
             click.echo(f"{gone.name}, {gone.role}, {fingerprint(gone)} is revoked")
-        if not Roster.load(place.folder).chief_seals():
+        if not Roster.load(place.gateway_dir).chief_seals():
             click.echo(
                 "no chief is left: the machine begins no deal until one is admitted", err=True
             )
 
 
-def _print_clients(place: Place) -> None:
+def _print_clients(place: KeyFolder) -> None:
     with _raise_keys_errors():
-        lines = listed(place.folder, moment(wall()))
+        lines = format_clients(place.gateway_dir, parse_moment(read_wall_clock()))
     click.echo("\n".join(lines))
 
 

@@ -9,15 +9,15 @@ import click
 from controller.gateway.key_files import date_text
 from controller.roster import (
     ADMITTED_FOLDER,
-    KEYS,
-    TABLE,
+    KEYS_FOLDER,
+    TABLE_NAME,
     Certificate,
     Roster,
     RosterError,
     fingerprint,
     read_certificate,
 )
-from controller.roster.members import when
+from controller.roster.members import format_moment
 
 
 class KeysError(click.ClickException):
@@ -32,12 +32,12 @@ class FingerprintMismatch(KeysError):
     exit_code = 1
 
 
-def shown(certificate: Certificate) -> str:
+def format_certificate(certificate: Certificate) -> str:
     """Return a certificate in lines: name, role, fingerprint, its end where it has one."""
     return "\n".join(f"{what + ':':<13}{said}" for what, said in _certificate_fields(certificate))
 
 
-def confirm(certificate: Certificate, mark: str | None) -> None:
+def confirm_fingerprint(certificate: Certificate, expected_fingerprint: str | None) -> None:
     """Return if the certificate is the one that its owner means.
 
     `mark` is its whole fingerprint; None asks for the last group of it, which is not shown, so
@@ -45,7 +45,7 @@ def confirm(certificate: Certificate, mark: str | None) -> None:
     nobody answers.
     """
     whole = fingerprint(certificate)
-    if mark is None:
+    if expected_fingerprint is None:
         *first, last = whole.split("-")
         hidden = "-".join((*first, "?" * len(last)))
         for what, said in _certificate_fields(certificate):
@@ -61,7 +61,7 @@ def confirm(certificate: Certificate, mark: str | None) -> None:
             _normalize_fingerprint(whole),
         )
     else:
-        fits = _normalize_fingerprint(mark) == _normalize_fingerprint(whole)
+        fits = _normalize_fingerprint(expected_fingerprint) == _normalize_fingerprint(whole)
     if not fits:
         raise FingerprintMismatch(
             f"{certificate.name}: that is not this key's fingerprint: nothing is admitted. "
@@ -78,7 +78,7 @@ def refuse_expired(certificate: Certificate, now: datetime) -> None:
         )
 
 
-def listed(folder: Path, now: datetime) -> list[str]:
+def format_clients(folder: Path, now: datetime) -> list[str]:
     """Return a line for each client and the table's own key. Raises RosterError, KeysError."""
     there = Roster.load(folder)
     roster = Roster(there.clients, there.revoked, lambda: now)
@@ -90,7 +90,7 @@ def listed(folder: Path, now: datetime) -> list[str]:
 
 
 def _format_roster(roster: Roster) -> Iterator[str]:
-    soon = roster.expiring()
+    soon = roster.expiring_clients()
     for each in roster.clients:
         if roster.has_expired(each):
             how = f"EXPIRED {_expiry_text(each)}"
@@ -101,16 +101,16 @@ def _format_roster(roster: Roster) -> Iterator[str]:
         yield _format_client(each.name, each.role, each, how)
     for each in roster.revoked:
         yield _format_client(
-            each.name, each.role, each, f"REVOKED {when(each.revoked)}: {each.reason}"
+            each.name, each.role, each, f"REVOKED {format_moment(each.revoked)}: {each.reason}"
         )
 
 
 def _format_table_key(folder: Path) -> Iterator[str]:
     try:
-        table = read_certificate(folder / KEYS / f"{TABLE}.key")
+        table = read_certificate(folder / KEYS_FOLDER / f"{TABLE_NAME}.key")
     except RosterError:
         return
-    yield _format_client("(this table)", None, table, f"{KEYS}/{TABLE}.key")
+    yield _format_client("(this table)", None, table, f"{KEYS_FOLDER}/{TABLE_NAME}.key")
 
 
 def _format_client(name: str, role: object, certificate: Certificate, how: str) -> str:

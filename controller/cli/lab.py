@@ -22,12 +22,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from controller.cli import CliError
-from controller.cli.quantities import Whole
+from controller.cli.quantities import WholeNumber
 from controller.cli.results import require_writable
 
 if TYPE_CHECKING:
-    from controller.trials.lab.collect import CollectionResult, Plan
-    from controller.trials.lab.data import Deals
+    from controller.trials.lab.collect import CollectionPlan, CollectionResult
+    from controller.trials.lab.data import CollectedDeals
     from controller.trials.lab.family import FamilyJudgement
     from controller.trials.lab.report import CollectionJudgement, LabReport
 
@@ -56,10 +56,10 @@ def command() -> None:
 
 def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
-        click.option("--jobs", type=Whole(1, 512), help="Processes; else one a core."),
+        click.option("--jobs", type=WholeNumber(1, 512), help="Processes; else one a core."),
         click.option(
             "--seed",
-            type=Whole(0),
+            type=WholeNumber(0),
             help="Deals that can be collected again; else the system's entropy.",
         ),
         click.option(
@@ -82,7 +82,7 @@ def _add_source_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 @command.command("collect", short_help="Collect raw data of deals into a file.")
-@click.option("--deals", type=Whole(1, 10_000_000), required=True)
+@click.option("--deals", type=WholeNumber(1, 10_000_000), required=True)
 @_add_source_options
 @click.option(
     "--out",
@@ -107,26 +107,26 @@ def collect_command(
     """
     _check_installed(path, method, "numpy")
     _check_out(out)
-    from controller.trials.lab.collect import Plan
-    from controller.trials.lab.file import save
+    from controller.trials.lab.collect import CollectionPlan
+    from controller.trials.lab.file import save_deals
 
-    plan = Plan(deals=deals, path=path, method=method, seed=seed)
+    plan = CollectionPlan(deals=deals, path=path, method=method, seed=seed)
     collected = _collect(plan, jobs)
     if len(collected.deals):
         with _ignore_ctrl_c():
-            save(collected.deals, out)
+            save_deals(collected.deals, out)
         size = out.stat().st_size / 1e6
         click.echo(f"{out}: {len(collected.deals)} of {deals} deals, {size:.1f} MB")
     else:
         click.echo("no deal was collected, no file was written")
-    ctx.exit(_told(collected))
+    ctx.exit(_print_failures(collected))
 
 
 @command.command("report", short_help="Judge collected deals by the whole family.")
 @click.argument(
     "files", nargs=-1, metavar="[FILE...]", type=click.Path(dir_okay=False, path_type=Path)
 )
-@click.option("--deals", type=Whole(1, 10_000_000), help="Collect these, in place of FILE.")
+@click.option("--deals", type=WholeNumber(1, 10_000_000), help="Collect these, in place of FILE.")
 @_add_source_options
 @click.option(
     "--retest",
@@ -179,27 +179,27 @@ def report_command(
     if html is not None:
         _write_page(html, report, *shown[-1])
     _print_report(report, as_json=as_json)
-    ctx.exit(0 if report.right else 1)
+    ctx.exit(0 if report.is_inside else 1)
 
 
 def _print_report(report: "LabReport", *, as_json: bool) -> None:
-    from controller.trials.lab.text import text_of
+    from controller.trials.lab.text import render_lab_report
 
-    click.echo(msgspec.json.encode(report) if as_json else text_of(report), nl=as_json)
+    click.echo(msgspec.json.encode(report) if as_json else render_lab_report(report), nl=as_json)
 
 
 def _make_retest(
     ctx: click.Context,
     first: "CollectionJudgement",
-    plan: "Plan | None",
+    plan: "CollectionPlan | None",
     file: Path | None,
     jobs: int | None,
-    shown: "list[tuple[Deals, FamilyJudgement]]",
+    shown: "list[tuple[CollectedDeals, FamilyJudgement]]",
 ) -> "Callable[[], CollectionJudgement] | None":
     """Return what brings the fresh deals: of the file, or dealt here; None where neither can."""
     from controller.trials.lab.report import judge_collection
 
-    def judged(deals: "Deals", digests: dict[str, str]) -> "CollectionJudgement":
+    def judged(deals: "CollectedDeals", digests: dict[str, str]) -> "CollectionJudgement":
         again, judgement = judge_collection(deals, digests)
         shown.append((deals, judgement))
         return again
@@ -221,13 +221,13 @@ def _make_retest(
 
 def _make_plan(
     deals: int, path: Literal["sequence", "full"], method: str, seed: int | None
-) -> "Plan":
-    from controller.trials.lab.collect import Plan
+) -> "CollectionPlan":
+    from controller.trials.lab.collect import CollectionPlan
 
-    return Plan(deals=deals, path=path, method=method, seed=seed)
+    return CollectionPlan(deals=deals, path=path, method=method, seed=seed)
 
 
-def _find_plan(deals: "Deals") -> "Plan | None":
+def _find_plan(deals: "CollectedDeals") -> "CollectionPlan | None":
     """Return how deals like these are collected here; None where they come from elsewhere."""
     source = deals.source
     if source.path not in PATHS or source.method not in METHODS:
@@ -238,31 +238,33 @@ def _find_plan(deals: "Deals") -> "Plan | None":
     return _make_plan(len(deals), path, source.method, source.seed)
 
 
-def _collect_unfair(seed: int | None, method: str, deals: int) -> "Deals":
-    from controller.trials.lab.collect import collect
+def _collect_unfair(seed: int | None, method: str, deals: int) -> "CollectedDeals":
+    from controller.trials.lab.collect import collect_deals
 
-    return collect(_make_plan(deals, "sequence", method, seed), os.urandom).deals
+    return collect_deals(_make_plan(deals, "sequence", method, seed), os.urandom).deals
 
 
-def _collect_all(ctx: click.Context, plan: "Plan", jobs: int | None) -> "Deals":
+def _collect_all(ctx: click.Context, plan: "CollectionPlan", jobs: int | None) -> "CollectedDeals":
     """Collect what a report is on: all of it, or nothing is judged."""
     collected = _collect(plan, jobs)
     if collected.interrupted or collected.failed or len(collected.deals) < plan.deals:
-        code = _told(collected)
+        code = _print_failures(collected)
         click.echo(f"{len(collected.deals)} of {plan.deals} deals: nothing was judged", err=True)
         ctx.exit(code or 1)
     return collected.deals
 
 
-def _collect(plan: "Plan", jobs: int | None) -> "CollectionResult":
-    from controller.trials.lab.collect import collect
+def _collect(plan: "CollectionPlan", jobs: int | None) -> "CollectionResult":
+    from controller.trials.lab.collect import collect_deals
 
     with _show_progress(plan.deals) as progress:
         saw = partial(_advance, progress)
-        return collect(plan, os.urandom, jobs=jobs or len(os.sched_getaffinity(0)), saw=saw)
+        return collect_deals(
+            plan, os.urandom, jobs=jobs or len(os.sched_getaffinity(0)), on_deals=saw
+        )
 
 
-def _told(collected: "CollectionResult") -> int:
+def _print_failures(collected: "CollectionResult") -> int:
     """Say what went wrong with a collection, and return the exit code."""
     for words in collected.failed:
         click.echo(words, err=True)
@@ -271,12 +273,12 @@ def _told(collected: "CollectionResult") -> int:
     return 1 if collected.failed else 0
 
 
-def _load_files(files: tuple[Path, ...]) -> "tuple[Deals, dict[str, str]]":
+def _load_files(files: tuple[Path, ...]) -> "tuple[CollectedDeals, dict[str, str]]":
     """Read files of deals, one behind the other, and their SHA-256."""
-    from controller.trials.lab.data import Source, joined
-    from controller.trials.lab.file import load
+    from controller.trials.lab.data import DealsSource, join_deals
+    from controller.trials.lab.file import load_deals
 
-    parts = [load(path) for path in files]
+    parts = [load_deals(path) for path in files]
     digests = {}
     for path in files:
         with path.open("rb") as file:
@@ -285,7 +287,7 @@ def _load_files(files: tuple[Path, ...]) -> "tuple[Deals, dict[str, str]]":
         return parts[0], digests
     sources = [part.source for part in parts]
     paths, methods = {one.path for one in sources}, {one.method for one in sources}
-    source = Source(
+    source = DealsSource(
         path=paths.pop() if len(paths) == 1 else "several files",
         method=methods.pop() if len(methods) == 1 else "several methods",
         asked=sum(one.asked for one in sources),
@@ -293,18 +295,18 @@ def _load_files(files: tuple[Path, ...]) -> "tuple[Deals, dict[str, str]]":
         passes=max(one.passes for one in sources),
         version=sources[0].version,
     )
-    return joined(parts, source), digests
+    return join_deals(parts, source), digests
 
 
 def _write_page(
-    path: Path, report: "LabReport", deals: "Deals", judgement: "FamilyJudgement"
+    path: Path, report: "LabReport", deals: "CollectedDeals", judgement: "FamilyJudgement"
 ) -> None:
-    from controller.trials.lab.page import page_of
-    from controller.trials.lab.plots import pictures
+    from controller.trials.lab.page import render_lab_page
+    from controller.trials.lab.plots import draw_pictures
 
-    drawn = pictures(deals, judgement)
+    drawn = draw_pictures(deals, judgement)
     issued = f"dealtable {version('dealtable')}, {datetime.now(UTC):%Y-%m-%d}"
-    path.write_text(page_of(report, drawn, issued), "utf-8")
+    path.write_text(render_lab_page(report, drawn, issued), "utf-8")
     for one in drawn:
         path.with_name(f"{path.stem}-{one.name}.png").write_bytes(one.png)
 

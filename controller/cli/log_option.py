@@ -2,12 +2,12 @@
 
 import click
 
-from controller.cli.logs import LEVELS, LOG_LEVEL_VARIABLE
+from controller.cli.logs import LOG_LEVEL_VARIABLE, LOG_LEVELS
 
 log_level_option = click.option(
     "--log-level",
     "level",
-    type=click.Choice(list(LEVELS)),
+    type=click.Choice(list(LOG_LEVELS)),
     default="info",
     envvar=LOG_LEVEL_VARIABLE,
     show_default=True,

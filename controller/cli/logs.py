@@ -17,7 +17,7 @@ Processor = structlog.typing.Processor
 WrappedLogger = structlog.typing.WrappedLogger
 
 LogLevelName = Literal["debug", "info", "warning", "error"]
-LEVELS: Final[dict[LogLevelName, int]] = {
+LOG_LEVELS: Final[dict[LogLevelName, int]] = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
     "warning": logging.WARNING,
@@ -58,12 +58,12 @@ def log_to_stderr(level: int = logging.INFO) -> None:
 def set_log_level(level: LogLevelName) -> None:
     """Log at a level, and let the processes that this one starts do so."""
     os.environ[LOG_LEVEL_VARIABLE] = level
-    log_to_stderr(LEVELS[level])
+    log_to_stderr(LOG_LEVELS[level])
 
 
-def describe(**whose: str) -> None:
+def add_log_context(**fields: str) -> None:
     """Put fields on every line from now on: `table`, `boot`, `part`."""
-    _context.update(whose)
+    _context.update(fields)
 
 
 def _add_context(_: WrappedLogger, __: str, line: EventDict) -> EventDict:

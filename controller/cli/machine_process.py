@@ -13,27 +13,27 @@ from pathlib import Path
 from controller.bridge import HelloMessage
 from controller.cli.installed import read_running_release
 from controller.cli.latency import warn_about_latency
-from controller.cli.logs import describe
-from controller.cli.notify import SystemdNotifier, beating
+from controller.cli.logs import add_log_context
+from controller.cli.notify import SystemdNotifier, run_heartbeat
 from controller.cli.pins import make_panel_pins, pin_factory
 from controller.cli.recorded import SerialRecording
 from controller.cli.rulebook import load_table_profile
-from controller.cli.wall import wall
+from controller.cli.wall import read_wall_clock
 from controller.config import TableConfig
 from controller.journal.committer import ThreadCommitter
 from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
 from controller.journal.store import STORE_NAME, JournalStore
 from controller.loggers import structlog
-from controller.machine.door import Door
+from controller.machine.door import GatewaySocket
 from controller.machine.lasting import MachineSupervisor
-from controller.machine.machine import VERSION, Machine, MachineDeps
+from controller.machine.machine import VERSION, MachineDeps, TableMachine
 from controller.machine.metrics import MachineMetrics
-from controller.messages import Event, State
+from controller.messages import PublicEvent, PublicState
 from controller.roster import (
     ADMITTED_FOLDER,
-    KEYS,
-    TABLE,
+    KEYS_FOLDER,
+    TABLE_NAME,
     FolderRoster,
     Roster,
     RosterError,
@@ -42,14 +42,14 @@ from controller.roster import (
 )
 from controller.users import User
 from controller.vault.keyfile import AttemptKeyFiles
-from drivers.flash.image import own
+from drivers.flash.image import own_image
 
 _log = structlog.get_logger("machine")
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LEAVE_TIMEOUT_S = 5.0
 _BOOT_BYTES = 16
 """Of the name of a run. Signed orders are for one run: no two may ever share a name."""
-ROOM_BYTES = 16 << 20
+MIN_FREE_BYTES = 16 << 20
 """What a disk that was full must have free again: many matches of a journal (provisional)."""
 
 
@@ -58,7 +58,7 @@ async def run_machine(
     on_open: Callable[[], None],
     record: Path | None = None,
     gateway: User | None = None,
-    notice: SystemdNotifier | None = None,
+    notifier: SystemdNotifier | None = None,
 ) -> None:
     """Run the machine of `config` until SIGTERM, SIGINT or cancellation.
 
@@ -67,31 +67,33 @@ async def run_machine(
     it is this process's own. `notice` is who supervises it, if anybody does. Raises
     RuntimeDirError, RosterError, JournalError or RecordingError.
     """
-    notice = notice or SystemdNotifier()
+    notifier = notifier or SystemdNotifier()
     recording = SerialRecording(record, config)
     parts = _MachineFactory(config, recording)
     lasting = MachineSupervisor(parts.build, parts.publish)
     await lasting.start()
     hello = HelloMessage(config.table.id, config.table.backend == "sim", parts.boot, metrics=True)
-    parts.door = door = Door(
+    parts.door = door = GatewaySocket(
         hello,
-        order=lasting.order,
+        submit=lasting.submit,
         state=lasting.state,
-        metrics=parts.meter.read,
-        peers=None if gateway is None else frozenset((gateway.uid,)),
+        metrics=parts.meter.collect,
+        allowed_uids=None if gateway is None else frozenset((gateway.uid,)),
     )
     # What was built up to here lives as long as the process: no collection looks at it again.
     gc.collect()
     gc.freeze()
     try:
-        match = lasting.machine.record.play.match
-        recording.begin(match, version=VERSION, started=wall())
+        match = lasting.machine.record.match_written.match
+        recording.start(match, version=VERSION, started_at=read_wall_clock())
         group = None if gateway is None else gateway.gid
-        async with door.serving(config.socket.parent, group):
+        async with door.serve(config.socket.parent, group):
             on_open()
-            notice.ready(_status(lasting))
-            async with beating(notice, lambda: _status(lasting), parts.meter.oldest_write_wait_s):
-                await _run_until_signal(lasting, notice.stopping)
+            notifier.report_ready(_format_status(lasting))
+            async with run_heartbeat(
+                notifier, lambda: _format_status(lasting), parts.meter.oldest_write_wait_s
+            ):
+                await _run_until_signal(lasting, notifier.report_stopping)
     finally:
         await lasting.close()
         recording.close()
@@ -105,26 +107,26 @@ class _MachineFactory:
         self._recording = recording
         state_dir = config.table.state_dir
         self._config, self._profile = config, load_table_profile(config)
-        self._roster = FolderRoster(config.gateway_dir, wall, _on_roster_changed)
-        self._table_key = read_certificate(state_dir / KEYS / f"{TABLE}.key").curve
+        self._roster = FolderRoster(config.gateway_dir, read_wall_clock, _on_roster_changed)
+        self._table_key = read_certificate(state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key").curve
         _require_chief(self._roster, config.gateway_dir)
         self._sign = read_sign_secret(state_dir)
         self._release = read_running_release(state_dir)
         self._key_file = AttemptKeyFiles(config.table.runtime_dir, state_dir)
         self.meter = MachineMetrics()
         self.boot = ""
-        self.door: Door | None = None
+        self.door: GatewaySocket | None = None
 
     def _find_chief_seal(self) -> bytes | None:
         """Return whom attempts are sealed to: the first chief admitted now; None: there is none."""
         return next(iter(self._roster.chief_seals()), None)
 
-    def publish(self, value: State | Event) -> None:
+    def publish(self, value: PublicState | PublicEvent) -> None:
         """Send what is public to the gateways."""
         if self.door is not None:
             self.door.publish(value)
 
-    async def build(self) -> Machine:
+    async def build(self) -> TableMachine:
         """Open the journal and make a machine of it; each is a run of its own.
 
         Closes everything again if a step fails. Raises OSError and JournalError (for example
@@ -132,41 +134,41 @@ class _MachineFactory:
         """
         config, state_dir = self._config, self._config.table.state_dir
         recording = self._recording
-        if self.boot and shutil.disk_usage(state_dir).free < ROOM_BYTES:
+        if self.boot and shutil.disk_usage(state_dir).free < MIN_FREE_BYTES:
             raise JournalError(f"{state_dir}: there is no room yet")
         with ExitStack() as opened:
             store = JournalStore.open(state_dir)
             opened.callback(store.close)
             _require_same_table_key(store, self._table_key, state_dir)
             self.boot = boot = os.urandom(_BOOT_BYTES).hex()
-            describe(boot=boot)
-            committer = self.meter.timed(ThreadCommitter(store))
+            add_log_context(boot=boot)
+            committer = self.meter.time_commits(ThreadCommitter(store))
             opened.callback(committer.close)  # the thread first, then the file it writes
-            machine = Machine(
+            machine = TableMachine(
                 config,
                 self._profile,
                 MachineDeps(
-                    journal=Journal(store, committer, wall=wall, boot=boot),
+                    journal=Journal(store, committer, wall=read_wall_clock, boot=boot),
                     ports={"dealer": recording.port("dealer"), "reader": recording.port("reader")},
                     roster=self._roster,
                     table_key=self._table_key,
-                    sign=self._sign,
+                    signing_key=self._sign,
                     release=self._release,
-                    chief=self._find_chief_seal,
-                    key_file=self._key_file,
+                    chief_key=self._find_chief_seal,
+                    key_files=self._key_file,
                     entropy=os.urandom,
-                    wall=wall,
+                    wall_time=read_wall_clock,
                     boot=boot,
                     publish=self.publish,
-                    firmware=own().hash,
-                    meter=self.meter,
-                    testing=recording.wanted,
+                    firmware=own_image().hash,
+                    metrics=self.meter,
+                    is_test=recording.is_requested,
                 ),
             )
-            opened.callback(machine.front.close)
+            opened.callback(machine.panel_control.close)
             warn_about_latency(config)
             pins = partial(pin_factory, config.panel.pins)
-            await machine.front.open(make_panel_pins(config.panel), pins)
+            await machine.panel_control.open(make_panel_pins(config.panel), pins)
             opened.pop_all()  # the machine closes them from now on
         return machine
 
@@ -180,11 +182,11 @@ def _require_same_table_key(store: JournalStore, table_key: str, state_dir: Path
         if first.entry.data.get("table_key", table_key) != table_key:
             raise JournalError(
                 f"{state_dir / STORE_NAME}: was begun under another table key: bring that key "
-                f"back ({KEYS}/), or move the journal away to begin a new one"
+                f"back ({KEYS_FOLDER}/), or move the journal away to begin a new one"
             )
 
 
-def _status(machine: MachineSupervisor) -> str:
+def _format_status(machine: MachineSupervisor) -> str:
     """Return a line for people: what everybody may know of the machine."""
     state = machine.state()
     return f"table {state.table}: {state.machine.phase.value}, {len(state.alerts)} alerts"
@@ -203,7 +205,7 @@ async def _run_until_signal(machine: MachineSupervisor, on_stop: Callable[[], No
         if running.done():
             running.result()
         on_stop()
-        await machine.leave(_LEAVE_TIMEOUT_S)
+        await machine.shut_down(_LEAVE_TIMEOUT_S)
     finally:
         for task in (running, stopping):
             task.cancel()
@@ -217,7 +219,7 @@ def _require_chief(roster: Roster, folder: Path) -> None:
         )
 
 
-def _on_roster_changed(roster: FolderRoster, wrong: Sequence[RosterError]) -> None:
-    for error in wrong:
+def _on_roster_changed(roster: FolderRoster, errors: Sequence[RosterError]) -> None:
+    for error in errors:
         _log.error("a key file that cannot be used", why=str(error))
     _log.info("roster changed", admitted=len(roster.clients), revoked=len(roster.revoked))

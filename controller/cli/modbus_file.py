@@ -4,7 +4,7 @@ from pathlib import Path
 
 from controller import tomlfile
 from drivers.adapters.modbus_map import MapError, ModbusMap
-from drivers.adapters.modbus_sound import check
+from drivers.adapters.modbus_sound import check_map
 
 
 class ModbusFileError(tomlfile.FileError):
@@ -15,7 +15,7 @@ def load_modbus_file(path: Path) -> ModbusMap:
     """Return the map in a file. Raises FileError."""
     told = tomlfile.read(path, ModbusMap)
     try:
-        check(told)
+        check_map(told)
     except MapError as error:
         raise ModbusFileError(f"{path}: {error}") from None
     return told

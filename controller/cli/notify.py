@@ -47,19 +47,19 @@ class SystemdNotifier:
         limit_s = int(micros) / 1e6 if micros.isdecimal() and int(micros) and watched else None
         return cls(address, limit_s)
 
-    def ready(self, status: str) -> None:
+    def report_ready(self, status: str) -> None:
         """Say that the process serves."""
         self._send("READY=1", f"STATUS={status}")
 
-    def lives(self, status: str) -> None:
+    def report_alive(self, status: str) -> None:
         """Say that it lives."""
         self._send("WATCHDOG=1", f"STATUS={status}")
 
-    def ails(self, why: str) -> None:
+    def report_stall(self, reason: str) -> None:
         """Say why it does not say that it lives."""
-        self._send(f"STATUS=ailing: {why}")
+        self._send(f"STATUS=ailing: {reason}")
 
-    def stopping(self) -> None:
+    def report_stopping(self) -> None:
         """Say that it ends because it was told to."""
         self._send("STOPPING=1")
 
@@ -73,15 +73,17 @@ class SystemdNotifier:
 
 
 @asynccontextmanager
-async def beating(
-    notice: SystemdNotifier, status: Callable[[], str], waits_s: Callable[[], float] = lambda: 0.0
+async def run_heartbeat(
+    notifier: SystemdNotifier,
+    status: Callable[[], str],
+    write_delay_s: Callable[[], float] = lambda: 0.0,
 ) -> AsyncIterator[None]:
     """Say in the block, again and again, that this process lives, as long as it does.
 
     `status` is a line for people, public as everything that a supervisor shows. `waits_s` is for
     how many seconds the oldest row has waited for the writer of the journal.
     """
-    beats = asyncio.ensure_future(_send_heartbeats(notice, status, waits_s))
+    beats = asyncio.ensure_future(_send_heartbeats(notifier, status, write_delay_s))
     try:
         yield
     finally:
@@ -91,30 +93,30 @@ async def beating(
 
 
 async def _send_heartbeats(
-    notice: SystemdNotifier, status: Callable[[], str], waits_s: Callable[[], float]
+    notifier: SystemdNotifier, status: Callable[[], str], write_delay_s: Callable[[], float]
 ) -> None:
     loop = asyncio.get_running_loop()
     pause_s = (
         _UNWATCHED_INTERVAL_S
-        if notice.watchdog_s is None
-        else notice.watchdog_s / HEARTBEATS_PER_WATCHDOG
+        if notifier.watchdog_s is None
+        else notifier.watchdog_s / HEARTBEATS_PER_WATCHDOG
     )
     due_s = loop.time() + pause_s
     while True:
         await asyncio.sleep(due_s - loop.time())
         woke_s = loop.time()
-        why = find_stall_reason(woke_s - due_s, waits_s())
+        why = find_stall_reason(woke_s - due_s, write_delay_s())
         due_s = woke_s + pause_s  # taken before the report: a stall during the report counts
         if why is None:
-            notice.lives(status())
+            notifier.report_alive(status())
         else:
-            notice.ails(why)
+            notifier.report_stall(why)
 
 
-def find_stall_reason(late_s: float, waits_s: float) -> str | None:
+def find_stall_reason(loop_delay_s: float, write_delay_s: float) -> str | None:
     """Return why a process cannot be said to live; None where it can."""
-    if late_s > MAX_LOOP_DELAY_S:
-        return f"the loop came round {late_s:.1f} s late"
-    if waits_s > MAX_WRITE_DELAY_S:
-        return f"the journal's writer has not written for {waits_s:.1f} s"
+    if loop_delay_s > MAX_LOOP_DELAY_S:
+        return f"the loop came round {loop_delay_s:.1f} s late"
+    if write_delay_s > MAX_WRITE_DELAY_S:
+        return f"the journal's writer has not written for {write_delay_s:.1f} s"
     return None

@@ -9,10 +9,10 @@ import msgspec
 
 from controller.cli import CliError
 from controller.journal.errors import JournalError
-from controller.journal.fold import Progress, attempts
-from controller.journal.verify import check_opened
-from controller.journal.verify.sources import read
-from controller.journal.wire_group import opened, unpack
+from controller.journal.fold import AttemptHistory, attempt_histories
+from controller.journal.verify import check_unsealed_attempt
+from controller.journal.verify.sources import read_source
+from controller.journal.wire_group import pack_opened, unpack_events
 from controller.roster import RosterError, read_certificate
 from controller.vault.sealing import AttemptKey, UnsealError, unseal_with
 
@@ -47,7 +47,7 @@ def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_jso
     """
     progress = _find_sealed_attempt(state_dir, attempt)
     revealed, record = _open_boxes(progress, _unseal_attempt_key(progress, key))
-    standing, findings = check_opened(progress, revealed, record)
+    standing, findings = check_unsealed_attempt(progress, revealed, record)
     if as_json:
         shown = {"attempt": attempt, "deal": progress.deal, "revealed": revealed, "record": record}
         click.echo(msgspec.json.encode(shown))
@@ -58,13 +58,13 @@ def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_jso
     ctx.exit(1 if findings else 0)
 
 
-def _find_sealed_attempt(state_dir: Path, number: int) -> Progress:
+def _find_sealed_attempt(state_dir: Path, number: int) -> AttemptHistory:
     """Return the attempt, if it is one for the chief alone. Raises LineError."""
     try:
-        entries = [chained.entry for chained in read(state_dir).entries]
+        entries = [chained.entry for chained in read_source(state_dir).entries]
     except JournalError as error:
         raise CliError(str(error)) from error
-    progress = attempts(entries).get(number)
+    progress = attempt_histories(entries).get(number)
     if progress is None:
         raise CliError(f"{state_dir}: there is no attempt {number}; see `dealtable verify`")
     if "sealed_to_chief" not in progress.steps:
@@ -74,7 +74,7 @@ def _find_sealed_attempt(state_dir: Path, number: int) -> Progress:
     return progress
 
 
-def _unseal_attempt_key(progress: Progress, key: Path) -> AttemptKey:
+def _unseal_attempt_key(progress: AttemptHistory, key: Path) -> AttemptKey:
     """Return what closed the attempt's boxes. Raises LineError for a key that does not."""
     try:
         chief = read_certificate(key)
@@ -95,7 +95,7 @@ def _refuse_sealing(_: int) -> bytes:
     raise AssertionError("nothing is closed here")
 
 
-def _open_boxes(progress: Progress, key: AttemptKey) -> tuple[dict[str, Any], dict[str, Any]]:
+def _open_boxes(progress: AttemptHistory, key: AttemptKey) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what `revealed` and `record` would have said. Raises LineError."""
     unseal = key.unseal
     cut = progress.data("cut")
@@ -110,21 +110,21 @@ def _open_boxes(progress: Progress, key: AttemptKey) -> tuple[dict[str, Any], di
         until = progress.steps["sealed_to_chief"].n  # what its machine would have shown then
         events = [
             event
-            for entry in progress.wire
+            for entry in progress.wire_entries
             if entry.n < until
-            for event in unpack(entry.data, entry.attempt, unseal)
+            for event in unpack_events(entry.data, entry.attempt, unseal)
         ]
     except UnsealError as error:
         raise CliError(f"attempt {progress.attempt}: {error}; its rows were changed") from None
     record: dict[str, Any] = {
         "nonce": hands[:_NONCE_BYTES].hex() or None,
         "hands": hands[_NONCE_BYTES:].hex() or None,
-        "events": opened(events),
+        "events": pack_opened(events),
         "key": key.raw.hex(),
     }
     return revealed, record
 
 
-def _read_box(progress: Progress, kind: str, field: str) -> bytes:
+def _read_box(progress: AttemptHistory, kind: str, field: str) -> bytes:
     data = progress.data(kind) or {}
     return base64.b64decode(data.get(field, ""))

@@ -1,6 +1,6 @@
 """The pin factory that a configuration names: never gpiozero's own choice."""
 
-from controller.config import Panel
+from controller.config import PanelSection
 from drivers.panel import PanelLost, PanelPins
 
 
@@ -25,6 +25,6 @@ async def pin_factory(pins: str) -> object:
         raise PanelLost(str(error)) from error
 
 
-def make_panel_pins(panel: Panel) -> PanelPins:
+def make_panel_pins(panel: PanelSection) -> PanelPins:
     """Return the GPIO numbers of a configuration as the driver takes them."""
     return PanelPins(**{name: getattr(panel, name) for name in PanelPins.__struct_fields__})

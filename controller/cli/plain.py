@@ -3,17 +3,17 @@
 import re
 from typing import Final
 
-from controller.tomlwords import escape_unprintable, is_printable, short
+from controller.tomlwords import escape_unprintable, is_printable, shorten
 
-LONGEST_LINE: Final = 2_000
+MAX_LINE_CHARS: Final = 2_000
 """Characters of a line for people that are shown."""
 
 _NOT_ASCII: Final = re.compile(r"[^\x20-\x7e\n]")
 
 
-def plain(text: str) -> str:
+def safe_line(text: str) -> str:
     """Return text as one line of bounded length, in which nothing steers the terminal."""
-    return escape_unprintable(short(text, LONGEST_LINE))
+    return escape_unprintable(shorten(text, MAX_LINE_CHARS))
 
 
 def safe_json(text: str) -> str:
@@ -21,8 +21,8 @@ def safe_json(text: str) -> str:
     return _NOT_ASCII.sub(_escape, text)
 
 
-def _escape(sign: re.Match[str]) -> str:
-    if is_printable(sign[0]):
-        return sign[0]
-    units = sign[0].encode("utf-16-be", "surrogatepass").hex()
+def _escape(match: re.Match[str]) -> str:
+    if is_printable(match[0]):
+        return match[0]
+    units = match[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))

@@ -14,7 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from controller.cli.release_files import read
+from controller.cli.release_files import read_file
 from controller.framing import length_prefixed
 from controller.tomlfile import FileError
 
@@ -22,31 +22,31 @@ PACKAGES: Final = ("controller", "drivers")
 MANIFEST: Final = "controller/manifest.json"
 SIGNATURE: Final = f"{MANIFEST}.sig"
 CACHE: Final = "__pycache__"
-LEVELS: Final = {"": 0, "opt-1": 1, "opt-2": 2}
+OPTIMIZATION_LEVELS: Final = {"": 0, "opt-1": 1, "opt-2": 2}
 """How this Python may have optimized what it compiled, by the mark in the file's name."""
 _ODD_TAG: Final = "dealtable/odd/1"
 
 
-class Kind(Enum):
+class ProgramFileKind(Enum):
     """What something in a program's folders is. Of the last three a release has none."""
 
     FILE = "a file"
-    OWN = "the manifest, or its signature"
+    MANIFEST = "the manifest, or its signature"
     COMPILED = "compiled by this Python"
     LINK = "a link"
     DEVICE = "neither a file nor a folder"
     CACHED = "in a cache, and nothing that this Python compiles"
 
 
-ODD_KINDS: Final = frozenset({Kind.LINK, Kind.DEVICE, Kind.CACHED})
+ODD_KINDS: Final = frozenset({ProgramFileKind.LINK, ProgramFileKind.DEVICE, ProgramFileKind.CACHED})
 
 
-class Found(NamedTuple):
+class ProgramFile(NamedTuple):
     """One thing: its path from the folder that holds the packages, in text, and on the disk."""
 
     name: str
     path: Path
-    kind: Kind
+    kind: ProgramFileKind
 
     @property
     def digest(self) -> str:
@@ -54,14 +54,14 @@ class Found(NamedTuple):
 
         That of a link or a device is of no file's bytes, so that it never passes for one.
         """
-        if self.kind is Kind.LINK:
+        if self.kind is ProgramFileKind.LINK:
             return _hash_odd(self.kind, os.fsencode(os.readlink(self.path)))
-        if self.kind is Kind.DEVICE:
+        if self.kind is ProgramFileKind.DEVICE:
             return _hash_odd(self.kind, b"")
-        return hashlib.sha256(read(self.path)).hexdigest()
+        return hashlib.sha256(read_file(self.path)).hexdigest()
 
 
-def found_in(folder: Path) -> Iterator[Found]:
+def list_program_files(folder: Path) -> Iterator[ProgramFile]:
     """Yield all that lies in the packages of `folder`, by name. Raises FileError."""
     for package in PACKAGES:
         if not (folder / package).is_dir():
@@ -69,7 +69,7 @@ def found_in(folder: Path) -> Iterator[Found]:
         yield from _walk(folder, folder / package, cached=False)
 
 
-def _walk(root: Path, path: Path, *, cached: bool) -> Iterator[Found]:
+def _walk(root: Path, path: Path, *, cached: bool) -> Iterator[ProgramFile]:
     """Yield what `path` is, or what lies in it where it is a folder."""
     try:
         mode = path.lstat().st_mode
@@ -78,21 +78,21 @@ def _walk(root: Path, path: Path, *, cached: bool) -> Iterator[Found]:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
     if inside is None:
         name = os.fsencode(path.relative_to(root).as_posix()).decode(errors="backslashreplace")
-        yield Found(name, path, _find_kind(mode, name, cached=cached))
+        yield ProgramFile(name, path, _find_kind(mode, name, cached=cached))
         return
     cached = cached or path.name == CACHE
     for one in inside:
         yield from _walk(root, path / one, cached=cached)
 
 
-def _find_kind(mode: int, name: str, *, cached: bool) -> Kind:
+def _find_kind(mode: int, name: str, *, cached: bool) -> ProgramFileKind:
     if stat.S_ISLNK(mode):
-        return Kind.LINK
+        return ProgramFileKind.LINK
     if not stat.S_ISREG(mode):
-        return Kind.DEVICE
+        return ProgramFileKind.DEVICE
     if cached:
-        return Kind.COMPILED if _is_compiled(name) else Kind.CACHED
-    return Kind.OWN if name in (MANIFEST, SIGNATURE) else Kind.FILE
+        return ProgramFileKind.COMPILED if _is_compiled(name) else ProgramFileKind.CACHED
+    return ProgramFileKind.MANIFEST if name in (MANIFEST, SIGNATURE) else ProgramFileKind.FILE
 
 
 def _is_compiled(name: str) -> bool:
@@ -104,10 +104,10 @@ def _is_compiled(name: str) -> bool:
 def parse_compiled_name(file: str) -> tuple[str, int | None]:
     """Return a compiled file's stem, and how it was optimized; None for no way known here."""
     stem, tag, level = file.removesuffix(".pyc").partition(f".{sys.implementation.cache_tag}")
-    return stem, LEVELS.get(level.removeprefix(".")) if tag else None
+    return stem, OPTIMIZATION_LEVELS.get(level.removeprefix(".")) if tag else None
 
 
-def _hash_odd(kind: Kind, what: bytes) -> str:
+def _hash_odd(kind: ProgramFileKind, what: bytes) -> str:
     return hashlib.sha256(
         length_prefixed(_ODD_TAG) + length_prefixed(kind.value) + length_prefixed(what)
     ).hexdigest()

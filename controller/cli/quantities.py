@@ -3,7 +3,7 @@
 import click
 
 
-class Whole(click.IntRange):
+class WholeNumber(click.IntRange):
     """A whole number within bounds."""
 
     name = "whole number"

@@ -6,9 +6,9 @@ from nacl.utils import random as entropy
 
 from controller.cli import CliError
 from controller.client.client import ClientIdentity
-from controller.client.endpoints import FILE as ENDPOINTS
+from controller.client.endpoints import ENDPOINTS_FILE as ENDPOINTS
 from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints
-from controller.roster import CLIENTS_FOLDER, KEYS, TABLE, RosterError, read_certificate
+from controller.roster import CLIENTS_FOLDER, KEYS_FOLDER, TABLE_NAME, RosterError, read_certificate
 
 
 def read_table_endpoints(state_dir: Path) -> Endpoints:
@@ -17,7 +17,7 @@ def read_table_endpoints(state_dir: Path) -> Endpoints:
     Its key is that of keys/table.key: endpoints.json is the gateway's to write, and an order that
     is signed for another table acts there. Raises LineError, also where the two differ.
     """
-    file = state_dir / KEYS / f"{TABLE}.key"
+    file = state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"
     try:
         told = read_endpoints(state_dir)
         own = read_certificate(file).curve
@@ -49,7 +49,7 @@ def read_identity(secret_file: Path) -> ClientIdentity:
     )
 
 
-def table_key(key_or_file: str) -> str:
+def read_table_key(key_or_file: str) -> str:
     """Return a table's public key in Z85, given as it is or as a file. Raises LineError."""
     file = Path(key_or_file)
     if not file.exists():

@@ -8,18 +8,18 @@ from pathlib import Path
 
 from controller.config import TableConfig
 from controller.loggers import structlog
-from controller.match.phase import Phase
-from controller.match.state import Match
-from drivers.events import Board
-from drivers.link.port import Port, SerialPort
+from controller.match.phase import MatchPhase
+from controller.match.state import AnyMatch
+from drivers.events import BoardKind
+from drivers.link.port import LinkPort, SerialPort
 from drivers.link.recording import (
+    ChunkKind,
     RecordedBoard,
     Recorder,
     RecordingError,
     RecordingHeader,
     RecordingPort,
-    Way,
-    create,
+    create_recording,
 )
 
 _log = structlog.get_logger("machine")
@@ -36,17 +36,17 @@ class SerialRecording:
         self._recorder: Recorder | None = None
 
     @property
-    def wanted(self) -> bool:
+    def is_requested(self) -> bool:
         """Tell whether lines are recorded, so that the table is tested, not played at."""
         return self._path is not None
 
-    def port(self, board: Board) -> Port:
+    def port(self, board: BoardKind) -> LinkPort:
         """Return the port of a board, recorded where that is wanted."""
         section = self._config.dealer if board == "dealer" else self._config.reader
         port = SerialPort(section.port, section.baud)
-        return RecordingPort(port, board, self._take) if self.wanted else port
+        return RecordingPort(port, board, self._record_chunk) if self.is_requested else port
 
-    def begin(self, match: Match | None, *, version: str, started: str) -> None:
+    def start(self, match: AnyMatch | None, *, version: str, started_at: str) -> None:
         """Begin, where it is wanted; `started` is the wall's stamp of now.
 
         Raises RecordingError while the table has a match open, and for a file among those that
@@ -55,7 +55,7 @@ class SerialRecording:
         if self._path is None:
             return
         table = self._config.table
-        if match is not None and match.phase is not Phase.SIGNED:
+        if match is not None and match.phase is not MatchPhase.SIGNED:
             raise RecordingError(
                 f"--record {self._path}: table {table.id} has match {match.meeting.match_id} "
                 "open, and a recording shows hands: sign or transfer the match first"
@@ -66,7 +66,7 @@ class SerialRecording:
                 "on, and a recording shows hands: name a file elsewhere"
             )
         try:
-            file, path = create(self._path)
+            file, path = create_recording(self._path)
         except OSError as error:
             raise RecordingError(
                 f"--record {self._path}: {error.strerror}: name a file that can be made"
@@ -79,7 +79,7 @@ class SerialRecording:
                 "reader": RecordedBoard(reader.port, reader.id, reader.firmware),
             },
             version=version,
-            started=started,
+            started=started_at,
             simulated=table.backend == "sim",
         )
         self._recorder = Recorder(file, header, on_ended=self._on_ended)
@@ -93,9 +93,9 @@ class SerialRecording:
         if self._recorder is not None:
             self._recorder.close()
 
-    def _take(self, board: Board, way: Way, data: bytes) -> None:
+    def _record_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
         if self._recorder is not None:
-            self._recorder.take(board, way, data)
+            self._recorder.add_chunk(board, way, data)
 
     def _on_ended(self, why: str) -> None:
         _log.warning("the recording of the serial lines has ended", why=why)

@@ -10,29 +10,29 @@ import click
 from controller import release
 from controller.cli import compiled
 from controller.cli.installed import (
-    FIRMWARE,
-    digests,
+    FIRMWARE_FOLDER,
     find_odd_files,
     find_program_folder,
+    hash_program_files,
     read_program_firmware,
     read_remembered_release,
     remember_release,
 )
 from controller.cli.program_files import MANIFEST
-from controller.cli.quantities import Whole
+from controller.cli.quantities import WholeNumber
 from controller.cli.release_files import (
-    WHOLE,
+    FOLDER_MANIFEST,
     decode_manifest,
     hash_folder_files,
-    make_keys,
-    read,
+    make_release_keys,
+    read_file,
     read_manifest,
     read_release_key,
     read_signed_manifest,
     signature_path,
-    write,
+    write_file,
 )
-from controller.release import BadRelease, Manifest, differences
+from controller.release import BadRelease, Manifest, file_differences
 from controller.tomlfile import FileError
 from controller.tomlwords import escape_unprintable
 
@@ -65,7 +65,7 @@ def key(name: Path) -> None:
 
     NAME.key is for everybody, NAME.key_secret for nobody: off every table, out of every repository.
     """
-    public, secret = make_keys(name)
+    public, secret = make_release_keys(name)
     click.echo(f"{public}: give it to whom shall check releases")
     click.echo(f"{secret}: the secret; keep it off every table and out of every repository")
 
@@ -73,7 +73,7 @@ def key(name: Path) -> None:
 @command.command()
 @click.argument("folder", metavar="DIR|installed")
 @click.option("--version", required=True, help="Such as 0.1.0.")
-@click.option("--serial", type=Whole(1, 2**53), required=True, help="Higher than any before.")
+@click.option("--serial", type=WholeNumber(1, 2**53), required=True, help="Higher than any before.")
 @click.option(
     "--released",
     type=click.DateTime(["%Y-%m-%d"]),
@@ -93,7 +93,7 @@ def make(
     With --whole it names every file in DIR, whatever it is, and lies in DIR/manifest.json.
     """
     place = _choose_program_folder(folder)
-    path = out or place / (WHOLE if whole else MANIFEST)
+    path = out or place / (FOLDER_MANIFEST if whole else MANIFEST)
     if not whole:
         _require_plain_files(place)
     _require_higher_serial(path, serial)
@@ -101,10 +101,10 @@ def make(
         version=version,
         released=released.date().isoformat(),
         serial=serial,
-        files=hash_folder_files(place) if whole else digests(place),
+        files=hash_folder_files(place) if whole else hash_program_files(place),
         firmware={} if whole else read_program_firmware(place),
     )
-    write(path, release.encode(made))
+    write_file(path, release.encode_manifest(made))
     click.echo(
         f"{path}: {_format_release(made)}, {len(made.files)} files, hash {made.release.hash}"
     )
@@ -118,9 +118,9 @@ def sign(manifest: Path, key_file: Path) -> None:
 
     The signature is written beside it, with .sig behind its name.
     """
-    raw, secret = read(manifest), read_release_key(key_file, secret=True)
+    raw, secret = read_file(manifest), read_release_key(key_file, secret=True)
     made, path = decode_manifest(raw, manifest), signature_path(manifest)
-    write(path, f"{release.signature(raw, secret)}\n".encode())
+    write_file(path, f"{release.sign_manifest(raw, secret)}\n".encode())
     click.echo(f"{path}: {_format_release(made)} is signed")
 
 
@@ -157,14 +157,14 @@ def check(
     signature of another key, a release older than one before; 2: a file cannot be read.
     """
     place, verify = _choose_program_folder(folder), read_release_key(key_file)
-    path = manifest or place / (WHOLE if whole else MANIFEST)
+    path = manifest or place / (FOLDER_MANIFEST if whole else MANIFEST)
     try:
         signed = read_signed_manifest(path, verify)
     except BadRelease as wrong:
         click.echo(f"{path}: {wrong}")
         context.exit(1)
     if whole:
-        unlike: Iterator[str] = map(str, differences(signed.files, hash_folder_files(place)))
+        unlike: Iterator[str] = map(str, file_differences(signed.files, hash_folder_files(place)))
     else:
         unlike = _format_differences(signed, place)
     wrong_lines = [*_find_newer_release(signed, state_dir), *unlike]
@@ -199,10 +199,10 @@ def _require_higher_serial(path: Path, serial: int) -> None:
 def _format_differences(manifest: Manifest, place: Path) -> Iterator[str]:
     """Yield a line for each file that is not as it was released, the compiled ones last."""
     odd = find_odd_files(place)
-    for one in differences(manifest.files, digests(place)):
+    for one in file_differences(manifest.files, hash_program_files(place)):
         yield f"{one}: {odd[one.path]}" if one.path in odd else f"{one}"
     if read_program_firmware(place) != manifest.firmware:
-        yield f"{FIRMWARE}: boards that carry it report another hash than the released one"
+        yield f"{FIRMWARE_FOLDER}: boards that carry it report another hash than the released one"
     yield from map(str, compiled.find_wrong_bytecode(place))
 
 

@@ -13,7 +13,7 @@ from controller.signing import from_hex
 from controller.tomlfile import FileError
 
 SIGNATURE_SUFFIX: Final = ".sig"
-WHOLE: Final = "manifest.json"
+FOLDER_MANIFEST: Final = "manifest.json"
 """In a folder of files: what names them all."""
 _KEY_BYTES: Final = 32
 _PUBLIC_BANNER: Final = "# The public key of releases: who has it knows what was released\n"
@@ -22,7 +22,7 @@ _SECRET_BANNER: Final = (
 )
 
 
-def make_keys(name: Path) -> tuple[Path, Path]:
+def make_release_keys(name: Path) -> tuple[Path, Path]:
     """Make a pair of keys; return the public file (NAME.key) and the secret (NAME.key_secret).
 
     Nothing is overwritten, and nothing secret is laid into a repository. Raises FileError.
@@ -41,7 +41,7 @@ def read_release_key(path: Path, *, secret: bool = False) -> bytes:
     """Return the 32 bytes of a public key file, or of a secret one. Raises FileError."""
     banner, other = (_SECRET_BANNER, _PUBLIC_BANNER) if secret else (_PUBLIC_BANNER, _SECRET_BANNER)
     try:
-        text = read(path).decode(errors="replace")
+        text = read_file(path).decode(errors="replace")
     except FileError as error:
         wanted = "NAME.key_secret" if secret else "NAME.key"
         raise FileError(f"{error}; `dealtable release key NAME` makes {wanted}") from None
@@ -56,21 +56,21 @@ def read_release_key(path: Path, *, secret: bool = False) -> bytes:
 
 def read_manifest(path: Path) -> Manifest:
     """Return the manifest in a file, whoever signed it. Raises FileError."""
-    return decode_manifest(read(path), path)
+    return decode_manifest(read_file(path), path)
 
 
 def read_signed_manifest(path: Path, verify: bytes) -> Manifest:
     """Return the manifest in a file whose signature fits the key. Raises BadRelease where it
     does not, FileError where a file cannot be read or is no manifest."""
-    raw, sig = read(path), read(signature_path(path))
-    release.check_signature(raw, sig.decode(errors="replace").strip(), verify)
+    raw, sig = read_file(path), read_file(signature_path(path))
+    release.check_manifest_signature(raw, sig.decode(errors="replace").strip(), verify)
     return decode_manifest(raw, path)
 
 
 def decode_manifest(raw: bytes, path: Path) -> Manifest:
     """Return the manifest in what was read from `path`. Raises FileError."""
     try:
-        return release.decode(raw)
+        return release.decode_manifest(raw)
     except BadRelease as wrong:
         raise FileError(f"{path}: {wrong}") from None
 
@@ -85,8 +85,8 @@ def hash_folder_files(folder: Path) -> dict[str, str]:
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_file() or path.is_dir()):
             raise FileError(f"{path}: expected files and folders alone")
-        if path.is_file() and name not in (WHOLE, f"{WHOLE}{SIGNATURE_SUFFIX}"):
-            found[name] = hashlib.sha256(read(path)).hexdigest()
+        if path.is_file() and name not in (FOLDER_MANIFEST, f"{FOLDER_MANIFEST}{SIGNATURE_SUFFIX}"):
+            found[name] = hashlib.sha256(read_file(path)).hexdigest()
     if not found:
         raise FileError(f"{folder}: holds no file")
     return found
@@ -97,7 +97,7 @@ def signature_path(path: Path) -> Path:
     return path.with_name(path.name + SIGNATURE_SUFFIX)
 
 
-def write(path: Path, content: bytes) -> None:
+def write_file(path: Path, content: bytes) -> None:
     """Write a file. Raises FileError."""
     try:
         path.write_bytes(content)
@@ -105,7 +105,7 @@ def write(path: Path, content: bytes) -> None:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def read(path: Path) -> bytes:
+def read_file(path: Path) -> bytes:
     """Return what a file holds. Raises FileError."""
     try:
         return path.read_bytes()

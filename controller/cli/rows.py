@@ -16,15 +16,15 @@ _DEFAULT_WIDTH = 110
 MIN_TABLE_WIDTH = 76
 """Columns with fewer of which nothing stands side by side."""
 
-Row = tuple[str, Text, Text]
+RuleRow = tuple[str, Text, Text]
 """A key, and what is shown beside it."""
 
 
-class Rows:
+class RuleRows:
     """Rows of one table; `ratios` are the widths of the two columns beside the key."""
 
     def __init__(
-        self, rows: Iterable[Row], ratios: tuple[int, int], headings: Sequence[str] = ()
+        self, rows: Iterable[RuleRow], ratios: tuple[int, int], headings: Sequence[str] = ()
     ) -> None:
         """Take what is shown; `headings` are of all three columns, or none."""
         self._rows = list(rows)
@@ -74,7 +74,7 @@ def make_rich_console() -> Console:
     return console if console.is_terminal else Console(width=_DEFAULT_WIDTH)
 
 
-def show(console: Console, parts: Iterable[RenderableType]) -> None:
+def print_renderables(console: Console, parts: Iterable[RenderableType]) -> None:
     """Print parts below each other; into a pipe or a file without blanks at the end of lines."""
     with console.capture() as captured:
         for part in parts:

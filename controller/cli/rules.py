@@ -11,13 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from controller.cli import CliError
-from controller.cli.rows import MIN_TABLE_WIDTH, Rows, make_rich_console, show
+from controller.cli.rows import MIN_TABLE_WIDTH, RuleRows, make_rich_console, print_renderables
 from controller.framing import canonical_json
-from controller.rules.keys import all_keys, idle, title, unset, value_words
-from controller.rules.profile import Profile, rules_of
-from controller.rules.regulations import regulations as to_settle
-from controller.rules.regulations_page import page, page_hash, profile_hash
-from controller.rules.rulebooks import called, load_profile, profile_names
+from controller.rules.keys import all_keys, has_no_effect, is_unset, table_title, value_words
+from controller.rules.profile import Profile, rules_by_key
+from controller.rules.regulations import regulations_to_settle as to_settle
+from controller.rules.regulations_page import page_hash, profile_hash, regulations_text
+from controller.rules.rulebooks import find_profile, load_profile, profile_names
 from controller.rules.words import Words
 
 _PROVISIONAL = "暂定 provisional"
@@ -61,13 +61,13 @@ def command(
     """List the rulebooks, or show PROFILE: every rule, where it is from, what is provisional."""
     _refuse_mixed(profile, event, regulations, diff)
     if diff:
-        _print_differences(*(called(name) for name in diff), as_json=as_json)
+        _print_differences(*(find_profile(name) for name in diff), as_json=as_json)
     elif profile is None:
         _print_list(as_json)
     elif regulations:
-        _print_regulations(called(profile, event), as_json)
+        _print_regulations(find_profile(profile, event), as_json)
     else:
-        _print_rulebook(called(profile, event), as_json)
+        _print_rulebook(find_profile(profile, event), as_json)
 
 
 def _refuse_mixed(
@@ -85,7 +85,7 @@ def _print_list(as_json: bool) -> None:
         _print_json([_rulebook_data(profile) for profile in profiles])
         return
     console = make_rich_console()
-    show(
+    print_renderables(
         console,
         _rulebook_blocks(profiles)
         if console.width < MIN_TABLE_WIDTH
@@ -122,7 +122,7 @@ def _hash_prefix(profile: Profile) -> str:
 
 
 def _provisional_share(profile: Profile) -> str:
-    return f"{len(profile.provisional)} / {len(rules_of(profile))}"
+    return f"{len(profile.provisional)} / {len(rules_by_key(profile))}"
 
 
 def _rulebook_data(profile: Profile) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _rulebook_data(profile: Profile) -> dict[str, Any]:
         "title_zh": profile.title_zh,
         "hash": profile_hash(profile).hex(),
         "page_hash": page_hash(profile).hex(),
-        "rules": len(rules_of(profile)),
+        "rules": len(rules_by_key(profile)),
         "provisional": len(profile.provisional),
     }
 
@@ -141,7 +141,7 @@ def _print_rulebook(profile: Profile, as_json: bool) -> None:
     if as_json:
         click.echo(canonical_json(profile).decode(), nl=False)
         return
-    show(make_rich_console(), _rulebook_parts(profile))
+    print_renderables(make_rich_console(), _rulebook_parts(profile))
 
 
 def _rulebook_parts(profile: Profile) -> Iterator[RenderableType]:
@@ -152,7 +152,7 @@ def _rulebook_parts(profile: Profile) -> Iterator[RenderableType]:
     yield Text(f"hash {profile_hash(profile).hex()}", overflow="fold")
     for heading, keys in _group_by_table(profile):
         yield Text(f"\n{heading.zh}  {heading.en}", style="bold cyan")
-        yield Rows(
+        yield RuleRows(
             ((key, _format_value(profile, key), _format_source(profile, key)) for key in keys),
             (5, 3),
         )
@@ -161,29 +161,29 @@ def _rulebook_parts(profile: Profile) -> Iterator[RenderableType]:
 def _group_by_table(profile: Profile) -> Iterator[tuple[Words, list[str]]]:
     """Yield the title of each table with its keys."""
     tables: dict[tuple[str, str], list[str]] = {}
-    for key in rules_of(profile):
-        heading = title(key)
+    for key in rules_by_key(profile):
+        heading = table_title(key)
         tables.setdefault((heading.en, heading.zh), []).append(key)
     for (en, zh), keys in tables.items():
         yield Words(en, zh), keys
 
 
 def _format_value(profile: Profile, key: str) -> Text:
-    return _format_both_languages(value_words(key, rules_of(profile)[key]))
+    return _format_both_languages(value_words(key, rules_by_key(profile)[key]))
 
 
 def _format_source(profile: Profile, key: str) -> Text:
     """Where a value is from, and what is to be said about that."""
     text = _format_article(profile, key)
-    if profile.event and profile.settled(key):
+    if profile.event and profile.is_settled(key):
         before = value_words(key, profile.event.before[key])
         text.append(f"\n{_SETTLED}; 原为 instead of {before.zh}  {before.en}", style="dim")
-    elif idle(profile, key):
+    elif has_no_effect(profile, key):
         text.append(f"\n{_NO_EFFECT}", style="dim")
     elif key in profile.left_to_event:
         article = profile.left_to_event[key]
         text.append(f"\n由补充规定确定 left to the event, {article}", style="dim")
-    if unset(key, rules_of(profile)[key]):
+    if is_unset(key, rules_by_key(profile)[key]):
         text.append("\n须填写 to be filled in", style="yellow")
     return text
 
@@ -202,7 +202,7 @@ def _print_regulations(profile: Profile, as_json: bool) -> None:
     if as_json:
         _print_json(msgspec.to_builtins(_regulations_data(profile)))
         return
-    click.echo(page(profile).encode(), nl=False)
+    click.echo(regulations_text(profile).encode(), nl=False)
     click.echo(f"page SHA-256 {page_hash(profile).hex()}", err=True)
     click.echo(f"profile hash {profile_hash(profile).hex()}", err=True)
 
@@ -212,7 +212,7 @@ def _regulations_data(profile: Profile) -> dict[str, Any]:
 
 
 def _print_differences(first: Profile, second: Profile, *, as_json: bool) -> None:
-    rules = rules_of(first), rules_of(second)
+    rules = rules_by_key(first), rules_by_key(second)
     keys = [key for key in all_keys() if rules[0].get(key) != rules[1].get(key)]
     if as_json:
         _print_json({key: _difference_data(key, first, second) for key in keys})
@@ -220,15 +220,18 @@ def _print_differences(first: Profile, second: Profile, *, as_json: bool) -> Non
     if not keys:
         click.echo(_EQUAL)
         return
-    rows = ((key, _held(first, key), _held(second, key)) for key in keys)
+    rows = (
+        (key, _format_compared_value(first, key), _format_compared_value(second, key))
+        for key in keys
+    )
     headings = ("规则 key", first.name, second.name)
-    show(make_rich_console(), [Rows(rows, (1, 1), headings)])
+    print_renderables(make_rich_console(), [RuleRows(rows, (1, 1), headings)])
 
 
 def _difference_data(key: str, *profiles: Profile) -> dict[str, Any]:
     """One key for programs: in words, and what each of the profiles that have it says."""
     label = all_keys()[key].label
-    rules = {profile.name: rules_of(profile) for profile in profiles}
+    rules = {profile.name: rules_by_key(profile) for profile in profiles}
     return {
         "label_en": label.en,
         "label_zh": label.zh,
@@ -244,8 +247,8 @@ def _difference_data(key: str, *profiles: Profile) -> dict[str, Any]:
     }
 
 
-def _held(profile: Profile, key: str) -> Text:
-    if key not in rules_of(profile):
+def _format_compared_value(profile: Profile, key: str) -> Text:
+    if key not in rules_by_key(profile):
         return Text("–")
     return _format_value(profile, key).append("\n").append_text(_format_article(profile, key))
 

@@ -11,7 +11,7 @@ import click
 
 from controller.cli import CliError
 from controller.cli.log_option import log_level_option
-from controller.cli.logs import LogLevelName, describe, set_log_level
+from controller.cli.logs import LogLevelName, add_log_context, set_log_level
 from controller.config import TableConfig, load_table
 from controller.loggers import structlog
 
@@ -50,7 +50,7 @@ def command(
     Under systemd each has a unit of its own: `run machine` and `run gateway`.
     """
     set_log_level(level)
-    describe(part=context.invoked_subcommand or "run")
+    add_log_context(part=context.invoked_subcommand or "run")
     if context.invoked_subcommand is not None:
         if record is not None:
             raise click.UsageError("--record is said behind `machine`")
@@ -60,13 +60,13 @@ def command(
     config = load_table(path)
     from controller.cli.rulebook import load_table_profile
     from controller.cli.supervisor import supervise_table
-    from controller.cli.two_users import check_separation, lay_out, two_users
+    from controller.cli.two_users import check_separation, create_table_folders, find_process_users
 
-    describe(table=config.table.id)
+    add_log_context(table=config.table.id)
     load_table_profile(config)
-    lay_out(config)
+    create_table_folders(config)
     check_separation(config, path)
-    users = two_users(config)
+    users = find_process_users(config)
     named = {} if users is None else users._asdict()
     context.exit(asyncio.run(supervise_table(path, record, named)))
 
@@ -85,21 +85,21 @@ def machine(path: Path, record: Path | None) -> None:
     from controller.cli.two_users import (
         check_process_user,
         check_separation,
+        find_process_users,
         open_socket_folder,
-        two_users,
     )
     from controller.journal.errors import JournalError, StorageFailed
     from controller.roster import RosterError
     from controller.vault.keyfile import RuntimeDirError
     from drivers.link.recording import RecordingError
 
-    restrict_process(hidden=True)
+    restrict_process(hide_memory=True)
     config = load_table(path)
-    describe(table=config.table.id)
+    add_log_context(table=config.table.id)
     check_process_user(config, "machine")
     open_socket_folder(config)
     check_separation(config, path)
-    users = two_users(config)
+    users = find_process_users(config)
     _deny_network()
     try:
         asyncio.run(
@@ -108,7 +108,7 @@ def machine(path: Path, record: Path | None) -> None:
                 on_open=lambda: click.echo("ready"),
                 record=record,
                 gateway=None if users is None else users.gateway,
-                notice=SystemdNotifier.from_environment(os.environ),
+                notifier=SystemdNotifier.from_environment(os.environ),
             )
         )
     except (RuntimeDirError, RosterError, RecordingError) as error:
@@ -128,9 +128,9 @@ def gateway(path: Path) -> None:
     from controller.cli.two_users import check_process_user
     from controller.gateway.gateway import GatewayError
 
-    restrict_process(hidden=False)
+    restrict_process(hide_memory=False)
     config = load_table(path)
-    describe(table=config.table.id)
+    add_log_context(table=config.table.id)
     check_process_user(config, "gateway")
     try:
         with _lock_gateway(config):
@@ -141,22 +141,22 @@ def gateway(path: Path) -> None:
 
 async def _serve_gateway(config: TableConfig) -> None:
     """Serve, and tell who supervises this process. Raises GatewayError."""
-    from controller.cli.notify import SystemdNotifier, beating
-    from controller.cli.wall import wall
+    from controller.cli.notify import SystemdNotifier, run_heartbeat
+    from controller.cli.wall import read_wall_clock
     from controller.gateway.gateway import run_gateway
 
     notice = SystemdNotifier.from_environment(os.environ)
     status = f"table {config.table.id}: the gateway serves"
     try:
-        async with beating(notice, lambda: status):
+        async with run_heartbeat(notice, lambda: status):
             await run_gateway(
                 config,
-                wall,
-                on_open=lambda _: notice.ready(status),
-                on_machine=lambda hello: describe(boot=hello.boot),
+                read_wall_clock,
+                on_open=lambda _: notice.report_ready(status),
+                on_machine=lambda hello: add_log_context(boot=hello.boot),
             )
     finally:
-        notice.stopping()
+        notice.report_stopping()
 
 
 @contextmanager
@@ -166,9 +166,9 @@ def _lock_gateway(config: TableConfig) -> Iterator[None]:
     What is locked is the gateway's own secret: the one file that a gateway always has, and that
     nobody but its user can open, and so hold. The kernel lets go of it for one that dies.
     """
-    from controller.roster import KEYS, TABLE
+    from controller.roster import KEYS_FOLDER, TABLE_NAME
 
-    file = config.gateway_dir / KEYS / f"{TABLE}.key_secret"
+    file = config.gateway_dir / KEYS_FOLDER / f"{TABLE_NAME}.key_secret"
     try:
         handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

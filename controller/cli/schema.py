@@ -4,7 +4,7 @@ import json
 
 import click
 
-from controller.cli.schemas import NAMES, document
+from controller.cli.schemas import MESSAGE_NAMES, make_schema
 
 EPILOG = """\b
 Examples:
@@ -14,7 +14,7 @@ Examples:
 
 
 @click.command(epilog=EPILOG)
-@click.argument("name", required=False, type=click.Choice(NAMES))
+@click.argument("name", required=False, type=click.Choice(MESSAGE_NAMES))
 def command(name: str | None) -> None:
     """Print the JSON Schema of the message NAME, or of all of them in one.
 
@@ -29,4 +29,4 @@ def command(name: str | None) -> None:
     JSON Schema 2020-12. Later versions may add fields: read on over what you do not know.
     An example of every message stands in controller/messages.md.
     """
-    click.echo(json.dumps(document(name), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(make_schema(name), indent=2, ensure_ascii=False))

@@ -14,14 +14,14 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from controller.cli.answers import ANSWER_TYPES, EventsAnswer
-from controller.commands import COMMANDS, Order, names
+from controller.commands import COMMANDS, CommandSpec, list_names
 from controller.journal.data import KeptEvent, MatchToldData, MeetingData, TakenOverData
-from controller.journal.kinds import KINDS
+from controller.journal.kinds import ENTRY_KINDS
 from controller.match.events import MatchEvent
 from controller.match.meeting import Meeting
-from controller.match.transfer import Move, Proof
-from controller.messages import Event, Failure, Person, Phase, Role, State
-from controller.rules.penalties.records import Entry
+from controller.match.transfer import TableMove, TransferProof
+from controller.messages import Failure, MachinePhase, PersonName, PublicEvent, PublicState, Role
+from controller.rules.penalties.records import PenaltyEntry
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -45,10 +45,10 @@ class MeetingDataSchema(MeetingData, frozen=True, kw_only=True):
     """A match is laid out: who plays it where, by which rulebook, and what its pairs bring."""
 
     meeting: Meeting  # type: ignore[assignment]  # said as a map where nobody knows a match
-    record: tuple[Entry, ...]  # type: ignore[assignment]
+    record: tuple[PenaltyEntry, ...]  # type: ignore[assignment]
 
 
-class Told(KeptEvent, frozen=True, kw_only=True):
+class KeptEventSchema(KeptEvent, frozen=True, kw_only=True):
     """What happened in the match at the private entry `n`."""
 
     event: MatchEvent  # type: ignore[assignment]
@@ -57,14 +57,14 @@ class Told(KeptEvent, frozen=True, kw_only=True):
 class MatchToldDataSchema(MatchToldData, frozen=True, kw_only=True):
     """What was kept back of the match, once it may be seen: all returns of a deal at once."""
 
-    told: tuple[Told, ...]  # type: ignore[assignment]
+    told: tuple[KeptEventSchema, ...]  # type: ignore[assignment]
 
 
 class TakenOverDataSchema(TakenOverData, frozen=True, kw_only=True):
     """A match came from another table."""
 
-    proofs: tuple[Proof, ...]  # type: ignore[assignment]
-    moves: tuple[Move, ...] | UnsetType = UNSET  # type: ignore[assignment]
+    proofs: tuple[TransferProof, ...]  # type: ignore[assignment]
+    moves: tuple[TableMove, ...] | UnsetType = UNSET  # type: ignore[assignment]
 
 
 _MATCH_DATA_TYPES: Final[Mapping[str, Any]] = {
@@ -76,7 +76,7 @@ _MATCH_DATA_TYPES: Final[Mapping[str, Any]] = {
 """Data that the journal's own types cannot say."""
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True):
+class RefusedReply(msgspec.Struct, frozen=True, kw_only=True):
     """The command was not carried out: why, and what to do."""
 
     id: str
@@ -87,7 +87,7 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True):
 
 def event_types() -> dict[str, Any]:
     """Return the type of a public event by its kind."""
-    return {kind: _make_event_type(kind) for kind, row in KINDS.items() if row.public}
+    return {kind: _make_event_type(kind) for kind, row in ENTRY_KINDS.items() if row.public}
 
 
 def command_types() -> dict[str, Any]:
@@ -100,18 +100,18 @@ def reply_types() -> dict[str, Any]:
     return {cmd: _make_reply_type(cmd) for cmd in COMMANDS}
 
 
-NAMES: Final = ("state", "event", "command", "reply")
+MESSAGE_NAMES: Final = ("state", "event", "command", "reply")
 """The messages that have a schema, in the order in which they are printed."""
 
 
-def document(name: str | None = None) -> dict[str, Any]:
+def make_schema(name: str | None = None) -> dict[str, Any]:
     """Return one JSON Schema of all messages, each in `$defs` under its name, or of one of them.
 
     The same part has the same name in each of them.
     """
     messages, parts = _build_definitions()
     if name is None:
-        top: dict[str, Any] = {"anyOf": [_make_reference(each) for each in NAMES]}
+        top: dict[str, Any] = {"anyOf": [_make_reference(each) for each in MESSAGE_NAMES]}
         return {"$schema": DIALECT, **top, "$defs": messages | parts}
     reached = _reachable_parts(messages[name], messages | parts)
     return {"$schema": DIALECT, **messages[name], "$defs": reached}
@@ -121,14 +121,14 @@ def document(name: str | None = None) -> dict[str, Any]:
 def _build_definitions() -> tuple[dict[str, Any], dict[str, Any]]:
     events = reduce(or_, event_types().values())
     commands = reduce(or_, command_types().values())
-    shapes = (State, events, commands, Refused, *reply_types().values())
+    shapes = (PublicState, events, commands, RefusedReply, *reply_types().values())
     tops, parts = msgspec.json.schema_components(shapes, ref_template="#/$defs/{name}")
     (state, event, command, *replies), parts = _without_module_names((list(tops), dict(parts)))
     for name, part in parts.items():  # what no type can say
-        if name.endswith("Reply") or name == Refused.__name__:
-            part["properties"]["ok"] = {"const": name != Refused.__name__}
+        if name.endswith("Reply") or name == RefusedReply.__name__:
+            part["properties"]["ok"] = {"const": name != RefusedReply.__name__}
     parts[EventsAnswer.__name__]["properties"]["events"]["items"] = _make_reference("event")
-    del parts[Event.__name__]
+    del parts[PublicEvent.__name__]
     messages = {"state": state, "event": event, "command": command, "reply": {"anyOf": replies}}
     return {name: {"title": name, **top} for name, top in messages.items()}, parts
 
@@ -186,13 +186,13 @@ def _make_reference(name: str) -> dict[str, str]:
 
 
 def _make_event_type(kind: str) -> Any:
-    data = _MATCH_DATA_TYPES.get(kind, KINDS[kind].data)
+    data = _MATCH_DATA_TYPES.get(kind, ENTRY_KINDS[kind].data)
     fields = [
         (field.name, data if field.name == "data" else field.type, *_field_default(field))
-        for field in msgspec.structs.fields(Event)
+        for field in msgspec.structs.fields(PublicEvent)
         if field.name != "kind"
     ]
-    about = KINDS[kind].data.__doc__
+    about = ENTRY_KINDS[kind].data.__doc__
     return msgspec.defstruct(
         f"{_camel_case(kind)}Event",
         fields,
@@ -203,14 +203,14 @@ def _make_event_type(kind: str) -> Any:
     )
 
 
-def _make_command_type(cmd: str, order: Order) -> Any:
+def _make_command_type(cmd: str, order: CommandSpec) -> Any:
     due = any(field.required for field in msgspec.structs.fields(order.args))
     fields: list[Any] = [
         ("id", CommandId),
         ("deal", int | None, None),
         ("attempt", int | None, None),
         ("boot", Boot) if order.signed else ("boot", Boot | None, None),
-        ("person", Person | None, None),
+        ("person", PersonName | None, None),
         ("args", order.args, *(() if due else (msgspec.field(default_factory=order.args),))),
         *(
             [("key", Key), ("sig", Signature)]
@@ -229,16 +229,16 @@ def _make_command_type(cmd: str, order: Order) -> Any:
     )
 
 
-def _describe_command(order: Order) -> str:
+def _describe_command(order: CommandSpec) -> str:
     """Say what a command does, who may give it, and when."""
     bound = {
         "none": "Deal and attempt: null.",
         "machine": "Deal and attempt: the machine's (`machine` of the state).",
         "match": "Deal and attempt: the match's (`match` of the state).",
-    }[order.bound]
+    }[order.bound_to]
     return (
-        f"{order.does}. Roles: {names(Role, order.roles)}. "
-        f"While the machine is: {names(Phase, order.phases)}. {bound}"
+        f"{order.help}. Roles: {list_names(Role, order.roles)}. "
+        f"While the machine is: {list_names(MachinePhase, order.phases)}. {bound}"
     )
 
 

@@ -14,30 +14,30 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from controller import release
 from controller.acceptance import rounds
 from controller.acceptance.figures import SelftestFigures
-from controller.acceptance.limits import parts
-from controller.acceptance.report import Report, page, report_of, shown
-from controller.acceptance.selftest import selftest
-from controller.acceptance.session import Session
+from controller.acceptance.limits import machine_parts
+from controller.acceptance.report import SelftestReport, build_report, report_page, value_text
+from controller.acceptance.selftest import run_selftest
+from controller.acceptance.session import SelftestSession
 from controller.cli import CliError
-from controller.cli.installed import digests, find_program_folder
+from controller.cli.installed import find_program_folder, hash_program_files
 from controller.cli.program_files import MANIFEST
-from controller.cli.quantities import Whole
+from controller.cli.quantities import WholeNumber
 from controller.cli.release_files import read_manifest
 from controller.cli.technician import (
     MaintenanceInterrupted,
     exclude_machine,
-    interrupted,
+    format_interruption,
     open_boards,
     read_card_set,
-    run,
+    run_until_signal,
 )
-from controller.cli.wall import wall
+from controller.cli.wall import read_wall_clock
 from controller.config import TableConfig, load_table
-from controller.messages import Release
+from controller.messages import ProgramRelease
 from controller.tomlwords import escape_unprintable
 from controller.whole_files import replace_file
 
-FOLDER: Final = "selftests"
+REPORTS_FOLDER: Final = "selftests"
 _MIN_CARDS, _MAX_CARDS = 27, 5400
 EPILOG: Final = """\b
 Examples:
@@ -53,8 +53,8 @@ Examples:
 )
 @click.option(
     "--cards",
-    type=Whole(_MIN_CARDS, _MAX_CARDS),
-    default=rounds.CARDS,
+    type=WholeNumber(_MIN_CARDS, _MAX_CARDS),
+    default=rounds.MIN_CARDS,
     show_default=True,
     help="So many cards are looked at, at least.",
 )
@@ -84,9 +84,12 @@ def command(
     Exit 0: fit, perhaps with warnings; 1: not fit; 2: the test could not be done.
     """
     table = load_table(config)
-    folder = out or table.table.state_dir / FOLDER
+    folder = out or table.table.state_dir / REPORTS_FOLDER
     if history:
-        click.echo("\n".join(map(told_of, reports(folder))) or f"no report lies in {folder}")
+        click.echo(
+            "\n".join(map(format_report_line, read_reports(folder)))
+            or f"no report lies in {folder}"
+        )
         return
     console = Console(stderr=True)
     with (
@@ -101,59 +104,60 @@ def command(
         ) as bar,
     ):
         try:
-            report = run(lambda: _run_selftest(table, control, cards, bar))
+            report = run_until_signal(lambda: _run_selftest(table, control, cards, bar))
         except MaintenanceInterrupted:
             bar.stop()
-            raise CliError(interrupted().replace("\n", " ")) from None
-    files = _written(report, folder)
+            raise CliError(format_interruption().replace("\n", " ")) from None
+    files = _write_report(report, folder)
     click.echo(msgspec.json.encode(report).decode() if as_json else _format_summary(report, files))
     context.exit(1 if report.verdict == "fail" else 0)
 
 
 async def _run_selftest(
     table: TableConfig, control: Path | None, cards: int, bar: Progress
-) -> Report:
+) -> SelftestReport:
     loop = asyncio.get_running_loop()
-    began, since_s = wall(), loop.time()
+    began, since_s = read_wall_clock(), loop.time()
     task = bar.add_task("opening the boards", total=1)
 
     def told(what: str, done: int, of: int) -> None:
         bar.update(task, description=what, completed=done, total=of)
 
     async with open_boards(table, control) as (bench, hands):
-        figures = SelftestFigures(asked=bench.asked)
-        await selftest(
-            Session(bench, hands, figures, read_card_set(table), table.reader.look_s, told), cards
+        figures = SelftestFigures(reader_is_polled=bench.reader_is_polled)
+        await run_selftest(
+            SelftestSession(bench, hands, figures, read_card_set(table), table.reader.look_s, told),
+            cards,
         )
-        return report_of(
-            figures.all(),
+        return build_report(
+            figures.all_figures(),
             bench.welcomes,
             table=table.table.id,
             simulated=table.table.backend == "sim",
             time=began,
             seconds=loop.time() - since_s,
             program=version("dealtable"),
-            release=_release(),
+            release=_find_own_release(),
         )
 
 
-def _release() -> Release | None:
+def _find_own_release() -> ProgramRelease | None:
     """Return which release this program says it is; None for one out of a checkout."""
     folder = find_program_folder()
     if not (folder / MANIFEST).exists():
         return None
     manifest = read_manifest(folder / MANIFEST)
-    found = release.program_hash(digests(folder))
-    return Release(version=manifest.version, serial=manifest.serial, hash=found)
+    found = release.program_hash(hash_program_files(folder))
+    return ProgramRelease(version=manifest.version, serial=manifest.serial, hash=found)
 
 
-def _written(report: Report, folder: Path) -> tuple[Path, Path]:
+def _write_report(report: SelftestReport, folder: Path) -> tuple[Path, Path]:
     """Write both files of a report; return their paths. Raises LineError."""
     moment = datetime.fromisoformat(report.time).strftime("%Y%m%dT%H%M%SZ")
     name = f"selftest-{report.table}-{moment}"
     files: dict[Path, bytes] = {
         folder / f"{name}.json": msgspec.json.format(msgspec.json.encode(report)) + b"\n",
-        folder / f"{name}.md": page(report).encode(),
+        folder / f"{name}.md": report_page(report).encode(),
     }
     try:
         for path, data in files.items():
@@ -166,31 +170,31 @@ def _written(report: Report, folder: Path) -> tuple[Path, Path]:
     return first, second
 
 
-def reports(folder: Path) -> list[Report]:
+def read_reports(folder: Path) -> list[SelftestReport]:
     """Return the reports in a folder, the newest first; a file that is none is passed over."""
     found = []
     for path in folder.glob("*.json"):
         try:
-            found.append(msgspec.json.decode(path.read_bytes(), type=Report))
+            found.append(msgspec.json.decode(path.read_bytes(), type=SelftestReport))
         except (OSError, ValueError):
             continue
     return sorted(found, key=lambda report: report.time, reverse=True)
 
 
-def told_of(report: Report) -> str:
+def format_report_line(report: SelftestReport) -> str:
     """Return a report in one line."""
-    named = ", ".join(report.failed or report.warned)
+    named = ", ".join(report.failed_parts or report.warned_parts)
     line = f"self-test {report.time[:16]}: {report.verdict}" + (f": {named}" if named else "")
     return escape_unprintable(line)
 
 
-def _format_summary(report: Report, files: tuple[Path, ...]) -> str:
+def _format_summary(report: SelftestReport, files: tuple[Path, ...]) -> str:
     lines: list[Any] = []
     for figure in report.figures:
         if figure.verdict in ("fail", "warn"):
-            part, limit = parts()[figure.part], figure.limit
+            part, limit = machine_parts()[figure.part], figure.limit
             lines.append(
-                f"{figure.verdict.upper():4} {part.en}: {limit.en}: {shown(figure)}"
+                f"{figure.verdict.upper():4} {part.en}: {limit.en}: {value_text(figure)}"
                 + (f" ({figure.note})" if figure.note else "")
             )
             lines.append(f"     {limit.do_en}")

@@ -13,29 +13,29 @@ import click
 import msgspec
 from msgspec import inspect
 
-from controller.arguments import Args, Nothing
+from controller.arguments import Args, NoArgs
 from controller.cards import composition, face_text, parse_face
 from controller.cli import CliError
 from controller.cli.about import (
     OFFENCE_ARGUMENT,
-    about,
+    describe_command,
     describe_unknown_command,
     format_command_list,
 )
-from controller.cli.plain import plain, safe_json
+from controller.cli.plain import safe_json, safe_line
 from controller.cli.reach import new_command_id, read_client_identity, read_table_endpoints
-from controller.cli.watch_words import WAYS
-from controller.client.client import ANSWER_S, Client, NoAnswer
+from controller.cli.watch_words import LINE_STATES_ZH
+from controller.client.client import REPLY_TIMEOUT_S, Client, NoAnswer
 from controller.client.line import BadAddress
-from controller.commands import COMMANDS, Order
+from controller.commands import COMMANDS, CommandSpec
 from controller.faults import Language
 from controller.match_arguments import CardName
-from controller.messages import Person, Phase, Reply, Role
+from controller.messages import CommandReply, MachinePhase, PersonName, Role
 from controller.roster import CLIENTS_FOLDER
 from controller.rules.combos.nonsense import NotationError
 from controller.rules.combos.notation import parse_play
-from controller.rules.penalties.offences import catalogue
-from controller.tomlwords import bare, without_none
+from controller.rules.penalties.offences import offence_catalogue
+from controller.tomlwords import inner_type, without_none
 from controller.words import Words
 
 _NO_COMMAND: Final = Words(
@@ -55,8 +55,8 @@ _OFFENCE_ID: Final = re.compile("[a-z_]+")
 _CARD_TYPE: Final = inspect.type_info(CardName)
 _DECK: Final = composition(2, jokers=True)
 
-_UNKNOWN_COMMAND: Final = Order(
-    frozenset(Role), frozenset(Phase), True, "none", Nothing, "not known here"
+_UNKNOWN_COMMAND: Final = CommandSpec(
+    frozenset(Role), frozenset(MachinePhase), True, "none", NoArgs, "not known here"
 )
 
 EXAMPLES: Final = """\b
@@ -97,7 +97,7 @@ Examples:
     "--answer-s",
     type=click.FloatRange(min=0, min_open=True, max=3600),
     metavar="SECONDS",
-    default=ANSWER_S,
+    default=REPLY_TIMEOUT_S,
     show_default=True,
     help="How long to wait for an answer.",
 )
@@ -133,7 +133,7 @@ def command(
     Ends with 0 when the table did it, 1 when it refused or did not answer.
     """
     if asked is not None:
-        click.echo(about(asked, language))
+        click.echo(describe_command(asked, language))
         return
     if cmd is None:
         raise click.UsageError(getattr(_NO_COMMAND, language))
@@ -148,7 +148,7 @@ def command(
     _require_client_key(state_dir, name, language)
     identity = read_client_identity(state_dir, name)
 
-    async def ask() -> Reply:
+    async def ask() -> CommandReply:
         async with Client(endpoints, identity, new_command_id) as client:
             return await ask_about_present(
                 client, asked_for, values, deal, attempt, person=person, answer_s=answer_s
@@ -157,11 +157,11 @@ def command(
     try:
         reply = asyncio.run(ask())
     except NoAnswer as error:
-        click.echo(plain(_format_no_answer(error, language)), err=True)
+        click.echo(safe_line(_format_no_answer(error, language)), err=True)
         sys.exit(1)
     except BadAddress as error:
         raise CliError(str(error)) from None
-    show(reply, as_json, language)
+    print_reply(reply, as_json, language)
     sys.exit(0 if reply.ok else 1)
 
 
@@ -173,17 +173,17 @@ async def ask_about_present(
     attempt: int | None = None,
     *,
     person: str | None = None,
-    answer_s: float = ANSWER_S,
-) -> Reply:
+    answer_s: float = REPLY_TIMEOUT_S,
+) -> CommandReply:
     """Ask `cmd` about the given deal and attempt, or where None about the present ones.
 
     Present are those of the machine for what it does, of the match for what that decides.
     Returns the table's reply, or that of the snapshot when it was refused. Each of the two is
     waited for up to `answer_s`. Raises NoAnswer.
     """
-    bound = _find_declaration(cmd).bound
+    bound = _find_declaration(cmd).bound_to
     if bound != "none" and (deal is None or attempt is None):
-        snapshot = await client.ask("snapshot", answer_s=answer_s)
+        snapshot = await client.ask("snapshot", timeout_s=answer_s)
         if not snapshot.ok or snapshot.result is None:
             return snapshot
         try:
@@ -192,13 +192,15 @@ async def ask_about_present(
             raise NoAnswer(f"its snapshot does not say at which deal its {bound} is") from None
         deal = present.deal if deal is None else deal
         attempt = present.attempt if attempt is None else attempt
-    return await client.ask(cmd, args, deal=deal, attempt=attempt, person=person, answer_s=answer_s)
+    return await client.ask(
+        cmd, args, deal=deal, attempt=attempt, person=person, timeout_s=answer_s
+    )
 
 
 def check_person(person: str | None, language: Language) -> None:
     """Return if this can be said of who gives an order. Raises click.UsageError."""
     try:
-        msgspec.convert(person, Person | None)
+        msgspec.convert(person, PersonName | None)
     except msgspec.ValidationError:
         said = Words(
             f"--person {person!r}: a name is 1 to 40 printable characters without brackets",
@@ -242,7 +244,7 @@ def _require_client_key(state_dir: Path, name: str, language: Language) -> None:
 def _format_no_answer(error: NoAnswer, language: Language) -> str:
     """Say that nothing came back; in Chinese how the line stood goes before the detail."""
     if language == "zh":
-        stood = f"，{WAYS[error.state]}" if error.state is not None else ""
+        stood = f"，{LINE_STATES_ZH[error.state]}" if error.state is not None else ""
         return f"没有应答{stood}（{error}）"
     return f"no answer: {error}"
 
@@ -253,7 +255,7 @@ def _parse_offence(text: str, language: Language) -> str:
     What its name has in brackets may be left out where no other one is called so. Raises
     click.UsageError for what is nearly one, and for what can be no id.
     """
-    rows, wanted = catalogue().values(), _normalize_name(text)
+    rows, wanted = offence_catalogue().values(), _normalize_name(text)
     called = {_normalize_name(said): row.id for row in rows for said in (row.id, row.en, row.zh)}
     close = [said for said in called if wanted in (said, said.partition("(")[0])]
     if len(close) == 1:
@@ -262,7 +264,7 @@ def _parse_offence(text: str, language: Language) -> str:
     if not close and _OFFENCE_ID.fullmatch(text):
         return text
     ids = dict.fromkeys(called[said] for said in close)
-    meant = [f"{name} ({getattr(catalogue()[name], language)})" for name in ids]
+    meant = [f"{name} ({getattr(offence_catalogue()[name], language)})" for name in ids]
     said = Words(
         f"no offence is called {text!r}: {', '.join(meant) or _OFFENCES_HINT.en}",
         f"没有名为 {text!r} 的违例事项：{'、'.join(meant) or _OFFENCES_HINT.zh}",
@@ -299,7 +301,7 @@ def _parse_card(text: str, language: Language) -> str:
     return face_text(play.faces[0])
 
 
-def _find_declaration(cmd: str) -> Order:
+def _find_declaration(cmd: str) -> CommandSpec:
     """The conditions of a command; one not known here is sent signed, and the table's business."""
     return COMMANDS.get(cmd, _UNKNOWN_COMMAND)
 
@@ -315,7 +317,7 @@ def parse_arguments(cmd: str, args: Sequence[str], language: Language = "en") ->
     )
 
 
-def show(reply: Reply, as_json: bool, language: Language = "en") -> None:
+def print_reply(reply: CommandReply, as_json: bool, language: Language = "en") -> None:
     """Print a reply: JSON as it is, or one line for people (a refusal on stderr).
 
     Whoever has the gateway may answer anything: nothing of it steers a terminal.
@@ -327,7 +329,7 @@ def show(reply: Reply, as_json: bool, language: Language = "en") -> None:
         said = f"refused, {error.code}: {error.message}. {error.action}."
         if language == "zh" and error.message_zh:
             said = f"被拒绝，{error.code}：{error.message_zh}。{error.action_zh}。"
-        click.echo(plain(said), err=True)
+        click.echo(safe_line(said), err=True)
     elif reply.result:
         shown = msgspec.json.format(msgspec.json.encode(reply.result))
         click.echo(safe_json(shown.decode()))
@@ -343,7 +345,7 @@ def _argument_types(args: type[Args]) -> dict[str, inspect.Type]:
 
 
 def _parse_argument(
-    word: str, kinds: Mapping[str, inspect.Type], language: Language
+    word: str, types: Mapping[str, inspect.Type], language: Language
 ) -> tuple[str, Any]:
     name, equals, text = word.partition("=")
     if not name or not equals:
@@ -351,10 +353,10 @@ def _parse_argument(
             f"{word!r}: an argument is NAME=VALUE", f"{word!r}：参数须写成 NAME=VALUE（名称=值）"
         )
         raise click.UsageError(getattr(said, language))
-    kind = bare(kinds.get(name, inspect.AnyType()))
-    if name == OFFENCE_ARGUMENT and name in kinds:
+    kind = inner_type(types.get(name, inspect.AnyType()))
+    if name == OFFENCE_ARGUMENT and name in types:
         return name, _parse_offence(text, language)
-    if kinds.get(name) == _CARD_TYPE:
+    if types.get(name) == _CARD_TYPE:
         return name, _parse_card(text, language)
     if isinstance(kind, inspect.StrType):
         return name, text

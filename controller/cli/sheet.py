@@ -12,7 +12,7 @@ from controller.cli import CliError
 from controller.cli.reach import new_command_id, read_client_identity, read_table_endpoints
 from controller.client.client import Client, NoAnswer
 from controller.client.line import BadAddress
-from controller.messages import Reply, Role
+from controller.messages import CommandReply, Role
 from controller.sheet.text import render_sheet
 
 EPILOG = """\b
@@ -41,7 +41,7 @@ def command(state_dir: Path, language: Literal["zh", "en"], as_json: bool) -> No
     endpoints = read_table_endpoints(state_dir)
     identity = read_client_identity(state_dir, Role.OBSERVER)
 
-    async def ask() -> Reply:
+    async def ask() -> CommandReply:
         async with Client(endpoints, identity, new_command_id) as client:
             return await client.ask("sheet")
 

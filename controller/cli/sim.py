@@ -15,15 +15,27 @@ import msgspec
 
 from controller.cli import CliError
 from controller.cli.ending import termination_signals
-from controller.cli.quantities import DecimalNumber, Whole
+from controller.cli.quantities import DecimalNumber, WholeNumber
 from controller.config import SimConfig, load_sim
 from sim.exact import exact_loop
 from sim.folders import memory_folder
-from sim.hall import SimTable, TablePlan, hall, refuse_host_faults
-from sim.interpreters import Interpreter, cpython_interpreter, find_micropython, micropython
-from sim.mechanics.faults import FaultError, fault_from_fields, load_wear, menu, parse_fault, wear
-from sim.mechanics.settings import BACKS, CardSet, Settings
-from sim.workers import WorkerEnded, Workers, raise_open_file_limit
+from sim.hall import HardwareOnPtys, TablePlan, plan_tables, refuse_host_faults
+from sim.interpreters import (
+    Interpreter,
+    cpython_interpreter,
+    find_micropython,
+    micropython_interpreter,
+)
+from sim.mechanics.faults import (
+    FaultError,
+    fault_from_fields,
+    fault_menu,
+    get_wear_level,
+    load_wear,
+    parse_fault,
+)
+from sim.mechanics.settings import BACKS, MechanicsSettings, PhysicalSet
+from sim.workers import SimulatorWorkers, WorkerEnded, raise_open_file_limit
 
 # Tables of a hall begin this long after one another, so that their heartbeats and polls do
 # not come in step.
@@ -36,7 +48,7 @@ people's hands: `echo '{{"do": "truth"}}' | socat - UNIX:CONTROL` (sim/CONTROL.m
 
 \b
 A fault is NAME or NAME:field=value,… with these names (sim/faults.toml says what each takes):
-{textwrap.fill(", ".join(menu()), 78, initial_indent="  ", subsequent_indent="  ")}
+{textwrap.fill(", ".join(fault_menu()), 78, initial_indent="  ", subsequent_indent="  ")}
 
 \b
 Examples:
@@ -54,7 +66,9 @@ Examples:
     type=click.Path(dir_okay=False, path_type=Path),
     help="A sim.toml; without one, everything is as it comes.",
 )
-@click.option("--tables", type=Whole(1, 500), default=1, show_default=True, help="How many tables.")
+@click.option(
+    "--tables", type=WholeNumber(1, 500), default=1, show_default=True, help="How many tables."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON a table.")
 @click.option(
     "--speed",
@@ -119,7 +133,7 @@ def command(
         plan = TablePlan(
             id=chosen.sim.id,
             folder=root,
-            settings=_settings(chosen, speed, faults, faults_file),
+            settings=_make_settings(chosen, speed, faults, faults_file),
             seed=chosen.mechanics.seed,
             interpreter=_choose_interpreter(firmware or chosen.sim.firmware, boards, tables),
             attendant=chosen.sim.attendant and not no_attendant,
@@ -128,7 +142,7 @@ def command(
             control=chosen.sim.control,
             relay=relay,
         )
-        plans = hall(plan, tables, root)
+        plans = plan_tables(plan, tables, root)
         processes = min(tables, len(os.sched_getaffinity(0)))
         raise_open_file_limit()
         try:
@@ -143,23 +157,23 @@ def command(
             raise click.ClickException(str(error)) from error
 
 
-def _settings(
+def _make_settings(
     chosen: SimConfig, speed: float | None, faults: tuple[str, ...], faults_file: Path | None
-) -> Settings:
+) -> MechanicsSettings:
     """Return the mechanics' settings. Raises LineError for a fault that cannot be had here."""
     mechanics = chosen.mechanics
     try:
-        worn = wear(mechanics.wear) if faults_file is None else load_wear(faults_file)
+        worn = get_wear_level(mechanics.wear) if faults_file is None else load_wear(faults_file)
         written = [fault_from_fields(fields) for fields in chosen.faults]
         named = [parse_fault(text) for text in faults]
         refuse_host_faults((*written, *named))
     except FaultError as error:
         raise CliError(str(error)) from None
-    return Settings(
+    return MechanicsSettings(
         packs=mechanics.packs,
         jokers=mechanics.jokers,
         cards=mechanics.cards,
-        sets=tuple(CardSet(one.id, BACKS[one.back]) for one in chosen.card_sets),
+        sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in chosen.card_sets),
         speed=speed or mechanics.speed,
         faults=(*worn.rates, *written, *named),
         together=worn.together,
@@ -175,7 +189,7 @@ def _choose_interpreter(name: str, boards: str | None, tables: int) -> Interpret
         if boards == "inside":
             raise CliError("--boards inside runs under CPython: MicroPython needs processes")
         try:
-            return micropython(find_micropython())
+            return micropython_interpreter(find_micropython())
         except FileNotFoundError as error:
             raise CliError(str(error)) from None
     inside = tables > 1 if boards is None else boards == "inside"
@@ -220,7 +234,7 @@ async def _run_tables(plans: list[TablePlan], as_json: bool, *, is_part: bool) -
     entropy = random.SystemRandom()
     async with AsyncExitStack() as stack:
         for plan in plans:
-            table = SimTable(plan, lambda: entropy.getrandbits(32))
+            table = HardwareOnPtys(plan, lambda: entropy.getrandbits(32))
             await stack.enter_async_context(table)
             _print_table(table.info(), as_json or is_part)
             sys.stdout.flush()
@@ -236,7 +250,7 @@ async def _run_workers(parts: list[list[str]], plans: list[TablePlan], as_json: 
     Raises WorkerEnded where one ends by itself; the others are ended with it.
     """
     stop = asyncio.ensure_future(_make_stop_event().wait())
-    async with Workers(parts) as workers:
+    async with SimulatorWorkers(parts) as workers:
         work = asyncio.ensure_future(_print_tables(workers, len(parts), len(plans), as_json))
         await asyncio.wait((stop, work), return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
@@ -247,11 +261,11 @@ async def _run_workers(parts: list[list[str]], plans: list[TablePlan], as_json: 
             await work
 
 
-async def _print_tables(workers: Workers, parts: int, tables: int, as_json: bool) -> None:
+async def _print_tables(workers: SimulatorWorkers, parts: int, tables: int, as_json: bool) -> None:
     for number in range(tables):
-        _print_table(msgspec.json.decode(await workers.line(number % parts)), as_json)
+        _print_table(msgspec.json.decode(await workers.read_line(number % parts)), as_json)
     sys.stdout.flush()
-    await workers.watch()
+    await workers.wait_for_exit()
 
 
 def _print_table(info: dict[str, Any], as_json: bool) -> None:

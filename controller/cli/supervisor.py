@@ -13,7 +13,7 @@ from controller.cli.ending import make_parent_death_hook, termination_signals
 from controller.loggers import structlog
 from controller.users import User
 
-READY = b"ready\n"
+READY_LINE = b"ready\n"
 """What the machine writes to its standard output once the gateway may come."""
 
 MAX_RESTARTS, RESTART_WINDOW_S = 5, 60.0
@@ -80,29 +80,27 @@ async def supervise_table(
     return max(status if status > 0 else 1 for status in statuses)
 
 
-async def _wait_until_ready(
-    machine: asyncio.subprocess.Process, stopping: asyncio.Future[Any]
-) -> bool:
+async def _wait_until_ready(machine: asyncio.subprocess.Process, stop: asyncio.Future[Any]) -> bool:
     """Wait for the machine's word; False where it ends, or is to end, without it."""
     assert machine.stdout is not None
     line = asyncio.ensure_future(machine.stdout.readline())
-    either: set[asyncio.Future[Any]] = {line, stopping}
+    either: set[asyncio.Future[Any]] = {line, stop}
     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-    ready = line.done() and line.result() == READY
+    ready = line.done() and line.result() == READY_LINE
     line.cancel()
     return ready
 
 
 async def _start_child(
-    users: Mapping[str, User], path: Path, part: str, *words: str
+    users: Mapping[str, User], path: Path, process: str, *words: str
 ) -> asyncio.subprocess.Process:
-    user = users.get(part)
+    user = users.get(process)
     # Another user's code must not come out of a folder where this one happens to be.
     safe = () if user is None else ("-P",)
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, *safe, "-m", "controller.cli", "run", part),
+        *(sys.executable, *safe, "-m", "controller.cli", "run", process),
         *("--config", str(path), *words),
-        stdout=asyncio.subprocess.PIPE if part == "machine" else None,
+        stdout=asyncio.subprocess.PIPE if process == "machine" else None,
         user=None if user is None else user.uid,
         group=None if user is None else user.gid,
         extra_groups=None if user is None else user.groups,

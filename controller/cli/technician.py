@@ -12,23 +12,23 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from controller.acceptance.bench import Bench
-from controller.acceptance.limits import parts
-from controller.acceptance.session import CardSet
-from controller.acceptance.steps import Hands, Name, SimulatedOperator, step
+from controller.acceptance.bench import BoardPair
+from controller.acceptance.limits import machine_parts
+from controller.acceptance.session import CardSetSpec
+from controller.acceptance.steps import Operator, SimulatedOperator, StepName, operator_step
 from controller.cli import CliError
 from controller.cli.ending import termination_signals
 from controller.cli.rulebook import load_table_profile
 from controller.config import TableConfig
 from controller.faults import driver_error_fault, fault
-from controller.journal.chain import ChainBreak, follow
+from controller.journal.chain import ChainBreak, walk_chain
 from controller.journal.errors import JournalError
-from controller.journal.fold import Progress, attempts
+from controller.journal.fold import AttemptHistory, attempt_histories
 from controller.journal.store import STORE_NAME, hold_journal_lock, open_read_only
 from controller.pinned import expected_boards
 from drivers.errors import DriverError, PortBusy
 from drivers.events import Back
-from drivers.flash.image import own
+from drivers.flash.image import own_image
 from drivers.link.port import SerialPort
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ class MaintenanceInterrupted(Exception):
     """Somebody ended it; all motion was stopped."""
 
 
-def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def run_until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run until it is done or a signal ends it. Raises Interrupted."""
     try:
         return asyncio.run(_cancel_on_signal(work))
@@ -60,7 +60,7 @@ async def _cancel_on_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     return await task
 
 
-def interrupted() -> str:
+def format_interruption() -> str:
     """Return what people are told behind a test that was ended."""
     known = fault("PATH_NOT_CLEAR")
     return (
@@ -87,7 +87,9 @@ def exclude_machine(config: TableConfig) -> Iterator[None]:
 
 def _refuse_open_attempt(path: Path) -> None:
     with open_read_only(path) as rows:
-        known = attempts(one.entry for one in follow(rows) if not isinstance(one, ChainBreak))
+        known = attempt_histories(
+            one.entry for one in walk_chain(rows) if not isinstance(one, ChainBreak)
+        )
     for progress in list(known.values())[-2:]:
         if _is_open(progress):
             raise CliError(
@@ -96,7 +98,7 @@ def _refuse_open_attempt(path: Path) -> None:
             )
 
 
-def _is_open(progress: Progress) -> bool:
+def _is_open(progress: AttemptHistory) -> bool:
     steps = progress.steps
     if progress.outcome is None:
         return "begun" in steps
@@ -110,7 +112,7 @@ def _is_open(progress: Progress) -> bool:
 @asynccontextmanager
 async def open_boards(
     config: TableConfig, control: Path | None, *, settings: bool = True
-) -> AsyncIterator[tuple[Bench, Hands]]:
+) -> AsyncIterator[tuple[BoardPair, Operator]]:
     """Open a table's boards for the block; give them and whoever has hands there.
 
     Not `settings`: whatever is set on them. `control` is the socket of a simulated table.
@@ -120,8 +122,8 @@ async def open_boards(
         "dealer": SerialPort(config.dealer.port, config.dealer.baud),
         "reader": SerialPort(config.reader.port, config.reader.baud),
     }
-    who = expected_boards(config, own().hash, settings=settings)
-    bench = Bench(ports, who, lambda: secrets.randbelow(2**32 - 1) + 1)  # type: ignore[arg-type]
+    who = expected_boards(config, own_image().hash, settings=settings)
+    bench = BoardPair(ports, who, lambda: secrets.randbelow(2**32 - 1) + 1)  # type: ignore[arg-type]
     try:
         await bench.open()
         async with _choose_hands(config, control) as hands:
@@ -137,45 +139,45 @@ async def open_boards(
         bench.close()
 
 
-def read_card_set(config: TableConfig) -> CardSet:
+def read_card_set(config: TableConfig) -> CardSetSpec:
     """Return the set that lies in a table's machine, as its rulebook and configuration have it."""
     profile = load_table_profile(config)
     deck = profile.deck
     back = _BACK_VALUES[config.card_sets[0].back]
-    return CardSet(deck.cards, profile.hand, tuple(deck.composition()), int(back))
+    return CardSetSpec(deck.cards, profile.hand, tuple(deck.composition()), int(back))
 
 
 class TerminalOperator:
     """People who are asked at the terminal; without one nobody is there."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._typed = b""
 
-    async def do(self, name: Name, part: str = "") -> bool:
+    async def do(self, name: StepName, part: str = "") -> bool:
         """See Hands."""
-        asked, of = step(name), parts().get(part)
+        asked, of = operator_step(name), machine_parts().get(part)
         zh, en = ("", "") if of is None else (of.zh, of.en)
-        return await self._asked(asked.zh.replace("{part}", zh), asked.en.replace("{part}", en))
+        return await self._ask(asked.zh.replace("{part}", zh), asked.en.replace("{part}", en))
 
-    async def ready(self, name: Name) -> bool:
+    async def prepare(self, name: StepName) -> bool:
         """See Hands."""
-        asked = step(name)
-        return await self._asked(
+        asked = operator_step(name)
+        return await self._ask(
             f"听到信号后立即：{asked.zh}。准备好后按 Enter",
             f"At the signal, at once: {asked.en}. Press Enter when you are ready",
         )
 
-    async def now(self, name: Name) -> None:
+    async def signal(self, name: StepName) -> None:
         """See Hands."""
-        asked = step(name)
+        asked = operator_step(name)
         click.echo(f"\a\n   现在！NOW! {asked.zh} {asked.en}\n", err=True)
 
-    async def _asked(self, zh: str, en: str) -> bool:
+    async def _ask(self, zh: str, en: str) -> bool:
         if not sys.stdin.isatty():
             return False
         # Somebody who pressed Enter twice has not done what is asked next.
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
-        self._rest = b""
+        self._typed = b""
         click.echo(f"\n=> {zh}\n   {en}\n{_ANSWER_HINT}", err=True, nl=False)
         return (await self._read_line()) not in ("skip", "s", "跳过")
 
@@ -186,22 +188,22 @@ class TerminalOperator:
 
         def take() -> None:
             got = os.read(number, 1024)
-            self._rest += got or b"skip\n"  # nobody is there any more
+            self._typed += got or b"skip\n"  # nobody is there any more
             typed.set()
 
         loop.add_reader(number, take)
         try:
-            while b"\n" not in self._rest:
+            while b"\n" not in self._typed:
                 await typed.wait()
                 typed.clear()
         finally:
             loop.remove_reader(number)
-        line, _, self._rest = self._rest.partition(b"\n")
+        line, _, self._typed = self._typed.partition(b"\n")
         return line.decode(errors="replace").strip().lower()
 
 
 @asynccontextmanager
-async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncIterator[Hands]:
+async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncIterator[Operator]:
     """Give people at the terminal, or those of a simulated table. Raises LineError."""
     if control is None and config.panel.pins.startswith(_SIMULATED_PINS_PREFIX):
         control = Path(config.panel.pins.removeprefix(_SIMULATED_PINS_PREFIX)).with_name("control")
@@ -209,20 +211,20 @@ async def _choose_hands(config: TableConfig, control: Path | None) -> AsyncItera
         yield TerminalOperator()
         return
     try:
-        from controller.trials.hall import Control, HallError
+        from controller.trials.hall import ControlClient, HallError
     except ImportError:
         raise CliError(
             "a simulated table needs the simulator: install dealtable-sim beside dealtable"
         ) from None
-    people = Control(str(control))
+    people = ControlClient(str(control))
     attended = False
     try:
-        attended = (await people.do("info")).get("attendant", False)
-        await people.do("attendant", on=False)  # two people at one machine are one too many
-        yield SimulatedOperator(people.do)
+        attended = (await people.request("info")).get("attendant", False)
+        await people.request("attendant", on=False)  # two people at one machine are one too many
+        yield SimulatedOperator(people.request)
     except HallError as error:
         raise CliError(f"{control}: {error}: name its socket with --control") from None
     finally:
         if attended:
             with suppress(HallError):
-                await people.do("attendant", on=True)
+                await people.request("attendant", on=True)

@@ -16,7 +16,7 @@ from controller.cli.results import require_writable
 from controller.client.client import Client, NoAnswer
 from controller.client.line import BadAddress
 from controller.messages import Failure, Role
-from controller.roster import KEYS, TABLE, RosterError, read_certificate
+from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, read_certificate
 from controller.signing import BadSignature, check_document
 from controller.tomlwords import escape_unprintable
 
@@ -43,7 +43,7 @@ sent to yet another table from the first one.
 """
 
 
-class Part(msgspec.Struct, frozen=True):
+class TransferPart(msgspec.Struct, frozen=True):
     """One part of a match on its way, as `document` gives it."""
 
     match: str
@@ -55,7 +55,7 @@ class Part(msgspec.Struct, frozen=True):
     text: str
 
 
-class Refused(Exception):
+class TransferRefused(Exception):
     """A table does not do its step."""
 
     def __init__(self, table: str, error: Failure) -> None:
@@ -65,14 +65,14 @@ class Refused(Exception):
 class UnsignedMatchError(Exception):
     """What is said to be a match of the first table does not bear its signature."""
 
-    def __init__(self, what: str, verify: str) -> None:
+    def __init__(self, description: str, verify_key: str) -> None:
         super().__init__(
-            f"{what} is not signed by the key {verify}: fetch the match again, and compare the key "
-            f"with the first table's {KEYS}/{TABLE}.key"
+            f"{description} is not signed by the key {verify_key}: fetch the match again, and compare the key "
+            f"with the first table's {KEYS_FOLDER}/{TABLE_NAME}.key"
         )
 
 
-class Ends:
+class TransferClient:
     """Between what a match is carried: directories of the two tables, or a file for one of them.
 
     `verify` (hex) is the key with which the first table signs, as the giver of the orders knows it;
@@ -84,13 +84,13 @@ class Ends:
         source: Path | None,
         target: Path | None,
         verify: str,
-        name: str,
-        word: dict[str, Any],
+        client_name: str,
+        authority: dict[str, Any],
     ) -> None:
-        self.source, self.target, self.verify = source, target, verify
-        self._name, self._authority = name, word
+        self.source, self.target, self.verify_key = source, target, verify
+        self._client_name, self._authority = client_name, authority
 
-    async def fetch(self, table: str | None) -> tuple[Part, ...]:
+    async def fetch_match(self, table: str | None) -> tuple[TransferPart, ...]:
         """Let the match leave the first table for `table`, or for the second; return its parts.
 
         Raises NotSigned.
@@ -106,23 +106,23 @@ class Ends:
         more = await self._send_commands(
             self.source, [("document", {"part": number}) for number in rest]
         )
-        parts = tuple(msgspec.convert(part, Part) for part in (first[-1], *more))
-        self.check(parts, f"what {self.source} gave")
+        parts = tuple(msgspec.convert(part, TransferPart) for part in (first[-1], *more))
+        self.check_signatures(parts, f"what {self.source} gave")
         return parts
 
-    def check(self, parts: Sequence[Part], what: str) -> None:
+    def check_signatures(self, parts: Sequence[TransferPart], description: str) -> None:
         """Return if the first table has signed the document of these parts. Raises NotSigned."""
         try:
             for part in parts:
-                check_document(part.digest, self.verify, part.sig)
+                check_document(part.digest, self.verify_key, part.sig)
         except BadSignature:
-            raise UnsignedMatchError(what, self.verify) from None
+            raise UnsignedMatchError(description, self.verify_key) from None
 
-    async def hand_over(self, parts: Sequence[Part]) -> dict[str, Any]:
+    async def deliver_match(self, parts: Sequence[TransferPart]) -> dict[str, Any]:
         """Give the parts to the second table; return how the match stands there."""
         assert self.target is not None  # `command` asks
         wanted = ("digest", "sig", "part", "parts", "text")
-        known = {"verify": self.verify, **self._authority}
+        known = {"verify": self.verify_key, **self._authority}
         taken = [{name: getattr(part, name) for name in wanted} | known for part in parts]
         answers = await self._send_commands(self.target, [("take_over", said) for said in taken])
         if "match" not in answers[-1]:
@@ -130,15 +130,15 @@ class Ends:
         return answers[-1]
 
     async def _send_commands(
-        self, state_dir: Path, asked: Sequence[tuple[str, dict[str, Any]]]
+        self, state_dir: Path, commands: Sequence[tuple[str, dict[str, Any]]]
     ) -> list[dict[str, Any]]:
         """Give one table commands, one after the other, and return its answers."""
-        identity, found = read_client_identity(state_dir, self._name), []
+        identity, found = read_client_identity(state_dir, self._client_name), []
         async with Client(read_table_endpoints(state_dir), identity, new_command_id) as client:
-            for cmd, args in asked:
+            for cmd, args in commands:
                 reply = await client.ask(cmd, args)
                 if reply.error is not None:
-                    raise Refused(str(state_dir), reply.error)
+                    raise TransferRefused(str(state_dir), reply.error)
                 found.append(reply.result or {})
         return found
 
@@ -178,24 +178,28 @@ def command(
     The chief decides it; a referee may enter the chief's word. Ends with 0 when the match is
     where it was sent, 1 when a table refused or did not answer, or somebody has changed it.
     """
-    _check(source, target, table, file)
+    _check_options(source, target, table, file)
     if (source is None) is not (key is not None):
         raise click.UsageError("--from-key KEY: with --file alone, and never with --from")
     word = {} if by is None else {"verbal": True, "by": by}
     if file is not None and target is None:
         require_writable(file)  # before the match leaves its table
-    verify = key_in(source / KEYS / f"{TABLE}.key" if source is not None else key or "")
-    ends = Ends(source, target, verify, name, word)
+    verify = read_verify_key(
+        source / KEYS_FOLDER / f"{TABLE_NAME}.key" if source is not None else key or ""
+    )
+    ends = TransferClient(source, target, verify, name, word)
     try:
         asyncio.run(_transfer_match(ends, table, file))
-    except (NoAnswer, Refused, UnsignedMatchError) as error:
+    except (NoAnswer, TransferRefused, UnsignedMatchError) as error:
         click.echo(f"{'no answer: ' if isinstance(error, NoAnswer) else ''}{error}", err=True)
         sys.exit(1)
     except BadAddress as error:
         raise CliError(str(error)) from None
 
 
-def _check(source: Path | None, target: Path | None, table: str | None, file: Path | None) -> None:
+def _check_options(
+    source: Path | None, target: Path | None, table: str | None, file: Path | None
+) -> None:
     """Raise click.UsageError where it is not said from where to where."""
     if source is None and (file is None or target is None):
         raise click.UsageError("say from where: --from DIR, or --file FILE with --to DIR")
@@ -207,7 +211,7 @@ def _check(source: Path | None, target: Path | None, table: str | None, file: Pa
         raise click.UsageError("--file: there is no need of it between --from and --to")
 
 
-def key_in(key: str | Path) -> str:
+def read_verify_key(key: str | Path) -> str:
     """Return the key (hex) with which a table signs: of its public file, or as it is said.
 
     Raises LineError.
@@ -223,36 +227,36 @@ def key_in(key: str | Path) -> str:
 _HEX_KEY: Final = re.compile("[0-9a-f]{64}")
 
 
-async def _transfer_match(ends: Ends, table: str | None, file: Path | None) -> None:
-    if ends.source is not None:
-        parts = await ends.fetch(table)
+async def _transfer_match(client: TransferClient, table: str | None, file: Path | None) -> None:
+    if client.source is not None:
+        parts = await client.fetch_match(table)
     else:
-        parts = _read(file)
-        ends.check(parts, f"{file}")
-    if ends.target is None:
-        _keep(file, parts, ends.verify)
+        parts = _read_parts(file)
+        client.check_signatures(parts, f"{file}")
+    if client.target is None:
+        _write_parts(file, parts, client.verify_key)
         return
-    stands = await ends.hand_over(parts)
+    stands = await client.deliver_match(parts)
     deal = f", deal {stands['deal']}" if stands["deal"] else ""
     where = f"match {stands['match']} is at {parts[0].to}{deal}, phase {stands['phase']}"
     click.echo(escape_unprintable(where))
 
 
-def _keep(file: Path | None, parts: tuple[Part, ...], verify: str) -> None:
+def _write_parts(file: Path | None, parts: tuple[TransferPart, ...], verify_key: str) -> None:
     """Write the parts into a file, and say what the one who takes it there has to know."""
     assert file is not None  # `_check` asks
     file.write_bytes(msgspec.json.encode(parts))
     click.echo(
         escape_unprintable(f"match {parts[0].match} left for {parts[0].to}: it is in {file} now")
     )
-    click.echo(f"there: --from-key {verify} (not out of the hands that carry the file)")
+    click.echo(f"there: --from-key {verify_key} (not out of the hands that carry the file)")
 
 
-def _read(file: Path | None) -> tuple[Part, ...]:
+def _read_parts(file: Path | None) -> tuple[TransferPart, ...]:
     """Return the parts in a file. Raises LineError."""
     assert file is not None  # `_check` asks
     try:
-        parts = msgspec.json.decode(file.read_bytes(), type=tuple[Part, ...])
+        parts = msgspec.json.decode(file.read_bytes(), type=tuple[TransferPart, ...])
     except FileNotFoundError:
         raise CliError(f"{file}: there is no such file") from None
     except OSError as error:

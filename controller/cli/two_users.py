@@ -23,10 +23,10 @@ from controller.config import TableConfig
 from controller.roster import (
     ADMITTED_FOLDER,
     CLIENTS_FOLDER,
-    KEYS,
+    KEYS_FOLDER,
     REVOKED_FOLDER,
     SIGN_FILE,
-    TABLE,
+    TABLE_NAME,
     RosterError,
 )
 from controller.users import (
@@ -35,17 +35,17 @@ from controller.users import (
     User,
     UserError,
     changeable_path,
+    existing_paths,
     find_user,
-    may,
-    name_of,
-    there,
+    has_permission,
+    user_name,
 )
-from controller.whole_files import give, make_folder
+from controller.whole_files import change_owner, make_folder
 
 _ENDPOINTS = "endpoints.json"
 _ROOT = User("root", 0, 0, (0,))
 
-Part = Literal["machine", "gateway"]
+ProcessName = Literal["machine", "gateway"]
 
 
 class ProcessUsers(NamedTuple):
@@ -55,7 +55,7 @@ class ProcessUsers(NamedTuple):
     gateway: User
 
 
-def two_users(config: TableConfig) -> ProcessUsers | None:
+def find_process_users(config: TableConfig) -> ProcessUsers | None:
     """Return the users whom a configuration names; None where it names none.
 
     Raises LineError for one that this computer does not know, two names of one, and root.
@@ -74,12 +74,12 @@ def two_users(config: TableConfig) -> ProcessUsers | None:
     return found
 
 
-def lay_out(config: TableConfig) -> None:
+def create_table_folders(config: TableConfig) -> None:
     """Make what the table's processes need, each thing its owner's; what is there stays.
 
     Raises LineError for what cannot be made, and for what is there and is wrong.
     """
-    users = two_users(config)
+    users = find_process_users(config)
     if users is not None and os.geteuid() != 0:
         raise CliError(
             f"table.user and gateway.user: only root starts two users: start this as root, or "
@@ -104,24 +104,24 @@ def check_separation(config: TableConfig, *files: Path) -> None:
     `files` are others that the gateway may not change, such as the configuration itself. Raises
     LineError with the first thing that is wrong.
     """
-    users = two_users(config)
+    users = find_process_users(config)
     if users is not None:
         for finding in _find_problems(config, users, files):
             raise CliError(finding)
 
 
-def check_process_user(config: TableConfig, part: Part) -> None:
+def check_process_user(config: TableConfig, process: ProcessName) -> None:
     """Return if this process is the user whom the configuration names for its part.
 
     Raises LineError.
     """
-    users = two_users(config)
+    users = find_process_users(config)
     if users is None:
         return
-    user, key = getattr(users, part), "table.user" if part == "machine" else "gateway.user"
+    user, key = getattr(users, process), "table.user" if process == "machine" else "gateway.user"
     if os.geteuid() != user.uid:
         raise CliError(
-            f"{key} is {user.name}, this runs as {name_of(os.geteuid())}: start `run {part}` as "
+            f"{key} is {user.name}, this runs as {user_name(os.geteuid())}: start `run {process}` as "
             f"{user.name}, or `dealtable run` as root"
         )
 
@@ -131,7 +131,7 @@ def open_socket_folder(config: TableConfig) -> None:
 
     Raises LineError where it is not to be had.
     """
-    users = two_users(config)
+    users = find_process_users(config)
     if users is None:
         return
     folder = config.socket.parent
@@ -154,23 +154,23 @@ def _create_separated_folders(config: TableConfig, users: ProcessUsers) -> None:
     """As root: folders before what goes into them, so that nothing lies open meanwhile."""
     machine, gateway = users
     state_dir, place = config.table.state_dir, config.gateway_dir
-    for folder in (state_dir, state_dir / KEYS):
+    for folder in (state_dir, state_dir / KEYS_FOLDER):
         _create_folder(folder, machine, 0o700)
     _create_folder(place, _ROOT, 0o755)
     _create_folder(place / CLIENTS_FOLDER, _ROOT, 0o700)
-    for folder in (place, place / KEYS, place / ADMITTED_FOLDER, place / REVOKED_FOLDER):
+    for folder in (place, place / KEYS_FOLDER, place / ADMITTED_FOLDER, place / REVOKED_FOLDER):
         _create_folder(folder, _ROOT, 0o755)
         if folder.stat().st_uid == _ROOT.uid:  # as one user had it: nobody else could read it
             folder.chmod(stat.S_IMODE(folder.stat().st_mode) | 0o055)
     _create_folder(config.socket.parent, User(machine.name, machine.uid, gateway.gid, ()), 0o2710)
     _create_keys(config)
-    give(state_dir / KEYS / SIGN_FILE, machine.uid, machine.gid)
-    give(place / KEYS / f"{TABLE}.key_secret", gateway.uid, gateway.gid)
+    change_owner(state_dir / KEYS_FOLDER / SIGN_FILE, machine.uid, machine.gid)
+    change_owner(place / KEYS_FOLDER / f"{TABLE_NAME}.key_secret", gateway.uid, gateway.gid)
     addresses = place / _ENDPOINTS
     if not addresses.exists():
         os.close(os.open(addresses, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         addresses.chmod(0o644)
-        give(addresses, gateway.uid, gateway.gid)
+        change_owner(addresses, gateway.uid, gateway.gid)
     for name in (
         _ENDPOINTS,
         CLIENTS_FOLDER,
@@ -225,39 +225,39 @@ def _find_problems(
         ("runtime_dir", table.runtime_dir),
         ("clients", place / CLIENTS_FOLDER),
     ):
-        yield from _open(key, folder)
+        yield from _find_open_mode(key, folder)
     yield from _find_writable(
         users.gateway,
         *(*files, table.state_dir, table.runtime_dir, config.socket.parent),
-        *(place, place / KEYS, place / KEYS / f"{TABLE}.key"),
+        *(place, place / KEYS_FOLDER, place / KEYS_FOLDER / f"{TABLE_NAME}.key"),
         *(place / ADMITTED_FOLDER, *sorted((place / ADMITTED_FOLDER).glob("*.key"))),
         *(place / REVOKED_FOLDER, *sorted((place / REVOKED_FOLDER).glob("*.key"))),
         place / CLIENTS_FOLDER,
     )
-    yield from _find_exposed_secret(place / KEYS / f"{TABLE}.key_secret", users.gateway)
+    yield from _find_exposed_secret(place / KEYS_FOLDER / f"{TABLE_NAME}.key_secret", users.gateway)
     for key, port in (("dealer.port", config.dealer.port), ("reader.port", config.reader.port)):
         yield from _find_readable_port(key, Path(port), users.gateway)
 
 
 def _find_wrong_owner(key: str, folder: Path, owner: User) -> Iterator[str]:
-    for found in there(folder):
+    for found in existing_paths(folder):
         uid = found.stat().st_uid
         if uid != owner.uid:
             yield (
-                f"{key} {folder} belongs to {name_of(uid)}, not to table.user {owner.name}: "
+                f"{key} {folder} belongs to {user_name(uid)}, not to table.user {owner.name}: "
                 f"chown -R {owner.name} it"
             )
 
 
-def _open(key: str, folder: Path) -> Iterator[str]:
-    for found in there(folder):
+def _find_open_mode(key: str, folder: Path) -> Iterator[str]:
+    for found in existing_paths(folder):
         mode = stat.S_IMODE(found.stat().st_mode)
         if mode & 0o077:
             yield f"{key} {folder} is open to others (mode {mode:04o}): chmod 0700 it"
 
 
 def _find_writable(gateway: User, *paths: Path) -> Iterator[str]:
-    for path in there(*paths):
+    for path in existing_paths(*paths):
         where = changeable_path(gateway, path)
         if where is not None:
             what = "it" if where == path else path
@@ -268,7 +268,7 @@ def _find_writable(gateway: User, *paths: Path) -> Iterator[str]:
 
 
 def _find_exposed_secret(file: Path, gateway: User) -> Iterator[str]:
-    for found in there(file):
+    for found in existing_paths(file):
         status = found.stat()
         if status.st_uid != gateway.uid or stat.S_IMODE(status.st_mode) & 0o077:
             yield (
@@ -278,9 +278,9 @@ def _find_exposed_secret(file: Path, gateway: User) -> Iterator[str]:
 
 
 def _find_readable_port(key: str, port: Path, gateway: User) -> Iterator[str]:
-    for found in there(port):
+    for found in existing_paths(port):
         status = found.stat()
-        if may(gateway, status, READ | WRITE):
+        if has_permission(gateway, status, READ | WRITE):
             yield (
                 f"{key} {port}: gateway.user {gateway.name} could listen to the cards there: "
                 f"take it out of the group {status.st_gid}, and chmod o-rw"

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from controller.journal.verify import JournalError, Report, verify
+from controller.journal.verify import JournalError, VerifyReport, verify
 from controller.roster import RosterError
 from controller.tomlwords import escape_unprintable
 
@@ -88,7 +88,7 @@ def command(
     ctx.exit(1 if report.findings else 0)
 
 
-def _print_report(report: Report, *, with_head: bool) -> None:
+def _print_report(report: VerifyReport, *, with_head: bool) -> None:
     """Print a report: a line each, whatever names its rows have."""
     for standing in report.attempts:
         click.echo(str(standing))
@@ -99,12 +99,12 @@ def _print_report(report: Report, *, with_head: bool) -> None:
     ended = [each for each in report.attempts if each.withdrawn or each.outcome not in (None, "ok")]
     if ended:
         click.echo(
-            f"given up: {len(ended)}, of these {len(report.apart)} for reasons that no record shows"
+            f"given up: {len(ended)}, of these {len(report.unprovable_attempts)} for reasons that no record shows"
         )
     click.echo(escape_unprintable(_format_summary(report, with_head)))
 
 
-def _format_unknown_rules(name: str, report: Report) -> str:
+def _format_unknown_rules(name: str, report: VerifyReport) -> str:
     """Say which attempts were dealt under rules that are not at hand, and what helps."""
     dealt = [str(each.attempt) for each in report.attempts if each.unknown_rules == name]
     which = f"attempt {dealt[0]}" if len(dealt) == 1 else f"{len(dealt)} attempts from {dealt[0]}"
@@ -114,10 +114,14 @@ def _format_unknown_rules(name: str, report: Report) -> str:
     )
 
 
-def _format_summary(report: Report, with_head: bool) -> str:
+def _format_summary(report: VerifyReport, with_head: bool) -> str:
     what = "journal" if report.whole else "events"
     count = len(report.findings)
-    holds = f"what is here holds; not in this file: {report.holes}" if report.holes else "all holds"
+    holds = (
+        f"what is here holds; not in this file: {report.missing_text}"
+        if report.missing_text
+        else "all holds"
+    )
     result = f"{count} finding{'s' * (count != 1)}" if count else holds
     if report.signed_heads is not None:
         many = report.signed_heads

@@ -4,11 +4,11 @@ import time
 from datetime import UTC, datetime
 
 
-def wall() -> str:
+def read_wall_clock() -> str:
     """Return the time of day as a stamp: UTC, in milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def wall_ms() -> int:
+def read_wall_clock_ms() -> int:
     """Return the time of day in milliseconds since 1970."""
     return time.time_ns() // 1_000_000

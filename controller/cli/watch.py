@@ -11,13 +11,13 @@ from typing import Final, NamedTuple
 import click
 
 from controller.cli import CliError
-from controller.cli.changes import Line
-from controller.cli.followed import Table, followed
+from controller.cli.changes import StateLine
+from controller.cli.followed import WatchTarget, find_watch_targets
 from controller.cli.heads_file import KeptHeadsFile
 from controller.cli.held_against import StateChecker, TableKeys
-from controller.cli.plain import plain
+from controller.cli.plain import safe_line
 from controller.cli.printers import (
-    SILENT_S,
+    SILENCE_TIMEOUT_S,
     FeedPrinter,
     JsonFeedPrinter,
     TextFeedPrinter,
@@ -25,7 +25,7 @@ from controller.cli.printers import (
 )
 from controller.cli.reach import new_command_id
 from controller.cli.release_files import read_manifest, read_release_key, read_signed_manifest
-from controller.client.client import BadMessage, Client, Heard
+from controller.client.client import BadMessage, Client, ReceivedMessage
 from controller.client.line import BadAddress
 from controller.faults import Language
 from controller.release import BadRelease, Manifest
@@ -120,13 +120,13 @@ def command(
     verify --head FILE`. What a table reports of its program is what it says; a release beside it
     finds a wrong file, never a liar.
     """
-    tables = followed(endpoints, state_dirs, server_keys, key_file)
+    tables = find_watch_targets(endpoints, state_dirs, server_keys, key_file)
     manifest = _read_manifest(manifest_file, release_key)
     printer = partial(JsonFeedPrinter if as_json else TextFeedPrinter, language=language)
     bad: BaseException | None = None
     try:
         with _open_heads_file(heads_file, tables) as heads:
-            held = Held(heads, manifest)
+            held = StateReferences(heads, manifest)
             asyncio.run(_watch_all(tables, printer, topic, held))
     except* (BadAddress, OSError) as wrong:  # OSError: nobody reads what is printed any more
         bad = _first_exception(wrong)
@@ -142,7 +142,7 @@ def _first_exception(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return _first_exception(first) if isinstance(first, BaseExceptionGroup) else first
 
 
-class Held(NamedTuple):
+class StateReferences(NamedTuple):
     """What all tables' states are held against."""
 
     heads: KeptHeadsFile | None
@@ -150,7 +150,10 @@ class Held(NamedTuple):
 
 
 async def _watch_all(
-    tables: Sequence[Table], printer: Callable[[str], FeedPrinter], topic: str | None, held: Held
+    tables: Sequence[WatchTarget],
+    printer: Callable[[str], FeedPrinter],
+    topic: str | None,
+    references: StateReferences,
 ) -> None:
     """Watch until SIGINT or SIGTERM."""
     stop = asyncio.Event()
@@ -158,7 +161,7 @@ async def _watch_all(
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with asyncio.TaskGroup() as group:
         watching = [
-            group.create_task(_watch(table, printer(table.endpoints.table), topic, held))
+            group.create_task(_watch(table, printer(table.endpoints.table), topic, references))
             for table in tables
         ]
         await stop.wait()
@@ -166,51 +169,59 @@ async def _watch_all(
             task.cancel()
 
 
-async def _watch(table: Table, printer: FeedPrinter, topic: str | None, held: Held) -> None:
+async def _watch(
+    table: WatchTarget, printer: FeedPrinter, topic: str | None, references: StateReferences
+) -> None:
     """Print what one table says. It is silent once, until it speaks again."""
     endpoints, identity, verify = table
-    against = StateChecker(TableKeys(endpoints.server_key, verify), *held) if any(held) else None
+    checker = (
+        StateChecker(TableKeys(endpoints.server_key, verify), *references)
+        if any(references)
+        else None
+    )
     silent = False
-    async with Client(endpoints, identity, new_command_id, printer.line) as client:
+    async with Client(endpoints, identity, new_command_id, printer.print_line_state) as client:
         while True:
             try:
-                async with asyncio.timeout(None if silent else SILENT_S):
-                    heard = await client.hear()
+                async with asyncio.timeout(None if silent else SILENCE_TIMEOUT_S):
+                    heard = await client.next_message()
             except TimeoutError:
                 silent = True
-                printer.silent()
+                printer.print_silence()
                 continue
             except BadMessage as bad:
                 silent = False
-                printer.bad(str(bad))
+                printer.print_bad_message(str(bad))
                 await asyncio.sleep(0)
                 continue
             silent = False
             await asyncio.sleep(0)  # a table that never stops talking must not keep the others'
-            for line in _check_message(against, heard):
-                printer.say(line)
+            for line in _check_message(checker, heard):
+                printer.print_line(line)
             if topic is None or heard.topic.startswith(f"{topic}/"):
-                printer.heard(heard)
+                printer.print_message(heard)
 
 
-def _check_message(held: StateChecker | None, heard: Heard) -> Iterator[Line]:
+def _check_message(checker: StateChecker | None, message: ReceivedMessage) -> Iterator[StateLine]:
     """Yield what is to be said of a message beside what was kept or released."""
-    if held is not None:
+    if checker is not None:
         with suppress(BadMessage):  # of another version, or nobody's: the printer says it
-            if (state := decode_state(heard)) is not None:
-                yield from held.lines(state)
+            if (state := decode_state(message)) is not None:
+                yield from checker.check(state)
 
 
 @contextmanager
-def _open_heads_file(file: Path | None, tables: Sequence[Table]) -> Iterator[KeptHeadsFile | None]:
+def _open_heads_file(
+    file: Path | None, tables: Sequence[WatchTarget]
+) -> Iterator[KeptHeadsFile | None]:
     """Open the file of kept heads, if there is to be one; say what is wrong in it already."""
     if file is None:
         yield None
         return
     with KeptHeadsFile(file) as heads:
-        for wrong in heads.wrong:
-            click.echo(plain(f"{wrong.shown.table}  {file}: {wrong.en}"), err=True)
-        if any(table.verify is None for table in tables):
+        for wrong in heads.disagreements:
+            click.echo(safe_line(f"{wrong.shown.table}  {file}: {wrong.en}"), err=True)
+        if any(table.verify_key is None for table in tables):
             click.echo(
                 "whether heads are signed by their table is not checked: "
                 "name its table.key with --server-key",

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from controller.client.line import LineState
-from controller.messages import Outcome
+from controller.client.line import TableConnectionState
+from controller.messages import AttemptOutcome
 from controller.rules.words import Words
 
-SAID: Final[Mapping[str, Words]] = {
+LINE_TEXTS: Final[Mapping[str, Words]] = {
     "alert": Words(
         "{name} ({code}): {cause}. Next: {action}", "{name} ({code})：{cause}。处理：{action}"
     ),
@@ -40,18 +40,18 @@ SAID: Final[Mapping[str, Words]] = {
 }
 """Lines and their parts."""
 
-OUTCOMES_ZH: Final[Mapping[Outcome, str]] = {
-    Outcome.OK: "发牌成功",
-    Outcome.MISDEAL: "重新发牌",
-    Outcome.VOID: "作废",
+OUTCOMES_ZH: Final[Mapping[AttemptOutcome, str]] = {
+    AttemptOutcome.OK: "发牌成功",
+    AttemptOutcome.MISDEAL: "重新发牌",
+    AttemptOutcome.VOID: "作废",
 }
 """How an attempt ended, in Chinese."""
 
-WAYS: Final[Mapping[LineState, str]] = {
-    LineState.CONNECTING: "正在连接",
-    LineState.OPEN: "已连接",
-    LineState.DOWN: "该地址无应答",
-    LineState.KEY_REFUSED: "密钥被拒：未获准、已吊销或已过期",
-    LineState.OTHER_KEY: "密钥不符：该地址不是本台，不向它发送任何内容",
+LINE_STATES_ZH: Final[Mapping[TableConnectionState, str]] = {
+    TableConnectionState.CONNECTING: "正在连接",
+    TableConnectionState.OPEN: "已连接",
+    TableConnectionState.DOWN: "该地址无应答",
+    TableConnectionState.KEY_REFUSED: "密钥被拒：未获准、已吊销或已过期",
+    TableConnectionState.OTHER_KEY: "密钥不符：该地址不是本台，不向它发送任何内容",
 }
 """How the way to a table stands, in Chinese."""

@@ -8,9 +8,9 @@ import msgspec
 
 from controller.cards import face_text
 from controller.cli import CliError
-from drivers.events import Board
+from drivers.events import BoardKind
 from drivers.link import wire_text
-from drivers.link.recording import Chunk, RecordingError, RecordingHeader, read
+from drivers.link.recording import Chunk, RecordingError, RecordingHeader, read_recording
 
 EPILOG = """\b
 Examples:
@@ -25,7 +25,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line; the first: of what.")
 @click.option("--faces", is_flag=True, help="Show the faces that were read; else they are hidden.")
 @click.option("--board", type=click.Choice(["dealer", "reader"]), help="Only the line of one.")
-def command(path: Path, as_json: bool, faces: bool, board: Board | None) -> None:
+def command(path: Path, as_json: bool, faces: bool, board: BoardKind | None) -> None:
     """Show what went over the lines of a table, out of a FILE of `dealtable run --record`.
 
     A line a frame: seconds since the recording began, the board, > what the machine said to
@@ -36,10 +36,10 @@ def command(path: Path, as_json: bool, faces: bool, board: Board | None) -> None
     face = face_text if faces else None
     try:
         with path.open("rb") as file:
-            header, chunks = read(file)
+            header, chunks = read_recording(file)
             click.echo(msgspec.json.encode(header) if as_json else _format_title(header))
-            for one in wire_text.said(_select_board(chunks, board)):
-                row = wire_text.row(one, face) if as_json else wire_text.line(one, face)
+            for one in wire_text.read_frames(_select_board(chunks, board)):
+                row = wire_text.to_json(one, face) if as_json else wire_text.to_line(one, face)
                 click.echo(msgspec.json.encode(row) if as_json else row)
     except OSError as error:
         if error.filename is None:  # the output's
@@ -49,7 +49,7 @@ def command(path: Path, as_json: bool, faces: bool, board: Board | None) -> None
         raise CliError(f"{path}: {error}") from error
 
 
-def _select_board(chunks: Iterator[Chunk], board: Board | None) -> Iterator[Chunk]:
+def _select_board(chunks: Iterator[Chunk], board: BoardKind | None) -> Iterator[Chunk]:
     return (chunk for chunk in chunks if board in (None, chunk.board))
 
 

@@ -12,11 +12,11 @@ from typing import Final
 
 import msgspec
 
-from controller.roster import TABLE, Certificate, fingerprint
-from controller.roster.certificate import key_in
+from controller.roster import TABLE_NAME, Certificate, fingerprint
+from controller.roster.certificate import parse_key
 
-SERVICE: Final = "_dealtable._tcp.local."
-VERSION: Final = "1"
+SERVICE_TYPE: Final = "_dealtable._tcp.local."
+ANNOUNCEMENT_VERSION: Final = "1"
 _PORTS: Final = range(1, 65_536)
 _Z85_PATTERN: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 
@@ -53,14 +53,14 @@ def table_fingerprint(key: str, verify: str) -> str:
     """Return the fingerprint of a table's keys. Raises ValueError for what are none."""
     if not _Z85_PATTERN.fullmatch(key):
         raise ValueError("a CURVE key is 40 characters of Z85")
-    own = Certificate(name=TABLE, role=None, curve=key, verify=key_in(verify), seal=None)
+    own = Certificate(name=TABLE_NAME, role=None, curve=key, verify=parse_key(verify), seal=None)
     return fingerprint(own)
 
 
-def told(table: str, own: Certificate, feed: int, commands: int) -> dict[str, str]:
+def service_fields(table: str, own: Certificate, feed: int, commands: int) -> dict[str, str]:
     """Return what a table with these ports says of itself, field by field."""
     return {
-        "v": VERSION,
+        "v": ANNOUNCEMENT_VERSION,
         "table": table,
         "fingerprint": fingerprint(own),
         "key": own.curve,
@@ -70,11 +70,13 @@ def told(table: str, own: Certificate, feed: int, commands: int) -> dict[str, st
     }
 
 
-def heard(said: Mapping[bytes, bytes | None], addresses: Iterable[str]) -> TableAnnouncement:
+def parse_service(
+    properties: Mapping[bytes, bytes | None], addresses: Iterable[str]
+) -> TableAnnouncement:
     """Return the table behind what was heard. Raises NoTable."""
-    fields = _decode_fields(said)
-    if fields.get("v") != VERSION:
-        raise BadAnnouncement(f"version {fields.get('v')}, expected {VERSION}")
+    fields = _decode_fields(properties)
+    if fields.get("v") != ANNOUNCEMENT_VERSION:
+        raise BadAnnouncement(f"version {fields.get('v')}, expected {ANNOUNCEMENT_VERSION}")
     try:
         found = TableAnnouncement(
             table=fields["table"],
@@ -98,10 +100,11 @@ def heard(said: Mapping[bytes, bytes | None], addresses: Iterable[str]) -> Table
     return found
 
 
-def _decode_fields(said: Mapping[bytes, bytes | None]) -> dict[str, str]:
+def _decode_fields(properties: Mapping[bytes, bytes | None]) -> dict[str, str]:
     try:
         return {
-            name.decode("ascii"): (value or b"").decode("ascii") for name, value in said.items()
+            name.decode("ascii"): (value or b"").decode("ascii")
+            for name, value in properties.items()
         }
     except UnicodeDecodeError:
         raise BadAnnouncement("it says something that is no ASCII text") from None

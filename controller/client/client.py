@@ -19,19 +19,24 @@ import zmq.asyncio
 from controller import signing
 from controller.bridge import is_too_deep
 from controller.client.endpoints import Endpoints
-from controller.client.line import RETRY_S, Keys, Line, LineState
-from controller.client.refused import LARGEST, MAX_MESSAGE_BYTES, refusal
-from controller.client.sockets import post
+from controller.client.line import (
+    RETRY_INTERVAL_S,
+    CurveKeys,
+    TableConnection,
+    TableConnectionState,
+)
+from controller.client.refused import MAX_COMMAND_BYTES, MAX_MESSAGE_BYTES, refusal_reply
+from controller.client.sockets import send_or_drop
 from controller.commands import COMMANDS
-from controller.messages import Command, Reply
+from controller.messages import ClientCommand, CommandReply
 from controller.words import Words
 
-ANSWER_S: Final = 8.0
+REPLY_TIMEOUT_S: Final = 8.0
 """Longer than the gateway itself waits for the machine, so that its word is heard."""
 
 _FRAMES_PER_MESSAGE: Final = 2
 _MAX_REPLY_DEPTH: Final = 64
-_FINAL_STATES: Final = frozenset({LineState.KEY_REFUSED, LineState.OTHER_KEY})
+_FINAL_STATES: Final = frozenset({TableConnectionState.KEY_REFUSED, TableConnectionState.OTHER_KEY})
 
 
 class BadMessage(Exception):
@@ -44,7 +49,7 @@ class NoAnswer(Exception):
     `state`: how the line to the table stood, None where the answer could not be read.
     """
 
-    def __init__(self, why: str, state: LineState | None = None) -> None:
+    def __init__(self, why: str, state: TableConnectionState | None = None) -> None:
         """Say in one line what was asked, where, and why nothing came back."""
         super().__init__(why)
         self.state = state
@@ -61,7 +66,7 @@ class ClientIdentity:
 
 
 @dataclass(frozen=True)
-class Heard:
+class ReceivedMessage:
     """One message of the feed as it came: its topic and its JSON."""
 
     topic: str
@@ -72,7 +77,7 @@ class Heard:
 class _PendingCommand:
     """A command that waits for its answer, as it was sent."""
 
-    answer: asyncio.Future[Reply]
+    answer: asyncio.Future[CommandReply]
     body: bytes
 
 
@@ -93,24 +98,24 @@ class Client:
         self,
         endpoints: Endpoints,
         identity: ClientIdentity,
-        ids: Callable[[], str],
-        on_line: Callable[[LineState], None] = lambda _: None,
+        new_id: Callable[[], str],
+        on_state: Callable[[TableConnectionState], None] = lambda _: None,
         topics: Sequence[str] = ("",),
-        retry_s: float = RETRY_S,
+        retry_interval_s: float = RETRY_INTERVAL_S,
         context: zmq.Context[Any] | None = None,
     ) -> None:
         self._endpoints = endpoints
         self._identity = identity
-        self._new_id = ids
-        self._on_state = on_line
+        self._new_id = new_id
+        self._on_state = on_state
         self._topics = topics
-        self._retry_interval_s = retry_s
+        self._retry_interval_s = retry_interval_s
         self._shared_context = context
         self._context = zmq.asyncio.Context() if context is None else _asyncio_context(context)
-        self._feed: Line | None = None
-        self._command_connection: Line | None = None
+        self._feed_connection: TableConnection | None = None
+        self._command_connection: TableConnection | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._asked: dict[str, _PendingCommand] = {}
+        self._pending: dict[str, _PendingCommand] = {}
         self._was_down = False
         self.boot: str | None = None
 
@@ -130,35 +135,35 @@ class Client:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for line in (self._feed, self._command_connection):
+        for line in (self._feed_connection, self._command_connection):
             if line is not None:
                 line.close()
         if self._shared_context is None:
             self._context.destroy()  # not term, which would wait for a socket left open
 
-    async def hear(self) -> Heard:
+    async def next_message(self) -> ReceivedMessage:
         """Return the next message of the feed, whenever it comes; cancelling loses none.
 
         Raises BadAddress at the first call, BadMessage for one that is none; the next may be one.
         """
-        if self._feed is None:
-            self._feed = self._open(zmq.SUB, self._endpoints.feed, self._on_state)
+        if self._feed_connection is None:
+            self._feed_connection = self._connect(zmq.SUB, self._endpoints.feed, self._on_state)
             for topic in self._topics:
-                self._feed.socket.subscribe(topic)
-        frames = await self._feed.socket.recv_multipart()
+                self._feed_connection.socket.subscribe(topic)
+        frames = await self._feed_connection.socket.recv_multipart()
         if len(frames) != _FRAMES_PER_MESSAGE:
             raise BadMessage(f"{len(frames)} frames, expected {_FRAMES_PER_MESSAGE}")
         try:
-            heard = Heard(frames[0].decode(), frames[1])
+            heard = ReceivedMessage(frames[0].decode(), frames[1])
         except UnicodeDecodeError:
             raise BadMessage("a topic that is no text") from None
         self.boot = _read_boot(heard.body) or self.boot
         return heard
 
-    async def feed(self) -> AsyncIterator[Heard]:
+    async def feed(self) -> AsyncIterator[ReceivedMessage]:
         """Yield all that comes, without end."""
         while True:
-            yield await self.hear()
+            yield await self.next_message()
 
     async def ask(
         self,
@@ -169,15 +174,15 @@ class Client:
         attempt: int | None = None,
         person: str | None = None,
         command_id: str | None = None,
-        answer_s: float = ANSWER_S,
-    ) -> Reply:
+        timeout_s: float = REPLY_TIMEOUT_S,
+    ) -> CommandReply:
         """Send a command, signed unless it only reads, and return the table's reply.
 
         `person` gives it, with the key of this client. Before the first that is signed it asks for
         a snapshot, where it has heard no feed: who signs says which run of the table he means.
         Raises NoAnswer when none came in `answer_s`, or the key is refused there; BadAddress.
         """
-        command = Command(
+        command = ClientCommand(
             id=command_id or self._new_id(),
             cmd=cmd,
             deal=deal,
@@ -191,23 +196,27 @@ class Client:
                 command.id, size
             )  # it has no signature: fields are bounded, too
         if self._identity.seed is None or not _is_signed(cmd):
-            return await self.send(command, answer_s)
-        return await self._ask_signed(command, self._identity.seed, answer_s)
+            return await self.send(command, timeout_s)
+        return await self._ask_signed(command, self._identity.seed, timeout_s)
 
-    async def _ask_signed(self, command: Command, seed: bytes, answer_s: float) -> Reply:
+    async def _ask_signed(
+        self, command: ClientCommand, seed: bytes, timeout_s: float
+    ) -> CommandReply:
         """Send a command, signed for the run of the table that was seen; ask for that first."""
         if self.boot is None:
-            seen = await self.send(Command(id=self._new_id(), cmd="snapshot"), answer_s)
+            seen = await self.send(ClientCommand(id=self._new_id(), cmd="snapshot"), timeout_s)
             if seen.error is not None:
                 return msgspec.structs.replace(seen, id=command.id)
         command = msgspec.structs.replace(command, boot=self.boot)
-        command = signing.sign(command, self._endpoints.server_key, seed)
-        reply = await self.send(command, answer_s)
+        command = signing.sign_command(command, self._endpoints.server_key, seed)
+        reply = await self.send(command, timeout_s)
         if reply.error is not None and reply.error.code == _OTHER_RUN:
             self.boot = None  # this order is not signed again; before the next it looks anew
         return reply
 
-    async def send(self, command: Command, answer_s: float = ANSWER_S) -> Reply:
+    async def send(
+        self, command: ClientCommand, timeout_s: float = REPLY_TIMEOUT_S
+    ) -> CommandReply:
         """Send `command` as it is and return the table's reply. Raises NoAnswer, BadAddress.
 
         It is sent again, under its id, when the line was lost meanwhile and is there again: the
@@ -218,19 +227,19 @@ class Client:
         if len(body) > MAX_MESSAGE_BYTES:
             return _refuse_too_large(command.id, len(body))
         line = self._open_commands()
-        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._asked[command.id] = _PendingCommand(answer, body)
+        answer: asyncio.Future[CommandReply] = asyncio.get_running_loop().create_future()
+        self._pending[command.id] = _PendingCommand(answer, body)
         try:
-            async with asyncio.timeout(answer_s):
+            async with asyncio.timeout(timeout_s):
                 if line.state in _FINAL_STATES:
                     raise NoAnswer(self._failure_text(line.state), line.state)
                 await line.socket.send(body)
                 reply = await answer
         except TimeoutError:
-            where = self._failure_text(line.state, f"no answer in {answer_s:g} s")
+            where = self._failure_text(line.state, f"no answer in {timeout_s:g} s")
             raise NoAnswer(where, line.state) from None
         finally:
-            self._asked.pop(command.id, None)
+            self._pending.pop(command.id, None)
         if command.cmd == "snapshot" and reply.result is not None:
             self._note_boot(reply.result)
         return reply
@@ -241,34 +250,40 @@ class Client:
         if isinstance(boot, str):
             self.boot = boot
 
-    def _open_commands(self) -> Line:
+    def _open_commands(self) -> TableConnection:
         if self._command_connection is None:
-            self._command_connection = self._open(
+            self._command_connection = self._connect(
                 zmq.DEALER, self._endpoints.commands, self._on_command_state
             )
             self._tasks.append(asyncio.create_task(self._take_replies(self._command_connection)))
         return self._command_connection
 
-    def _open(
-        self, kind: zmq.SocketType, address: str, on_change: Callable[[LineState], None]
-    ) -> Line:
+    def _connect(
+        self, kind: zmq.SocketType, address: str, on_change: Callable[[TableConnectionState], None]
+    ) -> TableConnection:
         me = self._identity
-        keys = Keys(self._endpoints.server_key, me.public, me.secret)
-        line = Line(self._context, kind, address, keys, on_change, self._retry_interval_s)
+        keys = CurveKeys(self._endpoints.server_key, me.public, me.secret)
+        line = TableConnection(
+            self._context, kind, address, keys, on_change, self._retry_interval_s
+        )
         self._tasks.append(asyncio.create_task(line.follow_monitor()))
         return line
 
-    def _on_command_state(self, state: LineState) -> None:
-        open_ = [asked for asked in self._asked.values() if not asked.answer.done()]
+    def _on_command_state(self, state: TableConnectionState) -> None:
+        open_ = [asked for asked in self._pending.values() if not asked.answer.done()]
         if state in _FINAL_STATES:
             for asked in open_:
                 asked.answer.set_exception(NoAnswer(self._failure_text(state), state))
-        elif state is LineState.OPEN and self._was_down and self._command_connection is not None:
+        elif (
+            state is TableConnectionState.OPEN
+            and self._was_down
+            and self._command_connection is not None
+        ):
             for asked in open_:
-                post(self._command_connection.socket, [asked.body])
-        self._was_down = state is LineState.DOWN
+                send_or_drop(self._command_connection.socket, [asked.body])
+        self._was_down = state is TableConnectionState.DOWN
 
-    async def _take_replies(self, line: Line) -> None:
+    async def _take_replies(self, line: TableConnection) -> None:
         while True:
             body = await line.socket.recv()
             try:
@@ -277,11 +292,11 @@ class Client:
                 continue  # of another version, or nobody's: who asked hears that none came
             if is_too_deep(reply.result, _MAX_REPLY_DEPTH):  # nothing that any table answers
                 continue
-            asked = self._asked.get(reply.id)
+            asked = self._pending.get(reply.id)
             if asked is not None and not asked.answer.done():
                 asked.answer.set_result(reply)
 
-    def _failure_text(self, state: LineState, what: str = "") -> str:
+    def _failure_text(self, state: TableConnectionState, what: str = "") -> str:
         said = ", ".join(filter(None, (what, str(state))))
         return f"{self._endpoints.commands}: {said} (as {self._identity.name})"
 
@@ -291,10 +306,10 @@ def _asyncio_context(context: zmq.Context[Any]) -> zmq.asyncio.Context:
     return zmq.asyncio.Context.shadow(context.underlying)
 
 
-def _refuse_too_large(command_id: str, size: int) -> Reply:
+def _refuse_too_large(command_id: str, size: int) -> CommandReply:
     found = Words(f"{size} bytes", f"{size}字节")
-    most = Words(f"at most {LARGEST}", f"至多{LARGEST}字节")
-    return refusal(command_id, "BAD_COMMAND", found=found, expected=most)
+    most = Words(f"at most {MAX_COMMAND_BYTES}", f"至多{MAX_COMMAND_BYTES}字节")
+    return refusal_reply(command_id, "BAD_COMMAND", found=found, expected=most)
 
 
 def _is_signed(cmd: str) -> bool:
@@ -318,4 +333,4 @@ def _read_boot(body: bytes) -> str | None:
 
 _OTHER_RUN: Final = "OTHER_RUN"
 _BOOT_DECODER: Final = msgspec.json.Decoder(_HasBoot)
-_REPLY_DECODER: Final = msgspec.json.Decoder(Reply)
+_REPLY_DECODER: Final = msgspec.json.Decoder(CommandReply)

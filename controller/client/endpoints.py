@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-FILE = "endpoints.json"
+ENDPOINTS_FILE = "endpoints.json"
 _LENT_FILE_BYTES = 4096
 """A lent file has always as many bytes, and one write puts them all there."""
 
@@ -37,7 +37,7 @@ class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
 
 def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
     """Put `endpoints` into `state_dir`, whole or not at all. Raises OSError."""
-    path = state_dir / FILE
+    path = state_dir / ENDPOINTS_FILE
     text = msgspec.json.format(msgspec.json.encode(endpoints)) + b"\n"
     if _is_lent(path):
         with path.open("r+b", buffering=0) as file:
@@ -51,7 +51,7 @@ def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:
 
 def read_endpoints(state_dir: Path) -> Endpoints:
     """Return what `state_dir` says. Raises NoEndpoints in one line that says what to do."""
-    path = state_dir / FILE
+    path = state_dir / ENDPOINTS_FILE
     try:
         text = path.read_bytes()
         if not text:
@@ -67,7 +67,7 @@ def read_endpoints(state_dir: Path) -> Endpoints:
 
 def remove_endpoints(state_dir: Path) -> None:
     """Forget them: nobody listens there any more."""
-    path = state_dir / FILE
+    path = state_dir / ENDPOINTS_FILE
     if _is_lent(path):
         os.truncate(path, 0)
     else:
@@ -82,6 +82,6 @@ def _is_lent(path: Path) -> bool:
         return False
 
 
-def reachable(bound: str) -> str:
+def reachable_address(bound: str) -> str:
     """Return the address at which this computer reaches a socket bound at `bound`."""
     return bound.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")

@@ -15,11 +15,11 @@ import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
 from controller.bridge import MAX_MACHINE_LINE_BYTES
-from controller.client.monitored import LineState as LineState
-from controller.client.monitored import MonitoredConnection, after, needs_retry
+from controller.client.monitored import MonitoredConnection, needs_retry, next_state
+from controller.client.monitored import TableConnectionState as TableConnectionState
 from controller.client.sockets import SUBSCRIBER_OPTIONS, open_socket
 
-RETRY_S: Final = 5.0
+RETRY_INTERVAL_S: Final = 5.0
 MAX_RECEIVED_BYTES: Final = 2 * MAX_MACHINE_LINE_BYTES
 """Bytes of a message; whoever has the gateway may send larger ones, and is hung up on."""
 
@@ -29,7 +29,7 @@ class BadAddress(Exception):
 
 
 @dataclass(frozen=True)
-class Keys:
+class CurveKeys:
     """CURVE keys in Z85: the table's public one, and the client's pair."""
 
     server: str
@@ -37,7 +37,7 @@ class Keys:
     secret: str = field(repr=False)
 
 
-class Line:
+class TableConnection:
     """One connecting socket with CURVE. `watch_over` must run for `state` to be true."""
 
     def __init__(
@@ -45,15 +45,15 @@ class Line:
         context: zmq.asyncio.Context,
         kind: zmq.SocketType,
         address: str,
-        keys: Keys,
-        on_change: Callable[[LineState], None],
-        retry_s: float = RETRY_S,
+        keys: CurveKeys,
+        on_change: Callable[[TableConnectionState], None],
+        retry_interval_s: float = RETRY_INTERVAL_S,
     ) -> None:
         """Connect. Raises BadAddress."""
         self._monitored = MonitoredConnection()
         self._address = address
         self._on_change = on_change
-        self._retry_interval_s = retry_s
+        self._retry_interval_s = retry_interval_s
         self._retry_timer: asyncio.TimerHandle | None = None
         more = SUBSCRIBER_OPTIONS if kind is zmq.SUB else {}
         self.socket = open_socket(context, kind, more | {zmq.MAXMSGSIZE: MAX_RECEIVED_BYTES})
@@ -68,7 +68,7 @@ class Line:
             raise BadAddress(f"{address} or its key cannot be used: {error}") from error
 
     @property
-    def state(self) -> LineState:
+    def state(self) -> TableConnectionState:
         """How it stands."""
         return self._monitored.state
 
@@ -87,7 +87,7 @@ class Line:
         self.socket.close()
 
     def _on_event(self, event: int) -> None:
-        before, self._monitored = self._monitored, after(self._monitored, event)
+        before, self._monitored = self._monitored, next_state(self._monitored, event)
         if self.state is not before.state:
             self._on_change(self.state)
         if needs_retry(event):

@@ -10,7 +10,7 @@ import msgspec
 import zmq
 
 
-class LineState(StrEnum):
+class TableConnectionState(StrEnum):
     """How a line stands. The text is for people."""
 
     CONNECTING = "connecting"
@@ -23,14 +23,14 @@ class LineState(StrEnum):
 class MonitoredConnection(msgspec.Struct, frozen=True, gc=False):
     """A line, as its monitor tells it. `unexplained`: handshakes in a row that merely ended."""
 
-    state: LineState = LineState.CONNECTING
+    state: TableConnectionState = TableConnectionState.CONNECTING
     unexplained: int = 0
 
 
 HANDSHAKE_FAILURES: Final = frozenset(
     {zmq.Event.HANDSHAKE_FAILED_NO_DETAIL, zmq.Event.HANDSHAKE_FAILED_PROTOCOL}
 )
-TOLD: Final[int] = (
+STATE_EVENTS: Final[int] = (
     zmq.Event.HANDSHAKE_SUCCEEDED
     | zmq.Event.HANDSHAKE_FAILED_AUTH
     | zmq.Event.HANDSHAKE_FAILED_NO_DETAIL
@@ -41,21 +41,21 @@ TOLD: Final[int] = (
 """All that changes how a line stands."""
 
 
-def after(line: MonitoredConnection, event: int) -> MonitoredConnection:
+def next_state(line: MonitoredConnection, event: int) -> MonitoredConnection:
     """Return how a line stands behind an event of its monitor."""
     if event == zmq.Event.HANDSHAKE_SUCCEEDED:
-        return MonitoredConnection(LineState.OPEN)
+        return MonitoredConnection(TableConnectionState.OPEN)
     if event == zmq.Event.HANDSHAKE_FAILED_AUTH:
-        return MonitoredConnection(LineState.KEY_REFUSED, line.unexplained)
+        return MonitoredConnection(TableConnectionState.KEY_REFUSED, line.unexplained)
     if event in HANDSHAKE_FAILURES:
         unexplained = line.unexplained + 1
         # once may be a gateway that just went
         return MonitoredConnection(
-            LineState.OTHER_KEY if unexplained > 1 else line.state, unexplained
+            TableConnectionState.OTHER_KEY if unexplained > 1 else line.state, unexplained
         )
-    lost = event == zmq.Event.DISCONNECTED and line.state is LineState.OPEN
+    lost = event == zmq.Event.DISCONNECTED and line.state is TableConnectionState.OPEN
     if lost or event == zmq.Event.CLOSED:
-        return MonitoredConnection(LineState.DOWN, line.unexplained)
+        return MonitoredConnection(TableConnectionState.DOWN, line.unexplained)
     return line
 
 

@@ -39,16 +39,16 @@ def raise_open_file_limit() -> None:
 
 
 def open_socket(
-    context: zmq.asyncio.Context, kind: zmq.SocketType, more: dict[int, int] | None = None
+    context: zmq.asyncio.Context, kind: zmq.SocketType, extra_options: dict[int, int] | None = None
 ) -> zmq.asyncio.Socket:
     """Return a socket that drops dead peers within `DEAD_AFTER_MS` and never lingers."""
     socket = context.socket(kind)
-    for option, value in (SOCKET_OPTIONS | (more or {})).items():
+    for option, value in (SOCKET_OPTIONS | (extra_options or {})).items():
         socket.setsockopt(option, value)
     return socket
 
 
-def post(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
+def send_or_drop(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
     """Send at once or not at all: a peer that does not take its messages loses them."""
     sent = socket.send_multipart(frames, flags=zmq.NOBLOCK)
     assert isinstance(sent, asyncio.Future)  # and done: that is what NOBLOCK means

@@ -12,16 +12,16 @@ from typing import Final, Literal
 
 import msgspec
 
-from controller.console.desk import STORE_UNAVAILABLE, Desk
-from controller.console.people import Person
-from controller.console.seen import Run, Seen
+from controller.console.desk import STORE_UNAVAILABLE, CommandDispatcher
+from controller.console.people import Account
+from controller.console.seen import RunBlocking, TableSnapshot
 from controller.console.store.acts import AreaActionLog, LoggedAreaAction
 from controller.console.store.archive import StoreError
-from controller.console.store.orders import Orders
-from controller.console.wish import Answered, ConsoleCommandRequest
-from controller.console.wrong import Wrong
+from controller.console.store.orders import CommandLog
+from controller.console.wish import CommandResult, ConsoleCommandRequest
+from controller.console.wrong import RequestError
 from controller.loggers import structlog
-from controller.messages import Failure, Reply
+from controller.messages import CommandReply, Failure
 
 _log = structlog.get_logger("console")
 
@@ -32,13 +32,13 @@ StatusAndError = tuple[AreaCommandStatus, Failure | None]
 """A fate, and why it is not done."""
 MAX_LOADED_ACTIONS: Final = 50
 """Taken up after a restart, the newest."""
-MOST_ALIKE: Final = 5
+MAX_SHOWN_ALIKE: Final = 5
 """Of one kind and area that are shown, as long as something of them is not known."""
 _FIRST_SERVER_ERROR: Final = 500
 _NOT_FOUND: Final = 404
 
 
-class AtTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class AreaTableResult(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One table's order and its fate; `error`: why it is not done."""
 
     table: str
@@ -60,68 +60,85 @@ class AreaActionView(msgspec.Struct, frozen=True, kw_only=True):
     at_ms: int
     reason: str | None = None
     seconds: int | None = None
-    tables: tuple[AtTable, ...]
+    tables: tuple[AreaTableResult, ...]
     unheard: tuple[str, ...] = ()
 
 
-class Acts:
+class AreaActions:
     """The last acts of each kind of every area: a start, a pause, its end, added time.
 
     The very last one, and up to MOST_ALIKE with those before it of which something is left.
     `orders` and `kept` are what is written, `run` runs that.
     """
 
-    def __init__(self, desk: Desk, orders: Orders, kept: AreaActionLog, run: Run) -> None:
-        self._dispatcher, self._orders, self._action_log, self._run = desk, orders, kept, run
+    def __init__(
+        self,
+        dispatcher: CommandDispatcher,
+        command_log: CommandLog,
+        action_log: AreaActionLog,
+        run_blocking: RunBlocking,
+    ) -> None:
+        self._dispatcher, self._command_log, self._action_log, self._run_blocking = (
+            dispatcher,
+            command_log,
+            action_log,
+            run_blocking,
+        )
         self._log_lock = asyncio.Lock()
         self._shown_actions: dict[str, LoggedAreaAction] = {}
         self._status_by_command: dict[str, StatusAndError] = {}
         self._replaced_commands: set[str] = set()
         self._executed_commands: set[str] = set()
-        desk.on_fate, desk.on_executed = self._told, self._note_executed
+        dispatcher.on_result, dispatcher.on_executed = self._note_result, self._note_executed
 
     async def load(self) -> None:
         """Take up what was kept. Raises StoreError."""
-        for act in reversed(await self._run(lambda: self._action_log.newest(MAX_LOADED_ACTIONS))):
-            self._show(act, await self._run(partial(self._load_statuses, act)))
+        for act in reversed(
+            await self._run_blocking(lambda: self._action_log.newest(MAX_LOADED_ACTIONS))
+        ):
+            self._show(act, await self._run_blocking(partial(self._load_statuses, act)))
         sent: dict[str, list[str]] = {}
         for act in self._shown_actions.values():
             for table, order in act.orders.items():
                 if self._status_by_command[order][0] in ("accepted", "silent"):
                     sent.setdefault(table, []).append(order)
         for table, orders in sent.items():
-            self._executed_commands.update(await self._dispatcher.executed(table, orders))
+            self._executed_commands.update(await self._dispatcher.find_executed(table, orders))
 
-    async def order(self, person: Person, act: LoggedAreaAction) -> dict[str, Reply | None]:
+    async def send(self, person: Account, act: LoggedAreaAction) -> dict[str, CommandReply | None]:
         """Let the tables of an act do it, all at once; return what each has answered.
 
         None: it is not known whether it acted; with the same id it acts once. Raises Wrong.
         """
         async with self._log_lock:
-            known = await self.known(act.id)
+            known = await self.find(act.id)
             if known is None:
                 await self._log_action(act)
         if known is not None and not _is_same_action(known, act):
-            raise Wrong(409, f"{act.id} is the id of another order", f"{act.id}是另一命令的编号")
+            raise RequestError(
+                409, f"{act.id} is the id of another order", f"{act.id}是另一命令的编号"
+            )
         act = known or act
-        return await self._all(person, act, act.orders)
+        return await self._send_to_tables(person, act, act.orders)
 
-    def open(self, act: str) -> LoggedAreaAction:
+    def find_shown(self, action_id: str) -> LoggedAreaAction:
         """Return an act that is shown. Raises Wrong."""
-        known = self._shown_actions.get(act)
+        known = self._shown_actions.get(action_id)
         if known is None:
             en = "something else was ordered of this area since: look at its tables"
-            raise Wrong(409, en, "该区此后已有其他命令，请到台查看")
+            raise RequestError(409, en, "该区此后已有其他命令，请到台查看")
         return known
 
-    async def again(self, person: Person, act: LoggedAreaAction) -> dict[str, Reply | None]:
+    async def ask_again(
+        self, person: Account, act: LoggedAreaAction
+    ) -> dict[str, CommandReply | None]:
         """Ask what became of an act where that is not known, and send what was never sent.
 
         What is not known is asked for in the name of who ordered it. Raises Wrong.
         """
-        return await self._all(person, act, self._commands_without_result(act))
+        return await self._send_to_tables(person, act, self._commands_without_result(act))
 
-    def view(self, seen: Sequence[Seen], now_ms: int) -> list[AreaActionView]:
+    def view(self, snapshots: Sequence[TableSnapshot], now_ms: int) -> list[AreaActionView]:
         """Return the last acts of each kind of each area, the newest first."""
         return [self._view(act) for act in reversed(self._shown_actions.values())]
 
@@ -136,25 +153,27 @@ class Acts:
             reason=act.args.get("reason"),
             seconds=act.args.get("seconds"),
             tables=tuple(
-                AtTable(table=table, fate=fate, error=error)
+                AreaTableResult(table=table, fate=fate, error=error)
                 for table, (fate, error) in fates.items()
                 if not (fate == "refused" and act.orders[table] in self._replaced_commands)
             ),
             unheard=act.unheard,
         )
 
-    def _status(self, order: str) -> StatusAndError:
-        fate, error = self._status_by_command.get(order, _NOT_SENT)
-        if fate != "refused" and order in self._executed_commands:
+    def _status(self, command_id: str) -> StatusAndError:
+        fate, error = self._status_by_command.get(command_id, _NOT_SENT)
+        if fate != "refused" and command_id in self._executed_commands:
             return "seen", None
         return fate, error
 
     async def _log_action(self, act: LoggedAreaAction) -> None:
         try:
-            await self._run(lambda: self._action_log.write(act))
+            await self._run_blocking(lambda: self._action_log.write(act))
         except StoreError as failed:
             _log.error("area not ordered: the database failed", why=str(failed))
-            raise Wrong(503, STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh) from None
+            raise RequestError(
+                503, STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh
+            ) from None
         self._show(act, dict.fromkeys(act.orders.values(), _NOT_SENT))
 
     def _show(self, act: LoggedAreaAction, fates: Mapping[str, StatusAndError]) -> None:
@@ -168,7 +187,7 @@ class Acts:
             self._replaced_commands.update(
                 one.orders[table] for table in act.orders if table in one.orders
             )
-            if len(alike) - n >= MOST_ALIKE or not self._has_open_commands(one):
+            if len(alike) - n >= MAX_SHOWN_ALIKE or not self._has_open_commands(one):
                 del self._shown_actions[one.id]
                 for order in one.orders.values():
                     del self._status_by_command[order]
@@ -193,61 +212,64 @@ class Acts:
             if self._status(order)[0] in ("unsent", "sent", "silent")
         }
 
-    async def known(self, act: str) -> LoggedAreaAction | None:
+    async def find(self, action_id: str) -> LoggedAreaAction | None:
         """Return what was ordered under an id; None where nothing was."""
-        shown = self._shown_actions.get(act)
-        return shown or await self._run(lambda: self._action_log.find(act))
+        shown = self._shown_actions.get(action_id)
+        return shown or await self._run_blocking(lambda: self._action_log.find(action_id))
 
-    async def _all(
-        self, person: Person, act: LoggedAreaAction, orders: dict[str, str]
-    ) -> dict[str, Reply | None]:
+    async def _send_to_tables(
+        self, person: Account, act: LoggedAreaAction, orders: dict[str, str]
+    ) -> dict[str, CommandReply | None]:
         replies = await asyncio.gather(
             *(self._send_to_table(person, act, table, order) for table, order in orders.items())
         )
         return dict(zip(orders, replies, strict=True))
 
     async def _send_to_table(
-        self, person: Person, act: LoggedAreaAction, table: str, order: str
-    ) -> Reply | None:
+        self, person: Account, act: LoggedAreaAction, table: str, command_id: str
+    ) -> CommandReply | None:
         """Return a table's reply; one that the console itself refuses looks alike."""
         try:
-            told = await self._asked(person, act, table, order)
-        except (Wrong, StoreError) as wrong:
+            told = await self._ask_or_send(person, act, table, command_id)
+        except (RequestError, StoreError) as wrong:
             error = STORE_UNAVAILABLE if isinstance(wrong, StoreError) else _failure_of(wrong)
-            if order in self._status_by_command and self._status_by_command[order][0] == "unsent":
+            if (
+                command_id in self._status_by_command
+                and self._status_by_command[command_id][0] == "unsent"
+            ):
                 ours = isinstance(wrong, StoreError) or wrong.status >= _FIRST_SERVER_ERROR
-                self._status_by_command[order] = ("unsent" if ours else "refused"), error
-            return Reply(id=order, ok=False, error=error)
-        self._told(order, told)
+                self._status_by_command[command_id] = ("unsent" if ours else "refused"), error
+            return CommandReply(id=command_id, ok=False, error=error)
+        self._note_result(command_id, told)
         return told.reply
 
-    async def _asked(
-        self, person: Person, act: LoggedAreaAction, table: str, order: str
-    ) -> Answered:
+    async def _ask_or_send(
+        self, person: Account, act: LoggedAreaAction, table: str, command_id: str
+    ) -> CommandResult:
         """Ask after an order, in whoever's name it was given; give it where it never was."""
         try:
-            return await self._dispatcher.again(person, table, order)
-        except Wrong as wrong:
+            return await self._dispatcher.ask_again(person, table, command_id)
+        except RequestError as wrong:
             if wrong.status != _NOT_FOUND:
                 raise
-        return await self._dispatcher.do(
-            person, table, ConsoleCommandRequest(id=order, cmd=act.cmd, args=act.args)
+        return await self._dispatcher.send(
+            person, table, ConsoleCommandRequest(id=command_id, cmd=act.cmd, args=act.args)
         )
 
-    def _told(self, order: str, told: Answered | None) -> None:
+    def _note_result(self, command_id: str, result: CommandResult | None) -> None:
         """Take what an order was answered; None: it goes out now."""
-        if order in self._status_by_command:
-            self._status_by_command[order] = (
-                ("sent", None) if told is None else _status_of(told.reply)
+        if command_id in self._status_by_command:
+            self._status_by_command[command_id] = (
+                ("sent", None) if result is None else _status_of(result.reply)
             )
 
-    def _note_executed(self, table: str, order: str) -> None:
+    def _note_executed(self, table: str, command_id: str) -> None:
         """Note that a journal contains an order as carried out; only its own table's counts."""
-        if any(act.orders.get(table) == order for act in self._shown_actions.values()):
-            self._executed_commands.add(order)
+        if any(act.orders.get(table) == command_id for act in self._shown_actions.values()):
+            self._executed_commands.add(command_id)
 
     def _load_statuses(self, act: LoggedAreaAction) -> dict[str, StatusAndError]:
-        given = {order: self._orders.find(order) for order in act.orders.values()}
+        given = {order: self._command_log.find(order) for order in act.orders.values()}
         return {
             order: _NOT_SENT if one is None else _status_of(one.reply)
             for order, one in given.items()
@@ -257,13 +279,13 @@ class Acts:
 _NOT_SENT: Final[StatusAndError] = "unsent", None
 
 
-def _status_of(reply: Reply | None) -> StatusAndError:
+def _status_of(reply: CommandReply | None) -> StatusAndError:
     if reply is None:
         return "silent", None
     return ("accepted", None) if reply.ok else ("refused", reply.error)
 
 
-def _failure_of(wrong: Wrong) -> Failure:
+def _failure_of(wrong: RequestError) -> Failure:
     return Failure(code="", message=wrong.en, action="", message_zh=wrong.zh, action_zh="")
 
 

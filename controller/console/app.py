@@ -17,9 +17,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from controller.console import routes
-from controller.console.console import Console
-from controller.console.routing import HEADER, missing_page, refused
-from controller.console.wrong import Wrong
+from controller.console.console import RefereeConsole
+from controller.console.routing import REQUEST_HEADER, error_response, missing_page
+from controller.console.wrong import RequestError
 
 _CONSOLE_FOLDER: Final = Path(__file__).parent
 _HEADERS: Final = {
@@ -35,14 +35,16 @@ _HEADERS: Final = {
 _SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 
 
-def make_app(console: Console, mounted: Iterable[BaseRoute] | None = None) -> Starlette:
+def make_app(
+    console: RefereeConsole, custom_routes: Iterable[BaseRoute] | None = None
+) -> Starlette:
     """Return the application of a console that was started.
 
     `mounted`: other routes than those of routes/.
     """
     app = Starlette(
         routes=[
-            *(all_routes() if mounted is None else mounted),
+            *(all_routes() if custom_routes is None else custom_routes),
             Mount("/static/verify", _VerifierModules(directory=_CONSOLE_FOLDER.parent / "deal")),
             Mount("/static", _RevalidatedFiles(directory=_CONSOLE_FOLDER / "static")),
         ],
@@ -112,12 +114,14 @@ class _SecurityMiddleware:
             await send(message)
 
         if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # no database takes it
-            wrong = Wrong(404, "there is no such page", "没有此页面")
-            await refused(wrong)(scope, receive, with_headers)
+            wrong = RequestError(404, "there is no such page", "没有此页面")
+            await error_response(wrong)(scope, receive, with_headers)
             return
-        if scope["method"] not in _SAFE_METHODS and not Request(scope).headers.get(HEADER):
-            wrong = Wrong(403, f"the header {HEADER} is missing", f"缺少{HEADER}请求头")
-            await refused(wrong)(scope, receive, with_headers)
+        if scope["method"] not in _SAFE_METHODS and not Request(scope).headers.get(REQUEST_HEADER):
+            wrong = RequestError(
+                403, f"the header {REQUEST_HEADER} is missing", f"缺少{REQUEST_HEADER}请求头"
+            )
+            await error_response(wrong)(scope, receive, with_headers)
             return
         await self._app(scope, receive, with_headers)
 
@@ -128,11 +132,13 @@ async def _not_found(request: Request, error: Exception) -> Response:
     if status == 404 and "text/html" in request.headers.get("accept", ""):
         return missing_page()
     if status == 405:
-        return refused(Wrong(status, "this cannot be done here", "不支持此操作"))
-    return refused(Wrong(status, "there is no such page", "没有此页面"))
+        return error_response(RequestError(status, "this cannot be done here", "不支持此操作"))
+    return error_response(RequestError(status, "there is no such page", "没有此页面"))
 
 
 async def _internal_error(_: Request, __: Exception) -> Response:
-    answer = refused(Wrong(500, "the console failed here: see its log", "控制台出错，请查看日志"))
+    answer = error_response(
+        RequestError(500, "the console failed here: see its log", "控制台出错，请查看日志")
+    )
     answer.headers.update(_HEADERS)  # it does not come by the guard
     return answer

@@ -10,30 +10,30 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from controller.console.desk import Desk
-from controller.console.people import Person
-from controller.console.seen import Run, Tables
-from controller.console.standing import Standing
+from controller.console.desk import CommandDispatcher
+from controller.console.people import Account
+from controller.console.seen import RunBlocking, Tables
+from controller.console.standing import Freshness
 from controller.console.store.archive import Archive
-from controller.console.store.orders import Orders
+from controller.console.store.orders import CommandLog
 from controller.console.wish import ConsoleCommandRequest
-from controller.console.wrong import Wrong
-from controller.messages import Event, Failure, Reply, State
+from controller.console.wrong import RequestError
+from controller.messages import CommandReply, Failure, PublicEvent, PublicState
 from controller.signing import BadSignature, check_document
 
-Fate = Literal["done", "refused", "unknown"]
+StepStatus = Literal["done", "refused", "unknown"]
 
 _MATCH_BOUNDARY_KINDS: Final = frozenset({"meeting", "taken_over", "transferred"})
 _FREE_PHASES: Final = frozenset({"idle", "setup", "signed"})
 """Phases of a match beside which a table takes another one."""
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class TransferStep(msgspec.Struct, frozen=True, kw_only=True):
     """One step and its fate; `en` and `zh`: why a table did not do it."""
 
     step: Literal["transfer", "document", "take_over"]
     table: str
-    fate: Fate
+    fate: StepStatus
     part: int = 1
     parts: int = 1
     en: str = ""
@@ -43,7 +43,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 class TransferProgress(msgspec.Struct, frozen=True, kw_only=True):
     """How far a match came."""
 
-    steps: list[Step]
+    steps: list[TransferStep]
     done: bool = False
     match: str | None = None
 
@@ -64,7 +64,7 @@ class TransferTarget(msgspec.Struct, frozen=True, kw_only=True):
     zh: str = ""
 
 
-class About(msgspec.Struct, frozen=True, kw_only=True):
+class TransferOptions(msgspec.Struct, frozen=True, kw_only=True):
     """`left`: a match of this table that is still on its way. `tables` may take its match;
     `incoming`: from where one is on its way to here.
     """
@@ -87,7 +87,7 @@ class TransferRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class _StepFailed(Exception):
     """A step was not done."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: TransferStep) -> None:
         super().__init__(step.en)
         self.step = step
 
@@ -102,24 +102,24 @@ class MatchTransfer:
     def __init__(
         self,
         tables: Tables,
-        desk: Desk,
-        orders: Orders,
+        dispatcher: CommandDispatcher,
+        command_log: CommandLog,
         archive: Archive,
-        read: Run,
-        verify: Callable[[str], str | None],
+        read: RunBlocking,
+        verify_key_of: Callable[[str], str | None],
         now_ms: Callable[[], int],
     ) -> None:
-        self._tables, self._dispatcher, self._orders = tables, desk, orders
-        self._archive, self._read, self._verify_key_of = archive, read, verify
+        self._tables, self._dispatcher, self._command_log = tables, dispatcher, command_log
+        self._archive, self._read, self._verify_key_of = archive, read, verify_key_of
         self._now_ms = now_ms
 
-    async def about(self, table: str) -> About:
+    async def find_options(self, table: str) -> TransferOptions:
         """Return what of a table is on its way, and where its match could go."""
-        here = self._tables.seen(table).state
-        left = await self._read(lambda: self._left(table))
+        here = self._tables.snapshot(table).state
+        left = await self._read(lambda: self._departed_match(table))
         idle = [one for one in self._tables.ids if one != table and _is_free(self._state(one))]
-        coming = await self._read(lambda: [self._left(one) for one in idle])
-        return About(
+        coming = await self._read(lambda: [self._departed_match(one) for one in idle])
+        return TransferOptions(
             left=left,
             tables=[
                 _transfer_target(self._state(one), one) for one in idle if self._can_take(one, here)
@@ -131,95 +131,107 @@ class MatchTransfer:
             ],
         )
 
-    async def carry(self, person: Person, table: str, asked: TransferRequest) -> TransferProgress:
+    async def transfer(
+        self, person: Account, table: str, request: TransferRequest
+    ) -> TransferProgress:
         """Do what is left to do; return every step with its fate. Raises Wrong."""
         verify = self._verify_key_of(table)
         if verify is None:
-            raise Wrong(
+            raise RequestError(
                 409,
                 f"the console does not know with which key table {table} signs: enter its verify",
                 f"控制台没有{table}台的签名公钥：请先填写verify",
             )
-        if asked.to == table or asked.to not in self._tables.ids:
-            raise Wrong(400, f"there is no other table {asked.to}", f"没有另一张{asked.to}台")
-        word = {} if asked.by is None else {"verbal": True, "by": asked.by}
-        steps: list[Step] = []
+        if request.to == table or request.to not in self._tables.ids:
+            raise RequestError(
+                400, f"there is no other table {request.to}", f"没有另一张{request.to}台"
+            )
+        word = {} if request.by is None else {"verbal": True, "by": request.by}
+        steps: list[TransferStep] = []
         try:
-            await self._leave(person, table, asked, word, steps)
-            parts = await self._fetch_document(table, asked.to, verify, steps)
-            match = await self._hand_over(person, asked, parts, {"verify": verify} | word, steps)
+            await self._order_departure(person, table, request, word, steps)
+            parts = await self._fetch_document(table, request.to, verify, steps)
+            match = await self._hand_over(person, request, parts, {"verify": verify} | word, steps)
         except _StepFailed as stopped:
             return TransferProgress(steps=[*steps, stopped.step])
         return TransferProgress(steps=steps, done=True, match=match)
 
-    async def _leave(
+    async def _order_departure(
         self,
-        person: Person,
+        person: Account,
         table: str,
-        asked: TransferRequest,
-        word: dict[str, Any],
-        steps: list[Step],
+        request: TransferRequest,
+        verbal_args: dict[str, Any],
+        steps: list[TransferStep],
     ) -> None:
         """Let the match leave, unless it has left for there."""
-        left = await self._read(lambda: self._left(table))
-        if left is not None and left.to == asked.to:
-            steps.append(Step(step="transfer", table=table, fate="done"))
+        left = await self._read(lambda: self._departed_match(table))
+        if left is not None and left.to == request.to:
+            steps.append(TransferStep(step="transfer", table=table, fate="done"))
             return
-        order = f"{asked.id}-t"
-        known = await self._read(lambda: self._orders.find(order))
-        there = self._state(asked.to)
+        order = f"{request.id}-t"
+        known = await self._read(lambda: self._command_log.find(order))
+        there = self._state(request.to)
         head = there.head if there is not None else None
-        args = {"table": asked.to, "head": head} | word if known is None else known.command.args
+        args = (
+            {"table": request.to, "head": head} | verbal_args
+            if known is None
+            else known.command.args
+        )
         wish = ConsoleCommandRequest(id=order, cmd="transfer", args=args)
-        step = Step(step="transfer", table=table, fate="done")
-        _require_result(step, (await self._dispatcher.do(person, table, wish)).reply)
+        step = TransferStep(step="transfer", table=table, fate="done")
+        _require_result(step, (await self._dispatcher.send(person, table, wish)).reply)
         steps.append(step)
 
     async def _fetch_document(
-        self, table: str, to: str, verify: str, steps: list[Step]
+        self, table: str, to: str, verify: str, steps: list[TransferStep]
     ) -> list[dict[str, Any]]:
         """Return the parts of the match that left, signed by the table."""
         parts: list[dict[str, Any]] = []
         count = 1
         while len(parts) < count:
             number = len(parts) + 1
-            step = Step(step="document", table=table, fate="done", part=number, parts=count)
-            reply = await self._dispatcher.read(table, "document", {"part": number})
+            step = TransferStep(step="document", table=table, fate="done", part=number, parts=count)
+            reply = await self._dispatcher.query(table, "document", {"part": number})
             part = _require_result(step, reply)
             if part.get("to") != to:
                 raise _StepFailed(_refused_step(step, _WENT_ELSEWHERE))
             _check_signature(step, part, verify)
             parts.append(part)
-            count = _count(step, part)
-        steps.append(Step(step="document", table=table, fate="done", part=count, parts=count))
+            count = _part_count(step, part)
+        steps.append(
+            TransferStep(step="document", table=table, fate="done", part=count, parts=count)
+        )
         return parts
 
     async def _hand_over(
         self,
-        person: Person,
-        asked: TransferRequest,
+        person: Account,
+        request: TransferRequest,
         parts: Sequence[dict[str, Any]],
-        known: dict[str, Any],
-        steps: list[Step],
+        extra_args: dict[str, Any],
+        steps: list[TransferStep],
     ) -> str | None:
         """Give the parts to the other table; return the match that is there then."""
         match: str | None = None
         for number, part in enumerate(parts, 1):
-            step = Step(
-                step="take_over", table=asked.to, fate="done", part=number, parts=len(parts)
+            step = TransferStep(
+                step="take_over", table=request.to, fate="done", part=number, parts=len(parts)
             )
             args = {name: part[name] for name in sorted(_PART_FIELDS)}
             wish = ConsoleCommandRequest(
-                id=f"{asked.id}-{number}", cmd="take_over", args=args | known
+                id=f"{request.id}-{number}", cmd="take_over", args=args | extra_args
             )
-            said = _require_result(step, (await self._dispatcher.do(person, asked.to, wish)).reply)
+            said = _require_result(
+                step, (await self._dispatcher.send(person, request.to, wish)).reply
+            )
             steps.append(step)
             match = said.get("match")
         if match is None:
             raise _StepFailed(_refused_step(step, _PARTS_MISSING))
         return match
 
-    def _left(self, table: str) -> DepartedMatch | None:
+    def _departed_match(self, table: str) -> DepartedMatch | None:
         """Return the match that went from a table and has not arrived, as far as was heard."""
         n = self._archive.last_number_of(table, _MATCH_BOUNDARY_KINDS)
         gone = self._entry(table, n)
@@ -235,23 +247,23 @@ class MatchTransfer:
             return None
         return left
 
-    def _entry(self, table: str, n: int) -> Event | None:
+    def _entry(self, table: str, n: int) -> PublicEvent | None:
         found = next(iter(self._archive.events(table, n - 1)), None) if n else None
         return found if found is not None and found.n == n else None
 
-    def _state(self, table: str) -> State | None:
+    def _state(self, table: str) -> PublicState | None:
         try:
-            return self._tables.seen(table).state
+            return self._tables.snapshot(table).state
         except KeyError:
             return None
 
-    def _can_take(self, table: str, here: State | None) -> bool:
+    def _can_take(self, table: str, here: PublicState | None) -> bool:
         """Tell whether a table can take the match of another: by the same rules, and live."""
-        there = self._tables.seen(table)
+        there = self._tables.snapshot(table)
         if here is None or there.state is None:
             return False
         same = there.state.match.profile == here.match.profile
-        return same and there.standing(self._now_ms())[0] is Standing.LIVE
+        return same and there.freshness(self._now_ms())[0] is Freshness.LIVE
 
 
 _MAX_PARTS: Final = 999
@@ -273,7 +285,7 @@ _NOT_SIGNED_BY_TABLE: Final = Failure(
 )
 
 
-def _require_result(step: Step, reply: Reply | None) -> dict[str, Any]:
+def _require_result(step: TransferStep, reply: CommandReply | None) -> dict[str, Any]:
     """Return what a table answered to a step. Raises _Stopped where it did not do it."""
     if reply is None:
         raise _StepFailed(msgspec.structs.replace(step, fate="unknown"))
@@ -282,21 +294,21 @@ def _require_result(step: Step, reply: Reply | None) -> dict[str, Any]:
     return reply.result or {}
 
 
-def _refused_step(step: Step, why: Failure) -> Step:
+def _refused_step(step: TransferStep, why: Failure) -> TransferStep:
     en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
     return msgspec.structs.replace(
         step, fate="refused", en=en.removesuffix(": "), zh=zh.removesuffix("：")
     )
 
 
-def _check_signature(step: Step, part: dict[str, Any], verify: str) -> None:
+def _check_signature(step: TransferStep, part: dict[str, Any], verify: str) -> None:
     try:
         check_document(str(part["digest"]), verify, str(part["sig"]))
     except (BadSignature, KeyError):
         raise _StepFailed(_refused_step(step, _NOT_SIGNED_BY_TABLE)) from None
 
 
-def _count(step: Step, part: dict[str, Any]) -> int:
+def _part_count(step: TransferStep, part: dict[str, Any]) -> int:
     """Return of how many parts one is. Raises _Stopped where it lacks what is handed over."""
     count = part.get("parts")
     if not isinstance(count, int) or not part.keys() >= _PART_FIELDS or count > _MAX_PARTS:
@@ -304,11 +316,11 @@ def _count(step: Step, part: dict[str, Any]) -> int:
     return count
 
 
-def _is_free(state: State | None) -> bool:
+def _is_free(state: PublicState | None) -> bool:
     return state is not None and state.match.phase in _FREE_PHASES
 
 
-def _transfer_target(state: State | None, table: str) -> TransferTarget:
+def _transfer_target(state: PublicState | None, table: str) -> TransferTarget:
     assert state is not None  # it is free
     number = state.match.table_no
     if number is None:

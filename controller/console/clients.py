@@ -11,14 +11,14 @@ from typing import Any, Final
 
 import zmq
 
-from controller.client.client import ANSWER_S, Client, ClientIdentity, NoAnswer
+from controller.client.client import REPLY_TIMEOUT_S, Client, ClientIdentity, NoAnswer
 from controller.console.config import ConfiguredTable
-from controller.console.keys import identity
-from controller.console.lines.asking import endpoints
-from controller.messages import Command, Reply, Role
+from controller.console.keys import load_identity
+from controller.console.lines.asking import endpoints_of
+from controller.messages import ClientCommand, CommandReply, Role
 
 IDLE_TIMEOUT_S: Final = 300.0
-_CLOSE_DELAY_S: Final = ANSWER_S + 2
+_CLOSE_DELAY_S: Final = REPLY_TIMEOUT_S + 2
 """Whoever waits at a client that is used no more has his answer by then, or has none."""
 
 
@@ -31,26 +31,26 @@ class TableClients:
     def __init__(
         self,
         context: zmq.Context[Any],
-        line: Callable[[str], ConfiguredTable],
-        keys: Callable[[str], Path],
-        ids: Callable[[], str],
+        configured_table: Callable[[str], ConfiguredTable],
+        key_folder_of: Callable[[str], Path],
+        new_id: Callable[[], str],
     ) -> None:
-        self._context, self._new_id = context, ids
-        self._configured_table, self._key_folder_of = line, keys
+        self._context, self._new_id = context, new_id
+        self._configured_table, self._key_folder_of = configured_table, key_folder_of
         self._open: dict[tuple[str, Role], _PooledClient] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
-    def of(self, table: str, role: Role) -> "_PooledClient":
+    def client_for(self, table: str, role: Role) -> "_PooledClient":
         """Return the client for a table and a role. Raises Wrong without a key, KeyError."""
         line = self._configured_table(table)
         key = table, role
         known = self._open.get(key)
-        if known is not None and known.line != line:
+        if known is not None and known.configured != line:
             self._retire(key, known)
             known = None
         if known is None:
-            own: ClientIdentity = identity(self._key_folder_of(table), role)
-            client = Client(endpoints(line), own, self._new_id, context=self._context)
+            own: ClientIdentity = load_identity(self._key_folder_of(table), role)
+            client = Client(endpoints_of(line), own, self._new_id, context=self._context)
             known = self._open[key] = _PooledClient(
                 client, line, lambda kept: self._retire(key, kept)
             )
@@ -60,7 +60,7 @@ class TableClients:
         """Close all."""
         for task in self._closing:
             task.cancel()
-        left = [kept.end() for kept in self._open.values()]
+        left = [kept.close() for kept in self._open.values()]
         self._open.clear()
         await asyncio.gather(*left, *self._closing, return_exceptions=True)
 
@@ -77,7 +77,7 @@ async def _close_later(kept: "_PooledClient") -> None:
     try:
         await asyncio.sleep(_CLOSE_DELAY_S)
     finally:
-        await kept.end()
+        await kept.close()
 
 
 class _PooledClient:
@@ -86,24 +86,24 @@ class _PooledClient:
     def __init__(
         self, client: Client, line: ConfiguredTable, retire: Callable[["_PooledClient"], None]
     ) -> None:
-        self.line = line
+        self.configured = line
         self._client, self._retire = client, retire
-        self._idle_timer = self._rest()
+        self._idle_timer = self._start_idle_timer()
 
-    async def send(self, command: Command) -> Reply:
+    async def send(self, command: ClientCommand) -> CommandReply:
         """Send a command as it is and return the answer. Raises NoAnswer, BadAddress."""
         self._idle_timer.cancel()
-        self._idle_timer = self._rest()
+        self._idle_timer = self._start_idle_timer()
         try:
             return await self._client.send(command)
         except NoAnswer:
             self._retire(self)
             raise
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         """Close it."""
         self._idle_timer.cancel()
         await self._client.close()
 
-    def _rest(self) -> asyncio.TimerHandle:
+    def _start_idle_timer(self) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(IDLE_TIMEOUT_S, lambda: self._retire(self))

@@ -12,16 +12,16 @@ from typing import Final
 
 from controller.loggers import structlog
 
-STEP_MS: Final = 1_000
+MIN_STEP_MS: Final = 1_000
 """Clocks that drift this far apart were set; what is less is left alone (provisional)."""
-LOOK_S: Final = 1.0
+POLL_INTERVAL_S: Final = 1.0
 
 _log = structlog.get_logger("console")
-Stepped = Callable[[int], None]
+OnClockStep = Callable[[int], None]
 """Takes by how many milliseconds the console's clock was set: moments kept by it move along."""
 
 
-class Clock:
+class ConsoleClock:
     """Milliseconds since 1970. `steady_s` runs on whatever is set, `wall_ms` is the wall's."""
 
     def __init__(self, steady_s: Callable[[], float], wall_ms: Callable[[], int]) -> None:
@@ -32,22 +32,22 @@ class Clock:
         """Return the moment."""
         return int(self._steady_s() * 1000 + self._offset_ms)
 
-    def look(self) -> int:
+    def follow_wall_clock(self) -> int:
         """Follow the wall where it was set; return by how many milliseconds, 0 for not at all."""
         step_ms = round(self._offset() - self._offset_ms)
-        if abs(step_ms) < STEP_MS:
+        if abs(step_ms) < MIN_STEP_MS:
             return 0
         self._offset_ms += step_ms
         return step_ms
 
-    async def follow(self, *stepped: Stepped) -> None:
+    async def watch_wall_clock(self, *listeners: OnClockStep) -> None:
         """Look on, and tell of every step."""
         while True:
-            await asyncio.sleep(LOOK_S)
-            step_ms = self.look()
+            await asyncio.sleep(POLL_INTERVAL_S)
+            step_ms = self.follow_wall_clock()
             if step_ms:
                 _log.warning("the clock of this computer was set", by_s=round(step_ms / 1000, 1))
-                for tell in stepped:
+                for tell in listeners:
                     tell(step_ms)
 
     def _offset(self) -> float:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, field
 
 from controller import tomlfile
-from controller.config import ConfigError, Name, Text
+from controller.config import ConfigError, NonEmptyText, ShortName
 from controller.whole_files import replace_file
 
 TABLES_FILE: Final = "tables.toml"
@@ -25,7 +25,7 @@ ListenAddress = Annotated[
         description='an address and port like "127.0.0.1:8080", port 0 for any free one',
     ),
 ]
-Reached = Annotated[
+TcpAddress = Annotated[
     str,
     Meta(
         pattern=r"^tcp://[^\s/]+:\d{1,5}$",
@@ -63,7 +63,7 @@ AreaName = Annotated[
 ]
 
 
-class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ConsoleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The console itself.
 
     `keys` holds what it comes to the tables with: observer.key_secret, referee.key_secret,
@@ -75,9 +75,9 @@ class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `release`: the manifest that tables are held against, `release_key` the key that signed it.
     """
 
-    name: Text = "dealtable"
+    name: NonEmptyText = "dealtable"
     listen: ListenAddress = "127.0.0.1:8080"
-    store: Text = "sqlite:///console.db"
+    store: NonEmptyText = "sqlite:///console.db"
     keys: Path = Path("keys")
     tls_cert: Path | None = None
     tls_key: Path | None = None
@@ -118,9 +118,9 @@ class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `keys`: a folder like the console's, for this table alone.
     """
 
-    id: Name
-    feed: Reached
-    commands: Reached
+    id: ShortName
+    feed: TcpAddress
+    commands: TcpAddress
     server_key: ServerPublicKey
     area: AreaName = "A"
     verify: VerifyKey | None = None
@@ -130,14 +130,14 @@ class ConfiguredTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ConsoleConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole console.toml."""
 
-    console: Own
+    console: ConsoleSettings
     tables: tuple[ConfiguredTable, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse two tables of one name."""
         _refuse_duplicates(self.tables)
 
-    def keys_of(self, table: ConfiguredTable) -> Path:
+    def key_folder_of(self, table: ConfiguredTable) -> Path:
         """Return the folder of the keys with which the console comes to a table."""
         return table.keys or self.console.keys
 
@@ -151,16 +151,18 @@ class _TablesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         _refuse_duplicates(self.tables)
 
 
-def load(path: Path) -> ConsoleConfig:
+def load_console_config(path: Path) -> ConsoleConfig:
     """Return the configuration in a console.toml, with the tables of tables.toml beside it.
 
     Raises ConfigError, one line.
     """
-    raw = tomlfile.tables(tomlfile.text_of(path, ConfigError), ConfigError, name=str(path))
+    raw = tomlfile.parse_tables(tomlfile.read_text(path, ConfigError), ConfigError, name=str(path))
     own = raw.get("console")
     if isinstance(own, dict):
         own.setdefault("keys", "keys")
-    config = tomlfile.fit(raw, ConsoleConfig, ConfigError, name=str(path), folder=path.parent)
+    config = tomlfile.convert_tables(
+        raw, ConsoleConfig, ConfigError, name=str(path), folder=path.parent
+    )
     console = msgspec.structs.replace(
         config.console, store=_resolve_store(config.console.store, path.parent)
     )

@@ -16,21 +16,33 @@ import msgspec
 from controller import signing
 from controller.client.client import NoAnswer
 from controller.client.line import BadAddress
-from controller.commands import COMMANDS, refusal
-from controller.console.keys import identity, opened
-from controller.console.people import Person
-from controller.console.seen import Result, Run, Seen, Tables
+from controller.commands import COMMANDS, role_or_phase_refusal
+from controller.console.keys import load_identity, unseal_result
+from controller.console.people import Account
+from controller.console.seen import Result, RunBlocking, Tables, TableSnapshot
 from controller.console.store.archive import StoreError
-from controller.console.store.orders import Given, Orders
-from controller.console.wish import Answered, CommandStatusView, ConsoleCommandRequest, Fate
-from controller.console.wrong import Wrong, no_table
+from controller.console.store.orders import CommandLog, LoggedCommand
+from controller.console.wish import (
+    CommandResult,
+    CommandStatus,
+    CommandStatusView,
+    ConsoleCommandRequest,
+)
+from controller.console.wrong import RequestError, unknown_table
 from controller.loggers import structlog
-from controller.messages import Command, Event, Failure, Phase, Reply, Role
+from controller.messages import (
+    ClientCommand,
+    CommandReply,
+    Failure,
+    MachinePhase,
+    PublicEvent,
+    Role,
+)
 from controller.tomlwords import escape_unprintable
 
 _log = structlog.get_logger("console")
 
-LAST: Final = 20
+MAX_SHOWN_COMMANDS: Final = 20
 """Orders that a table's page shows."""
 _MAX_REMEMBERED_COMMANDS: Final = 1_024
 """How many executed orders are remembered for one table."""
@@ -54,18 +66,18 @@ STORE_UNAVAILABLE: Final = Failure(
 """What is written down nowhere is not sent."""
 
 
-class Line(Protocol):
+class CommandClient(Protocol):
     """What a client of a table does for the desk."""
 
-    async def send(self, command: Command) -> Reply:
+    async def send(self, command: ClientCommand) -> CommandReply:
         """Send a command as it is and return the answer. Raises NoAnswer, BadAddress."""
 
 
-Lines = Callable[[str, Role], Line]
+ClientFactory = Callable[[str, Role], CommandClient]
 """The client for a table and a role. Raises Wrong where the console has no key for that."""
 
 
-class Desk:
+class CommandDispatcher:
     """Gives people's orders. `ids` names the console's own questions.
 
     `table_key` and `keys` return a table's public key (Z85) and the folder of the console's keys
@@ -78,61 +90,70 @@ class Desk:
     def __init__(
         self,
         tables: Tables,
-        orders: Orders,
-        run: Run,
-        lines: Lines,
+        command_log: CommandLog,
+        run_blocking: RunBlocking,
+        client_for: ClientFactory,
         *,
-        table_key: Callable[[str], str],
-        keys: Callable[[str], Path],
-        ids: Callable[[], str],
+        table_key_of: Callable[[str], str],
+        key_folder_of: Callable[[str], Path],
+        new_id: Callable[[], str],
         now_ms: Callable[[], int],
-        executed: Callable[[str, Collection[str]], Mapping[str, int]] = lambda table, orders: {},
+        find_archived: Callable[
+            [str, Collection[str]], Mapping[str, int]
+        ] = lambda table, orders: {},
     ) -> None:
-        self._tables, self._orders, self._run, self._lines = tables, orders, run, lines
-        self._table_key_of, self._key_folder_of = table_key, keys
-        self._new_id, self._now_ms = ids, now_ms
-        self._seen: dict[str, dict[str, int | None]] = {}
-        self._find_archived = executed
-        self._open: dict[str, _PendingCommand] = {}
+        self._tables, self._command_log, self._run_blocking, self._client_for = (
+            tables,
+            command_log,
+            run_blocking,
+            client_for,
+        )
+        self._table_key_of, self._key_folder_of = table_key_of, key_folder_of
+        self._new_id, self._now_ms = new_id, now_ms
+        self._entry_of_command: dict[str, dict[str, int | None]] = {}
+        self._find_archived = find_archived
+        self._pending: dict[str, _PendingCommand] = {}
         self._sent_ids: set[str] = set()
-        self.on_orders: Callable[[str], None] = lambda table: None
-        self.on_fate: Callable[[str, Answered | None], None] = lambda order, told: None
+        self.on_commands_changed: Callable[[str], None] = lambda table: None
+        self.on_result: Callable[[str, CommandResult | None], None] = lambda order, told: None
         self.on_executed: Callable[[str, str], None] = lambda table, order: None
 
-    async def do(self, person: Person, table: str, wish: ConsoleCommandRequest) -> Answered:
+    async def send(
+        self, person: Account, table: str, request: ConsoleCommandRequest
+    ) -> CommandResult:
         """Give an order; the same id again asks for the fate of the same order.
 
         Raises Wrong where the person may not, or the id is another order's. Who goes away
         meanwhile changes nothing: it is carried on.
         """
-        self._check_permission(person, table, wish)
-        known = self._open.get(wish.id)
+        self._check_permission(person, table, request)
+        known = self._pending.get(request.id)
         if known is None:
             known = self._start_task(
-                person.name, table, wish, self._write_and_send(person, table, wish)
+                person.name, table, request, self._write_and_send(person, table, request)
             )
-        elif (known.person, known.table, known.wish) != (person.name, table, wish):
-            raise _other(wish.id)
+        elif (known.person, known.table, known.request) != (person.name, table, request):
+            raise _id_taken(request.id)
         told = await asyncio.shield(known.task)
         return self._unseal(person, table, told)
 
-    async def again(self, person: Person, table: str, order: str) -> Answered:
+    async def ask_again(self, person: Account, table: str, command_id: str) -> CommandResult:
         """Ask what became of an order that has no answer, whoever has given it.
 
         It goes out in its very bytes, so that it acts once, in the name of who gave it; who asks
         must be of his role, or the chief. Raises Wrong, StoreError.
         """
         self._require_table(table)
-        given = await self._run(lambda: self._orders.find(order))
+        given = await self._run_blocking(lambda: self._command_log.find(command_id))
         if given is None or given.table != table:
-            raise Wrong(404, f"there is no order {order} here", "没有此命令")
+            raise RequestError(404, f"there is no order {command_id} here", "没有此命令")
         _require_may_ask(person, given)
         if given.reply is None:
             said = given.command
             wish = ConsoleCommandRequest(
                 id=said.id, cmd=said.cmd, args=said.args, deal=said.deal, attempt=said.attempt
             )
-            known = self._open.get(order)
+            known = self._pending.get(command_id)
             if known is None:
                 _log.info("asked for again", table=table, cmd=said.cmd, by=person.name)
                 known = self._start_task(
@@ -140,7 +161,7 @@ class Desk:
                 )
             told = await asyncio.shield(known.task)
         else:
-            told = Answered(given.reply)
+            told = CommandResult(given.reply)
         # What was sealed to a chief is for the one alone who ordered it.
         return self._unseal(person, table, told) if person.name == given.person else told
 
@@ -148,50 +169,57 @@ class Desk:
         self,
         person: str,
         table: str,
-        wish: ConsoleCommandRequest,
-        carried: Coroutine[Any, Any, Answered],
+        request: ConsoleCommandRequest,
+        coroutine: Coroutine[Any, Any, CommandResult],
     ) -> "_PendingCommand":
-        task = asyncio.create_task(carried)
-        known = self._open[wish.id] = _PendingCommand(person, table, wish, task)
-        task.add_done_callback(lambda done: self._task_done(wish.id, table, done))
+        task = asyncio.create_task(coroutine)
+        known = self._pending[request.id] = _PendingCommand(person, table, request, task)
+        task.add_done_callback(lambda done: self._task_done(request.id, table, done))
         return known
 
-    async def read(
+    async def query(
         self,
         table: str,
         cmd: str,
         args: Mapping[str, Any] | None = None,
         role: Role = Role.OBSERVER,
-    ) -> Reply:
+    ) -> CommandReply:
         """Ask a table what changes nothing. Raises Wrong where it does not answer."""
-        command = Command(id=self._new_id(), cmd=cmd, args=dict(args or {}))
+        command = ClientCommand(id=self._new_id(), cmd=cmd, args=dict(args or {}))
         try:
-            return await self._lines(table, role).send(command)
+            return await self._client_for(table, role).send(command)
         except (NoAnswer, BadAddress) as silent:
-            raise Wrong(
+            raise RequestError(
                 504, f"table {table} does not answer: {silent}", f"{table}没有应答"
             ) from None
 
-    async def orders(self, table: str) -> list[CommandStatusView]:
+    async def recent_commands(self, table: str) -> list[CommandStatusView]:
         """Return the newest orders of a table with their fate, the newest first."""
-        given = await self._run(lambda: self._orders.last(table, LAST))
-        seen = await self.executed(table, [one.command.id for one in given])
+        given = await self._run_blocking(
+            lambda: self._command_log.newest(table, MAX_SHOWN_COMMANDS)
+        )
+        seen = await self.find_executed(table, [one.command.id for one in given])
         return [self._status_view(one, seen.get(one.command.id)) for one in given]
 
-    async def executed(self, table: str, orders: Collection[str]) -> dict[str, int]:
+    async def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
         """Return which of these orders a table's journal has as carried out, with their numbers.
 
         The archive is asked once for an order that is not remembered. Raises StoreError.
         """
-        known = self._seen.get(table, {})
-        unknown = [order for order in orders if order not in known]
-        found = await self._run(lambda: self._find_archived(table, unknown)) if unknown else {}
-        told = {**found, **{o: n for o in orders if (n := self._seen.get(table, {}).get(o))}}
+        known = self._entry_of_command.get(table, {})
+        unknown = [order for order in command_ids if order not in known]
+        found = (
+            await self._run_blocking(lambda: self._find_archived(table, unknown)) if unknown else {}
+        )
+        told = {
+            **found,
+            **{o: n for o in command_ids if (n := self._entry_of_command.get(table, {}).get(o))},
+        }
         for order in unknown:
             self._remember(table, order, told.get(order))
         return told
 
-    def saw(self, event: Event) -> None:
+    def note_event(self, event: PublicEvent) -> None:
         """Take from the feed that an order was carried out, at the table that says so."""
         order = event.data.get("id")
         if event.kind != "command" or not isinstance(order, str) or "refused" in event.data:
@@ -200,119 +228,123 @@ class Desk:
             return
         self._remember(event.table, order, event.n)
         self.on_executed(event.table, order)
-        self.on_orders(event.table)
+        self.on_commands_changed(event.table)
 
-    def _remember(self, table: str, order: str, n: int | None) -> None:
+    def _remember(self, table: str, command_id: str, n: int | None) -> None:
         """Remember the number of an order's entry. None: the archive has none, the feed may bring
         one."""
-        seen = self._seen.setdefault(table, {})
-        seen.pop(order, None)
+        seen = self._entry_of_command.setdefault(table, {})
+        seen.pop(command_id, None)
         if len(seen) >= _MAX_REMEMBERED_COMMANDS:
             del seen[next(iter(seen))]
-        seen[order] = n
+        seen[command_id] = n
 
     async def close(self) -> None:
         """End what waits; an order under way stays unknown until somebody asks."""
-        waiting = [known.task for known in self._open.values()]
+        waiting = [known.task for known in self._pending.values()]
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
 
-    def _require_table(self, table: str) -> Seen:
+    def _require_table(self, table: str) -> TableSnapshot:
         try:
-            return self._tables.seen(table)
+            return self._tables.snapshot(table)
         except KeyError:
-            raise no_table(table) from None
+            raise unknown_table(table) from None
 
-    def _check_permission(self, person: Person, table: str, wish: ConsoleCommandRequest) -> None:
+    def _check_permission(
+        self, person: Account, table: str, request: ConsoleCommandRequest
+    ) -> None:
         self._require_table(table)
-        order = COMMANDS.get(wish.cmd)
+        order = COMMANDS.get(request.cmd)
         if order is not None and not order.signed:
-            raise Wrong(400, f"{wish.cmd} orders nothing", f"{wish.cmd}不是命令")
+            raise RequestError(400, f"{request.cmd} orders nothing", f"{request.cmd}不是命令")
         if order is None or person.role not in order.roles:
-            why = refusal(wish.cmd, person.role, Phase.EMPTY)
+            why = role_or_phase_refusal(request.cmd, person.role, MachinePhase.EMPTY)
             assert why is not None  # whatever the phase
             en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
-            raise Wrong(
+            raise RequestError(
                 403 if order is not None else 400, escape_unprintable(en), escape_unprintable(zh)
             )
 
     async def _write_and_send(
-        self, person: Person, table: str, wish: ConsoleCommandRequest
-    ) -> Answered:
-        given = await self._use_store(lambda: self._orders.find(wish.id))
+        self, person: Account, table: str, request: ConsoleCommandRequest
+    ) -> CommandResult:
+        given = await self._use_store(lambda: self._command_log.find(request.id))
         if given is not None:
-            if not _is_same_request(given, person, table, wish):
-                raise _other(wish.id)
+            if not _is_same_request(given, person, table, request):
+                raise _id_taken(request.id)
             if given.reply is not None:
-                return Answered(given.reply)
+                return CommandResult(given.reply)
             return await self._send_logged(given, again=True)
-        given = Given(
+        given = LoggedCommand(
             table=table,
             person=person.name,
             role=person.role,
             at_ms=self._now_ms(),
-            command=await self._sign(person, table, wish),
+            command=await self._sign(person, table, request),
         )
-        await self._use_store(lambda: self._orders.write(given))
-        self._remember(table, wish.id, None)
+        await self._use_store(lambda: self._command_log.write(given))
+        self._remember(table, request.id, None)
         return await self._send_logged(given, again=False)
 
     async def _use_store(self, call: Callable[[], Result]) -> Result:
         """Read or write what has to be before anything is sent. Raises Wrong where it cannot be."""
         try:
-            return await self._run(call)
+            return await self._run_blocking(call)
         except StoreError as failed:
             _log.error("order not sent: the database failed", why=str(failed))
             en, zh = STORE_UNAVAILABLE.message, STORE_UNAVAILABLE.message_zh
-            raise Wrong(503, en, zh) from None
+            raise RequestError(503, en, zh) from None
 
-    async def _sign(self, person: Person, table: str, wish: ConsoleCommandRequest) -> Command:
+    async def _sign(
+        self, person: Account, table: str, request: ConsoleCommandRequest
+    ) -> ClientCommand:
         """Return the order as it goes out. Raises Wrong where the table was never heard."""
         state = self._require_table(table).state
-        boot = state.boot if state is not None else await self._boot(table, person.role)
-        command = Command(
-            id=wish.id,
-            cmd=wish.cmd,
-            deal=wish.deal,
-            attempt=wish.attempt,
+        boot = state.boot if state is not None else await self._query_boot(table, person.role)
+        command = ClientCommand(
+            id=request.id,
+            cmd=request.cmd,
+            deal=request.deal,
+            attempt=request.attempt,
             boot=boot,
             person=person.name,
-            args=wish.args,
+            args=request.args,
         )
         self._require_table(table)  # it may have been let go meanwhile
-        seed = identity(self._key_folder_of(table), person.role).seed
+        seed = load_identity(self._key_folder_of(table), person.role).seed
         assert seed is not None
         try:
-            return signing.sign(command, self._table_key_of(table), seed)
+            return signing.sign_command(command, self._table_key_of(table), seed)
         except ValueError as wrong:
-            raise Wrong(
-                400, f"{wish.cmd} cannot be signed: {wrong}", f"无法签名：{wrong}"
+            raise RequestError(
+                400, f"{request.cmd} cannot be signed: {wrong}", f"无法签名：{wrong}"
             ) from None
 
-    async def _boot(self, table: str, role: Role) -> str:
-        reply = await self.read(table, "snapshot", role=role)
+    async def _query_boot(self, table: str, role: Role) -> str:
+        reply = await self.query(table, "snapshot", role=role)
         state = reply.result or {}
         boot, named = state.get("boot"), state.get("table")
         if not isinstance(boot, str):
-            raise Wrong(504, f"table {table} says of no run of its own", f"{table}没有应答")
+            raise RequestError(504, f"table {table} says of no run of its own", f"{table}没有应答")
         if named != table:  # its key fits, so that it would do what is meant for another one
-            raise Wrong(
+            raise RequestError(
                 409,
                 f"what answers for table {table} is another table: set it up again",
                 f"以{table}之名应答的是另一张台，请重新设置",
             )
         return boot
 
-    async def _send_logged(self, given: Given, again: bool) -> Answered:
+    async def _send_logged(self, given: LoggedCommand, again: bool) -> CommandResult:
         order, table = given.command, given.table
         try:
-            line = self._lines(table, given.role)
+            line = self._client_for(table, given.role)
         except KeyError:  # let go meanwhile
-            raise no_table(table) from None
+            raise unknown_table(table) from None
         self._sent_ids.add(order.id)
-        self.on_orders(table)
-        self.on_fate(order.id, None)
+        self.on_commands_changed(table)
+        self.on_result(order.id, None)
         try:
             reply = await line.send(order)
         except (NoAnswer, BadAddress) as silent:
@@ -321,39 +353,39 @@ class Desk:
         if reply.error is not None and reply.error.code in untold:
             return self._unknown_result(given, reply.error.message)
         try:
-            await self._run(lambda: self._orders.answered(order.id, reply))
+            await self._run_blocking(lambda: self._command_log.write_reply(order.id, reply))
         except StoreError as failed:  # it is unknown again after a restart, and can be asked for
             _log.error("answer not kept", table=table, cmd=order.cmd, why=str(failed))
-        return Answered(reply)
+        return CommandResult(reply)
 
-    def _task_done(self, order: str, table: str, done: "asyncio.Task[Answered]") -> None:
+    def _task_done(self, command_id: str, table: str, done: "asyncio.Task[CommandResult]") -> None:
         """Tell how an order ended; whoever asked may be gone."""
-        del self._open[order]
-        was_out = order in self._sent_ids
-        self._sent_ids.discard(order)
+        del self._pending[command_id]
+        was_out = command_id in self._sent_ids
+        self._sent_ids.discard(command_id)
         if done.cancelled():  # the desk ends: nobody is left to be told
             return
         failed = done.exception()
         if failed is None:
-            self.on_fate(order, done.result())
+            self.on_result(command_id, done.result())
         elif was_out:  # it may have acted
-            _log.error("order failed", table=table, order=order, exc_info=failed)
-            self.on_fate(order, Answered(None))
-        self.on_orders(table)
+            _log.error("order failed", table=table, order=command_id, exc_info=failed)
+            self.on_result(command_id, CommandResult(None))
+        self.on_commands_changed(table)
 
-    def _unknown_result(self, given: Given, why: str) -> Answered:
+    def _unknown_result(self, given: LoggedCommand, why: str) -> CommandResult:
         _log.warning("order unanswered", table=given.table, cmd=given.command.cmd, why=why)
-        return Answered(None, why)
+        return CommandResult(None, why)
 
-    def _unseal(self, person: Person, table: str, told: Answered) -> Answered:
+    def _unseal(self, person: Account, table: str, command_result: CommandResult) -> CommandResult:
         """Open what was sealed to a chief, for the one who ordered it, on its way to him."""
-        reply = told.reply
+        reply = command_result.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
-            return told
-        result = opened(self._key_folder_of(table), Role.CHIEF, reply.result)
-        return Answered(msgspec.structs.replace(reply, result=result))
+            return command_result
+        result = unseal_result(self._key_folder_of(table), Role.CHIEF, reply.result)
+        return CommandResult(msgspec.structs.replace(reply, result=result))
 
-    def _status_view(self, given: Given, seen: int | None) -> CommandStatusView:
+    def _status_view(self, given: LoggedCommand, entry_n: int | None) -> CommandStatusView:
         reply, command = given.reply, given.command
         error = None if reply is None else reply.error
         return CommandStatusView(
@@ -363,13 +395,13 @@ class Desk:
             role=given.role,
             at_ms=given.at_ms,
             fate=self._status(given),
-            seen=seen,
+            seen=entry_n,
             error=error,
         )
 
-    def _status(self, given: Given) -> Fate:
+    def _status(self, given: LoggedCommand) -> CommandStatus:
         if given.reply is None:
-            return "sent" if given.command.id in self._open else "unknown"
+            return "sent" if given.command.id in self._pending else "unknown"
         return "done" if given.reply.ok else "refused"
 
 
@@ -378,28 +410,32 @@ class _PendingCommand(NamedTuple):
 
     person: str
     table: str
-    wish: ConsoleCommandRequest
-    task: "asyncio.Task[Answered]"
+    request: ConsoleCommandRequest
+    task: "asyncio.Task[CommandResult]"
 
 
-def _require_may_ask(person: Person, given: Given) -> None:
+def _require_may_ask(person: Account, given: LoggedCommand) -> None:
     """Let only those ask for another's order who could have given it as it was. Raises Wrong."""
     order = COMMANDS.get(given.command.cmd)
     may = order is not None and person.role in order.roles
     if not (may and person.role in (given.role, Role.CHIEF)):
-        raise Wrong(
+        raise RequestError(
             403,
             f"this is an order of {given.person}: it is his, another's of his role, or the chief's",
             f"此命令由{given.person}下达：须由本人、同一角色的人员或裁判长查询",
         )
 
 
-def _is_same_request(given: Given, person: Person, table: str, wish: ConsoleCommandRequest) -> bool:
+def _is_same_request(
+    given: LoggedCommand, person: Account, table: str, request: ConsoleCommandRequest
+) -> bool:
     """Tell whether somebody means the order that was given, and gave it himself."""
     said = given.command
-    meant = (person.name, table, wish.cmd, wish.args, wish.deal, wish.attempt)
+    meant = (person.name, table, request.cmd, request.args, request.deal, request.attempt)
     return meant == (given.person, given.table, said.cmd, said.args, said.deal, said.attempt)
 
 
-def _other(order: str) -> Wrong:
-    return Wrong(409, f"{order} is the id of another order", f"{order}是另一命令的编号")
+def _id_taken(command_id: str) -> RequestError:
+    return RequestError(
+        409, f"{command_id} is the id of another order", f"{command_id}是另一命令的编号"
+    )

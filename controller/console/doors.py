@@ -14,17 +14,17 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from controller.console.pacing import Pace
+from controller.console.pacing import TokenBuckets
 from controller.loggers import structlog
 
-MOST_OF_ONE: Final = 256
+MAX_CONNECTIONS_PER_ADDRESS: Final = 256
 """Connections of one address; a browser has six, and a router may stand before a few dozen of them
 (provisional). This computer's own are not counted: a proxy would be one of them."""
 REQUEST_TIMEOUT_S: Final = 15.0
 """How long a connection may be open before it has asked for something, and between two requests
 from the first letter of the second; with TLS so long for the greeting before that, too."""
-AT_ONCE: Final = 3_000
-A_SECOND: Final = 100.0
+REQUEST_BURST: Final = 3_000
+REQUESTS_PER_SECOND: Final = 100.0
 """Questions of one address: so many at once, and so many a second on and on (provisional). Forty
 tablets behind one router load a page of some forty files each after a restart."""
 WRITE_TIMEOUT_S: Final = 20.0
@@ -34,7 +34,7 @@ _ACCEPT_RETRY_S: Final = 0.5
 _log = structlog.get_logger("console")
 
 
-class Door(H11Protocol):
+class LimitedConnection(H11Protocol):
     """One connection. `on_answered` says after each answer whether it may go on, `on_lost` is
     called at its end."""
 
@@ -43,8 +43,8 @@ class Door(H11Protocol):
         super().__init__(*args, **more)
         self._request_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
-        self.on_answered: Callable[[Door], bool] = lambda door: True
-        self.on_lost: Callable[[Door], None] = lambda door: None
+        self.may_continue: Callable[[LimitedConnection], bool] = lambda door: True
+        self.on_lost: Callable[[LimitedConnection], None] = lambda door: None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to hear somebody."""
@@ -60,7 +60,7 @@ class Door(H11Protocol):
         """Wait for the next request."""
         super().on_response_complete()
         self._update_request_timer()
-        if not self.on_answered(self):
+        if not self.may_continue(self):
             self.transport.close()
 
     def pause_writing(self) -> None:
@@ -80,7 +80,7 @@ class Door(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave no timer."""
-        self._stop()
+        self._cancel_request_timer()
         self._cancel_write_timer()
         super().connection_lost(exc)
         self.on_lost(self)
@@ -89,11 +89,11 @@ class Door(H11Protocol):
         """Count the time while nothing is asked; between two requests uvicorn does, at first."""
         asked = self.cycle is not None and not self.cycle.response_complete
         if asked or self.timeout_keep_alive_task is not None:
-            self._stop()
+            self._cancel_request_timer()
         elif self._request_timer is None:
             self._request_timer = self.loop.call_later(REQUEST_TIMEOUT_S, self.transport.close)
 
-    def _stop(self) -> None:
+    def _cancel_request_timer(self) -> None:
         if self._request_timer is not None:
             self._request_timer.cancel()
             self._request_timer = None
@@ -112,12 +112,15 @@ class ConnectionLimiter:
     """
 
     def __init__(
-        self, listening: socket.socket, door: Callable[[], Door], tls: ssl.SSLContext | None = None
+        self,
+        listening: socket.socket,
+        make_connection: Callable[[], LimitedConnection],
+        tls: ssl.SSLContext | None = None,
     ) -> None:
-        self._listening, self._make_connection, self._tls = listening, door, tls
-        self._address_of: dict[Door, str] = {}
-        self._open: Counter[str] = Counter()
-        self._request_buckets = Pace(AT_ONCE, A_SECOND)
+        self._listening, self._make_connection, self._tls = listening, make_connection, tls
+        self._address_of: dict[LimitedConnection, str] = {}
+        self._open_by_address: Counter[str] = Counter()
+        self._request_buckets = TokenBuckets(REQUEST_BURST, REQUESTS_PER_SECOND)
         self._handshakes: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
@@ -132,51 +135,54 @@ class ConnectionLimiter:
                     _log.warning("a connection was not taken", why=error.strerror)
                     await asyncio.sleep(_ACCEPT_RETRY_S)
                     continue
-                self._take(line, counted(address[0]))
+                self._accept(line, limited_address(address[0]))
         finally:
             await asyncio.sleep(0)  # who was taken last greets by now, and closes what it has
             for task in self._handshakes:
                 task.cancel()
             await asyncio.gather(*self._handshakes, return_exceptions=True)
 
-    def _take(self, line: socket.socket, host: str) -> None:
-        if host and (self._open[host] >= MOST_OF_ONE or not self._may_request(host)):
+    def _accept(self, line: socket.socket, host: str) -> None:
+        if host and (
+            self._open_by_address[host] >= MAX_CONNECTIONS_PER_ADDRESS
+            or not self._may_request(host)
+        ):
             line.close()
             return
         door = self._make_connection()
-        door.on_answered, door.on_lost = self._may_continue, self._left
+        door.may_continue, door.on_lost = self._may_continue, self._forget
         self._address_of[door] = host
-        self._open[host] += 1
+        self._open_by_address[host] += 1
         task = asyncio.ensure_future(self._shake_hands(line, door))
         self._handshakes.add(task)
         task.add_done_callback(self._handshakes.discard)
 
-    async def _shake_hands(self, line: socket.socket, door: Door) -> None:
+    async def _shake_hands(self, line: socket.socket, connection: LimitedConnection) -> None:
         """Let a door hear a connection, once it is sealed where it has to be."""
         late_s = None if self._tls is None else REQUEST_TIMEOUT_S
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: door, line, ssl=self._tls, ssl_handshake_timeout=late_s
+                lambda: connection, line, ssl=self._tls, ssl_handshake_timeout=late_s
             )
         except OSError:  # it speaks no TLS, or left, or took too long
-            self._left(door)
+            self._forget(connection)
 
     def _may_request(self, host: str) -> bool:
-        return self._request_buckets.take(host, asyncio.get_running_loop().time())
+        return self._request_buckets.allow(host, asyncio.get_running_loop().time())
 
-    def _may_continue(self, door: Door) -> bool:
-        host = self._address_of.get(door)
+    def _may_continue(self, connection: LimitedConnection) -> bool:
+        host = self._address_of.get(connection)
         return not host or self._may_request(host)
 
-    def _left(self, door: Door) -> None:
-        host = self._address_of.pop(door, None)
+    def _forget(self, connection: LimitedConnection) -> None:
+        host = self._address_of.pop(connection, None)
         if host is None:
             return
-        self._open[host] -= 1
-        if not self._open[host]:
-            del self._open[host]
+        self._open_by_address[host] -= 1
+        if not self._open_by_address[host]:
+            del self._open_by_address[host]
 
 
-def counted(host: str) -> str:
+def limited_address(host: str) -> str:
     """Return an address of which it is counted what it does; "" for this computer's own."""
     return "" if ipaddress.ip_address(host.partition("%")[0]).is_loopback else host

@@ -8,10 +8,15 @@ from typing import Final
 from zeroconf import Error, InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-from controller.client.announced import SERVICE, BadAnnouncement, TableAnnouncement, heard
-from controller.console.in_order import in_order
+from controller.client.announced import (
+    SERVICE_TYPE,
+    BadAnnouncement,
+    TableAnnouncement,
+    parse_service,
+)
+from controller.console.in_order import natural_sort_key
 from controller.loggers import structlog
-from controller.tomlwords import escape_unprintable, short
+from controller.tomlwords import escape_unprintable, shorten
 
 LISTEN_TIMEOUT_S: Final = 60.0
 """So long it goes on listening after it was last asked."""
@@ -39,12 +44,12 @@ class TableDiscovery:
         self._stop_timer: asyncio.TimerHandle | None = None
         self._closing: set[asyncio.Task[None]] = set()
         self._invalid_count = 0
-        self.why_not: str | None = None
+        self.listen_error: str | None = None
 
     def start(self) -> None:
         """Wait until somebody asks: a hall that is set up needs no listener."""
 
-    def found(self) -> tuple[TableAnnouncement, ...]:
+    def list_found(self) -> tuple[TableAnnouncement, ...]:
         """Return what has been heard until now, by name; begin to listen where it does not.
 
         `why_not` says why it cannot listen, None where it can.
@@ -56,7 +61,7 @@ class TableDiscovery:
         if self._zeroconf is None:
             self._start()
         found = self._found.values()
-        return tuple(sorted(found, key=lambda one: (in_order(one.table), one.fingerprint)))
+        return tuple(sorted(found, key=lambda one: (natural_sort_key(one.table), one.fingerprint)))
 
     async def close(self) -> None:
         """Listen no more, and leave no timer."""
@@ -64,15 +69,15 @@ class TableDiscovery:
         await asyncio.gather(*self._closing)
 
     def _start(self) -> None:
-        self.why_not = None
+        self.listen_error = None
         try:
             self._zeroconf = AsyncZeroconf(self._interfaces, ip_version=IPVersion.V4Only)
         except (OSError, Error) as error:
-            self.why_not = getattr(error, "strerror", None) or str(error)
-            _log.warning("cannot look for tables on the network", why=self.why_not)
+            self.listen_error = getattr(error, "strerror", None) or str(error)
+            _log.warning("cannot look for tables on the network", why=self.listen_error)
             return
         self._browser = AsyncServiceBrowser(
-            self._zeroconf.zeroconf, [SERVICE], handlers=[self._changed]
+            self._zeroconf.zeroconf, [SERVICE_TYPE], handlers=[self._service_changed]
         )
 
     def _stop(self) -> None:
@@ -89,7 +94,7 @@ class TableDiscovery:
             self._closing.add(ending)
             ending.add_done_callback(self._closing.discard)
 
-    def _changed(
+    def _service_changed(
         self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
     ) -> None:
         if state_change is ServiceStateChange.Removed:
@@ -101,21 +106,23 @@ class TableDiscovery:
 
     async def _query(self, zeroconf: Zeroconf, name: str) -> None:
         """Ask a service for its address and what it says of itself."""
-        info = AsyncServiceInfo(SERVICE, name)
+        info = AsyncServiceInfo(SERVICE_TYPE, name)
         with suppress(Error):
             if not await info.async_request(zeroconf, _QUERY_TIMEOUT_MS):
                 return
             try:
-                self._found[name] = heard(info.properties, info.parsed_addresses(IPVersion.V4Only))
+                self._found[name] = parse_service(
+                    info.properties, info.parsed_addresses(IPVersion.V4Only)
+                )
             except BadAnnouncement as wrong:
                 self._found.pop(name, None)
                 if (
                     self._invalid_count < _MAX_LOGGED_INVALID
                 ):  # anybody may say such things, without end
                     self._invalid_count += 1
-                    why = escape_unprintable(short(str(wrong)))
+                    why = escape_unprintable(shorten(str(wrong)))
                     _log.warning(
-                        "no table's announcement", name=escape_unprintable(short(name)), why=why
+                        "no table's announcement", name=escape_unprintable(shorten(name)), why=why
                     )
 
 

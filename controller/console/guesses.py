@@ -45,7 +45,7 @@ class LoginThrottle:
 
     def __init__(self, now_ms: Callable[[], int], secret: bytes) -> None:
         self._now_ms, self._secret = now_ms, secret
-        self._wrong: dict[_Key, tuple[int, int]] = {}
+        self._failures: dict[_Key, tuple[int, int]] = {}
         self._trusted: dict[tuple[str, str], None] = {}
 
     def wait_s(self, name: str, host: str, *, known: bool) -> int:
@@ -67,24 +67,24 @@ class LoginThrottle:
             wrong = self._failure_count(key) + 1
             doubled = FIRST_WAIT_MS << min(max(wrong - _FREE_ATTEMPTS[key[0]], 0), 10)
             until_ms = self._now_ms() + min(doubled, MAX_WAIT_MS)
-            self._wrong.pop(key, None)  # the newest stands last
-            self._wrong[key] = wrong, until_ms
+            self._failures.pop(key, None)  # the newest stands last
+            self._failures[key] = wrong, until_ms
         self._forget_oldest()
         return self.wait_s(name, host, known=known)
 
     def count_success(self, name: str, host: str) -> None:
         """Know where somebody logs in; forget the wrong PINs of his name, not of the address."""
-        self.forget(name)
+        self.forget_failures(name)
         if host:
-            self._wrong.pop(("home", name, host), None)
+            self._failures.pop(("home", name, host), None)
             self._trusted.pop((name, host), None)
             self._trusted[name, host] = None
             if len(self._trusted) > MAX_ADDRESSES:
                 self._trusted.pop(next(iter(self._trusted)), None)
 
-    def forget(self, name: str) -> None:
+    def forget_failures(self, name: str) -> None:
         """Forget the wrong PINs of a name: it has another one now."""
-        self._wrong.pop(("name", name, ""), None)
+        self._failures.pop(("name", name, ""), None)
 
     def forget_addresses(self, name: str) -> None:
         """Know no address any more of somebody who is let in no more."""
@@ -102,11 +102,11 @@ class LoginThrottle:
         return hashlib.blake2b(name.encode(), key=self._secret).hexdigest()[:_UNKNOWN_NAME_DIGITS]
 
     def _failure_count(self, key: _Key) -> int:
-        wrong, until_ms = self._wrong.get(key, (0, 0))
+        wrong, until_ms = self._failures.get(key, (0, 0))
         return 0 if self._now_ms() > until_ms + FORGET_AFTER_MS else wrong
 
     def _remaining_s(self, key: _Key) -> int:
-        wrong, until_ms = self._wrong.get(key, (0, 0))
+        wrong, until_ms = self._failures.get(key, (0, 0))
         left_ms = until_ms - self._now_ms()
         if (
             wrong < _FREE_ATTEMPTS[key[0]] or left_ms > MAX_WAIT_MS
@@ -116,6 +116,6 @@ class LoginThrottle:
 
     def _forget_oldest(self) -> None:
         """Keep what is known of addresses in bounds; names are as many as there are people."""
-        of_hosts = [key for key in self._wrong if key[0] in ("host", "home")]
+        of_hosts = [key for key in self._failures if key[0] in ("host", "home")]
         for key in of_hosts[: max(len(of_hosts) - MAX_ADDRESSES, 0)]:
-            del self._wrong[key]
+            del self._failures[key]

@@ -6,7 +6,7 @@ from typing import Final
 _DIGITS: Final = re.compile(r"([0-9]+)")
 
 
-def in_order(name: str) -> tuple[str | int, ...]:
+def natural_sort_key(name: str) -> tuple[str | int, ...]:
     """Return the key that sorts names by their numbers, as static/js/rows.mjs does."""
     return tuple(
         int(part) if at % 2 else part.lower() for at, part in enumerate(_DIGITS.split(name))

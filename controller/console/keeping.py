@@ -9,32 +9,43 @@ from typing import Final
 
 import msgspec
 
-from controller.console.desk import Desk
-from controller.console.seen import Run, Tables, Unsubscribe
+from controller.console.desk import CommandDispatcher
+from controller.console.seen import RunBlocking, Tables, Unsubscribe
 from controller.console.store.archive import StoreError
 from controller.console.store.sheets import ScoreSheetStore
-from controller.console.view.sheet import parse_sheet, timed
-from controller.console.wrong import Wrong
+from controller.console.view.sheet import parse_sheet, with_wall_times
+from controller.console.wrong import RequestError
 from controller.loggers import structlog
-from controller.messages import Reply, State
+from controller.messages import CommandReply, PublicState
 
-RETRY_S: Final = 5.0
+RETRY_INTERVAL_S: Final = 5.0
 """After a table did not answer."""
 _NO_SHEET: Final = "NO_MATCH"
 """A table's own word that the match is gone."""
 
 _log = structlog.get_logger("console")
 
-Mark = tuple[object, ...]
+SheetVersion = tuple[object, ...]
 """What makes a sheet another one."""
 
 
 class SheetKeeper:
     """Watches the tables; `write` writes what is to be kept."""
 
-    def __init__(self, tables: Tables, desk: Desk, sheets: ScoreSheetStore, write: Run) -> None:
-        self._tables, self._dispatcher, self._sheets, self._write = tables, desk, sheets, write
-        self._wanted: dict[str, Mark] = {}
+    def __init__(
+        self,
+        tables: Tables,
+        dispatcher: CommandDispatcher,
+        sheets: ScoreSheetStore,
+        write: RunBlocking,
+    ) -> None:
+        self._tables, self._dispatcher, self._sheets, self._write = (
+            tables,
+            dispatcher,
+            sheets,
+            write,
+        )
+        self._wanted: dict[str, SheetVersion] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._unsubscribe: Unsubscribe = lambda: None
 
@@ -54,7 +65,7 @@ class SheetKeeper:
 
     def _check_table(self, table: str) -> None:
         try:
-            state = self._tables.seen(table).state
+            state = self._tables.snapshot(table).state
         except KeyError:  # it is not the console's any more
             self._wanted.pop(table, None)
             return
@@ -63,35 +74,37 @@ class SheetKeeper:
             return
         self._wanted[table] = mark
         if table not in self._tasks:
-            self._tasks[table] = asyncio.create_task(self._keep(table))
+            self._tasks[table] = asyncio.create_task(self._keep_current(table))
 
-    async def _keep(self, table: str) -> None:
+    async def _keep_current(self, table: str) -> None:
         """Ask until the sheet that is wanted is there."""
-        kept: Mark | None = None
+        kept: SheetVersion | None = None
         try:
             while (mark := self._wanted.get(table)) is not None and mark != kept:
-                if await self._asked(table, mark):
+                if await self._fetch(table, mark):
                     kept = mark
                 else:
-                    await asyncio.sleep(RETRY_S)
+                    await asyncio.sleep(RETRY_INTERVAL_S)
         finally:
             del self._tasks[table]
 
-    async def _asked(self, table: str, mark: Mark) -> bool:
+    async def _fetch(self, table: str, version: SheetVersion) -> bool:
         """Ask for the sheet and write it down; tell whether there is no more to be had."""
         try:
-            reply = await self._dispatcher.read(table, "sheet")
+            reply = await self._dispatcher.query(table, "sheet")
             if reply.result is None:
                 return self._has_no_sheet(table, reply)
-            sheet = timed(parse_sheet(reply.result), self._tables.seen(table).state)
+            sheet = with_wall_times(parse_sheet(reply.result), self._tables.snapshot(table).state)
             if sheet.table != table:  # what one table says of another is not kept as its word
                 _log.warning("a sheet of another table", table=table, other=sheet.table[:24])
                 return True
-            if sheet.match != mark[0]:  # its own is asked for once that one is over
-                _log.warning("a match went before its sheet was kept", table=table, match=mark[0])
+            if sheet.match != version[0]:  # its own is asked for once that one is over
+                _log.warning(
+                    "a match went before its sheet was kept", table=table, match=version[0]
+                )
                 return True
-            await self._write(lambda: self._sheets.keep(sheet))
-        except (Wrong, StoreError) as failed:
+            await self._write(lambda: self._sheets.write(sheet))
+        except (RequestError, StoreError) as failed:
             _log.warning("sheet not kept", table=table, why=str(failed))
             return False
         except msgspec.ValidationError as error:
@@ -103,7 +116,7 @@ class SheetKeeper:
             return False
         return True
 
-    def _has_no_sheet(self, table: str, reply: Reply) -> bool:
+    def _has_no_sheet(self, table: str, reply: CommandReply) -> bool:
         """Tell whether a table has no sheet; else somebody in between has no answer from it."""
         code = "" if reply.error is None else reply.error.code
         if code != _NO_SHEET:
@@ -111,7 +124,7 @@ class SheetKeeper:
         return code == _NO_SHEET
 
 
-def _sheet_version(state: State) -> Mark | None:
+def _sheet_version(state: PublicState) -> SheetVersion | None:
     """Return what makes the sheet of a state another one; None where no match is over."""
     match = state.match
     if match.verdict is None or match.match is None:

@@ -9,21 +9,21 @@ from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 
 from controller.client.client import ClientIdentity
-from controller.console.wrong import Wrong
+from controller.console.wrong import RequestError
 from controller.messages import Role
 from controller.roster import RosterError, read_certificate
 from controller.roster.certificate import Certificate
-from controller.words import people
+from controller.words import roles_with_article
 
 
-def secret_file(folder: Path, role: Role) -> Path:
+def secret_key_file(folder: Path, role: Role) -> Path:
     """Return where the key of a role lies."""
     return folder / f"{role.value}.key_secret"
 
 
-def certificate(folder: Path, role: Role) -> Certificate:
+def load_certificate(folder: Path, role: Role) -> Certificate:
     """Return the certificate of a role with its secrets. Raises RosterError."""
-    file = secret_file(folder, role)
+    file = secret_key_file(folder, role)
     found = read_certificate(file)
     if found.curve_secret is None or found.sign is None:
         raise RosterError(f"{file}: holds no secret; name the folder of the .key_secret files")
@@ -32,20 +32,20 @@ def certificate(folder: Path, role: Role) -> Certificate:
     return found
 
 
-def identity(folder: Path, role: Role) -> ClientIdentity:
+def load_identity(folder: Path, role: Role) -> ClientIdentity:
     """Return as whom the console comes to a table for people of a role. Raises Wrong."""
     try:
-        own = certificate(folder, role)
+        own = load_certificate(folder, role)
     except RosterError as missing:
-        who = people([role])
-        raise Wrong(
+        who = roles_with_article([role])
+        raise RequestError(
             409, f"the console has no key of {who.en}: {missing}", f"控制台没有{who.zh}的密钥"
         ) from None
     assert own.curve_secret is not None
     return ClientIdentity(own.name, own.curve, own.curve_secret, own.sign)
 
 
-def opened(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
+def unseal_result(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
     """Return a result with what was sealed to the role's key as `hand`; nothing is kept of it.
 
     A box that this key does not open stays as it is.
@@ -55,7 +55,7 @@ def opened(folder: Path, role: Role, result: dict[str, Any]) -> dict[str, Any]:
         return result
     said = {name: value for name, value in result.items() if name != "sealed"}
     try:
-        unseal = certificate(folder, role).unseal
+        unseal = load_certificate(folder, role).unseal
         if unseal is None:
             return result
         plain = SealedBox(PrivateKey(unseal)).decrypt(base64.b64decode(box, validate=True))

@@ -6,15 +6,15 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from controller.console.seen import Run
+from controller.console.seen import RunBlocking
 from controller.console.store.archive import StoreError
 from controller.loggers import structlog
 
-AGAIN_S: Final = 5.0
+RETRY_INTERVAL_S: Final = 5.0
 """So often the database is tried while it is away."""
-LATE_S: Final = 1.0
+LOGOUT_TIMEOUT_S: Final = 1.0
 """So long whoever logs out waits for it."""
-MOST: Final = 4_096
+MAX_PENDING_LOGOUTS: Final = 4_096
 """More sessions than a console has; tokens that somebody made up fill no more."""
 _log = structlog.get_logger("console")
 
@@ -22,10 +22,10 @@ _log = structlog.get_logger("console")
 class PendingLogouts:
     """Sessions that are over, but not yet in the database. `end` ends one there, and may block."""
 
-    def __init__(self, end: Callable[[str], None], run: Run) -> None:
-        self._end_session, self._run = end, run
+    def __init__(self, end_session: Callable[[str], None], run_blocking: RunBlocking) -> None:
+        self._end_session, self._run_blocking = end_session, run_blocking
         self._tokens: set[str] = set()
-        self._away = False
+        self._is_store_away = False
         self._added, self._attempted = asyncio.Event(), asyncio.Event()
         self._flush_task: asyncio.Task[None] | None = None
 
@@ -33,18 +33,18 @@ class PendingLogouts:
         """Tell whether a session is over, though the database does not know it."""
         return token in self._tokens
 
-    async def put(self, token: str) -> None:
+    async def add(self, token: str) -> None:
         """End a session; return once the database has it, is away, or is late."""
-        if len(self._tokens) >= MOST:
+        if len(self._tokens) >= MAX_PENDING_LOGOUTS:
             return
         self._tokens.add(token)
-        self._away = False
+        self._is_store_away = False
         self._added.set()
         if self._flush_task is None or self._flush_task.done():
             self._flush_task = asyncio.create_task(self._flush())
         with suppress(TimeoutError):
-            async with asyncio.timeout(LATE_S):
-                while token in self._tokens and not self._away:
+            async with asyncio.timeout(LOGOUT_TIMEOUT_S):
+                while token in self._tokens and not self._is_store_away:
                     await self._attempted.wait()
 
     async def close(self) -> None:
@@ -62,15 +62,15 @@ class PendingLogouts:
             self._attempted = asyncio.Event()
             if self._tokens:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(AGAIN_S):
+                    async with asyncio.timeout(RETRY_INTERVAL_S):
                         await self._added.wait()
 
     async def _try_once(self) -> None:
         for token in tuple(self._tokens):
             try:
-                await self._run(partial(self._end_session, token))
+                await self._run_blocking(partial(self._end_session, token))
             except StoreError as failed:
                 _log.warning("who logged out is not out in the database yet", why=str(failed))
-                self._away = True
+                self._is_store_away = True
                 return
             self._tokens.discard(token)

@@ -14,21 +14,21 @@ class Listeners(Generic[What]):
     """Those who asked to be told of one thing."""
 
     def __init__(self) -> None:
-        self._all: list[Callable[What, None]] = []
+        self._callbacks: list[Callable[What, None]] = []
 
-    def add(self, told: Callable[What, None]) -> Unsubscribe:
+    def add(self, callback: Callable[What, None]) -> Unsubscribe:
         """Tell one more, until what is returned is called."""
-        self._all.append(told)
+        self._callbacks.append(callback)
 
         def undo() -> None:
-            if told in self._all:
-                self._all.remove(told)
+            if callback in self._callbacks:
+                self._callbacks.remove(callback)
 
         return undo
 
-    def tell(self, *what: What.args, **more: What.kwargs) -> None:
+    def notify(self, *what: What.args, **more: What.kwargs) -> None:
         """Tell all; one that fails keeps nothing from the others."""
-        for told in tuple(self._all):
+        for told in tuple(self._callbacks):
             try:
                 told(*what, **more)
             except Exception:

@@ -29,21 +29,21 @@ class StreamLimits:
 
     def __init__(
         self,
-        most: int = MAX_STREAMS_PER_PERSON,
-        before: int = MAX_VISIBLE_STREAMS,
-        behind: int = MAX_HIDDEN_STREAMS,
+        per_person: int = MAX_STREAMS_PER_PERSON,
+        visible: int = MAX_VISIBLE_STREAMS,
+        hidden: int = MAX_HIDDEN_STREAMS,
     ) -> None:
-        self._per_person, self._per_browser = most, {False: before, True: behind}
-        self._open: dict[tuple[str, str], list[asyncio.Event]] = {}
+        self._per_person, self._per_browser = per_person, {False: visible, True: hidden}
+        self._streams: dict[tuple[str, str], list[asyncio.Event]] = {}
 
     @property
-    def open(self) -> int:
+    def stream_count(self) -> int:
         """How many lines everybody has."""
-        return sum(len(lines) for (kind, _), lines in self._open.items() if kind == "person")
+        return sum(len(lines) for (kind, _), lines in self._streams.items() if kind == "person")
 
     @contextmanager
-    def looking(
-        self, person: str, browser: str = "", *, behind: bool = False
+    def open_stream(
+        self, person: str, browser: str = "", *, hidden: bool = False
     ) -> Iterator[asyncio.Event]:
         """Count one more line for the block; what is given is set once it has to end.
 
@@ -54,20 +54,22 @@ class StreamLimits:
         with ExitStack() as counted:
             counted.enter_context(self._count_stream(("person", person), own, self._per_person))
             if browser:
-                kind = "behind" if behind else "before"
-                most = self._per_browser[behind]
+                kind = "behind" if hidden else "before"
+                most = self._per_browser[hidden]
                 counted.enter_context(self._count_stream((kind, browser), own, most))
             yield own
 
     @contextmanager
-    def _count_stream(self, of: tuple[str, str], own: asyncio.Event, most: int) -> Iterator[None]:
-        lines = self._open.setdefault(of, [])
-        lines.append(own)
-        for older in lines[:-most]:
+    def _count_stream(
+        self, key: tuple[str, str], must_end: asyncio.Event, limit: int
+    ) -> Iterator[None]:
+        lines = self._streams.setdefault(key, [])
+        lines.append(must_end)
+        for older in lines[:-limit]:
             older.set()
         try:
             yield
         finally:
-            lines.remove(own)
+            lines.remove(must_end)
             if not lines:
-                del self._open[of]
+                del self._streams[key]

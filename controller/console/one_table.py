@@ -10,34 +10,34 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.console.desk import Desk
+from controller.console.desk import CommandDispatcher
 from controller.console.hall import Hall
-from controller.console.late import insert
-from controller.console.seen import Run, Seen, Tables
-from controller.console.shown import Shown
-from controller.console.standing import Standing
+from controller.console.late import insert_in_order
+from controller.console.seen import RunBlocking, Tables, TableSnapshot
+from controller.console.shown import PageParts
+from controller.console.standing import Freshness
 from controller.console.store.archive import Archive, StoreError
-from controller.console.view.area_stop import Stop, area_stop_of
+from controller.console.view.area_stop import AreaStopView, area_stop_of
 from controller.console.view.areas import is_playing
-from controller.console.view.called import rulebook
-from controller.console.view.hardware import HardwareView, hardware
-from controller.console.view.told import Told, tell
-from controller.console.wrong import Wrong, no_table
+from controller.console.view.called import rulebook_name
+from controller.console.view.hardware import HardwareView, describe_hardware
+from controller.console.view.told import TableEventLine, describe_events
+from controller.console.wrong import RequestError, unknown_table
 from controller.loggers import structlog
-from controller.messages import Event, Role, State
+from controller.messages import PublicEvent, PublicState, Role
 from controller.words import Words
 
 _log = structlog.get_logger("console")
 
 OFFERS_INTERVAL_S: Final = 1.0
 """A table is asked for its offers at most so often, for one role."""
-TICK_S: Final = 0.5
+TICK_INTERVAL_S: Final = 0.5
 EXPIRY_S: Final = 5.0
 """A page that nobody looks at any more is kept so long: whoever had his turn of a line, or loads
 it anew, is told what changed meanwhile, and no table is asked again."""
-BEHIND: Final = 200
+MAX_EVENTS: Final = 200
 """Events that are looked at again for the newest words."""
-MOST: Final = 50
+MAX_LINES: Final = 50
 """Lines of what was told, not counting those that a better line repeats."""
 
 
@@ -51,13 +51,13 @@ class TablePartView(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     area: str
-    standing: Standing
+    standing: Freshness
     since_ms: int
     heard_ms: int | None
     skew_ms: int = 0
     rules: Words | None = None
     hardware: HardwareView | None = None
-    stop: Stop | None = None
+    stop: AreaStopView | None = None
 
 
 class _TablePage:
@@ -67,12 +67,12 @@ class _TablePage:
     """
 
     def __init__(self) -> None:
-        self.shown = Shown()
-        self.lookers = 0
-        self.news = asyncio.Event()
+        self.parts = PageParts()
+        self.viewers = 0
+        self.changed = asyncio.Event()
         self.failed = asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []
-        self.leaving: asyncio.TimerHandle | None = None
+        self.expiry_timer: asyncio.TimerHandle | None = None
 
 
 class TablePages:
@@ -81,19 +81,19 @@ class TablePages:
     def __init__(
         self,
         tables: Tables,
-        desk: Desk,
+        dispatcher: CommandDispatcher,
         hall: Hall,
         archive: Archive,
-        run: Run,
+        run_blocking: RunBlocking,
         now_ms: Callable[[], int],
     ) -> None:
-        self._tables, self._dispatcher, self._hall = tables, desk, hall
-        self._archive, self._run, self._now_ms = archive, run, now_ms
+        self._tables, self._dispatcher, self._hall = tables, dispatcher, hall
+        self._archive, self._run_blocking, self._now_ms = archive, run_blocking, now_ms
         self._pages: dict[tuple[str, Role], _TablePage] = {}
-        self._told: dict[str, list[Event]] = {}
+        self._events: dict[str, list[PublicEvent]] = {}
         self._unpublished: set[str] = set()
         self._failed_reads: set[str] = set()
-        self._asked: set[str] = set()
+        self._refreshing: set[str] = set()
         self._refresh_again: set[str] = set()
         self._refresh_tasks: set[asyncio.Task[None]] = set()
         self._unsubscribe: list[Callable[[], None]] = []
@@ -102,15 +102,15 @@ class TablePages:
     def start(self) -> None:
         """Begin to hear the tables."""
         self._unsubscribe = [
-            self._tables.on_change(self._changed),
-            self._tables.on_event(self._heard),
-            self._tables.on_event(self._dispatcher.saw),
+            self._tables.on_change(self._table_changed),
+            self._tables.on_event(self._note_event),
+            self._tables.on_event(self._dispatcher.note_event),
         ]
-        self._dispatcher.on_orders = self._commands_changed
-        self._hall.on_wait = self._changed
+        self._dispatcher.on_commands_changed = self._commands_changed
+        self._hall.on_wait_changed = self._table_changed
 
     @property
-    def open(self) -> int:
+    def page_count(self) -> int:
         """How many pages are made: one for a table and a role, whoever looks at it."""
         return len(self._pages)
 
@@ -121,7 +121,7 @@ class TablePages:
             undo()
         for page in self._pages.values():
             _cancel_expiry(page)
-        self._dispatcher.on_orders = self._hall.on_wait = lambda table: None
+        self._dispatcher.on_commands_changed = self._hall.on_wait_changed = lambda table: None
         tasks = [task for page in self._pages.values() for task in page.tasks]
         tasks += self._refresh_tasks
         for task in tasks:
@@ -129,26 +129,28 @@ class TablePages:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     @asynccontextmanager
-    async def looking(self, table: str, role: Role) -> AsyncIterator[tuple[Shown, asyncio.Event]]:
+    async def open_page(
+        self, table: str, role: Role
+    ) -> AsyncIterator[tuple[PageParts, asyncio.Event]]:
         """Give the parts of a table's page for the block, and what is set once it cannot go on.
 
         Raises Wrong for an unknown table.
         """
         try:
-            self._tables.seen(table)
+            self._tables.snapshot(table)
         except KeyError:
-            raise no_table(table) from None
+            raise unknown_table(table) from None
         key = table, role
         page = self._pages.get(key)
-        if page is not None and page.leaving and page.failed.is_set():
+        if page is not None and page.expiry_timer and page.failed.is_set():
             _cancel_expiry(page)
-            self._leave(key, page)
+            self._expire(key, page)
             page = None
         if page is None:
             page = self._pages[key] = _TablePage()
             self._publish(table, page)
         _cancel_expiry(page)
-        page.lookers += 1
+        page.viewers += 1
         try:
             if not page.tasks:
                 page.tasks = [
@@ -158,21 +160,21 @@ class TablePages:
                     asyncio.create_task(_run_or_fail(page, self._load_page(table, page))),
                     asyncio.create_task(_run_or_fail(page, self._tick(table, page))),
                 ]
-            yield page.shown, page.failed
+            yield page.parts, page.failed
         finally:
-            page.lookers -= 1
-            if not page.lookers and (self._closed or page.failed.is_set()):
-                self._leave(key, page)
-            elif not page.lookers:
+            page.viewers -= 1
+            if not page.viewers and (self._closed or page.failed.is_set()):
+                self._expire(key, page)
+            elif not page.viewers:
                 soon = asyncio.get_running_loop().call_later
-                page.leaving = soon(EXPIRY_S, self._leave, key, page)
+                page.expiry_timer = soon(EXPIRY_S, self._expire, key, page)
 
-    def _leave(self, key: tuple[str, Role], page: _TablePage) -> None:
+    def _expire(self, key: tuple[str, Role], page: _TablePage) -> None:
         for task in page.tasks:
             task.cancel()
         del self._pages[key]
         if not any(table == key[0] for table, _ in self._pages):
-            self._told.pop(key[0], None)
+            self._events.pop(key[0], None)
 
     def _pages_of(self, table: str) -> Iterable[_TablePage]:
         return [page for (one, _), page in self._pages.items() if one == table]
@@ -181,41 +183,41 @@ class TablePages:
         for page in self._pages_of(table):
             page.failed.set()
 
-    def _changed(self, table: str) -> None:
+    def _table_changed(self, table: str) -> None:
         for page in self._pages_of(table):
             self._publish(table, page)
-            page.news.set()
+            page.changed.set()
 
     def _publish(self, table: str, page: _TablePage) -> None:
         try:
-            seen = self._tables.seen(table)
+            seen = self._tables.snapshot(table)
         except KeyError:
             for name in ("table", "state", "wait", "offers"):
-                page.shown.drop(name)
+                page.parts.drop(name)
             return
-        page.shown.put("table", self._table_part(seen))
+        page.parts.put("table", self._table_part(seen))
         if seen.body is not None:
-            page.shown.put_json("state", seen.body)
-        page.shown.put("wait", self._hall.wait(table))
+            page.parts.put_json("state", seen.body)
+        page.parts.put("wait", self._hall.waiting_table(table))
 
-    def _table_part(self, seen: Seen) -> TablePartView:
-        how, since_ms = seen.standing(self._now_ms())
+    def _table_part(self, snapshot: TableSnapshot) -> TablePartView:
+        how, since_ms = snapshot.freshness(self._now_ms())
         return TablePartView(
-            id=seen.table,
-            area=seen.area,
+            id=snapshot.table,
+            area=snapshot.area,
             standing=how,
-            since_ms=0 if how is Standing.LIVE else since_ms,
-            heard_ms=None if how is Standing.LIVE else seen.heard.heard_ms,
-            skew_ms=seen.heard.skew_ms,
-            rules=None if seen.state is None else rulebook(seen.state.match.profile),
-            hardware=None if seen.state is None else hardware(seen.state.boards),
-            stop=_stop(seen),
+            since_ms=0 if how is Freshness.LIVE else since_ms,
+            heard_ms=None if how is Freshness.LIVE else snapshot.contact_times.received_ms,
+            skew_ms=snapshot.contact_times.skew_ms,
+            rules=None if snapshot.state is None else rulebook_name(snapshot.state.match.profile),
+            hardware=None if snapshot.state is None else describe_hardware(snapshot.state.boards),
+            stop=_area_stop(snapshot),
         )
 
     async def _tick(self, table: str, page: _TablePage) -> None:
         """Let a table that says nothing grow silent, and read again what could not be read."""
         while True:
-            await asyncio.sleep(TICK_S)
+            await asyncio.sleep(TICK_INTERVAL_S)
             self._publish(table, page)
             if table in self._failed_reads:
                 self._commands_changed(table)
@@ -223,28 +225,28 @@ class TablePages:
     async def _load_page(self, table: str, page: _TablePage) -> None:
         """Show the newest orders and events."""
         await self._publish_commands(table)
-        if table not in self._told:
-            self._told[table] = []
+        if table not in self._events:
+            self._events[table] = []
             await self._read_events(table)
         self._publish_events(table)
 
     async def _read_events(self, table: str) -> None:
         """Read the newest events, to what was heard since."""
         try:
-            kept = await self._run(lambda: self._archive.newest(table, BEHIND))
+            kept = await self._run_blocking(lambda: self._archive.newest(table, MAX_EVENTS))
         except StoreError as failed:
             _log.warning("events not read", table=table, why=str(failed))
             self._failed_reads.add(table)
             return
-        if table not in self._told:  # nobody looks any more
+        if table not in self._events:  # nobody looks any more
             return
-        heard, self._told[table] = self._told[table], kept
+        heard, self._events[table] = self._events[table], kept
         for event in heard:
-            insert(kept, event, BEHIND)
+            insert_in_order(kept, event, MAX_EVENTS)
 
-    def _heard(self, event: Event) -> None:
-        if event.table in self._told:
-            insert(self._told[event.table], event, BEHIND)
+    def _note_event(self, event: PublicEvent) -> None:
+        if event.table in self._events:
+            insert_in_order(self._events[event.table], event, MAX_EVENTS)
             if event.table not in self._unpublished:  # once for all that came together
                 self._unpublished.add(event.table)
                 asyncio.get_running_loop().call_soon(self._publish_events, event.table)
@@ -252,20 +254,20 @@ class TablePages:
     def _publish_events(self, table: str) -> None:
         self._unpublished.discard(table)
         try:
-            lines = _newest_lines(tell(self._told.get(table, ())))
+            lines = _newest_lines(describe_events(self._events.get(table, ())))
         except Exception:
             _log.exception("events not told", table=table)
             self._fail(table)
             return
         for page in self._pages_of(table):
-            page.shown.put("told", lines)
+            page.parts.put("told", lines)
 
     def _commands_changed(self, table: str) -> None:
         """Show the orders, once more behind those that are being read, however many changed."""
-        if table in self._asked:
+        if table in self._refreshing:
             self._refresh_again.add(table)
         elif any(self._pages_of(table)):
-            self._asked.add(table)
+            self._refreshing.add(table)
             task = asyncio.ensure_future(self._refresh_commands(table))
             task.add_done_callback(self._refresh_tasks.discard)
             self._refresh_tasks.add(task)  # nobody else holds it
@@ -275,21 +277,21 @@ class TablePages:
             again = table in self._failed_reads
             self._failed_reads.discard(table)
             await self._publish_commands(table)
-            if again and table in self._told:
+            if again and table in self._events:
                 await self._read_events(table)
                 self._publish_events(table)
         except Exception:
             _log.exception("page not kept", table=table)
             self._fail(table)
         finally:
-            self._asked.discard(table)
+            self._refreshing.discard(table)
         if table in self._refresh_again:
             self._refresh_again.discard(table)
             self._commands_changed(table)
 
     async def _publish_commands(self, table: str) -> None:
         try:
-            orders = await self._dispatcher.orders(table)
+            orders = await self._dispatcher.recent_commands(table)
         except StoreError as failed:
             _log.warning("orders not read", table=table, why=str(failed))
             self._failed_reads.add(table)
@@ -299,7 +301,7 @@ class TablePages:
             self._fail(table)
             return
         for page in self._pages_of(table):
-            page.shown.put("orders", orders)
+            page.parts.put("orders", orders)
 
     async def _refresh_offers(self, table: str, role: Role, page: _TablePage) -> None:
         """Ask the table what its people may order now, whenever its journal went on.
@@ -308,70 +310,74 @@ class TablePages:
         """
         asked: tuple[Any, ...] | None = None
         while True:
-            page.news.clear()
+            page.changed.clear()
             state = self._state(table)
             now = None if state is None else _offers_basis(state)
             if now is None or now == asked:
-                await page.news.wait()
+                await page.changed.wait()
                 continue
             answered = await self._load_offers(table, role, page)
             asked = now if answered else None
             await asyncio.sleep(OFFERS_INTERVAL_S)
 
-    def _state(self, table: str) -> State | None:
+    def _state(self, table: str) -> PublicState | None:
         try:
-            return self._tables.seen(table).state
+            return self._tables.snapshot(table).state
         except KeyError:  # it is not the console's any more
             return None
 
     async def _load_offers(self, table: str, role: Role, page: _TablePage) -> bool:
         """Show what may be ordered now; return whether the table answered."""
         try:
-            reply = await self._dispatcher.read(table, "offers", {"role": role.value}, role)
-        except (Wrong, KeyError):  # silent, or not the console's any more
-            page.shown.drop("offers")
+            reply = await self._dispatcher.query(table, "offers", {"role": role.value}, role)
+        except (RequestError, KeyError):  # silent, or not the console's any more
+            page.parts.drop("offers")
             return False
         if reply.result is None:  # a table of an older version: all is offered
-            page.shown.drop("offers")
+            page.parts.drop("offers")
         else:
-            page.shown.put("offers", reply.result.get("offers", []))
+            page.parts.put("offers", reply.result.get("offers", []))
         return True
 
 
 def _cancel_expiry(page: _TablePage) -> None:
     """Let a page not end, where it was about to."""
-    if page.leaving is not None:
-        page.leaving.cancel()
-        page.leaving = None
+    if page.expiry_timer is not None:
+        page.expiry_timer.cancel()
+        page.expiry_timer = None
 
 
-async def _run_or_fail(page: _TablePage, running: Coroutine[Any, Any, None]) -> None:
+async def _run_or_fail(page: _TablePage, coroutine: Coroutine[Any, Any, None]) -> None:
     """Run what keeps a page true; where it fails, the page ends rather than to stand still."""
     try:
-        await running
+        await coroutine
     except Exception:
         _log.exception("page not kept")
         page.failed.set()
 
 
-def _stop(seen: Seen) -> Stop | None:
-    state = seen.state
+def _area_stop(snapshot: TableSnapshot) -> AreaStopView | None:
+    state = snapshot.state
     playing = state is not None and is_playing(state)
-    return area_stop_of(state, seen.heard.heard_ms) if state is not None and playing else None
+    return (
+        area_stop_of(state, snapshot.contact_times.received_ms)
+        if state is not None and playing
+        else None
+    )
 
 
-def _offers_basis(state: State) -> tuple[Any, ...]:
+def _offers_basis(state: PublicState) -> tuple[Any, ...]:
     """What has to change before something else can be ordered."""
     return state.boot, state.head, state.machine.phase, state.match.phase
 
 
-def _newest_lines(lines: tuple[Told, ...]) -> list[Told]:
+def _newest_lines(lines: tuple[TableEventLine, ...]) -> list[TableEventLine]:
     """Return the newest lines: as many that are not quiet, and the quiet ones between."""
-    found: list[Told] = []
+    found: list[TableEventLine] = []
     loud = 0
     for line in reversed(lines):
         loud += not line.quiet
-        if loud > MOST:
+        if loud > MAX_LINES:
             break
         found.append(line)
     return found[::-1]

@@ -11,25 +11,25 @@ _MAX_REMEMBERED: Final = 4_096
 """Of whom something is remembered."""
 
 
-class Pace:
+class TokenBuckets:
     """So many at once of everybody, and so many a second after that.
 
     `now_s` runs on steadily: it is no time of day. What is refused costs nothing: whoever tries
     again too soon does not wait longer by it.
     """
 
-    def __init__(self, at_once: float, a_second: float) -> None:
-        self._burst, self._per_second = at_once, a_second
-        self._left: dict[str, tuple[float, float]] = {}
+    def __init__(self, burst: float, per_second: float) -> None:
+        self._burst, self._per_second = burst, per_second
+        self._tokens: dict[str, tuple[float, float]] = {}
 
-    def take(self, who: str, now_s: float) -> bool:
+    def allow(self, key: str, now_s: float) -> bool:
         """Count one more of somebody; tell whether there was room for it."""
-        left, at_s = self._left.pop(who, (self._burst, now_s))
+        left, at_s = self._tokens.pop(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - at_s) * self._per_second)
         there_was = left >= 1
-        self._left[who] = left - there_was, now_s
-        if len(self._left) > _MAX_REMEMBERED:
-            del self._left[next(iter(self._left))]  # who has been quiet the longest
+        self._tokens[key] = left - there_was, now_s
+        if len(self._tokens) > _MAX_REMEMBERED:
+            del self._tokens[next(iter(self._tokens))]  # who has been quiet the longest
         return there_was
 
     @property

@@ -16,11 +16,11 @@ from argon2.low_level import ARGON2_VERSION
 from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
 from controller.console.guesses import LoginThrottle
-from controller.console.store.tables import INVITATIONS, PEOPLE, SESSIONS
+from controller.console.store.tables import ACCOUNTS, INVITATIONS, SESSIONS
 from controller.faults import Language
 from controller.loggers import structlog
 from controller.messages import Role
-from controller.tomlwords import escape_unprintable, short
+from controller.tomlwords import escape_unprintable, shorten
 
 SESSION_MS: Final = 16 * 3_600_000
 """A long day in a hall, and no longer: tablets are left lying about."""
@@ -35,7 +35,7 @@ _CODE_LENGTH: Final = 10
 _log = structlog.get_logger("console")
 
 
-class Person(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class Account(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Somebody who may log in. `table`: the one table that a display is for."""
 
     name: str
@@ -44,7 +44,7 @@ class Person(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     table: str | None = None
 
 
-class ListedAccount(Person, frozen=True, gc=False, kw_only=True):
+class ListedAccount(Account, frozen=True, gc=False, kw_only=True):
     """Somebody, as he is listed. `invited_until_ms`: how long his invitation is, or was, good.
 
     None: he has none that he did not use. `has_pin`: whether he can log in.
@@ -63,7 +63,7 @@ class NotAllowed(Exception):
         self.en, self.zh = en, zh
 
 
-class People:
+class Accounts:
     """The people of a console and their sessions.
 
     `now_ms` gives milliseconds since 1970, `entropy` so many fresh bytes; `invitation_ms` is how
@@ -84,7 +84,7 @@ class People:
         self._throttle = LoginThrottle(now_ms, entropy(16))
         self._dummy_hash = _make_dummy_hash(self._hasher, entropy)
 
-    def invite(self, person: Person) -> str:
+    def invite(self, person: Account) -> str:
         """Write a new person down; return the code with which he sets his PIN, shown this once.
 
         One who is known already keeps his PIN until he uses the new code, the last one alone; his
@@ -100,13 +100,13 @@ class People:
             "table_id": person.table,
             "active": True,
         }
-        of_him = PEOPLE.c.name == person.name
+        of_him = ACCOUNTS.c.name == person.name
         with self._engine.begin() as base:
-            known = base.execute(select(PEOPLE).where(of_him)).one_or_none()
+            known = base.execute(select(ACCOUNTS).where(of_him)).one_or_none()
             if known is None:
-                base.execute(insert(PEOPLE).values(name=person.name, pin=None, **said))
+                base.execute(insert(ACCOUNTS).values(name=person.name, pin=None, **said))
             else:
-                base.execute(update(PEOPLE).where(of_him).values(said))
+                base.execute(update(ACCOUNTS).where(of_him).values(said))
                 if (known.role, known.table_id) != (person.role.value, person.table):
                     self._end_sessions(base, person.name)
             base.execute(delete(INVITATIONS).where(INVITATIONS.c.person == person.name))
@@ -114,7 +114,7 @@ class People:
             base.execute(insert(INVITATIONS).values(person=person.name, **until))
         return code
 
-    def accept(self, code: str, pin: str) -> Person:
+    def accept_invitation(self, code: str, pin: str) -> Account:
         """Let the invited set his PIN; the code is used up. Raises NotAllowed.
 
         Sessions that were begun with an older PIN end: it is chosen anew where that one was seen.
@@ -127,9 +127,9 @@ class People:
             )
         own = INVITATIONS.c.code == _digest(code.strip().upper())
         invited = (
-            select(PEOPLE)
-            .join(INVITATIONS, INVITATIONS.c.person == PEOPLE.c.name)
-            .where(own, PEOPLE.c.active, INVITATIONS.c.until_ms > self._now_ms())
+            select(ACCOUNTS)
+            .join(INVITATIONS, INVITATIONS.c.person == ACCOUNTS.c.name)
+            .where(own, ACCOUNTS.c.active, INVITATIONS.c.until_ms > self._now_ms())
         )
         with self._engine.connect() as base:
             row = base.execute(invited).one_or_none()
@@ -140,13 +140,13 @@ class People:
                     "this invitation is not known, was used, or is over: ask for a new one",
                     "邀请码无效、已使用或已过期，请重新索取",
                 )
-            base.execute(update(PEOPLE).where(PEOPLE.c.name == row.name).values(pin=hashed))
+            base.execute(update(ACCOUNTS).where(ACCOUNTS.c.name == row.name).values(pin=hashed))
             self._end_sessions(base, row.name)
-        self._throttle.forget(row.name)
+        self._throttle.forget_failures(row.name)
         self._throttle.forget_addresses(row.name)
         return _account_of_row(row)
 
-    def log_in(self, name: str, pin: str, host: str = "") -> tuple[Person, str]:
+    def log_in(self, name: str, pin: str, host: str = "") -> tuple[Account, str]:
         """Return who has that name and PIN, and what his browser shall show. Raises NotAllowed.
 
         A name that nobody has costs as much time as a wrong PIN, and waits like one. `host`: the
@@ -154,22 +154,22 @@ class People:
         """
         with self._engine.connect() as base:
             row = base.execute(
-                select(PEOPLE).where(PEOPLE.c.name == name, PEOPLE.c.active)
+                select(ACCOUNTS).where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
             ).one_or_none()
         known = row is not None
         _refuse_if_waiting(self._throttle.wait_s(name, host, known=known))
         if not self._is_pin_right(row.pin if row is not None else None, pin) or row is None:
             if wait_s := self._throttle.count_failure(name, host, known=known):
-                said = escape_unprintable(short(name))
+                said = escape_unprintable(shorten(name))
                 _log.warning("wrong PINs", name=said, host=host or "here", wait_s=wait_s)
             raise NotAllowed("name or PIN is wrong", "姓名或密码不对")
-        return _account_of_row(row), self.begin(name, host, row.pin)
+        return _account_of_row(row), self.start_session(name, host, row.pin)
 
     def refuse_while_waiting(self, name: str, host: str) -> None:
         """Raise NotAllowed where an address has to wait. It does not block."""
         _refuse_if_waiting(self._throttle.address_wait_s(name, host))
 
-    def begin(self, name: str, host: str = "", pin: str | None = None) -> str:
+    def start_session(self, name: str, host: str = "", pin: str | None = None) -> str:
         """Begin a session of somebody who has shown who he is; return what his browser shows.
 
         `pin`: what is kept of the PIN by which he has (None: by another thing). Raises NotAllowed
@@ -178,7 +178,11 @@ class People:
         token = self._entropy(32).hex()
         now_ms = self._now_ms()
         own = SESSIONS.c.person == name
-        he = select(PEOPLE.c.pin).where(PEOPLE.c.name == name, PEOPLE.c.active).with_for_update()
+        he = (
+            select(ACCOUNTS.c.pin)
+            .where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
+            .with_for_update()
+        )
         oldest = (
             select(SESSIONS.c.until_ms)
             .where(own)
@@ -198,19 +202,19 @@ class People:
         self._throttle.count_success(name, host)
         return token
 
-    def whose(self, token: str) -> Person | None:
+    def session_owner(self, token: str) -> Account | None:
         """Return whose session a token is; None where it is over, or he may no longer."""
         asked = (
-            select(PEOPLE)
-            .join(SESSIONS, SESSIONS.c.person == PEOPLE.c.name)
-            .where(SESSIONS.c.token == _digest(token), PEOPLE.c.active)
+            select(ACCOUNTS)
+            .join(SESSIONS, SESSIONS.c.person == ACCOUNTS.c.name)
+            .where(SESSIONS.c.token == _digest(token), ACCOUNTS.c.active)
             .where(SESSIONS.c.until_ms > self._now_ms())
         )
         with self._engine.connect() as base:
             row = base.execute(asked).one_or_none()
         return None if row is None else _account_of_row(row)
 
-    def stepped(self, old_ms: int, by_ms: int) -> None:
+    def shift_expiry_times(self, before_ms: int, by_ms: int) -> None:
         """Let what was begun by this clock last no longer and no shorter for its being set.
 
         `old_ms`: the time by it before that. What is over, or lasts longer than anything that could
@@ -221,14 +225,14 @@ class People:
                 until = table.c.until_ms
                 base.execute(
                     update(table)
-                    .where(until > old_ms, until <= old_ms + most_ms)
+                    .where(until > before_ms, until <= before_ms + most_ms)
                     .values(until_ms=until + by_ms)
                 )
 
-    def speak(self, name: str, language: Language) -> None:
+    def set_language(self, name: str, language: Language) -> None:
         """Remember in which language somebody reads."""
         with self._engine.begin() as base:
-            base.execute(update(PEOPLE).where(PEOPLE.c.name == name).values(language=language))
+            base.execute(update(ACCOUNTS).where(ACCOUNTS.c.name == name).values(language=language))
 
     def log_out(self, token: str) -> None:
         """End a session."""
@@ -239,8 +243,8 @@ class People:
         """Let a person in no more, and end his sessions; tell whether there was one."""
         with self._engine.begin() as base:
             gone = base.execute(  # first: who logs in just now is waited for
-                update(PEOPLE)
-                .where(PEOPLE.c.name == name, PEOPLE.c.active)
+                update(ACCOUNTS)
+                .where(ACCOUNTS.c.name == name, ACCOUNTS.c.active)
                 .values(active=False, pin=None)
             )
             self._end_sessions(base, name)
@@ -248,13 +252,13 @@ class People:
         self._throttle.forget_addresses(name)
         return bool(gone.rowcount)
 
-    def all(self) -> list[ListedAccount]:
+    def list_accounts(self) -> list[ListedAccount]:
         """Return everybody who may log in or is invited, by name."""
         asked = (
-            select(PEOPLE, INVITATIONS.c.until_ms)
-            .outerjoin(INVITATIONS, INVITATIONS.c.person == PEOPLE.c.name)
-            .where(PEOPLE.c.active)
-            .order_by(PEOPLE.c.name)
+            select(ACCOUNTS, INVITATIONS.c.until_ms)
+            .outerjoin(INVITATIONS, INVITATIONS.c.person == ACCOUNTS.c.name)
+            .where(ACCOUNTS.c.active)
+            .order_by(ACCOUNTS.c.name)
         )
         with self._engine.connect() as base:
             return [_listed_account_of_row(row) for row in base.execute(asked)]
@@ -267,7 +271,9 @@ class People:
 
     def has_usable_account(self) -> bool:
         """Tell whether somebody can log in, who has set his PIN."""
-        asked = select(PEOPLE.c.name).where(PEOPLE.c.active, PEOPLE.c.pin.is_not(None)).limit(1)
+        asked = (
+            select(ACCOUNTS.c.name).where(ACCOUNTS.c.active, ACCOUNTS.c.pin.is_not(None)).limit(1)
+        )
         with self._engine.connect() as base:
             return base.scalar(asked) is not None
 
@@ -301,8 +307,8 @@ def _refuse_if_waiting(left_s: int) -> None:
         )
 
 
-def _account_of_row(row: Row[Any]) -> Person:
-    return Person(name=row.name, role=Role(row.role), language=row.language, table=row.table_id)
+def _account_of_row(row: Row[Any]) -> Account:
+    return Account(name=row.name, role=Role(row.role), language=row.language, table=row.table_id)
 
 
 def _listed_account_of_row(row: Row[Any]) -> ListedAccount:

@@ -21,7 +21,7 @@ class AlertSounds:
     def __init__(self) -> None:
         self._sounded: dict[str, dict[str, float]] = {}
 
-    def first(self, browser: str, news: Iterable[str], now_s: float) -> bool:
+    def claim(self, browser: str, news: Iterable[str], now_s: float) -> bool:
         """Take down what a page would sound for; tell whether something of it is new.
 
         `now_s` runs on steadily: it is no time of day.

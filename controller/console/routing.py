@@ -12,16 +12,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from controller.console.pacing import Pace
-from controller.console.people import NotAllowed, Person
+from controller.console.pacing import TokenBuckets
+from controller.console.people import Account, NotAllowed
 from controller.console.store.archive import StoreError
-from controller.console.wrong import Wrong, no_table
+from controller.console.wrong import RequestError, unknown_table
 from controller.loggers import structlog
 from controller.messages import Role
-from controller.words import people
+from controller.words import roles_with_article
 
 if TYPE_CHECKING:
-    from controller.console.console import Console
+    from controller.console.console import RefereeConsole
 
 Shape = TypeVar("Shape")
 Roles = frozenset[Role]
@@ -35,10 +35,10 @@ TECHNICIAN: Final[Roles] = frozenset({Role.TECHNICIAN})
 STAFF: Final[Roles] = REFEREES | TECHNICIAN
 _READ_METHODS: Final = frozenset({"GET", "HEAD"})
 SESSION_COOKIE: Final = "dealtable"
-HEADER: Final = "X-Dealtable"
-LARGEST: Final = 1 << 20
+REQUEST_HEADER: Final = "X-Dealtable"
+MAX_BODY_BYTES: Final = 1 << 20
 """Bytes of a request: a draw of a large hall is a tenth of it."""
-PATIENCE_S: Final = 30.0
+BODY_TIMEOUT_S: Final = 30.0
 """How long the body of a request may take to come."""
 _HOST_PATTERN: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?")
 _PAGES_FOLDER: Final = Path(__file__).parent / "pages"
@@ -47,95 +47,101 @@ _PAGES_FOLDER: Final = Path(__file__).parent / "pages"
 _log = structlog.get_logger("console")
 
 
-class Asked:
+class ConsoleRequest:
     """One request: who asks, of which console, and what."""
 
-    def __init__(self, request: Request, console: "Console", person: Person | None) -> None:
-        self.request, self.console, self._person = request, console, person
+    def __init__(self, request: Request, console: "RefereeConsole", person: Account | None) -> None:
+        self.http_request, self.console, self._person = request, console, person
 
     @property
-    def person(self) -> Person:
+    def person(self) -> Account:
         """Who asks; a route without login has nobody."""
         assert self._person is not None
         return self._person
 
     @property
-    def path(self) -> dict[str, str]:
+    def path_params(self) -> dict[str, str]:
         """The named parts of the path."""
-        return self.request.path_params
+        return self.http_request.path_params
 
     @property
     def table(self) -> str:
         """The table in the path, under `id`. Raises Wrong for one that is not the console's."""
-        name = self.path["id"]
+        name = self.path_params["id"]
         if name not in self.console.tables.ids:
-            raise no_table(name)
+            raise unknown_table(name)
         return name
 
     @property
-    def origin(self) -> str:
+    def public_origin(self) -> str:
         """Where others find this console: as it is configured, else as this browser found it.
 
         Raises Wrong for what is no name of a host: it is drawn, and followed.
         """
-        said, url = self.console.config.console.public_url, self.request.url
+        said, url = self.console.config.console.public_url, self.http_request.url
         if said:
             return said.rstrip("/")
         if not _HOST_PATTERN.fullmatch(url.netloc):
-            raise Wrong(400, "the header Host names no host", "Host请求头有误")
+            raise RequestError(400, "the header Host names no host", "Host请求头有误")
         return f"{url.scheme}://{url.netloc}"
 
     @property
     def token(self) -> str:
         """What the browser holds of its session; "" where there is none."""
-        return self.request.cookies.get(SESSION_COOKIE, "")
+        return self.http_request.cookies.get(SESSION_COOKIE, "")
 
     def query(self, name: str, default: str = "") -> str:
         """Return a field behind the question mark."""
-        return self.request.query_params.get(name, default)
+        return self.http_request.query_params.get(name, default)
 
     def number(self, name: str, default: int = 0) -> int:
         """Return a field behind the question mark as a number of 0 or more. Raises Wrong."""
         text = self.query(name, str(default))
         if not (text.isascii() and text.isdigit() and len(text) < 16):
-            raise Wrong(400, f"{name}: expected a number of 0 or more", f"{name}须为非负整数")
+            raise RequestError(
+                400, f"{name}: expected a number of 0 or more", f"{name}须为非负整数"
+            )
         return int(text)
 
-    async def raw(self, most: int = LARGEST) -> bytes:
+    async def read_bytes(self, max_bytes: int = MAX_BODY_BYTES) -> bytes:
         """Return the body, of at most so many bytes.
 
         Raises Wrong for one that is too large, comes drop by drop, or is broken off.
         """
         body = bytearray()
         try:
-            async with asyncio.timeout(PATIENCE_S):
-                async for piece in self.request.stream():
+            async with asyncio.timeout(BODY_TIMEOUT_S):
+                async for piece in self.http_request.stream():
                     body += piece
-                    if len(body) > most:
-                        raise Wrong(
-                            413, f"expected at most {most} bytes", f"内容过长，至多{most}字节"
+                    if len(body) > max_bytes:
+                        raise RequestError(
+                            413,
+                            f"expected at most {max_bytes} bytes",
+                            f"内容过长，至多{max_bytes}字节",
                         )
         except (TimeoutError, ClientDisconnect):
-            raise Wrong(408, "the request did not come to its end", "请求未完整到达") from None
+            raise RequestError(
+                408, "the request did not come to its end", "请求未完整到达"
+            ) from None
         return bytes(body)
 
-    async def text(self) -> str:
+    async def read_text(self) -> str:
         """Return the body as text, without a byte order mark. Raises Wrong."""
         try:
-            return (await self.raw()).decode("utf-8-sig")
+            return (await self.read_bytes()).decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise Wrong(400, "expected UTF-8 text", "须为UTF-8文本") from None
+            raise RequestError(400, "expected UTF-8 text", "须为UTF-8文本") from None
 
-    async def body(self, shape: type[Shape], most: int = LARGEST) -> Shape:
+    async def read_json(self, shape: type[Shape], max_bytes: int = MAX_BODY_BYTES) -> Shape:
         """Return the JSON body, of at most so many bytes, as a `shape`. Raises Wrong."""
-        raw = await self.raw(most)
+        raw = await self.read_bytes(max_bytes)
         try:
             return msgspec.json.decode(raw, type=shape)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-            raise Wrong(400, f"not understood: {wrong}", f"请求有误：{wrong}") from None
+            raise RequestError(400, f"not understood: {wrong}", f"请求有误：{wrong}") from None
 
 
-Handler = Callable[[Asked], Awaitable[Any]]
+Handler = Callable[[ConsoleRequest], Awaitable[Any]]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -145,45 +151,47 @@ def route(
     methods: Sequence[str] = ("GET",),
     roles: Roles | None = EVERYBODY,
     *,
-    paced: bool | None = None,
+    rate_limited: bool | None = None,
 ) -> Route:
     """Return a route for people of these `roles`; None: without a login, too.
 
     `paced`: whether a request is counted as one order of his, however many tables it is for; None:
     where somebody has to be logged in, and something may change by it.
     """
-    if paced is None:
-        paced = roles is not None and not _READ_METHODS.issuperset(methods)
+    if rate_limited is None:
+        rate_limited = roles is not None and not _READ_METHODS.issuperset(methods)
 
     async def endpoint(request: Request) -> Response:
-        console: Console = request.app.state.console
+        console: RefereeConsole = request.app.state.console
         person = await _session_owner(console, request, needed=roles is not None)
         if roles is not None:
             person = admit(person, roles)
-            if paced:
-                _limit_rate(console.pace, person)
-        answered = await handler(Asked(request, console, person))
-        return answered if isinstance(answered, Response) else answer(answered)
+            if rate_limited:
+                _limit_rate(console.command_buckets, person)
+        answered = await handler(ConsoleRequest(request, console, person))
+        return answered if isinstance(answered, Response) else json_response(answered)
 
     return Route(path, _with_error_responses(path, endpoint), methods=list(methods))
 
 
-def _limit_rate(pace: Pace, person: Person) -> None:
+def _limit_rate(buckets: TokenBuckets, person: Account) -> None:
     """Count an order of somebody, before anything of it is read. Raises Wrong where it is one too
     many: it was surely not given then."""
-    if not pace.take(person.name, asyncio.get_running_loop().time()):
-        raise Wrong(
+    if not buckets.allow(person.name, asyncio.get_running_loop().time()):
+        raise RequestError(
             429,
             "too many orders in a short time: wait a second, then try again",
             "操作过于频繁：请稍等一秒再试",
-            wait_s=pace.wait_s,
+            wait_s=buckets.wait_s,
         )
 
 
-async def _session_owner(console: "Console", request: Request, *, needed: bool) -> Person | None:
+async def _session_owner(
+    console: "RefereeConsole", request: Request, *, needed: bool
+) -> Account | None:
     """Return who asks; nobody, where he need not be known and the database is away."""
     try:
-        return await console.sessions.whose(request.cookies.get(SESSION_COOKIE, ""))
+        return await console.sessions.session_owner(request.cookies.get(SESSION_COOKIE, ""))
     except StoreError:
         if needed:
             raise
@@ -197,13 +205,13 @@ def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
     """
 
     async def endpoint(request: Request) -> Response:
-        console: Console = request.app.state.console
+        console: RefereeConsole = request.app.state.console
         if roles is not None:
-            person = await console.sessions.whose(request.cookies.get(SESSION_COOKIE, ""))
+            person = await console.sessions.session_owner(request.cookies.get(SESSION_COOKIE, ""))
             if person is None:
                 return RedirectResponse(f"/login?next={quote(request.scope['path'])}", 303)
             if person.role not in roles:
-                return RedirectResponse(home(person), 303)
+                return RedirectResponse(home_page(person), 303)
             if request.path_params.get("id", "") not in ("", *console.tables.ids):
                 return missing_page()
         return FileResponse(_PAGES_FOLDER / file, headers={"Cache-Control": "no-cache"})
@@ -222,14 +230,14 @@ def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
     async def answered(request: Request) -> Response:
         try:
             return await endpoint(request)
-        except Wrong as wrong:
-            return refused(wrong)
+        except RequestError as wrong:
+            return error_response(wrong)
         except NotAllowed as wrong:
-            return refused(Wrong(403, wrong.en, wrong.zh))
+            return error_response(RequestError(403, wrong.en, wrong.zh))
         except StoreError as failed:
             _log.error("the database failed", path=path, why=str(failed))  # not for everybody
-            return refused(
-                Wrong(
+            return error_response(
+                RequestError(
                     503, "the console's database cannot be used: see its log", "控制台数据库不可用"
                 )
             )
@@ -237,18 +245,21 @@ def _with_error_responses(path: str, endpoint: Endpoint) -> Endpoint:
     return answered
 
 
-def home(person: Person) -> str:
+def home_page(person: Account) -> str:
     """Return the page that somebody begins with."""
     return "/" if person.table is None else f"/display/{person.table}"
 
 
-def admit(person: Person | None, roles: Roles) -> Person:
+def admit(person: Account | None, roles: Roles) -> Account:
     """Return somebody who may. Raises Wrong where nobody is logged in, or his role may not."""
     if person is None:
-        raise Wrong(401, "please log in", "请先登录")
+        raise RequestError(401, "please log in", "请先登录")
     if person.role not in roles:
-        his, those = people([person.role]), people(role for role in Role if role in roles)
-        raise Wrong(
+        his, those = (
+            roles_with_article([person.role]),
+            roles_with_article(role for role in Role if role in roles),
+        )
+        raise RequestError(
             403,
             f"this is not for {his.en}, but for: {those.en}",
             f"{his.zh}无此权限，限：{those.zh}",
@@ -256,15 +267,15 @@ def admit(person: Person | None, roles: Roles) -> Person:
     return person
 
 
-def refused(wrong: Wrong) -> Response:
+def error_response(wrong: RequestError) -> Response:
     """Return why something is not done, as a browser gets it."""
-    refusal = answer({"error": {"en": wrong.en, "zh": wrong.zh}}, wrong.status)
+    refusal = json_response({"error": {"en": wrong.en, "zh": wrong.zh}}, wrong.status)
     if wrong.wait_s is not None:
         refusal.headers["Retry-After"] = str(wrong.wait_s)
     return refusal
 
 
-def answer(value: object, status: int = 200) -> Response:
+def json_response(value: object, status: int = 200) -> Response:
     """Return a value as JSON that nobody keeps."""
     return Response(
         msgspec.json.encode(value),

@@ -16,15 +16,15 @@ class TaskSupervisor:
     """
 
     def __init__(self) -> None:
-        self.ending = asyncio.Event()
+        self.stopping = asyncio.Event()
         self.failure: BaseException | None = None
 
-    def begin(self, running: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+    def start(self, coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """Begin something that the console cannot be without.
 
         Where it fails, the console ends, and whoever keeps it running starts it anew.
         """
-        task = asyncio.create_task(running)
+        task = asyncio.create_task(coroutine)
         task.add_done_callback(self._task_done)
         return task
 
@@ -33,4 +33,4 @@ class TaskSupervisor:
         if error is not None:
             _log.critical("console failed", exc_info=error)
             self.failure = self.failure or error
-            self.ending.set()
+            self.stopping.set()

@@ -7,8 +7,8 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from controller.console.config import ConfiguredTable
-from controller.console.standing import Heard, Standing, standing
-from controller.messages import Event, State
+from controller.console.standing import ContactTimes, Freshness, freshness_of
+from controller.messages import PublicEvent, PublicState
 
 Unsubscribe = Callable[[], None]
 """Ends what its giver began; a second time it does nothing."""
@@ -17,21 +17,21 @@ Unsubscribe = Callable[[], None]
 Result = TypeVar("Result")
 
 
-class Begin(Protocol):
+class StartTask(Protocol):
     """Begins something that runs until it is cancelled."""
 
     def __call__(self, running: Coroutine[Any, Any, None], /) -> "asyncio.Task[None]":
         """Return its task."""
 
 
-class Run(Protocol):
+class RunBlocking(Protocol):
     """Runs what may block off the loop, in the order of the calls, and returns what it gave."""
 
     async def __call__(self, call: Callable[[], Result], /) -> Result:
         """Run `call`; raise what it raises."""
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """One table as it was last heard. `state` None: not yet; `body` is that state as published.
 
     `undealt_ms`: since when (console's clock) a deal is due there that the machine has not begun.
@@ -39,14 +39,14 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
     table: str
     area: str
-    state: State | None = None
+    state: PublicState | None = None
     body: bytes | None = None
-    heard: Heard = Heard()
-    undealt_ms: int | None = None
+    contact_times: ContactTimes = ContactTimes()
+    deal_due_since_ms: int | None = None
 
-    def standing(self, now_ms: int) -> tuple[Standing, int]:
+    def freshness(self, now_ms: int) -> tuple[Freshness, int]:
         """Return whether this is the table's present, and since when (console's clock)."""
-        return standing(self.heard, now_ms)
+        return freshness_of(self.contact_times, now_ms)
 
 
 class StoreStatus(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -69,26 +69,26 @@ class Tables(Protocol):
     def ids(self) -> tuple[str, ...]:
         """All tables, in the order of their numbers."""
 
-    def seen(self, table: str) -> Seen:
+    def snapshot(self, table: str) -> TableSnapshot:
         """Return what is known of a table. Raises KeyError for one that is not the console's."""
 
-    def on_change(self, told: Callable[[str], None]) -> Unsubscribe:
+    def on_change(self, callback: Callable[[str], None]) -> Unsubscribe:
         """Tell of every table of which something else is known, at most 20 times a second each."""
 
-    def on_event(self, told: Callable[[Event], None]) -> Unsubscribe:
+    def on_event(self, callback: Callable[[PublicEvent], None]) -> Unsubscribe:
         """Tell of every public event that comes, once."""
 
     @property
-    def store_standing(self) -> StoreStatus:
+    def store_status(self) -> StoreStatus:
         """How the database is that keeps what they say."""
 
-    def stepped(self, by_ms: int) -> None:
+    def shift_times(self, by_ms: int) -> None:
         """Take it that the console's clock was set by so much."""
 
-    async def settled(self) -> None:
+    async def wait_until_stored(self) -> None:
         """Return once the archive has all that was heard by now, or can take nothing."""
 
-    def add(self, line: ConfiguredTable) -> None:
+    def add(self, configured: ConfiguredTable) -> None:
         """Begin to hear a table; one of its id that is there already is replaced."""
 
     def remove(self, table: str) -> None:

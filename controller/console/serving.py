@@ -16,15 +16,15 @@ from controller.client.client import ClientIdentity
 from controller.config import ConfigError
 from controller.console.app import make_app
 from controller.console.clients import TableClients
-from controller.console.config import ConfiguredTable, ConsoleConfig, Own
-from controller.console.console import Console
-from controller.console.doors import ConnectionLimiter, Door
-from controller.console.keys import identity
+from controller.console.config import ConfiguredTable, ConsoleConfig, ConsoleSettings
+from controller.console.console import RefereeConsole
+from controller.console.doors import ConnectionLimiter, LimitedConnection
+from controller.console.keys import load_identity
 from controller.console.running import TaskSupervisor
-from controller.console.seen import Run
+from controller.console.seen import RunBlocking
 from controller.console.store.archive import Archive, open_engine
 from controller.console.store.aside import WorkerThread
-from controller.console.tables import Tables
+from controller.console.tables import TableFeeds
 from controller.messages import Role
 from controller.release import Manifest
 
@@ -39,14 +39,14 @@ class ConsoleFailed(Exception):
 
 
 @asynccontextmanager
-async def opened(
+async def open_console(
     config: ConsoleConfig,
     path: Path | None,
     *,
     now_ms: Callable[[], int],
     entropy: Callable[[int], bytes],
     manifest: Manifest | None = None,
-) -> AsyncIterator[Console]:
+) -> AsyncIterator[RefereeConsole]:
     """Open a console for the block: its database, its tables, its people. Raises StoreError.
 
     `path`: of its console.toml. `manifest`: of the release that its tables should run.
@@ -56,32 +56,34 @@ async def opened(
         return entropy(12).hex()
 
     def observer(line: ConfiguredTable) -> ClientIdentity:
-        return identity(console.config.keys_of(line), Role.OBSERVER)
+        return load_identity(console.config.key_folder_of(line), Role.OBSERVER)
 
     async with AsyncExitStack() as stack:
         store, running = _open_database(stack, config.console.store), TaskSupervisor()
         tables = await stack.enter_async_context(
-            Tables(observer, Archive(store.engine), store.write, now_ms, ids, begin=running.begin)
+            TableFeeds(
+                observer, Archive(store.engine), store.write, now_ms, ids, start_task=running.start
+            )
         )
         clients = TableClients(
             tables.context,
-            lambda table: console.line(table),
-            lambda table: console.config.keys_of(console.line(table)),
+            lambda table: console.configured_table(table),
+            lambda table: console.config.key_folder_of(console.configured_table(table)),
             ids,
         )
         stack.push_async_callback(clients.close)
-        console = Console(
+        console = RefereeConsole(
             config,
             tables,
             store.engine,
             store.write,
             store.read,
-            clients.of,
+            clients.client_for,
             now_ms=now_ms,
             entropy=entropy,
             path=path,
             manifest=manifest,
-            unsigned_heads=lambda table: tables.counts(table).heads,
+            unsigned_heads=lambda table: tables.rejections(table).unsigned_heads,
             check=store.check,
             running=running,
         )
@@ -96,9 +98,9 @@ class _Database(NamedTuple):
     """The database, and what runs calls on its three threads."""
 
     engine: Engine
-    write: Run
-    read: Run
-    check: Run
+    write: RunBlocking
+    read: RunBlocking
+    check: RunBlocking
 
 
 def _open_database(stack: AsyncExitStack, url: str) -> _Database:
@@ -112,9 +114,9 @@ def _open_database(stack: AsyncExitStack, url: str) -> _Database:
 
 
 async def serve(
-    console: Console,
+    console: RefereeConsole,
     stop: asyncio.Event,
-    on_up: Callable[[str], None],
+    on_ready: Callable[[str], None],
     app: Starlette | None = None,
 ) -> None:
     """Serve a console until `stop` is set; `on_up` is told its address once it answers.
@@ -125,28 +127,30 @@ async def serve(
     own = console.config.console
     with _bound_socket(own) as listening:
         tls = _tls_context(own)
-        server = _UvicornServer(_settings(app or make_app(console)))
+        server = _UvicornServer(_uvicorn_config(app or make_app(console)))
         serving = asyncio.ensure_future(server.serve(sockets=[]))
-        waited = (stop.wait(), console.ending.wait())
+        waited = (stop.wait(), console.stopping.wait())
         ends: list[asyncio.Task[Any]] = [asyncio.create_task(end) for end in waited]
         try:
-            await server.up.wait()
-            ends.append(console.begin(ConnectionLimiter(listening, server.door, tls).run()))
-            on_up(address(own, listening.getsockname()[1]))
+            await server.ready.wait()
+            ends.append(
+                console.start_task(ConnectionLimiter(listening, server.make_connection, tls).run())
+            )
+            on_ready(console_address(own, listening.getsockname()[1]))
             await asyncio.wait({serving, *ends}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for end in ends:
                 end.cancel()
             await asyncio.gather(*ends, return_exceptions=True)
-            console.ending.set()
+            console.stopping.set()
             server.should_exit = True
             await serving
-    failure = console.running.failure
+    failure = console.supervisor.failure
     if failure is not None:
         raise ConsoleFailed("the console failed and ended: see its log above") from failure
 
 
-def address(own: Own, port: int) -> str:
+def console_address(own: ConsoleSettings, port: int) -> str:
     """Return where a browser finds a console that listens at `port`."""
     scheme = "http" if own.tls_cert is None else "https"
     host = f"[{own.host}]" if ":" in own.host else own.host
@@ -158,16 +162,16 @@ class _UvicornServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self.up = asyncio.Event()
+        self.ready = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to answer."""
         await super().startup(sockets)
-        self.up.set()
+        self.ready.set()
 
-    def door(self) -> Door:
+    def make_connection(self) -> LimitedConnection:
         """Return what hears one more connection, which is taken elsewhere."""
-        return Door(self.config, self.server_state, self.lifespan.state)
+        return LimitedConnection(self.config, self.server_state, self.lifespan.state)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -175,10 +179,10 @@ class _UvicornServer(uvicorn.Server):
         yield
 
 
-def _settings(app: Starlette) -> uvicorn.Config:
+def _uvicorn_config(app: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=Door,
+        http=LimitedConnection,
         lifespan="off",
         ws="none",
         log_config=None,
@@ -189,7 +193,7 @@ def _settings(app: Starlette) -> uvicorn.Config:
     )
 
 
-def _tls_context(own: Own) -> ssl.SSLContext | None:
+def _tls_context(own: ConsoleSettings) -> ssl.SSLContext | None:
     """Return what seals connections; None where they are plain. Raises ConfigError."""
     if own.tls_cert is None or own.tls_key is None:
         return None
@@ -211,7 +215,7 @@ def _tls_context(own: Own) -> ssl.SSLContext | None:
 
 
 @contextmanager
-def _bound_socket(own: Own) -> Iterator[socket.socket]:
+def _bound_socket(own: ConsoleSettings) -> Iterator[socket.socket]:
     """Give a socket that is bound where the console listens. Raises ConfigError."""
     family = socket.AF_INET6 if ":" in own.host else socket.AF_INET
     try:

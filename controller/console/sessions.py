@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Final
 
 from controller.console.leaving import PendingLogouts
-from controller.console.people import ListedAccount, NotAllowed, People, Person
-from controller.console.seen import Run
+from controller.console.people import Account, Accounts, ListedAccount, NotAllowed
+from controller.console.seen import RunBlocking
 from controller.console.store.archive import StoreError
 from controller.faults import Language
 from controller.loggers import structlog
@@ -20,12 +20,12 @@ from controller.messages import Role
 
 CACHE_MS: Final = 5_000
 """Another process may remove somebody, as `dealtable console --invite` changes a role."""
-LATE_S: Final = 1.0
+LOOKUP_TIMEOUT_S: Final = 1.0
 """Who is known goes on meanwhile where the database takes longer, or is away: nobody can be let go
 there either, and who looks at a page has to see that it is away."""
 MAX_PIN_CHECKS: Final = 16
 """PINs that wait to be checked: who knows his is not kept waiting by more."""
-MOST_OF_ONE: Final = 4
+MAX_PIN_CHECKS_PER_ADDRESS: Final = 4
 """Of them from one address: who guesses leaves room for the others."""
 _MAX_CACHED: Final = 4_096
 _MAX_TOKEN_LENGTH: Final = 200
@@ -36,18 +36,24 @@ class Sessions:
     """The people of a console, and their sessions, off the loop. Raises NotAllowed as People."""
 
     def __init__(
-        self, people: People, run: Run, now_ms: Callable[[], int], check: Run | None = None
+        self,
+        accounts: Accounts,
+        run_blocking: RunBlocking,
+        now_ms: Callable[[], int],
+        check: RunBlocking | None = None,
     ) -> None:
-        self._people, self._run, self._now_ms = people, run, now_ms
-        self._check = check or run
-        self._cache: dict[str, tuple[int, Person]] = {}
-        self._lookups: dict[str, asyncio.Task[Person | None]] = {}
+        self._accounts, self._run_blocking, self._now_ms = accounts, run_blocking, now_ms
+        self._check = check or run_blocking
+        self._cache: dict[str, tuple[int, Account]] = {}
+        self._lookups: dict[str, asyncio.Task[Account | None]] = {}
         self._shift_tasks: set[asyncio.Task[None]] = set()
         self._changes = 0
         self._checking_addresses: list[str] = []
-        self._pending_logouts = PendingLogouts(lambda token: self._people.log_out(token), run)
+        self._pending_logouts = PendingLogouts(
+            lambda token: self._accounts.log_out(token), run_blocking
+        )
 
-    async def whose(self, token: str) -> Person | None:
+    async def session_owner(self, token: str) -> Account | None:
         """Return whose session a token is; None where it is over, or he may no longer."""
         if not token or len(token) > _MAX_TOKEN_LENGTH or token in self._pending_logouts:
             return None
@@ -56,18 +62,18 @@ class Sessions:
             return known
         asking = self._lookups.get(token)
         if asking is None:
-            asking = self._lookups[token] = asyncio.create_task(self._asked(token))
-            asking.add_done_callback(lambda done: self._told(token, done))
+            asking = self._lookups[token] = asyncio.create_task(self._look_up(token))
+            asking.add_done_callback(lambda done: self._lookup_done(token, done))
         if known is None:
             return await asyncio.shield(asking)
         with suppress(TimeoutError, StoreError):
-            async with asyncio.timeout(LATE_S):
+            async with asyncio.timeout(LOOKUP_TIMEOUT_S):
                 return await asyncio.shield(asking)
         return self._cache.get(token, (0, None))[1]  # nobody, where he was let go meanwhile
 
-    async def _asked(self, token: str) -> Person | None:
+    async def _look_up(self, token: str) -> Account | None:
         changes = self._changes
-        person = await self._run(lambda: self._people.whose(token))
+        person = await self._run_blocking(lambda: self._accounts.session_owner(token))
         if len(self._cache) >= _MAX_CACHED:
             self._cache.clear()
         if person is None:
@@ -76,13 +82,13 @@ class Sessions:
             self._cache[token] = self._now_ms() + CACHE_MS, person
         return person
 
-    def _told(self, token: str, asking: "asyncio.Task[Person | None]") -> None:
-        if self._lookups.get(token) is asking:
+    def _lookup_done(self, token: str, lookup: "asyncio.Task[Account | None]") -> None:
+        if self._lookups.get(token) is lookup:
             del self._lookups[token]
-        if not asking.cancelled():
-            asking.exception()  # whoever asked may be gone
+        if not lookup.cancelled():
+            lookup.exception()  # whoever asked may be gone
 
-    def stepped(self, by_ms: int) -> None:
+    def shift_times(self, by_ms: int) -> None:
         """Take it that the clock was set by so much: nobody is out, or in for longer, by it."""
         self._cache = {
             token: (until_ms + by_ms, person) for token, (until_ms, person) in self._cache.items()
@@ -96,26 +102,26 @@ class Sessions:
         await asyncio.gather(*self._shift_tasks, return_exceptions=True)
         await self._pending_logouts.close()
 
-    async def _shift_expiry_times(self, old_ms: int, by_ms: int) -> None:
+    async def _shift_expiry_times(self, before_ms: int, by_ms: int) -> None:
         try:
-            await self._run(lambda: self._people.stepped(old_ms, by_ms))
+            await self._run_blocking(lambda: self._accounts.shift_expiry_times(before_ms, by_ms))
         except StoreError as failed:  # then they log in anew
             _log.warning("sessions are not moved with the clock", why=str(failed))
 
-    async def log_in(self, name: str, pin: str, host: str = "") -> tuple[Person, str]:
+    async def log_in(self, name: str, pin: str, host: str = "") -> tuple[Account, str]:
         """Return who has that name and PIN, and what his browser shall show.
 
         `host`: the address that he comes from; "" where it is not counted.
         """
-        self._people.refuse_while_waiting(
+        self._accounts.refuse_while_waiting(
             name, host
         )  # else who waits would fill the room of the others
         of_one = sum(one == host != "" for one in self._checking_addresses)
-        if len(self._checking_addresses) >= MAX_PIN_CHECKS or of_one >= MOST_OF_ONE:
+        if len(self._checking_addresses) >= MAX_PIN_CHECKS or of_one >= MAX_PIN_CHECKS_PER_ADDRESS:
             raise NotAllowed("too many log in at once: try again", "登录人数过多，请稍后再试")
         self._checking_addresses.append(host)
         try:
-            return await self._check(lambda: self._people.log_in(name, pin, host))
+            return await self._check(lambda: self._accounts.log_in(name, pin, host))
         finally:
             self._checking_addresses.remove(host)
 
@@ -125,66 +131,66 @@ class Sessions:
         Who makes a token up keeps nobody waiting.
         """
         with suppress(TimeoutError, StoreError):
-            async with asyncio.timeout(LATE_S):
-                if await self.whose(token) is None:
+            async with asyncio.timeout(LOOKUP_TIMEOUT_S):
+                if await self.session_owner(token) is None:
                     return
         self._changes += 1
         self._cache.pop(token, None)
         self._lookups.pop(token, None)
-        await self._pending_logouts.put(token)
+        await self._pending_logouts.add(token)
 
-    async def speak(self, name: str, language: Language) -> None:
+    async def set_language(self, name: str, language: Language) -> None:
         """Remember in which language somebody reads."""
-        await self._run(lambda: self._people.speak(name, language))
-        self._forget()
+        await self._run_blocking(lambda: self._accounts.set_language(name, language))
+        self._clear_cache()
 
-    async def invite(self, person: Person) -> str:
+    async def invite(self, person: Account) -> str:
         """Write a new person down; return the code with which he sets his PIN."""
-        code = await self._run(lambda: self._people.invite(person))
-        self._forget()
+        code = await self._run_blocking(lambda: self._accounts.invite(person))
+        self._clear_cache()
         return code
 
     async def invited_until_ms(self, name: str) -> int | None:
         """Return how long somebody's invitation is good, or was; None where he has none."""
-        return await self._run(lambda: self._people.invited_until_ms(name))
+        return await self._run_blocking(lambda: self._accounts.invited_until_ms(name))
 
     async def invite_first(self, first: Sequence[tuple[str, Role]]) -> list[tuple[str, str]]:
         """Invite these where nobody can log in yet; return each name with its code."""
 
         def invited() -> list[tuple[str, str]]:
-            if self._people.has_usable_account():
+            if self._accounts.has_usable_account():
                 return []
             return [
-                (name, self._people.invite(Person(name=name, role=role))) for name, role in first
+                (name, self._accounts.invite(Account(name=name, role=role))) for name, role in first
             ]
 
-        return await self._run(invited)
+        return await self._run_blocking(invited)
 
-    async def accept(self, code: str, pin: str, host: str = "") -> tuple[Person, str]:
+    async def accept_invitation(self, code: str, pin: str, host: str = "") -> tuple[Account, str]:
         """Let the invited set his PIN, and log him in: return him, and what his browser shall show.
 
         The code is used up, his older sessions are over.
         """
 
-        def accepted() -> tuple[Person, str]:
-            person = self._people.accept(code, pin)
-            return person, self._people.begin(person.name, host)
+        def accepted() -> tuple[Account, str]:
+            person = self._accounts.accept_invitation(code, pin)
+            return person, self._accounts.start_session(person.name, host)
 
         person, token = await self._check(accepted)
-        self._forget()
+        self._clear_cache()
         return person, token
 
     async def remove(self, name: str) -> bool:
         """Let a person in no more, and end his sessions; tell whether there was one."""
-        gone = await self._run(lambda: self._people.remove(name))
-        self._forget()
+        gone = await self._run_blocking(lambda: self._accounts.remove(name))
+        self._clear_cache()
         return gone
 
-    async def all(self) -> list[ListedAccount]:
+    async def list_accounts(self) -> list[ListedAccount]:
         """Return everybody who may log in or is invited, by name."""
-        return await self._run(self._people.all)
+        return await self._run_blocking(self._accounts.list_accounts)
 
-    def _forget(self) -> None:
+    def _clear_cache(self) -> None:
         self._changes += 1
         self._cache.clear()
         self._lookups.clear()  # what is being read may be of before

@@ -17,7 +17,7 @@ import msgspec
 
 FRAME_INTERVAL_S: Final = 0.03
 """Changes that come within so short a time go out together."""
-BEAT_S: Final = 2.0
+BEAT_INTERVAL_S: Final = 2.0
 """How often a stream says that it is alive; a page that hears nothing for two of them says so."""
 
 
@@ -26,7 +26,7 @@ _MAX_VERSION_DIGITS: Final = 15
 """Digits of a version that is taken for one."""
 
 
-class Shown:
+class PageParts:
     """The parts of one page, each as its JSON. `number`: in this process no other has it."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Shown:
         """Show nothing more under a name; tell whether there was something."""
         return name in self._parts and self._set(name, None)
 
-    def since(self, version: int) -> tuple[int, dict[str, bytes | None]]:
+    def changes_since(self, version: int) -> tuple[int, dict[str, bytes | None]]:
         """Return the present version, and every part that changed behind `version`.
 
         None stands for a part that is gone. Behind version 0 that is all there is.
@@ -59,7 +59,7 @@ class Shown:
         }
         return self._version, changed
 
-    async def changed(self, version: int) -> None:
+    async def wait_for_change(self, version: int) -> None:
         """Return as soon as there is a version behind `version`."""
         while self._version <= version:
             await self._change.wait()
@@ -74,14 +74,14 @@ class Shown:
         return True
 
 
-async def stream(
-    shown: Shown,
+async def event_stream(
+    page_parts: PageParts,
     now_ms: Callable[[], int] | None = None,
-    own: Mapping[str, object] | None = None,
-    may: Callable[[], Awaitable[bool]] | None = None,
+    own_parts: Mapping[str, object] | None = None,
+    may_continue: Callable[[], Awaitable[bool]] | None = None,
     *,
-    run: str = "",
-    known: str = "",
+    run_id: str = "",
+    last_event_id: str = "",
 ) -> AsyncGenerator[bytes, None]:
     """Yield server-sent events without end: `all` first, then `some`, and a `beat` every 2 s.
 
@@ -91,28 +91,28 @@ async def stream(
     had: where it is of the same parts, what changed since comes first, and not all.
     """
     loop = asyncio.get_running_loop()
-    of = f"{run}.{shown.number}."
-    before = _version(known, of)
-    version, parts = shown.since(before)
+    of = f"{run_id}.{page_parts.number}."
+    before = _known_version(last_event_id, of)
+    version, parts = page_parts.changes_since(before)
     if before == 0 or before > version:
-        version, parts = shown.since(0)
-        mine = {name: msgspec.json.encode(value) for name, value in (own or {}).items()}
+        version, parts = page_parts.changes_since(0)
+        mine = {name: msgspec.json.encode(value) for name, value in (own_parts or {}).items()}
         yield _encode_event("all", _stamp(now_ms) | mine | parts, f"{of}{version}")
     else:
         yield _encode_event("some", _stamp(now_ms) | parts, f"{of}{version}")
-    beat_s = loop.time() + BEAT_S
+    beat_s = loop.time() + BEAT_INTERVAL_S
     while True:
         with suppress(TimeoutError):
             async with asyncio.timeout_at(beat_s):
-                await shown.changed(version)
+                await page_parts.wait_for_change(version)
         if loop.time() >= beat_s:  # also where changes never end
-            if may is not None and not await may():
+            if may_continue is not None and not await may_continue():
                 yield _encode_event("gone", {})
                 return
             yield _encode_event("beat", _stamp(now_ms))
-            beat_s = loop.time() + BEAT_S
+            beat_s = loop.time() + BEAT_INTERVAL_S
             continue
-        version, parts = shown.since(version)
+        version, parts = page_parts.changes_since(version)
         if parts:
             yield _encode_event("some", parts, f"{of}{version}")
         await asyncio.sleep(FRAME_INTERVAL_S)
@@ -122,15 +122,15 @@ def _stamp(now_ms: Callable[[], int] | None) -> dict[str, bytes | None]:
     return {} if now_ms is None else {"now_ms": b"%d" % now_ms()}
 
 
-def _version(known: str, of: str) -> int:
+def _known_version(last_event_id: str, prefix: str) -> int:
     """Return the version in an event's id, which anybody may have made up; 0: of other parts."""
-    number = known.removeprefix(of)
-    mine = known.startswith(of) and number.isascii() and number.isdigit()
+    number = last_event_id.removeprefix(prefix)
+    mine = last_event_id.startswith(prefix) and number.isascii() and number.isdigit()
     return int(number) if mine and len(number) <= _MAX_VERSION_DIGITS else 0
 
 
-def _encode_event(kind: str, parts: dict[str, bytes | None], known: str = "") -> bytes:
-    name = b"id: %s\n" % known.encode() if known else b""
+def _encode_event(kind: str, parts: dict[str, bytes | None], event_id: str = "") -> bytes:
+    name = b"id: %s\n" % event_id.encode() if event_id else b""
     body = b",".join(
         b"%s:%s" % (msgspec.json.encode(name), body or b"null") for name, body in parts.items()
     )

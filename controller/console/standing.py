@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-SILENT_MS: Final = 3_000
+SILENT_AFTER_MS: Final = 3_000
 """A table says its state once a second: behind three of them it is silent."""
 STALE_AFTER_MS: Final = 5_000
 """States that all bear the stamp of one moment this long are no news."""
@@ -28,7 +28,7 @@ class TableLinkState(StrEnum):
     OTHER_KEY = "other_key"
 
 
-class Standing(StrEnum):
+class Freshness(StrEnum):
     """Whether a shown state is the table's present one, and if not, why not."""
 
     LIVE = "live"
@@ -39,7 +39,7 @@ class Standing(StrEnum):
     CONNECTING = "connecting"
 
 
-class Heard(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class ContactTimes(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """When a table was heard, by the console's clock in milliseconds; None: not yet.
 
     `contact_ms`: since when the line is so. `news_ms`: of the last state that was another one
@@ -48,57 +48,61 @@ class Heard(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     itself has listened without a gap; a silence before that is the console's own.
     """
 
-    contact: TableLinkState = TableLinkState.CONNECTING
+    link: TableLinkState = TableLinkState.CONNECTING
     link_since_ms: int = 0
-    heard_ms: int | None = None
+    received_ms: int | None = None
     changed_ms: int | None = None
     skew_ms: int = 0
     listening_since_ms: int = 0
 
 
-def after_console_stall(heard: Heard, stood_ms: int, now_ms: int) -> Heard:
+def after_console_stall(times: ContactTimes, stalled_at_ms: int, now_ms: int) -> ContactTimes:
     """Return `heard` for a console whose own process did not run from `stood_ms` to `now_ms`.
 
     A table that was silent before remains silent.
     """
-    was_silent = standing(heard, stood_ms)[0] is Standing.SILENT
-    return heard if was_silent else msgspec.structs.replace(heard, listening_since_ms=now_ms)
+    was_silent = freshness_of(times, stalled_at_ms)[0] is Freshness.SILENT
+    return times if was_silent else msgspec.structs.replace(times, listening_since_ms=now_ms)
 
 
-def stepped(heard: Heard, by_ms: int) -> Heard:
+def shift_contact_times(times: ContactTimes, by_ms: int) -> ContactTimes:
     """Return the same by a clock that was set by so much."""
     return msgspec.structs.replace(
-        heard,
-        link_since_ms=heard.link_since_ms + by_ms,
-        heard_ms=None if heard.heard_ms is None else heard.heard_ms + by_ms,
-        changed_ms=None if heard.changed_ms is None else heard.changed_ms + by_ms,
-        listening_since_ms=heard.listening_since_ms + by_ms,
-        skew_ms=heard.skew_ms + by_ms if abs(heard.skew_ms + by_ms) >= MIN_SKEW_MS else 0,
+        times,
+        link_since_ms=times.link_since_ms + by_ms,
+        heard_ms=None if times.received_ms is None else times.received_ms + by_ms,
+        changed_ms=None if times.changed_ms is None else times.changed_ms + by_ms,
+        listening_since_ms=times.listening_since_ms + by_ms,
+        skew_ms=times.skew_ms + by_ms if abs(times.skew_ms + by_ms) >= MIN_SKEW_MS else 0,
     )
 
 
 _FRESHNESS_BY_LINK: Final = {
-    TableLinkState.KEY_REFUSED: Standing.KEY_REFUSED,
-    TableLinkState.OTHER_KEY: Standing.OTHER_KEY,
+    TableLinkState.KEY_REFUSED: Freshness.KEY_REFUSED,
+    TableLinkState.OTHER_KEY: Freshness.OTHER_KEY,
 }
 
 
-def standing(heard: Heard, now_ms: int) -> tuple[Standing, int]:
+def freshness_of(times: ContactTimes, now_ms: int) -> tuple[Freshness, int]:
     """Return a table's standing and since when (console's clock) what is shown is not its present.
 
     For a live table: since when its last state is known. What was heard before the line opened
     is not its present, however short it was away. If the console's own process did not run
     for a while, a table is connecting until its next message: only the console may have been late.
     """
-    if heard.contact in _FRESHNESS_BY_LINK:
-        return _FRESHNESS_BY_LINK[heard.contact], heard.link_since_ms
-    has_listened = now_ms - heard.listening_since_ms > SILENT_MS
-    if heard.heard_ms is None or heard.changed_ms is None:
-        waited = has_listened and now_ms - heard.link_since_ms > SILENT_MS
-        return (Standing.SILENT if waited else Standing.CONNECTING), heard.link_since_ms
-    lost = heard.contact is TableLinkState.DOWN or heard.heard_ms < heard.link_since_ms
-    if lost or heard.heard_ms < heard.listening_since_ms or now_ms - heard.heard_ms > SILENT_MS:
-        return (Standing.SILENT if has_listened else Standing.CONNECTING), heard.heard_ms
-    if now_ms - max(heard.changed_ms, heard.listening_since_ms) > STALE_AFTER_MS:
-        return Standing.STALE, heard.changed_ms
-    return Standing.LIVE, heard.heard_ms
+    if times.link in _FRESHNESS_BY_LINK:
+        return _FRESHNESS_BY_LINK[times.link], times.link_since_ms
+    has_listened = now_ms - times.listening_since_ms > SILENT_AFTER_MS
+    if times.received_ms is None or times.changed_ms is None:
+        waited = has_listened and now_ms - times.link_since_ms > SILENT_AFTER_MS
+        return (Freshness.SILENT if waited else Freshness.CONNECTING), times.link_since_ms
+    lost = times.link is TableLinkState.DOWN or times.received_ms < times.link_since_ms
+    if (
+        lost
+        or times.received_ms < times.listening_since_ms
+        or now_ms - times.received_ms > SILENT_AFTER_MS
+    ):
+        return (Freshness.SILENT if has_listened else Freshness.CONNECTING), times.received_ms
+    if now_ms - max(times.changed_ms, times.listening_since_ms) > STALE_AFTER_MS:
+        return Freshness.STALE, times.changed_ms
+    return Freshness.LIVE, times.received_ms

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection
 
-from controller.console.seen import Run
+from controller.console.seen import RunBlocking
 from controller.console.store.takes import AssignmentStore
 from controller.loggers import structlog
 
@@ -16,23 +16,25 @@ class CallAssignments:
     `on_change` is told of every table to which somebody else goes now.
     """
 
-    def __init__(self, kept: AssignmentStore, run: Run, now_ms: Callable[[], int]) -> None:
-        self._store, self._run, self._now_ms = kept, run, now_ms
+    def __init__(
+        self, store: AssignmentStore, run_blocking: RunBlocking, now_ms: Callable[[], int]
+    ) -> None:
+        self._store, self._run_blocking, self._now_ms = store, run_blocking, now_ms
         self._by_table: dict[str, str] = {}
         self._writes: set[asyncio.Task[None]] = set()
         self.on_change: Callable[[str], None] = lambda table: None
 
     async def load(self, tables: Collection[str]) -> None:
         """Take up what was kept, but of a table that is not among these any more."""
-        self._by_table = await self._run(self._store.all)
+        self._by_table = await self._run_blocking(self._store.load)
         for table in self._by_table.keys() - set(tables):
-            self.put(table, None)
+            self.assign(table, None)
 
-    def who(self, table: str) -> str | None:
+    def assigned_to(self, table: str) -> str | None:
         """Return who goes to a table."""
         return self._by_table.get(table)
 
-    def put(self, table: str, person: str | None) -> None:
+    def assign(self, table: str, person: str | None) -> None:
         """Let somebody go to a table, or nobody more."""
         if self._by_table.get(table) == person:
             return
@@ -41,20 +43,20 @@ class CallAssignments:
         else:
             self._by_table[table] = person
         at_ms = self._now_ms()
-        task = asyncio.ensure_future(self._keep(table, person, at_ms))
+        task = asyncio.ensure_future(self._write(table, person, at_ms))
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
         self.on_change(table)
 
-    def drop(self, person: str) -> None:
+    def release_person(self, person: str) -> None:
         """Let nobody wait for somebody who comes no more: he may not, or is not there."""
         for table, going in list(self._by_table.items()):
             if going == person:
-                self.put(table, None)
+                self.assign(table, None)
 
-    async def _keep(self, table: str, person: str | None, at_ms: int) -> None:
+    async def _write(self, table: str, person: str | None, at_ms: int) -> None:
         try:
-            await self._run(lambda: self._store.put(table, person, at_ms))
+            await self._run_blocking(lambda: self._store.write(table, person, at_ms))
         except Exception as failed:  # it holds as long as the console runs
             _log.warning("who goes to a table is not kept", table=table, why=str(failed))
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from controller.messages import Failure, Reply, Role
+from controller.messages import CommandReply, Failure, Role
 
-Fate = Literal["sent", "done", "refused", "unknown"]
+CommandStatus = Literal["sent", "done", "refused", "unknown"]
 
 CommandId = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,60}$", description="8 to 60 letters, digits, _ . -")
@@ -35,15 +35,15 @@ class CommandStatusView(msgspec.Struct, frozen=True, kw_only=True):
     person: str
     role: Role
     at_ms: int
-    fate: Fate
+    fate: CommandStatus
     seen: int | None = None
     error: Failure | None = None
 
 
-class Answered(msgspec.Struct, frozen=True):
+class CommandResult(msgspec.Struct, frozen=True):
     """What a table answered; None: it is not known whether the order acted."""
 
-    reply: Reply | None = None
+    reply: CommandReply | None = None
     why: str = ""
 
     def as_json(self) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Why the console does not do what it was asked, for whoever asked, in both languages."""
 
-from controller.tomlwords import escape_unprintable, short
+from controller.tomlwords import escape_unprintable, shorten
 
 
-class Wrong(Exception):
+class RequestError(Exception):
     """A request that is refused: its HTTP status, and a line in both languages that says why.
 
     `wait_s`: so many seconds later it may be tried again; None where that is not known.
@@ -15,7 +15,7 @@ class Wrong(Exception):
         self.status, self.en, self.zh, self.wait_s = status, en, zh, wait_s
 
 
-def no_table(name: str, status: int = 404) -> Wrong:
+def unknown_table(name: str, status: int = 404) -> RequestError:
     """Return that this console has no table of a name, which anybody may have made up."""
-    said = escape_unprintable(short(name))
-    return Wrong(status, f"there is no table {said} here", f"没有{said}这张台")
+    said = escape_unprintable(shorten(name))
+    return RequestError(status, f"there is no table {said} here", f"没有{said}这张台")

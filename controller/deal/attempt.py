@@ -13,15 +13,15 @@ import msgspec
 
 from controller.deal import ledger as book
 from controller.deal.effects import (
+    AttemptEffect,
     AwaitLook,
-    Check,
-    Effect,
-    Feed,
+    FeedCards,
     HoldHands,
     RefuseHands,
-    Reread,
-    Route,
-    Shuffle,
+    RequestFinalCount,
+    RereadCard,
+    RouteCard,
+    ShuffleCards,
 )
 from controller.deal.ledger import MAX_TRAY_CARDS, MAX_TRAY_ROUNDS, TRAY, Ledger
 from controller.deal.lock import lock_reasons
@@ -31,15 +31,15 @@ from controller.deal.sightings import (
     CardAtReader,
     CardGated,
     CardLanded,
+    CardVerdict,
+    FinalCount,
     LandingMissed,
-    Look,
+    LookOutcome,
     LookOverdue,
-    Seen,
-    Settled,
-    Shuffled,
+    Observation,
+    ShufflerDone,
     SourceEmptied,
     StrayLanded,
-    Verdict,
 )
 
 
@@ -52,10 +52,10 @@ class Stage(StrEnum):
     REFEEDING = "refeeding"
     CHECKING = "checking"
     HELD = "held"
-    OVER = "over"
+    ENDED = "over"
 
 
-class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+class AttemptState(msgspec.Struct, frozen=True, kw_only=True):
     """The state of one attempt. `sequence` has a pocket letter per place."""
 
     sequence: str
@@ -63,7 +63,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     stage: Stage = Stage.READY
     ledger: Ledger
     upto: int = 0
-    early: Verdict | None = None
+    early_verdict: CardVerdict | None = None
     hopper_empty: bool = False
     reasons: tuple[str, ...] = ()
 
@@ -76,222 +76,230 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
         return [("stage", self.stage), ("ledger", self.ledger)]
 
 
-Step = tuple[Attempt, tuple[Effect, ...]]
+AttemptStep = tuple[AttemptState, tuple[AttemptEffect, ...]]
 
 
-def new_attempt(sequence: str, passes: int) -> Attempt:
+def new_attempt(sequence: str, passes: int) -> AttemptState:
     """Return an attempt before its first motion."""
-    return Attempt(sequence=sequence, passes=passes, ledger=Ledger(expected=len(sequence)))
+    return AttemptState(sequence=sequence, passes=passes, ledger=Ledger(expected=len(sequence)))
 
 
-def step(attempt: Attempt, event: Seen) -> Step:
+def step(attempt: AttemptState, event: Observation) -> AttemptStep:
     """Return the attempt after an event, and what must be done because of it.
 
     An event that no right attempt can bring ends it with a reason; after the end
     (held, or over) nothing but Broken changes anything, and nothing undoes a held
     attempt's count.
     """
-    if attempt.stage is Stage.OVER:
+    if attempt.stage is Stage.ENDED:
         return attempt, ()
     if isinstance(event, AttemptStopped):
-        return _over(attempt, event.reason)
+        return _end_attempt(attempt, event.reason)
     if attempt.stage not in _LEGAL_STAGES[type(event)]:
         late = isinstance(event, _LATE_OBSERVATIONS) and attempt.stage in (
             Stage.CHECKING,
             Stage.HELD,
         )
-        return (attempt, ()) if late else _over(attempt, "EVENT_LOST")
+        return (attempt, ()) if late else _end_attempt(attempt, "EVENT_LOST")
     return _HANDLERS[type(event)](attempt, event)
 
 
-def send_to_tray(attempt: Attempt, index: int) -> Attempt:
+def send_to_tray(attempt: AttemptState, index: int) -> AttemptState:
     """Return the attempt with the card at the hold point on its way to the tray instead.
 
     For a route that was given by an earlier run of the daemon, which had waited long enough.
     """
-    after = book.note(attempt.ledger, index, read=False, route=TRAY, why="UNREADABLE")
+    after = book.with_fields(attempt.ledger, index, read=False, route=TRAY, why="UNREADABLE")
     return _replace(attempt, ledger=after)
 
 
-def _over(attempt: Attempt, *reasons: str) -> Step:
-    ended = msgspec.structs.replace(attempt, stage=Stage.OVER, reasons=reasons)
+def _end_attempt(attempt: AttemptState, *reasons: str) -> AttemptStep:
+    ended = msgspec.structs.replace(attempt, stage=Stage.ENDED, reasons=reasons)
     return ended, (RefuseHands(reasons),)
 
 
-def _replace(attempt: Attempt, **changes: Any) -> Attempt:
+def _replace(attempt: AttemptState, **changes: Any) -> AttemptState:
     return msgspec.structs.replace(attempt, **changes)
 
 
-def _on_begun(attempt: Attempt, event: BothBegan) -> Step:
-    return _replace(attempt, stage=Stage.SHUFFLING), (Shuffle(attempt.passes),)
+def _on_begun(attempt: AttemptState, event: BothBegan) -> AttemptStep:
+    return _replace(attempt, stage=Stage.SHUFFLING), (ShuffleCards(attempt.passes),)
 
 
-def _on_shuffled(attempt: Attempt, event: Shuffled) -> Step:
+def _on_shuffled(attempt: AttemptState, event: ShufflerDone) -> AttemptStep:
     upto = attempt.ledger.expected
-    return _replace(attempt, stage=Stage.DEALING, upto=upto), (Feed(upto),)
+    return _replace(attempt, stage=Stage.DEALING, upto=upto), (FeedCards(upto),)
 
 
-def _on_at_reader(attempt: Attempt, event: CardAtReader) -> Step:
-    after = book.see(
+def _on_at_reader(attempt: AttemptState, event: CardAtReader) -> AttemptStep:
+    after = book.with_card(
         attempt.ledger,
         event.index,
         from_tray=attempt.stage is Stage.REFEEDING,
         doubled=event.doubled,
     )
     if after is None:
-        return _over(attempt, "COUNT_OVER")
-    early = attempt.early
+        return _end_attempt(attempt, "COUNT_OVER")
+    early = attempt.early_verdict
     seen = _replace(attempt, ledger=after, early=None)
     if early is None:
         return seen, (AwaitLook(event.index),)
-    if early.look is Look.TRAY or event.doubled:
+    if early.look is LookOutcome.TRAY or event.doubled:
         return _decide(seen, early)
     # An extra pulse moves every look to the next card, and a lost pulse hides this later from the
     # final count. The reader repeats a look only at the card that it counted last. It refuses if
     # that is not this card, and the counts of both boards are compared.
-    return seen, (Reread(event.index), AwaitLook(event.index))
+    return seen, (RereadCard(event.index), AwaitLook(event.index))
 
 
-def _verdict(attempt: Attempt, event: Verdict) -> Step:
+def _on_verdict(attempt: AttemptState, event: CardVerdict) -> AttemptStep:
     newest = len(attempt.ledger.cards)
-    if event.index == newest + 1 and attempt.early is None:
+    if event.index == newest + 1 and attempt.early_verdict is None:
         return _replace(attempt, early=event), (AwaitLook(event.index),)
     card = attempt.ledger.card(event.index)
     if card is None:
-        return _over(attempt, "PULSE_COUNT")
+        return _end_attempt(attempt, "PULSE_COUNT")
     if card.route is not None:
         return attempt, ()  # the answer came after the patience ended: the tray reads it again
     return _decide(attempt, event)
 
 
-def _on_look_overdue(attempt: Attempt, event: LookOverdue) -> Step:
-    if attempt.early is not None and attempt.early.index == event.index:
-        return _replace(attempt, early=Verdict(event.index, Look.TRAY, "UNREADABLE")), ()
+def _on_look_overdue(attempt: AttemptState, event: LookOverdue) -> AttemptStep:
+    if attempt.early_verdict is not None and attempt.early_verdict.index == event.index:
+        return _replace(attempt, early=CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE")), ()
     card = attempt.ledger.card(event.index)
     if card is None or card.route is not None:
         return attempt, ()
-    return _decide(attempt, Verdict(event.index, Look.TRAY, "UNREADABLE"))
+    return _decide(attempt, CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE"))
 
 
-def _decide(attempt: Attempt, verdict: Verdict) -> Step:
+def _decide(attempt: AttemptState, verdict: CardVerdict) -> AttemptStep:
     """Decide on the card at the hold point. A doubled index always gets its second look."""
     card = attempt.ledger.cards[verdict.index - 1]
-    if verdict.look is Look.REREAD and not card.doubled:
-        return attempt, (Reread(card.index), AwaitLook(card.index))
-    if verdict.look is Look.ACCEPT and not card.doubled:
+    if verdict.look is LookOutcome.REREAD and not card.doubled:
+        return attempt, (RereadCard(card.index), AwaitLook(card.index))
+    if verdict.look is LookOutcome.ACCEPT and not card.doubled:
         return _route(attempt, card.index, attempt.sequence[card.place - 1], None)
     why = "DOUBLE_FEED" if card.doubled else (verdict.why or "UNREADABLE")
-    if attempt.ledger.rounds(card.place) >= MAX_TRAY_ROUNDS:
-        return _over(attempt, why)
+    if attempt.ledger.count_tray_rounds(card.place) >= MAX_TRAY_ROUNDS:
+        return _end_attempt(attempt, why)
     return _route(attempt, card.index, TRAY, why)
 
 
-def _route(attempt: Attempt, index: int, outlet: str, why: str | None) -> Step:
-    after = book.note(attempt.ledger, index, read=why is None, route=outlet, why=why)
-    return _replace(attempt, ledger=after), (Route(index, outlet),)
+def _route(attempt: AttemptState, index: int, outlet: str, why: str | None) -> AttemptStep:
+    after = book.with_fields(attempt.ledger, index, read=why is None, route=outlet, why=why)
+    return _replace(attempt, ledger=after), (RouteCard(index, outlet),)
 
 
-def _on_gated(attempt: Attempt, event: CardGated) -> Step:
+def _on_gated(attempt: AttemptState, event: CardGated) -> AttemptStep:
     card = attempt.ledger.card(event.index)
     if card is None or card.route is None or card.gated is not None:
-        return _over(attempt, "EVENT_LOST")
+        return _end_attempt(attempt, "EVENT_LOST")
     # The board may turn a card that jams behind its ROUTE into the tray, nowhere else.
     if event.outlet not in (card.route, TRAY):
-        return _over(attempt, "WRONG_POCKET")
-    return _replace(attempt, ledger=book.note(attempt.ledger, event.index, gated=event.outlet)), ()
+        return _end_attempt(attempt, "WRONG_POCKET")
+    return _replace(
+        attempt, ledger=book.with_fields(attempt.ledger, event.index, gated=event.outlet)
+    ), ()
 
 
-def _landed(attempt: Attempt, event: CardLanded) -> Step:
+def _on_landed(attempt: AttemptState, event: CardLanded) -> AttemptStep:
     card = attempt.ledger.card(event.index)
     if card is None or card.gated is None or card.landed is not None:
-        return _over(attempt, "EVENT_LOST")
+        return _end_attempt(attempt, "EVENT_LOST")
     if event.outlet != card.gated:
-        return _over(attempt, "WRONG_POCKET")
-    if event.outlet == TRAY and attempt.ledger.rounds(card.place) >= MAX_TRAY_ROUNDS:
-        return _over(attempt, card.why or "JAM")
-    after = book.land(attempt.ledger, event.index, event.outlet)
+        return _end_attempt(attempt, "WRONG_POCKET")
+    if event.outlet == TRAY and attempt.ledger.count_tray_rounds(card.place) >= MAX_TRAY_ROUNDS:
+        return _end_attempt(attempt, card.why or "JAM")
+    after = book.with_landing(attempt.ledger, event.index, event.outlet)
     if after.in_tray > MAX_TRAY_CARDS:
-        return _over(attempt, "TRAY_FULL")
+        return _end_attempt(attempt, "TRAY_FULL")
     return _advance(_replace(attempt, ledger=after))
 
 
-def _on_stray(attempt: Attempt, event: StrayLanded) -> Step:
+def _on_stray(attempt: AttemptState, event: StrayLanded) -> AttemptStep:
     """A landing that nobody announced: of a card gone astray, or of one that hung on another.
 
     With no card on its way it can only be the second of two that left as one.
     """
-    return _over(attempt, "DOUBLE_FEED" if _follows(attempt.ledger, event) else "WRONG_POCKET")
+    return _end_attempt(
+        attempt, "DOUBLE_FEED" if _is_double_feed(attempt.ledger, event) else "WRONG_POCKET"
+    )
 
 
-def _follows(ledger: Ledger, event: StrayLanded) -> bool:
+def _is_double_feed(ledger: Ledger, event: StrayLanded) -> bool:
     gated = [card for card in ledger.cards if card.gated is not None]
     flying = any(card.landed is None for card in gated)
     return bool(gated) and not flying and gated[-1].landed == event.outlet
 
 
-def _on_not_landed(attempt: Attempt, event: LandingMissed) -> Step:
-    return _over(attempt, "NOT_LANDED")
+def _on_not_landed(attempt: AttemptState, event: LandingMissed) -> AttemptStep:
+    return _end_attempt(attempt, "NOT_LANDED")
 
 
-def _on_empty(attempt: Attempt, event: SourceEmptied) -> Step:
+def _on_empty(attempt: AttemptState, event: SourceEmptied) -> AttemptStep:
     if event.tray:
-        return (attempt, ()) if not attempt.ledger.aside else _over(attempt, "COUNT_SHORT")
+        return (
+            (attempt, ())
+            if not attempt.ledger.open_places
+            else _end_attempt(attempt, "COUNT_SHORT")
+        )
     return _advance(_replace(attempt, hopper_empty=True))
 
 
-def _advance(attempt: Attempt) -> Step:
+def _advance(attempt: AttemptState) -> AttemptStep:
     """Go on once nothing is on its way: from the hopper to the tray, from there to the check."""
     after = attempt.ledger
-    if after.under_way:
+    if after.has_moving_card:
         return attempt, ()
     if attempt.stage is Stage.DEALING:
         if not attempt.hopper_empty and after.fed < after.expected:
             return attempt, ()
         after = book.with_unreached_places(after)
-        if after.in_tray < len(after.aside):
-            return _over(attempt, "COUNT_SHORT")
+        if after.in_tray < len(after.open_places):
+            return _end_attempt(attempt, "COUNT_SHORT")
         attempt = _replace(attempt, ledger=after, stage=Stage.REFEEDING)
-    if after.aside:
-        upto = len(after.cards) + len(after.aside)
-        more = (Feed(upto, tray=True),) if upto > attempt.upto else ()
+    if after.open_places:
+        upto = len(after.cards) + len(after.open_places)
+        more = (FeedCards(upto, tray=True),) if upto > attempt.upto else ()
         return _replace(attempt, upto=upto), more
-    return _replace(attempt, stage=Stage.CHECKING), (Check(),)
+    return _replace(attempt, stage=Stage.CHECKING), (RequestFinalCount(),)
 
 
-def _on_final_count(attempt: Attempt, event: Settled) -> Step:
+def _on_final_count(attempt: AttemptState, event: FinalCount) -> AttemptStep:
     reasons = lock_reasons(attempt.ledger, attempt.sequence, event)
     if reasons:
-        return _over(attempt, *reasons)
+        return _end_attempt(attempt, *reasons)
     return _replace(attempt, stage=Stage.HELD), (HoldHands(),)
 
 
 _DEALING = frozenset({Stage.DEALING, Stage.REFEEDING})
 # What may still come once every card has landed, and says nothing new then.
-_LATE_OBSERVATIONS = (Verdict, LookOverdue, SourceEmptied)
+_LATE_OBSERVATIONS = (CardVerdict, LookOverdue, SourceEmptied)
 # Which sightings a right attempt can bring, at which stage.
 _LEGAL_STAGES: dict[type[Any], frozenset[Stage]] = {
     BothBegan: frozenset({Stage.READY}),
-    Shuffled: frozenset({Stage.SHUFFLING}),
+    ShufflerDone: frozenset({Stage.SHUFFLING}),
     CardAtReader: _DEALING,
-    Verdict: _DEALING,
+    CardVerdict: _DEALING,
     LookOverdue: _DEALING,
     CardGated: _DEALING,
     CardLanded: _DEALING,
     StrayLanded: frozenset(Stage),
     LandingMissed: _DEALING,
     SourceEmptied: _DEALING,
-    Settled: frozenset({Stage.CHECKING}),
+    FinalCount: frozenset({Stage.CHECKING}),
 }
-_HANDLERS: dict[type[Any], Callable[[Attempt, Any], Step]] = {
+_HANDLERS: dict[type[Any], Callable[[AttemptState, Any], AttemptStep]] = {
     BothBegan: _on_begun,
-    Shuffled: _on_shuffled,
+    ShufflerDone: _on_shuffled,
     CardAtReader: _on_at_reader,
-    Verdict: _verdict,
+    CardVerdict: _on_verdict,
     LookOverdue: _on_look_overdue,
     CardGated: _on_gated,
-    CardLanded: _landed,
+    CardLanded: _on_landed,
     StrayLanded: _on_stray,
     LandingMissed: _on_not_landed,
     SourceEmptied: _on_empty,
-    Settled: _on_final_count,
+    FinalCount: _on_final_count,
 }

@@ -3,54 +3,63 @@
 import msgspec
 
 
-class Value(msgspec.Struct, frozen=True, gc=False):
+class AttemptEffectBase(msgspec.Struct, frozen=True, gc=False):
     """Something to do."""
 
 
-class Shuffle(Value, frozen=True):
+class ShuffleCards(AttemptEffectBase, frozen=True):
     """Run the shuffler."""
 
     passes: int
 
 
-class Feed(Value, frozen=True):
+class FeedCards(AttemptEffectBase, frozen=True):
     """Feed up to and with this index."""
 
     upto: int
     tray: bool = False
 
 
-class Route(Value, frozen=True):
+class RouteCard(AttemptEffectBase, frozen=True):
     """Let the card at the hold point pass to this outlet."""
 
     index: int
     outlet: str
 
 
-class Reread(Value, frozen=True):
+class RereadCard(AttemptEffectBase, frozen=True):
     """Read the card at the hold point once more."""
 
     index: int
 
 
-class AwaitLook(Value, frozen=True):
+class AwaitLook(AttemptEffectBase, frozen=True):
     """Start the 300 ms in which AT_READER and READ of one index must meet."""
 
     index: int
 
 
-class Check(Value, frozen=True):
+class RequestFinalCount(AttemptEffectBase, frozen=True):
     """Ask both boards and the vault, and answer with a Settled."""
 
 
-class HoldHands(Value, frozen=True):
+class HoldHands(AttemptEffectBase, frozen=True):
     """Four right hands: the 27-lock holds."""
 
 
-class RefuseHands(Value, frozen=True):
+class RefuseHands(AttemptEffectBase, frozen=True):
     """Stop the boards; the attempt is over for these reasons."""
 
     reasons: tuple[str, ...]
 
 
-Effect = Shuffle | Feed | Route | Reread | AwaitLook | Check | HoldHands | RefuseHands
+AttemptEffect = (
+    ShuffleCards
+    | FeedCards
+    | RouteCard
+    | RereadCard
+    | AwaitLook
+    | RequestFinalCount
+    | HoldHands
+    | RefuseHands
+)

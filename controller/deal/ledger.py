@@ -19,7 +19,7 @@ MAX_TRAY_CARDS = 6
 MAX_TRAY_ROUNDS = 2
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class LedgerCard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One feed index: what was seen of the card (or the doubled pair) that had it."""
 
     index: int
@@ -48,8 +48,8 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     expected: int
-    cards: tuple[Card, ...] = ()
-    aside: tuple[int, ...] = ()
+    cards: tuple[LedgerCard, ...] = ()
+    open_places: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         """Say how many cards were fed, never where one went."""
@@ -59,7 +59,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         """Hide them from rich too, which asks every Struct field by field."""
         return [("fed", self.fed), ("refed", self.refed)]
 
-    def card(self, index: int) -> Card | None:
+    def card(self, index: int) -> LedgerCard | None:
         """Return the card of a feed index, None where none was seen."""
         return self.cards[index - 1] if 0 < index <= len(self.cards) else None
 
@@ -85,11 +85,11 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         return landed + min(doubles, self.expected - self.fed) - self.refed
 
     @property
-    def under_way(self) -> bool:
+    def has_moving_card(self) -> bool:
         """Whether a card was seen at the window that has not landed yet."""
         return any(card.landed is None for card in reversed(self.cards))
 
-    def landed(self) -> dict[str, int]:
+    def count_landed(self) -> dict[str, int]:
         """Return the cards in each outlet."""
         seen = Counter(card.landed for card in self.cards)
         return {seat: seen[seat] for seat in SEATS} | {TRAY: self.in_tray}
@@ -98,14 +98,14 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         """Return index → place of every card that landed in a seat's pocket."""
         return {card.index: card.place for card in self.cards if card.landed in SEATS}
 
-    def rounds(self, place: int) -> int:
+    def count_tray_rounds(self, place: int) -> int:
         """Return how often a card for this place was fed from the tray."""
         return sum(card.from_tray and card.place == place for card in self.cards)
 
 
-def see(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> Ledger | None:
+def with_card(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> Ledger | None:
     """Return the ledger with a card seen at the window; None where no place is left for it."""
-    aside = ledger.aside
+    aside = ledger.open_places
     if not from_tray:
         place = index
     elif aside:
@@ -115,26 +115,26 @@ def see(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> Ledger
         return None
     if index != len(ledger.cards) + 1 or not 1 <= place <= ledger.expected:
         return None
-    card = Card(index=index, place=place, from_tray=from_tray, doubled=doubled)
+    card = LedgerCard(index=index, place=place, from_tray=from_tray, doubled=doubled)
     return msgspec.structs.replace(ledger, cards=(*ledger.cards, card), aside=aside)
 
 
-def note(ledger: Ledger, index: int, **seen: str | bool | None) -> Ledger:
+def with_fields(ledger: Ledger, index: int, **fields: str | bool | None) -> Ledger:
     """Return the ledger with fields of one known card replaced."""
-    card = msgspec.structs.replace(ledger.cards[index - 1], **seen)
+    card = msgspec.structs.replace(ledger.cards[index - 1], **fields)
     cards = (*ledger.cards[: index - 1], card, *ledger.cards[index:])
     return msgspec.structs.replace(ledger, cards=cards)
 
 
-def land(ledger: Ledger, index: int, outlet: str) -> Ledger:
+def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
     """Return the ledger with a card landed; one in the tray sets its place aside."""
-    after = note(ledger, index, landed=outlet)
+    after = with_fields(ledger, index, landed=outlet)
     if outlet != TRAY:
         return after
-    return msgspec.structs.replace(after, aside=(*after.aside, after.cards[index - 1].place))
+    return msgspec.structs.replace(after, aside=(*after.open_places, after.cards[index - 1].place))
 
 
 def with_unreached_places(ledger: Ledger) -> Ledger:
     """Return the ledger once the hopper is empty: places no index reached wait below the others."""
     unreached = range(ledger.expected, ledger.fed, -1)
-    return msgspec.structs.replace(ledger, aside=(*unreached, *ledger.aside))
+    return msgspec.structs.replace(ledger, aside=(*unreached, *ledger.open_places))

@@ -38,7 +38,7 @@ def commitment(bound_to: bytes, seed: bytes) -> bytes:
     ).digest()
 
 
-def hands(committed: bytes, nonce: bytes, record: bytes) -> bytes:
+def hands_commitment(committed: bytes, nonce: bytes, record: bytes) -> bytes:
     """Return the 32 bytes that bind the hands: one face byte per place, hidden by `nonce`."""
     return hashlib.sha256(
         length_prefixed("dealtable/hands/1")
@@ -57,7 +57,7 @@ def sequence(committed: bytes, seed: bytes, cut: int | None, cards: int) -> str:
     return fair_order(_draws(committed, seed, cut), cards)
 
 
-def turned_up(committed: bytes, seed: bytes, cut: int | None, cards: int) -> Iterator[int]:
+def turn_up_places(committed: bytes, seed: bytes, cut: int | None, cards: int) -> Iterator[int]:
     """Yield places (1…cards) to turn up, in order; the next where a rulebook says again."""
     below = _draws(committed, seed, cut)
     fair_order(below, cards)

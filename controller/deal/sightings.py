@@ -8,7 +8,7 @@ from enum import StrEnum
 import msgspec
 
 
-class Look(StrEnum):
+class LookOutcome(StrEnum):
     """The vault's verdict on one card, all that routing ever learns of it."""
 
     ACCEPT = "accept"
@@ -16,78 +16,78 @@ class Look(StrEnum):
     TRAY = "tray"
 
 
-class Value(msgspec.Struct, frozen=True, gc=False):
+class ObservationBase(msgspec.Struct, frozen=True, gc=False):
     """Something that was seen."""
 
 
-class BothBegan(Value, frozen=True):
+class BothBegan(ObservationBase, frozen=True):
     """Both boards opened the attempt: pockets, path and tray were seen empty."""
 
 
-class Shuffled(Value, frozen=True):
+class ShufflerDone(ObservationBase, frozen=True):
     """The shuffler finished its passes."""
 
 
-class CardAtReader(Value, frozen=True):
+class CardAtReader(ObservationBase, frozen=True):
     """A card stands in the window; `doubled`: the sensor saw two at once."""
 
     index: int
     doubled: bool = False
 
 
-class Verdict(Value, frozen=True):
+class CardVerdict(ObservationBase, frozen=True):
     """The vault looked at a card; `why` names the fault where it did not accept."""
 
     index: int
-    look: Look
+    look: LookOutcome
     why: str | None = None
 
 
-class LookOverdue(Value, frozen=True):
+class LookOverdue(ObservationBase, frozen=True):
     """300 ms passed and only one of AT_READER and READ came for this index."""
 
     index: int
 
 
-class CardGated(Value, frozen=True):
+class CardGated(ObservationBase, frozen=True):
     """A card crossed the gate towards `outlet`, as the gate's own sensor says."""
 
     index: int
     outlet: str
 
 
-class CardLanded(Value, frozen=True):
+class CardLanded(ObservationBase, frozen=True):
     """A card landed inside the window behind its own gate event."""
 
     index: int
     outlet: str
 
 
-class StrayLanded(Value, frozen=True):
+class StrayLanded(ObservationBase, frozen=True):
     """Something landed where no card was due."""
 
     outlet: str
 
 
-class SourceEmptied(Value, frozen=True):
+class SourceEmptied(ObservationBase, frozen=True):
     """The hopper, or the tray where `tray`, has no card left and the path is clear."""
 
     tray: bool = False
 
 
-class LandingMissed(Value, frozen=True):
+class LandingMissed(ObservationBase, frozen=True):
     """A card crossed the gate and was not seen to land in its window."""
 
     index: int
 
 
-class AttemptStopped(Value, frozen=True):
+class AttemptStopped(ObservationBase, frozen=True):
     """The attempt cannot go on for a reason outside the cards: a name of the fault catalogue."""
 
     reason: str
 
 
-class Settled(Value, frozen=True, kw_only=True):
+class FinalCount(ObservationBase, frozen=True, kw_only=True):
     """What boards and vault say once the last card has landed.
 
     Sensors are levels seen now; `board_*` and `reader_*` are the boards' own
@@ -107,17 +107,17 @@ class Settled(Value, frozen=True, kw_only=True):
     set_faults: tuple[str, ...]
 
 
-Seen = (
+Observation = (
     BothBegan
-    | Shuffled
+    | ShufflerDone
     | CardAtReader
-    | Verdict
+    | CardVerdict
     | LookOverdue
     | CardGated
     | CardLanded
     | StrayLanded
     | SourceEmptied
     | LandingMissed
-    | Settled
+    | FinalCount
     | AttemptStopped
 )

@@ -13,7 +13,7 @@ _TIMEX_STATUS_LONG: Final = 5
 _STATUS_UNSYNCHRONIZED: Final = 0x40
 RUN_TIMEOUT_S: Final = 5.0
 
-Run = Callable[[Sequence[str]], str | None]
+RunProgram = Callable[[Sequence[str]], str | None]
 
 
 class Computer:
@@ -26,46 +26,46 @@ class Computer:
     def __init__(
         self,
         root: Path = Path("/"),
-        run: Run | None = None,
+        run: RunProgram | None = None,
         synchronized: Callable[[], bool | None] | None = None,
     ) -> None:
         self.root = root
-        self.run = run or _run
-        self.synchronized = synchronized or _is_clock_synchronized
+        self.run = run or _run_program
+        self.is_synchronized = synchronized or _is_clock_synchronized
 
-    def at(self, path: str) -> Path:
+    def path_of(self, path: str) -> Path:
         """Return where a path of this computer lies."""
         return self.root / path.lstrip("/")
 
-    def text(self, path: str) -> str | None:
+    def read_text(self, path: str) -> str | None:
         """Return what a file says, stripped; None where it is not there or says nothing to us."""
         try:
-            return self.at(path).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
+            return self.path_of(path).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
         except OSError:
             return None
 
-    def number(self, path: str, base: int = 10) -> int | None:
+    def read_number(self, path: str, base: int = 10) -> int | None:
         """Return the whole number in a file; None where there is none."""
         try:
-            return int(self.text(path) or "", base)
+            return int(self.read_text(path) or "", base)
         except ValueError:
             return None
 
-    def found(self, pattern: str) -> list[str]:
+    def find_paths(self, pattern: str) -> list[str]:
         """Return the paths that fit a pattern, in order."""
         found = self.root.glob(pattern.lstrip("/"))
         return sorted(f"/{path.relative_to(self.root)}" for path in found)
 
-    def locks(self) -> Iterator[tuple[int, str]]:
+    def list_locks(self) -> Iterator[tuple[int, str]]:
         """Yield who locks which file: a process, and "MAJOR:MINOR:INODE" as the kernel says it."""
-        for line in (self.text("/proc/locks") or "").splitlines():
+        for line in (self.read_text("/proc/locks") or "").splitlines():
             words = line.split()
             if len(words) > 5 and words[1] == "FLOCK" and words[4].isdigit():
                 yield int(words[4]), words[5]
 
-    def name_of(self, pid: int) -> str:
+    def process_name(self, pid: int) -> str:
         """Return what a process is called."""
-        return self.text(f"/proc/{pid}/comm") or "?"
+        return self.read_text(f"/proc/{pid}/comm") or "?"
 
 
 def lock_name(status: os.stat_result) -> str:
@@ -74,7 +74,7 @@ def lock_name(status: os.stat_result) -> str:
     return f"{major:02x}:{minor:02x}:{status.st_ino}"
 
 
-def _run(words: Sequence[str]) -> str | None:
+def _run_program(words: Sequence[str]) -> str | None:
     try:
         done = subprocess.run(
             words,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from drivers.events import Board
+from drivers.events import BoardKind
 from drivers.identity import Welcome
 
 
@@ -17,7 +17,7 @@ class PythonFacts(msgspec.Struct, frozen=True, gc=False):
     computer: str
 
 
-class Part(msgspec.Struct, frozen=True, gc=False):
+class LibraryFacts(msgspec.Struct, frozen=True, gc=False):
     """A library as it is imported: its version, or why it cannot be. `curve`: ZeroMQ's."""
 
     name: str
@@ -26,7 +26,7 @@ class Part(msgspec.Struct, frozen=True, gc=False):
     curve: bool | None = None
 
 
-class Released(msgspec.Struct, frozen=True, gc=False):
+class ReleaseFacts(msgspec.Struct, frozen=True, gc=False):
     """The manifest beside the program. `signed`: by the key that was named; None: none was."""
 
     version: str
@@ -35,15 +35,15 @@ class Released(msgspec.Struct, frozen=True, gc=False):
     signed: bool | None = None
 
 
-class Program(msgspec.Struct, frozen=True):
+class ProgramFacts(msgspec.Struct, frozen=True):
     """What is installed. `release`: None for a checkout. `unlike`: a line for each file that is
     not as released, or an older release than the table has seen. `firmware`: the hash of boards
     that carry what is shipped. `trouble`: why the release cannot be told."""
 
     version: str
     firmware: str
-    release: Released | None = None
-    unlike: tuple[str, ...] = ()
+    release: ReleaseFacts | None = None
+    differences: tuple[str, ...] = ()
     trouble: str = ""
 
 
@@ -52,10 +52,10 @@ class PortHolder(msgspec.Struct, frozen=True, gc=False):
 
     pid: int
     name: str
-    locks: bool = False
+    has_lock: bool = False
 
 
-class Port(msgspec.Struct, frozen=True, gc=False):
+class PortFacts(msgspec.Struct, frozen=True, gc=False):
     """A serial port. `device`: where its path leads in the end, "" where it is not there.
 
     `terminal`: it is a character device. `usable`: the machine's user may read and write it;
@@ -65,15 +65,15 @@ class Port(msgspec.Struct, frozen=True, gc=False):
 
     path: str
     device: str = ""
-    terminal: bool = True
-    usable: bool = True
-    open_to_all: bool = False
+    is_terminal: bool = True
+    is_usable: bool = True
+    is_open_to_all: bool = False
     holders: tuple[PortHolder, ...] = ()
-    blind: bool = False
+    holders_incomplete: bool = False
     latency_ms: int | None = None
 
 
-class Answer(msgspec.Struct, frozen=True, gc=False):
+class BoardAnswer(msgspec.Struct, frozen=True, gc=False):
     """What a board answered to HELLO. `fault`: the catalogue's name of what is wrong, with its
     words in `cause` and `action`; "" for the right board.
     `welcome` is None if the board did not answer, `unasked` is why it was not asked."""
@@ -82,38 +82,38 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     fault: str = ""
     cause: str = ""
     action: str = ""
-    unasked: str = ""
+    why_not_asked: str = ""
 
 
-class Pins(msgspec.Struct, frozen=True, gc=False):
+class PinFacts(msgspec.Struct, frozen=True, gc=False):
     """The panel's way out. `model`: what the computer says it is. `chips`: those of its GPIO that
     are there, and whether the machine's user may use them. `socket`: that of a simulated panel is
     there. `lg_wd`: lgpio's folder is set for the machine; None: nobody knows how it starts."""
 
     model: str | None = None
     chips: tuple[tuple[str, bool], ...] = ()
-    socket: bool = False
+    has_socket: bool = False
     lg_wd: bool | None = None
 
 
-class Clock(msgspec.Struct, frozen=True, gc=False):
+class ClockFacts(msgspec.Struct, frozen=True, gc=False):
     """The wall's clock. `synchronized`: the kernel's word."""
 
     now: datetime
     synchronized: bool | None = None
 
 
-class Disk(msgspec.Struct, frozen=True, gc=False):
+class DiskFacts(msgspec.Struct, frozen=True, gc=False):
     """Where state_dir lies. `there`: it exists; else all is said of the folder that it will be
     made in. `writable`: for the machine's user."""
 
     free_bytes: int
-    there: bool = True
-    writable: bool = True
-    read_only: bool = False
+    exists: bool = True
+    is_writable: bool = True
+    is_read_only: bool = False
 
 
-class Memory(msgspec.Struct, frozen=True, gc=False):
+class MemoryFacts(msgspec.Struct, frozen=True, gc=False):
     """What may bring secrets to a disk. `runtime_on`: the kind of file system under runtime_dir.
 
     `swaps`: what is swapped to, but for memory that is only packed. `core_pattern`: where the
@@ -125,15 +125,15 @@ class Memory(msgspec.Struct, frozen=True, gc=False):
     core_limit: str | None = None
 
 
-class Supply(msgspec.Struct, frozen=True, gc=False):
+class SupplyFacts(msgspec.Struct, frozen=True, gc=False):
     """A Pi's power. `throttled`: the bits of get_throttled; `alarm`: its voltage is low now."""
 
     throttled: int | None = None
-    alarm: bool | None = None
+    has_alarm: bool | None = None
     celsius: float | None = None
 
 
-class Service(msgspec.Struct, frozen=True, gc=False):
+class ServiceFacts(msgspec.Struct, frozen=True, gc=False):
     """A unit as systemd has it: LoadState, ActiveState, UnitFileState."""
 
     name: str
@@ -142,7 +142,7 @@ class Service(msgspec.Struct, frozen=True, gc=False):
     enabled: str
 
 
-class Keys(msgspec.Struct, frozen=True, gc=False):
+class KeyFacts(msgspec.Struct, frozen=True, gc=False):
     """Keys and who is admitted. `trouble`: the first thing that is wrong; `closed`: this user may
     not look; `missing`: there are none yet."""
 
@@ -151,21 +151,21 @@ class Keys(msgspec.Struct, frozen=True, gc=False):
     expiring: tuple[str, ...] = ()
     expired: tuple[str, ...] = ()
     trouble: str = ""
-    closed: str = ""
-    missing: bool = False
+    closed_folder: str = ""
+    are_missing: bool = False
 
 
-class Feed(msgspec.Struct, frozen=True, gc=False):
+class FeedFacts(msgspec.Struct, frozen=True, gc=False):
     """What a gateway serves. `address`: None where none runs. `heard`: a state of the table came
     through CURVE, and what it said; `trouble`: why not; `no_key`: nobody here is admitted.
     `taken`: addresses of the configuration at which somebody else listens."""
 
     address: str | None = None
-    heard: str = ""
+    state_text: str = ""
     alerts: tuple[str, ...] = ()
     trouble: str = ""
     has_no_key: bool = False
-    taken: tuple[str, ...] = ()
+    taken_addresses: tuple[str, ...] = ()
 
 
 class DoctorFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,18 +175,18 @@ class DoctorFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     config_file: Path
     python: PythonFacts
-    parts: tuple[Part, ...]
-    program: Program
-    machine: int | None
-    closed: bool = False
-    ports: dict[Board, Port]
-    answers: dict[Board, Answer]
-    pins: Pins
-    clock: Clock
-    disk: Disk
-    memory: Memory
-    supply: Supply
-    keys: Keys
-    users: str
-    services: tuple[Service, ...] | None
-    feed: Feed
+    libraries: tuple[LibraryFacts, ...]
+    program: ProgramFacts
+    machine_pid: int | None
+    state_unreadable: bool = False
+    ports: dict[BoardKind, PortFacts]
+    answers: dict[BoardKind, BoardAnswer]
+    pins: PinFacts
+    clock: ClockFacts
+    disk: DiskFacts
+    memory: MemoryFacts
+    supply: SupplyFacts
+    keys: KeyFacts
+    users_problem: str
+    services: tuple[ServiceFacts, ...] | None
+    feed: FeedFacts

@@ -9,9 +9,17 @@ from typing import Final
 
 from controller.config import TableConfig
 from controller.doctor.computer import Computer, lock_name
-from controller.doctor.facts import Disk, Memory, Pins, Port, PortHolder, Service, Supply
-from controller.users import READ, WRITE, User, may
-from drivers.latency import latency_ms
+from controller.doctor.facts import (
+    DiskFacts,
+    MemoryFacts,
+    PinFacts,
+    PortFacts,
+    PortHolder,
+    ServiceFacts,
+    SupplyFacts,
+)
+from controller.users import READ, WRITE, User, has_permission
+from drivers.latency import read_latency_ms
 
 UNITS: Final = ("dealtable-machine", "dealtable-gateway")
 _THROTTLED: Final = "/sys/devices/platform/soc/soc:firmware/get_throttled"
@@ -26,26 +34,26 @@ def find_lock_holder(computer: Computer, file: Path) -> int | None:
         name = lock_name(file.stat())
     except OSError:
         return None
-    return next((pid for pid, locked in computer.locks() if locked == name), None)
+    return next((pid for pid, locked in computer.list_locks() if locked == name), None)
 
 
-def port(computer: Computer, path: str, user: User) -> Port:
+def read_port(computer: Computer, path: str, user: User) -> PortFacts:
     """Return what is known of a serial port, without opening it; `user` is the machine's."""
     place = Path(path)
-    latency = latency_ms(path, computer.at("/sys"))
+    latency = read_latency_ms(path, computer.path_of("/sys"))
     try:
         status = place.stat()
     except OSError:
-        return Port(path=path, latency_ms=latency)
+        return PortFacts(path=path, latency_ms=latency)
     holders, blind = _find_holders(computer, os.path.realpath(place), status)
-    return Port(
+    return PortFacts(
         path=path,
         device=os.path.realpath(place),
-        terminal=stat.S_ISCHR(status.st_mode),
-        usable=all(may(user, status, bits) for bits in (READ, WRITE)),
-        open_to_all=bool(stat.S_IMODE(status.st_mode) & 0o006),
+        is_terminal=stat.S_ISCHR(status.st_mode),
+        is_usable=all(has_permission(user, status, bits) for bits in (READ, WRITE)),
+        is_open_to_all=bool(stat.S_IMODE(status.st_mode) & 0o006),
         holders=holders,
-        blind=blind,
+        holders_incomplete=blind,
         latency_ms=latency,
     )
 
@@ -55,9 +63,9 @@ def _find_holders(
 ) -> tuple[tuple[PortHolder, ...], bool]:
     """Return who has a device open, and whether some processes would not say."""
     name = lock_name(status)
-    locks = {pid for pid, locked in computer.locks() if locked == name}
+    locks = {pid for pid, locked in computer.list_locks() if locked == name}
     having, blind = set(locks), False
-    for folder in computer.at("/proc").glob("[0-9]*"):
+    for folder in computer.path_of("/proc").glob("[0-9]*"):
         try:
             handles = list((folder / "fd").iterdir())
         except FileNotFoundError:
@@ -70,21 +78,21 @@ def _find_holders(
                 if os.readlink(handle) == device:
                     having.add(int(folder.name))
     having.discard(os.getpid())
-    held = (PortHolder(pid, computer.name_of(pid), pid in locks) for pid in sorted(having))
+    held = (PortHolder(pid, computer.process_name(pid), pid in locks) for pid in sorted(having))
     return tuple(held), blind
 
 
-def pins(computer: Computer, config: TableConfig, user: User) -> Pins:
+def read_pins(computer: Computer, config: TableConfig, user: User) -> PinFacts:
     """Return what the panel's pins need, as far as it is there."""
     chips = []
-    for path in computer.found("/dev/gpiochip*"):
-        status = computer.at(path).stat()
-        chips.append((path, all(may(user, status, bits) for bits in (READ, WRITE))))
+    for path in computer.find_paths("/dev/gpiochip*"):
+        status = computer.path_of(path).stat()
+        chips.append((path, all(has_permission(user, status, bits) for bits in (READ, WRITE))))
     socket = config.panel.pins.removeprefix("unix:")
-    return Pins(
-        model=computer.text("/proc/device-tree/model"),
+    return PinFacts(
+        model=computer.read_text("/proc/device-tree/model"),
         chips=tuple(chips),
-        socket=Path(socket).is_socket(),
+        has_socket=Path(socket).is_socket(),
         lg_wd=_is_lg_wd_set(computer),
     )
 
@@ -94,7 +102,7 @@ def _is_lg_wd_set(computer: Computer) -> bool | None:
     if _LG_WD in os.environ:
         return True
     for folder in _UNIT_FOLDERS:
-        unit = computer.text(f"{folder}/{UNITS[0]}@.service")
+        unit = computer.read_text(f"{folder}/{UNITS[0]}@.service")
         if unit is not None:
             return any(
                 line.startswith("Environment=") and f"{_LG_WD}=" in line
@@ -103,26 +111,26 @@ def _is_lg_wd_set(computer: Computer) -> bool | None:
     return None
 
 
-def disk(folder: Path, user: User) -> Disk:
+def read_disk(folder: Path, user: User) -> DiskFacts:
     """Return what is known of the disk under a folder that may not be there yet."""
     there = folder
     while not there.exists() and there != there.parent:
         there = there.parent
     room = os.statvfs(there)
-    return Disk(
+    return DiskFacts(
         free_bytes=room.f_bavail * room.f_frsize,
-        there=there == folder,
-        writable=may(user, there.stat(), WRITE),
-        read_only=bool(room.f_flag & os.ST_RDONLY),
+        exists=there == folder,
+        is_writable=has_permission(user, there.stat(), WRITE),
+        is_read_only=bool(room.f_flag & os.ST_RDONLY),
     )
 
 
-def memory(computer: Computer, runtime_dir: Path, machine: int | None) -> Memory:
+def read_memory(computer: Computer, runtime_dir: Path, machine: int | None) -> MemoryFacts:
     """Return what may bring secrets out of memory; `machine` is the running one's process."""
-    return Memory(
+    return MemoryFacts(
         runtime_on=_file_system_of(computer, runtime_dir),
         swaps=_read_swaps(computer),
-        core_pattern=computer.text("/proc/sys/kernel/core_pattern"),
+        core_pattern=computer.read_text("/proc/sys/kernel/core_pattern"),
         core_limit=None if machine is None else _core_limit(computer, machine),
     )
 
@@ -131,7 +139,7 @@ def _file_system_of(computer: Computer, folder: Path) -> str | None:
     """Return the kind of file system that a folder lies on, or will lie on."""
     place = Path(os.path.realpath(folder))
     kind, depth = None, 0
-    for line in (computer.text("/proc/self/mounts") or "").splitlines():
+    for line in (computer.read_text("/proc/self/mounts") or "").splitlines():
         _, where, found, *_ = line.split()
         if place.is_relative_to(where) and len(where) >= depth:  # a later one covers an earlier
             kind, depth = found, len(where)
@@ -139,7 +147,7 @@ def _file_system_of(computer: Computer, folder: Path) -> str | None:
 
 
 def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
-    said = computer.text("/proc/swaps")
+    said = computer.read_text("/proc/swaps")
     if said is None:
         return None
     devices = [line.split()[0] for line in said.splitlines()[1:] if line.strip()]
@@ -149,30 +157,32 @@ def _read_swaps(computer: Computer) -> tuple[str, ...] | None:
 def _stays_in_memory(computer: Computer, device: str) -> bool:
     """Tell whether a swap is memory that is packed (zram), and never written behind."""
     name = Path(device).name
-    behind = computer.text(f"/sys/block/{name}/backing_dev")
+    behind = computer.read_text(f"/sys/block/{name}/backing_dev")
     return name.startswith("zram") and behind in (None, "none")
 
 
 def _core_limit(computer: Computer, pid: int) -> str | None:
-    for line in (computer.text(f"/proc/{pid}/limits") or "").splitlines():
+    for line in (computer.read_text(f"/proc/{pid}/limits") or "").splitlines():
         if line.startswith("Max core file size"):
             return " ".join(line.split()[4:6])
     return None
 
 
-def supply(computer: Computer) -> Supply:
+def read_supply(computer: Computer) -> SupplyFacts:
     """Return what a Pi says of its power, and any computer of its heat."""
-    heats = [computer.number(path) for path in computer.found("/sys/class/thermal/*/temp")]
+    heats = [
+        computer.read_number(path) for path in computer.find_paths("/sys/class/thermal/*/temp")
+    ]
     hottest = max((heat for heat in heats if heat is not None), default=None)
-    return Supply(
+    return SupplyFacts(
         throttled=_read_throttled(computer),
-        alarm=_read_voltage_alarm(computer),
+        has_alarm=_read_voltage_alarm(computer),
         celsius=None if hottest is None else hottest / 1000,
     )
 
 
 def _read_throttled(computer: Computer) -> int | None:
-    bits = computer.number(_THROTTLED, 16)
+    bits = computer.read_number(_THROTTLED, 16)
     if bits is not None:
         return bits
     said = computer.run(("vcgencmd", "get_throttled")) or ""
@@ -183,16 +193,16 @@ def _read_throttled(computer: Computer) -> int | None:
 
 
 def _read_voltage_alarm(computer: Computer) -> bool | None:
-    for path in computer.found("/sys/class/hwmon/*/name"):
-        if computer.text(path) == "rpi_volt":
-            alarm = computer.number(path.replace("/name", "/in0_lcrit_alarm"))
+    for path in computer.find_paths("/sys/class/hwmon/*/name"):
+        if computer.read_text(path) == "rpi_volt":
+            alarm = computer.read_number(path.replace("/name", "/in0_lcrit_alarm"))
             return None if alarm is None else bool(alarm)
     return None
 
 
-def services(computer: Computer, table: str) -> tuple[Service, ...] | None:
+def read_services(computer: Computer, table: str) -> tuple[ServiceFacts, ...] | None:
     """Return a table's two services; None where systemd does not run this computer."""
-    if not computer.at("/run/systemd/system").is_dir():
+    if not computer.path_of("/run/systemd/system").is_dir():
         return None
     found = []
     for unit in UNITS:
@@ -200,7 +210,7 @@ def services(computer: Computer, table: str) -> tuple[Service, ...] | None:
         words = ("systemctl", "show", "-p", "LoadState,ActiveState,UnitFileState", name)
         said = dict(_pairs(computer.run(words) or ""))
         states = (said.get(key, "") for key in ("LoadState", "ActiveState", "UnitFileState"))
-        found.append(Service(name, *states))
+        found.append(ServiceFacts(name, *states))
     return tuple(found)
 
 
@@ -210,18 +220,18 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
         yield key, value
 
 
-def listening(computer: Computer) -> frozenset[int]:
+def listening_ports(computer: Computer) -> frozenset[int]:
     """Return the TCP ports of this computer at which somebody listens."""
     found = set()
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in (computer.text(path) or "").splitlines()[1:]:
+        for line in (computer.read_text(path) or "").splitlines()[1:]:
             words = line.split()
             if len(words) > 3 and words[3] == _LISTEN_STATE:
                 found.add(int(words[1].rpartition(":")[2], 16))
     return frozenset(found)
 
 
-def taken(computer: Computer, addresses: Sequence[str]) -> tuple[str, ...]:
+def taken_addresses(computer: Computer, addresses: Sequence[str]) -> tuple[str, ...]:
     """Return those of the addresses whose port somebody has already."""
-    there = listening(computer)
+    there = listening_ports(computer)
     return tuple(one for one in addresses if one.rpartition(":")[2] in map(str, there))

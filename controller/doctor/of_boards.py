@@ -3,42 +3,44 @@
 from pathlib import Path
 from typing import Final
 
-from controller.config import Board as BoardConfig
+from controller.config import BoardSection as BoardConfig
 from controller.config import TableConfig
-from controller.doctor.facts import Answer, DoctorFacts, Pins, Port
-from controller.doctor.finding import Findings, amber, green, red, unknown
-from drivers.events import Board
+from controller.doctor.facts import BoardAnswer, DoctorFacts, PinFacts, PortFacts
+from controller.doctor.finding import DoctorFindings, amber, green, red, unknown
+from drivers.events import BoardKind
 from drivers.firmware.version import FIRMWARE_VERSION
 from drivers.identity import Welcome
 from drivers.latency import USB_LATENCY_MS
 
-BOARDS: Final[tuple[Board, ...]] = ("dealer", "reader")
+BOARDS: Final[tuple[BoardKind, ...]] = ("dealer", "reader")
 _KERNEL_NAMES: Final = ("/dev/tty", "/dev/serial")
 
 
-def ports(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_ports(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Each port is there, by a name of its own, the machine's alone, and held by nobody else."""
     for board in BOARDS:
         yield from _check_port(f"{board} port", config, facts.ports[board], facts)
 
 
-def _check_port(check: str, config: TableConfig, port: Port, facts: DoctorFacts) -> Findings:
-    machine = facts.machine
+def _check_port(
+    check: str, config: TableConfig, port: PortFacts, facts: DoctorFacts
+) -> DoctorFindings:
+    machine = facts.machine_pid
     user = config.table.user or "this user"
     where = port.path if port.device in ("", port.path) else f"{port.path} ({port.device})"
     others = [f"{one.name} ({one.pid})" for one in port.holders if one.pid != machine]
     if not port.device:
         do = "plug the board in, or correct its port; `dealtable deploy udev` makes the port's name"
         yield red(check, f"{port.path} is not there", do)
-    elif not port.terminal:
+    elif not port.is_terminal:
         yield red(check, f"{where} is no serial port", "correct its port in the configuration")
-    elif not port.usable:
+    elif not port.is_usable:
         do = f"`dealtable deploy udev` gives it to {user}'s group; then plug the board in again"
         yield red(check, f"{where}: {user} may not read and write it", do)
-    elif port.open_to_all:
+    elif port.is_open_to_all:
         do = "chmod o-rw it; `dealtable deploy udev` makes it so for good"
         yield red(check, f"{where}: every user here could listen to the cards", do)
-    elif others and facts.closed:
+    elif others and facts.state_unreadable:
         what = f"whether {', '.join(others)}, which holds {where}, is the table's machine"
         yield unknown(check, what, "ask as root")
     elif others:
@@ -48,13 +50,13 @@ def _check_port(check: str, config: TableConfig, port: Port, facts: DoctorFacts)
         yield amber(check, f"{port.path} is the kernel's name, which changes", do)
     elif machine is not None and any(one.pid == machine for one in port.holders):
         yield green(check, f"{where}, held by the machine ({machine})")
-    elif port.blind:
+    elif port.holders_incomplete:
         yield unknown(check, f"who holds {where}, beside those who lock it", "ask as root")
     else:
         yield green(check, f"{where}, held by nobody")
 
 
-def latency(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_latency(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """An adapter hands over what it has at once."""
     late = False
     for board in BOARDS:
@@ -72,9 +74,9 @@ def latency(config: TableConfig, facts: DoctorFacts) -> Findings:
         yield green("latency", f"no adapter holds bytes back for longer than {USB_LATENCY_MS} ms")
 
 
-def boards(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_boards(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Each board is the one that the configuration names, and runs what is shipped."""
-    of: dict[Board, BoardConfig] = {"dealer": config.dealer, "reader": config.reader}
+    of: dict[BoardKind, BoardConfig] = {"dealer": config.dealer, "reader": config.reader}
     for board in BOARDS:
         if facts.ports[board].device:
             yield from _check_board(board, of[board], facts.answers[board], facts.program.firmware)
@@ -82,11 +84,13 @@ def boards(config: TableConfig, facts: DoctorFacts) -> Findings:
             yield unknown(f"{board} board", "its port is not there", "see its port above")
 
 
-def _check_board(board: Board, named: BoardConfig, answer: Answer, shipped: str) -> Findings:
+def _check_board(
+    board: BoardKind, named: BoardConfig, answer: BoardAnswer, shipped: str
+) -> DoctorFindings:
     check, welcome = f"{board} board", answer.welcome
     flash = f"put the shipped one there: dealtable flash --port {named.port} --board {board}"
-    if answer.unasked:
-        yield unknown(check, answer.unasked, "ask again when that is over")
+    if answer.why_not_asked:
+        yield unknown(check, answer.why_not_asked, "ask again when that is over")
     elif answer.fault == "WRONG_FIRMWARE" and welcome is not None and _is_older(welcome):
         # Each upgrade that brings a new firmware finds this, and must not be refused for it.
         what = (
@@ -118,7 +122,7 @@ def _board_text(welcome: Welcome) -> str:
     return f"{welcome.uid}, firmware {welcome.firmware}"
 
 
-def pins(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_pins(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Buttons, lid and emergency stop are seen through the pins that the file names."""
     wanted, known = config.panel.pins, facts.pins
     if wanted == "lgpio":
@@ -128,14 +132,14 @@ def pins(config: TableConfig, facts: DoctorFacts) -> Findings:
         yield red("pins", what, 'set panel.pins = "lgpio"')
     elif wanted == "mock":
         yield green("pins", "mock, as the file says: nobody is at the panel")
-    elif known.socket:
+    elif known.has_socket:
         yield green("pins", f"{wanted}: the simulated panel is there")
     else:
         what = f"{wanted}: no simulated panel is there"
         yield red("pins", what, "start its simulator: dealtable sim")
 
 
-def _check_lgpio(known: Pins, user: str) -> Findings:
+def _check_lgpio(known: PinFacts, user: str) -> DoctorFindings:
     chips = [Path(path).name for path, usable in known.chips if usable]
     if "Raspberry Pi" not in (known.model or ""):
         what = f'panel.pins = "lgpio", and this is no Raspberry Pi ({known.model or "unnamed"})'

@@ -4,7 +4,7 @@ from typing import Final
 
 from controller.config import TableConfig
 from controller.doctor.facts import DoctorFacts
-from controller.doctor.finding import Findings, amber, green, red
+from controller.doctor.finding import DoctorFindings, amber, green, red
 
 OLDEST_PYTHON: Final = (3, 11)
 SANDBOXED_COMPUTERS: Final = ("aarch64", "x86_64")
@@ -13,7 +13,7 @@ _MAX_LINES: Final = 3
 _REINSTALL_ADVICE: Final = "install the release again: deploy/install.sh"
 
 
-def python(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_python(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Python 3.11 or later, of 64 bits, on a computer whose kernel keeps the network out."""
     own = facts.python
     named = f"{'.'.join(map(str, own.version))}, {own.bits} bit, {own.computer}"
@@ -32,31 +32,31 @@ def python(config: TableConfig, facts: DoctorFacts) -> Findings:
         yield green("python", named)
 
 
-def parts(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_libraries(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Every library imports, and ZeroMQ has its encryption."""
-    for part in facts.parts:
+    for part in facts.libraries:
         if part.trouble:
             yield red(
                 "wheels", f"{part.name} cannot be imported: {part.trouble}", _REINSTALL_ADVICE
             )
         elif part.curve is False:
             yield red("wheels", f"{part.name} {part.version} has no CURVE", _REINSTALL_ADVICE)
-    if not any(part.trouble or part.curve is False for part in facts.parts):
-        yield green("wheels", ", ".join(f"{part.name} {part.version}" for part in facts.parts))
+    if not any(part.trouble or part.curve is False for part in facts.libraries):
+        yield green("wheels", ", ".join(f"{part.name} {part.version}" for part in facts.libraries))
 
 
-def release(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_release(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """The program is a release, every file as it was released, and no older one than before."""
     program, known = facts.program, facts.program.release
     if program.trouble:
         yield red("release", program.trouble, _REINSTALL_ADVICE)
         return
-    if program.unlike:
-        more = len(program.unlike) - _MAX_LINES
-        lines = [*program.unlike[:_MAX_LINES], *([f"and {more} more"] if more > 0 else [])]
+    if program.differences:
+        more = len(program.differences) - _MAX_LINES
+        lines = [*program.differences[:_MAX_LINES], *([f"and {more} more"] if more > 0 else [])]
         yield red("release", "; ".join(lines), _REINSTALL_ADVICE)
     if known is None:
-        if not program.unlike:
+        if not program.differences:
             what = f"{program.version}: of no release, a program out of a checkout"
             yield amber("release", what, "install a signed release: deploy/install.sh")
         return
@@ -64,8 +64,8 @@ def release(config: TableConfig, facts: DoctorFacts) -> Findings:
     if known.version != program.version:
         what = f"{program.version} is installed, its manifest is that of {named}"
         yield red("release", what, _REINSTALL_ADVICE)
-    elif known.signed is None and not program.unlike:
+    elif known.signed is None and not program.differences:
         what = f"{named}: every file as released; nobody checked who signed it"
         yield amber("release", what, "name the release's public key: --key release.key")
-    elif not program.unlike:
+    elif not program.differences:
         yield green("release", f"{named}: every file as released, signed by that key")

@@ -3,21 +3,21 @@
 from typing import Final
 
 from controller.config import TableConfig
-from controller.doctor.facts import DoctorFacts, Service
-from controller.doctor.finding import Findings, amber, green, red, unknown
+from controller.doctor.facts import DoctorFacts, ServiceFacts
+from controller.doctor.finding import DoctorFindings, amber, green, red, unknown
 
 _LOCAL_PREFIXES: Final = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:")
 
 
-def keys(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_keys(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """The table has its keys, and a chief is admitted whom deals can be sealed to."""
     known, place = facts.keys, config.gateway_dir
-    if known.closed:
+    if known.closed_folder:
         yield unknown(
-            "keys", f"what {known.closed} holds, which is closed to this user", "ask as root"
+            "keys", f"what {known.closed_folder} holds, which is closed to this user", "ask as root"
         )
         return
-    if known.missing:
+    if known.are_missing:
         do = f"dealtable keys create --config {facts.config_file}"
         yield amber("keys", "none yet: the first start makes them, and a chief's with them", do)
         return
@@ -37,10 +37,10 @@ def keys(config: TableConfig, facts: DoctorFacts) -> Findings:
         yield green("keys", f"{known.clients} admitted, {known.chiefs} of them a chief")
 
 
-def users(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_users(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Machine and gateway are two users, and neither can reach what is the other's."""
-    if facts.users:
-        yield red("users", facts.users, "do that, or start `dealtable run` once as root")
+    if facts.users_problem:
+        yield red("users", facts.users_problem, "do that, or start `dealtable run` once as root")
     elif config.gateway.user is None:
         do = "name two: table.user and gateway.user; deploy/install.sh makes them"
         yield amber("users", "machine and gateway are one user: who has one has the other", do)
@@ -48,7 +48,7 @@ def users(config: TableConfig, facts: DoctorFacts) -> Findings:
         yield green("users", f"machine {config.table.user}, gateway {config.gateway.user}, apart")
 
 
-def services(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_services(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """Both processes are kept running, and start again with the computer."""
     if facts.services is None:
         yield unknown("services", "systemd does not run it", "see that something starts the table")
@@ -57,7 +57,7 @@ def services(config: TableConfig, facts: DoctorFacts) -> Findings:
         yield from _check_service(service)
 
 
-def _check_service(service: Service) -> Findings:
+def _check_service(service: ServiceFacts) -> DoctorFindings:
     name = service.name
     if service.load != "loaded":
         yield amber("services", f"{name} is not installed", "deploy/install.sh installs it")
@@ -74,7 +74,7 @@ def _check_service(service: Service) -> Findings:
         yield green("services", f"{name} runs")
 
 
-def feed(config: TableConfig, facts: DoctorFacts) -> Findings:
+def check_feed(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     """A gateway serves the table, and its feed is heard as consoles hear it."""
     known = facts.feed
     if known.address is None:
@@ -87,9 +87,9 @@ def feed(config: TableConfig, facts: DoctorFacts) -> Findings:
         yield unknown("feed", what, "ask as root, or dealtable watch with an admitted key")
     elif known.alerts:
         do = "do what the table asks for: dealtable watch"
-        yield amber("feed", f"{known.heard}, and calls: {', '.join(known.alerts)}", do)
+        yield amber("feed", f"{known.state_text}, and calls: {', '.join(known.alerts)}", do)
     else:
-        yield green("feed", f"{known.heard}, at {known.address}")
+        yield green("feed", f"{known.state_text}, at {known.address}")
     if known.address is not None:
         yield unknown(
             "firewall",
@@ -98,19 +98,19 @@ def feed(config: TableConfig, facts: DoctorFacts) -> Findings:
         )
 
 
-def _check_without_gateway(config: TableConfig, facts: DoctorFacts) -> Findings:
+def _check_without_gateway(config: TableConfig, facts: DoctorFacts) -> DoctorFindings:
     local = [
         one
         for one in (config.gateway.feed, config.gateway.commands)
         if one.startswith(_LOCAL_PREFIXES)
     ]
-    for address in facts.feed.taken:
+    for address in facts.feed.taken_addresses:
         do = "end that program, or give the gateway another port"
         yield red("feed", f"another program listens at the port of {address}", do)
     if local and config.table.backend == "serial":
         do = 'write gateway.feed = "tcp://*:5556", and commands likewise'
         yield amber("feed", f"{', '.join(local)}: no console on another computer reaches it", do)
-    if not facts.feed.taken:
+    if not facts.feed.taken_addresses:
         yield unknown("feed", "no gateway of this table runs", "start the table, and ask again")
 
 

@@ -5,13 +5,13 @@ from typing import Final
 
 import msgspec
 
-from controller.doctor.finding import Finding, Light
+from controller.doctor.finding import DoctorFinding, FindingLight
 
-LIGHT_SIGNS: Final[Mapping[Light, str]] = {
-    Light.GREEN: "ok ",
-    Light.AMBER: "?  ",
-    Light.RED: "!! ",
-    Light.UNKNOWN: "-  ",
+LIGHT_SIGNS: Final[Mapping[FindingLight, str]] = {
+    FindingLight.GREEN: "ok ",
+    FindingLight.AMBER: "?  ",
+    FindingLight.RED: "!! ",
+    FindingLight.UNKNOWN: "-  ",
 }
 """Said without colours, too."""
 _CHECK_WIDTH: Final = 13
@@ -23,15 +23,15 @@ class Examination(msgspec.Struct, frozen=True, kw_only=True):
     table: str
     simulated: bool
     time: str
-    verdict: Light
-    findings: dict[str, tuple[Finding, ...]]
+    verdict: FindingLight
+    findings: dict[str, tuple[DoctorFinding, ...]]
 
-    def count(self, light: Light) -> int:
+    def count(self, light: FindingLight) -> int:
         """Return how many findings have a light."""
         return sum(one.light is light for part in self.findings.values() for one in part)
 
 
-def lines(examination: Examination) -> Iterator[tuple[str, Light | None]]:
+def page_lines(examination: Examination) -> Iterator[tuple[str, FindingLight | None]]:
     """Yield the page's lines, each with its light; None for those that are none."""
     kind = "simulated table" if examination.simulated else "table"
     yield f"{kind} {examination.table}, {examination.time}", None
@@ -41,12 +41,14 @@ def lines(examination: Examination) -> Iterator[tuple[str, Light | None]]:
             yield f"  {LIGHT_SIGNS[one.light]}{one.check:<{_CHECK_WIDTH}} {one.text}", one.light
             if one.do:
                 yield f"{'':{_CHECK_WIDTH + 6}}-> {one.do}", one.light
-    yield summary(examination), examination.verdict
+    yield summary_line(examination), examination.verdict
 
 
-def summary(examination: Examination) -> str:
+def summary_line(examination: Examination) -> str:
     """Return the last line: what it comes to."""
-    reds, ambers, unknowns = map(examination.count, (Light.RED, Light.AMBER, Light.UNKNOWN))
+    reds, ambers, unknowns = map(
+        examination.count, (FindingLight.RED, FindingLight.AMBER, FindingLight.UNKNOWN)
+    )
     if reds:
         noun = "thing" if reds == 1 else "things"
         said = f"{reds} {noun} to mend before it deals: from the first !! on"

@@ -16,19 +16,21 @@ import ifaddr
 from zeroconf import Error, IPVersion
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
-from controller.client.announced import SERVICE, told
+from controller.client.announced import SERVICE_TYPE, service_fields
 from controller.client.endpoints import Endpoints
 from controller.config import TableConfig
 from controller.loggers import structlog
-from controller.roster import KEYS, TABLE, RosterError, fingerprint, read_certificate
+from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, fingerprint, read_certificate
 
-LOOK_S: Final = 15.0
+ADDRESS_CHECK_INTERVAL_S: Final = 15.0
 """How often it is looked whether this computer has other addresses by now."""
 _ALL_INTERFACES: Final = frozenset({"*", "0.0.0.0"})
 _log = structlog.get_logger("gateway")
 
 
-async def announce(config: TableConfig, endpoints: Endpoints, look_s: float = LOOK_S) -> None:
+async def announce(
+    config: TableConfig, endpoints: Endpoints, check_interval_s: float = ADDRESS_CHECK_INTERVAL_S
+) -> None:
     """Announce the table until cancelled, at the addresses that this computer has at the time.
 
     A computer that starts has none yet, and one in a hall may get another.
@@ -40,13 +42,13 @@ async def announce(config: TableConfig, endpoints: Endpoints, look_s: float = LO
             async with _registered_service(config.gateway_dir, endpoints, addresses):
                 _log.info("announced", table=endpoints.table, addresses=addresses)
                 failed = False
-                await _wait_for_address_change(config, endpoints, addresses, look_s)
+                await _wait_for_address_change(config, endpoints, addresses, check_interval_s)
         except (OSError, Error, RosterError) as error:
             if not failed:
                 why = getattr(error, "strerror", None) or str(error) or type(error).__name__
                 _log.warning("not announced on the network", why=why, addresses=addresses)
             failed = True
-            await asyncio.sleep(look_s)
+            await asyncio.sleep(check_interval_s)
 
 
 @asynccontextmanager
@@ -57,14 +59,14 @@ async def _registered_service(
     if not addresses:
         yield
         return
-    own = read_certificate(folder / KEYS / f"{TABLE}.key")
+    own = read_certificate(folder / KEYS_FOLDER / f"{TABLE_NAME}.key")
     feed, commands = _port(endpoints.feed), _port(endpoints.commands)
     name = f"{endpoints.table}-{fingerprint(own)}"  # two tables of one name are two services
     info = AsyncServiceInfo(
-        SERVICE,
-        f"{name}.{SERVICE}",
+        SERVICE_TYPE,
+        f"{name}.{SERVICE_TYPE}",
         port=feed,
-        properties=told(endpoints.table, own, feed, commands),
+        properties=service_fields(endpoints.table, own, feed, commands),
         server=f"dealtable-{fingerprint(own)}.local.",
         addresses=[socket.inet_aton(address) for address in addresses],
     )
@@ -78,11 +80,11 @@ async def _registered_service(
 
 
 async def _wait_for_address_change(
-    config: TableConfig, endpoints: Endpoints, addresses: list[str], look_s: float
+    config: TableConfig, endpoints: Endpoints, addresses: list[str], check_interval_s: float
 ) -> None:
     """Return when this computer has other addresses; nothing tells of that by itself."""
     while True:
-        await asyncio.sleep(look_s)
+        await asyncio.sleep(check_interval_s)
         if _addresses(config, endpoints) != addresses:
             return
 

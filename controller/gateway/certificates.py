@@ -14,7 +14,7 @@ from typing import Final
 
 from nacl.signing import SigningKey
 
-from controller.gateway.enrolment import admit
+from controller.gateway.enrolment import admit_file
 from controller.gateway.key_files import (
     PUBLIC_MODE,
     SECRET_MODE,
@@ -28,9 +28,9 @@ from controller.gateway.key_files import (
 from controller.messages import Role
 from controller.roster import (
     CLIENTS_FOLDER,
-    KEYS,
+    KEYS_FOLDER,
     SIGN_FILE,
-    TABLE,
+    TABLE_NAME,
     WATCH_CLIENT,
     Certificate,
     RosterError,
@@ -41,7 +41,7 @@ from controller.roster import (
 
 FIRST_CLIENTS: Final = (*((role.value, role) for role in Role), (WATCH_CLIENT, Role.OBSERVER))
 """Whom a new table admits: a client of each role, and `dealtable watch` with a key of its own."""
-OLD = "old"
+ARCHIVE_FOLDER = "old"
 """The folder, in keys/ and in clients/, of what was replaced."""
 
 
@@ -64,10 +64,10 @@ def create_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
     secret, public = _table_paths(state_dir, gateways)
     if not public[0].exists():
         for name, role in FIRST_CLIENTS:
-            admit(gateways, create_client_keys(gateways, name, role))
+            admit_file(gateways, create_client_keys(gateways, name, role))
     elif not secret.exists():
         raise RosterError(f"{secret} is missing, {public[0]} is not: bring it back from a copy")
-    sign = state_dir / KEYS / SIGN_FILE
+    sign = state_dir / KEYS_FOLDER / SIGN_FILE
     if not sign.exists():
         write_new_text(sign, new_sign_secret(), SECRET_MODE)
     verify = bytes(SigningKey(read_sign_file(sign)).verify_key)
@@ -92,10 +92,10 @@ def renew_table_keys(state_dir: Path, gateway_dir: Path | None = None) -> Certif
     gateways = gateway_dir or state_dir
     secret, public = _table_paths(state_dir, gateways)
     before = read_certificate(public[0])
-    name = f"{TABLE}-{fingerprint(before)}.key"
+    name = f"{TABLE_NAME}-{fingerprint(before)}.key"
     for folder in dict.fromkeys((gateways, state_dir)):
-        replace_text(folder / KEYS / OLD / name, public_text(before), PUBLIC_MODE)
-    sign = state_dir / KEYS / SIGN_FILE
+        replace_text(folder / KEYS_FOLDER / ARCHIVE_FOLDER / name, public_text(before), PUBLIC_MODE)
+    sign = state_dir / KEYS_FOLDER / SIGN_FILE
     replace_text(sign, new_sign_secret(), SECRET_MODE)
     verify = bytes(SigningKey(read_sign_file(sign)).verify_key)
     replace_text(secret, table_secret_text(verify), SECRET_MODE)
@@ -119,7 +119,7 @@ def create_client_keys(place: Path, name: str, role: Role) -> Path:
     return public
 
 
-def request(folder: Path, name: str, role: Role, expires: datetime | None = None) -> Path:
+def write_key_request(folder: Path, name: str, role: Role, expires: datetime | None = None) -> Path:
     """Make a pair where it will be used, and return the public file that is to be admitted.
 
     Raises FileExistsError where a pair of that name is there, OSError.
@@ -131,7 +131,7 @@ def request(folder: Path, name: str, role: Role, expires: datetime | None = None
     return public
 
 
-def made_here(place: Path, certificate: Certificate) -> bool:
+def has_pair_here(place: Path, certificate: Certificate) -> bool:
     """Tell whether the pair of a client lies here, in use or set aside. Raises RosterError."""
     places = (_pair_path(place, certificate), _archived_pair_path(place, certificate))
     return any(
@@ -139,7 +139,7 @@ def made_here(place: Path, certificate: Certificate) -> bool:
     )
 
 
-def set_aside(place: Path, certificate: Certificate) -> None:
+def archive_pair(place: Path, certificate: Certificate) -> None:
     """Move the pair of a key that was replaced or revoked to clients/old/, if it was made here.
 
     What was sealed to it can still be opened with it. Raises OSError, RosterError.
@@ -160,13 +160,16 @@ def _pair_path(place: Path, certificate: Certificate) -> Path:
 
 def _archived_pair_path(place: Path, certificate: Certificate) -> Path:
     name = f"{certificate.name}-{fingerprint(certificate)}.key"
-    return place / CLIENTS_FOLDER / OLD / name
+    return place / CLIENTS_FOLDER / ARCHIVE_FOLDER / name
 
 
 def _table_paths(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
     """The table's CURVE secret, and its public files, the gateway's first."""
-    public = [folder / KEYS / f"{TABLE}.key" for folder in dict.fromkeys((gateways, state_dir))]
-    return gateways / KEYS / f"{TABLE}.key_secret", public
+    public = [
+        folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
+        for folder in dict.fromkeys((gateways, state_dir))
+    ]
+    return gateways / KEYS_FOLDER / f"{TABLE_NAME}.key_secret", public
 
 
 def _write_public(table: Certificate, public: list[Path]) -> None:

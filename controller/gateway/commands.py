@@ -11,18 +11,18 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import CommandMessage, ReplyMessage
-from controller.client.refused import MAX_MESSAGE_BYTES, refusal
-from controller.client.sockets import open_socket, post
+from controller.client.refused import MAX_MESSAGE_BYTES, refusal_reply
+from controller.client.sockets import open_socket, send_or_drop
 from controller.commands import COMMANDS
 from controller.counting import Histogram, RefusalLogLimiter
-from controller.gateway.rates import BURST, PER_S, Peer, RateLimiter
-from controller.gateway.requests import BadCommand, parse
+from controller.gateway.rates import COMMAND_BURST, COMMANDS_PER_S, ConnectedPeer, RateLimiter
+from controller.gateway.requests import BadCommand, parse_command
 from controller.loggers import structlog
-from controller.messages import Command, Reply
+from controller.messages import ClientCommand, CommandReply
 from controller.roster import NotAdmitted
 from controller.words import Words
 
-ANSWER_S: Final = 5.0
+MACHINE_REPLY_TIMEOUT_S: Final = 5.0
 """How long the machine has for an answer."""
 MAX_PENDING_PER_KEY: Final = 16
 """Commands of one key that may wait for their answers at a time."""
@@ -48,7 +48,7 @@ class _PendingCommand:
     timer: asyncio.TimerHandle
 
 
-class Commands:
+class CommandSocket:
     """Passes commands to the machine and its answers back.
 
     `forward` hands a command to the machine and returns False while it is away;
@@ -61,38 +61,38 @@ class Commands:
         self,
         context: zmq.asyncio.Context,
         forward: Callable[[CommandMessage], bool],
-        why_not: Callable[[Peer], NotAdmitted | None],
-        answer_s: float = ANSWER_S,
+        refusal_of_peer: Callable[[ConnectedPeer], NotAdmitted | None],
+        reply_timeout_s: float = MACHINE_REPLY_TIMEOUT_S,
     ) -> None:
         self._context = context
         self.socket = open_socket(context, zmq.ROUTER, _OPTIONS)
         self._forward = forward
-        self._refusal_of_peer = why_not
-        self._reply_timeout_s = answer_s
-        self.answers: Counter[tuple[str, str]] = Counter()
+        self._refusal_of_peer = refusal_of_peer
+        self._reply_timeout_s = reply_timeout_s
+        self.reply_counts: Counter[tuple[str, str]] = Counter()
         self.reply_times = Histogram(REPLY_TIME_BOUNDS_S)
         self._rate_limiter = RateLimiter()
         self._log_limiter = RefusalLogLimiter()
-        self._waiting: dict[int, _PendingCommand] = {}
+        self._pending: dict[int, _PendingCommand] = {}
         self._pending_by_key: Counter[str] = Counter()
         self._last_ref = 0
 
     @property
-    def waiting(self) -> int:
+    def pending_count(self) -> int:
         """How many commands the machine has not answered yet."""
-        return len(self._waiting)
+        return len(self._pending)
 
     async def serve(self) -> None:
         """Take commands until cancelled. Whatever one of them leads to, the next is taken."""
         while True:
             frames = await self.socket.recv_multipart(copy=False)
             try:
-                self._take(frames)
+                self._handle(frames)
             except Exception:  # of this command alone: who sent it hears nothing
                 self._log_dropped(str(frames[-1]["User-Id"]))
             await asyncio.sleep(0)  # a flood of commands must not keep the loop
 
-    def answer(self, message: ReplyMessage) -> None:
+    def deliver_reply(self, message: ReplyMessage) -> None:
         """Pass the machine's reply to who asked; one that comes too late has nowhere to go."""
         waiting = self._remove_pending(message.ref)
         if waiting is not None:
@@ -101,7 +101,7 @@ class Commands:
 
     def refuse_all_pending(self) -> None:
         """Tell all who wait that no answer will come."""
-        for ref in list(self._waiting):
+        for ref in list(self._pending):
             self._refuse_pending(ref, "MACHINE_AWAY")
 
     def reopen(self) -> None:
@@ -114,13 +114,13 @@ class Commands:
 
     def close(self) -> None:
         """Close the socket and leave no timer."""
-        for waiting in self._waiting.values():
+        for waiting in self._pending.values():
             waiting.timer.cancel()
-        self._waiting.clear()
+        self._pending.clear()
         self._pending_by_key.clear()
         self.socket.close()
 
-    def _take(self, frames: list[zmq.Frame]) -> None:
+    def _handle(self, frames: list[zmq.Frame]) -> None:
         peer = str(frames[-1]["User-Id"])
         *envelope, payload = [frame.bytes for frame in frames]
         try:
@@ -128,56 +128,62 @@ class Commands:
                 del envelope[1:]
                 count = len(frames) - 1
                 raise BadCommand(Words(f"{count} frames", f"{count}帧"), Words("one", "一帧"))
-            command = parse(payload)
+            command = parse_command(payload)
         except BadCommand as bad:
-            reply = refusal(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
+            reply = refusal_reply(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
             self._reply(envelope, reply)
             return
-        refused = self._refused(Peer(peer, str(frames[-1]["Peer-Address"])), command)
+        refused = self._refusal_before_machine(
+            ConnectedPeer(peer, str(frames[-1]["Peer-Address"])), command
+        )
         if refused is not None:
             self._reply(envelope, refused, command.cmd)
             return
         self._last_ref += 1
         if not self._forward(CommandMessage(self._last_ref, peer, command)):
-            self._reply(envelope, refusal(command.id, "MACHINE_AWAY"), command.cmd)
+            self._reply(envelope, refusal_reply(command.id, "MACHINE_AWAY"), command.cmd)
             return
         self._add_pending(self._last_ref, envelope, peer, command)
 
     def _log_dropped(self, peer: str) -> None:
         """Log the error that a command led to, once a minute for each key."""
-        unsaid = self._log_limiter.note(peer, asyncio.get_running_loop().time())
+        unsaid = self._log_limiter.allow_line(peer, asyncio.get_running_loop().time())
         if unsaid is not None:
             more = {"dropped_meanwhile": unsaid} if unsaid else {}
             _log.exception("command dropped", key=peer, **more)
 
-    def _refused(self, peer: Peer, command: Command) -> Reply | None:
+    def _refusal_before_machine(
+        self, peer: ConnectedPeer, command: ClientCommand
+    ) -> CommandReply | None:
         """Return what a peer is told whose commands do not even go to the machine."""
         refused = self._refusal_of_peer(peer)
         if refused is not None:
-            return refusal(command.id, refused.code, **refused.evidence)
+            return refusal_reply(command.id, refused.code, **refused.evidence)
         if self._pending_by_key[peer.key] >= MAX_PENDING_PER_KEY:
             found = Words(
                 f"{MAX_PENDING_PER_KEY} wait for their answers",
                 f"{MAX_PENDING_PER_KEY}条命令尚待应答",
             )
             most = Words(f"{MAX_PENDING_PER_KEY} at a time", f"同时{MAX_PENDING_PER_KEY}条")
-            return refusal(command.id, "TOO_MANY", found=found, expected=most)
-        if not self._rate_limiter.take(peer.key, asyncio.get_running_loop().time()):
-            found = Words(f"more than {BURST:g} at once", f"一次超过{BURST:g}条")
-            most = Words(f"{PER_S:g} a second on and on", f"持续每秒{PER_S:g}条")
-            return refusal(command.id, "TOO_MANY", found=found, expected=most)
+            return refusal_reply(command.id, "TOO_MANY", found=found, expected=most)
+        if not self._rate_limiter.try_take(peer.key, asyncio.get_running_loop().time()):
+            found = Words(f"more than {COMMAND_BURST:g} at once", f"一次超过{COMMAND_BURST:g}条")
+            most = Words(f"{COMMANDS_PER_S:g} a second on and on", f"持续每秒{COMMANDS_PER_S:g}条")
+            return refusal_reply(command.id, "TOO_MANY", found=found, expected=most)
         return None
 
-    def _add_pending(self, ref: int, envelope: list[bytes], peer: str, command: Command) -> None:
+    def _add_pending(
+        self, ref: int, envelope: list[bytes], peer: str, command: ClientCommand
+    ) -> None:
         loop = asyncio.get_running_loop()
         timer = loop.call_later(self._reply_timeout_s, self._on_timeout, ref)
-        self._waiting[ref] = _PendingCommand(
+        self._pending[ref] = _PendingCommand(
             envelope, peer, command.id, command.cmd, loop.time(), timer
         )
         self._pending_by_key[peer] += 1
 
     def _remove_pending(self, ref: int) -> _PendingCommand | None:
-        waiting = self._waiting.pop(ref, None)
+        waiting = self._pending.pop(ref, None)
         if waiting is None:
             return None
         waiting.timer.cancel()
@@ -193,14 +199,14 @@ class Commands:
     def _refuse_pending(self, ref: int, name: str) -> None:
         waiting = self._remove_pending(ref)
         if waiting is not None:
-            self._reply(waiting.envelope, refusal(waiting.command_id, name), waiting.cmd)
+            self._reply(waiting.envelope, refusal_reply(waiting.command_id, name), waiting.cmd)
 
-    def _reply(self, envelope: list[bytes], reply: Reply, cmd: str = "") -> None:
+    def _reply(self, envelope: list[bytes], reply: CommandReply, cmd: str = "") -> None:
         known = cmd if cmd in COMMANDS else "other"  # a client's own words are no label
         said = "ok" if reply.error is None else reply.error.code
-        self.answers[known, said] += 1
+        self.reply_counts[known, said] += 1
         _log.debug("command answered", cmd=known, answer=said)
-        post(self.socket, [*envelope, msgspec.json.encode(reply)])
+        send_or_drop(self.socket, [*envelope, msgspec.json.encode(reply)])
 
 
 def _is_plain_envelope(envelope: list[bytes]) -> bool:

@@ -15,7 +15,7 @@ import zmq.asyncio
 from zmq.utils import z85
 
 from controller.counting import RefusalLogLimiter
-from controller.gateway.rates import Peer
+from controller.gateway.rates import ConnectedPeer
 from controller.loggers import structlog
 from controller.roster import NotAdmitted
 
@@ -34,17 +34,19 @@ class Authenticator:
     """
 
     def __init__(
-        self, context: zmq.asyncio.Context, why_not: Callable[[Peer], NotAdmitted | None]
+        self,
+        context: zmq.asyncio.Context,
+        refusal_of_peer: Callable[[ConnectedPeer], NotAdmitted | None],
     ) -> None:
-        self._refusal_of_peer = why_not
-        self.refused: Counter[str] = Counter({"UNKNOWN_KEY": 0})
-        self.inside: set[Peer] = set()
+        self._refusal_of_peer = refusal_of_peer
+        self.refused_by_reason: Counter[str] = Counter({"UNKNOWN_KEY": 0})
+        self.connected_peers: set[ConnectedPeer] = set()
         self._log_limiter = RefusalLogLimiter()
         self._socket = context.socket(zmq.REP)
         self._socket.linger = 0
         self._socket.bind(ZAP_ENDPOINT)
 
-    def guard(self, socket: zmq.asyncio.Socket, secret_key: str) -> None:
+    def secure_socket(self, socket: zmq.asyncio.Socket, secret_key: str) -> None:
         """Make `socket` a CURVE server with the table's secret key (Z85) and this doorkeeper.
 
         Without the domain enforced libzmq would let everyone in, should the
@@ -68,10 +70,10 @@ class Authenticator:
     def _answer(self, request: list[bytes]) -> list[bytes]:
         _, number, domain, address, _, mechanism, *credentials = request
         key = _key_text(credentials) if mechanism == b"CURVE" and domain == ZAP_DOMAIN else None
-        peer = Peer(key or "", address.decode(errors="replace"))
+        peer = ConnectedPeer(key or "", address.decode(errors="replace"))
         refused = NotAdmitted("UNKNOWN_KEY") if key is None else self._refusal_of_peer(peer)
         if key is not None and refused is None:
-            self.inside.add(peer)
+            self.connected_peers.add(peer)
             return [_ZAP_VERSION, number, b"200", b"OK", key.encode(), b""]
         assert refused is not None
         shown = key or f"({mechanism.decode(errors='replace')})"
@@ -79,8 +81,8 @@ class Authenticator:
         return [_ZAP_VERSION, number, b"400", b"key refused", b"", b""]
 
     def _log_refusal(self, key: str, address: str, refused: NotAdmitted) -> None:
-        self.refused[refused.code] += 1
-        unsaid = self._log_limiter.note(key, asyncio.get_running_loop().time())
+        self.refused_by_reason[refused.code] += 1
+        unsaid = self._log_limiter.allow_line(key, asyncio.get_running_loop().time())
         if unsaid is not None:
             more: dict[str, Any] = {"refused_meanwhile": unsaid} if unsaid else {}
             whose = {"name": refused.name} if refused.name else {}

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from controller.gateway.key_files import (
     PUBLIC_MODE,
-    beside,
+    make_folder_like,
     public_text,
     replace_text,
     write_new_text,
@@ -31,10 +31,10 @@ from controller.roster import (
     has_valid_proof,
     read_certificate,
 )
-from controller.roster.members import find_clash, when
+from controller.roster.members import find_clash, format_moment
 
 
-def admit(folder: Path, public_file: Path, expires: datetime | None = None) -> Path:
+def admit_file(folder: Path, public_file: Path, expires: datetime | None = None) -> Path:
     """Put the client in a public file on the list; see `enrol`."""
     return enrol_client(folder, read_client_file(public_file), expires)
 
@@ -54,7 +54,7 @@ def enrol_client(folder: Path, client: Certificate, expires: datetime | None = N
     return _write_admitted(folder, _with_expiry(client, expires))
 
 
-def renew(folder: Path, client: Certificate, ends: datetime) -> Sequence[Certificate]:
+def renew_client(folder: Path, client: Certificate, ends: datetime) -> Sequence[Certificate]:
     """Admit a client's new key beside the old one, which ends at `ends` or earlier.
 
     Returns the old ones. Raises OSError and RosterError as `enrol` does, and where nobody of
@@ -99,7 +99,7 @@ def revoke_client(
     for path, there in found:
         gone = replace(there, revoked=now, reason=reason)
         place = (
-            beside(folder / REVOKED_FOLDER, folder / ADMITTED_FOLDER)
+            make_folder_like(folder / REVOKED_FOLDER, folder / ADMITTED_FOLDER)
             / f"{name}-{fingerprint(there)}.key"
         )
         replace_text(place, public_text(gone), PUBLIC_MODE)
@@ -127,7 +127,7 @@ def _refuse_clash(client: Certificate, roster: Roster) -> None:
     gone = roster.revocation_of(client)
     if gone is not None:
         raise RosterError(
-            f"{client.name}: this key was revoked on {when(gone.revoked)} ({gone.reason}): "
+            f"{client.name}: this key was revoked on {format_moment(gone.revoked)} ({gone.reason}): "
             "let its owner make a new pair (`dealtable keys request`)"
         )
     # With an end of its own it would pass beside another one of its name.

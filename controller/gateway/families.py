@@ -19,7 +19,7 @@ class MetricFamily(NamedTuple):
 
 _BOARD_LABEL = ("board",)
 
-FAMILIES: Final[dict[str, MetricFamily]] = {
+METRIC_FAMILIES: Final[dict[str, MetricFamily]] = {
     # Deals, out of the public entries of the journal.
     "deals": MetricFamily("counter", "deals_total", "Deals whose hands were let out."),
     "attempts": MetricFamily(

@@ -9,9 +9,9 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import FeedMessage, GatewayProtocolError, event_topic, state_topic
-from controller.client.sockets import open_socket, post
-from controller.gateway.rates import Peer
-from controller.gateway.topics import NOBODY, TopicLimits
+from controller.client.sockets import open_socket, send_or_drop
+from controller.gateway.rates import ConnectedPeer
+from controller.gateway.topics import NO_PEER, TopicLimits
 
 JOIN_DELAY_S: Final = 0.02
 """How long joins are gathered before the state goes out for all of them at once."""
@@ -26,7 +26,7 @@ _OPTIONS: Final[dict[int, int]] = {
 }
 
 
-class Feed:
+class FeedSocket:
     """Publishes what the machine says is public, and repeats its last state to joiners.
 
     `sent` counts messages by the kind of their topic. `put_out` is told of a peer that asks for
@@ -37,15 +37,15 @@ class Feed:
         self,
         context: zmq.asyncio.Context,
         table: str,
-        put_out: Callable[[Peer], None] = lambda peer: None,
+        on_flood: Callable[[ConnectedPeer], None] = lambda peer: None,
     ) -> None:
         self._context = context
         self.socket = open_socket(context, zmq.XPUB, _OPTIONS)
         self._state_topic = state_topic(table)
         self._topics = {self._state_topic, event_topic(table)}
-        self._asked = TopicLimits(self._topics)
-        self._on_flood = put_out
-        self.sent: Counter[str] = Counter()
+        self._topic_limits = TopicLimits(self._topics)
+        self._on_flood = on_flood
+        self.sent_by_kind: Counter[str] = Counter()
         self._state: list[bytes] | None = None
         self._repeat_timer: asyncio.TimerHandle | None = None
         self._held_back: list[list[bytes]] | None = None
@@ -66,7 +66,7 @@ class Feed:
             if len(self._held_back) >= MAX_HELD_BACK:
                 self._send_held_back()
 
-    def hold(self) -> None:
+    def hold_back(self) -> None:
         """Keep what is published from now on, in its order."""
         if self._held_back is None:
             self._held_back = []
@@ -74,10 +74,10 @@ class Feed:
     def reopen(self) -> None:
         """Put every subscriber out. The new socket is to be guarded and bound."""
         self.socket.close()
-        self._asked.clear()
+        self._topic_limits.clear()
         self.socket = open_socket(self._context, zmq.XPUB, _OPTIONS)
 
-    def go_on_in(self, after_s: float) -> None:
+    def resume_in(self, after_s: float) -> None:
         """Send what was held back, and all that comes, after a while."""
         self._cancel_resume()
         self._resume_timer = asyncio.get_running_loop().call_later(after_s, self._send_held_back)
@@ -87,7 +87,7 @@ class Feed:
         """The last state, in JSON; None while there is no machine to have one."""
         return None if self._state is None else self._state[1]
 
-    def forget(self) -> None:
+    def forget_state(self) -> None:
         """Repeat the state no more: without its machine it is no longer the table's."""
         if self._held_back is not None:
             self._send_held_back()
@@ -101,8 +101,8 @@ class Feed:
         while True:
             frames = await self.socket.recv_multipart(copy=False)
             peer, asked = _peer_of(frames[0]), [frame.bytes for frame in frames]
-            if not self._asked.take(peer, asked, loop.time()):
-                self.hold()
+            if not self._topic_limits.accept(peer, asked, loop.time()):
+                self.hold_back()
                 self.socket.close()  # and all that its client had put into it
                 self._on_flood(peer)
                 return
@@ -121,8 +121,8 @@ class Feed:
         topic = frames[0].decode()
         if topic == self._state_topic:
             self._state = frames
-        self.sent[topic.partition("/")[0]] += 1
-        post(self.socket, frames)
+        self.sent_by_kind[topic.partition("/")[0]] += 1
+        send_or_drop(self.socket, frames)
 
     def _send_held_back(self) -> None:
         self._cancel_resume()
@@ -149,12 +149,12 @@ class Feed:
     def _repeat_state(self) -> None:
         self._repeat_timer = None
         if self._state is not None and not self.socket.closed:
-            post(self.socket, self._state)
+            send_or_drop(self.socket, self._state)
 
 
-def _peer_of(frame: zmq.Frame) -> Peer:
+def _peer_of(frame: zmq.Frame) -> ConnectedPeer:
     """Return whom a message comes from; NOBODY for libzmq's own."""
     try:
-        return Peer(str(frame["User-Id"]), str(frame["Peer-Address"]))
+        return ConnectedPeer(str(frame["User-Id"]), str(frame["Peer-Address"]))
     except zmq.ZMQError:
-        return NOBODY
+        return NO_PEER

@@ -12,18 +12,23 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import FeedMessage, HelloMessage, MetricsMessage, ReplyMessage
-from controller.client.endpoints import Endpoints, reachable, remove_endpoints, write_endpoints
-from controller.config import OFF, TableConfig
+from controller.client.endpoints import (
+    Endpoints,
+    reachable_address,
+    remove_endpoints,
+    write_endpoints,
+)
+from controller.config import METRICS_OFF, TableConfig
 from controller.gateway.allowed import AdmittedKeys
-from controller.gateway.commands import ANSWER_S, Commands
+from controller.gateway.commands import MACHINE_REPLY_TIMEOUT_S, CommandSocket
 from controller.gateway.doorkeeper import Authenticator
-from controller.gateway.feed import Feed
+from controller.gateway.feed import FeedSocket
 from controller.gateway.inlet import MachineConnection
-from controller.gateway.numbers import Numbers
-from controller.gateway.renewal import Front, wait_for_revocation
-from controller.gateway.scrape import MetricsEndpoint, bind, url
+from controller.gateway.numbers import MetricsSource
+from controller.gateway.renewal import ClientSockets, wait_for_revocation
+from controller.gateway.scrape import MetricsEndpoint, bind_metrics_socket, metrics_url
 from controller.loggers import structlog
-from controller.roster import KEYS, TABLE, RosterError, read_certificate
+from controller.roster import KEYS_FOLDER, TABLE_NAME, RosterError, read_certificate
 from controller.users import UserError, allowed_peer_uids
 
 _SOCKET_NAMES: Final = ("feed", "commands")
@@ -48,45 +53,53 @@ class Gateway:
         self,
         config: TableConfig,
         wall: Callable[[], str],
-        answer_s: float = ANSWER_S,
+        reply_timeout_s: float = MACHINE_REPLY_TIMEOUT_S,
         on_machine: Callable[[HelloMessage], None] = lambda hello: None,
     ) -> None:
         table = config.table.id
         public, secret = _table_keys(config.gateway_dir)
-        self._allowed = allowed = _allowed(config.gateway_dir, wall)
+        self._admitted_keys = allowed = _load_admitted_keys(config.gateway_dir, wall)
         with ExitStack() as opened:
             context = zmq.asyncio.Context()
             opened.callback(context.destroy)
             self._authenticator = opened.enter_context(
-                closing(Authenticator(context, allowed.why_not))
+                closing(Authenticator(context, allowed.refusal_of_peer))
             )
-            self._feed = opened.enter_context(closing(Feed(context, table, allowed.bar)))
+            self._feed = opened.enter_context(closing(FeedSocket(context, table, allowed.ban)))
             self._machine = MachineConnection(
                 config.socket, table, self, _allowed_machine_uids(config.table.user)
             )
             self._commands = opened.enter_context(
-                closing(Commands(context, self._machine.send, allowed.why_not, answer_s))
+                closing(
+                    CommandSocket(
+                        context, self._machine.send, allowed.refusal_of_peer, reply_timeout_s
+                    )
+                )
             )
             self._on_machine = on_machine
-            self._client_sockets = Front(self._authenticator, secret, self._feed, self._commands)
-            self._metrics_source = Numbers(
+            self._client_sockets = ClientSockets(
+                self._authenticator, secret, self._feed, self._commands
+            )
+            self._metrics_source = MetricsSource(
                 table,
                 config.table.backend == "sim",
-                allowed=allowed,
-                door=self._authenticator,
-                front=self._client_sockets,
+                admitted=allowed,
+                authenticator=self._authenticator,
+                sockets=self._client_sockets,
                 feed=self._feed,
                 commands=self._commands,
-                inlet=self._machine,
+                machine=self._machine,
             )
-            self._scrapes, asked_at = _scrapes(config.gateway.metrics, self._metrics_source)
-            if self._scrapes is not None:
-                opened.callback(self._scrapes.close)
+            self._metrics_endpoint, asked_at = _open_metrics_endpoint(
+                config.gateway.metrics, self._metrics_source
+            )
+            if self._metrics_endpoint is not None:
+                opened.callback(self._metrics_endpoint.close)
             feed, commands = self._bind(config.gateway.feed, config.gateway.commands)
             self.endpoints = Endpoints(
                 table=table, feed=feed, commands=commands, server_key=public, metrics=asked_at
             )
-            self._opened = opened.pop_all()
+            self._exit_stack = opened.pop_all()
 
     async def serve(self) -> None:
         """Serve until cancelled."""
@@ -94,33 +107,33 @@ class Gateway:
             group.create_task(self._authenticator.serve())
             group.create_task(self._serve_clients())
             group.create_task(self._machine.run())
-            if self._scrapes is not None:
-                group.create_task(self._scrapes.serve())
+            if self._metrics_endpoint is not None:
+                group.create_task(self._metrics_endpoint.serve())
 
     async def _serve_clients(self) -> None:
         """Serve feed and commands; whose key is taken away or expires is cut off."""
         while True:
             async with self._client_sockets.serving():
-                gone = await wait_for_revocation(self._allowed, self._authenticator)
+                gone = await wait_for_revocation(self._admitted_keys, self._authenticator)
                 _log.warning("keys gone, all clients connect anew", whose=gone)
                 await self._client_sockets.drain()
-            await self._client_sockets.renew()
+            await self._client_sockets.reconnect_all()
 
     def _bind(self, *addresses: str) -> list[str]:
         """Bind both sockets; return the addresses at which this computer reaches them."""
         bound = []
         for part, name, address in zip(
-            self._client_sockets.parts, _SOCKET_NAMES, addresses, strict=True
+            self._client_sockets.sockets, _SOCKET_NAMES, addresses, strict=True
         ):
             try:
-                bound.append(reachable(self._client_sockets.bind(part, address)))
+                bound.append(reachable_address(self._client_sockets.bind(part, address)))
             except zmq.ZMQError as error:
                 raise GatewayError(_bind_error_text(name, address, error.strerror)) from error
         return bound
 
     def close(self) -> None:
         """Close every socket; leave no timer."""
-        self._opened.close()
+        self._exit_stack.close()
 
     def on_feed(self, message: FeedMessage) -> None:
         """Publish what the machine says is public."""
@@ -128,20 +141,20 @@ class Gateway:
 
     def on_reply(self, message: ReplyMessage) -> None:
         """Pass the machine's answer on."""
-        self._commands.answer(message)
+        self._commands.deliver_reply(message)
 
     def on_metrics(self, message: MetricsMessage) -> None:
         """Take the machine's numbers."""
-        self._metrics_source.take(message)
+        self._metrics_source.accept(message)
 
-    def on_here(self, hello: HelloMessage) -> None:
+    def on_connected(self, hello: HelloMessage) -> None:
         """Tell who wants to know that the machine is there."""
         self._on_machine(hello)
 
-    def on_away(self) -> None:
+    def on_lost(self) -> None:
         """Say nothing in the machine's name any more."""
-        self._feed.forget()
-        self._metrics_source.forget()
+        self._feed.forget_state()
+        self._metrics_source.forget_machine()
         self._commands.refuse_all_pending()
 
 
@@ -149,7 +162,7 @@ class Gateway:
 async def open_gateway(
     config: TableConfig,
     wall: Callable[[], str],
-    answer_s: float = ANSWER_S,
+    reply_timeout_s: float = MACHINE_REPLY_TIMEOUT_S,
     on_machine: Callable[[HelloMessage], None] = lambda hello: None,
 ) -> AsyncIterator[Endpoints]:
     """Serve the table of `config` inside the block, and give where.
@@ -158,7 +171,7 @@ async def open_gateway(
     Raises GatewayError.
     """
     folder = config.gateway_dir
-    with closing(Gateway(config, wall, answer_s, on_machine)) as gateway:
+    with closing(Gateway(config, wall, reply_timeout_s, on_machine)) as gateway:
         try:
             write_endpoints(folder, gateway.endpoints)
         except OSError as error:
@@ -222,7 +235,7 @@ async def _announce(config: TableConfig, endpoints: Endpoints) -> None:
 
 def _table_keys(folder: Path) -> tuple[str, str]:
     """The table's public and secret CURVE key."""
-    file = folder / KEYS / f"{TABLE}.key_secret"
+    file = folder / KEYS_FOLDER / f"{TABLE_NAME}.key_secret"
     try:
         certificate = read_certificate(file)
     except RosterError as error:
@@ -232,7 +245,7 @@ def _table_keys(folder: Path) -> tuple[str, str]:
     return certificate.curve, certificate.curve_secret
 
 
-def _allowed(folder: Path, wall: Callable[[], str]) -> AdmittedKeys:
+def _load_admitted_keys(folder: Path, wall: Callable[[], str]) -> AdmittedKeys:
     try:
         return AdmittedKeys(folder, wall)
     except RosterError as error:
@@ -246,16 +259,18 @@ def _allowed_machine_uids(user: str | None) -> frozenset[int]:
         raise GatewayError(str(error)) from error
 
 
-def _scrapes(address: str, numbers: Numbers) -> tuple[MetricsEndpoint | None, str | None]:
+def _open_metrics_endpoint(
+    address: str, source: MetricsSource
+) -> tuple[MetricsEndpoint | None, str | None]:
     """Listen for those who ask for metrics; return where. None where the configuration says off."""
-    if address == OFF:
+    if address == METRICS_OFF:
         return None, None
     try:
-        bound = bind(address)
+        bound = bind_metrics_socket(address)
     except OSError as error:
         why = os.strerror(error.errno or 0)  # the error's own text repeats the address
         raise GatewayError(_bind_error_text("metrics", address, why)) from error
-    return MetricsEndpoint(bound, numbers.text), url(bound)
+    return MetricsEndpoint(bound, source.render), metrics_url(bound)
 
 
 def _bind_error_text(key: str, address: str, why: str | None) -> str:

@@ -14,7 +14,7 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.messages import Role
-from controller.roster import TABLE, Certificate, parse_certificate, sign_certificate
+from controller.roster import TABLE_NAME, Certificate, parse_certificate, sign_certificate
 from controller.tomlwords import escape_unprintable
 from controller.whole_files import make_folder, replace_file, write_new_file
 
@@ -60,13 +60,13 @@ def new_client_secret(name: str, role: Role, expires: datetime | None = None) ->
 def new_sign_secret() -> str:
     """Return a table.sign file with a fresh Ed25519 secret."""
     sign = SigningKey.generate()
-    fields = {"name": TABLE, "verify": bytes(sign.verify_key).hex(), "sign": bytes(sign).hex()}
+    fields = {"name": TABLE_NAME, "verify": bytes(sign.verify_key).hex(), "sign": bytes(sign).hex()}
     return f"{_SIGN_BANNER}metadata\n{_metadata_lines(fields)}"
 
 
 def table_secret_text(verify: bytes, curve: tuple[str, str] | None = None) -> str:
     """Return a table.key_secret with `verify`, and `curve` (public and secret) or a new pair."""
-    return _secret_text({"name": TABLE, "verify": verify.hex()}, *(curve or _curve_pair()))
+    return _secret_text({"name": TABLE_NAME, "verify": verify.hex()}, *(curve or _curve_pair()))
 
 
 def public_text(certificate: Certificate) -> str:
@@ -114,7 +114,7 @@ def replace_text(path: Path, text: str, mode: int) -> None:
     replace_file(path, text.encode(), mode)
 
 
-def beside(folder: Path, like: Path) -> Path:
+def make_folder_like(folder: Path, like: Path) -> Path:
     """Make a folder for the same people as the one `like` and return it. Raises OSError."""
     status = like.stat()
     make_folder(folder, status.st_uid, status.st_gid, status.st_mode & 0o777)

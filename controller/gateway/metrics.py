@@ -18,19 +18,19 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from controller.counting import MetricDistribution, Sample
-from controller.gateway.families import FAMILIES, MetricFamily
+from controller.counting import MetricDistribution, MetricSample
+from controller.gateway.families import METRIC_FAMILIES, MetricFamily
 
-__all__ = ["CONTENT_TYPE_PLAIN_0_0_4", "text"]
+__all__ = ["CONTENT_TYPE_PLAIN_0_0_4", "render_metrics"]
 
-PREFIX: Final = "dealtable_"
-Told = TypeVar("Told", Sample, MetricDistribution)
+METRIC_PREFIX: Final = "dealtable_"
+MetricValue = TypeVar("Told", MetricSample, MetricDistribution)
 
 
-def text(
+def render_metrics(
     table: str,
     simulated: str,
-    samples: Sequence[Sample],
+    samples: Sequence[MetricSample],
     distributions: Sequence[MetricDistribution],
 ) -> bytes:
     """Return everything in Prometheus' text format; each number has `table` and `simulated`.
@@ -40,7 +40,9 @@ def text(
     """
     registry = CollectorRegistry(auto_describe=False)
     whose = {"table": table, "simulated": simulated}
-    registry.register(_FixedCollector(list(_add_labels(_metrics(samples, distributions), whose))))
+    registry.register(
+        _FixedCollector(list(_add_labels(_build_metrics(samples, distributions), whose)))
+    )
     return generate_latest(registry)
 
 
@@ -54,20 +56,20 @@ class _FixedCollector(Collector):
         return self._metrics
 
 
-def _add_labels(metrics: Iterable[Metric], whose: dict[str, str]) -> Iterator[Metric]:
+def _add_labels(metrics: Iterable[Metric], labels: dict[str, str]) -> Iterator[Metric]:
     for metric in metrics:
         metric.samples = [
-            sample._replace(labels={**whose, **sample.labels}) for sample in metric.samples
+            sample._replace(labels={**labels, **sample.labels}) for sample in metric.samples
         ]
         yield metric
 
 
-def _metrics(
-    samples: Sequence[Sample], distributions: Sequence[MetricDistribution]
+def _build_metrics(
+    samples: Sequence[MetricSample], distributions: Sequence[MetricDistribution]
 ) -> Iterator[Metric]:
     numbers = _group_by_family(samples)
     histograms = _group_by_family(distributions)
-    for key, family in FAMILIES.items():
+    for key, family in METRIC_FAMILIES.items():
         if family.kind == "histogram" and key in histograms:
             yield _histogram_metric(family, histograms[key])
         elif key in numbers:
@@ -75,19 +77,19 @@ def _metrics(
     yield from ProcessCollector(registry=None).collect()
 
 
-def _group_by_family(told: Sequence[Told]) -> dict[str, list[Told]]:
+def _group_by_family(values: Sequence[MetricValue]) -> dict[str, list[MetricValue]]:
     """Sort what was told by family; what fits in none is left out."""
-    found: dict[str, list[Told]] = {}
-    for each in told:
-        family = FAMILIES.get(each.name)
+    found: dict[str, list[MetricValue]] = {}
+    for each in values:
+        family = METRIC_FAMILIES.get(each.name)
         if family is not None and len(family.labels) == len(each.labels):
             found.setdefault(each.name, []).append(each)
     return found
 
 
-def _number_metric(family: MetricFamily, samples: Sequence[Sample]) -> Metric:
+def _number_metric(family: MetricFamily, samples: Sequence[MetricSample]) -> Metric:
     kind = CounterMetricFamily if family.kind == "counter" else GaugeMetricFamily
-    metric = kind(PREFIX + family.name, family.help, labels=family.labels)
+    metric = kind(METRIC_PREFIX + family.name, family.help, labels=family.labels)
     for sample in samples:
         metric.add_metric(sample.labels, sample.value)
     return metric
@@ -95,7 +97,7 @@ def _number_metric(family: MetricFamily, samples: Sequence[Sample]) -> Metric:
 
 def _histogram_metric(family: MetricFamily, distributions: Sequence[MetricDistribution]) -> Metric:
     """Build a histogram: cumulative counts by their upper bound, as Prometheus has them."""
-    metric = HistogramMetricFamily(PREFIX + family.name, family.help, labels=family.labels)
+    metric = HistogramMetricFamily(METRIC_PREFIX + family.name, family.help, labels=family.labels)
     for told in distributions:
         bounds = [*map(str, told.bounds_s), "+Inf"]
         buckets = list(zip(bounds, accumulate(told.counts), strict=True))

@@ -2,16 +2,16 @@
 
 from typing import Final, NamedTuple
 
-PER_S: Final = 50.0
+COMMANDS_PER_S: Final = 50.0
 """Commands a second of one key, on and on: far more than hands can give or a console needs.
 Provisional."""
-BURST: Final = 200.0
+COMMAND_BURST: Final = 200.0
 """Commands of one key at once, after a quiet time: a script that catches up. Provisional."""
 _MAX_KEYS: Final = 1000
 """Keys that are remembered; more come only where clients are admitted and removed again."""
 
 
-class Peer(NamedTuple):
+class ConnectedPeer(NamedTuple):
     """Who is at the other end of a connection: a public CURVE key (Z85), and the address it comes
     from. libzmq does not tell two connections of one key from one address apart."""
 
@@ -22,11 +22,11 @@ class Peer(NamedTuple):
 class RateLimiter:
     """A bucket for each key: it holds `burst` commands and fills by `per_s` a second."""
 
-    def __init__(self, per_s: float = PER_S, burst: float = BURST) -> None:
+    def __init__(self, per_s: float = COMMANDS_PER_S, burst: float = COMMAND_BURST) -> None:
         self._per_s, self._burst = per_s, burst
-        self._left: dict[str | Peer, tuple[float, float]] = {}
+        self._left: dict[str | ConnectedPeer, tuple[float, float]] = {}
 
-    def take(self, key: str | Peer, now_s: float) -> bool:
+    def try_take(self, key: str | ConnectedPeer, now_s: float) -> bool:
         """Return whether `key` may send one more now; it is counted if it may."""
         left, since_s = self._left.get(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - since_s) * self._per_s)

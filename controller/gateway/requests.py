@@ -5,8 +5,8 @@ from typing import Annotated, Final
 import msgspec
 
 from controller.bridge import MAX_ARGUMENT_DEPTH, is_too_deep
-from controller.client.refused import LARGEST
-from controller.messages import Command
+from controller.client.refused import MAX_COMMAND_BYTES
+from controller.messages import ClientCommand
 from controller.words import Words
 
 MAX_ID_CHARACTERS: Final = 128
@@ -25,13 +25,13 @@ class BadCommand(Exception):
         self.id = command_id
 
 
-def parse(payload: bytes) -> Command:
+def parse_command(payload: bytes) -> ClientCommand:
     """Return the command in `payload`. Raises BadCommand."""
-    if len(payload) > LARGEST:
+    if len(payload) > MAX_COMMAND_BYTES:
         size = len(payload)
         raise BadCommand(
             Words(f"{size} bytes", f"{size}字节"),
-            Words(f"at most {LARGEST}", f"至多{LARGEST}字节"),
+            Words(f"at most {MAX_COMMAND_BYTES}", f"至多{MAX_COMMAND_BYTES}字节"),
             _read_id(payload),
         )
     try:
@@ -57,7 +57,7 @@ class _CommandId(msgspec.Struct):
     id: Annotated[str, msgspec.Meta(max_length=MAX_ID_CHARACTERS)]
 
 
-_COMMAND_DECODER: Final = msgspec.json.Decoder(Command)
+_COMMAND_DECODER: Final = msgspec.json.Decoder(ClientCommand)
 _ID_DECODER: Final = msgspec.json.Decoder(_CommandId)
 
 

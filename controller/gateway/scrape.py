@@ -7,16 +7,16 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
 
-PATH: Final = "/metrics"
+METRICS_PATH: Final = "/metrics"
 MAX_REQUEST_BYTES: Final = 8192
-PATIENCE_S: Final = 5.0
+SCRAPE_TIMEOUT_S: Final = 5.0
 """How long a client has to ask and to take its answer."""
 MAX_CLIENTS: Final = 8
 _ADDRESS: Final = re.compile(r"tcp://(.+):(\*|\d+)")
 _PLAIN_TEXT: Final = "text/plain; charset=utf-8"
 
 
-def bind(address: str) -> socket.socket:
+def bind_metrics_socket(address: str) -> socket.socket:
     """Return a socket that listens at `tcp://HOST:PORT`, port * for a free one. Raises OSError."""
     fits = _ADDRESS.fullmatch(address)
     assert fits is not None  # the configuration's type has it so
@@ -25,20 +25,24 @@ def bind(address: str) -> socket.socket:
     return socket.create_server((host, port), family=family)
 
 
-def url(bound: socket.socket) -> str:
+def metrics_url(bound: socket.socket) -> str:
     """Return where a bound socket is asked."""
     host, port, *_ = bound.getsockname()
-    return f"http://[{host}]:{port}{PATH}" if ":" in host else f"http://{host}:{port}{PATH}"
+    return (
+        f"http://[{host}]:{port}{METRICS_PATH}"
+        if ":" in host
+        else f"http://{host}:{port}{METRICS_PATH}"
+    )
 
 
 class MetricsEndpoint:
     """Answers whoever asks for the metrics. `text` gives them, and their content type."""
 
     def __init__(
-        self, bound: socket.socket, text: Callable[[], Awaitable[tuple[bytes, str]]]
+        self, bound: socket.socket, render: Callable[[], Awaitable[tuple[bytes, str]]]
     ) -> None:
         self._socket = bound
-        self._text = text
+        self._render = render
         self._clients: set[asyncio.StreamWriter] = set()
 
     async def serve(self) -> None:
@@ -65,7 +69,7 @@ class MetricsEndpoint:
             return
         self._clients.add(writer)
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(SCRAPE_TIMEOUT_S):
                 writer.write(await self._answer(await _read_request_line(reader)))
                 await writer.drain()
         except (TimeoutError, OSError):
@@ -80,9 +84,9 @@ class MetricsEndpoint:
         method, _, rest = request.partition(" ")
         if method != "GET":
             return _encode_response("405 Method Not Allowed", b"GET alone\n", "Allow: GET\r\n")
-        if rest.split(" ")[0].partition("?")[0] != PATH:
-            return _encode_response("404 Not Found", f"only {PATH} is here\n".encode())
-        body, kind = await self._text()
+        if rest.split(" ")[0].partition("?")[0] != METRICS_PATH:
+            return _encode_response("404 Not Found", f"only {METRICS_PATH} is here\n".encode())
+        body, kind = await self._render()
         return _encode_response("200 OK", body, kind=kind)
 
 

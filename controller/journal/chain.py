@@ -12,14 +12,14 @@ from typing import NamedTuple
 import msgspec
 
 from controller.framing import length_prefixed
-from controller.journal.entries import MAX_BODY_BYTES, ChainedEntry, Entry, decode, encode
+from controller.journal.entries import MAX_BODY_BYTES, ChainedEntry, JournalEntry, decode, encode
 
 HEAD_BYTES = 32
-ZERO = bytes(HEAD_BYTES)
+ZERO_HEAD = bytes(HEAD_BYTES)
 _ENTRY_TAG = length_prefixed("dealtable/entry/1")
 
 
-class Row(NamedTuple):
+class StoredRow(NamedTuple):
     """A row as it stands in the file."""
 
     n: int
@@ -39,13 +39,13 @@ def next_head(prev: bytes, body: bytes) -> bytes:
     return hashlib.sha256(_ENTRY_TAG + prev + length_prefixed(body)).digest()
 
 
-def follow(rows: Iterable[Row]) -> Iterator[ChainedEntry | ChainBreak]:
+def walk_chain(rows: Iterable[StoredRow]) -> Iterator[ChainedEntry | ChainBreak]:
     """Walk the chain: every entry that can be read, and every break between them.
 
     A row that does not follow from the one before it breaks the chain once; the
     walk goes on from its own head, so that one changed row is one finding or two.
     """
-    expected, prev = 1, ZERO
+    expected, prev = 1, ZERO_HEAD
     for row in rows:
         entry = _decode_or_none(row.body)
         yield from _find_breaks(row, entry, expected, prev)
@@ -54,7 +54,9 @@ def follow(rows: Iterable[Row]) -> Iterator[ChainedEntry | ChainBreak]:
         expected, prev = row.n + 1, row.head
 
 
-def _find_breaks(row: Row, entry: Entry | None, expected: int, prev: bytes) -> Iterator[ChainBreak]:
+def _find_breaks(
+    row: StoredRow, entry: JournalEntry | None, expected: int, prev: bytes
+) -> Iterator[ChainBreak]:
     if row.n != expected:
         yield ChainBreak(row.n, f"it stands where entry {expected} belongs")
     if len(row.body) > MAX_BODY_BYTES or next_head(prev, row.body) != row.head:
@@ -68,14 +70,14 @@ def _find_breaks(row: Row, entry: Entry | None, expected: int, prev: bytes) -> I
         yield ChainBreak(row.n, "its text is not in the one form an entry has")
 
 
-def _decode_or_none(body: bytes) -> Entry | None:
+def _decode_or_none(body: bytes) -> JournalEntry | None:
     try:
         return decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _is_canonical(entry: Entry, body: bytes) -> bool:
+def _is_canonical(entry: JournalEntry, body: bytes) -> bool:
     try:
         return encode(entry) == body
     except (ValueError, RecursionError):

@@ -13,15 +13,15 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from controller.journal.chain import Row
+from controller.journal.chain import StoredRow
 from controller.journal.errors import StorageFailed
 from controller.journal.store import JournalStore
 
 
-class Group(NamedTuple):
+class WriteGroup(NamedTuple):
     """Rows to commit together. `last` is the number of the newest, also where `rows` is empty."""
 
-    rows: Sequence[Row]
+    rows: Sequence[StoredRow]
     last: int
     durable: bool
 
@@ -33,16 +33,16 @@ class RowsCommitted(NamedTuple):
     durable: bool
 
 
-Answer = Callable[[RowsCommitted | StorageFailed], None]
+CommitCallback = Callable[[RowsCommitted | StorageFailed], None]
 
 
 class Committer(Protocol):
     """Writes groups of rows in order."""
 
-    def start(self, answer: Answer) -> None:
+    def start(self, on_result: CommitCallback) -> None:
         """Take the function that gets the answers, on the running loop."""
 
-    def commit(self, group: Group) -> None:
+    def commit(self, group: WriteGroup) -> None:
         """Take a group to write; never blocks on the thread's account, never raises."""
 
     def close(self) -> None:
@@ -55,28 +55,28 @@ class InlineCommitter:
     def __init__(self, store: JournalStore) -> None:
         """Take the store to write to."""
         self._store = store
-        self._answer: Answer | None = None
+        self._on_result: CommitCallback | None = None
         self._failed = False
 
-    def start(self, answer: Answer) -> None:
+    def start(self, on_result: CommitCallback) -> None:
         """See Committer."""
-        self._answer = answer
+        self._on_result = on_result
 
-    def commit(self, group: Group) -> None:
+    def commit(self, group: WriteGroup) -> None:
         """See Committer."""
-        if self._failed or self._answer is None:
+        if self._failed or self._on_result is None:
             return
         result = _write(self._store, [group])
         self._failed = isinstance(result, StorageFailed)
-        asyncio.get_running_loop().call_soon(self._tell, result)
+        asyncio.get_running_loop().call_soon(self._report, result)
 
     def close(self) -> None:
         """See Committer."""
-        self._answer = None
+        self._on_result = None
 
-    def _tell(self, result: RowsCommitted | StorageFailed) -> None:
-        if self._answer is not None:
-            self._answer(result)
+    def _report(self, result: RowsCommitted | StorageFailed) -> None:
+        if self._on_result is not None:
+            self._on_result(result)
 
 
 class ThreadCommitter:
@@ -86,24 +86,24 @@ class ThreadCommitter:
     def __init__(self, store: JournalStore) -> None:
         """Take the store; from `start` to `close` only the thread writes to it."""
         self._store = store
-        self._waiting: queue.SimpleQueue[Group | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[WriteGroup | None] = queue.SimpleQueue()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._answer: Answer | None = None
+        self._on_result: CommitCallback | None = None
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
 
-    def start(self, answer: Answer) -> None:
+    def start(self, on_result: CommitCallback) -> None:
         """See Committer."""
-        self._loop, self._answer = asyncio.get_running_loop(), answer
+        self._loop, self._on_result = asyncio.get_running_loop(), on_result
         self._thread.start()
 
-    def commit(self, group: Group) -> None:
+    def commit(self, group: WriteGroup) -> None:
         """See Committer."""
-        self._waiting.put(group)
+        self._queue.put(group)
 
     def close(self) -> None:
         """See Committer. Waits for the thread: sync first, so that there is nothing to wait for."""
-        self._answer = None
-        self._waiting.put(None)
+        self._on_result = None
+        self._queue.put(None)
         if self._thread.ident is not None:
             self._thread.join()
 
@@ -111,32 +111,32 @@ class ThreadCommitter:
         failed = False
         open_for_more = True
         while open_for_more:
-            groups, open_for_more = self._take()
+            groups, open_for_more = self._take_groups()
             if groups and not failed:
                 result = _write(self._store, groups)
                 failed = isinstance(result, StorageFailed)
                 self._post_result(result)
 
-    def _take(self) -> tuple[list[Group], bool]:
+    def _take_groups(self) -> tuple[list[WriteGroup], bool]:
         """Wait for a group and take all that came with it; False behind the last one."""
-        taken = [self._waiting.get()]
+        taken = [self._queue.get()]
         with contextlib.suppress(queue.Empty):
             while taken[-1] is not None:
-                taken.append(self._waiting.get_nowait())
+                taken.append(self._queue.get_nowait())
         return [group for group in taken if group is not None], taken[-1] is not None
 
     def _post_result(self, result: RowsCommitted | StorageFailed) -> None:
         assert self._loop is not None
         # The loop may be closed by now: its process ends and nobody listens.
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._tell, result)
+            self._loop.call_soon_threadsafe(self._report, result)
 
-    def _tell(self, result: RowsCommitted | StorageFailed) -> None:
-        if self._answer is not None:
-            self._answer(result)
+    def _report(self, result: RowsCommitted | StorageFailed) -> None:
+        if self._on_result is not None:
+            self._on_result(result)
 
 
-def _write(store: JournalStore, groups: Sequence[Group]) -> RowsCommitted | StorageFailed:
+def _write(store: JournalStore, groups: Sequence[WriteGroup]) -> RowsCommitted | StorageFailed:
     durable = any(group.durable for group in groups)
     try:
         store.write([row for group in groups for row in group.rows], durable=durable)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from controller.messages import LandedCards, Outcome, Person, Release, Role, Seat
+from controller.messages import AttemptOutcome, LandedCards, PersonName, ProgramRelease, Role, Seat
 
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="32 bytes in hex")]
 Signature = Annotated[str, Meta(pattern="^[0-9a-f]{128}$", description="64 bytes in hex")]
@@ -24,18 +24,18 @@ FaultName = Annotated[
 Count = Annotated[int, Meta(ge=0)]
 Ms = Annotated[int, Meta(ge=0, description="milliseconds of the table's clock")]
 Back = Literal["A", "B"]
-Board = Literal["dealer", "reader"]
+BoardKind = Literal["dealer", "reader"]
 
 
-class Data(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class EntryData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What an entry of one kind holds."""
 
 
-class BegunData(Data, frozen=True):
+class BegunData(EntryData, frozen=True):
     """Both boards began the attempt: the set is in the machine's hands."""
 
 
-class OpenedData(Data, frozen=True):
+class OpenedData(EntryData, frozen=True):
     """The daemon began: whose journal this is, and the version of the program.
 
     `table_key`: the table's public CURVE key (Z85), part of every commitment. `sets`: the back of
@@ -50,10 +50,10 @@ class OpenedData(Data, frozen=True):
     version: str
     sets: dict[str, Back]
     verify: Hash | UnsetType = UNSET
-    release: Release | UnsetType = UNSET
+    release: ProgramRelease | UnsetType = UNSET
 
 
-class SeedData(Data, frozen=True):
+class SeedData(EntryData, frozen=True):
     """The seed under the attempt's key; `for_chief`: that key, sealed to the chief's."""
 
     box: Base64
@@ -68,7 +68,7 @@ class DeckData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cards: Count
 
 
-class CommittedData(Data, frozen=True):
+class CommittedData(EntryData, frozen=True):
     """What was promised, and the parts of its context (controller/deal/PROOF.md).
 
     Deal and attempt are the entry's own. `passes`: how often the set will be shuffled.
@@ -85,7 +85,7 @@ class CommittedData(Data, frozen=True):
     passes: Count
 
 
-class CutData(Data, frozen=True):
+class CutData(EntryData, frozen=True):
     """The players' number of cards, of the seat that cut where that is known.
 
     Null with a `reason` for a deal without a cut. Both are missing where there are none.
@@ -97,19 +97,19 @@ class CutData(Data, frozen=True):
     seat: Seat | UnsetType = UNSET
 
 
-class ShuffledData(Data, frozen=True):
+class ShuffledData(EntryData, frozen=True):
     """The shuffler is done, after so many passes."""
 
     passes: Count
 
 
-class WireData(Data, frozen=True):
+class WireData(EntryData, frozen=True):
     """A group of board events (wire_group.py); `sealed`: what the reader saw, and the pockets.
 
     `boots` has for each board its boot id and the first and last number of its events.
     """
 
-    boots: dict[Board, tuple[int, int, int]]
+    boots: dict[BoardKind, tuple[int, int, int]]
     b: Base64
     sealed: Base64 | UnsetType = UNSET
 
@@ -117,41 +117,41 @@ class WireData(Data, frozen=True):
 class CourseEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A group of board events with every pocket, and nothing of what the reader saw."""
 
-    boots: dict[Board, tuple[int, int, int]]
+    boots: dict[BoardKind, tuple[int, int, int]]
     b: Base64
 
 
 class OpenedEventGroup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A group of board events with what the reader saw, four bytes a look, nothing sealed."""
 
-    boots: dict[Board, tuple[int, int, int]]
+    boots: dict[BoardKind, tuple[int, int, int]]
     b: Base64
     looks: Base64
 
 
-class DealtData(Data, frozen=True):
+class DealtData(EntryData, frozen=True):
     """All cards are out of the hopper and the tray: indices fed from each."""
 
     fed: Count
     refed: Count
 
 
-class HeldData(Data, frozen=True):
+class HeldData(EntryData, frozen=True):
     """Right hands lie in the machine: what they are bound by (PROOF.md)."""
 
     hands: Hash
 
 
-class HandsBoxData(Data, frozen=True):
+class HandsBoxData(EntryData, frozen=True):
     """Nonce and record behind `hands`, under the attempt's key."""
 
     box: Base64
 
 
-class VerdictData(Data, frozen=True):
+class VerdictData(EntryData, frozen=True):
     """How an attempt ended, why, and where its cards lie: counted, never faces."""
 
-    outcome: Outcome
+    outcome: AttemptOutcome
     reasons: list[FaultName]
     landed: LandedCards
     fed: Count
@@ -159,7 +159,7 @@ class VerdictData(Data, frozen=True):
     at_ms: Ms
 
 
-class ReleasedData(Data, frozen=True):
+class ReleasedData(EntryData, frozen=True):
     """The hands are out.
 
     `leader`: whom the cards make lead, `turned_up`: by which card; each is missing where the
@@ -175,13 +175,13 @@ class ReleasedData(Data, frozen=True):
     turned_up: str | UnsetType = UNSET
 
 
-class SealedToChiefData(Data, frozen=True):
+class SealedToChiefData(EntryData, frozen=True):
     """Its key went with the power: only the chief can open it (`for_chief` of its seed)."""
 
     reason: FaultName
 
 
-class RevealedData(Data, frozen=True):
+class RevealedData(EntryData, frozen=True):
     """Seed and cut of an attempt that is over; a null cut: it was dealt without.
 
     `course`: which card went where, of hands that were played; it is missing where the
@@ -193,7 +193,7 @@ class RevealedData(Data, frozen=True):
     course: list[CourseEventGroup] | UnsetType = UNSET
 
 
-class WithdrawnData(Data, frozen=True):
+class WithdrawnData(EntryData, frozen=True):
     """Held hands that may not go out any more, and why."""
 
     reasons: list[FaultName]
@@ -222,7 +222,7 @@ class FinalSensorState(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     board_locked: bool | UnsetType = UNSET
 
 
-class RecordData(Data, frozen=True):
+class RecordData(EntryData, frozen=True):
     """The opened record of an attempt: a face a place (hex), and the nonce of `hands`.
 
     Both are null in an attempt that was never held. `events`: its board events so far, where every
@@ -239,13 +239,13 @@ class RecordData(Data, frozen=True):
     key: Hash | UnsetType = UNSET
 
 
-class RecalledData(Data, frozen=True):
+class RecalledData(EntryData, frozen=True):
     """Hands that were out are dealt again: a wrong count, or the chief's word."""
 
     reasons: list[FaultName]
 
 
-class OpenedHandData(Data, frozen=True):
+class OpenedHandData(EntryData, frozen=True):
     """The chief looked at a hand as it was dealt: whose, why, and by which key (hex)."""
 
     seat: Seat
@@ -254,7 +254,7 @@ class OpenedHandData(Data, frozen=True):
     key: str
 
 
-class AnswerData(Data, frozen=True):
+class AnswerData(EntryData, frozen=True):
     """What only the asker of a command may read, for the same id again."""
 
     id: str
@@ -262,7 +262,7 @@ class AnswerData(Data, frozen=True):
     sealed: Base64
 
 
-class MeetingData(Data, frozen=True):
+class MeetingData(EntryData, frozen=True):
     """A match is laid out: who plays it where, by which rulebook, and what its pairs bring."""
 
     match: str
@@ -273,7 +273,7 @@ class MeetingData(Data, frozen=True):
     at_ms: Ms
 
 
-class MatchData(Data, frozen=True):
+class MatchData(EntryData, frozen=True):
     """Something happened in the match: `event` says what, with the fields of that event."""
 
     event: str
@@ -287,13 +287,13 @@ class KeptEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     event: dict[str, Any]
 
 
-class MatchToldData(Data, frozen=True):
+class MatchToldData(EntryData, frozen=True):
     """What was kept back of the match, once it may be seen: all returns of a deal at once."""
 
     told: list[KeptEvent]
 
 
-class TransferredData(Data, frozen=True):
+class TransferredData(EntryData, frozen=True):
     """The match goes on at the table `to`, by whose word.
 
     `to_head`: a head that the journal of that table had shortly before, where it was asked.
@@ -309,7 +309,7 @@ class TransferredData(Data, frozen=True):
     entered_by: str | UnsetType = UNSET
 
 
-class TakenOverData(Data, frozen=True):
+class TakenOverData(EntryData, frozen=True):
     """A match came from `table`, whose journal has `head` behind its `transferred`, entry `n`.
 
     `digest` names the document it came in (controller/match/transfer.py), `sig` is that table's
@@ -336,7 +336,7 @@ class TakenOverData(Data, frozen=True):
     entered_by: str | UnsetType = UNSET
 
 
-class PauseData(Data, frozen=True):
+class PauseData(EntryData, frozen=True):
     """Somebody stopped the machine. `reason`: whose it is to end, a role; `why`: in his words."""
 
     reason: str
@@ -344,14 +344,14 @@ class PauseData(Data, frozen=True):
     why: str
 
 
-class PauseEndedData(Data, frozen=True):
+class PauseEndedData(EntryData, frozen=True):
     """Somebody lets it go on, as far as `reason` is concerned."""
 
     reason: str
     by: str
 
 
-class AcknowledgedData(Data, frozen=True):
+class AcknowledgedData(EntryData, frozen=True):
     """A person has seen a fault, or answered what the match called for.
 
     `name`: of the fault, or of the call in small letters; `board`: "" where none is meant.
@@ -362,7 +362,7 @@ class AcknowledgedData(Data, frozen=True):
     board: Literal["", "dealer", "reader"]
 
 
-class SetLoadedData(Data, frozen=True):
+class SetLoadedData(EntryData, frozen=True):
     """Another set lies in the machine."""
 
     set: str
@@ -370,14 +370,14 @@ class SetLoadedData(Data, frozen=True):
     by: str
 
 
-class SetClearedData(Data, frozen=True):
+class SetClearedData(EntryData, frozen=True):
     """A barred set was counted by a person, and is whole."""
 
     set: str
     by: str
 
 
-class FaultData(Data, frozen=True):
+class FaultData(EntryData, frozen=True):
     """A fault is latched: `evidence` fills the words of the catalogue."""
 
     code: int
@@ -385,7 +385,7 @@ class FaultData(Data, frozen=True):
     evidence: dict[str, str]
 
 
-class FaultClearedData(Data, frozen=True):
+class FaultClearedData(EntryData, frozen=True):
     """It is there no more, with the evidence it had."""
 
     code: int
@@ -393,21 +393,21 @@ class FaultClearedData(Data, frozen=True):
     evidence: dict[str, str]
 
 
-class CallData(Data, frozen=True):
+class CallData(EntryData, frozen=True):
     """A player called the referee with the red button (`button`), or why in his words."""
 
     seat: Seat
     reason: str
 
 
-class CallEndedData(Data, frozen=True):
+class CallEndedData(EntryData, frozen=True):
     """He took it back with the green one; or a referee, `by`, is at the table."""
 
     seat: Seat
     by: str | UnsetType = UNSET
 
 
-class CommandKeptData(Data, frozen=True):
+class CommandKeptData(EntryData, frozen=True):
     """The arguments and the signature of the next row, a `command` that may not show its own."""
 
     id: str
@@ -418,7 +418,7 @@ class CommandKeptData(Data, frozen=True):
     sig: str
 
 
-class CommandData(Data, frozen=True):
+class CommandData(EntryData, frozen=True):
     """A signed command that acted, and by whom.
 
     `key`: the signer's (hex), `panel` for a button of the table; `who`: the name of its
@@ -439,7 +439,7 @@ class CommandData(Data, frozen=True):
     cmd: str
     role: Role
     who: str
-    person: Person | None = None
+    person: PersonName | None = None
     args: dict[str, Any] | str | UnsetType = UNSET
     of: tuple[int | None, int | None] | UnsetType = UNSET
     boot: str | UnsetType = UNSET
@@ -449,6 +449,6 @@ class CommandData(Data, frozen=True):
 
 
 @cache
-def always(data: type[Data]) -> tuple[str, ...]:
+def required_fields(data: type[EntryData]) -> tuple[str, ...]:
     """Return the fields that data of this type cannot be without."""
     return tuple(field.name for field in msgspec.structs.fields(data) if field.required)

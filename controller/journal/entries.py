@@ -12,7 +12,7 @@ import msgspec
 
 from controller.framing import canonical_json
 from controller.journal.errors import PrivateEntryError
-from controller.messages import Event
+from controller.messages import PublicEvent
 
 MAX_BODY_BYTES = 0xFFFF
 """Most bytes of a body: its length is chained as two bytes."""
@@ -24,7 +24,7 @@ _OTHER_FIELDS_BYTES = 1024
 """Bytes that suffice for all fields of an entry but its data."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
+class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
     """One thing that happened.
 
     `n` counts from 1; `time` is UTC as ISO text, for people, and orders nothing;
@@ -44,46 +44,46 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_
 class ChainedEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An entry with its bytes and the chain before and behind it (32 bytes each)."""
 
-    entry: Entry
+    entry: JournalEntry
     body: bytes
     prev: bytes
     head: bytes
 
 
-def encode(entry: Entry) -> bytes:
+def encode(entry: JournalEntry) -> bytes:
     """Return the body of an entry.
 
     Raises ValueError for data that JSON cannot carry the same way everywhere, that is
     deeper than any entry, or for a body longer than LARGEST_BODY.
     """
-    _check(entry.data, entry.kind)
+    _check_value(entry.data, entry.kind)
     body = canonical_json(entry)
     if len(body) > MAX_BODY_BYTES:
         raise ValueError(f"{entry.kind}: an entry has at most {MAX_BODY_BYTES} bytes")
     return body
 
 
-def fits(kind: str, data: dict[str, Any]) -> None:
+def check_entry_data(kind: str, data: dict[str, Any]) -> None:
     """Return if an entry can hold `data`, whatever its other fields say.
 
     Raises ValueError as `encode` does.
     """
-    _check(data, kind)
+    _check_value(data, kind)
     if len(canonical_json(data)) > MAX_BODY_BYTES - _OTHER_FIELDS_BYTES:
         raise ValueError(f"{kind}: an entry has at most {MAX_BODY_BYTES} bytes")
 
 
-def decode(body: bytes) -> Entry:
+def decode(body: bytes) -> JournalEntry:
     """Return the entry of a body; raises msgspec.MsgspecError for what is none."""
     return _decoder.decode(body)
 
 
-def public_event(chained: ChainedEntry, table: str, simulated: bool) -> Event:
+def public_event(chained: ChainedEntry, table: str, simulated: bool) -> PublicEvent:
     """Return a public entry as the feed carries it; raises PrivateEntry for a private one."""
     entry = chained.entry
     if not entry.public:
         raise PrivateEntryError(f"entry {entry.n} ({entry.kind}) is private")
-    return Event(
+    return PublicEvent(
         table=table,
         boot=entry.boot,
         n=entry.n,
@@ -98,9 +98,9 @@ def public_event(chained: ChainedEntry, table: str, simulated: bool) -> Event:
     )
 
 
-def entry_of(event: Event) -> Entry:
+def entry_from_event(event: PublicEvent) -> JournalEntry:
     """Return the entry that an event of the feed stands for; its body has the event's head."""
-    return Entry(
+    return JournalEntry(
         n=event.n,
         time=event.time,
         boot=event.boot,
@@ -112,7 +112,7 @@ def entry_of(event: Event) -> Entry:
     )
 
 
-def _check(value: object, kind: str, depth: int = 0) -> None:
+def _check_value(value: object, kind: str, depth: int = 0) -> None:
     """Raise ValueError for a value that two JSON writers might spell differently, or too deep."""
     if depth > _MAX_DEPTH:
         raise ValueError(f"{kind}: an entry is at most {_MAX_DEPTH} deep")
@@ -122,11 +122,11 @@ def _check(value: object, kind: str, depth: int = 0) -> None:
         return
     if isinstance(value, list | tuple):
         for item in value:
-            _check(item, kind, depth + 1)
+            _check_value(item, kind, depth + 1)
         return
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         for item in value.values():
-            _check(item, kind, depth + 1)
+            _check_value(item, kind, depth + 1)
         return
     raise ValueError(f"{kind}: an entry cannot hold {type(value).__name__} {_number_text(value)}")
 
@@ -136,4 +136,4 @@ def _number_text(value: object) -> str:
     return repr(value) if isinstance(value, int | float) else ""
 
 
-_decoder = msgspec.json.Decoder(Entry)
+_decoder = msgspec.json.Decoder(JournalEntry)

@@ -8,27 +8,27 @@ from typing import Any
 
 import msgspec
 
-from controller.journal.entries import Entry
-from controller.messages import Outcome
+from controller.journal.entries import JournalEntry
+from controller.messages import AttemptOutcome
 
 # A journal's attempts begin with the seed; on a feed the commitment is the first of them.
 _FIRST_KINDS = ("seed", "committed")
 
 
-class Progress(msgspec.Struct, kw_only=True):
+class AttemptHistory(msgspec.Struct, kw_only=True):
     """How far one attempt came. `steps` are its entries by kind; `wire` their groups in order."""
 
     deal: int | None
     attempt: int
     boot: str
-    steps: dict[str, Entry]
-    wire: list[Entry]
+    steps: dict[str, JournalEntry]
+    wire_entries: list[JournalEntry]
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> AttemptOutcome | None:
         """How it ended; None while it goes on."""
         verdict = self.steps.get("verdict")
-        return None if verdict is None else Outcome(verdict.data["outcome"])
+        return None if verdict is None else AttemptOutcome(verdict.data["outcome"])
 
     @property
     def reasons(self) -> list[str]:
@@ -42,7 +42,7 @@ class Progress(msgspec.Struct, kw_only=True):
         return None if entry is None else entry.data
 
 
-def last_taken(entries: Iterable[Entry]) -> dict[int, int]:
+def last_board_events(entries: Iterable[JournalEntry]) -> dict[int, int]:
     """Return the number of the last event taken of each board's boot id."""
     taken: dict[int, int] = {}
     for entry in entries:
@@ -52,19 +52,19 @@ def last_taken(entries: Iterable[Entry]) -> dict[int, int]:
     return taken
 
 
-def attempts(entries: Iterable[Entry]) -> dict[int, Progress]:
+def attempt_histories(entries: Iterable[JournalEntry]) -> dict[int, AttemptHistory]:
     """Return every attempt's progress by its number, in the order in which they began."""
-    found: dict[int, Progress] = {}
+    found: dict[int, AttemptHistory] = {}
     for entry in entries:
         if entry.attempt is None:
             continue
         if entry.kind in _FIRST_KINDS and entry.attempt not in found:
-            found[entry.attempt] = Progress(
-                deal=entry.deal, attempt=entry.attempt, boot=entry.boot, steps={}, wire=[]
+            found[entry.attempt] = AttemptHistory(
+                deal=entry.deal, attempt=entry.attempt, boot=entry.boot, steps={}, wire_entries=[]
             )
         progress = found.get(entry.attempt)
         if progress is not None and entry.kind == "wire":
-            progress.wire.append(entry)
+            progress.wire_entries.append(entry)
         elif progress is not None:
             progress.steps.setdefault(entry.kind, entry)
     return found

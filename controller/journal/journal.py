@@ -5,9 +5,9 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from controller.journal.chain import Row, next_head
-from controller.journal.committer import Committer, Group, RowsCommitted
-from controller.journal.entries import ChainedEntry, Entry, decode, encode
+from controller.journal.chain import StoredRow, next_head
+from controller.journal.committer import Committer, RowsCommitted, WriteGroup
+from controller.journal.entries import ChainedEntry, JournalEntry, decode, encode
 from controller.journal.errors import StorageFailed
 from controller.journal.store import JournalStore
 
@@ -40,15 +40,15 @@ class Journal:
         self._wall = wall
         self._boot = boot
         self._last_number, self._head = store.last()
-        self._committed = self._last_synced = self._last_sync_requested = self._last_number
+        self._last_committed = self._last_synced = self._last_sync_requested = self._last_number
         self._unwritten: list[ChainedEntry] = []
         self._handed_over: deque[ChainedEntry] = deque()
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._sync_waiters: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._failure: StorageFailed | None = None
         committer.start(self._on_write_result)
 
     @property
-    def last(self) -> int:
+    def last_number(self) -> int:
         """Number of the newest entry; 0 in an empty journal."""
         return self._last_number
 
@@ -58,12 +58,12 @@ class Journal:
         return self._head
 
     @property
-    def committed(self) -> int:
+    def last_committed(self) -> int:
         """Number of the newest entry that outlives this process."""
-        return self._committed
+        return self._last_committed
 
     @property
-    def synced(self) -> int:
+    def last_synced(self) -> int:
         """Number of the newest entry that outlives a power cut."""
         return self._last_synced
 
@@ -80,7 +80,7 @@ class Journal:
 
         Raises ValueError for data an entry cannot hold (entries.py).
         """
-        entry = Entry(
+        entry = JournalEntry(
             n=self._last_number + 1,
             time=self._wall(),
             boot=self._boot,
@@ -116,7 +116,7 @@ class Journal:
         if self._last_sync_requested < self._last_number:
             self._hand_over(durable=True)
         done = asyncio.get_running_loop().create_future()
-        self._waiting.append((self._last_number, done))
+        self._sync_waiters.append((self._last_number, done))
         await done
 
     async def close(self) -> None:
@@ -139,31 +139,31 @@ class Journal:
             raise
 
     def _hand_over(self, *, durable: bool) -> None:
-        rows = [Row(item.entry.n, item.body, item.head) for item in self._unwritten]
+        rows = [StoredRow(item.entry.n, item.body, item.head) for item in self._unwritten]
         self._handed_over.extend(self._unwritten)
         self._unwritten.clear()
         if durable:
             self._last_sync_requested = self._last_number
-        self._committer.commit(Group(rows, self._last_number, durable))
+        self._committer.commit(WriteGroup(rows, self._last_number, durable))
 
-    def _on_write_result(self, answer: RowsCommitted | StorageFailed) -> None:
-        if isinstance(answer, StorageFailed):
-            self._fail(answer)
+    def _on_write_result(self, result: RowsCommitted | StorageFailed) -> None:
+        if isinstance(result, StorageFailed):
+            self._fail(result)
             return
-        self._committed = max(self._committed, answer.last)
-        if answer.durable:
-            self._last_synced = answer.last
+        self._last_committed = max(self._last_committed, result.last)
+        if result.durable:
+            self._last_synced = result.last
         try:
             self._publish()
         finally:  # the rows are durable, whatever `on_committed` makes of them
-            while self._waiting and self._waiting[0][0] <= self._last_synced:
-                _, done = self._waiting.popleft()
+            while self._sync_waiters and self._sync_waiters[0][0] <= self._last_synced:
+                _, done = self._sync_waiters.popleft()
                 if not done.done():
                     done.set_result(None)
 
     def _publish(self) -> None:
         ready = []
-        while self._handed_over and self._handed_over[0].entry.n <= self._committed:
+        while self._handed_over and self._handed_over[0].entry.n <= self._last_committed:
             ready.append(self._handed_over.popleft())
         if ready:
             self.on_committed(ready)
@@ -174,8 +174,8 @@ class Journal:
         self._failure = failure
         self._unwritten.clear()
         self._handed_over.clear()
-        while self._waiting:
-            _, done = self._waiting.popleft()
+        while self._sync_waiters:
+            _, done = self._sync_waiters.popleft()
             if not done.done():
                 done.set_exception(failure)
         self.on_failed(failure)

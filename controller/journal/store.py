@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
-from controller.journal.chain import ZERO, ChainBreak, Row, follow
+from controller.journal.chain import ZERO_HEAD, ChainBreak, StoredRow, walk_chain
 from controller.journal.entries import ChainedEntry, decode
 from controller.journal.errors import JournalError, StorageFailed
 
@@ -93,7 +93,7 @@ class JournalStore:
         """
         # One row earlier: its head is the `prev` of the first.
         first = max(after, 1)
-        prev = ZERO
+        prev = ZERO_HEAD
         try:
             reader = self._reader or self._open_reader()
             rows = reader.execute(
@@ -114,11 +114,11 @@ class JournalStore:
         """
         try:
             newest = self._writer.execute("SELECT n, head FROM journal ORDER BY n DESC LIMIT 1")
-            return newest.fetchone() or (0, ZERO)
+            return newest.fetchone() or (0, ZERO_HEAD)
         except sqlite3.Error as error:
             raise self._read_failure(error) from error
 
-    def write(self, rows: Sequence[Row], *, durable: bool) -> None:
+    def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
         """Append rows in one transaction; with `durable`, return only once the disk has them.
 
         A durable write carries everything written before it to the disk as well:
@@ -161,7 +161,7 @@ class JournalStore:
 
     def _check_chain(self, state_dir: Path) -> None:
         rows = self._writer.execute("SELECT n, body, head FROM journal ORDER BY n")
-        for item in follow(_checked_row(*row) for row in rows):
+        for item in walk_chain(_checked_row(*row) for row in rows):
             if isinstance(item, ChainBreak):
                 raise JournalError(
                     f"the chain is broken at entry {item.n}: {item.what}; "
@@ -189,7 +189,7 @@ def hold_journal_lock(state_dir: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def open_read_only(path: Path) -> Iterator[Iterator[Row]]:
+def open_read_only(path: Path) -> Iterator[Iterator[StoredRow]]:
     """Open a journal file for reading alone, also beside its daemon; gives the rows as they lie.
 
     Raises JournalError for a file that is no journal, is damaged, or is missing; and, once
@@ -209,10 +209,10 @@ def open_read_only(path: Path) -> Iterator[Iterator[Row]]:
         raise JournalError(f"{path} is not a journal that can be read: {error}") from error
 
 
-def _checked_row(n: object, body: object, head: object) -> Row:
+def _checked_row(n: object, body: object, head: object) -> StoredRow:
     """Return a row as it lies in the file. Raises JournalError for one of another table's form."""
     if isinstance(n, int) and isinstance(body, bytes) and isinstance(head, bytes):
-        return Row(n, body, head)
+        return StoredRow(n, body, head)
     raise JournalError("it has rows that no journal has: somebody changed the file")
 
 

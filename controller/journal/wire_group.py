@@ -27,21 +27,21 @@ POCKET_CODES = frozenset({GATE, LANDED, STRAY, POCKET})
 SEALED_PLACE = 0xFF
 """Stands for a place whose box stayed shut."""
 OUTLETS = ("N", "W", "S", "E", "tray")
-GROUP = 32
+MAX_GROUP_EVENTS = 32
 """Events to an entry: eight cards. Boards keep theirs until they are told `kept`, so
 a larger group risks nothing; it only makes more to send again after a crash."""
 
 _EVENT = struct.Struct(">BBBBB")
 _LOOK = struct.Struct(">BBBB")
 
-Board = Literal["dealer", "reader"]
+BoardKind = Literal["dealer", "reader"]
 
 
-class BoardEvent(Protocol):
+class BoardEventFields(Protocol):
     """An event of a board, as drivers/events.py has it."""
 
     @property
-    def board(self) -> Board:
+    def board(self) -> BoardKind:
         """Which board said it."""
 
     @property
@@ -77,7 +77,7 @@ class BoardEvent(Protocol):
         """Where, as the code says."""
 
 
-class Look(msgspec.Struct, frozen=True, gc=False):
+class CardLook(msgspec.Struct, frozen=True, gc=False):
     """What the reader saw of a card; not for a log: `repr` tells nothing."""
 
     face: int
@@ -100,7 +100,7 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     Where the box stayed shut `look` is null, and the place of a pocket UNTOLD.
     """
 
-    board: Board
+    board: BoardKind
     boot: int
     number: int
     attempt: int
@@ -109,20 +109,22 @@ class LoggedBoardEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     landed: int
     index: int
     place: int
-    look: Look | None = None
+    look: CardLook | None = None
 
     @property
-    def told(self) -> bool:
+    def is_open(self) -> bool:
         """Whether nothing of it stayed shut."""
         if self.code == READ:
             return self.look is not None
         return self.code not in POCKET_CODES or self.place != SEALED_PLACE
 
 
-def groups(events: Iterable[BoardEvent], limit: int = GROUP) -> Iterator[list[BoardEvent]]:
+def split_into_groups(
+    events: Iterable[BoardEventFields], limit: int = MAX_GROUP_EVENTS
+) -> Iterator[list[BoardEventFields]]:
     """Cut a run of events where one entry must end: attempt, a board's boot, or `limit`."""
-    group: list[BoardEvent] = []
-    boots: dict[Board, int] = {}
+    group: list[BoardEventFields] = []
+    boots: dict[BoardKind, int] = {}
     for event in events:
         same_boot = boots.setdefault(event.board, event.boot) == event.boot
         if group and (len(group) >= limit or group[0].attempt != event.attempt or not same_boot):
@@ -133,8 +135,8 @@ def groups(events: Iterable[BoardEvent], limit: int = GROUP) -> Iterator[list[Bo
         yield group
 
 
-def pack(
-    events: Sequence[BoardEvent], seal: Callable[[bytes], bytes] | None = None
+def pack_events(
+    events: Sequence[BoardEventFields], seal: Callable[[bytes], bytes] | None = None
 ) -> dict[str, Any]:
     """Return the data of a `wire` entry; the entry's own attempt must be the events'.
 
@@ -151,14 +153,14 @@ def pack(
     sealed = POCKET_CODES if seal is not None else frozenset()
     data: dict[str, Any] = {
         "boots": boots,
-        "b": _text(b"".join(_open_bytes(event, sealed) for event in events)),
+        "b": _to_base64(b"".join(_open_bytes(event, sealed) for event in events)),
     }
     if seal is not None and (secret := b"".join(map(_secret_bytes, events))):
-        data["sealed"] = _text(seal(secret))
+        data["sealed"] = _to_base64(seal(secret))
     return data
 
 
-def unpack(
+def unpack_events(
     data: dict[str, Any], attempt: int | None, unseal: Callable[[bytes], bytes] | None = None
 ) -> list[LoggedBoardEvent]:
     """Return the events of a `wire` entry, with looks and pockets where `unseal` opens them.
@@ -168,21 +170,22 @@ def unpack(
     try:
         sealed = data.get("sealed")
         secret = unseal(_from_base64(sealed)) if sealed and unseal else None
-        return list(_events(data, attempt or 0, secret, POCKET_CODES))
+        return list(_unpack_group(data, attempt or 0, secret, POCKET_CODES))
     except (struct.error, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no group of board events: {error}") from error
 
 
-def pack_course(events: Sequence[BoardEvent]) -> list[dict[str, Any]]:
+def pack_course(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
     """Return events as `revealed` carries them: every pocket, no look."""
-    return [pack(group) for group in groups(events, limit=len(events))]
+    return [pack_events(group) for group in split_into_groups(events, limit=len(events))]
 
 
-def opened(events: Sequence[BoardEvent]) -> list[dict[str, Any]]:
+def pack_opened(events: Sequence[BoardEventFields]) -> list[dict[str, Any]]:
     """Return events as the public `record` of an attempt carries them: nothing sealed."""
     return [
-        pack(group) | {"looks": _text(b"".join(_look_bytes(e) for e in group if e.code == READ))}
-        for group in groups(events, limit=len(events))
+        pack_events(group)
+        | {"looks": _to_base64(b"".join(_look_bytes(e) for e in group if e.code == READ))}
+        for group in split_into_groups(events, limit=len(events))
     ]
 
 
@@ -199,23 +202,25 @@ def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list
 
 def _unpack_opened_group(group: dict[str, Any], attempt: int) -> Iterator[LoggedBoardEvent]:
     looks = group.get("looks")
-    yield from _events(group, attempt, None if looks is None else _from_base64(looks), frozenset())
+    yield from _unpack_group(
+        group, attempt, None if looks is None else _from_base64(looks), frozenset()
+    )
 
 
-def _open_bytes(event: BoardEvent, sealed: frozenset[int]) -> bytes:
+def _open_bytes(event: BoardEventFields, sealed: frozenset[int]) -> bytes:
     kind = event.code | (READER_BIT if event.board == "reader" else 0)
     place = SEALED_PLACE if event.code in sealed else event.place
     return _EVENT.pack(kind, event.seen, event.landed, event.index, place)
 
 
-def _secret_bytes(event: BoardEvent) -> bytes:
+def _secret_bytes(event: BoardEventFields) -> bytes:
     """Return what of an event goes into the sealed box."""
     if event.code == READ:
         return _look_bytes(event)
     return bytes([event.place]) if event.code in POCKET_CODES else b""
 
 
-def _events(
+def _unpack_group(
     data: dict[str, Any], attempt: int, secret: bytes | None, of_pockets: frozenset[int]
 ) -> Iterator[LoggedBoardEvent]:
     """Yield the events of a group; `secret` has their looks, and the places of `of_pockets`."""
@@ -223,11 +228,11 @@ def _events(
     rest = None if secret is None else memoryview(secret)
     number = {board: first for board, (_, first, _) in boots.items()}
     for kind, total_in, total_out, index, place in _EVENT.iter_unpack(_from_base64(data["b"])):
-        board: Board = "reader" if kind & READER_BIT else "dealer"
+        board: BoardKind = "reader" if kind & READER_BIT else "dealer"
         code = kind & ~READER_BIT
         look = None
         if rest is not None and code == READ:
-            look, rest = Look(*_LOOK.unpack(rest[: _LOOK.size])), rest[_LOOK.size :]
+            look, rest = CardLook(*_LOOK.unpack(rest[: _LOOK.size])), rest[_LOOK.size :]
         elif rest is not None and code in of_pockets:
             place, rest = rest[0], rest[1:]
         yield LoggedBoardEvent(
@@ -255,7 +260,7 @@ def _look_bytes(event: Any) -> bytes:
     return _LOOK.pack(look.face, look.back, look.face_up, look.confidence)
 
 
-def _text(raw: bytes) -> str:
+def _to_base64(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
 

@@ -13,19 +13,19 @@ from typing import Any, Literal, Self
 from controller.cards import face_text
 from controller.deal import sequence as fair
 from controller.deal.ledger import SEATS, TRAY, Ledger
-from controller.journal.fold import Progress
-from controller.journal.wire_group import BoardEvent, opened, pack_course
-from controller.machine.record import Record
-from controller.messages import Outcome
+from controller.journal.fold import AttemptHistory
+from controller.journal.wire_group import BoardEventFields, pack_course, pack_opened
+from controller.machine.record import TableRecord
+from controller.messages import AttemptOutcome
 from controller.rules.profile import BigTwoProfile, Profile
 from controller.rules.regulations_page import profile_hash
-from controller.vault.exchange import holder
+from controller.vault.exchange import seat_with
 from controller.vault.keyfile import AttemptKeyFiles
 from controller.vault.sealing import AttemptKey, seal_to
 from controller.vault.vault import Vault
 from drivers.events import Back
 
-Lead = Literal["turn_up", "holder", "none"]
+LeadRule = Literal["turn_up", "holder", "none"]
 """How a release says who leads: by a card that is turned up, by whoever holds the card
 that leads (Big Two), or not at all."""
 
@@ -38,9 +38,9 @@ class AttemptBinding:
     chief is admitted; `entropy` that many fresh bytes.
     """
 
-    record: Record
-    key_file: AttemptKeyFiles
-    chief: Callable[[], bytes | None]
+    record: TableRecord
+    key_files: AttemptKeyFiles
+    chief_key: Callable[[], bytes | None]
     profile: Profile
     table_key: str
     entropy: Callable[[int], bytes]
@@ -87,12 +87,12 @@ class AttemptWriter:
         self.number = plan.number
         self.cut: int | None = None
         self.vault = Vault(bound_to.profile.deck.composition(), Back[plan.back])
-        self._to = bound_to
+        self._binding = bound_to
         self._key = key
         self._seed = seed
         self._chief = chief
         self._nonce = b""
-        self._written: dict[str, dict[str, Any]] = {}
+        self._written_data: dict[str, dict[str, Any]] = {}
         self._profile_hash = bound_to.profile_hash
         self._commitment = fair.commitment(
             fair.context(
@@ -113,7 +113,9 @@ class AttemptWriter:
         return cls(bound_to, plan, key, bound_to.entropy(fair.SEED_BYTES), chief)
 
     @classmethod
-    def of_left(cls, bound_to: AttemptBinding, progress: Progress, key: AttemptKey | None) -> Self:
+    def restore(
+        cls, bound_to: AttemptBinding, progress: AttemptHistory, key: AttemptKey | None
+    ) -> Self:
         """Take up the book where an earlier run of the daemon left it.
 
         The vault gets bound hands back. Raises CannotUnseal, KeyError for an attempt
@@ -121,15 +123,15 @@ class AttemptWriter:
         """
         seed = b"" if key is None else key.unseal(_from_base64(progress.steps["seed"].data["box"]))
         book = cls(bound_to, _plan_of(progress), key, seed)
-        book._written = {kind: entry.data for kind, entry in progress.steps.items()}
-        book._commitment = bytes.fromhex(book._written["committed"]["commitment"])
-        book.cut = book._written.get("cut", {}).get("cut")
+        book._written_data = {kind: entry.data for kind, entry in progress.steps.items()}
+        book._commitment = bytes.fromhex(book._written_data["committed"]["commitment"])
+        book.cut = book._written_data.get("cut", {}).get("cut")
         book.vault.begin(progress.attempt)
-        box = book._written.get("hands_box")
+        box = book._written_data.get("hands_box")
         if key is not None and box is not None:
             plain = key.unseal(_from_base64(box["box"]))
             book._nonce = plain[: fair.NONCE_BYTES]
-            book.vault.adopt(progress.attempt, plain[fair.NONCE_BYTES :])
+            book.vault.restore_hands(progress.attempt, plain[fair.NONCE_BYTES :])
         return book
 
     @property
@@ -138,50 +140,50 @@ class AttemptWriter:
 
         Raises ValueError where the seed went with the power.
         """
-        if self.sealed:
+        if self.is_key_lost:
             raise ValueError(f"the seed of attempt {self.number} went with the power")
-        cards = self._to.profile.deck.cards
+        cards = self._binding.profile.deck.cards
         return fair.sequence(self._commitment, self._seed, self.cut, cards)
 
     @property
-    def sealed(self) -> bool:
+    def is_key_lost(self) -> bool:
         """Whether its key went with the power, so that only the chief can open it."""
         return self._key is None
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> AttemptOutcome | None:
         """What its verdict says; None before there is one."""
-        verdict = self._written.get("verdict")
-        return None if verdict is None else Outcome(verdict["outcome"])
+        verdict = self._written_data.get("verdict")
+        return None if verdict is None else AttemptOutcome(verdict["outcome"])
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why it gave no hands, as names of the fault catalogue."""
-        ends = (self._written.get(kind, {}) for kind in ("withdrawn", "verdict"))
+        ends = (self._written_data.get(kind, {}) for kind in ("withdrawn", "verdict"))
         return next((tuple(end["reasons"]) for end in ends if end.get("reasons")), ())
 
     @property
-    def held(self) -> bool:
+    def is_held(self) -> bool:
         """Whether right hands of this attempt lie in the machine, or lay there."""
-        return self.outcome is Outcome.OK and not self.has("withdrawn")
+        return self.outcome is AttemptOutcome.OK and not self.has("withdrawn")
 
     def has(self, kind: str) -> bool:
         """Tell whether an entry of this kind was written."""
-        return kind in self._written
+        return kind in self._written_data
 
     def seal(self, plain: bytes) -> bytes:
         """Return `plain` in a box that only this attempt's key opens."""
         assert self._key is not None
         return self._key.seal(plain)
 
-    def commit(self) -> None:
+    def write_committed(self) -> None:
         """Write the seed, closed, and its commitment; from here on the vault takes faces in."""
-        to, plan, deck = self._to, self.plan, self._to.profile.deck
+        to, plan, deck = self._binding, self.plan, self._binding.profile.deck
         self.vault.begin(self.number)
         assert self._key is not None
-        to.key_file.write(self.number, self._key.raw)
+        to.key_files.write(self.number, self._key.raw)
         for_chief = seal_to(self._chief, self._key.raw, to.entropy)
-        boxes = {"box": _text(self.seal(self._seed)), "for_chief": _text(for_chief)}
+        boxes = {"box": _to_base64(self.seal(self._seed)), "for_chief": _to_base64(for_chief)}
         self._write("seed", boxes, public=False)
         self._write(
             "committed",
@@ -198,38 +200,42 @@ class AttemptWriter:
             },
         )
 
-    def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
+    def write_cut(
+        self, cut: int | None, reason: str | None = None, seat: str | None = None
+    ) -> None:
         """Write the players' number and who cut, or why there is no number."""
         self.cut = cut
         said = {"reason": reason, "seat": seat}
         self._write("cut", {"cut": cut} | {name: word for name, word in said.items() if word})
 
-    def begin(self) -> None:
+    def write_begun(self) -> None:
         """Write that both boards began the attempt."""
         self._write("begun", {})
 
-    def shuffled(self, passes: int) -> None:
+    def write_shuffled(self, passes: int) -> None:
         """Write that the shuffler is done."""
         self._write("shuffled", {"passes": passes})
 
-    def hold(self, ledger: Ledger) -> None:
+    def write_held(self, ledger: Ledger) -> None:
         """Bind the hands and write that they are right."""
-        self._nonce = self._nonce or self._to.entropy(fair.NONCE_BYTES)
-        record = self.vault.bind(ledger.places(), self._to.profile.deck.cards)
-        hands = fair.hands(self._commitment, self._nonce, record)
+        self._nonce = self._nonce or self._binding.entropy(fair.NONCE_BYTES)
+        record = self.vault.bind_hands(ledger.places(), self._binding.profile.deck.cards)
+        hands = fair.hands_commitment(self._commitment, self._nonce, record)
         self._write("dealt", {"fed": ledger.fed, "refed": ledger.refed})
-        self._write("hands_box", {"box": _text(self.seal(self._nonce + record))}, public=False)
+        self._write("hands_box", {"box": _to_base64(self.seal(self._nonce + record))}, public=False)
         self._write("held", {"hands": hands.hex()})
-        self._write_verdict(Outcome.OK, (), ledger)
+        self._write_verdict(AttemptOutcome.OK, (), ledger)
 
-    def refuse(self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None) -> None:
+    def write_failure(
+        self, outcome: AttemptOutcome, reasons: Sequence[str], ledger: Ledger | None
+    ) -> None:
         """Write why there are no hands; hands that were held already are withdrawn."""
-        if self.outcome is Outcome.OK:
+        if self.outcome is AttemptOutcome.OK:
             self._write("withdrawn", {"reasons": list(reasons)})
         else:
             self._write_verdict(outcome, reasons, ledger)
 
-    def release(self, lead: Lead, waited: Mapping[str, int]) -> None:
+    def write_released(self, lead: LeadRule, waited: Mapping[str, int]) -> None:
         """Write that the hands are out, how long people `waited` (ms), and who leads (`lead`).
 
         "turn_up": the turned-up card, and the seat that got it. "holder": the seat that
@@ -237,27 +243,27 @@ class AttemptWriter:
         """
         self._write("released", {**_LEAD_WRITERS[lead](self), **waited})
 
-    def recall(self, reasons: Sequence[str]) -> None:
+    def write_recalled(self, reasons: Sequence[str]) -> None:
         """Write that hands which were out are dealt again, and why."""
         self._write("recalled", {"reasons": list(reasons)})
 
-    def reveal(self, events: Sequence[BoardEvent] = ()) -> None:
+    def write_revealed(self, events: Sequence[BoardEventFields] = ()) -> None:
         """Write seed and cut; without the key, that the chief alone can open them.
 
         `events`: the boards' of hands that were played, so that anybody can compare where their
         cards went; of an attempt that gave none the record follows, and has them.
         """
-        if self.sealed:
+        if self.is_key_lost:
             self._write("sealed_to_chief", {"reason": "POWER"})
             return
         course = {"course": pack_course(events)} if events else {}
         self._write("revealed", {"seed": self._seed.hex(), "cut": self.cut, **course})
 
-    def record(
+    def build_record(
         self,
-        events: Sequence[BoardEvent],
-        last_look: Mapping[str, Any],
-        counted: int | None = None,
+        events: Sequence[BoardEventFields],
+        final_count: Mapping[str, Any],
+        events_before_verdict: int | None = None,
     ) -> dict[str, Any]:
         """Return all that was seen of an attempt: its board events, its hands, the last look.
 
@@ -266,25 +272,25 @@ class AttemptWriter:
         nothing more, so that anybody with the journal can open the rows. It is empty where that
         went with the power.
         """
-        if self.sealed:
+        if self.is_key_lost:
             return {}
         hands = self.vault.hands
         record: dict[str, Any] = {
             "nonce": self._nonce.hex() or None,
             "hands": None if hands is None else hands.hex(),
         }
-        record["events"] = opened(events)
+        record["events"] = pack_opened(events)
         assert self._key is not None
         record["key"] = self._key.raw.hex()
-        if last_look:
-            record["settled"] = dict(last_look)
-        if counted is not None:
-            record["counted"] = counted
+        if final_count:
+            record["settled"] = dict(final_count)
+        if events_before_verdict is not None:
+            record["counted"] = events_before_verdict
         return record
 
-    def open(self, record: dict[str, Any]) -> None:
+    def write_record(self, record: dict[str, Any]) -> None:
         """Publish the record of an attempt, where it can be opened."""
-        if not self.sealed:
+        if not self.is_key_lost:
             self._write("record", record)
 
     def close(self) -> None:
@@ -295,16 +301,16 @@ class AttemptWriter:
         """
         self.vault.forget()
         if not self._keeps_key:
-            self._to.key_file.remove(self.number)
+            self._binding.key_files.remove(self.number)
 
     @property
     def _keeps_key(self) -> bool:
         played = self.has("released") and self.has("revealed")
-        opened = self.has("record") or self.has("recalled") or self.sealed
-        return played and not opened and self._to.profile.hands_opened != "never"
+        opened = self.has("record") or self.has("recalled") or self.is_key_lost
+        return played and not opened and self._binding.profile.hands_opened != "never"
 
     def _write_verdict(
-        self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None
+        self, outcome: AttemptOutcome, reasons: Sequence[str], ledger: Ledger | None
     ) -> None:
         nothing = dict.fromkeys((*SEATS, TRAY), 0)
         self._write(
@@ -312,38 +318,38 @@ class AttemptWriter:
             {
                 "outcome": outcome.value,
                 "reasons": list(reasons),
-                "landed": nothing if ledger is None else ledger.landed(),
+                "landed": nothing if ledger is None else ledger.count_landed(),
                 "fed": 0 if ledger is None else ledger.fed,
                 "refed": 0 if ledger is None else ledger.refed,
             },
         )
 
     def _turn_up(self) -> dict[str, str]:
-        profile = self._to.profile
-        draws = fair.turned_up(self._commitment, self._seed, self.cut, profile.deck.cards)
-        place, face = self.vault.turned_up(draws, profile.turnup.faces())
+        profile = self._binding.profile
+        draws = fair.turn_up_places(self._commitment, self._seed, self.cut, profile.deck.cards)
+        place, face = self.vault.turn_up(draws, profile.turnup.faces())
         return {"turned_up": face_text(face), "leader": self.sequence[place - 1]}
 
     def _find_holder(self) -> dict[str, str]:
-        profile = self._to.profile
+        profile = self._binding.profile
         assert isinstance(profile, BigTwoProfile)  # no other rulebook has a card that leads
-        return {"leader": holder(self.vault, self.sequence, profile.bigtwo.lead.face())}
+        return {"leader": seat_with(self.vault, self.sequence, profile.bigtwo.lead.face())}
 
     def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:
         if self.has(kind):
             return
-        self._written[kind] = data
-        self._to.record.write(kind, data, deal=self.deal, attempt=self.number, public=public)
+        self._written_data[kind] = data
+        self._binding.record.write(kind, data, deal=self.deal, attempt=self.number, public=public)
 
 
-_LEAD_WRITERS: dict[Lead, Callable[[AttemptWriter], dict[str, str]]] = {
+_LEAD_WRITERS: dict[LeadRule, Callable[[AttemptWriter], dict[str, str]]] = {
     "turn_up": AttemptWriter._turn_up,
     "holder": AttemptWriter._find_holder,
     "none": lambda book: {},
 }
 
 
-def _plan_of(progress: Progress) -> AttemptPlan:
+def _plan_of(progress: AttemptHistory) -> AttemptPlan:
     committed = progress.steps["committed"].data
     assert progress.deal is not None
     return AttemptPlan(
@@ -356,7 +362,7 @@ def _plan_of(progress: Progress) -> AttemptPlan:
     )
 
 
-def _text(raw: bytes) -> str:
+def _to_base64(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
 

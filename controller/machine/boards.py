@@ -11,23 +11,23 @@ from typing import Protocol
 
 from controller.faults import driver_error_fault
 from drivers.errors import DriverError, LineLost, Mismatch, PortBusy, PortMissing
-from drivers.events import Board
+from drivers.events import BoardKind
 from drivers.identity import Welcome
 from drivers.link.link import Link
 
-RETRY_S = 1.0
+REOPEN_INTERVAL_S = 1.0
 """How long a board that was not right is left alone before it is asked again."""
 
-Evidence = Mapping[str, str]
+FaultEvidence = Mapping[str, str]
 
 
-class Watcher(Protocol):
+class BoardWatcher(Protocol):
     """Who is told about the boards."""
 
-    def board_up(self, board: Board, welcome: Welcome) -> None:
+    def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
         """Take a board that answered and is the right one."""
 
-    def board_down(self, board: Board, name: str, evidence: Evidence) -> None:
+    def on_board_down(self, board: BoardKind, name: str, evidence: FaultEvidence) -> None:
         """Take the fault of a board that cannot be used, as the catalogue names it."""
 
 
@@ -39,20 +39,20 @@ class BoardConnection:
         link: Link,
         port: str,
         *,
-        watcher: Watcher,
+        watcher: BoardWatcher,
         taken: Callable[[], Mapping[int, int]],
         kept: Callable[[], Mapping[int, int]],
-        may_reopen: Callable[[], Awaitable[None]],
+        wait_reopenable: Callable[[], Awaitable[None]],
     ) -> None:
         self.link = link
         self._port = port
         self._watcher = watcher
         self._taken, self._kept = taken, kept
-        self._wait_reopenable = may_reopen
+        self._wait_reopenable = wait_reopenable
         self._line_lost = asyncio.Event()
         link.on_down = self._on_down
 
-    async def watch(self) -> None:
+    async def keep_open(self) -> None:
         """Keep the line open until cancelled."""
         try:
             while True:
@@ -69,9 +69,9 @@ class BoardConnection:
                 welcome = await self.link.open(self._taken(), self._kept())
             except DriverError as error:
                 self._report(error, absent=True)
-                await asyncio.sleep(RETRY_S)
+                await asyncio.sleep(REOPEN_INTERVAL_S)
             else:
-                self._watcher.board_up(self.link.board, welcome)
+                self._watcher.on_board_up(self.link.board, welcome)
                 return
 
     def _on_down(self, error: LineLost) -> None:
@@ -87,4 +87,4 @@ class BoardConnection:
             evidence |= {"expected": error.expected, "found": error.found}
         elif isinstance(error, PortMissing | PortBusy):
             evidence["port"] = error.path
-        self._watcher.board_down(self.link.board, name, evidence)
+        self._watcher.on_board_down(self.link.board, name, evidence)

@@ -12,7 +12,7 @@ import msgspec
 from controller.messages import CardSetState
 
 
-class Out(msgspec.Struct, frozen=True, gc=False):
+class SetInPlay(msgspec.Struct, frozen=True, gc=False):
     """The attempt whose hands the players hold, and its set."""
 
     attempt: int

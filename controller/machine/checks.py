@@ -9,23 +9,23 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controller.arguments import CutArgs
-from controller.machine.calling import calling
-from controller.machine.deals import Deals, DealSettings
+from controller.machine.calling import calling_seats
+from controller.machine.deals import DealCycle, DealSettings
 from controller.machine.order.desk import CommandRefused, failure, failure_of
 from controller.machine.order.match_desk import MatchCommands
 from controller.machine.order.opening import OpenedHands
 from controller.machine.order.transfers import TableTransfers
-from controller.machine.order.who import Asked
-from controller.machine.record import Record
-from controller.machine.table import Table
+from controller.machine.order.who import RequestedCommand
+from controller.machine.record import TableRecord
+from controller.machine.table import TableBoards
 from controller.machine.technical import ServiceCommands
-from controller.match.events import Cut, ReleaseOrdered
-from controller.match.phase import BEFORE_RELEASE, called
+from controller.match.events import ReleaseOrdered, SetCut
+from controller.match.phase import BEFORE_RELEASE, phase_words
 from controller.match.refusals import Refusal
-from controller.messages import Failure, Phase, Role
-from controller.words import MACHINE_PHASE_WORDS, Words, named, people
+from controller.messages import Failure, MachinePhase, Role
+from controller.words import MACHINE_PHASE_WORDS, Words, quoted_words, roles_with_article
 
-STEPS: Final = frozenset({"start_deal", "cut", "release"})
+MACHINE_STEPS: Final = frozenset({"start_deal", "cut", "release"})
 
 
 class TableCommandChecks:
@@ -36,19 +36,19 @@ class TableCommandChecks:
 
     def __init__(
         self,
-        record: Record,
-        table: Table,
-        deals: Deals,
-        desk: MatchCommands,
-        custom: DealSettings,
-        opened: OpenedHands,
+        record: TableRecord,
+        table_boards: TableBoards,
+        deal_cycle: DealCycle,
+        match_commands: MatchCommands,
+        settings: DealSettings,
+        opened_hands: OpenedHands,
         transfers: TableTransfers,
-        technical: ServiceCommands,
+        service_commands: ServiceCommands,
     ) -> None:
-        self._record, self._table, self._deal_cycle = record, table, deals
-        self._match_commands, self._settings = desk, custom
-        self._opened, self._transfers = opened, transfers
-        self._checks: Mapping[str, Callable[[Asked], object]] = {
+        self._record, self._table_boards, self._deal_cycle = record, table_boards, deal_cycle
+        self._match_commands, self._settings = match_commands, settings
+        self._opened_hands, self._transfers = opened_hands, transfers
+        self._checks: Mapping[str, Callable[[RequestedCommand], object]] = {
             "set_match": self._set_match,
             "start_match": self._start_match,
             "take_over": lambda asked: self._require_no_test(),
@@ -60,70 +60,70 @@ class TableCommandChecks:
             "recount": self._check_unseen,
             "replace_set": self.loadable_back,
             "clear_set": self._clear_set,
-            "tribute": desk.hands_for_tribute,
-            "return": desk.hands_for_return,
+            "tribute": match_commands.hands_for_tribute,
+            "return": match_commands.hands_for_return,
             "acknowledge": self._acknowledge,
             "clear_jam": self._clear_jam,
             "void": self._void,
-            "open_hand": lambda asked: opened.require_openable(),
+            "open_hand": lambda asked: opened_hands.require_openable(),
             "redeal": self._check_unseen,
             "adjust": self._adjust,
             "transfer": self._transfer,
-            "selftest": lambda asked: technical.require_free(),
-            "calibrate": lambda asked: technical.require_free(),
-            "configure": lambda asked: technical.require_no_attempt(),
+            "selftest": lambda asked: service_commands.require_no_test(),
+            "calibrate": lambda asked: service_commands.require_no_test(),
+            "configure": lambda asked: service_commands.require_no_attempt(),
         }
 
-    def require(self, asked: Asked) -> None:
+    def require(self, request: RequestedCommand) -> None:
         """Return if an act may be carried out. Raises OrderRefused."""
-        self._checks.get(asked.cmd, self._match_commands.check)(asked)
+        self._checks.get(request.cmd, self._match_commands.require_accepted)(request)
 
-    def refused(self, asked: Asked) -> Failure | None:
+    def refusal_of(self, request: RequestedCommand) -> Failure | None:
         """Return why an act would not be carried out; None: it would."""
         try:
-            self.require(asked)
-            if asked.cmd == "take_over":  # its document, which says more, comes in parts
-                self._transfers.require_arriving(asked)
+            self.require(request)
+            if request.cmd == "take_over":  # its document, which says more, comes in parts
+                self._transfers.require_arriving(request)
         except CommandRefused as refused:
             return refused.failure
         return None
 
-    def has(self, cmd: str) -> bool:
+    def has_check(self, cmd: str) -> bool:
         """Tell whether an act needs more than the match's own word."""
         return cmd in self._checks
 
     # The steps of a deal.
 
-    def veto(self, cmd: str, args: Any) -> Failure | None:
+    def step_refusal(self, cmd: str, args: Any) -> Failure | None:
         """Return why a step of the machine cannot be ordered now; None: it can."""
-        return self.without_machine(cmd) or self._step_refusals[cmd](self, args)
+        return self.dealt_by_hand_refusal(cmd) or self._step_refusals[cmd](self, args)
 
-    def without_machine(self, cmd: str) -> Failure | None:
+    def dealt_by_hand_refusal(self, cmd: str) -> Failure | None:
         """Return why a step is not the machine's in this deal; None: it is, or it is no step."""
-        match = self._record.play.match
+        match = self._record.match_written.match
         by_hand = match is not None and match.by_hand and match.phase in BEFORE_RELEASE
-        return failure("BY_HAND") if by_hand and cmd in STEPS else None
+        return failure("BY_HAND") if by_hand and cmd in MACHINE_STEPS else None
 
     def _start_refusal(self, args: Any) -> Failure | None:
-        state, loaded = self._record.state, self._deal_cycle.loaded
+        state, loaded = self._record.state, self._deal_cycle.loaded_set
         if state.pauses:
-            return failure("PAUSED", found=people(sorted(state.pauses)))
-        if state.phase is Phase.COMMITTED and self._table.run is not None:
+            return failure("PAUSED", found=roles_with_article(sorted(state.pauses)))
+        if state.phase is MachinePhase.COMMITTED and self._table_boards.run is not None:
             return None  # without its cut
-        if self._deal_cycle.chief is None:
+        if self._deal_cycle.chief_key is None:
             return failure("NO_CHIEF")
         if self._deal_cycle.startable_deal is not None:
             return None
         if loaded.barred:
             return failure("SET_BARRED", found=loaded.id)
-        match = self._record.play.match
-        where = {} if match is None else {"found": called(match.phase)}
+        match = self._record.match_written.match
+        where = {} if match is None else {"found": phase_words(match.phase)}
         return failure("NO_DEAL_DUE", **where)
 
     def _cut_refusal(self, args: CutArgs) -> Failure | None:
         cutters, pauses = self._deal_cycle.cutters(), self._record.state.pauses
         if pauses:
-            return failure("PAUSED", found=people(sorted(pauses)))
+            return failure("PAUSED", found=roles_with_article(sorted(pauses)))
         if cutters and args.seat is not None and args.seat not in cutters:
             return failure_of(Refusal("NOT_HIS_DUTY", " / ".join(cutters)))
         return None if self._deal_cycle.is_practice else self._match_cut_refusal(args)
@@ -133,16 +133,18 @@ class TableCommandChecks:
         if self._deal_cycle.is_ahead:
             return None
         seat = args.seat or next(iter(self._deal_cycle.cutters()), None)
-        refused = self._match_commands.refused(Cut(at_ms=self._record.clock(), seat=seat, n=args.n))
+        refused = self._match_commands.events_refusal(
+            SetCut(at_ms=self._record.clock(), seat=seat, n=args.n)
+        )
         return None if refused is None else failure_of(refused.refusal)
 
     def _release_refusal(self, args: Any) -> Failure | None:
-        pauses, play = self._record.state.pauses, self._record.play
+        pauses, play = self._record.state.pauses, self._record.match_written
         if pauses:
-            return failure("PAUSED", found=people(sorted(pauses)))
+            return failure("PAUSED", found=roles_with_article(sorted(pauses)))
         if play.match is None or self._deal_cycle.is_practice:
             return None
-        refused = self._match_commands.refused(ReleaseOrdered(at_ms=self._record.clock()))
+        refused = self._match_commands.events_refusal(ReleaseOrdered(at_ms=self._record.clock()))
         return None if refused is None else failure_of(refused.refusal)
 
     _step_refusals: Mapping[str, Callable[["TableCommandChecks", Any], Failure | None]] = {
@@ -153,57 +155,59 @@ class TableCommandChecks:
 
     # Those who call.
 
-    def _attend(self, asked: Asked) -> None:
-        seat = asked.args.seat
-        if not calling(self._record, seat):
+    def _attend(self, request: RequestedCommand) -> None:
+        seat = request.args.seat
+        if not calling_seats(self._record, seat):
             raise CommandRefused(failure_of(Refusal("NOBODY_CALLS", seat or "")))
 
-    def _confirm(self, asked: Asked) -> None:
-        if not self.is_call_withdrawal(asked):
-            self._match_commands.check(asked)
+    def _confirm(self, request: RequestedCommand) -> None:
+        if not self.is_call_withdrawal(request):
+            self._match_commands.require_accepted(request)
 
-    def is_call_withdrawal(self, asked: Asked) -> bool:
+    def is_call_withdrawal(self, request: RequestedCommand) -> bool:
         """Tell whether a green button takes back the call of its own seat."""
-        seat = asked.args.seat
-        by_player = asked.who.role is Role.TABLE and seat is not None
-        return by_player and bool(calling(self._record, seat))
+        seat = request.args.seat
+        by_player = request.signer.role is Role.TABLE and seat is not None
+        return by_player and bool(calling_seats(self._record, seat))
 
     # A match, and what stops a table.
 
     def _require_no_test(self) -> None:
-        if self._settings.testing:
+        if self._settings.is_test:
             raise CommandRefused(failure("TEST_MODE"))
 
-    def _set_match(self, asked: Asked) -> None:
+    def _set_match(self, request: RequestedCommand) -> None:
         self._require_no_test()
-        if self._table.busy:
+        if self._table_boards.is_busy:
             raise CommandRefused(failure("MACHINE_BUSY"))
-        self._match_commands.require_free()
+        self._match_commands.require_no_match()
 
-    def _start_match(self, asked: Asked) -> None:
+    def _start_match(self, request: RequestedCommand) -> None:
         self._require_no_test()
-        self._match_commands.check(asked)
+        self._match_commands.require_accepted(request)
 
-    def _hold(self, asked: Asked) -> None:
-        if asked.args.area:
-            self._match_commands.check(asked)
+    def _hold(self, request: RequestedCommand) -> None:
+        if request.args.area:
+            self._match_commands.require_accepted(request)
 
-    def _resume(self, asked: Asked) -> None:
-        if asked.args.area or self.pauses_to_end(asked)[1]:
-            self._match_commands.check(asked)
+    def _resume(self, request: RequestedCommand) -> None:
+        if request.args.area or self.pauses_to_end(request)[1]:
+            self._match_commands.require_accepted(request)
 
-    def pauses_to_end(self, asked: Asked) -> tuple[list[str], bool]:
+    def pauses_to_end(self, request: RequestedCommand) -> tuple[list[str], bool]:
         """Return which pauses `resume` ends, and whether the match goes on, too.
 
         Each is cleared by its owner, the chief clears every person's. Raises OrderRefused.
         """
-        role, pauses = asked.who.role, self._record.state.pauses
+        role, pauses = request.signer.role, self._record.state.pauses
         ended = [why for why in pauses if role is Role.CHIEF or why == role.value]
-        match = self._record.play.match
+        match = self._record.match_written.match
         suspended = match is not None and match.suspended is not None
         claimed = match is not None and match.claimed is not None
         if not ended and pauses:
-            raise CommandRefused(failure("NOT_YOUR_PAUSE", found=people(sorted(pauses))))
+            raise CommandRefused(
+                failure("NOT_YOUR_PAUSE", found=roles_with_article(sorted(pauses)))
+            )
         if not ended and not suspended:
             raise CommandRefused(failure("NOT_SUSPENDED"))
         # A claimed count is ended by its own recount, whoever else lets the table go on.
@@ -212,64 +216,64 @@ class TableCommandChecks:
 
     # What leaves the present deal unplayed is not for him who saw a hand of it.
 
-    def _check_unseen(self, asked: Asked) -> None:
-        self._opened.forbid(asked)
-        self._match_commands.check(asked)
+    def _check_unseen(self, request: RequestedCommand) -> None:
+        self._opened_hands.require_unseen(request)
+        self._match_commands.require_accepted(request)
 
-    def _adjust(self, asked: Asked) -> None:
-        if asked.args.choice == "void_later":
-            self._opened.forbid(asked)
-        self._match_commands.check(asked)
+    def _adjust(self, request: RequestedCommand) -> None:
+        if request.args.choice == "void_later":
+            self._opened_hands.require_unseen(request)
+        self._match_commands.require_accepted(request)
 
-    def _transfer(self, asked: Asked) -> None:
+    def _transfer(self, request: RequestedCommand) -> None:
         """See that who sends it saw no hand: the other table does not know who did."""
-        match = self._record.play.match
-        if match is not None and match.under_way:
-            self._opened.forbid(asked)
-        self._transfers.leaving(asked)
+        match = self._record.match_written.match
+        if match is not None and match.is_deal_under_way:
+            self._opened_hands.require_unseen(request)
+        self._transfers.require_leaving(request)
 
-    def _void(self, asked: Asked) -> None:
-        run = self._table.run
-        if run is None or run.released:
-            found = named([self._table.phase], MACHINE_PHASE_WORDS)
+    def _void(self, request: RequestedCommand) -> None:
+        run = self._table_boards.run
+        if run is None or run.is_released:
+            found = quoted_words([self._table_boards.phase], MACHINE_PHASE_WORDS)
             expected = Words("an attempt whose hands are not out", "手牌尚未放行")
             raise CommandRefused(failure("WRONG_PHASE", found=found, expected=expected))
         if not self._deal_cycle.is_practice and not self._deal_cycle.is_ahead:
-            self._opened.forbid(asked)
+            self._opened_hands.require_unseen(request)
 
     # Sets and faults.
 
-    def loadable_back(self, asked: Asked) -> str:
+    def loadable_back(self, request: RequestedCommand) -> str:
         """Return the back of a set that may be loaded. Raises OrderRefused."""
-        name, state = asked.args.set, self._record.state
+        name, state = request.args.set, self._record.state
         known = state.sets.get(name)
-        back = known.back if known is not None else self._settings.sets.get(name, asked.args.back)
+        back = known.back if known is not None else self._settings.sets.get(name, request.args.back)
         if back is None:
             names = ", ".join(sorted({*self._settings.sets, *state.sets}))
             raise CommandRefused(failure("NO_SUCH_SET", found=name, expected=names))
-        if self._table.run is not None:
+        if self._table_boards.run is not None:
             raise CommandRefused(failure("MACHINE_BUSY"))
-        if state.out is not None and state.out.card_set == name:
+        if state.set_in_play is not None and state.set_in_play.card_set == name:
             raise CommandRefused(failure("SET_OUT", found=name))
         return str(back)
 
-    def _clear_set(self, asked: Asked) -> None:
-        sets, due = self._record.state.sets, self._deal_cycle.cards
-        if asked.args.set not in sets:
+    def _clear_set(self, request: RequestedCommand) -> None:
+        sets, due = self._record.state.sets, self._deal_cycle.set_size
+        if request.args.set not in sets:
             names = ", ".join(sorted(sets))
-            raise CommandRefused(failure("NO_SUCH_SET", found=asked.args.set, expected=names))
-        if asked.args.cards != due:
-            raise CommandRefused(failure("SET_NOT_WHOLE", found=asked.args.cards, expected=due))
+            raise CommandRefused(failure("NO_SUCH_SET", found=request.args.set, expected=names))
+        if request.args.cards != due:
+            raise CommandRefused(failure("SET_NOT_WHOLE", found=request.args.cards, expected=due))
 
-    def _acknowledge(self, asked: Asked) -> None:
-        named, board = asked.args.code, asked.args.board or ""
-        needs = {call.reason.upper() for call in self._record.play.needs}
-        latched = self._record.latched
+    def _acknowledge(self, request: RequestedCommand) -> None:
+        named, board = request.args.code, request.args.board or ""
+        needs = {call.reason.upper() for call in self._record.match_written.match_calls}
+        latched = self._record.raised_faults
         if (named, board) not in latched and named not in needs:
             known = ", ".join(sorted({name for name, _ in latched} | needs))
             expected = known or Words("none", "无")
             raise CommandRefused(failure("NOT_LATCHED", found=named, expected=expected))
 
-    def _clear_jam(self, asked: Asked) -> None:
-        if not any(name == "JAM" for name, _ in self._record.latched):
+    def _clear_jam(self, request: RequestedCommand) -> None:
+        if not any(name == "JAM" for name, _ in self._record.raised_faults):
             raise CommandRefused(failure("NOT_LATCHED", found=Words("JAM", "“卡牌”")))

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterable
 from datetime import datetime
 
-from controller.journal.entries import Entry
+from controller.journal.entries import JournalEntry
 
 MAX_AWAY_MS = 24 * 3600 * 1000
 """The longest that a daemon counts as away: a longer gap is a wrong wall clock."""
@@ -26,7 +26,7 @@ class TableClock:
         """Return the milliseconds as of now."""
         return self._offset_ms + round((self._loop.time() - self._started_s) * 1000)
 
-    def forward(self, by_ms: int) -> None:
+    def advance(self, by_ms: int) -> None:
         """Show `by_ms` more from now on, where a match of an older table comes."""
         self._offset_ms += by_ms
 
@@ -35,13 +35,13 @@ class TableClock:
         return self._started_s + (at_ms - self._offset_ms) / 1000
 
 
-def resumed_ms(entries: Iterable[Entry], now: str) -> int:
+def resumed_ms(entries: Iterable[JournalEntry], now: str) -> int:
     """Return what the clock of an earlier run would show at `now`, the wall's stamp.
 
     It shows the last moment of which the journal tells, and the time since then where the
     stamps make sense. What came from another table tells of moments before that.
     """
-    last: Entry | None = None
+    last: JournalEntry | None = None
     for entry in entries:
         at_ms = entry.data.get("at_ms")
         if isinstance(at_ms, int) and (last is None or at_ms >= last.data["at_ms"]):

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from controller.deal import effects as todo
-from controller.deal.attempt import Attempt, Stage, new_attempt, send_to_tray, step
+from controller.deal.attempt import AttemptState, Stage, new_attempt, send_to_tray, step
 from controller.deal.ledger import OUTLETS, TRAY
-from controller.deal.sightings import AttemptStopped, CardGated, LookOverdue, Seen
-from drivers.events import Outlet, Source
+from controller.deal.sightings import AttemptStopped, CardGated, LookOverdue, Observation
+from drivers.events import FeedSource, Outlet
 from drivers.link import frames
 
-_MOTIONS = (todo.Shuffle, todo.Feed, todo.Route, todo.Reread, todo.AwaitLook)
+_MOTIONS = (todo.ShuffleCards, todo.FeedCards, todo.RouteCard, todo.RereadCard, todo.AwaitLook)
 """What waits while the table is held; the end of an attempt does not."""
 _OUTLET_CODES = dict(zip(OUTLETS, Outlet, strict=True))
 LOOK_TIMEOUT_S = 0.3
@@ -46,50 +46,50 @@ class CardLoop:
         sequence: str,
         passes: int,
         *,
-        dealer: Callable[[frames.Command], None],
-        reader: Callable[[frames.Command], None],
-        stop: Callable[[], None],
-        on_check: Callable[[], None],
-        on_alone: Callable[[int], None],
-        on_end: Callable[[Attempt], None],
+        dealer: Callable[[frames.BoardCommand], None],
+        reader: Callable[[frames.BoardCommand], None],
+        stop_motion: Callable[[], None],
+        on_count_due: Callable[[], None],
+        on_look_overdue: Callable[[int], None],
+        on_end: Callable[[AttemptState], None],
         on_change: Callable[[], None],
-        pair_s: float = LOOK_TIMEOUT_S,
+        look_timeout_s: float = LOOK_TIMEOUT_S,
     ) -> None:
         self.number = number
         self.attempt = new_attempt(sequence, passes)
-        self.quiet = False
+        self.is_replaying = False
         self._is_paused = False
-        self._dealer, self._reader, self._stop = dealer, reader, stop
-        self._on_count_due, self._on_end, self._on_change = on_check, on_end, on_change
-        self._on_look_overdue, self._look_timeout_s = on_alone, pair_s
+        self._dealer, self._reader, self._stop_motion = dealer, reader, stop_motion
+        self._on_count_due, self._on_end, self._on_change = on_count_due, on_end, on_change
+        self._on_look_overdue, self._look_timeout_s = on_look_overdue, look_timeout_s
         self._loop = asyncio.get_running_loop()
         self._look_timer: asyncio.TimerHandle | None = None
         self._effect_handlers: dict[type[Any], Callable[[Any], None]] = {
-            todo.Shuffle: lambda e: dealer(frames.Shuffle(number, e.passes)),
-            todo.Feed: self._feed,
-            todo.Route: self._route,
-            todo.Reread: lambda e: reader(frames.Reread(number, e.index)),
+            todo.ShuffleCards: lambda e: dealer(frames.ShuffleCommand(number, e.passes)),
+            todo.FeedCards: self._feed,
+            todo.RouteCard: self._route,
+            todo.RereadCard: lambda e: reader(frames.RereadCommand(number, e.index)),
             todo.AwaitLook: self._await_look,
-            todo.Check: lambda e: on_check(),
+            todo.RequestFinalCount: lambda e: on_count_due(),
             todo.HoldHands: lambda e: self._end(),
             todo.RefuseHands: self._refuse,
         }
 
-    def told(self, seen: Seen) -> None:
+    def observe_board(self, observation: Observation) -> None:
         """Take what the dealer board saw; while `quiet`, what it had seen before."""
-        (self._replay if self.quiet else self.see)(seen)
+        (self._replay if self.is_replaying else self.observe)(observation)
 
-    def see(self, seen: Seen) -> None:
+    def observe(self, observation: Observation) -> None:
         """Let the attempt take a sighting, and do at once what it asks for."""
-        self.attempt, effects = step(self.attempt, seen)
-        for effect in () if self.quiet else effects:
+        self.attempt, effects = step(self.attempt, observation)
+        for effect in () if self.is_replaying else effects:
             if not (self._is_paused and isinstance(effect, _MOTIONS)):
                 self._effect_handlers[type(effect)](effect)
         self._on_change()
 
-    def broken(self, reason: str) -> None:
+    def stop(self, reason: str) -> None:
         """End the attempt for a reason outside the cards."""
-        self.see(AttemptStopped(reason))
+        self.observe(AttemptStopped(reason))
 
     def is_look_overdue(self, index: int) -> bool:
         """Return whether only one board has reported a card, and the wait for the other is over.
@@ -99,61 +99,65 @@ class CardLoop:
         """
         if self._look_timer is not None or self._is_paused:
             return False
-        early = self.attempt.early
+        early = self.attempt.early_verdict
         newest = self.attempt.ledger.cards[-1:]
         waits = any(card.index == index and card.route is None for card in newest)
         return waits or (early is not None and early.index == index)
 
-    def alone(self, index: int) -> None:
+    def give_up_look(self, index: int) -> None:
         """Wait no more for the other board's word on a card: the tray gives it a second look."""
-        self.see(LookOverdue(index))
+        self.observe(LookOverdue(index))
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """Stop all motion; `end_hold` goes on from where it stands."""
         self._is_paused = True
         self.close()
-        self._stop()
-
-    def end_hold(self) -> None:
-        """Let the cards go on that `hold` stopped."""
-        self._is_paused = False
-        self.resume()
+        self._stop_motion()
 
     def resume(self) -> None:
+        """Let the cards go on that `hold` stopped."""
+        self._is_paused = False
+        self.resend_targets()
+
+    def resend_targets(self) -> None:
         """Say again where to be: after a new session, or when a board missed its host.
 
         Commands are absolute, so that what was done already is not done twice. A table that is
         held stays so.
         """
         attempt = self.attempt
-        if self.quiet or self._is_paused:
+        if self.is_replaying or self._is_paused:
             return
         if attempt.stage is Stage.SHUFFLING:
-            self._dealer(frames.Shuffle(self.number, attempt.passes))
+            self._dealer(frames.ShuffleCommand(self.number, attempt.passes))
         if attempt.stage not in (Stage.DEALING, Stage.REFEEDING):
             return
-        self._feed(todo.Feed(attempt.upto, tray=attempt.stage is Stage.REFEEDING))
-        if attempt.early is not None:
-            self._await_look(todo.AwaitLook(attempt.early.index))
+        self._feed(todo.FeedCards(attempt.upto, tray=attempt.stage is Stage.REFEEDING))
+        if attempt.early_verdict is not None:
+            self._await_look(todo.AwaitLook(attempt.early_verdict.index))
             return
         for card in attempt.ledger.cards[-1:]:
             if card.route is None:
-                self._reader(frames.Reread(self.number, card.index))
+                self._reader(frames.RereadCommand(self.number, card.index))
                 self._await_look(todo.AwaitLook(card.index))
             elif card.gated is None:
-                self._route(todo.Route(card.index, card.route))
+                self._route(todo.RouteCard(card.index, card.route))
 
-    def _replay(self, seen: Seen) -> None:
+    def _replay(self, observation: Observation) -> None:
         """Let the attempt take a sighting that an earlier run may have acted on.
 
         Only what the sensors saw was written down, not that a patience ended: a card that
         went to the tray without a route waited for its look in vain.
         """
-        if isinstance(seen, CardGated) and seen.outlet == TRAY and self._has_no_route(seen.index):
-            self.see(LookOverdue(seen.index))
-        self.see(seen)
+        if (
+            isinstance(observation, CardGated)
+            and observation.outlet == TRAY
+            and self._has_no_route(observation.index)
+        ):
+            self.observe(LookOverdue(observation.index))
+        self.observe(observation)
 
-    def adopt(self, index: int, outlet: str) -> bool:
+    def adopt_route(self, index: int, outlet: str) -> bool:
         """Take the route that the board has for the card it holds; False for a wrong one.
 
         A board keeps the first route it was given, and the host that gave it is gone: it may
@@ -165,22 +169,22 @@ class CardLoop:
         if outlet != TRAY:
             return False
         if card.route is None:
-            self.see(LookOverdue(index))
+            self.observe(LookOverdue(index))
         else:
             self.attempt = send_to_tray(self.attempt, index)
         return True
 
-    def go_on(self) -> None:
+    def end_replay(self) -> None:
         """Be quiet no more: do what is due where the attempt stands now."""
-        self.quiet = False
+        self.is_replaying = False
         attempt = self.attempt
-        if attempt.stage is Stage.OVER:
-            self._stop()
+        if attempt.stage is Stage.ENDED:
+            self._stop_motion()
             self._end()
         elif attempt.stage is Stage.CHECKING:
             self._on_count_due()
         else:
-            self.resume()
+            self.resend_targets()
 
     def _has_no_route(self, index: int) -> bool:
         card = self.attempt.ledger.card(index)
@@ -192,12 +196,12 @@ class CardLoop:
             self._look_timer.cancel()
             self._look_timer = None
 
-    def _feed(self, feed: todo.Feed) -> None:
-        source = Source.TRAY if feed.tray else Source.HOPPER
-        self._dealer(frames.Feed(self.number, source, feed.upto))
+    def _feed(self, feed: todo.FeedCards) -> None:
+        source = FeedSource.TRAY if feed.tray else FeedSource.HOPPER
+        self._dealer(frames.FeedCommand(self.number, source, feed.upto))
 
-    def _route(self, route: todo.Route) -> None:
-        self._dealer(frames.Route(self.number, route.index, _OUTLET_CODES[route.outlet]))
+    def _route(self, route: todo.RouteCard) -> None:
+        self._dealer(frames.RouteCommand(self.number, route.index, _OUTLET_CODES[route.outlet]))
         self.close()
 
     def _await_look(self, wait: todo.AwaitLook) -> None:
@@ -211,7 +215,7 @@ class CardLoop:
         self._on_look_overdue(index)
 
     def _refuse(self, refuse: todo.RefuseHands) -> None:
-        self._stop()
+        self._stop_motion()
         self._end()
 
     def _end(self) -> None:

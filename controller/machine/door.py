@@ -18,25 +18,25 @@ from controller.bridge import (
     CommandMessage,
     GatewayProtocolError,
     HelloMessage,
-    Lines,
+    LineSplitter,
     MachineMessage,
     MetricsMessage,
     ReplyMessage,
     decode_gateway_line,
-    public,
-    to_line,
+    encode_line,
+    feed_message,
 )
 from controller.loggers import structlog
-from controller.messages import Command, Event, Reply, State
+from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState
 from controller.users import allowed_peer_uids, peer_uid
 
-MOST_UNSENT = 1 << 22
+MAX_UNSENT_BYTES = 1 << 22
 """Bytes a gateway may leave unread; one that does not keep up is let go and comes again."""
 
 _log = structlog.get_logger("machine")
 
 
-class Door:
+class GatewaySocket:
     """Serves one table's public words to whatever gateways are connected.
 
     `order` answers commands; `state` gives the whole public state, for a gateway
@@ -48,20 +48,20 @@ class Door:
         self,
         hello: HelloMessage,
         *,
-        order: Callable[[Command], Awaitable[Reply]],
-        state: Callable[[], State],
+        submit: Callable[[ClientCommand], Awaitable[CommandReply]],
+        state: Callable[[], PublicState],
         metrics: Callable[[int], MetricsMessage] | None = None,
-        peers: frozenset[int] | None = None,
+        allowed_uids: frozenset[int] | None = None,
     ) -> None:
         self._hello = hello
-        self._order = order
+        self._submit = submit
         self._state = state
         self._metrics = metrics
-        self._allowed_uids = allowed_peer_uids(None) if peers is None else peers
-        self._gateways: set[_Connection] = set()
+        self._allowed_uids = allowed_peer_uids(None) if allowed_uids is None else allowed_uids
+        self._connections: set[_Connection] = set()
 
     @asynccontextmanager
-    async def serving(self, folder: Path, group: int | None = None) -> AsyncIterator[None]:
+    async def serve(self, folder: Path, group: int | None = None) -> AsyncIterator[None]:
         """Listen in `folder` for the block; the socket's file goes too. Raises OSError.
 
         Where the gateway is another user, `group` is that user's, which may connect.
@@ -78,50 +78,50 @@ class Door:
             yield
         finally:
             server.close()
-            for gateway in list(self._gateways):
+            for gateway in list(self._connections):
                 gateway.close()
             path.unlink(missing_ok=True)
 
-    def publish(self, value: State | Event) -> None:
+    def publish(self, value: PublicState | PublicEvent) -> None:
         """Send what is public to every gateway."""
-        if self._gateways:
-            line = to_line(public(value))
-            for gateway in list(self._gateways):
+        if self._connections:
+            line = encode_line(feed_message(value))
+            for gateway in list(self._connections):
                 gateway.send(line)
 
     def is_allowed(self, uid: int) -> bool:
         """Tell whether a gateway may be this user."""
         return uid in self._allowed_uids
 
-    def joined(self, gateway: "_Connection") -> None:
+    def on_connected(self, gateway: "_Connection") -> None:
         """Tell a new gateway who is here and how things stand."""
-        self._gateways.add(gateway)
-        gateway.send(to_line(self._hello))
-        gateway.send(to_line(public(self._state())))
+        self._connections.add(gateway)
+        gateway.send(encode_line(self._hello))
+        gateway.send(encode_line(feed_message(self._state())))
 
-    def left(self, gateway: "_Connection") -> None:
+    def on_disconnected(self, gateway: "_Connection") -> None:
         """Forget a gateway."""
-        self._gateways.discard(gateway)
+        self._connections.discard(gateway)
 
     def send_metrics(self, gateway: "_Connection") -> None:
         """Send a gateway the machine's numbers."""
         if self._metrics is not None:
-            unsent = sum(each.unsent for each in self._gateways)
-            gateway.send(to_line(self._metrics(unsent)))
+            unsent = sum(each.unsent_bytes for each in self._connections)
+            gateway.send(encode_line(self._metrics(unsent)))
 
     async def answer(self, gateway: "_Connection", message: CommandMessage) -> None:
         """Carry out a command and send its answer back."""
-        reply = await self._order(message.body)
+        reply = await self._submit(message.body)
         line: MachineMessage = ReplyMessage(message.ref, reply)
-        gateway.send(to_line(line))
+        gateway.send(encode_line(line))
 
 
 class _Connection(asyncio.Protocol):
     """One connection from a gateway."""
 
-    def __init__(self, door: Door) -> None:
-        self._socket = door
-        self._lines = Lines(MAX_GATEWAY_LINE_BYTES)
+    def __init__(self, socket: GatewaySocket) -> None:
+        self._socket = socket
+        self._lines = LineSplitter(MAX_GATEWAY_LINE_BYTES)
         self._transport: asyncio.Transport | None = None
         self._answers: set[asyncio.Task[None]] = set()
 
@@ -133,17 +133,17 @@ class _Connection(asyncio.Protocol):
             transport.abort()
             return
         self._transport = transport
-        self._socket.joined(self)
+        self._socket.on_connected(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        self._socket.left(self)
+        self._socket.on_disconnected(self)
         for answer in self._answers:
             answer.cancel()
 
     def data_received(self, data: bytes) -> None:
         try:
-            for line in self._lines.take(data):
+            for line in self._lines.split(data):
                 message = decode_gateway_line(line)
                 if isinstance(message, AskMetricsMessage):
                     self._socket.send_metrics(self)
@@ -156,7 +156,7 @@ class _Connection(asyncio.Protocol):
             self.close()
 
     @property
-    def unsent(self) -> int:
+    def unsent_bytes(self) -> int:
         """Bytes that it was sent and has not read."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
@@ -164,7 +164,7 @@ class _Connection(asyncio.Protocol):
         """Send a line, or let a gateway go that reads too slowly."""
         if self._transport is None:
             return
-        if self._transport.get_write_buffer_size() > MOST_UNSENT:
+        if self._transport.get_write_buffer_size() > MAX_UNSENT_BYTES:
             _log.warning("gateway let go", why="it does not read what it is sent")
             self.close()
             return

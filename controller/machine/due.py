@@ -2,18 +2,18 @@
 
 import msgspec
 
-from controller.machine.play import Play, deal_to_prepare, wanted
+from controller.machine.play import TableMatch, deal_to_prepare, due_deal
 from controller.machine.state import TableState
-from controller.match.phase import Phase
-from controller.messages import Outcome
+from controller.match.phase import MatchPhase
+from controller.messages import AttemptOutcome
 
 MISDEALS_BEFORE_CALL = 2
 """Misdeals in a row after which a person decides, not the machine (provisional)."""
 
-_FAILED_OUTCOMES = (Outcome.MISDEAL, Outcome.VOID)
+_FAILED_OUTCOMES = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 
 
-class Due(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class NextDeal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A deal to be dealt.
 
     `again`: the last attempt gave no hands, so that the cards have to be cleared up first;
@@ -23,22 +23,24 @@ class Due(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     match_id: str
     deal: int
-    again: bool = False
-    by_itself: bool = False
-    ahead: bool = False
-    practice: bool = False
+    clear_first: bool = False
+    is_automatic: bool = False
+    is_ahead: bool = False
+    is_practice: bool = False
 
 
-def next_deal(state: TableState, play: Play, practice: str, *, ahead: bool) -> Due | None:
+def next_deal(
+    state: TableState, play: TableMatch, practice: str, *, ahead: bool
+) -> NextDeal | None:
     """Return the deal that is to be dealt; None while the match waits for people.
 
     `practice` names what is dealt without a match. `ahead`: deals may be dealt ahead.
     """
-    if play.match is None or play.match.phase is Phase.SIGNED:
+    if play.match is None or play.match.phase is MatchPhase.SIGNED:
         last = (state.deal or 0) if state.match == practice else 0
         deal = last if _has_failed(state, practice, last) else last + 1
         return _new_next_deal(state, practice, deal, practice=True)
-    now = wanted(play)
+    now = due_deal(play)
     if now is not None:
         return _new_next_deal(state, now.match_id, now.deal)
     early = deal_to_prepare(play) if ahead else None
@@ -47,15 +49,15 @@ def next_deal(state: TableState, play: Play, practice: str, *, ahead: bool) -> D
 
 def _new_next_deal(
     state: TableState, match_id: str, deal: int, *, ahead: bool = False, practice: bool = False
-) -> Due:
+) -> NextDeal:
     same = _has_failed(state, match_id, deal)
-    return Due(
+    return NextDeal(
         match_id=match_id,
         deal=deal,
-        again=state.outcome in _FAILED_OUTCOMES,
-        by_itself=same and state.misdeals_in_a_row < MISDEALS_BEFORE_CALL,
-        ahead=ahead,
-        practice=practice,
+        clear_first=state.outcome in _FAILED_OUTCOMES,
+        is_automatic=same and state.misdeals_in_a_row < MISDEALS_BEFORE_CALL,
+        is_ahead=ahead,
+        is_practice=practice,
     )
 
 

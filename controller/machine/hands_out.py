@@ -8,15 +8,15 @@ import asyncio
 
 from controller.journal.errors import StorageFailed
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.play import DealId, dealt_again, over
-from controller.machine.record import Record
+from controller.machine.play import DealId, is_deal_over, is_dealt_again
+from controller.machine.record import TableRecord
 from controller.vault.exchange import DealtHands
 
 
 class HandsWithPlayers:
     """The attempt whose hands the players hold, if any."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: TableRecord) -> None:
         self._record = record
         self._run: AttemptRun | None = None
         self._deal: DealId | None = None
@@ -28,53 +28,53 @@ class HandsWithPlayers:
         return self._run
 
     @property
-    def left(self) -> bool:
+    def are_played_elsewhere(self) -> bool:
         """Whether they are played on at another table, to which their match went."""
-        return self._deal is not None and self._deal == self._record.play.left_out
+        return self._deal is not None and self._deal == self._record.match_written.played_elsewhere
 
-    def dealt(self) -> DealtHands | None:
+    def dealt_hands(self) -> DealtHands | None:
         """Return what the vault knows of them; None where there are none."""
         run = self._run
-        if run is None or run.book.vault.hands is None:
+        if run is None or run.writer.vault.hands is None:
             return None
-        if run.number != self._record.play.attempt:
+        if run.number != self._record.match_written.attempt:
             return None  # the match is with another deal by now
-        return DealtHands(run.book.vault, run.book.sequence)
+        return DealtHands(run.writer.vault, run.writer.sequence)
 
-    def take(self, run: AttemptRun, deal: DealId | None) -> None:
+    def hand_over(self, run: AttemptRun, deal: DealId | None) -> None:
         """Take hands that were let out; `deal` is the match's, None in practice."""
         self._run, self._deal = run, deal
-        self._record.show("HANDS_UNKNOWN", deal is not None and run.book.sealed)
-        self._record.on_play()  # who asks what these hands are gets an answer now
-        self.changed()
+        self._record.set_fault("HANDS_UNKNOWN", deal is not None and run.writer.is_key_lost)
+        self._record.on_match()  # who asks what these hands are gets an answer now
+        self.on_match_changed()
 
-    def changed(self) -> None:
+    def on_match_changed(self) -> None:
         """Close the attempt if the match says that its deal is over."""
         if self._run is None or self._deal is None or self._close_task is not None:
             return
-        if over(self._record.play, self._deal):
+        if is_deal_over(self._record.match_written, self._deal):
             self._close_task = asyncio.get_running_loop().create_task(self.close())
             self._close_task.add_done_callback(_check_close_task)
 
     async def close(self) -> None:
         """Reveal the attempt, or recall it where its deal is dealt again. Raises StorageFailed."""
-        run, play = self._run, self._record.play
+        run, play = self._run, self._record.match_written
         if run is None:
             return
-        if self._deal is not None and dealt_again(play, self._deal):
-            await run.recall(play.again or "ORDERED")
+        if self._deal is not None and is_dealt_again(play, self._deal):
+            await run.recall(play.redeal_reason or "ORDERED")
         else:
             await run.reveal(practice=self._deal is None)
         self._run = self._deal = self._close_task = None
-        self._record.clear("HANDS_UNKNOWN")
-        self._record.on_play()
+        self._record.clear_fault("HANDS_UNKNOWN")
+        self._record.on_match()
 
-    async def settled(self) -> None:
+    async def wait_closed(self) -> None:
         """Return once nothing of an attempt that is over is being written any more."""
         if self._close_task is not None:
             await asyncio.wait({self._close_task})
 
-    def leave(self) -> None:
+    def cancel(self) -> None:
         """Leave no task behind."""
         if self._close_task is not None:
             self._close_task.cancel()

@@ -1,18 +1,18 @@
 """The stack light and the buzzer: what the state looks like from across the hall."""
 
-from controller.machine.play import Play
+from controller.machine.play import TableMatch
 from controller.machine.state import TableState
 from controller.machine.stops import CALLING_FAULTS
-from controller.messages import Phase
-from drivers.panel import Lamps, Light
+from controller.messages import MachinePhase
+from drivers.panel import LampMode, Lamps
 
-_WAITING_PHASES = frozenset({Phase.COMMITTED})
-_READY_PHASES = frozenset({Phase.EMPTY, Phase.HELD, Phase.RELEASED})
-_MOVING_PHASES = frozenset({Phase.CUT, Phase.SHUFFLING, Phase.DEALING})
-_UNTIL_RELEASE = _MOVING_PHASES | {Phase.HELD}
+_WAITING_PHASES = frozenset({MachinePhase.COMMITTED})
+_READY_PHASES = frozenset({MachinePhase.EMPTY, MachinePhase.HELD, MachinePhase.RELEASED})
+_MOVING_PHASES = frozenset({MachinePhase.CUT, MachinePhase.SHUFFLING, MachinePhase.DEALING})
+_UNTIL_RELEASE = _MOVING_PHASES | {MachinePhase.HELD}
 
 
-def lamps(state: TableState, play: Play, phase: Phase) -> Lamps:
+def choose_lamps(state: TableState, play: TableMatch, phase: MachinePhase) -> Lamps:
     """Return how the lamps shine.
 
     Red: a hand is needed, cards first. Amber: somebody is waited for, blinking for
@@ -20,17 +20,17 @@ def lamps(state: TableState, play: Play, phase: Phase) -> Lamps:
     Green: all is well, blinking while cards move.
     """
     waits = phase in _WAITING_PHASES or (phase in _UNTIL_RELEASE and _is_uncut(state))
-    called = bool(state.calls or play.needs)
+    called = bool(state.calls or play.match_calls)
     referee = called or any(name in CALLING_FAULTS for name, _ in state.faults)
     return Lamps(
-        red=Light.ON if phase is Phase.FAULT else Light.OFF,
-        amber=Light.BLINK if referee else Light.ON if waits else Light.OFF,
-        green=Light.BLINK
+        red=LampMode.ON if phase is MachinePhase.FAULT else LampMode.OFF,
+        amber=LampMode.BLINK if referee else LampMode.ON if waits else LampMode.OFF,
+        green=LampMode.BLINK
         if phase in _MOVING_PHASES
-        else Light.ON
+        else LampMode.ON
         if phase in _READY_PHASES
-        else Light.OFF,
-        buzzer=Light.BLINK if referee else Light.OFF,
+        else LampMode.OFF,
+        buzzer=LampMode.BLINK if referee else LampMode.OFF,
     )
 
 

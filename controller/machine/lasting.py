@@ -13,12 +13,12 @@ from typing import Any
 
 from controller.journal.errors import JournalError, StorageFailed
 from controller.loggers import structlog
-from controller.machine.machine import Machine
+from controller.machine.machine import TableMachine
 from controller.machine.order.desk import failure
-from controller.messages import Command, Reply, State
+from controller.messages import ClientCommand, CommandReply, PublicState
 
 _log = structlog.get_logger("machine")
-RETRY_S = 1.0
+DISK_RETRY_INTERVAL_S = 1.0
 """How often the disk is tried again, and the fault said; as often as a state without news."""
 
 
@@ -30,15 +30,15 @@ class MachineSupervisor:
     """
 
     def __init__(
-        self, build: Callable[[], Awaitable[Machine]], publish: Callable[[State], None]
+        self, build: Callable[[], Awaitable[TableMachine]], publish: Callable[[PublicState], None]
     ) -> None:
         self._build, self._publish = build, publish
-        self._machine: Machine | None = None
+        self._machine: TableMachine | None = None
         self._failure: StorageFailed | None = None
         self._journal_failed = asyncio.Event()
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> TableMachine:
         """The present machine, or the last one while there is none."""
         assert self._machine is not None  # `start` came first
         return self._machine
@@ -55,10 +55,10 @@ class MachineSupervisor:
             except StorageFailed as failed:
                 await self._wait_for_disk(failed)
 
-    async def order(self, command: Command) -> Reply:
+    async def submit(self, command: ClientCommand) -> CommandReply:
         """Return the answer to a command; without a journal nothing is carried out."""
         if self._failure is None:
-            answering = asyncio.ensure_future(self.machine.order(command))
+            answering = asyncio.ensure_future(self.machine.submit(command))
             falling = asyncio.ensure_future(self._journal_failed.wait())
             try:
                 both: set[asyncio.Future[Any]] = {answering, falling}
@@ -68,16 +68,16 @@ class MachineSupervisor:
             finally:
                 answering.cancel()
                 falling.cancel()
-        return Reply(id=command.id, ok=False, error=failure("STORAGE_FAILED"))
+        return CommandReply(id=command.id, ok=False, error=failure("STORAGE_FAILED"))
 
-    def state(self) -> State:
+    def state(self) -> PublicState:
         """Return the public state as of now."""
         return self.machine.state()
 
-    async def leave(self, limit_s: float) -> None:
+    async def shut_down(self, limit_s: float) -> None:
         """End what is under way as far as it can still be written; the daemon is stopping."""
         if self._failure is None:
-            await self.machine.table.leave(limit_s)
+            await self.machine.table_boards.shut_down(limit_s)
 
     async def close(self) -> None:
         """Close the journal."""
@@ -93,7 +93,7 @@ class MachineSupervisor:
         await self.close()
         while self._failure is not None:
             self._publish(self.state())
-            await asyncio.sleep(RETRY_S)
+            await asyncio.sleep(DISK_RETRY_INTERVAL_S)
             with suppress(JournalError, OSError):  # a disk that fails has errors of its own
                 self._machine = await self._build()
                 self._failure = None

@@ -23,18 +23,18 @@ from dataclasses import dataclass
 from itertools import chain, takewhile
 from typing import Self
 
-from controller.journal.entries import Entry
-from controller.journal.fold import Progress, attempts
-from controller.journal.wire_group import LoggedBoardEvent, unpack
+from controller.journal.entries import JournalEntry
+from controller.journal.fold import AttemptHistory, attempt_histories
+from controller.journal.wire_group import LoggedBoardEvent, unpack_events
 from controller.machine.attempt_book import AttemptBinding, AttemptWriter
-from controller.machine.record import Record
+from controller.machine.record import TableRecord
 from controller.vault.sealing import AttemptKey, UnsealError
-from drivers.events import Back, Code, Event, Read
+from drivers.events import Back, BoardEvent, BoardEventCode, CardReadEvent
 
 
-def open_attempts(record: Record) -> tuple[int, ...]:
+def unfinished_attempts(record: TableRecord) -> tuple[int, ...]:
     """Return the numbers of attempts that were committed to and have no end, in order."""
-    found = attempts(chained.entry for chained in record.journal.entries())
+    found = attempt_histories(chained.entry for chained in record.journal.entries())
     return tuple(number for number, progress in found.items() if _is_unfinished(progress))
 
 
@@ -45,60 +45,64 @@ class UnfinishedAttempt:
     `release_ordered`: an order to let its hands out was taken and not refused.
     """
 
-    bindings: AttemptBinding
-    progress: Progress
+    binding: AttemptBinding
+    progress: AttemptHistory
     key: AttemptKey | None
-    release_ordered: bool
+    is_release_ordered: bool
 
     @classmethod
-    def read(cls, bindings: AttemptBinding, number: int) -> Self:
+    def read(cls, binding: AttemptBinding, number: int) -> Self:
         """Read attempt `number` out of the journal, and its key out of its file."""
-        entries = [chained.entry for chained in bindings.record.journal.entries()]
+        entries = [chained.entry for chained in binding.record.journal.entries()]
         ordered = _is_release_ordered(entries, number)
-        return cls.of(bindings, attempts(entries)[number], release_ordered=ordered)
+        return cls.from_progress(
+            binding, attempt_histories(entries)[number], release_ordered=ordered
+        )
 
     @classmethod
-    def of(
-        cls, bindings: AttemptBinding, progress: Progress, *, release_ordered: bool = False
+    def from_progress(
+        cls, binding: AttemptBinding, progress: AttemptHistory, *, release_ordered: bool = False
     ) -> Self:
         """Take what the journal has of an attempt, and read its key out of its file."""
-        raw = bindings.key_file.read(progress.attempt)
-        key = None if raw is None else AttemptKey(raw, bindings.entropy)
+        raw = binding.key_files.read(progress.attempt)
+        key = None if raw is None else AttemptKey(raw, binding.entropy)
         fits = key is not None and _is_key_of(key, progress)
-        return cls(bindings, progress, key if fits else None, release_ordered)
+        return cls(binding, progress, key if fits else None, release_ordered)
 
     @property
-    def steps(self) -> frozenset[str]:
+    def entry_kinds(self) -> frozenset[str]:
         """The kinds of entries that the attempt has."""
         return frozenset(self.progress.steps)
 
-    def book(self) -> AttemptWriter:
+    def restore_writer(self) -> AttemptWriter:
         """Return its book, to go on with."""
-        return AttemptWriter.of_left(self.bindings, self.progress, self.key)
+        return AttemptWriter.restore(self.binding, self.progress, self.key)
 
-    def events(self) -> list[Event]:
+    def readable_events(self) -> list[BoardEvent]:
         """Return its board events as the boards told them.
 
         They end before the first that stayed shut: what follows from it is not known.
         """
         return [_board_event(event) for event in takewhile(_is_readable, self._wire_events())]
 
-    def told(self) -> list[LoggedBoardEvent]:
+    def record_events(self) -> list[LoggedBoardEvent]:
         """Return its board events for a record; none where one of its looks stayed shut."""
-        return list(self._wire_events()) if self.whole else []
+        return list(self._wire_events()) if self.is_complete else []
 
     @property
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether every event of it can be told again."""
         return all(map(_is_readable, self._wire_events()))
 
     def _wire_events(self) -> Iterator[LoggedBoardEvent]:
         unseal = None if self.key is None else self.key.unseal
-        groups = (unpack(entry.data, entry.attempt, unseal) for entry in self.progress.wire)
+        groups = (
+            unpack_events(entry.data, entry.attempt, unseal) for entry in self.progress.wire_entries
+        )
         return chain.from_iterable(groups)
 
 
-def _is_unfinished(progress: Progress) -> bool:
+def _is_unfinished(progress: AttemptHistory) -> bool:
     """Tell whether an attempt still owes a step; one that promised nothing owes nothing."""
     steps = set(progress.steps)
     if "committed" not in steps or "sealed_to_chief" in steps:
@@ -109,7 +113,7 @@ def _is_unfinished(progress: Progress) -> bool:
     return not gave_hands and "record" not in steps
 
 
-def _is_key_of(key: AttemptKey, progress: Progress) -> bool:
+def _is_key_of(key: AttemptKey, progress: AttemptHistory) -> bool:
     """Tell whether a key file is this attempt's, and not one that was tampered with."""
     try:
         key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
@@ -118,7 +122,7 @@ def _is_key_of(key: AttemptKey, progress: Progress) -> bool:
     return True
 
 
-def _is_release_ordered(entries: list[Entry], number: int) -> bool:
+def _is_release_ordered(entries: list[JournalEntry], number: int) -> bool:
     orders = [
         entry.data
         for entry in entries
@@ -128,17 +132,17 @@ def _is_release_ordered(entries: list[Entry], number: int) -> bool:
 
 
 def _is_readable(event: LoggedBoardEvent) -> bool:
-    return event.told
+    return event.is_open
 
 
-def _board_event(event: LoggedBoardEvent) -> Event:
+def _board_event(event: LoggedBoardEvent) -> BoardEvent:
     """Return an event out of the journal as the driver handed it on."""
     told = (
         event.board,
         event.boot,
         event.number,
         event.attempt,
-        Code(event.code),
+        BoardEventCode(event.code),
         event.seen,
         event.landed,
         event.index,
@@ -146,5 +150,5 @@ def _board_event(event: LoggedBoardEvent) -> Event:
     )
     look = event.look
     if look is None:
-        return Event(*told)
-    return Read(*told, look.face, Back(look.back), bool(look.face_up), look.confidence)
+        return BoardEvent(*told)
+    return CardReadEvent(*told, look.face, Back(look.back), bool(look.face_up), look.confidence)

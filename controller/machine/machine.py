@@ -15,7 +15,7 @@ import msgspec
 from controller.config import TableConfig
 from controller.heads import verify_key
 from controller.journal.errors import StorageFailed
-from controller.journal.fold import last_taken
+from controller.journal.fold import last_board_events
 from controller.journal.journal import Journal
 from controller.machine.acts import TableCommands
 from controller.machine.alerts import alert
@@ -23,33 +23,40 @@ from controller.machine.attempt_book import AttemptBinding
 from controller.machine.attempt_run import AttemptDeps
 from controller.machine.boards import BoardConnection
 from controller.machine.cut_counter import CutCounter
-from controller.machine.deals import Deals, DealSettings
-from controller.machine.front import Front
+from controller.machine.deals import DealCycle, DealSettings
+from controller.machine.front import PanelControl
 from controller.machine.metrics import MachineMetrics
-from controller.machine.order.desk import CommandProcessor, Reading
+from controller.machine.order.desk import CommandProcessor, ReadCommand
 from controller.machine.order.match_desk import MatchCommands
 from controller.machine.order.offers import CommandOffers
 from controller.machine.order.opening import OpenedHands
 from controller.machine.order.transfers import TableTransfers
-from controller.machine.pace import Pace
-from controller.machine.patience import Limits, Waiting
+from controller.machine.pace import FeedPace
+from controller.machine.patience import OverdueWatch, WaitingLimits
 from controller.machine.phase_heads import PhaseHeads
-from controller.machine.public.state import About, public_state
+from controller.machine.public.state import RunIdentity, public_state
 from controller.machine.publisher import StatePublisher
-from controller.machine.record import Record
-from controller.machine.table import Table
+from controller.machine.record import TableRecord
+from controller.machine.table import TableBoards
 from controller.machine.wire_log import BoardLog
-from controller.messages import Command, Event, Phase, Release, Reply, State
+from controller.messages import (
+    ClientCommand,
+    CommandReply,
+    MachinePhase,
+    ProgramRelease,
+    PublicEvent,
+    PublicState,
+)
 from controller.pinned import expected_boards
 from controller.roster import Roster
 from controller.rules.profile import Profile
 from controller.vault.keyfile import AttemptKeyFiles
-from drivers.dealer import Dealer
-from drivers.events import Board
-from drivers.identity import Welcome, check
+from drivers.dealer import DealerBoard
+from drivers.events import BoardKind
+from drivers.identity import Welcome, check_identity
 from drivers.link.link import Link
-from drivers.link.port import Port
-from drivers.reader import Reader
+from drivers.link.port import LinkPort
+from drivers.reader import ReaderBoard
 
 VERSION = "0.1.0"
 
@@ -68,136 +75,144 @@ class MachineDeps:
     """
 
     journal: Journal
-    ports: Mapping[Board, Port]
+    ports: Mapping[BoardKind, LinkPort]
     roster: Roster
     table_key: str
-    chief: Callable[[], bytes | None]
-    key_file: AttemptKeyFiles
+    chief_key: Callable[[], bytes | None]
+    key_files: AttemptKeyFiles
     entropy: Callable[[int], bytes]
-    wall: Callable[[], str]
+    wall_time: Callable[[], str]
     boot: str
-    publish: Callable[[State | Event], None]
+    publish: Callable[[PublicState | PublicEvent], None]
     firmware: str
-    sign: bytes | None = field(default=None, repr=False)
-    release: Release | None = None
-    meter: MachineMetrics = field(default_factory=MachineMetrics)
-    testing: bool = False
+    signing_key: bytes | None = field(default=None, repr=False)
+    release: ProgramRelease | None = None
+    metrics: MachineMetrics = field(default_factory=MachineMetrics)
+    is_test: bool = False
 
 
-class Machine:
+class TableMachine:
     """One table's machine on the running loop. `run` lives until cancelled."""
 
-    def __init__(self, config: TableConfig, profile: Profile, given: MachineDeps) -> None:
-        self._config, self._profile, self._given = config, profile, given
+    def __init__(self, config: TableConfig, profile: Profile, deps: MachineDeps) -> None:
+        self._config, self._profile, self._deps = config, profile, deps
         simulated = config.table.backend == "sim"
-        self._identity = About(
+        self._identity = RunIdentity(
             table=config.table.id,
-            boot=given.boot,
+            boot=deps.boot,
             simulated=simulated,
             profile=profile.name,
             card_set=config.card_sets[0].id,
-            mode="test" if given.testing else "play",
-            release=given.release,
+            mode="test" if deps.is_test else "play",
+            release=deps.release,
         )
         self._state_number = 0
-        self._feed_pace = Pace()
-        self._phase_heads = PhaseHeads(given.table_key, given.sign)
+        self._feed_pace = FeedPace()
+        self._phase_heads = PhaseHeads(deps.table_key, deps.signing_key)
         self._loop = asyncio.get_running_loop()
-        self.publisher = StatePublisher(self.publish_state, given.meter.loop_lag.add)
-        self.record = Record(
-            given.journal,
+        self.publisher = StatePublisher(self.publish_state, deps.metrics.loop_lag.add)
+        self.record = TableRecord(
+            deps.journal,
             profile,
             table=config.table.id,
             simulated=simulated,
-            now=given.wall(),
-            on_public=given.publish,
-            on_state=self._changed,
-            on_entry=given.meter.take,
+            now=deps.wall_time(),
+            on_public=deps.publish,
+            on_state=self._on_changed,
+            on_entry=deps.metrics.count_entry,
         )
-        self._pinned_boards = expected_boards(config, given.firmware)
-        self.dealer = Dealer(self._new_link("dealer"))
-        self.reader = Reader(self._new_link("reader"))
+        self._pinned_boards = expected_boards(config, deps.firmware)
+        self.dealer = DealerBoard(self._new_link("dealer"))
+        self.reader = ReaderBoard(self._new_link("reader"))
         self._board_log = BoardLog(
-            given.journal,
-            seal=lambda attempt: self.table.seal_of(attempt),
-            kept=self._release_board_memory,
+            deps.journal,
+            seal=lambda attempt: self.table_boards.seal_of(attempt),
+            on_synced=self._release_board_memory,
         )
-        self._taken_events = last_taken(chained.entry for chained in given.journal.entries())
-        self.desk = CommandProcessor(
+        self._taken_events = last_board_events(chained.entry for chained in deps.journal.entries())
+        self.processor = CommandProcessor(
             self.record,
-            given.roster,
-            given.table_key,
-            boot=given.boot,
-            phase=lambda: self.table.phase,
-            reading=self._read_commands(),
-            refused=given.meter.refused_commands,
+            deps.roster,
+            deps.table_key,
+            boot=deps.boot,
+            phase=lambda: self.table_boards.phase,
+            read_commands=self._read_commands(),
+            refused_counts=deps.metrics.refused_commands,
         )
-        self.table = Table(self.record, self.dealer, self._board_log, self._changed)
-        self.match = MatchCommands(self.record, profile, self.table.out.dealt)
+        self.table_boards = TableBoards(self.record, self.dealer, self._board_log, self._on_changed)
+        self.match_commands = MatchCommands(
+            self.record, profile, self.table_boards.hands_with_players.dealt_hands
+        )
         custom = DealSettings(
-            practice=config.table.match,
+            practice_match=config.table.match,
             sets={each.id: each.back for each in config.card_sets},
-            ahead=config.play.deal_ahead,
-            testing=given.testing,
+            deal_ahead=config.play.deal_ahead,
+            is_test=deps.is_test,
         )
-        self.deals = Deals(self._attempt_deps(), self.table, custom)
+        self.deal_cycle = DealCycle(self._attempt_deps(), self.table_boards, custom)
         boards = (self.dealer, self.reader)
-        opened = OpenedHands(self.record, given.roster, self.table.out.dealt, given.entropy)
+        opened = OpenedHands(
+            self.record, deps.roster, self.table_boards.hands_with_players.dealt_hands, deps.entropy
+        )
         self.transfers = TableTransfers(
             self.record,
             profile,
-            self.match,
-            busy=lambda: self.table.busy,
+            self.match_commands,
+            is_busy=lambda: self.table_boards.is_busy,
             table_id=config.table.id,
-            table_key=given.table_key,
-            sign=given.sign,
-            wall=given.wall,
+            table_key=deps.table_key,
+            signing_key=deps.signing_key,
+            wall_time=deps.wall_time,
         )
-        self.desk.acts = TableCommands(
+        self.processor.actions = TableCommands(
             self.record,
-            self.table,
-            self.deals,
-            self.match,
+            self.table_boards,
+            self.deal_cycle,
+            self.match_commands,
             custom,
             boards,
             opened,
             self.transfers,
         )
         self.offers = CommandOffers(
-            self.record, self.desk, profile, tuple(custom.sets), apart=self._unjournalled_state
+            self.record,
+            self.processor,
+            profile,
+            tuple(custom.sets),
+            outside_state=self._unjournalled_state,
         )
-        self._cut_counter = CutCounter(profile.cuts(), self.publisher.changed)
-        self._waiting = Waiting(self.record, _waiting_limits(config))
-        self.front = Front(
+        self._cut_counter = CutCounter(profile.cuts(), self.publisher.mark_changed)
+        self._overdue_watch = OverdueWatch(self.record, _waiting_limits(config))
+        self.panel_control = PanelControl(
             record=self.record,
-            desk=self.desk,
+            desk=self.processor,
             counter=self._cut_counter,
-            cutters=self.deals.cutters,
-            phase=lambda: self.table.phase,
-            stopped=self.deals.stopped,
+            cutters=self.deal_cycle.cutters,
+            phase=lambda: self.table_boards.phase,
+            on_switch=self.deal_cycle.on_switch,
         )
-        self._lines = [
+        self._board_connections = [
             self._new_connection(self.dealer.link, config.dealer.port),
             self._new_connection(self.reader.link, config.reader.port),
         ]
         self._connect()
-        self._looking = False
-        self.record.on_play = self._on_match_changed
-        self.meter = given.meter
-        self.meter.watch(self._board_log, self.dealer.link, self.reader.link)
+        self._is_match_check_due = False
+        self.record.on_match = self._on_match_changed
+        self.metrics = deps.metrics
+        self.metrics.attach(self._board_log, self.dealer.link, self.reader.link)
         self._is_journal_ok = True  # what is written: the journal can be written
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        given.journal.on_failed = self._storage_failed
+        deps.journal.on_failed = self._storage_failed
 
     async def run(self) -> None:
         """Watch the boards and deal, until cancelled or the journal cannot be written.
 
         Raises StorageFailed.
         """
-        self.record.write("opened", self._opened())
+        self.record.write("opened", self._opened_data())
         await self.record.sync()
         self._on_match_changed()
-        parts = [self.deals.deal_on(), *(line.watch() for line in self._lines)]
+        parts = [self.deal_cycle.run(), *(line.keep_open() for line in self._board_connections)]
         tasks: list[asyncio.Future[None]] = [asyncio.ensure_future(part) for part in parts]
         tasks.append(self._failure)
         try:
@@ -210,13 +225,19 @@ class Machine:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._board_log.close()
-            for part in (self.publisher, self.front, self.match, self._waiting, self.deals):
+            for part in (
+                self.publisher,
+                self.panel_control,
+                self.match_commands,
+                self._overdue_watch,
+                self.deal_cycle,
+            ):
                 part.close()
-            self._cut_counter.run(wanted=False)
+            self._cut_counter.set_running(running=False)
 
-    def _opened(self) -> dict[str, Any]:
+    def _opened_data(self) -> dict[str, Any]:
         """Return what the journal says first of each run: whose it is, and by which program."""
-        about, given = self._identity, self._given
+        about, given = self._identity, self._deps
         opened = {
             "table": about.table,
             "table_key": given.table_key,
@@ -224,40 +245,40 @@ class Machine:
             "version": VERSION,
             "sets": {each.id: each.back for each in self._config.card_sets},
         }
-        if given.sign is not None:
-            opened["verify"] = verify_key(given.sign).hex()
+        if given.signing_key is not None:
+            opened["verify"] = verify_key(given.signing_key).hex()
         if given.release is not None:
             opened["release"] = msgspec.to_builtins(given.release)
         return opened
 
-    async def order(self, command: Command) -> Reply:
+    async def submit(self, command: ClientCommand) -> CommandReply:
         """Return the answer to a command, whoever sent it."""
-        return await self.desk.submit(command)
+        return await self.processor.submit(command)
 
-    def state(self) -> State:
+    def state(self) -> PublicState:
         """Return the public state as of now, numbered; without a journal it is a fault's."""
         self._state_number += 1
-        run = self.table.run
+        run = self.table_boards.run
         state = public_state(
             self._identity,
             self.record.state,
-            self.record.shown,
-            self.table.phase,
+            self.record.match_committed,
+            self.table_boards.phase,
             seq=self._state_number,
-            time=self._given.wall(),
+            time=self._deps.wall_time(),
             now_ms=self.record.clock(),
             head=self.record.head,
             signed=self._phase_heads.latest,
-            boards=self.table.firmware,
+            boards=self.table_boards.firmware,
             fed=run.fed if run is not None else 0,
-            counter=self._cut_counter.shown,
-            card_set=self.deals.loaded.id,
-            cutters=self.deals.cutters(),
+            counter=self._cut_counter.number,
+            card_set=self.deal_cycle.loaded_set.id,
+            cutters=self.deal_cycle.cutters(),
             ready_in_s=self._feed_pace.ready_in_s(self._profile.deck.cards),
         )
         if self._is_journal_ok:
             return state
-        machine = msgspec.structs.replace(state.machine, phase=Phase.FAULT)
+        machine = msgspec.structs.replace(state.machine, phase=MachinePhase.FAULT)
         alerts = [*state.alerts, alert("STORAGE_FAILED", state.time)]
         return msgspec.structs.replace(state, machine=machine, alerts=alerts)
 
@@ -270,63 +291,63 @@ class Machine:
             self._failure.set_exception(failure)
             self._failure.exception()  # seen: `run` may end before it comes to look
 
-    def _changed(self) -> None:
-        phase = self.table.phase
-        self._cut_counter.run(wanted=phase is Phase.COMMITTED)
-        if (run := self.table.run) is not None:
-            self._feed_pace.see(run.number, run.fed, self._loop.time())
-        self._phase_heads.see(phase, self.record.synced)
-        self.publisher.changed()
-        self.front.show()
+    def _on_changed(self) -> None:
+        phase = self.table_boards.phase
+        self._cut_counter.set_running(running=phase is MachinePhase.COMMITTED)
+        if (run := self.table_boards.run) is not None:
+            self._feed_pace.observe(run.number, run.fed, self._loop.time())
+        self._phase_heads.on_phase(phase, self.record.synced_head)
+        self.publisher.mark_changed()
+        self.panel_control.show_lamps()
 
     def _on_match_changed(self) -> None:
         """Let every part look at the match, once what changed it is written whole."""
-        if not self._looking:
-            self._looking = True
+        if not self._is_match_check_due:
+            self._is_match_check_due = True
             self._loop.call_soon(self._handle_match_change)
 
     def _handle_match_change(self) -> None:
-        self._looking = False
-        self.match.changed()
-        self.deals.changed()
-        self._waiting.changed()
+        self._is_match_check_due = False
+        self.match_commands.on_match_changed()
+        self.deal_cycle.on_match_changed()
+        self._overdue_watch.on_match_changed()
 
     def publish_state(self) -> None:
         """Put the whole public state on the feed."""
-        self._given.publish(self.state())
+        self._deps.publish(self.state())
 
     def _attempt_deps(self) -> AttemptDeps:
-        config, given, profile = self._config, self._given, self._profile
+        config, given, profile = self._config, self._deps, self._profile
         bindings = AttemptBinding(
             record=self.record,
-            key_file=given.key_file,
-            chief=given.chief,
+            key_files=given.key_files,
+            chief_key=given.chief_key,
             profile=profile,
             table_key=given.table_key,
             entropy=given.entropy,
         )
         return AttemptDeps(
-            bindings=bindings,
-            wire_log=self._board_log,
+            binding=bindings,
+            board_log=self._board_log,
             dealer=self.dealer,
             reader=self.reader,
-            desk=self.desk,
-            cutter=lambda: next(iter(self.deals.cutters()), None),
-            cut_s=config.limits.cut_s,
-            look_s=config.reader.look_s,
-            on_change=self._changed,
+            processor=self.processor,
+            first_cutter=lambda: next(iter(self.deal_cycle.cutters()), None),
+            cut_timeout_s=config.limits.cut_s,
+            look_timeout_s=config.reader.look_s,
+            on_change=self._on_changed,
         )
 
-    def _new_link(self, board: Board) -> Link:
-        other: Board = "reader" if board == "dealer" else "dealer"
+    def _new_link(self, board: BoardKind) -> Link:
+        other: BoardKind = "reader" if board == "dealer" else "dealer"
 
         def right_one(welcome: Welcome) -> None:
-            check(welcome, self._pinned_boards[board], self._pinned_boards[other])
+            check_identity(welcome, self._pinned_boards[board], self._pinned_boards[other])
 
         return Link(
-            self._given.ports[board],
+            self._deps.ports[board],
             board,
-            session_ids=lambda: int.from_bytes(self._given.entropy(4), "big"),
+            session_ids=lambda: int.from_bytes(self._deps.entropy(4), "big"),
             check=right_one,
         )
 
@@ -334,59 +355,61 @@ class Machine:
         return BoardConnection(
             link,
             port,
-            watcher=self.table,
+            watcher=self.table_boards,
             taken=lambda: self._taken_events,
             kept=lambda: self._taken_events,
-            may_reopen=self.table.may_reopen,
+            wait_reopenable=self.table_boards.wait_reopenable,
         )
 
     def _connect(self) -> None:
-        table = self.table
+        table = self.table_boards
         self.dealer.on_event = table.on_event
         self.reader.on_event = table.on_event
         for link in (self.dealer.link, self.reader.link):
-            link.on_renewed = lambda welcome: table.renewed()
-            link.on_refused = table.refused
+            link.on_renewed = lambda welcome: table.on_session_renewed()
+            link.on_refused = table.on_refused
 
     def _release_board_memory(self, board: str, boot: int, number: int) -> None:
         self._taken_events = self._taken_events | {boot: number}
         link = self.dealer.link if board == "dealer" else self.reader.link
-        link.kept(number, boot)
+        link.mark_kept(number, boot)
 
     def _unjournalled_state(self) -> Hashable:
         """Return what decides which orders can be given and stands in no entry."""
-        table, deals = self.table, self.deals
+        table, deals = self.table_boards, self.deal_cycle
         run = table.run
         return (
             table.phase,
-            None if run is None else (run.number, run.released),
-            table.out.run is None,
-            table.out.dealt() is None,
-            table.overheard is None,
+            None if run is None else (run.number, run.is_released),
+            table.hands_with_players.run is None,
+            table.hands_with_players.dealt_hands() is None,
+            table.event_listener is None,
             deals.startable_deal,
-            deals.chief is None,
+            deals.chief_key is None,
             deals.is_ahead,
             deals.is_practice,
             deals.cutters(),
         )
 
-    def _read_commands(self) -> dict[str, Reading]:
+    def _read_commands(self) -> dict[str, ReadCommand]:
         """Return the commands that change nothing."""
         return {
             "snapshot": lambda args: dict(msgspec.to_builtins(self.state())),
             "events": lambda args: {"events": self.record.public_events(args.since)},
-            "sheet": lambda args: self.match.sheet(self._identity.table, self.record.head),
-            "rulings": lambda args: self.match.legal_rulings(args),
-            "foresee": lambda args: self.match.preview(args),
-            "lost_time": lambda args: self.match.lost_time(),
-            "document": lambda args: self.transfers.part(args),
-            "offers": lambda args: self.offers.told(args.role),
+            "sheet": lambda args: self.match_commands.score_sheet(
+                self._identity.table, self.record.head
+            ),
+            "rulings": lambda args: self.match_commands.legal_rulings(args),
+            "foresee": lambda args: self.match_commands.preview(args),
+            "lost_time": lambda args: self.match_commands.lost_time(),
+            "document": lambda args: self.transfers.document_part(args),
+            "offers": lambda args: self.offers.answer_for(args.role),
         }
 
 
-def _waiting_limits(config: TableConfig) -> Limits:
+def _waiting_limits(config: TableConfig) -> WaitingLimits:
     limits = config.limits
-    return Limits(
+    return WaitingLimits(
         take_ms=round(limits.take_s * 1000),
         out_ms=round(limits.out_s * 1000),
         result_ms=round(limits.result_s * 1000),

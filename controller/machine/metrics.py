@@ -10,14 +10,22 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 
 from controller.bridge import MetricsMessage
-from controller.counting import Histogram, Sample
-from controller.journal.committer import Answer, Committer, Group, RowsCommitted
-from controller.journal.entries import Entry
+from controller.counting import Histogram, MetricSample
+from controller.journal.committer import CommitCallback, Committer, RowsCommitted, WriteGroup
+from controller.journal.entries import JournalEntry
 from controller.journal.errors import StorageFailed
-from controller.machine.own_process import own_process
+from controller.machine.own_process import process_samples
 from controller.machine.wire_log import BoardLog
-from controller.messages import Outcome
-from drivers.events import Board, Code, Event, JamPlace, Motor, Outlet, Read
+from controller.messages import AttemptOutcome
+from drivers.events import (
+    BoardEvent,
+    BoardEventCode,
+    BoardKind,
+    CardReadEvent,
+    DealerMotor,
+    JamPlace,
+    Outlet,
+)
 from drivers.link import frames
 from drivers.link.link import Link
 
@@ -34,15 +42,15 @@ _MAX_JUDGED = 16
 class TimedCommitter:
     """A committer that tells how long its groups took, and how many rows wait for it."""
 
-    def __init__(self, committer: Committer, took: Callable[[bool, float], None]) -> None:
+    def __init__(self, committer: Committer, on_written: Callable[[bool, float], None]) -> None:
         """`took(durable, seconds)` is called on the loop for each group that was written."""
         self._committer = committer
-        self._on_written = took
-        self._asked: deque[tuple[Group, float]] = deque()
+        self._on_written = on_written
+        self._unanswered: deque[tuple[WriteGroup, float]] = deque()
         self._failed = False
         self.rows_waiting = 0
 
-    def start(self, answer: Answer) -> None:
+    def start(self, answer: CommitCallback) -> None:
         """See Committer."""
 
         def answered(result: RowsCommitted | StorageFailed) -> None:
@@ -52,9 +60,9 @@ class TimedCommitter:
         self._loop = asyncio.get_running_loop()
         self._committer.start(answered)
 
-    def commit(self, group: Group) -> None:
+    def commit(self, group: WriteGroup) -> None:
         """See Committer."""
-        self._asked.append((group, self._loop.time()))
+        self._unanswered.append((group, self._loop.time()))
         self.rows_waiting += len(group.rows)
         self._committer.commit(group)
 
@@ -62,22 +70,22 @@ class TimedCommitter:
         """See Committer."""
         self._committer.close()
 
-    def waits_s(self) -> float:
+    def oldest_wait_s(self) -> float:
         """Return for how many seconds the oldest group has waited, 0.0 where none does.
 
         A disk that refused was an answer: the machine stands still, and nothing is written.
         """
-        if self._failed or not self._asked:
+        if self._failed or not self._unanswered:
             return 0.0
-        return self._loop.time() - self._asked[0][1]
+        return self._loop.time() - self._unanswered[0][1]
 
     def _on_result(self, result: RowsCommitted | StorageFailed) -> None:
         if isinstance(result, StorageFailed):
             self._failed = True
             return  # what waits now waits for ever, and shows
         now_s = self._loop.time()
-        while self._asked and self._asked[0][0].last <= result.last:
-            group, since_s = self._asked.popleft()
+        while self._unanswered and self._unanswered[0][0].last <= result.last:
+            group, since_s = self._unanswered.popleft()
             self.rows_waiting -= len(group.rows)
             self._on_written(group.durable, now_s - since_s)
 
@@ -86,21 +94,21 @@ class MachineMetrics:
     """The counts of one machine. Those of entries go on over restarts, the others begin anew."""
 
     def __init__(self) -> None:
-        self.route = Histogram(ROUTE_BOUNDS_S)
+        self.route_latency = Histogram(ROUTE_BOUNDS_S)
         self.loop_lag = Histogram(LAG_BOUNDS_S)
         self.refused_commands: Counter[str] = Counter(dict.fromkeys(_REFUSAL_CODES, 0))
         self._journal = {durable: Histogram(JOURNAL_BOUNDS_S) for durable in (False, True)}
         self._counts: Counter[tuple[str, tuple[str, ...]]] = Counter(_ZERO_COUNTS)
-        self._unjudged: dict[int, list[Event]] = {}
+        self._unjudged: dict[int, list[BoardEvent]] = {}
         self._judged: deque[int] = deque(maxlen=_MAX_JUDGED)
         self._set_of_attempt: dict[int, str] = {}
         self._last_entry = 0
         self._last_outlet: int | None = None
-        self._links: dict[Board, Link] = {}
+        self._links: dict[BoardKind, Link] = {}
         self._board_log: BoardLog | None = None
         self._committer: TimedCommitter | None = None
 
-    def timed(self, committer: Committer) -> Committer:
+    def time_commits(self, committer: Committer) -> Committer:
         """Return the committer with a stopwatch on it."""
         self._committer = TimedCommitter(
             committer, lambda durable, took_s: self._journal[durable].add(took_s)
@@ -109,17 +117,17 @@ class MachineMetrics:
 
     def oldest_write_wait_s(self) -> float:
         """Return for how many seconds the oldest rows have waited for the journal's writer."""
-        return 0.0 if self._committer is None else self._committer.waits_s()
+        return 0.0 if self._committer is None else self._committer.oldest_wait_s()
 
-    def watch(self, wire_log: BoardLog, *links: Link) -> None:
+    def attach(self, board_log: BoardLog, *links: Link) -> None:
         """Take the parts whose counts are read when they are asked for; time their ROUTEs."""
-        self._board_log = wire_log
-        wire_log.on_written = self.wrote
+        self._board_log = board_log
+        board_log.on_written = self.on_events_written
         for link in links:
             self._links[link.board] = link
-            link.on_posted = self._on_posted
+            link.on_sent = self._on_posted
 
-    def take(self, entry: Entry) -> None:
+    def count_entry(self, entry: JournalEntry) -> None:
         """Count an entry of the journal: each once, those of earlier runs too.
 
         A journal that is read again, after its disk failed, is passed over as far as it is known.
@@ -131,7 +139,7 @@ class MachineMetrics:
         if count is not None:
             count(self, entry)
 
-    def wrote(self, events: Sequence[Event]) -> None:
+    def on_events_written(self, events: Sequence[BoardEvent]) -> None:
         """Count events of the boards on their way into the journal, with their verdict."""
         for event in events:
             if event.attempt == 0 or event.attempt in self._judged:
@@ -139,58 +147,60 @@ class MachineMetrics:
             else:
                 self._unjudged.setdefault(event.attempt, []).append(event)
 
-    def read(self, unsent: int = 0) -> MetricsMessage:
+    def collect(self, unsent: int = 0) -> MetricsMessage:
         """Return all of it. `unsent`: bytes that wait for the gateways."""
-        samples = [Sample(name, labels, n) for (name, labels), n in self._counts.items()]
+        samples = [MetricSample(name, labels, n) for (name, labels), n in self._counts.items()]
         samples += self._line_samples()
-        samples += [Sample("orders_refused", (why,), n) for why, n in self.refused_commands.items()]
-        samples += own_process()
-        samples.append(Sample("gateway_unsent_bytes", (), unsent))
+        samples += [
+            MetricSample("orders_refused", (why,), n) for why, n in self.refused_commands.items()
+        ]
+        samples += process_samples()
+        samples.append(MetricSample("gateway_unsent_bytes", (), unsent))
         if self._board_log is not None:
-            samples.append(Sample("wire_events_waiting", (), self._board_log.waiting))
+            samples.append(MetricSample("wire_events_waiting", (), self._board_log.pending_count))
         if self._committer is not None:
-            samples.append(Sample("journal_rows_waiting", (), self._committer.rows_waiting))
+            samples.append(MetricSample("journal_rows_waiting", (), self._committer.rows_waiting))
         distributions = [
-            self.route.read("route_latency_seconds"),
-            self.loop_lag.read("loop_lag_seconds"),
-            self._journal[False].read("journal_write_seconds", "false"),
-            self._journal[True].read("journal_write_seconds", "true"),
+            self.route_latency.distribution("route_latency_seconds"),
+            self.loop_lag.distribution("loop_lag_seconds"),
+            self._journal[False].distribution("journal_write_seconds", "false"),
+            self._journal[True].distribution("journal_write_seconds", "true"),
         ]
         return MetricsMessage(tuple(samples), tuple(distributions))
 
-    def _on_posted(self, command: frames.Command) -> None:
+    def _on_posted(self, command: frames.BoardCommand) -> None:
         """Time a ROUTE that answers what a board said; one for another reason has no beginning."""
-        if type(command) is frames.Route:
+        if type(command) is frames.RouteCommand:
             for link in self._links.values():
                 since_s = link.read_started_at
                 if since_s is not None:
-                    self.route.add(asyncio.get_running_loop().time() - since_s)
+                    self.route_latency.add(asyncio.get_running_loop().time() - since_s)
 
-    def _line_samples(self) -> Iterator[Sample]:
+    def _line_samples(self) -> Iterator[MetricSample]:
         for board, link in self._links.items():
             counters = link.counters
             for field in counters.__struct_fields__:
-                yield Sample(f"line_{field}", (board,), getattr(counters, field))
-            yield Sample("board_up", (board,), int(link.up))
+                yield MetricSample(f"line_{field}", (board,), getattr(counters, field))
+            yield MetricSample("board_up", (board,), int(link.is_up))
             if link.welcome is not None:
-                yield Sample("board_fed", (board,), link.welcome.fed)
-                yield Sample("board_landed", (board,), link.welcome.landed)
+                yield MetricSample("board_fed", (board,), link.welcome.fed)
+                yield MetricSample("board_landed", (board,), link.welcome.landed)
 
     def _count(self, name: str, *labels: str, n: int = 1) -> None:
         self._counts[name, labels] += n
 
-    def _count_event(self, event: Event) -> None:
+    def _count_event(self, event: BoardEvent) -> None:
         count = _EVENT_COUNTERS.get(event.code)
         if count is not None:
             count(self, event)
 
     # Entries.
 
-    def _committed(self, entry: Entry) -> None:
+    def _count_committed(self, entry: JournalEntry) -> None:
         if entry.attempt is not None:
             self._set_of_attempt[entry.attempt] = str(entry.data.get("set", ""))
 
-    def _count_verdict(self, entry: Entry) -> None:
+    def _count_verdict(self, entry: JournalEntry) -> None:
         data = entry.data
         self._count("attempts", data["outcome"])
         self._count("cards_fed", "hopper", n=data["fed"])
@@ -202,64 +212,64 @@ class MachineMetrics:
         for event in self._unjudged.pop(attempt, ()):
             self._count_event(event)
 
-    def _count_withdrawn(self, entry: Entry) -> None:
+    def _count_withdrawn(self, entry: JournalEntry) -> None:
         self._count_failure(entry, "void", entry.data["reasons"])
 
-    def _count_failure(self, entry: Entry, outcome: str, reasons: Sequence[str]) -> None:
+    def _count_failure(self, entry: JournalEntry, outcome: str, reasons: Sequence[str]) -> None:
         """An attempt without hands counts once, under the first of its reasons."""
         if outcome != "ok":
             self._count("redeals" if outcome == "misdeal" else "voids", *reasons[:1])
             self._set_of_attempt.pop(entry.attempt or 0, None)
 
-    def _released(self, entry: Entry) -> None:
+    def _count_released(self, entry: JournalEntry) -> None:
         self._count("deals")
         name = self._set_of_attempt.pop(entry.attempt or 0, "")
         if name:
             self._count("set_deals", name)
 
-    def _fault(self, entry: Entry) -> None:
+    def _count_fault(self, entry: JournalEntry) -> None:
         self._count("faults", entry.data["name"])
 
     # Events of the boards.
 
-    def _count_gate(self, event: Event) -> None:
+    def _count_gate(self, event: BoardEvent) -> None:
         if event.place != self._last_outlet:
             self._count("gate_turns")
         self._last_outlet = event.place
 
-    def _count_landed(self, event: Event) -> None:
+    def _count_landed(self, event: BoardEvent) -> None:
         if event.place == Outlet.TRAY:
             self._count("tray_cards")
 
-    def _read(self, event: Event) -> None:
-        assert isinstance(event, Read)
-        seen = "face_up" if event.face_up else "face" if event.readable else "unreadable"
+    def _count_read(self, event: BoardEvent) -> None:
+        assert isinstance(event, CardReadEvent)
+        seen = "face_up" if event.face_up else "face" if event.is_readable else "unreadable"
         self._count("reads", seen)
 
-    def _count_jam(self, event: Event) -> None:
+    def _count_jam(self, event: BoardEvent) -> None:
         self._count("jams", JamPlace(event.place).name.lower())
 
-    def _count_stall(self, event: Event) -> None:
-        self._count("stalls", Motor(event.place).name.lower())
+    def _count_stall(self, event: BoardEvent) -> None:
+        self._count("stalls", DealerMotor(event.place).name.lower())
 
 
-_ENTRY_COUNTERS: dict[str, Callable[[MachineMetrics, Entry], None]] = {
-    "committed": MachineMetrics._committed,
+_ENTRY_COUNTERS: dict[str, Callable[[MachineMetrics, JournalEntry], None]] = {
+    "committed": MachineMetrics._count_committed,
     "verdict": MachineMetrics._count_verdict,
     "withdrawn": MachineMetrics._count_withdrawn,
-    "released": MachineMetrics._released,
-    "fault": MachineMetrics._fault,
+    "released": MachineMetrics._count_released,
+    "fault": MachineMetrics._count_fault,
 }
-_EVENT_COUNTERS: dict[Code, Callable[[MachineMetrics, Event], None]] = {
-    Code.GATE: MachineMetrics._count_gate,
-    Code.LANDED: MachineMetrics._count_landed,
-    Code.READ: MachineMetrics._read,
-    Code.JAM: MachineMetrics._count_jam,
-    Code.STALL: MachineMetrics._count_stall,
-    Code.DOUBLE: lambda meter, _: meter._count("double_feeds"),
-    Code.STRAY: lambda meter, _: meter._count("strays"),
-    Code.SHUFFLED: lambda meter, event: meter._count("shuffle_passes", n=event.index),
-    Code.RELEASED: lambda meter, _: meter._count("lifts"),
+_EVENT_COUNTERS: dict[BoardEventCode, Callable[[MachineMetrics, BoardEvent], None]] = {
+    BoardEventCode.GATE: MachineMetrics._count_gate,
+    BoardEventCode.LANDED: MachineMetrics._count_landed,
+    BoardEventCode.READ: MachineMetrics._count_read,
+    BoardEventCode.JAM: MachineMetrics._count_jam,
+    BoardEventCode.STALL: MachineMetrics._count_stall,
+    BoardEventCode.DOUBLE: lambda meter, _: meter._count("double_feeds"),
+    BoardEventCode.STRAY: lambda meter, _: meter._count("strays"),
+    BoardEventCode.SHUFFLED: lambda meter, event: meter._count("shuffle_passes", n=event.index),
+    BoardEventCode.RELEASED: lambda meter, _: meter._count("lifts"),
 }
 _REFUSAL_CODES = (
     *("UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED", "BAD_SIGNATURE", "WRONG_ROLE"),
@@ -268,8 +278,8 @@ _REFUSAL_CODES = (
 # Shown as 0 until there is one: who watches them must not take silence for none.
 _ZERO_COUNTS: dict[tuple[str, tuple[str, ...]], int] = {
     **{(name, ()): 0 for name in ("deals", "misreads", "tray_cards", "double_feeds", "strays")},
-    **{("attempts", (outcome.value,)): 0 for outcome in Outcome},
+    **{("attempts", (outcome.value,)): 0 for outcome in AttemptOutcome},
     **{("jams", (place.name.lower(),)): 0 for place in JamPlace},
-    **{("stalls", (motor.name.lower(),)): 0 for motor in Motor},
+    **{("stalls", (motor.name.lower(),)): 0 for motor in DealerMotor},
     **{("reads", (seen,)): 0 for seen in ("face", "face_up", "unreadable")},
 }

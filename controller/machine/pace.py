@@ -3,22 +3,22 @@
 import statistics
 from collections import deque
 
-REMEMBERED = 12
+MAX_REMEMBERED_INTERVALS = 12
 """So many intervals between cards are looked at; a pause among them does not weigh."""
 MIN_REMEMBERED_INTERVALS = 3
 """With fewer intervals nobody knows."""
 
 
-class Pace:
+class FeedPace:
     """The pace of the attempt under way, out of what is seen of its cards."""
 
     def __init__(self) -> None:
         self._attempt: int | None = None
         self._fed = 0
         self._last_s = 0.0
-        self._intervals_s: deque[float] = deque(maxlen=REMEMBERED)
+        self._intervals_s: deque[float] = deque(maxlen=MAX_REMEMBERED_INTERVALS)
 
-    def see(self, attempt: int | None, fed: int, now_s: float) -> None:
+    def observe(self, attempt: int | None, fed: int, now_s: float) -> None:
         """Take how many cards of an attempt are fed by now; another attempt begins anew."""
         if attempt != self._attempt:
             self._attempt, self._fed = attempt, 0

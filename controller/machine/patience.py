@@ -4,13 +4,13 @@ import asyncio
 
 import msgspec
 
-from controller.machine.play import Play
-from controller.machine.record import Record
-from controller.match.phase import Phase
+from controller.machine.play import TableMatch
+from controller.machine.record import TableRecord
+from controller.match.phase import MatchPhase
 from controller.match.state import GuandanMatch
 
 
-class Limits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class WaitingLimits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """When somebody is called, in milliseconds of waiting."""
 
     take_ms: int
@@ -19,55 +19,55 @@ class Limits(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     slow_deal_ms: int
 
 
-ALL = ("HANDS_WAIT", "OUT_UNCONFIRMED", "RESULT_UNCONFIRMED", "SLOW_DEAL")
+OVERDUE_FAULTS = ("HANDS_WAIT", "OUT_UNCONFIRMED", "RESULT_UNCONFIRMED", "SLOW_DEAL")
 """Every call of this kind, as the catalogue names it."""
 
 
-def waits(play: Play, limits: Limits) -> dict[str, int]:
+def due_calls(play: TableMatch, limits: WaitingLimits) -> dict[str, int]:
     """Return when each call that may come is due, on the table's clock (provisional all)."""
     match = play.match
     if match is None or match.suspended is not None:
         return {}
     due = {}
-    if match.phase is Phase.HELD:
-        due["HANDS_WAIT"] = play.since_ms + limits.take_ms
-    if match.phase is Phase.RESULT:
-        due["RESULT_UNCONFIRMED"] = play.since_ms + limits.result_ms
-    if isinstance(match, GuandanMatch) and match.phase is Phase.PLAY and match.outs:
+    if match.phase is MatchPhase.HELD:
+        due["HANDS_WAIT"] = play.phase_since_ms + limits.take_ms
+    if match.phase is MatchPhase.RESULT:
+        due["RESULT_UNCONFIRMED"] = play.phase_since_ms + limits.result_ms
+    if isinstance(match, GuandanMatch) and match.phase is MatchPhase.PLAY and match.outs:
         due["OUT_UNCONFIRMED"] = play.last_event_ms + limits.out_ms
-    if match.phase is Phase.PLAY and match.began_ms is not None:
+    if match.phase is MatchPhase.PLAY and match.began_ms is not None:
         due["SLOW_DEAL"] = match.began_ms + limits.slow_deal_ms
     return due
 
 
-def overdue(play: Play, limits: Limits, now_ms: int) -> frozenset[str]:
+def overdue_calls(play: TableMatch, limits: WaitingLimits, now_ms: int) -> frozenset[str]:
     """Return who is to be called by now."""
-    return frozenset(name for name, due_ms in waits(play, limits).items() if due_ms <= now_ms)
+    return frozenset(name for name, due_ms in due_calls(play, limits).items() if due_ms <= now_ms)
 
 
-def next_call_ms(play: Play, limits: Limits, now_ms: int) -> int | None:
+def next_call_ms(play: TableMatch, limits: WaitingLimits, now_ms: int) -> int | None:
     """Return when the next call is due; None: nobody waits too long."""
-    return min((ms for ms in waits(play, limits).values() if ms > now_ms), default=None)
+    return min((ms for ms in due_calls(play, limits).values() if ms > now_ms), default=None)
 
 
-class Waiting:
+class OverdueWatch:
     """Shows who is called for by now; one timer, none once closed."""
 
-    def __init__(self, record: Record, limits: Limits) -> None:
+    def __init__(self, record: TableRecord, limits: WaitingLimits) -> None:
         self._record, self._limits = record, limits
         self._timer: asyncio.TimerHandle | None = None
 
-    def changed(self) -> None:
+    def on_match_changed(self) -> None:
         """Look at the match as it stands now."""
         self.close()
-        play, now_ms = self._record.play, self._record.clock()
-        called = overdue(play, self._limits, now_ms)
-        for name in ALL:
-            self._record.show(name, name in called)
+        play, now_ms = self._record.match_written, self._record.clock()
+        called = overdue_calls(play, self._limits, now_ms)
+        for name in OVERDUE_FAULTS:
+            self._record.set_fault(name, name in called)
         due_ms = next_call_ms(play, self._limits, now_ms)
         if due_ms is not None:
             at_s = self._record.clock.loop_time(due_ms)
-            self._timer = asyncio.get_running_loop().call_at(at_s, self.changed)
+            self._timer = asyncio.get_running_loop().call_at(at_s, self.on_match_changed)
 
     def close(self) -> None:
         """Leave no timer."""

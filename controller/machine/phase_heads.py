@@ -1,7 +1,7 @@
 """Signed heads: the machine signs its journal at each change of its phase (controller/heads.py)."""
 
-from controller.heads import sign
-from controller.messages import Phase, SignedHead
+from controller.heads import sign_head
+from controller.messages import MachinePhase, SignedHead
 
 SyncedHead = tuple[int, bytes]
 """The number of an entry that outlives a power cut, and the journal's head behind it."""
@@ -17,14 +17,14 @@ class PhaseHeads:
 
     def __init__(self, table_key: str, secret: bytes | None) -> None:
         self._table_key, self._secret = table_key, secret
-        self._phase: Phase | None = None
+        self._phase: MachinePhase | None = None
         self.latest: SignedHead | None = None
 
-    def see(self, phase: Phase, synced: SyncedHead | None) -> None:
+    def on_phase(self, phase: MachinePhase, synced: SyncedHead | None) -> None:
         """Sign the newest synced head where the phase that people see is another one."""
         if self._secret is None or synced is None or phase is self._phase:
             return
         self._phase = phase
         n, head = synced
         if self.latest is None or self.latest.n != n:
-            self.latest = sign(self._table_key, n, head, self._secret)
+            self.latest = sign_head(self._table_key, n, head, self._secret)

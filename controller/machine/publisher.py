@@ -26,7 +26,7 @@ class StatePublisher:
         self._closed = False
         self._timer = self._loop.call_later(MAX_STATE_INTERVAL_S, self._on_timer)
 
-    def changed(self) -> None:
+    def mark_changed(self) -> None:
         """Say that the state is another one; it goes out at once, or 0.1 s after the last."""
         if self._is_changed or self._closed:
             return

@@ -12,15 +12,15 @@ from typing import Any
 import msgspec
 
 from controller.faults import fault
-from controller.journal.entries import ChainedEntry, Entry, public_event
+from controller.journal.entries import ChainedEntry, JournalEntry, public_event
 from controller.journal.journal import Journal
 from controller.machine import play as at_play
 from controller.machine.clock import TableClock, resumed_ms
-from controller.machine.play import Play
-from controller.machine.state import FaultKey, TableState, fold
-from controller.match.events import MatchEvent, data_of
-from controller.match.unseen import is_event_withheld, keeps
-from controller.messages import Event
+from controller.machine.play import TableMatch
+from controller.machine.state import FaultKey, TableState, fold_state
+from controller.match.events import MatchEvent, encode_match_event
+from controller.match.unseen import is_event_withheld, is_withholding
+from controller.messages import PublicEvent
 from controller.rules.profile import Profile
 
 MAX_EVENTS_IN_ANSWER = 200
@@ -31,7 +31,7 @@ def _ignore() -> None:
     """Stands where its owner has set no callback."""
 
 
-class Record:
+class TableRecord:
     """A journal, the state folded over it, and who hears of both.
 
     `on_public` gets every public entry once, in order, after its commit; `on_state`
@@ -51,30 +51,30 @@ class Record:
         table: str,
         simulated: bool,
         now: str,
-        on_public: Callable[[Event], None],
+        on_public: Callable[[PublicEvent], None],
         on_state: Callable[[], None],
-        on_entry: Callable[[Entry], None] = lambda entry: None,
+        on_entry: Callable[[JournalEntry], None] = lambda entry: None,
     ) -> None:
         """Fold what the journal has; `now` is the wall's stamp."""
         self.journal = journal
         self.state = TableState()
-        self.play = self.shown = Play()
+        self.match_written = self.match_committed = TableMatch()
         self.head = bytes(32)
-        self.synced: tuple[int, bytes] | None = None
-        self.on_play: Callable[[], None] = _ignore
+        self.synced_head: tuple[int, bytes] | None = None
+        self.on_match: Callable[[], None] = _ignore
         self._profile = profile
         self._table, self._simulated = table, simulated
         self._on_public, self._on_state, self._on_entry = on_public, on_state, on_entry
         self._raised_faults: dict[FaultKey, Mapping[str, Any]] = {}
-        self._uncommitted_matches: deque[tuple[int, Play]] = deque()
+        self._uncommitted_matches: deque[tuple[int, TableMatch]] = deque()
         for chained in journal.entries():
             self._fold(chained)
             self.head = chained.head
             self._restore_fault(chained.entry)
-            self.play = at_play.fold(self.play, chained.entry, profile)
-        self.shown = self.play
+            self.match_written = at_play.fold_match(self.match_written, chained.entry, profile)
+        self.match_committed = self.match_written
         self.clock = TableClock(resumed_ms((each.entry for each in journal.entries()), now))
-        journal.on_committed = self._committed
+        journal.on_committed = self._on_committed
 
     def write(
         self,
@@ -86,37 +86,37 @@ class Record:
         public: bool = True,
     ) -> None:
         """Append an entry; `sync` or `flush` makes it last."""
-        if kind in at_play.TIMED:
+        if kind in at_play.CLOCKED_KINDS:
             data = {**data, "at_ms": self.clock()}
         chained = self.journal.append(kind, data, deal=deal, attempt=attempt, public=public)
-        play = at_play.fold(self.play, chained.entry, self._profile)
-        if play is not self.play:
-            self.play = play
+        play = at_play.fold_match(self.match_written, chained.entry, self._profile)
+        if play is not self.match_written:
+            self.match_written = play
             self._uncommitted_matches.append((chained.entry.n, play))
-            self.on_play()
+            self.on_match()
 
-    def happened(self, event: MatchEvent) -> None:
+    def write_match(self, event: MatchEvent) -> None:
         """Append what happened in the match; `sync` or `flush` makes it last.
 
         What may only be seen with the rest of it is kept back until `tell_kept`.
         """
-        after = at_play.happened(self.play, event).match
+        after = at_play.apply_event(self.match_written, event).match
         public = after is None or not is_event_withheld(after, event)
         kind = "match" if public else "match_kept"
-        self._write_match_entry(kind, data_of(event), public=public)
+        self._write_match_entry(kind, encode_match_event(event), public=public)
 
     def publish_withheld(self) -> None:
         """Append what was kept back of the match, once it may be seen."""
-        play = self.play
-        if play.kept and play.match is not None and not keeps(play.match):
-            told = [{"n": one.n, "event": dict(one.event)} for one in play.kept]
+        play = self.match_written
+        if play.withheld and play.match is not None and not is_withholding(play.match):
+            told = [{"n": one.n, "event": dict(one.event)} for one in play.withheld]
             self._write_match_entry("match_told", {"told": told}, public=True)
             self.journal.flush()
 
     def _write_match_entry(self, kind: str, data: Mapping[str, Any], *, public: bool) -> None:
-        match = self.play.match
+        match = self.match_written.match
         deal = None if match is None else match.deal or None
-        self.write(kind, data, deal=deal, attempt=self.play.attempt, public=public)
+        self.write(kind, data, deal=deal, attempt=self.match_written.attempt, public=public)
 
     async def sync(self) -> None:
         """Return when all that was written is durable, folded and on its way to the feed.
@@ -125,7 +125,7 @@ class Record:
         """
         await self.journal.sync()
 
-    def latch(self, name: str, evidence: Mapping[str, str] | None = None) -> None:
+    def raise_fault(self, name: str, evidence: Mapping[str, str] | None = None) -> None:
         """Put a fault of the catalogue up, once; it stays until `clear`."""
         self.raise_faults({name: evidence or {}})
 
@@ -140,14 +140,16 @@ class Record:
             self.write("fault", {"code": fault(name).code, "name": name, "evidence": known})
         self.journal.flush()
 
-    def show(self, name: str, wrong: bool, evidence: Mapping[str, str] | None = None) -> None:
+    def set_fault(
+        self, name: str, is_raised: bool, evidence: Mapping[str, str] | None = None
+    ) -> None:
         """Latch a fault while it is there, and clear it while it is not."""
-        if wrong:
-            self.latch(name, evidence)
+        if is_raised:
+            self.raise_fault(name, evidence)
         else:
-            self.clear(name)
+            self.clear_fault(name)
 
-    def clear(self, name: str, board: str = "") -> None:
+    def clear_fault(self, name: str, board: str = "") -> None:
         """Take a fault down again; one that is not up is no matter."""
         known = self._raised_faults.pop((name, board), None)
         if known is None:
@@ -165,15 +167,15 @@ class Record:
         return [msgspec.to_builtins(event) for event in islice(events, MAX_EVENTS_IN_ANSWER)]
 
     @property
-    def latched(self) -> tuple[FaultKey, ...]:
+    def raised_faults(self) -> tuple[FaultKey, ...]:
         """The faults that are up, by name and board."""
         return tuple(self._raised_faults)
 
     def _fold(self, chained: ChainedEntry) -> None:
         self._on_entry(chained.entry)
-        self.state = fold(self.state, chained.entry)
+        self.state = fold_state(self.state, chained.entry)
 
-    def _restore_fault(self, entry: Entry) -> None:
+    def _restore_fault(self, entry: JournalEntry) -> None:
         """Take over what an earlier run of the daemon left up."""
         evidence = entry.data.get("evidence", {})
         key = (entry.data.get("name", ""), evidence.get("board", ""))
@@ -182,14 +184,14 @@ class Record:
         elif entry.kind == "fault_cleared":
             self._raised_faults.pop(key, None)
 
-    def _committed(self, entries: Sequence[ChainedEntry]) -> None:
+    def _on_committed(self, entries: Sequence[ChainedEntry]) -> None:
         for chained in entries:
             self._fold(chained)
-            if chained.entry.n <= self.journal.synced:
-                self.synced = chained.entry.n, chained.head
+            if chained.entry.n <= self.journal.last_synced:
+                self.synced_head = chained.entry.n, chained.head
                 self.head = chained.head
             while self._uncommitted_matches and self._uncommitted_matches[0][0] <= chained.entry.n:
-                _, self.shown = self._uncommitted_matches.popleft()
+                _, self.match_committed = self._uncommitted_matches.popleft()
             if chained.entry.public:
                 self._on_public(public_event(chained, self._table, self._simulated))
         self._on_state()

@@ -11,15 +11,22 @@ from controller.deal.sightings import (
     CardAtReader,
     CardGated,
     CardLanded,
+    FinalCount,
     LandingMissed,
-    Seen,
-    Settled,
-    Shuffled,
+    Observation,
+    ShufflerDone,
     SourceEmptied,
     StrayLanded,
 )
-from drivers.dealer import Status
-from drivers.events import BoardStopReason, Code, Event, JamPlace, Motor, Source
+from drivers.dealer import DealerStatus
+from drivers.events import (
+    BoardEvent,
+    BoardEventCode,
+    BoardStopReason,
+    DealerMotor,
+    FeedSource,
+    JamPlace,
+)
 
 # Why a stop of the board ends the attempt; the ones missing here end nothing by themselves:
 # HOST and MEMORY_FULL are ours, and a board that missed its host goes on when told to.
@@ -40,24 +47,24 @@ class BoardObservations:
     def __init__(self, attempt: int) -> None:
         self._attempt, self._doubled = attempt, 0
 
-    def of(self, event: Event) -> Seen | None:
+    def observation_of(self, event: BoardEvent) -> Observation | None:
         """Return what an event tells the attempt; None: nothing, or it is another one's.
 
         A DOUBLE says something of the card behind it.
         """
         if event.attempt != self._attempt:
             return None
-        if event.code is Code.DOUBLE:
+        if event.code is BoardEventCode.DOUBLE:
             self._doubled = event.index
         read = _OBSERVERS.get(event.code)
         return None if read is None else read(event, event.index == self._doubled)
 
 
-def settled(status: Status, pulses: int, set_faults: tuple[str, ...]) -> Settled:
+def final_count(status: DealerStatus, pulses: int, set_faults: tuple[str, ...]) -> FinalCount:
     """Return the final count: what the dealer board says and sees, the reader board's pulses,
     and the vault's verdict on the set."""
     n, w, s, e, _ = status.landed
-    return Settled(
+    return FinalCount(
         hopper_empty=not (status.sees_hopper or status.sees_shuffler),
         path_empty=not (status.sees_window or status.sees_path),
         tray_empty=not status.sees_tray,
@@ -71,11 +78,15 @@ def settled(status: Status, pulses: int, set_faults: tuple[str, ...]) -> Settled
     )
 
 
-def fault_place(reason: str, events: Iterable[Event]) -> dict[str, str]:
+def fault_place(reason: str, events: Iterable[BoardEvent]) -> dict[str, str]:
     """Return the place that a board named last with what became this reason, as evidence for
     the fault catalogue; nothing where it named none."""
     if reason == "DRIVE_LOST":
-        away = [event.index for event in events if event.code is Code.DRIVE and not event.place]
+        away = [
+            event.index
+            for event in events
+            if event.code is BoardEventCode.DRIVE and not event.place
+        ]
         return {"board": "dealer", "drive": str(away[-1])} if away else {"board": "dealer"}
     if reason == "ENGINE_LOST":
         return {"board": "reader"}
@@ -84,44 +95,46 @@ def fault_place(reason: str, events: Iterable[Event]) -> dict[str, str]:
     return {"place": told[-1]} if told else {}
 
 
-def _outlet(event: Event) -> str:
+def _outlet(event: BoardEvent) -> str:
     # A gate that is between two pockets has no outlet: no card may be where it is.
     return OUTLETS[event.place] if event.place < len(OUTLETS) else "nowhere"
 
 
-def _jam(event: Event, _: bool) -> Seen:
+def _on_jam(event: BoardEvent, _: bool) -> Observation:
     return LandingMissed(event.index) if event.place == JamPlace.LANDING else AttemptStopped("JAM")
 
 
-def _on_stopped(event: Event, _: bool) -> Seen | None:
+def _on_stopped(event: BoardEvent, _: bool) -> Observation | None:
     reason = _STOP_FAULTS.get(BoardStopReason(event.place))
     return None if reason is None else AttemptStopped(reason)
 
 
-_FAULT_PLACES: dict[str, tuple[Code, dict[int, str]]] = {
-    "JAM": (Code.JAM, {place: place.name.lower() for place in JamPlace}),
+_FAULT_PLACES: dict[str, tuple[BoardEventCode, dict[int, str]]] = {
+    "JAM": (BoardEventCode.JAM, {place: place.name.lower() for place in JamPlace}),
     "STALL": (
-        Code.STALL,
+        BoardEventCode.STALL,
         {
-            Motor.FEED: "feeder",
-            Motor.PASS: "window",
-            Motor.GATE: "gate",
-            Motor.SHUFFLE: "shuffler",
-            Motor.LIFT: "lift",
+            DealerMotor.FEED: "feeder",
+            DealerMotor.PASS: "window",
+            DealerMotor.GATE: "gate",
+            DealerMotor.SHUFFLE: "shuffler",
+            DealerMotor.LIFT: "lift",
         },
     ),
 }
 """The event that becomes a reason, and its places in the catalogue's words."""
-_OBSERVERS: dict[Code, Callable[[Event, bool], Seen | None]] = {
-    Code.SHUFFLED: lambda event, _: Shuffled(),
-    Code.AT_READER: lambda event, doubled: CardAtReader(event.index, doubled),
-    Code.GATE: lambda event, _: CardGated(event.index, _outlet(event)),
-    Code.LANDED: lambda event, _: CardLanded(event.index, _outlet(event)),
-    Code.STRAY: lambda event, _: StrayLanded(_outlet(event)),
-    Code.HOPPER_EMPTY: lambda event, _: SourceEmptied(tray=event.place == Source.TRAY),
-    Code.JAM: _jam,
-    Code.STALL: lambda event, _: AttemptStopped("STALL"),
-    Code.STOPPED: _on_stopped,
-    Code.LID: lambda event, _: AttemptStopped("LID_OPENED") if event.place else None,
-    Code.ENGINE: lambda event, _: None if event.place else AttemptStopped("ENGINE_LOST"),
+_OBSERVERS: dict[BoardEventCode, Callable[[BoardEvent, bool], Observation | None]] = {
+    BoardEventCode.SHUFFLED: lambda event, _: ShufflerDone(),
+    BoardEventCode.AT_READER: lambda event, doubled: CardAtReader(event.index, doubled),
+    BoardEventCode.GATE: lambda event, _: CardGated(event.index, _outlet(event)),
+    BoardEventCode.LANDED: lambda event, _: CardLanded(event.index, _outlet(event)),
+    BoardEventCode.STRAY: lambda event, _: StrayLanded(_outlet(event)),
+    BoardEventCode.HOPPER_EMPTY: lambda event, _: SourceEmptied(
+        tray=event.place == FeedSource.TRAY
+    ),
+    BoardEventCode.JAM: _on_jam,
+    BoardEventCode.STALL: lambda event, _: AttemptStopped("STALL"),
+    BoardEventCode.STOPPED: _on_stopped,
+    BoardEventCode.LID: lambda event, _: AttemptStopped("LID_OPENED") if event.place else None,
+    BoardEventCode.ENGINE: lambda event, _: None if event.place else AttemptStopped("ENGINE_LOST"),
 }

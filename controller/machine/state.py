@@ -10,21 +10,21 @@ from typing import Any
 import msgspec
 
 from controller.faults import fault
-from controller.journal.entries import Entry
+from controller.journal.entries import JournalEntry
 from controller.machine.alerts import alert
-from controller.machine.card_sets import Out, mixed_sets
+from controller.machine.card_sets import SetInPlay, mixed_sets
 from controller.machine.waited import WaitingTimes, read_waiting_times
 from controller.messages import (
     Alert,
-    Call,
+    AttemptOutcome,
     CardSetState,
-    Counters,
     Fairness,
     LandedCards,
-    Outcome,
-    Phase,
+    MachinePhase,
+    RefereeCall,
     Reveal,
     Seat,
+    TableCounters,
 )
 
 _FOREIGN = "FOREIGN_BACK"
@@ -36,7 +36,7 @@ MAX_REMEMBERED_ANSWERS = 1000
 FaultKey = tuple[str, str]
 
 
-class Opened(msgspec.Struct, frozen=True, gc=False):
+class HandViewed(msgspec.Struct, frozen=True, gc=False):
     """Somebody saw a hand of a match's deal: whose key asked for it, and his name."""
 
     match: str | None
@@ -45,7 +45,7 @@ class Opened(msgspec.Struct, frozen=True, gc=False):
     by: str
 
 
-class Played(msgspec.Struct, frozen=True, gc=False):
+class PlayedAttempt(msgspec.Struct, frozen=True, gc=False):
     """An attempt whose hands went out, and whose record is not open.
 
     `match` is what it was dealt for, `rules` the hash of its profile (hex), `since` the number
@@ -55,9 +55,9 @@ class Played(msgspec.Struct, frozen=True, gc=False):
     attempt: int
     deal: int
     match: str
-    rules: str
-    since: int
-    over: bool = False
+    rules_hash: str
+    first_entry: int
+    is_over: bool = False
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,13 +77,13 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     `promised`: the newest attempt, if its hands go out; `played`: those whose did.
     """
 
-    phase: Phase = Phase.EMPTY
+    phase: MachinePhase = MachinePhase.EMPTY
     match: str | None = None
     deal: int | None = None
     attempt: int | None = None
     attempts: int = 0
-    tried: dict[int, int] = {}
-    outcome: Outcome | None = None
+    attempts_by_deal: dict[int, int] = {}
+    outcome: AttemptOutcome | None = None
     misdeals_in_a_row: int = 0
     fed: int = 0
     refed: int = 0
@@ -92,31 +92,31 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     turned_up: str | None = None
     proofs: tuple[Fairness, ...] = ()
     faults: dict[FaultKey, Alert] = {}
-    calls: tuple[Call, ...] = ()
+    calls: tuple[RefereeCall, ...] = ()
     answers: dict[tuple[str, str], dict[str, Any]] = {}
-    kept: dict[str, Any] = {}
+    kept_command: dict[str, Any] = {}
     sets: dict[str, CardSetState] = {}
-    loaded: str | None = None
-    used: str | None = None
-    out: Out | None = None
-    meeting: str | None = None
-    waited: WaitingTimes | None = None
-    dealt_with: dict[int, str] = {}
+    loaded_set: str | None = None
+    used_set: str | None = None
+    set_in_play: SetInPlay | None = None
+    meeting_match: str | None = None
+    waiting_times: WaitingTimes | None = None
+    set_by_attempt: dict[int, str] = {}
     pauses: dict[str, str] = {}
-    taken: frozenset[str] = frozenset()
-    opened: tuple[Opened, ...] = ()
+    taken_transfers: frozenset[str] = frozenset()
+    viewed_hands: tuple[HandViewed, ...] = ()
     newest_seed: int = 0
-    promised: Played | None = None
-    played: tuple[Played, ...] = ()
-    counters: Counters = Counters()
+    newest_attempt: PlayedAttempt | None = None
+    played_attempts: tuple[PlayedAttempt, ...] = ()
+    counters: TableCounters = TableCounters()
 
     @property
-    def unfinished(self) -> bool:
+    def is_unfinished(self) -> bool:
         """Whether an attempt was begun whose verdict is not written."""
         return self.attempt is not None and self.outcome is None
 
 
-def fold(state: TableState, entry: Entry) -> TableState:
+def fold_state(state: TableState, entry: JournalEntry) -> TableState:
     """Return the state after an entry; kinds that change nothing of it are passed over."""
     change = _HANDLERS.get(entry.kind)
     return state if change is None else change(state, entry)
@@ -131,7 +131,7 @@ def _change_newest_proof(state: TableState, **changes: Any) -> tuple[Fairness, .
     return (*state.proofs[:-1], msgspec.structs.replace(state.proofs[-1], **changes))
 
 
-def _committed(state: TableState, entry: Entry) -> TableState:
+def _on_committed(state: TableState, entry: JournalEntry) -> TableState:
     assert entry.deal is not None
     assert entry.attempt is not None
     tried = _count_attempt(state, entry)
@@ -143,7 +143,7 @@ def _committed(state: TableState, entry: Entry) -> TableState:
     )
     return _replace(
         state,
-        phase=Phase.COMMITTED,
+        phase=MachinePhase.COMMITTED,
         match=entry.data["match"],
         deal=entry.deal,
         attempt=entry.attempt,
@@ -158,43 +158,45 @@ def _committed(state: TableState, entry: Entry) -> TableState:
         leader=None,
         turned_up=None,
         proofs=(*state.proofs, proof)[-MAX_SHOWN_PROOFS:],
-        promised=Played(
+        promised=PlayedAttempt(
             attempt=entry.attempt,
             deal=entry.deal,
             match=entry.data["match"],
-            rules=entry.data["profile_hash"],
-            since=state.newest_seed or entry.n,
+            rules_hash=entry.data["profile_hash"],
+            first_entry=state.newest_seed or entry.n,
         ),
     )
 
 
-def _seed(state: TableState, entry: Entry) -> TableState:
+def _on_seed(state: TableState, entry: JournalEntry) -> TableState:
     """Use an attempt's number up, also where nothing was committed to with its seed."""
     return _replace(state, attempts=max(state.attempts, entry.attempt or 0), newest_seed=entry.n)
 
 
-def _cut(state: TableState, entry: Entry) -> TableState:
+def _on_cut(state: TableState, entry: JournalEntry) -> TableState:
     cut = entry.data["cut"]
     return _replace(
-        state, phase=Phase.CUT, proofs=_change_newest_proof(state, cut=cut, uncut=cut is None)
+        state,
+        phase=MachinePhase.CUT,
+        proofs=_change_newest_proof(state, cut=cut, uncut=cut is None),
     )
 
 
-def _verdict(state: TableState, entry: Entry) -> TableState:
+def _on_verdict(state: TableState, entry: JournalEntry) -> TableState:
     data = entry.data
-    outcome = Outcome(data["outcome"])
-    ok = outcome is Outcome.OK
+    outcome = AttemptOutcome(data["outcome"])
+    ok = outcome is AttemptOutcome.OK
     counters = state.counters
     changed = msgspec.structs.replace(
         counters,
-        redeals=counters.redeals + (outcome is Outcome.MISDEAL),
-        voids=counters.voids + (outcome is Outcome.VOID),
+        redeals=counters.redeals + (outcome is AttemptOutcome.MISDEAL),
+        voids=counters.voids + (outcome is AttemptOutcome.VOID),
         misreads=counters.misreads + data["refed"],
         jams=counters.jams + ("JAM" in data["reasons"]),
     )
     return _replace(
         state,
-        phase=Phase.HELD if ok else Phase.EMPTY,
+        phase=MachinePhase.HELD if ok else MachinePhase.EMPTY,
         outcome=outcome,
         misdeals_in_a_row=0 if ok else state.misdeals_in_a_row + 1,
         fed=data["fed"],
@@ -206,23 +208,26 @@ def _verdict(state: TableState, entry: Entry) -> TableState:
     )
 
 
-def _count_attempt(state: TableState, entry: Entry) -> dict[int, int]:
+def _count_attempt(state: TableState, entry: JournalEntry) -> dict[int, int]:
     """Return the attempts at each of the last deals with one more at the entry's, that one last."""
-    deal, before = entry.deal or 0, state.tried if state.match == entry.data["match"] else {}
+    deal, before = (
+        entry.deal or 0,
+        state.attempts_by_deal if state.match == entry.data["match"] else {},
+    )
     others = {each: n for each, n in before.items() if each != deal}
     return dict(list({**others, deal: before.get(deal, 0) + 1}.items())[-MAX_SHOWN_PROOFS:])
 
 
-def _is_same_deal(state: TableState, entry: Entry) -> bool:
+def _is_same_deal(state: TableState, entry: JournalEntry) -> bool:
     return (state.match, state.deal) == (entry.data["match"], entry.deal)
 
 
-def set_changes_of_attempt(state: TableState, entry: Entry) -> dict[str, Any]:
+def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, Any]:
     """Return the changes that an attempt with a set makes to the sets."""
     name = entry.data["set"]
     known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
     used = msgspec.structs.replace(known, attempts=known.attempts + 1)
-    dealt_with = {**state.dealt_with, entry.attempt or 0: name}
+    dealt_with = {**state.set_by_attempt, entry.attempt or 0: name}
     return {
         "sets": state.sets | {name: used},
         "loaded": name,
@@ -230,12 +235,12 @@ def set_changes_of_attempt(state: TableState, entry: Entry) -> dict[str, Any]:
     }
 
 
-def set_of_attempt(state: TableState, entry: Entry) -> CardSetState | None:
+def set_of_attempt(state: TableState, entry: JournalEntry) -> CardSetState | None:
     """Return the set that an attempt was dealt with; another one may be loaded by now."""
-    return state.sets.get(state.dealt_with.get(entry.attempt or 0, ""))
+    return state.sets.get(state.set_by_attempt.get(entry.attempt or 0, ""))
 
 
-def sets_after_verdict(state: TableState, entry: Entry) -> dict[str, CardSetState]:
+def sets_after_verdict(state: TableState, entry: JournalEntry) -> dict[str, CardSetState]:
     """Return the sets with the attempt's own one barred, where its count is in doubt."""
     doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
     known = set_of_attempt(state, entry)
@@ -257,20 +262,20 @@ def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[
     return state.sets | {known.id: msgspec.structs.replace(known, **changes)}
 
 
-def _on_set_loaded(state: TableState, entry: Entry) -> TableState:
+def _on_set_loaded(state: TableState, entry: JournalEntry) -> TableState:
     name, back = entry.data["set"], entry.data["back"]
     known = state.sets.get(name, CardSetState(id=name, back=back))
     return _replace(state, loaded=name, used=None, sets=replace_set(state, known, back=back))
 
 
-def _on_set_cleared(state: TableState, entry: Entry) -> TableState:
+def _on_set_cleared(state: TableState, entry: JournalEntry) -> TableState:
     known = state.sets.get(entry.data["set"])
     if known is None:
         return state
     return _replace(state, sets=replace_set(state, known, barred=[], cleared=known.cleared + 1))
 
 
-def _on_recalled(state: TableState, entry: Entry) -> TableState:
+def _on_recalled(state: TableState, entry: JournalEntry) -> TableState:
     counters = msgspec.structs.replace(state.counters, redeals=state.counters.redeals + 1)
     reasons = list(entry.data["reasons"])
     proofs = tuple(
@@ -291,68 +296,76 @@ def _on_recalled(state: TableState, entry: Entry) -> TableState:
     )
 
 
-def _on_pause(state: TableState, entry: Entry) -> TableState:
+def _on_pause(state: TableState, entry: JournalEntry) -> TableState:
     return _replace(state, pauses=state.pauses | {entry.data["reason"]: entry.data["by"]})
 
 
-def _on_pause_ended(state: TableState, entry: Entry) -> TableState:
+def _on_pause_ended(state: TableState, entry: JournalEntry) -> TableState:
     ended = entry.data["reason"]
     return _replace(state, pauses={why: by for why, by in state.pauses.items() if why != ended})
 
 
-def _withdrawn(state: TableState, entry: Entry) -> TableState:
+def _on_withdrawn(state: TableState, entry: JournalEntry) -> TableState:
     counters = msgspec.structs.replace(state.counters, voids=state.counters.voids + 1)
     reasons = list(entry.data["reasons"])
     return _replace(
         state,
-        phase=Phase.EMPTY,
-        outcome=Outcome.VOID,
+        phase=MachinePhase.EMPTY,
+        outcome=AttemptOutcome.VOID,
         misdeals_in_a_row=state.misdeals_in_a_row + 1,
         sets=sets_after_verdict(state, entry),
-        proofs=_change_newest_proof(state, outcome=Outcome.VOID, reasons=reasons),
+        proofs=_change_newest_proof(state, outcome=AttemptOutcome.VOID, reasons=reasons),
         counters=counters,
     )
 
 
-def _released(state: TableState, entry: Entry) -> TableState:
+def _on_released(state: TableState, entry: JournalEntry) -> TableState:
     counters = msgspec.structs.replace(state.counters, deals=state.counters.deals + 1)
     known = set_of_attempt(state, entry)
     return _replace(
         state,
-        phase=Phase.RELEASED,
+        phase=MachinePhase.RELEASED,
         counters=counters,
         sets=state.sets
         if known is None
         else replace_set(state, known, **counts_after_release(known, state)),
         leader=entry.data.get("leader"),
         turned_up=entry.data.get("turned_up"),
-        out=None if known is None else Out(entry.attempt or 0, known.id),
-        used=state.loaded if state.meeting == state.match else state.used,
+        out=None if known is None else SetInPlay(entry.attempt or 0, known.id),
+        used=state.loaded_set if state.meeting_match == state.match else state.used_set,
         waited=read_waiting_times(entry.data),
         played=_add_played(state, entry),
     )
 
 
-def _add_played(state: TableState, entry: Entry) -> tuple[Played, ...]:
-    one = state.promised
-    return state.played if one is None or one.attempt != entry.attempt else (*state.played, one)
-
-
-def _remove_played(state: TableState, entry: Entry) -> tuple[Played, ...]:
-    """Return the played attempts without one that is open now, or is never opened here."""
-    return tuple(one for one in state.played if one.attempt != entry.attempt)
-
-
-def _end_played(state: TableState, entry: Entry) -> tuple[Played, ...]:
-    return tuple(
-        msgspec.structs.replace(one, over=True) if one.attempt == entry.attempt else one
-        for one in state.played
+def _add_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
+    one = state.newest_attempt
+    return (
+        state.played_attempts
+        if one is None or one.attempt != entry.attempt
+        else (*state.played_attempts, one)
     )
 
 
-def _set_still_in_play(state: TableState, entry: Entry) -> Out | None:
+def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
+    """Return the played attempts without one that is open now, or is never opened here."""
+    return tuple(one for one in state.played_attempts if one.attempt != entry.attempt)
+
+
+def _end_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
+    return tuple(
+        msgspec.structs.replace(one, over=True) if one.attempt == entry.attempt else one
+        for one in state.played_attempts
+    )
+
+
+def _set_still_in_play(state: TableState, entry: JournalEntry) -> SetInPlay | None:
     """Return whose hands are out once an attempt is over."""
-    return None if state.out is not None and state.out.attempt == entry.attempt else state.out
+    return (
+        None
+        if state.set_in_play is not None and state.set_in_play.attempt == entry.attempt
+        else state.set_in_play
+    )
 
 
 def counts_after_release(known: CardSetState, state: TableState) -> dict[str, Any]:
@@ -360,7 +373,7 @@ def counts_after_release(known: CardSetState, state: TableState) -> dict[str, An
     return {"deals": known.deals + 1, "last_match": state.match, "last_deal": state.deal}
 
 
-def _revealed(state: TableState, entry: Entry) -> TableState:
+def _on_revealed(state: TableState, entry: JournalEntry) -> TableState:
     reveal = Reveal(seed=entry.data["seed"], cut=entry.data["cut"])
     proofs = tuple(
         msgspec.structs.replace(proof, reveal=reveal) if proof.attempt == entry.attempt else proof
@@ -375,7 +388,7 @@ def _revealed(state: TableState, entry: Entry) -> TableState:
     )
 
 
-def _on_sealed_to_chief(state: TableState, entry: Entry) -> TableState:
+def _on_sealed_to_chief(state: TableState, entry: JournalEntry) -> TableState:
     """Take that an attempt is left to the chief: it is over, if it was not before."""
     return _replace(
         state,
@@ -385,25 +398,25 @@ def _on_sealed_to_chief(state: TableState, entry: Entry) -> TableState:
     )
 
 
-def _on_opened(state: TableState, entry: Entry) -> TableState:
+def _on_opened(state: TableState, entry: JournalEntry) -> TableState:
     """Take the table's sets by its configuration; what is known of one stays."""
     backs = entry.data.get("sets", {})
     fresh = {name: CardSetState(id=name, back=back) for name, back in backs.items()}
     return _replace(state, sets=fresh | state.sets)
 
 
-def _phase_after_end(state: TableState, entry: Entry) -> Phase:
+def _phase_after_end(state: TableState, entry: JournalEntry) -> MachinePhase:
     """Return the phase once an attempt is over; another one may be on its way by then."""
-    return Phase.EMPTY if entry.attempt == state.attempt else state.phase
+    return MachinePhase.EMPTY if entry.attempt == state.attempt else state.phase
 
 
-def _fault(state: TableState, entry: Entry) -> TableState:
+def _on_fault(state: TableState, entry: JournalEntry) -> TableState:
     data = entry.data
     shown = alert(data["name"], entry.time, data.get("evidence"))
     return _replace(state, faults=state.faults | {_fault_key(data): shown})
 
 
-def _on_fault_cleared(state: TableState, entry: Entry) -> TableState:
+def _on_fault_cleared(state: TableState, entry: JournalEntry) -> TableState:
     gone = _fault_key(entry.data)
     return _replace(state, faults={key: row for key, row in state.faults.items() if key != gone})
 
@@ -412,21 +425,21 @@ def _fault_key(data: dict[str, Any]) -> FaultKey:
     return data["name"], data.get("evidence", {}).get("board", "")
 
 
-def _on_call(state: TableState, entry: Entry) -> TableState:
+def _on_call(state: TableState, entry: JournalEntry) -> TableState:
     seat = entry.data["seat"]
     if any(call.seat == seat for call in state.calls):
         return state
-    call = Call(seat=seat, reason=entry.data["reason"], since=entry.time)
+    call = RefereeCall(seat=seat, reason=entry.data["reason"], since=entry.time)
     return _replace(state, calls=(*state.calls, call))
 
 
-def _on_call_ended(state: TableState, entry: Entry) -> TableState:
+def _on_call_ended(state: TableState, entry: JournalEntry) -> TableState:
     seat = entry.data["seat"]
     return _replace(state, calls=tuple(call for call in state.calls if call.seat != seat))
 
 
-def _on_command(state: TableState, entry: Entry) -> TableState:
-    data = {**state.kept, **entry.data}
+def _on_command(state: TableState, entry: JournalEntry) -> TableState:
+    data = {**state.kept_command, **entry.data}
     if data.get("refused") == "ID_TAKEN":  # the answer is that of the order that has the id
         return _replace(state, kept={})
     answers = dict(list(state.answers.items())[1 - MAX_REMEMBERED_ANSWERS :])
@@ -434,7 +447,7 @@ def _on_command(state: TableState, entry: Entry) -> TableState:
     return _replace(state, answers=answers, kept={})
 
 
-def _on_answer(state: TableState, entry: Entry) -> TableState:
+def _on_answer(state: TableState, entry: JournalEntry) -> TableState:
     """Add to a command's answer what only its asker may read."""
     signed = (entry.data["key"], entry.data["id"])
     known = state.answers.get(signed)
@@ -444,24 +457,24 @@ def _on_answer(state: TableState, entry: Entry) -> TableState:
     return _replace(state, answers=state.answers | {signed: {**known, "result": result}})
 
 
-def _on_opened_hand(state: TableState, entry: Entry) -> TableState:
-    opened = Opened(state.meeting, entry.deal, entry.data["key"], entry.data["by"])
-    return _replace(state, opened=(*state.opened, opened))
+def _on_opened_hand(state: TableState, entry: JournalEntry) -> TableState:
+    opened = HandViewed(state.meeting_match, entry.deal, entry.data["key"], entry.data["by"])
+    return _replace(state, opened=(*state.viewed_hands, opened))
 
 
-_HANDLERS: dict[str, Callable[[TableState, Entry], TableState]] = {
-    "committed": _committed,
-    "cut": _cut,
-    "begun": lambda state, entry: _replace(state, phase=Phase.SHUFFLING),
-    "shuffled": lambda state, entry: _replace(state, phase=Phase.DEALING),
+_HANDLERS: dict[str, Callable[[TableState, JournalEntry], TableState]] = {
+    "committed": _on_committed,
+    "cut": _on_cut,
+    "begun": lambda state, entry: _replace(state, phase=MachinePhase.SHUFFLING),
+    "shuffled": lambda state, entry: _replace(state, phase=MachinePhase.DEALING),
     "held": lambda state, entry: _replace(
         state, proofs=_change_newest_proof(state, hands=entry.data["hands"])
     ),
-    "verdict": _verdict,
-    "withdrawn": _withdrawn,
-    "released": _released,
-    "revealed": _revealed,
-    "seed": _seed,
+    "verdict": _on_verdict,
+    "withdrawn": _on_withdrawn,
+    "released": _on_released,
+    "revealed": _on_revealed,
+    "seed": _on_seed,
     "record": lambda state, entry: _replace(state, played=_remove_played(state, entry)),
     "sealed_to_chief": _on_sealed_to_chief,
     "opened": _on_opened,
@@ -471,8 +484,10 @@ _HANDLERS: dict[str, Callable[[TableState, Entry], TableState]] = {
     "set_cleared": _on_set_cleared,
     "pause": _on_pause,
     "pause_ended": _on_pause_ended,
-    "taken_over": lambda state, entry: _replace(state, taken=state.taken | {entry.data["digest"]}),
-    "fault": _fault,
+    "taken_over": lambda state, entry: _replace(
+        state, taken=state.taken_transfers | {entry.data["digest"]}
+    ),
+    "fault": _on_fault,
     "fault_cleared": _on_fault_cleared,
     "call": _on_call,
     "call_ended": _on_call_ended,

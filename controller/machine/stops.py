@@ -6,10 +6,17 @@ The one home of these lists; what each fault is called and what to do stands in 
 from controller.faults import fault
 from controller.machine import patience
 from controller.machine.state import TableState
-from controller.messages import Phase
+from controller.messages import MachinePhase
 
 CALLING_FAULTS = frozenset(
-    {"CUT_LATE", "TWO_MISDEALS", "SET_BARRED", "SET_TOO_EARLY", "NO_CHIEF", *patience.ALL}
+    {
+        "CUT_LATE",
+        "TWO_MISDEALS",
+        "SET_BARRED",
+        "SET_TOO_EARLY",
+        "NO_CHIEF",
+        *patience.OVERDUE_FAULTS,
+    }
 )
 """Faults for which somebody is called though nothing is broken."""
 HARMLESS_FAULTS = CALLING_FAULTS | {"PANEL_LOST", "HANDS_UNKNOWN"}
@@ -18,7 +25,7 @@ FAULTS_TO_ACKNOWLEDGE = frozenset({"ESTOP_PRESSED", "TWO_MISDEALS"})
 """Faults that stay up until a person has said that he saw them."""
 _FIRST_OTHER_CODE = 300
 """Reasons of attempts have codes below this one."""
-_SAFE_PHASES = frozenset({Phase.HELD, Phase.RELEASED})
+_SAFE_PHASES = frozenset({MachinePhase.HELD, MachinePhase.RELEASED})
 
 
 def is_attempt_reason(name: str) -> bool:
@@ -26,10 +33,10 @@ def is_attempt_reason(name: str) -> bool:
     return fault(name).code < _FIRST_OTHER_CODE
 
 
-def shown_phase(state: TableState, *, boards_up: bool) -> Phase:
+def shown_phase(state: TableState, *, boards_up: bool) -> MachinePhase:
     """Return the phase that people see: a fault hides every phase but safe hands.
 
     `boards_up`: both boards answer and are the right ones.
     """
     stopped = not boards_up or any(name not in HARMLESS_FAULTS for name, _ in state.faults)
-    return Phase.FAULT if stopped and state.phase not in _SAFE_PHASES else state.phase
+    return MachinePhase.FAULT if stopped and state.phase not in _SAFE_PHASES else state.phase

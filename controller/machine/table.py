@@ -10,19 +10,19 @@ from contextlib import suppress
 
 from controller.journal.errors import StorageFailed
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.boards import Evidence
+from controller.machine.boards import FaultEvidence
 from controller.machine.hands_out import HandsWithPlayers
-from controller.machine.record import Record
+from controller.machine.record import TableRecord
 from controller.machine.stops import shown_phase
 from controller.machine.wire_log import BoardLog
-from controller.messages import Boards, ConnectedBoard, Phase, Trigger
-from drivers.dealer import Dealer
-from drivers.errors import Refused
-from drivers.events import Board, BoardStopReason, Code, Event
+from controller.messages import ConnectedBoard, MachinePhase, ReaderTrigger, ReportedBoards
+from drivers.dealer import DealerBoard
+from drivers.errors import BoardRefused
+from drivers.events import BoardEvent, BoardEventCode, BoardKind, BoardStopReason
 from drivers.identity import Welcome
 
 
-class Table:
+class TableBoards:
     """Two boards (boards.Watcher tells of them), the attempt they work on, and hands that are out.
 
     `run` is the attempt that the machine has, up to its release; `left` are those of an earlier
@@ -31,23 +31,27 @@ class Table:
     """
 
     def __init__(
-        self, record: Record, dealer: Dealer, wire_log: BoardLog, on_change: Callable[[], None]
+        self,
+        record: TableRecord,
+        dealer: DealerBoard,
+        board_log: BoardLog,
+        on_change: Callable[[], None],
     ) -> None:
-        self._record, self._dealer, self._board_log = record, dealer, wire_log
+        self._record, self._dealer, self._board_log = record, dealer, board_log
         self._on_change = on_change
-        self._welcomes: dict[Board, Welcome] = {}
+        self._welcomes: dict[BoardKind, Welcome] = {}
         self._dealer_boot: int | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._faults: dict[Board, str] = {}
-        self.overheard: Callable[[Event], None] | None = None
+        self._faults: dict[BoardKind, str] = {}
+        self.event_listener: Callable[[BoardEvent], None] | None = None
         self.ready = asyncio.Event()
         self.run: AttemptRun | None = None
-        self.left: list[AttemptRun] = []
-        self.out = HandsWithPlayers(record)
+        self.unfinished_runs: list[AttemptRun] = []
+        self.hands_with_players = HandsWithPlayers(record)
 
     # What the boards say.
 
-    def board_up(self, board: Board, welcome: Welcome) -> None:
+    def on_board_up(self, board: BoardKind, welcome: Welcome) -> None:
         """Take a board that is the right one: its fault, if it had one, is mended.
 
         Whatever it was told by another session is stopped.
@@ -55,133 +59,137 @@ class Table:
         if board == "dealer":
             self._dealer.stop()
             if self._dealer_boot not in (None, welcome.boot):
-                self.broken("BOARD_RESET")  # its lock and its counts are gone with the boot
+                self.stop_attempt("BOARD_RESET")  # its lock and its counts are gone with the boot
             self._dealer_boot = welcome.boot
         self._welcomes[board] = welcome
         name = self._faults.pop(board, None)
         if name is not None:
-            self._record.clear(name, board)
-        for left_over, of in self._record.latched:
+            self._record.clear_fault(name, board)
+        for left_over, of in self._record.raised_faults:
             if of == board:
-                self._record.clear(left_over, of)
+                self._record.clear_fault(left_over, of)
         if len(self._welcomes) == 2:
             self.ready.set()
             self._on_change()
 
-    def board_down(self, board: Board, name: str, evidence: Evidence) -> None:
+    def on_board_down(self, board: BoardKind, name: str, evidence: FaultEvidence) -> None:
         """Take a board that cannot be used: the attempt under way is over."""
         was_up = self._welcomes.pop(board, None) is not None
         self.ready.clear()
         known = self._faults.get(board)
         if known is not None and known != name:
-            self._record.clear(known, board)
+            self._record.clear_fault(known, board)
         self._faults[board] = name
-        self._record.latch(name, dict(evidence))
+        self._record.raise_fault(name, dict(evidence))
         if self.run is not None and was_up:
             self.run.on_line_lost(name)
 
-    def renewed(self) -> None:
+    def on_session_renewed(self) -> None:
         """A board is in a new session: it forgot no event, but what it was told last."""
+        if self.run is not None:
+            self.run.resend_targets()
+
+    def on_refused(self, refused: BoardRefused) -> None:
+        """A command that nobody waits for was refused."""
+        if self.run is not None:
+            self.run.on_refused(refused)
+
+    def stop_attempt(self, reason: str) -> None:
+        """End the attempt under way, if there is one, for a reason outside the cards."""
+        if self.run is not None:
+            self.run.stop(reason)
+
+    def pause(self) -> None:
+        """Stop the cards where they are; nothing is lost by it."""
+        if self.run is not None:
+            self.run.pause()
+
+    def resume(self) -> None:
+        """Let the cards go on that `hold` stopped."""
         if self.run is not None:
             self.run.resume()
 
-    def refused(self, refused: Refused) -> None:
-        """A command that nobody waits for was refused."""
-        if self.run is not None:
-            self.run.refused(refused)
-
-    def broken(self, reason: str) -> None:
-        """End the attempt under way, if there is one, for a reason outside the cards."""
-        if self.run is not None:
-            self.run.broken(reason)
-
-    def hold(self) -> None:
-        """Stop the cards where they are; nothing is lost by it."""
-        if self.run is not None:
-            self.run.hold()
-
-    def go_on(self) -> None:
-        """Let the cards go on that `hold` stopped."""
-        if self.run is not None:
-            self.run.end_hold()
-
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: BoardEvent) -> None:
         """Take an event of a board, inside the read callback."""
         for run in self._runs():
             run.on_event(event)
-        if self.overheard is not None:
-            self.overheard(event)
+        if self.event_listener is not None:
+            self.event_listener(event)
         self._log_event(event)
 
-    def _log_event(self, event: Event) -> None:
+    def _log_event(self, event: BoardEvent) -> None:
         """Put an event on its way into the journal; let a board go on that stopped for ours."""
         self._board_log.add(event)
-        if event.code is Code.ENGINE:
+        if event.code is BoardEventCode.ENGINE:
             self._show_engine(event)
-        elif event.code is Code.DRIVE:
+        elif event.code is BoardEventCode.DRIVE:
             self._show_drive(event)
-        if event.code is not Code.STOPPED:
+        if event.code is not BoardEventCode.STOPPED:
             return
         if event.place == BoardStopReason.HOST_SILENT:
-            self.renewed()
+            self.on_session_renewed()
         elif event.place == BoardStopReason.MEMORY_FULL:
             room = asyncio.get_running_loop().create_task(self._free_board_memory())
             self._tasks.add(room)
             room.add_done_callback(self._tasks.discard)
 
-    def _show_engine(self, event: Event) -> None:
+    def _show_engine(self, event: BoardEvent) -> None:
         """Say while the engine behind the reader board is away.
 
         One that does not answer a self-test may have nothing to say of an empty window.
         """
         if event.place:
-            self._record.clear("ENGINE_LOST", "reader")
+            self._record.clear_fault("ENGINE_LOST", "reader")
         elif not event.index:
-            self._record.latch("ENGINE_LOST", {"board": "reader"})
+            self._record.raise_fault("ENGINE_LOST", {"board": "reader"})
 
-    def _show_drive(self, event: Event) -> None:
+    def _show_drive(self, event: BoardEvent) -> None:
         """Say while a drive, or what reads the sensors, does not answer the dealer board."""
         if event.place:
-            self._record.clear("DRIVE_LOST", "dealer")
+            self._record.clear_fault("DRIVE_LOST", "dealer")
         else:
-            self._record.latch("DRIVE_LOST", {"board": "dealer", "drive": str(event.index)})
+            self._record.raise_fault("DRIVE_LOST", {"board": "dealer", "drive": str(event.index)})
 
     async def _free_board_memory(self) -> None:
         """Sync what the boards keep, so that they may forget it, and let them go on."""
         with suppress(StorageFailed):  # the journal tells its owner by itself
             await self._board_log.sync()
-            self.renewed()
+            self.on_session_renewed()
 
     def seal_of(self, attempt: int) -> Callable[[bytes], bytes] | None:
         """Return what closes faces of an attempt, None where its key is gone."""
-        runs = (run for run in self._runs() if run.number == attempt and not run.book.sealed)
-        seals = (run.book.seal for run in runs)
+        runs = (run for run in self._runs() if run.number == attempt and not run.writer.is_key_lost)
+        seals = (run.writer.seal for run in runs)
         return next(seals, None)
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether it has hands under way, or hands that are out."""
-        return self.run is not None or self.out.run is not None
+        return self.run is not None or self.hands_with_players.run is not None
 
     def _runs(self) -> Iterator[AttemptRun]:
         """Yield the attempts that are not closed; each takes what is its own."""
-        yield from (run for run in (self.run, self.out.run, *self.left) if run is not None)
+        yield from (
+            run
+            for run in (self.run, self.hands_with_players.run, *self.unfinished_runs)
+            if run is not None
+        )
 
-    async def may_reopen(self) -> None:
+    async def wait_reopenable(self) -> None:
         """Return once opening a port can do no harm: the attempt under way is written off."""
         if self.run is not None:
-            await self.run.over.wait()
+            await self.run.cards_at_rest.wait()
 
-    async def leave(self, limit_s: float) -> None:
+    async def shut_down(self, limit_s: float) -> None:
         """End the attempt under way, if its hands are not safe yet: the daemon is stopping.
 
         Waits `limit_s` seconds at most for its last entry.
         """
-        if self.run is not None and not self.run.over.is_set():
-            self.run.broken("STOPPED")
+        if self.run is not None and not self.run.cards_at_rest.is_set():
+            self.run.stop("STOPPED")
             with suppress(TimeoutError):
                 async with asyncio.timeout(limit_s):
-                    await self.run.over.wait()
+                    await self.run.cards_at_rest.wait()
 
     @property
     def known_attempts(self) -> list[int]:
@@ -189,17 +197,17 @@ class Table:
         return [welcome.attempt for welcome in self._welcomes.values()]
 
     @property
-    def firmware(self) -> Boards:
+    def firmware(self) -> ReportedBoards:
         """What the boards report of themselves that are there and right."""
         up = self._welcomes
         dealer = _board_firmware(up["dealer"]) if "dealer" in up else None
         reader = _board_firmware(up["reader"]) if "reader" in up else None
         asked = "reader" in up and up["reader"].asked
-        trigger: Trigger | None = None if reader is None else "asked" if asked else "wire"
-        return Boards(dealer=dealer, reader=reader, trigger=trigger)
+        trigger: ReaderTrigger | None = None if reader is None else "asked" if asked else "wire"
+        return ReportedBoards(dealer=dealer, reader=reader, trigger=trigger)
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> MachinePhase:
         """The phase that people see."""
         return shown_phase(self._record.state, boards_up=self.ready.is_set())
 

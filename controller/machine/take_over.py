@@ -17,30 +17,30 @@ from controller.deal.attempt import Stage
 from controller.deal.ledger import OUTLETS
 from controller.machine.asking import can_reach_hands
 from controller.machine.attempt_run import AttemptDeps, AttemptEnded, AttemptRun
-from controller.machine.left_over import UnfinishedAttempt, open_attempts
-from drivers.dealer import Status
+from controller.machine.left_over import UnfinishedAttempt, unfinished_attempts
+from drivers.dealer import DealerStatus
 from drivers.errors import DriverError
-from drivers.events import Code, Event
-from drivers.reader import Status as ReaderStatus
+from drivers.events import BoardEvent, BoardEventCode
+from drivers.reader import ReaderStatus as ReaderStatus
 
 BOARD_EVENTS_TIMEOUT_S: Final = 5.0
 """Time for the boards to report the events that the earlier run of the daemon missed."""
-Looks = Callable[[], AsyncIterator[Status]]
+StatusPoll = Callable[[], AsyncIterator[DealerStatus]]
 """Yields the dealer board's status, again and again, whenever both boards are there."""
 
 
-def left_open(fixtures: AttemptDeps) -> tuple[AttemptRun, ...]:
+def read_unfinished(deps: AttemptDeps) -> tuple[AttemptRun, ...]:
     """Return the attempts that the journal leaves open, the oldest first.
 
     Ask before the boards speak: what they send again belongs to these.
     """
     return tuple(
-        AttemptRun.of_left(fixtures, UnfinishedAttempt.read(fixtures.bindings, number))
-        for number in open_attempts(fixtures.bindings.record)
+        AttemptRun.restore(deps, UnfinishedAttempt.read(deps.binding, number))
+        for number in unfinished_attempts(deps.binding.record)
     )
 
 
-async def agree(run: AttemptRun, looks: Looks) -> None:
+async def compare_with_boards(run: AttemptRun, poll_statuses: StatusPoll) -> None:
     """Let an attempt follow what its boards say; it is broken where they cannot go on.
 
     Returns at once where the boards have no say: for hands that are out, and for an
@@ -48,68 +48,70 @@ async def agree(run: AttemptRun, looks: Looks) -> None:
     TOLD_S to report their events, so that the verdict counts the cards in the pockets.
     """
     if not run.needs_boards:
-        run.take_up(())
+        run.replay(())
         return
     try:
-        dealer, reader = await run.until_stopped(_wait_for_all_events(run, looks))
+        dealer, reader = await run.until_stopped(_wait_for_all_events(run, poll_statuses))
     except AttemptEnded:
-        if run.whole and not run.book.held:
+        if run.is_complete and not run.writer.is_held:
             with suppress(TimeoutError):
                 async with asyncio.timeout(BOARD_EVENTS_TIMEOUT_S):
-                    await _wait_for_all_events(run, looks)
-            run.take_up(in_order(run.told))
+                    await _wait_for_all_events(run, poll_statuses)
+            run.replay(ordered_events(run.all_events))
         return
-    run.take_up(in_order(run.told))
+    run.replay(ordered_events(run.all_events))
     reason = disagreement(run, dealer, reader)
     if reason is not None:
-        run.broken(reason)
+        run.stop(reason)
 
 
-async def _wait_for_all_events(run: AttemptRun, looks: Looks) -> tuple[Status, ReaderStatus]:
+async def _wait_for_all_events(
+    run: AttemptRun, poll_statuses: StatusPoll
+) -> tuple[DealerStatus, ReaderStatus]:
     """Return what both boards say of themselves once every event before that has come."""
     while True:
-        async for dealer in looks():
+        async for dealer in poll_statuses():
             try:
-                reader = await run.boards.reader.status()
+                reader = await run.deps.reader.get_status()
             except DriverError:
                 continue
             behind = (
-                run.boards.dealer.link.taken < dealer.events
-                or run.boards.reader.link.taken < reader.events
+                run.deps.dealer.link.last_event < dealer.events
+                or run.deps.reader.link.last_event < reader.events
             )
             if not behind:
                 return dealer, reader
 
 
-def in_order(events: Iterable[Event]) -> Iterator[Event]:
+def ordered_events(events: Iterable[BoardEvent]) -> Iterator[BoardEvent]:
     """Yield both boards' events in an order in which they can have happened.
 
     Told again, each board's come in their own order, but one board's may all come before
     the other's. A card crosses the gate only after its looks; nothing else depends on both.
     """
-    looks: deque[Event] = deque()
-    moves: deque[Event] = deque()
+    looks: deque[BoardEvent] = deque()
+    moves: deque[BoardEvent] = deque()
     for event in events:
         (looks if event.board == "reader" else moves).append(event)
     for move in moves:
-        while move.code is Code.GATE and looks and looks[0].index <= move.index:
+        while move.code is BoardEventCode.GATE and looks and looks[0].index <= move.index:
             yield looks.popleft()
         yield move
     yield from looks
 
 
-def disagreement(run: AttemptRun, dealer: Status, reader: ReaderStatus) -> str | None:
+def disagreement(run: AttemptRun, dealer: DealerStatus, reader: ReaderStatus) -> str | None:
     """Return why the boards cannot go on with an attempt; None where they can.
 
     Where a card was routed by the earlier run, that route is the card's from here on.
     """
-    book, boards = run.book, (dealer.attempt, reader.attempt)
-    if book.held:
-        if run.let_out and can_reach_hands(dealer):
+    book, boards = run.writer, (dealer.attempt, reader.attempt)
+    if book.is_held:
+        if run.hands_out and can_reach_hands(dealer):
             return None
         if dealer.attempt < run.number:
             return "BOARD_RESET"
-        lifting = run.let_out and not dealer.lift_down
+        lifting = run.hands_out and not dealer.lift_down
         same = dealer.attempt == run.number and (dealer.locked or lifting)
         return None if same else "RESTARTED"
     if max(boards) > run.number:
@@ -118,9 +120,9 @@ def disagreement(run: AttemptRun, dealer: Status, reader: ReaderStatus) -> str |
         return None
     if min(boards) < run.number:
         return "BOARD_RESET"
-    dealing = run.dealing
-    if dealing is None or dealing.attempt.stage is Stage.OVER:
+    dealing = run.card_loop
+    if dealing is None or dealing.attempt.stage is Stage.ENDED:
         return None  # the cards themselves said what was wrong
     lost = len(dealing.attempt.ledger.cards) < dealer.fed
-    known = dealer.route is None or dealing.adopt(dealer.holding, OUTLETS[dealer.route])
+    known = dealer.route is None or dealing.adopt_route(dealer.holding, OUTLETS[dealer.route])
     return "RESTARTED" if lost or not known else None

@@ -9,13 +9,15 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from controller.journal.journal import Journal
-from controller.journal.wire_group import GROUP, groups, pack
-from drivers.events import Code, Event
+from controller.journal.wire_group import MAX_GROUP_EVENTS, pack_events, split_into_groups
+from drivers.events import BoardEvent, BoardEventCode
 from drivers.firmware.wire import EVENT_MEMORY
 
-DEFER_S = 0.002
+WRITE_DELAY_S = 0.002
 # What each card brings; these wait until a group is full, anything else does not.
-_CODES_OF_EACH_CARD = frozenset({Code.AT_READER, Code.READ, Code.GATE, Code.LANDED})
+_CODES_OF_EACH_CARD = frozenset(
+    {BoardEventCode.AT_READER, BoardEventCode.READ, BoardEventCode.GATE, BoardEventCode.LANDED}
+)
 # A board keeps EVENT_MEMORY events: before half of them wait for a sync, one is made.
 _MAX_UNSYNCED = EVENT_MEMORY // 2
 
@@ -33,13 +35,13 @@ class BoardLog:
         journal: Journal,
         *,
         seal: Callable[[int], Callable[[bytes], bytes] | None],
-        kept: Callable[[str, int, int], None],
+        on_synced: Callable[[str, int, int], None],
     ) -> None:
-        self.on_written: Callable[[Sequence[Event]], None] = lambda events: None
+        self.on_written: Callable[[Sequence[BoardEvent]], None] = lambda events: None
         self._journal = journal
         self._seal = seal
-        self._on_synced = kept
-        self._waiting: list[Event] = []
+        self._on_synced = on_synced
+        self._pending: list[BoardEvent] = []
         self._newest: dict[str, tuple[int, int]] = {}  # boot and number, never a look
         self._unsynced = 0
         self._loop = asyncio.get_running_loop()
@@ -47,25 +49,28 @@ class BoardLog:
         self._syncing: asyncio.Task[None] | None = None
 
     @property
-    def waiting(self) -> int:
+    def pending_count(self) -> int:
         """How many events are not appended yet."""
-        return len(self._waiting)
+        return len(self._pending)
 
-    def add(self, event: Event) -> None:
+    def add(self, event: BoardEvent) -> None:
         """Take an event; cheap, called inside the read callback."""
-        self._waiting.append(event)
-        urgent = event.code not in _CODES_OF_EACH_CARD or len(self._waiting) >= GROUP
+        self._pending.append(event)
+        urgent = event.code not in _CODES_OF_EACH_CARD or len(self._pending) >= MAX_GROUP_EVENTS
         if urgent and self._timer is None:
-            self._timer = self._loop.call_later(DEFER_S, self._on_timer)
+            self._timer = self._loop.call_later(WRITE_DELAY_S, self._on_timer)
 
     def write(self) -> None:
         """Append what waits to the journal, now."""
         self._cancel_timer()
-        events, self._waiting = self._waiting, []
-        for group in groups(events):
+        events, self._pending = self._pending, []
+        for group in split_into_groups(events):
             attempt = group[0].attempt
             self._journal.append(
-                "wire", pack(group, self._seal(attempt)), attempt=attempt or None, public=False
+                "wire",
+                pack_events(group, self._seal(attempt)),
+                attempt=attempt or None,
+                public=False,
             )
         self._unsynced += len(events)
         self._newest |= {event.board: (event.boot, event.number) for event in events}

@@ -12,7 +12,7 @@ import msgspec
 from controller.match.refusals import Refusal, RefusedError
 from controller.messages import Role
 
-Act = Literal[
+DecidedAct = Literal[
     "warning",
     "violation",
     "recount",
@@ -54,7 +54,7 @@ class ActAuthority(msgspec.Struct, frozen=True, gc=False):
     source: str | None
 
 
-ACTS: dict[Act, ActAuthority] = {
+AUTHORITY_BY_ACT: dict[DecidedAct, ActAuthority] = {
     "warning": ActAuthority("referee", "oral warning", "口头警告", "seed 000 A15.3.1"),
     "violation": ActAuthority(
         "referee", "violation, one trick lost", "记违例，停一圈出牌权", "seed 000 A15.3.2"
@@ -108,30 +108,30 @@ ACTS: dict[Act, ActAuthority] = {
 }
 """Every act and who decides on it."""
 
-REFEREES = frozenset({Role.REFEREE, Role.CHIEF})
+REFEREE_ROLES = frozenset({Role.REFEREE, Role.CHIEF})
 
 
-def needs(act: Act) -> Literal["referee", "chief"]:
+def required_authority(act: DecidedAct) -> Literal["referee", "chief"]:
     """Return who decides on an act."""
-    return ACTS[act].needs
+    return AUTHORITY_BY_ACT[act].needs
 
 
-def require(act: Act, role: Role, *, verbal: bool = False) -> None:
+def require_authority(act: DecidedAct, role: Role, *, verbal: bool = False) -> None:
     """Refuse what `role` may not decide. Raises RefusedError."""
-    refused = authority_refusal(needs(act), role, verbal=verbal)
+    refused = authority_refusal(required_authority(act), role, verbal=verbal)
     if refused is not None:
         raise RefusedError(refused)
 
 
 def authority_refusal(
-    need: Literal["referee", "chief"], role: Role, *, verbal: bool
+    needed: Literal["referee", "chief"], role: Role, *, verbal: bool
 ) -> Refusal | None:
     """Return why `role` may not decide what needs `need`; None: he may.
 
     `verbal`: a referee enters what the chief said to him.
     """
-    if role not in REFEREES:
+    if role not in REFEREE_ROLES:
         return Refusal("NOT_A_REFEREE")
-    if need == "chief" and role is not Role.CHIEF and not verbal:
+    if needed == "chief" and role is not Role.CHIEF and not verbal:
         return Refusal("NEEDS_CHIEF")
     return None

@@ -10,32 +10,32 @@ from controller.match.effects import (
     ExtraDealDue,
     HandsVoided,
     RefereeCalled,
-    Written,
+    RowAdded,
 )
-from controller.match.judging import judged
-from controller.match.phase import BEFORE_RELEASE, Phase
-from controller.match.sheet import EndRow, SheetRow, advanced
-from controller.match.state import BigTwoMatch, GuandanMatch, Match, SignedVersion
+from controller.match.judging import match_outcome
+from controller.match.phase import BEFORE_RELEASE, MatchPhase
+from controller.match.sheet import EndRow, SheetRow, apply_row
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch, SignedVersion
 from controller.messages import Seat
-from controller.rules.ceremony import DealDuties, duties
-from controller.rules.ending import ExtraDealNeeded, Verdict
+from controller.rules.ceremony import DealDuties, duties_before_deal
+from controller.rules.ending import ExtraDealNeeded, MatchVerdict
 from controller.rules.result import ForfeitedDeal
 from controller.rules.score import match_score
 from controller.rules.standing import level_due
 
-M = TypeVar("M", bound=Match)
-Stepped = tuple[Match, Effects]
+MatchT = TypeVar("M", bound=AnyMatch)
+StepResult = tuple[AnyMatch, Effects]
 """A match after an event, and what that leads to."""
 
 
-def changed(match: M, **changes: Any) -> M:
+def replace_fields(match: MatchT, **changes: Any) -> MatchT:
     """Return a match with some of its fields replaced."""
     return msgspec.structs.replace(match, **changes)
 
 
-def begin_deal(match: Match, *, extra: bool = False) -> Stepped:
+def begin_deal(match: AnyMatch, *, extra: bool = False) -> StepResult:
     """Return the match with its next deal due, by the machine (seed 000 A5, 002 A5)."""
-    fresh = changed(
+    fresh = replace_fields(
         match,
         deal=match.deal + 1,
         misdeals=0,
@@ -44,7 +44,7 @@ def begin_deal(match: Match, *, extra: bool = False) -> Stepped:
         **_EMPTY_ATTEMPT,
     )
     if isinstance(fresh, GuandanMatch):
-        fresh = changed(
+        fresh = replace_fields(
             follow_standing(fresh),
             extra=extra,
             exchange=None,
@@ -53,27 +53,27 @@ def begin_deal(match: Match, *, extra: bool = False) -> Stepped:
             dead=(),
         )
     elif isinstance(fresh, BigTwoMatch):
-        fresh = changed(fresh, choices=None, left={})
+        fresh = replace_fields(fresh, choices=None, left={})
     return begin_attempt(fresh)
 
 
-def begin_attempt(match: Match) -> Stepped:
+def begin_attempt(match: AnyMatch) -> StepResult:
     """Return the match with an attempt of its present deal due, nothing done for it yet."""
     due = deal_duties_of(match)
-    fresh = changed(
+    fresh = replace_fields(
         match,
-        phase=Phase.SHUFFLE if match.by_hand else Phase.CUT,
+        phase=MatchPhase.SHUFFLE if match.by_hand else MatchPhase.CUT,
         duties=due,
         **_EMPTY_ATTEMPT,
     )
     return fresh, (DealDue(fresh.deal, fresh.by_hand, due),)
 
 
-def deal_duties_of(match: Match, shuffler: Seat | None = None) -> DealDuties:
+def deal_duties_of(match: AnyMatch, shuffler: Seat | None = None) -> DealDuties:
     """Return who does what before the present deal."""
     if isinstance(match, GuandanMatch):
         number = 1 if match.follows is None else match.deal
-        return duties(
+        return duties_before_deal(
             match.profile, number, match.follows, by_hand=match.by_hand, shuffler=shuffler
         )
     profile, rows = match.profile, cast(BigTwoMatch, match).rows
@@ -89,10 +89,10 @@ def deal_duties_of(match: Match, shuffler: Seat | None = None) -> DealDuties:
     )
 
 
-def written(match: GuandanMatch, row: SheetRow) -> tuple[GuandanMatch, Effects]:
+def add_row(match: GuandanMatch, row: SheetRow) -> tuple[GuandanMatch, Effects]:
     """Return the match with a row more on its sheet, which is no correction."""
-    standing = advanced(match.profile, match.standing, row)
-    return changed(match, sheet=(*match.sheet, row), standing=standing), (Written(row),)
+    standing = apply_row(match.profile, match.standing, row)
+    return replace_fields(match, sheet=(*match.sheet, row), standing=standing), (RowAdded(row),)
 
 
 def next_row_number(match: GuandanMatch) -> int:
@@ -100,21 +100,21 @@ def next_row_number(match: GuandanMatch) -> int:
     return len(match.sheet) + 1
 
 
-def go_on(match: GuandanMatch, at_ms: int) -> Stepped:
+def continue_match(match: GuandanMatch, at_ms: int) -> StepResult:
     """Return what comes after a row was written: the next deal, a name, or the end."""
-    match = changed(match, begun=False, outs=())
-    end = judged(match, at_ms)
-    if isinstance(end, Verdict):
-        return ended(match, end, at_ms)
+    match = replace_fields(match, begun=False, outs=())
+    end = match_outcome(match, at_ms)
+    if isinstance(end, MatchVerdict):
+        return end_match(match, end, at_ms)
     void = void_hands(match, "time_up")
-    match = changed(match, verdict=None, score=None, extra=False)
+    match = replace_fields(match, verdict=None, score=None, extra=False)
     if isinstance(end, ExtraDealNeeded):
-        waiting = changed(match, phase=Phase.MATCH_CHECK)
+        waiting = replace_fields(match, phase=MatchPhase.MATCH_CHECK)
         return waiting, (*void, ExtraDealDue(), RefereeCalled("extra_deal"))
     if not match.deal:
-        return changed(match, phase=Phase.SETUP), ()
+        return replace_fields(match, phase=MatchPhase.SETUP), ()
     if is_leader_unnamed(match):
-        return changed(match, phase=Phase.FORFEIT), (RefereeCalled("name_leader"),)
+        return replace_fields(match, phase=MatchPhase.FORFEIT), (RefereeCalled("name_leader"),)
     return begin_deal(match)
 
 
@@ -122,7 +122,7 @@ def follow_standing(match: GuandanMatch) -> GuandanMatch:
     """Return the match with its present deal at the level and after the result of the sheet."""
     standing = match.standing
     level = level_due(match.profile, standing)
-    return changed(match, level=level, owner=standing.owner, follows=standing.previous)
+    return replace_fields(match, level=level, owner=standing.owner, follows=standing.previous)
 
 
 def is_leader_unnamed(match: GuandanMatch) -> bool:
@@ -131,14 +131,14 @@ def is_leader_unnamed(match: GuandanMatch) -> bool:
     return isinstance(previous, ForfeitedDeal) and previous.leader is None
 
 
-def ended(match: GuandanMatch, end: Verdict, at_ms: int) -> Stepped:
+def end_match(match: GuandanMatch, end: MatchVerdict, at_ms: int) -> StepResult:
     """Return the match over, with its score on the sheet."""
     score = match_score(match.profile, match.standing, end)
     row = EndRow(row=next_row_number(match), at_ms=at_ms, verdict=end, score=score)
-    over, effects = written(match, row)
-    over = changed(
+    over, effects = add_row(match, row)
+    over = replace_fields(
         over,
-        phase=Phase.OVER,
+        phase=MatchPhase.OVER,
         verdict=end,
         score=score,
         begun=False,
@@ -150,12 +150,12 @@ def ended(match: GuandanMatch, end: Verdict, at_ms: int) -> Stepped:
     return over, (*effects, *void_hands(match, "match_over"))
 
 
-def void_hands(match: Match, reason: str) -> tuple[HandsVoided, ...]:
+def void_hands(match: AnyMatch, reason: str) -> tuple[HandsVoided, ...]:
     """Return the effect that voids what is dealt for a deal not begun; () where none is due."""
     return (HandsVoided(reason),) if match.phase in BEFORE_RELEASE else ()
 
 
-def unsigned(match: GuandanMatch) -> GuandanMatch:
+def open_new_version(match: GuandanMatch) -> GuandanMatch:
     """Return a match that was over with its sheet as a new version, to be signed anew.
 
     The version before it stays, with its signatures.
@@ -164,38 +164,42 @@ def unsigned(match: GuandanMatch) -> GuandanMatch:
         return match
     rows = max(row.row for row in match.sheet if isinstance(row, EndRow))
     old = SignedVersion(match.version, rows, match.signatures)
-    return changed(match, signatures=(), version=match.version + 1, replaced=(*match.replaced, old))
+    return replace_fields(
+        match, signatures=(), version=match.version + 1, replaced=(*match.replaced, old)
+    )
 
 
-def reopened(match: GuandanMatch, at_ms: int) -> Stepped:
+def reconsider_match(match: GuandanMatch, at_ms: int) -> StepResult:
     """Return the match after its sheet was changed behind it: over or not, and what is due.
 
     A deal that has begun stays what it is, and the check waits for its end. One that is
     only due is due as the new sheet says.
     """
-    if match.under_way or match.phase is Phase.SETUP:
+    if match.is_deal_under_way or match.phase is MatchPhase.SETUP:
         return match, ()
     if match.phase not in BEFORE_RELEASE:
-        return go_on(unsigned(match), at_ms)
+        return continue_match(open_new_version(match), at_ms)
     if instead := outcome_instead_of_deal(match, at_ms):
         return instead
     fresh = follow_standing(match)
-    if not judged(fresh, at_ms):  # deals became void: those are due, and no extra one
-        fresh = changed(fresh, extra=False)
+    if not match_outcome(fresh, at_ms):  # deals became void: those are due, and no extra one
+        fresh = replace_fields(fresh, extra=False)
     same = fresh.follows == match.follows
-    return changed(fresh, duties=match.duties if same else deal_duties_of(fresh)), ()
+    return replace_fields(fresh, duties=match.duties if same else deal_duties_of(fresh)), ()
 
 
-def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> Stepped | None:
+def outcome_instead_of_deal(match: GuandanMatch, at_ms: int) -> StepResult | None:
     """Return what comes by the sheet instead of the deal that was due; None: that deal.
 
     An extra deal that the chief ordered after a draw is not taken back by the same draw.
     """
-    end = judged(match, at_ms)
-    if isinstance(end, Verdict) and not (match.extra and end.how == "draw"):
-        return ended(match, end, at_ms)
+    end = match_outcome(match, at_ms)
+    if isinstance(end, MatchVerdict) and not (match.extra and end.how == "draw"):
+        return end_match(match, end, at_ms)
     if is_leader_unnamed(match):
-        waiting = changed(match, phase=Phase.FORFEIT, deal=match.deal - 1, **_EMPTY_ATTEMPT)
+        waiting = replace_fields(
+            match, phase=MatchPhase.FORFEIT, deal=match.deal - 1, **_EMPTY_ATTEMPT
+        )
         return waiting, (*void_hands(match, "name_leader"), RefereeCalled("name_leader"))
     return None
 

@@ -7,10 +7,16 @@ proposal names (enforcing.py); everything else about a ruling is in rulings.py.
 from collections.abc import Mapping
 from typing import Final, NamedTuple, get_args
 
-from controller.match.authority import require
-from controller.match.course import Stepped, changed, next_row_number, reopened, written
-from controller.match.effects import Effects, Written
-from controller.match.enforcing import happens, taken_back
+from controller.match.authority import require_authority
+from controller.match.course import (
+    StepResult,
+    add_row,
+    next_row_number,
+    reconsider_match,
+    replace_fields,
+)
+from controller.match.effects import Effects, RowAdded
+from controller.match.enforcing import apply_consequence, undo_consequences
 from controller.match.events import (
     RulingApproved,
     RulingProposed,
@@ -21,29 +27,40 @@ from controller.match.phase import ENDED_PHASES
 from controller.match.refusals import Refusal, RefusedError, refuse
 from controller.match.rows import rank_text_of_value
 from controller.match.rulings import (
-    Ruling,
+    MatchRuling,
     approve,
     confirm_verbal,
     deal_of_charge,
     propose,
-    record_of,
+    record_with_rulings,
     reject,
 )
-from controller.match.sheet import EndRow, OverturnedRow, Payment, RulingRow, find_deal_row, replay
-from controller.match.state import Exchange, GuandanMatch
-from controller.match.unseen import keeps
-from controller.rules.levels import Grade, level_text
+from controller.match.sheet import (
+    CardGiven,
+    EndRow,
+    OverturnedRow,
+    RulingRow,
+    find_deal_row,
+    replay_sheet,
+)
+from controller.match.state import GuandanMatch, TributeExchange
+from controller.match.unseen import is_withholding
+from controller.rules.levels import Level, level_text
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.consequences import LevelDown, LevelUp
-from controller.rules.penalties.proposals import PenaltyProposal, discretionary_proposal, proposals
-from controller.rules.penalties.records import Penalty, Record
+from controller.rules.penalties.proposals import (
+    PenaltyProposal,
+    discretionary_proposal,
+    propose_penalties,
+)
+from controller.rules.penalties.records import Penalty, PenaltyRecord
 from controller.rules.profile import GuandanProfile
 from controller.rules.returns import MAX_LOW_RANK, return_rule_between
-from controller.rules.seats import side
-from controller.rules.tribute import payers
-from controller.rules.wrong_card import Kind
+from controller.rules.seats import side_of
+from controller.rules.tribute import tribute_payers
+from controller.rules.wrong_card import WrongCardKind
 
-_WRONG_CARD_OFFENCES: Final[Mapping[str, Kind]] = {
+_WRONG_CARD_OFFENCES: Final[Mapping[str, WrongCardKind]] = {
     "wrong_tribute": "tribute",
     "wrong_tribute_in_play": "tribute",
     "wrong_return": "return",
@@ -53,15 +70,15 @@ _WRONG_CARD_OFFENCES: Final[Mapping[str, Kind]] = {
 _TEN_OR_LESS: Final = frozenset(map(str, range(2, MAX_LOW_RANK + 1)))
 
 
-def current_record(match: GuandanMatch) -> Record:
+def current_record(match: GuandanMatch) -> PenaltyRecord:
     """Return the record of both pairs: what they brought, and what holds in this match."""
-    return record_of(match.record, match.rulings)
+    return record_with_rulings(match.record, match.rulings)
 
 
 def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposal, ...]:
     """Return what a charge can lead to in this match, the ladder's answer first."""
     try:
-        return proposals(match.profile, current_record(match), charge)
+        return propose_penalties(match.profile, current_record(match), charge)
     except LookupError:
         refuse("NOT_LEGAL")
 
@@ -69,9 +86,9 @@ def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[PenaltyProposa
 class _DueCards(NamedTuple):
     """The cards that were due in a deal at `level`, as far as it is known what they were."""
 
-    level: Grade
-    tribute: tuple[Payment, ...]
-    returns: tuple[Payment, ...]
+    level: Level
+    tribute: tuple[CardGiven, ...]
+    returns: tuple[CardGiven, ...]
 
 
 def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
@@ -94,7 +111,7 @@ def require_possible_charge(match: GuandanMatch, charge: Charge) -> None:
         refuse("RETURN_IS_RIGHT", his[0].card or "")
 
 
-def proposed(match: GuandanMatch, event: RulingProposed) -> Stepped:
+def propose_ruling(match: GuandanMatch, event: RulingProposed) -> StepResult:
     """Put a ruling on the desk: nothing happens until somebody decides it."""
     if any(ruling.id == event.id for ruling in match.rulings):
         refuse("TWICE", event.id)
@@ -104,17 +121,17 @@ def proposed(match: GuandanMatch, event: RulingProposed) -> Stepped:
     require_possible_charge(match, charge)
     _require_legal(match, charge, event.proposal)
     ruling = propose(event.id, charge, event.proposal, event.by, event.at_ms)
-    return changed(match, rulings=(*match.rulings, ruling)), ()
+    return replace_fields(match, rulings=(*match.rulings, ruling)), ()
 
 
-def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
+def approve_ruling(match: GuandanMatch, event: RulingApproved) -> StepResult:
     """Decide a ruling: its penalty is recorded, its consequences happen.
 
     What comes under a sheet that somebody signed is the chief's (seed 002 A15).
     """
     ruling = find_ruling(match, event.id)
     if match.signatures:
-        require("signed_sheet", event.role, verbal=event.verbal)
+        require_authority("signed_sheet", event.role, verbal=event.verbal)
     require_possible_charge(
         match, ruling.charge
     )  # more of the deal is known now than when it was proposed
@@ -131,12 +148,12 @@ def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
     decided = _ruling_or_raise(word)
     match, effects = _add_penalty_row(_replace_ruling(match, decided), decided, event.at_ms)
     for consequence in decided.proposal.effects:
-        after, more = happens(match, decided, consequence, event.at_ms)
+        after, more = apply_consequence(match, decided, consequence, event.at_ms)
         assert isinstance(after, GuandanMatch)  # it stays the match it was
         match, effects = after, (*effects, *more)
     moved = any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects)
     if moved or _has_rows_after_end(match):
-        after, more = reopened(match, event.at_ms)
+        after, more = reconsider_match(match, event.at_ms)
         return after, (*effects, *more)
     return match, effects
 
@@ -146,7 +163,7 @@ def _has_rows_after_end(match: GuandanMatch) -> bool:
     return match.phase in ENDED_PHASES and not isinstance(match.sheet[-1], EndRow)
 
 
-def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
+def reject_ruling(match: GuandanMatch, event: RulingRejected) -> StepResult:
     """Reject a proposed ruling, or overturn a decided one with what it did to levels."""
     ruling = find_ruling(match, event.id)
     overturned = ruling.state == "decided"
@@ -154,17 +171,19 @@ def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
     match = _replace_ruling(match, _ruling_or_raise(word))
     if not overturned:
         return match, ()
-    restored, _ = taken_back(match, ruling)
+    restored, _ = undo_consequences(match, ruling)
     assert isinstance(restored, GuandanMatch)  # it stays the match it was
     match = restored
     row = OverturnedRow(row=next_row_number(match), at_ms=event.at_ms, ruling=event.id)
     sheet = (*match.sheet, row)
-    standing = replay(match.profile, sheet)
-    after, effects = reopened(changed(match, sheet=sheet, standing=standing), event.at_ms)
-    return after, (Written(row), *effects)
+    standing = replay_sheet(match.profile, sheet)
+    after, effects = reconsider_match(
+        replace_fields(match, sheet=sheet, standing=standing), event.at_ms
+    )
+    return after, (RowAdded(row), *effects)
 
 
-def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> Stepped:
+def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> StepResult:
     """Note that the chief stands by what he approved by word."""
     ruling = find_ruling(match, event.id)
     return _replace_ruling(
@@ -172,7 +191,7 @@ def confirm_verbal_ruling(match: GuandanMatch, event: VerbalRulingConfirmed) -> 
     ), ()
 
 
-def find_ruling(match: GuandanMatch, ruling_id: str) -> Ruling:
+def find_ruling(match: GuandanMatch, ruling_id: str) -> MatchRuling:
     """Return a ruling of the match by its name. Raises RefusedError where there is none."""
     for ruling in match.rulings:
         if ruling.id == ruling_id:
@@ -180,28 +199,30 @@ def find_ruling(match: GuandanMatch, ruling_id: str) -> Ruling:
     refuse("NO_SUCH_RULING", ruling_id)
 
 
-def _is_of_charged_side(payment: Payment, charge: Charge) -> bool:
-    return charge.seat is None and side(payment.giver) == charge.side
+def _is_of_charged_side(payment: CardGiven, charge: Charge) -> bool:
+    return charge.seat is None and side_of(payment.giver) == charge.side
 
 
 def _due_cards(match: GuandanMatch, deal: int) -> _DueCards | None:
     """Return the cards that were due in a deal; None: nothing is known of it."""
-    if deal != match.deal or not match.under_way:
+    if deal != match.deal or not match.is_deal_under_way:
         row = find_deal_row(match.sheet, deal)
         return None if row is None else _DueCards(row.level, row.tribute, row.returns)
-    exchange = match.exchange or Exchange(payers=payers(match.profile, match.follows))
+    exchange = match.exchange or TributeExchange(
+        payers=tribute_payers(match.profile, match.follows)
+    )
     owed = () if exchange.anti else exchange.payers
     due = () if exchange.plan is None else exchange.plan.returns
-    seen = {} if keeps(match) else exchange.returned
+    seen = {} if is_withholding(match) else exchange.returned
     told = {to: rank_text_of_value(counts, match.level) for to, counts in seen.items()}
     return _DueCards(
         level=match.level,
-        tribute=tuple(Payment(payer, payer) for payer in owed),
-        returns=tuple(Payment(giver, to, told.get(to)) for giver, to in due),
+        tribute=tuple(CardGiven(payer, payer) for payer in owed),
+        returns=tuple(CardGiven(giver, to, told.get(to)) for giver, to in due),
     )
 
 
-def _is_return_right(profile: GuandanProfile, deal: _DueCards, returned: Payment) -> bool:
+def _is_return_right(profile: GuandanProfile, deal: _DueCards, returned: CardGiven) -> bool:
     """Tell whether a return is right beyond doubt: any card is, or one of 10 or less is due.
 
     A level card may count above A.
@@ -223,19 +244,19 @@ def _require_legal(match: GuandanMatch, charge: Charge, proposal: PenaltyProposa
         refuse("NOT_LEGAL")
 
 
-def _ruling_or_raise(ruling: Ruling | Refusal) -> Ruling:
+def _ruling_or_raise(ruling: MatchRuling | Refusal) -> MatchRuling:
     if isinstance(ruling, Refusal):
         raise RefusedError(ruling)
     return ruling
 
 
-def _replace_ruling(match: GuandanMatch, ruling: Ruling) -> GuandanMatch:
+def _replace_ruling(match: GuandanMatch, ruling: MatchRuling) -> GuandanMatch:
     rulings = tuple(ruling if one.id == ruling.id else one for one in match.rulings)
-    return changed(match, rulings=rulings)
+    return replace_fields(match, rulings=rulings)
 
 
 def _add_penalty_row(
-    match: GuandanMatch, ruling: Ruling, at_ms: int
+    match: GuandanMatch, ruling: MatchRuling, at_ms: int
 ) -> tuple[GuandanMatch, Effects]:
     """Write a decided penalty on the sheet."""
     charge, proposal = ruling.charge, ruling.proposal
@@ -254,4 +275,4 @@ def _add_penalty_row(
         penalty=proposal.penalty,
         article=proposal.article,
     )
-    return written(match, row)
+    return add_row(match, row)

@@ -8,15 +8,15 @@ from typing import Literal
 
 import msgspec
 
-from controller.match.clocks.due import Due
+from controller.match.clocks.due import ClockReport
 from controller.match.clocks.match_clock import AddedTime
 from controller.match.refusals import Refusal
 from controller.match.sheet import SheetRow
 from controller.messages import Seat
 from controller.rules.ceremony import DealDuties
-from controller.rules.tribute import Plan
+from controller.rules.tribute import TributePlan
 
-Why = Literal[
+MatchCallReason = Literal[
     "wrong_player",
     "count",
     "second_count",
@@ -28,17 +28,17 @@ Why = Literal[
 """What a referee is called for, but for clocks: those say it themselves."""
 
 
-class Effect(msgspec.Struct, frozen=True, tag_field="effect", tag=True):
+class EffectBase(msgspec.Struct, frozen=True, tag_field="effect", tag=True):
     """Something to be done or shown."""
 
 
-class Refused(Effect, frozen=True):
+class EventRefused(EffectBase, frozen=True):
     """The event changed nothing; the refusal says why."""
 
     refusal: Refusal
 
 
-class DealDue(Effect, frozen=True):
+class DealDue(EffectBase, frozen=True):
     """A deal, or a new attempt of it, is due: by the machine, or by hand."""
 
     deal: int
@@ -46,73 +46,73 @@ class DealDue(Effect, frozen=True):
     duties: DealDuties
 
 
-class TurnupRepeated(Effect, frozen=True):
+class TurnupRepeated(EffectBase, frozen=True):
     """The turned-up card does not count; cut and turn up again (翻到王/红心2，重翻)."""
 
     card: str
 
 
-class AntiTributeAsked(Effect, frozen=True):
+class AntiTributeAsked(EffectBase, frozen=True):
     """Do the payers hold both big jokers between them?"""
 
     payers: tuple[Seat, ...]
 
 
-class TributeValuesAsked(Effect, frozen=True):
+class TributeValuesAsked(EffectBase, frozen=True):
     """What must each payer's tribute count? All of them have laid theirs."""
 
     payers: tuple[Seat, ...]
 
 
-class TributePlanned(Effect, frozen=True):
+class TributePlanned(EffectBase, frozen=True):
     """Who gives whom a card, and who returns one to whom."""
 
-    plan: Plan
+    plan: TributePlan
 
 
-class LeaderDetermined(Effect, frozen=True):
+class LeaderDetermined(EffectBase, frozen=True):
     """Who leads the deal; his play begins it."""
 
     seat: Seat
 
 
-class RefereeCalled(Effect, frozen=True):
+class RefereeCalled(EffectBase, frozen=True):
     """A person has to come; `why` names the situation."""
 
-    why: Why
+    reason: MatchCallReason
     seat: Seat | None = None
 
 
-class AddedTimeDue(Effect, frozen=True):
+class AddedTimeDue(EffectBase, frozen=True):
     """The table lost time that a referee may give back (补时): he says how much."""
 
-    added: AddedTime
+    added_time: AddedTime
 
 
-class ClockReported(Effect, frozen=True):
+class ClockReported(EffectBase, frozen=True):
     """A clock came to a point at which somebody may have to rule."""
 
-    due: Due
+    report: ClockReport
 
 
-class Written(Effect, frozen=True):
+class RowAdded(EffectBase, frozen=True):
     """A row was added to the score sheet."""
 
     row: SheetRow
 
 
-class ExtraDealDue(Effect, frozen=True):
+class ExtraDealDue(EffectBase, frozen=True):
     """The match needs a winner: the chief orders an extra deal."""
 
 
-class HandsVoided(Effect, frozen=True):
+class HandsVoided(EffectBase, frozen=True):
     """Hands held in the machine are not needed any more; their record is opened."""
 
     reason: str
 
 
 MatchEffect = (
-    Refused
+    EventRefused
     | DealDue
     | TurnupRepeated
     | AntiTributeAsked
@@ -122,7 +122,7 @@ MatchEffect = (
     | RefereeCalled
     | AddedTimeDue
     | ClockReported
-    | Written
+    | RowAdded
     | ExtraDealDue
     | HandsVoided
 )

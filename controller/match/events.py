@@ -9,42 +9,42 @@ from typing import Any, Literal, cast
 
 import msgspec
 
-from controller.match.sheet import Choice
+from controller.match.sheet import CorrectionChoice
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.proposals import PenaltyProposal
 
 
-class Event(msgspec.Struct, frozen=True, tag_field="event", kw_only=True):
+class MatchEventBase(msgspec.Struct, frozen=True, tag_field="event", kw_only=True):
     """Something that happened at `at_ms`."""
 
     at_ms: int
 
 
-class SeatTaken(Event, frozen=True, tag="Seated"):
+class SeatTaken(MatchEventBase, frozen=True, tag="Seated"):
     """`person` has taken `seat`; the pair's list says who should."""
 
     seat: Seat
     person: str | None = None
 
 
-class MatchStarted(Event, frozen=True, tag="Started"):
+class MatchStarted(MatchEventBase, frozen=True, tag="Started"):
     """The chief opened the match: the common clock runs, the first deal is due."""
 
 
-class HandDealOrdered(Event, frozen=True, tag="DealtByHand"):
+class HandDealOrdered(MatchEventBase, frozen=True, tag="DealtByHand"):
     """The hands of this deal are drawn by hand, the machine releases nothing."""
 
     reason: str
 
 
-class Shuffled(Event, frozen=True, tag="Shuffled"):
+class SetShuffled(MatchEventBase, frozen=True, tag="Shuffled"):
     """A person has shuffled."""
 
     seat: Seat
 
 
-class Cut(Event, frozen=True, tag="Cut"):
+class SetCut(MatchEventBase, frozen=True, tag="Cut"):
     """`seat` took a packet of `n` cards off; None: the deal goes on uncut, for a reason.
 
     `ahead`: it was taken while the deal before was played, when nobody knew yet whose the
@@ -56,13 +56,13 @@ class Cut(Event, frozen=True, tag="Cut"):
     ahead: bool = False
 
 
-class CardTurnedUp(Event, frozen=True, tag="TurnedUp"):
+class CardTurnedUp(MatchEventBase, frozen=True, tag="TurnedUp"):
     """A person turned a card up, written as faces are."""
 
     card: str
 
 
-class Dealt(Event, frozen=True, tag="Dealt"):
+class HandsDealt(MatchEventBase, frozen=True, tag="Dealt"):
     """Four right hands are there. In a first deal `turned_to` got the turned-up card.
 
     Big Two: `turned_to` holds the card that leads. A machine may keep both for itself until
@@ -73,17 +73,17 @@ class Dealt(Event, frozen=True, tag="Dealt"):
     turned_up: str | None = None
 
 
-class AttemptFailed(Event, frozen=True, tag="Misdealt"):
+class AttemptFailed(MatchEventBase, frozen=True, tag="Misdealt"):
     """The attempt was a misdeal or void, by the machine or by a count; `reasons` say why."""
 
     reasons: tuple[str, ...]
 
 
-class ReleaseOrdered(Event, frozen=True, tag="ReleaseOrdered"):
+class ReleaseOrdered(MatchEventBase, frozen=True, tag="ReleaseOrdered"):
     """The order to release the held hands was given; they are on their way to the players."""
 
 
-class Released(Event, frozen=True, tag="Released"):
+class HandsReleased(MatchEventBase, frozen=True, tag="Released"):
     """The hands were handed out: the deal has begun.
 
     `turned_to`, `turned_up`: as in `Dealt`, where they were not told before.
@@ -93,19 +93,19 @@ class Released(Event, frozen=True, tag="Released"):
     turned_up: str | None = None
 
 
-class Counted(Event, frozen=True, tag="Counted"):
+class HandCounted(MatchEventBase, frozen=True, tag="Counted"):
     """`seat` has counted his cards, and they are right."""
 
     seat: Seat
 
 
-class CountClaimed(Event, frozen=True, tag="CountClaimed"):
+class CountClaimed(MatchEventBase, frozen=True, tag="CountClaimed"):
     """`seat` claims a wrong count: everything stops until the referee has counted."""
 
     seat: Seat
 
 
-class HandsRecounted(Event, frozen=True, tag="Recounted"):
+class HandsRecounted(MatchEventBase, frozen=True, tag="Recounted"):
     """The referee counted four hands, after a search; a pair's second claim is the chief's.
 
     `found`: the counts were made right by a card that lay on the floor or in a pocket.
@@ -120,7 +120,7 @@ class HandsRecounted(Event, frozen=True, tag="Recounted"):
     entered_by: str | None = None
 
 
-class DealVoided(Event, frozen=True, tag="DealVoided"):
+class DealVoided(MatchEventBase, frozen=True, tag="DealVoided"):
     """The chief voids a deal that has begun: it is dealt again (作废，重新发牌).
 
     `entered_by`: who entered it as his word.
@@ -133,7 +133,7 @@ class DealVoided(Event, frozen=True, tag="DealVoided"):
     entered_by: str | None = None
 
 
-class AntiTributeAnswered(Event, frozen=True, tag="AntiAnswered"):
+class AntiTributeAnswered(MatchEventBase, frozen=True, tag="AntiAnswered"):
     """Whether the payers hold both big jokers; nobody learns who holds which.
 
     Answered otherwise before a card is laid or led, it corrects what was said.
@@ -142,65 +142,65 @@ class AntiTributeAnswered(Event, frozen=True, tag="AntiAnswered"):
     stands: bool
 
 
-class TributeLaid(Event, frozen=True, tag="TributeLaid"):
+class TributeLaid(MatchEventBase, frozen=True, tag="TributeLaid"):
     """`seat` has laid his tribute face up."""
 
     seat: Seat
 
 
-class TributeValued(Event, frozen=True, tag="TributeValued"):
+class TributeValued(MatchEventBase, frozen=True, tag="TributeValued"):
     """What each payer's tribute must count, by controller/rules/order.py."""
 
     values: dict[Seat, int]
 
 
-class TributeChosen(Event, frozen=True, tag="TributeChosen"):
+class TributeChosen(MatchEventBase, frozen=True, tag="TributeChosen"):
     """UP takes the card of `payer`, of two that count the same (seed 003 R4.5)."""
 
     payer: Seat
 
 
-class ReturnLaid(Event, frozen=True, tag="ReturnLaid"):
+class ReturnLaid(MatchEventBase, frozen=True, tag="ReturnLaid"):
     """`seat` has given a card back; `value` where the rulebook lets it be seen or needs it."""
 
     seat: Seat
     value: int | None = None
 
 
-class ReturnCorrected(Event, frozen=True, tag="ReturnCorrected"):
+class ReturnCorrected(MatchEventBase, frozen=True, tag="ReturnCorrected"):
     """Before the first lead `seat` has given another card back instead of a wrong one."""
 
     seat: Seat
     value: int | None = None
 
 
-class ReturnsSwapped(Event, frozen=True, tag="ReturnsSwapped"):
+class ReturnsSwapped(MatchEventBase, frozen=True, tag="ReturnsSwapped"):
     """After equal tributes the losers took each other's return card (seed 003 R4.5)."""
 
 
-class LeadMade(Event, frozen=True, tag="Led"):
+class LeadMade(MatchEventBase, frozen=True, tag="Led"):
     """The first lead of the deal lies on the table: from now on there is no redeal."""
 
 
-class OutClaimed(Event, frozen=True, tag="OutSaid"):
+class OutClaimed(MatchEventBase, frozen=True, tag="OutSaid"):
     """`seat` says that he has played his last card; it counts when an opponent confirms it."""
 
     seat: Seat
 
 
-class Out(Event, frozen=True, tag="Out"):
+class OutConfirmed(MatchEventBase, frozen=True, tag="Out"):
     """`seat` has played his last card; an opponent confirmed it."""
 
     seat: Seat
 
 
-class OutWithdrawn(Event, frozen=True, tag="OutWithdrawn"):
+class OutWithdrawn(MatchEventBase, frozen=True, tag="OutWithdrawn"):
     """`seat` still has cards: his place was pressed, or said, by mistake."""
 
     seat: Seat
 
 
-class ResultEntered(Event, frozen=True, tag="ResultEntered"):
+class ResultEntered(MatchEventBase, frozen=True, tag="ResultEntered"):
     """The referee entered who went out, in turn: two seats after a double-down, else three.
 
     `ended_ms`: when the last card was played, where that was before now.
@@ -210,32 +210,32 @@ class ResultEntered(Event, frozen=True, tag="ResultEntered"):
     ended_ms: int | None = None
 
 
-class CardsLeftEntered(Event, frozen=True, tag="CardsLeft"):
+class CardsLeftEntered(MatchEventBase, frozen=True, tag="CardsLeft"):
     """Big Two: how many cards each seat has left; one of them has none."""
 
     left: dict[Seat, int]
 
 
-class Answered(Event, frozen=True, tag="Answered"):
+class ChoiceAnswered(MatchEventBase, frozen=True, tag="Answered"):
     """Big Two: `seat` says whether he opens his hand, or doubles."""
 
     seat: Seat
     yes: bool
 
 
-class ResultConfirmed(Event, frozen=True, tag="Confirmed"):
+class ResultConfirmed(MatchEventBase, frozen=True, tag="Confirmed"):
     """A side, or the referee for both, confirmed the result."""
 
     by: Side | Literal["referee"]
 
 
-class LeaderNamed(Event, frozen=True, tag="LeaderNamed"):
+class LeaderNamed(MatchEventBase, frozen=True, tag="LeaderNamed"):
     """After a forfeited deal the side that was given it names who leads the next one."""
 
     seat: Seat
 
 
-class ExtraDealOrdered(Event, frozen=True, tag="ExtraDealOrdered"):
+class ExtraDealOrdered(MatchEventBase, frozen=True, tag="ExtraDealOrdered"):
     """The chief ordered an extra deal (加打一副); `entered_by`: who entered it as his word."""
 
     reason: str
@@ -245,7 +245,7 @@ class ExtraDealOrdered(Event, frozen=True, tag="ExtraDealOrdered"):
     entered_by: str | None = None
 
 
-class DealStopped(Event, frozen=True, tag="DealStopped"):
+class DealStopped(MatchEventBase, frozen=True, tag="DealStopped"):
     """The referee stopped a deal that had begun; it does not count (seed 000 A14.2.3)."""
 
     reason: str
@@ -253,7 +253,7 @@ class DealStopped(Event, frozen=True, tag="DealStopped"):
     role: Role
 
 
-class Corrected(Event, frozen=True, tag="Corrected"):
+class ResultCorrected(MatchEventBase, frozen=True, tag="Corrected"):
     """The result of a recorded deal was wrong; later deals stay what they were played as.
 
     `by`: whose word it is; `entered_by`: who entered it as the chief's.
@@ -261,7 +261,7 @@ class Corrected(Event, frozen=True, tag="Corrected"):
 
     deal: int
     order: tuple[Seat, ...]
-    choice: Choice
+    choice: CorrectionChoice
     by: str
     reason: str
     role: Role
@@ -269,7 +269,7 @@ class Corrected(Event, frozen=True, tag="Corrected"):
     entered_by: str | None = None
 
 
-class CorrectionConfirmed(Event, frozen=True, tag="CorrectionConfirmed"):
+class CorrectionConfirmed(MatchEventBase, frozen=True, tag="CorrectionConfirmed"):
     """The chief confirms in writing the correction of `deal` that he gave by word.
 
     `row`: of the score sheet.
@@ -281,28 +281,28 @@ class CorrectionConfirmed(Event, frozen=True, tag="CorrectionConfirmed"):
     role: Role
 
 
-class TableSuspended(Event, frozen=True, tag="Suspended"):
+class TableSuspended(MatchEventBase, frozen=True, tag="Suspended"):
     """The referee was called, or stops the table: the clocks of seats stand still."""
 
     reason: str
 
 
-class TableResumed(Event, frozen=True, tag="Resumed"):
+class TableResumed(MatchEventBase, frozen=True, tag="Resumed"):
     """It goes on."""
 
 
-class AreaPaused(Event, frozen=True, tag="AreaPaused"):
+class AreaPaused(MatchEventBase, frozen=True, tag="AreaPaused"):
     """The clock of the whole area stands still: why, and who stopped it, where that is known."""
 
     reason: str | None = None
     by: str | None = None
 
 
-class AreaResumed(Event, frozen=True, tag="AreaResumed"):
+class AreaResumed(MatchEventBase, frozen=True, tag="AreaResumed"):
     """The clock of the whole area goes on."""
 
 
-class TimeAdded(Event, frozen=True, tag="TimeAdded"):
+class TimeAdded(MatchEventBase, frozen=True, tag="TimeAdded"):
     """A referee gave the table more time, for stops that were not the players' fault.
 
     0 seconds: he was asked, and gives none.
@@ -312,29 +312,29 @@ class TimeAdded(Event, frozen=True, tag="TimeAdded"):
     role: Role
 
 
-class PlayClockStarted(Event, frozen=True, tag="PlayCalled"):
+class PlayClockStarted(MatchEventBase, frozen=True, tag="PlayCalled"):
     """The play clock is started for `seat` (读秒)."""
 
     seat: Seat
 
 
-class PlayerWarned(Event, frozen=True, tag="PlayWarned"):
+class PlayerWarned(MatchEventBase, frozen=True, tag="PlayWarned"):
     """The referee has spoken the warning to `seat`: the next limit counts from now (A21.1)."""
 
     seat: Seat
 
 
-class PlayMade(Event, frozen=True, tag="PlayMade"):
+class PlayMade(MatchEventBase, frozen=True, tag="PlayMade"):
     """`seat` has played or passed; the play clock stops."""
 
     seat: Seat
 
 
-class TimePassed(Event, frozen=True, tag="Ticked"):
+class TimePassed(MatchEventBase, frozen=True, tag="Ticked"):
     """Nothing but time has passed."""
 
 
-class RulingProposed(Event, frozen=True, tag="RulingProposed"):
+class RulingProposed(MatchEventBase, frozen=True, tag="RulingProposed"):
     """A referee proposes what an offence leads to: one of the legal proposals."""
 
     id: str
@@ -343,7 +343,7 @@ class RulingProposed(Event, frozen=True, tag="RulingProposed"):
     by: str
 
 
-class RulingApproved(Event, frozen=True, tag="RulingApproved"):
+class RulingApproved(MatchEventBase, frozen=True, tag="RulingApproved"):
     """A ruling is in force, as proposed or with another legal proposal.
 
     `entered_by`: who entered it as the chief's word.
@@ -357,7 +357,7 @@ class RulingApproved(Event, frozen=True, tag="RulingApproved"):
     entered_by: str | None = None
 
 
-class RulingRejected(Event, frozen=True, tag="RulingRejected"):
+class RulingRejected(MatchEventBase, frozen=True, tag="RulingRejected"):
     """A proposed ruling comes to nothing; a decided one is overturned.
 
     `entered_by`: who entered that as the chief's word.
@@ -370,7 +370,7 @@ class RulingRejected(Event, frozen=True, tag="RulingRejected"):
     entered_by: str | None = None
 
 
-class VerbalRulingConfirmed(Event, frozen=True, tag="VerbalConfirmed"):
+class VerbalRulingConfirmed(MatchEventBase, frozen=True, tag="VerbalConfirmed"):
     """The chief confirms in writing what he approved by word."""
 
     id: str
@@ -378,7 +378,7 @@ class VerbalRulingConfirmed(Event, frozen=True, tag="VerbalConfirmed"):
     role: Role
 
 
-class Signed(Event, frozen=True, tag="Signed"):
+class SheetSigned(MatchEventBase, frozen=True, tag="Signed"):
     """The score sheet was signed: `signer` is a side, a seat or the referee."""
 
     signer: str
@@ -389,14 +389,14 @@ MatchEvent = (
     SeatTaken
     | MatchStarted
     | HandDealOrdered
-    | Shuffled
-    | Cut
+    | SetShuffled
+    | SetCut
     | CardTurnedUp
-    | Dealt
+    | HandsDealt
     | AttemptFailed
     | ReleaseOrdered
-    | Released
-    | Counted
+    | HandsReleased
+    | HandCounted
     | CountClaimed
     | HandsRecounted
     | DealVoided
@@ -409,16 +409,16 @@ MatchEvent = (
     | ReturnsSwapped
     | LeadMade
     | OutClaimed
-    | Out
+    | OutConfirmed
     | OutWithdrawn
     | ResultEntered
     | CardsLeftEntered
-    | Answered
+    | ChoiceAnswered
     | ResultConfirmed
     | LeaderNamed
     | ExtraDealOrdered
     | DealStopped
-    | Corrected
+    | ResultCorrected
     | CorrectionConfirmed
     | TableSuspended
     | TableResumed
@@ -433,16 +433,16 @@ MatchEvent = (
     | RulingApproved
     | RulingRejected
     | VerbalRulingConfirmed
-    | Signed
+    | SheetSigned
 )
 
 
-def data_of(event: MatchEvent) -> dict[str, Any]:
+def encode_match_event(event: MatchEvent) -> dict[str, Any]:
     """Return an event as a journal keeps it: text, whole numbers, truth values, lists, maps."""
     return cast(dict[str, Any], msgspec.json.decode(msgspec.json.encode(event)))
 
 
-def event_of(data: Mapping[str, Any]) -> MatchEvent:
+def decode_match_event(data: Mapping[str, Any]) -> MatchEvent:
     """Return the event that a journal kept as `data`.
 
     Raises msgspec.ValidationError, a ValueError, where it is none.

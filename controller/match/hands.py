@@ -1,72 +1,72 @@
 """Hands: dealt, refused, released, counted; and their play until somebody has none left."""
 
 from controller.cards import face_text, parse_face
-from controller.match.authority import Act, require
+from controller.match.authority import DecidedAct, require_authority
 from controller.match.clocks.duties import opening_clock, sort_clock
 from controller.match.course import (
-    M,
-    Stepped,
+    MatchT,
+    StepResult,
+    add_row,
     begin_attempt,
-    changed,
+    continue_match,
     follow_standing,
-    go_on,
     next_row_number,
     outcome_instead_of_deal,
-    written,
+    replace_fields,
 )
 from controller.match.effects import LeaderDetermined, RefereeCalled
 from controller.match.events import (
     AttemptFailed,
     CountClaimed,
-    Counted,
-    Dealt,
     DealVoided,
+    HandCounted,
+    HandsDealt,
     HandsRecounted,
+    HandsReleased,
     LeadMade,
-    Released,
     ReleaseOrdered,
 )
 from controller.match.exchanging import continue_after_count
 from controller.match.judging import is_added_time_open, is_time_up_for_deals
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.match.refusals import refuse, refuse_card
 from controller.match.sheet import RedealtRow
-from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.match.timing import note_lead
 from controller.messages import Seat
 from controller.rules.bigtwo.choices import begin_choices
 from controller.rules.ceremony import is_turnup_valid
-from controller.rules.seat_words import held
-from controller.rules.seats import ALL, side
+from controller.rules.seat_words import card_count_words
+from controller.rules.seats import SEATS, side_of
 
 MISDEALS_TO_CALL = 2
 """So many in a row call the referee (provisional)."""
 
 
-def dealt(match: Match, event: Dealt) -> Stepped:
+def accept_hands(match: AnyMatch, event: HandsDealt) -> StepResult:
     """Take note of four right hands; drawn by hand, they are with the players at once.
 
     That a machine has dealt is a fact, whether the table stands still or not.
     """
     if match.suspended is not None and match.by_hand:
         refuse("SUSPENDED")
-    there = changed(_with_turnup(match, event), phase=Phase.HELD, in_a_row=0)
+    there = replace_fields(_with_turnup(match, event), phase=MatchPhase.HELD, in_a_row=0)
     return _begin_released_deal(there, event.at_ms) if match.by_hand else (there, ())
 
 
-def _with_turnup(match: M, event: Dealt | Released) -> M:
+def _with_turnup(match: MatchT, event: HandsDealt | HandsReleased) -> MatchT:
     """Return the match with what is told of the card that decides who leads, if one does."""
     assert match.duties is not None  # a deal is due in these phases
-    turned_up = _turned_up(match, event) if match.duties.turnup else None
+    turned_up = _valid_turnup(match, event) if match.duties.turnup else None
     turned_to = (event.turned_to or match.turned_to) if _is_leader_by_card(match) else None
-    return changed(match, turned_to=turned_to, turned_up=turned_up)
+    return replace_fields(match, turned_to=turned_to, turned_up=turned_up)
 
 
-def _is_leader_by_card(match: Match) -> bool:
+def _is_leader_by_card(match: AnyMatch) -> bool:
     return not isinstance(match, GuandanMatch) or match.follows is None
 
 
-def _turned_up(match: Match, event: Dealt | Released) -> str | None:
+def _valid_turnup(match: AnyMatch, event: HandsDealt | HandsReleased) -> str | None:
     """Return the card as faces are written; it may have been told before."""
     if event.turned_up is None:
         return match.turned_up
@@ -79,21 +79,21 @@ def _turned_up(match: Match, event: Dealt | Released) -> str | None:
     return face_text(face)
 
 
-def misdealt(match: Match, event: AttemptFailed) -> Stepped:
+def fail_attempt(match: AnyMatch, event: AttemptFailed) -> StepResult:
     """Begin another attempt: nothing else changes, no level, result, number or duty."""
     return _begin_next_attempt(match, event.at_ms)
 
 
-def release_ordered(match: Match, event: ReleaseOrdered) -> Stepped:
+def order_release(match: AnyMatch, event: ReleaseOrdered) -> StepResult:
     """Let the held hands go: from now on they are the players', whatever the time is."""
     if match.let_go:
         refuse("TWICE")
     if instead := _outcome_instead_of_release(match, event.at_ms):
         return instead
-    return changed(match, let_go=True), ()
+    return replace_fields(match, let_go=True), ()
 
 
-def released(match: Match, event: Released) -> Stepped:
+def release_hands(match: AnyMatch, event: HandsReleased) -> StepResult:
     """Begin the deal: its hands are with the players.
 
     After the order to release them that is a fact, whether the table stands still or not.
@@ -106,59 +106,63 @@ def released(match: Match, event: Released) -> Stepped:
     return _begin_released_deal(_with_turnup(match, event), event.at_ms)
 
 
-def _outcome_instead_of_release(match: Match, at_ms: int) -> Stepped | None:
+def _outcome_instead_of_release(match: AnyMatch, at_ms: int) -> StepResult | None:
     """Return what comes instead of a further deal; None: it may begin. Raises RefusedError."""
-    if match.clock.watch is not None and match.clock.watch.stands:
+    if match.clock.watch is not None and match.clock.watch.is_paused:
         refuse("AREA_STOPPED")
     if not isinstance(match, GuandanMatch) or not is_time_up_for_deals(match, at_ms):
         return None
     if is_added_time_open(match, at_ms):
         refuse("ADDED_TIME_DUE")
-    return go_on(match, at_ms)
+    return continue_match(match, at_ms)
 
 
-def _begin_released_deal(match: Match, at_ms: int) -> Stepped:
+def _begin_released_deal(match: AnyMatch, at_ms: int) -> StepResult:
     if _is_leader_by_card(match) and match.turned_to is None:
         refuse("TURNED_TO_MISSING")
     if isinstance(match, BigTwoMatch):
         assert match.turned_to is not None  # asked for just now
         rules = match.profile.bigtwo
         choices = begin_choices(rules.open_hand, rules.doubling, match.turned_to, at_ms)
-        return changed(
-            match, phase=Phase.CHOICES, choices=choices, leader=match.turned_to, began_ms=at_ms
+        return replace_fields(
+            match, phase=MatchPhase.CHOICES, choices=choices, leader=match.turned_to, began_ms=at_ms
         ), (LeaderDetermined(match.turned_to),)
     assert isinstance(match, GuandanMatch)  # there are two kinds
     sorting = None if match.by_hand else sort_clock(match.profile, at_ms)  # who draws, sorts
     running = (sorting, opening_clock(match.profile, at_ms))
     clocks = tuple(clock for clock in running if clock is not None)
-    return changed(match, phase=Phase.COUNT_CHECK, began_ms=at_ms, begun=True, clocks=clocks), ()
+    return replace_fields(
+        match, phase=MatchPhase.COUNT_CHECK, began_ms=at_ms, begun=True, clocks=clocks
+    ), ()
 
 
-def counted(match: GuandanMatch, event: Counted) -> Stepped:
+def accept_count(match: GuandanMatch, event: HandCounted) -> StepResult:
     """Take a player's word for his count; the fourth ends the sorting (seed 000 A5.2)."""
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
-    match = changed(match, counted=(*match.counted, event.seat))
+    match = replace_fields(match, counted=(*match.counted, event.seat))
     return (
-        continue_after_count(match, event.at_ms) if len(match.counted) == len(ALL) else (match, ())
+        continue_after_count(match, event.at_ms)
+        if len(match.counted) == len(SEATS)
+        else (match, ())
     )
 
 
-def claim_count(match: Match, event: CountClaimed) -> Stepped:
+def claim_count(match: AnyMatch, event: CountClaimed) -> StepResult:
     """Stop everything for a claimed wrong count, until the first lead (seed 000 A5.2).
 
     A pair's second claim in a match is the chief's to look at (provisional).
     """
     if match.led:
         refuse("AFTER_LEAD")
-    again = any(side(seat) == side(event.seat) for seat in match.claims)
-    stopped = changed(
+    again = any(side_of(seat) == side_of(event.seat) for seat in match.claims)
+    stopped = replace_fields(
         match, suspended="count", claimed=event.seat, claims=(*match.claims, event.seat)
     )
     return stopped, (RefereeCalled("second_count" if again else "count", event.seat),)
 
 
-def recounted(match: Match, event: HandsRecounted) -> Stepped:
+def judge_recount(match: AnyMatch, event: HandsRecounted) -> StepResult:
     """Play on where the referee's four counts are what the phase demands, else deal again.
 
     A whole hand each; a payer whose card is not returned yet holds one less, who has it one
@@ -168,12 +172,12 @@ def recounted(match: Match, event: HandsRecounted) -> Stepped:
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
-    act: Act = "second_count" if _has_claimed_before(match) else "recount"
-    require(act, event.role, verbal=event.verbal)
+    act: DecidedAct = "second_count" if _has_claimed_before(match) else "recount"
+    require_authority(act, event.role, verbal=event.verbal)
     most = match.profile.deck.cards
-    if set(event.counts) != set(ALL) or not all(0 <= n <= most for n in event.counts.values()):
-        refuse("WRONG_COUNTS", held(event.counts))
-    going = changed(match, suspended=None, claimed=None)
+    if set(event.counts) != set(SEATS) or not all(0 <= n <= most for n in event.counts.values()):
+        refuse("WRONG_COUNTS", card_count_words(event.counts))
+    going = replace_fields(match, suspended=None, claimed=None)
     if not _are_counts_right(match, event.counts) or (
         event.found and _must_redeal_found_card(match)
     ):
@@ -181,14 +185,14 @@ def recounted(match: Match, event: HandsRecounted) -> Stepped:
     return going, ()
 
 
-def _has_claimed_before(match: Match) -> bool:
+def _has_claimed_before(match: AnyMatch) -> bool:
     """Tell whether the pair that claims now has claimed in this match before."""
     assert match.claimed is not None  # `recounted` asks
-    pair = side(match.claimed)
-    return sum(side(seat) == pair for seat in match.claims) > 1
+    pair = side_of(match.claimed)
+    return sum(side_of(seat) == pair for seat in match.claims) > 1
 
 
-def _are_counts_right(match: Match, counts: dict[Seat, int]) -> bool:
+def _are_counts_right(match: AnyMatch, counts: dict[Seat, int]) -> bool:
     laid: tuple[Seat, ...] = ()
     if isinstance(match, GuandanMatch) and match.exchange and match.exchange.plan is None:
         laid = match.exchange.laid
@@ -198,21 +202,21 @@ def _are_counts_right(match: Match, counts: dict[Seat, int]) -> bool:
     )
 
 
-def _must_redeal_found_card(match: Match) -> bool:
+def _must_redeal_found_card(match: AnyMatch) -> bool:
     return isinstance(match, GuandanMatch) and match.profile.counting.found_card == "redeal"
 
 
-def void_deal(match: Match, event: DealVoided) -> Stepped:
+def void_deal(match: AnyMatch, event: DealVoided) -> StepResult:
     """Deal again what has begun: the chief's, whether led to or not (provisional)."""
-    act: Act = "void_deal" if match.led else "redeal_after_release"
-    require(act, event.role, verbal=event.verbal)
-    stopped = changed(match, suspended=None, claimed=None)
+    act: DecidedAct = "void_deal" if match.led else "redeal_after_release"
+    require_authority(act, event.role, verbal=event.verbal)
+    stopped = replace_fields(match, suspended=None, claimed=None)
     return _redeal(stopped, event.reason, event)
 
 
-def required_counts(match: Match) -> dict[Seat, int]:
+def required_counts(match: AnyMatch) -> dict[Seat, int]:
     """Return how many cards each seat must hold before the first lead."""
-    counts: dict[Seat, int] = dict.fromkeys(ALL, match.profile.hand)
+    counts: dict[Seat, int] = dict.fromkeys(SEATS, match.profile.hand)
     exchange = match.exchange if isinstance(match, GuandanMatch) else None
     if exchange is None or exchange.plan is None:
         return counts
@@ -224,14 +228,14 @@ def required_counts(match: Match) -> dict[Seat, int]:
     return counts
 
 
-def led(match: Match, event: LeadMade) -> Stepped:
+def accept_lead(match: AnyMatch, event: LeadMade) -> StepResult:
     """Note the first lead: the deal can only be played out from now on."""
     return note_lead(match), ()
 
 
 def _redeal(
-    match: Match, reason: str, event: HandsRecounted | DealVoided, *, claimed: Seat | None = None
-) -> Stepped:
+    match: AnyMatch, reason: str, event: HandsRecounted | DealVoided, *, claimed: Seat | None = None
+) -> StepResult:
     """Write on the sheet that hands which were out are dealt again, and begin an attempt."""
     if not isinstance(match, GuandanMatch):
         return _begin_next_attempt(match, event.at_ms)
@@ -244,14 +248,14 @@ def _redeal(
         claimed=claimed,
         entered_by=event.entered_by,
     )
-    noted, effects = written(match, row)
+    noted, effects = add_row(match, row)
     again, more = _begin_next_attempt(noted, event.at_ms)
     return again, (*effects, *more)
 
 
-def _begin_next_attempt(match: Match, at_ms: int) -> Stepped:
+def _begin_next_attempt(match: AnyMatch, at_ms: int) -> StepResult:
     """Begin another attempt, by what the sheet says now: no hands are with the players."""
-    failed = changed(
+    failed = replace_fields(
         match,
         misdeals=match.misdeals + 1,
         in_a_row=match.in_a_row + 1,
@@ -259,11 +263,11 @@ def _begin_next_attempt(match: Match, at_ms: int) -> Stepped:
         let_go=False,
     )
     if isinstance(failed, GuandanMatch):
-        failed = follow_standing(changed(failed, exchange=None, gone=(), outs=(), dead=()))
+        failed = follow_standing(replace_fields(failed, exchange=None, gone=(), outs=(), dead=()))
         if instead := outcome_instead_of_deal(failed, at_ms):
             return instead
     elif isinstance(failed, BigTwoMatch):
-        failed = changed(failed, choices=None, left={})
+        failed = replace_fields(failed, choices=None, left={})
     due, effects = begin_attempt(failed)
     if due.in_a_row < MISDEALS_TO_CALL:
         return due, effects

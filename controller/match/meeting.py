@@ -5,12 +5,12 @@ from typing import Literal
 import msgspec
 
 from controller.messages import Seat, Side
-from controller.rules.seats import side
+from controller.rules.seats import side_of
 
-Stage = Literal["swiss", "round_robin", "knockout"]
+EventStage = Literal["swiss", "round_robin", "knockout"]
 
 
-class Pair(msgspec.Struct, frozen=True):
+class MatchPair(msgspec.Struct, frozen=True):
     """Two partners: the pair's number, its name, and who sits where."""
 
     id: str
@@ -26,13 +26,13 @@ class Meeting(msgspec.Struct, frozen=True, kw_only=True):
     round: int
     match_no: int
     table_no: str
-    stage: Stage
-    pairs: dict[Side, Pair]
+    stage: EventStage
+    pairs: dict[Side, MatchPair]
 
-    def player(self, seat: Seat) -> str:
+    def player_name(self, seat: Seat) -> str:
         """Return the name of who sits at `seat`; the seat itself where nobody was named."""
-        return self.pair(seat).players.get(seat, seat)
+        return self.pair_of(seat).players.get(seat, seat)
 
-    def pair(self, seat: Seat) -> Pair:
+    def pair_of(self, seat: Seat) -> MatchPair:
         """Return the pair that has `seat`."""
-        return self.pairs[side(seat)]
+        return self.pairs[side_of(seat)]

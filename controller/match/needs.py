@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 from controller.match.clocks import countdown
 from controller.match.clocks.countdown import ClockDuty
-from controller.match.clocks.due import Kind
+from controller.match.clocks.due import ClockReportKind
 from controller.match.effects import (
     AddedTimeDue,
     ClockReported,
@@ -17,14 +17,14 @@ from controller.match.effects import (
     MatchEffect,
     RefereeCalled,
 )
-from controller.match.effects import Why as AskedFor
+from controller.match.effects import MatchCallReason as AskedFor
 from controller.match.judging import is_added_time_open
-from controller.match.phase import BEFORE_RELEASE, Phase
-from controller.match.state import Match
+from controller.match.phase import BEFORE_RELEASE, MatchPhase
+from controller.match.state import AnyMatch
 from controller.messages import Seat
-from controller.words import NEEDS
+from controller.words import CALL_WORDS
 
-Overrun = Literal[
+OverrunReason = Literal[
     "play_warning",
     "play_violation",
     "tribute_warning",
@@ -37,36 +37,36 @@ Overrun = Literal[
 ]
 """The kinds of a clock that ask a referee to look at an offence; the others tell the hall."""
 
-Moved = Literal["hands_unknown"]
+TransferReason = Literal["hands_unknown"]
 """What a deal needs that is played on at a table which did not deal it."""
 
-Why = AskedFor | Overrun | Moved
+CallReason = AskedFor | OverrunReason | TransferReason
 """Everything that a referee is called for in a match."""
 
-WORDS = NEEDS
+REFEREE_CALL_WORDS = CALL_WORDS
 """Each need in English and in Chinese (controller/words.py)."""
 
 
-def asked(effect: MatchEffect) -> tuple[Why, Seat | None] | None:
+def call_of_effect(effect: MatchEffect) -> tuple[CallReason, Seat | None] | None:
     """Return what an effect calls a referee for, and whom it concerns; None: for nothing."""
     if isinstance(effect, RefereeCalled):
-        return effect.why, effect.seat
+        return effect.reason, effect.seat
     if isinstance(effect, AddedTimeDue):
         return "added_time", None
     if isinstance(effect, ExtraDealDue):
         return "extra_deal", None
     if isinstance(effect, ClockReported):
-        kind = overrun(effect.due.kind)
-        return None if kind is None else (kind, effect.due.seat)
+        kind = overrun_reason(effect.report.kind)
+        return None if kind is None else (kind, effect.report.seat)
     return None
 
 
-def overrun(kind: Kind) -> Overrun | None:
+def overrun_reason(kind: ClockReportKind) -> OverrunReason | None:
     """Return what a clock's word calls a referee for; None: it only tells the hall."""
-    return cast(Overrun, kind) if kind in _OVERRUN_DUTIES else None
+    return cast(OverrunReason, kind) if kind in _OVERRUN_DUTIES else None
 
 
-def is_call_open(match: Match, why: str, seat: Seat | None = None) -> bool:
+def is_call_open(match: AnyMatch, why: str, seat: Seat | None = None) -> bool:
     """Tell whether the match still waits for the person that it called for `why`.
 
     `seat`: whom it concerned. A reason of somebody else's is open: who knows it ends it.
@@ -77,39 +77,39 @@ def is_call_open(match: Match, why: str, seat: Seat | None = None) -> bool:
     return waits is None or waits(match, seat)
 
 
-def _is_overrun_open(match: Match, kind: str, seat: Seat | None) -> bool:
+def _is_overrun_open(match: AnyMatch, kind: str, seat: Seat | None) -> bool:
     """Tell whether the clock that said so runs on: what it waits for is not done yet."""
     return any(
         clock.seat in (None, seat) or seat is None
-        for clock in countdown.running(match.clocks, _OVERRUN_DUTIES[kind])
+        for clock in countdown.clocks_for_duty(match.clocks, _OVERRUN_DUTIES[kind])
         if any(limit.kind == kind for limit in clock.limits[: clock.told])
     )
 
 
-def _in_phase(phase: Phase) -> Callable[[Match, Seat | None], bool]:
+def _in_phase(phase: MatchPhase) -> Callable[[AnyMatch, Seat | None], bool]:
     return lambda match, seat: match.phase is phase
 
 
-def _is_count_claimed(match: Match, seat: Seat | None) -> bool:
+def _is_count_claimed(match: AnyMatch, seat: Seat | None) -> bool:
     return match.claimed is not None and seat in (None, match.claimed)
 
 
-def _is_deal_failing(match: Match, seat: Seat | None) -> bool:
+def _is_deal_failing(match: AnyMatch, seat: Seat | None) -> bool:
     return match.misdeals > 0 and match.phase in BEFORE_RELEASE
 
 
-def _is_added_time_due(match: Match, seat: Seat | None) -> bool:
+def _is_added_time_due(match: AnyMatch, seat: Seat | None) -> bool:
     return not match.signatures and is_added_time_open(match, match.now_ms)
 
 
-_OPEN_TESTS: dict[str, Callable[[Match, Seat | None], bool]] = {
-    "wrong_player": _in_phase(Phase.SETUP),
+_OPEN_TESTS: dict[str, Callable[[AnyMatch, Seat | None], bool]] = {
+    "wrong_player": _in_phase(MatchPhase.SETUP),
     "count": _is_count_claimed,
     "second_count": _is_count_claimed,
     "misdeals_in_a_row": _is_deal_failing,
-    "name_leader": _in_phase(Phase.FORFEIT),
+    "name_leader": _in_phase(MatchPhase.FORFEIT),
     "added_time": _is_added_time_due,
-    "extra_deal": _in_phase(Phase.MATCH_CHECK),
+    "extra_deal": _in_phase(MatchPhase.MATCH_CHECK),
 }
 """Until when the match waits for an answer."""
 

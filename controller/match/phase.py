@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from controller.words import Words, named
+from controller.words import Words, quoted_words
 
 
-class Phase(StrEnum):
+class MatchPhase(StrEnum):
     """What a match waits for. A suspension lies over a phase and leaves it as it is."""
 
     SETUP = "setup"
@@ -41,48 +41,50 @@ class Phase(StrEnum):
     SIGNED = "signed"
 
 
-WORDS: Final[Mapping[str, Words]] = {
-    Phase.SETUP: Words("players take their seats", "选手就位"),
-    Phase.SHUFFLE: Words("shuffle by hand", "人工洗牌"),
-    Phase.CUT: Words("cut", "请切牌"),
-    Phase.TURNUP: Words("turn a card up", "翻牌"),
-    Phase.DEALING: Words("dealing", "发牌中"),
-    Phase.HELD: Words("hands ready to be taken", "牌已备好，待放行"),
-    Phase.COUNT_CHECK: Words("count and sort", "清点理牌"),
-    Phase.ANTI_CHECK: Words("anti-tribute is checked", "核对抗贡"),
-    Phase.TRIBUTE: Words("tribute", "贡牌"),
-    Phase.RETURN: Words("return", "还牌"),
-    Phase.CHOICES: Words("open hand and doubling", "明牌与加倍"),
-    Phase.PLAY: Words("play", "打牌中"),
-    Phase.RESULT: Words("result to be confirmed", "成绩待确认"),
-    Phase.FORFEIT: Words("deal forfeited: name a leader", "本副判负，请指定领出牌者"),
-    Phase.MATCH_CHECK: Words("equal: an extra deal decides", "平级，待加打一副"),
-    Phase.OVER: Words("score sheet to be signed", "记分表待签"),
-    Phase.SIGNED: Words("signed", "已签名"),
+PHASE_WORDS: Final[Mapping[str, Words]] = {
+    MatchPhase.SETUP: Words("players take their seats", "选手就位"),
+    MatchPhase.SHUFFLE: Words("shuffle by hand", "人工洗牌"),
+    MatchPhase.CUT: Words("cut", "请切牌"),
+    MatchPhase.TURNUP: Words("turn a card up", "翻牌"),
+    MatchPhase.DEALING: Words("dealing", "发牌中"),
+    MatchPhase.HELD: Words("hands ready to be taken", "牌已备好，待放行"),
+    MatchPhase.COUNT_CHECK: Words("count and sort", "清点理牌"),
+    MatchPhase.ANTI_CHECK: Words("anti-tribute is checked", "核对抗贡"),
+    MatchPhase.TRIBUTE: Words("tribute", "贡牌"),
+    MatchPhase.RETURN: Words("return", "还牌"),
+    MatchPhase.CHOICES: Words("open hand and doubling", "明牌与加倍"),
+    MatchPhase.PLAY: Words("play", "打牌中"),
+    MatchPhase.RESULT: Words("result to be confirmed", "成绩待确认"),
+    MatchPhase.FORFEIT: Words("deal forfeited: name a leader", "本副判负，请指定领出牌者"),
+    MatchPhase.MATCH_CHECK: Words("equal: an extra deal decides", "平级，待加打一副"),
+    MatchPhase.OVER: Words("score sheet to be signed", "记分表待签"),
+    MatchPhase.SIGNED: Words("signed", "已签名"),
 }
 """Each phase in English and in Chinese."""
 
 
-def called(*phases: Phase) -> Words:
+def phase_words(*phases: MatchPhase) -> Words:
     """Return phases as a refusal names them, in the order in which they are declared."""
-    return named([phase.value for phase in Phase if phase in phases], WORDS)
+    return quoted_words([phase.value for phase in MatchPhase if phase in phases], PHASE_WORDS)
 
 
-BEFORE_RELEASE = frozenset({Phase.SHUFFLE, Phase.CUT, Phase.TURNUP, Phase.DEALING, Phase.HELD})
+BEFORE_RELEASE = frozenset(
+    {MatchPhase.SHUFFLE, MatchPhase.CUT, MatchPhase.TURNUP, MatchPhase.DEALING, MatchPhase.HELD}
+)
 """A deal is due and has not begun: a deal begins with the release of its hands."""
 
-ENDED_PHASES = frozenset({Phase.OVER, Phase.SIGNED})
+ENDED_PHASES = frozenset({MatchPhase.OVER, MatchPhase.SIGNED})
 """There is a verdict."""
 
-AT_THE_TABLE = frozenset(
+DEAL_UNDER_WAY = frozenset(
     {
-        Phase.COUNT_CHECK,
-        Phase.ANTI_CHECK,
-        Phase.TRIBUTE,
-        Phase.RETURN,
-        Phase.CHOICES,
-        Phase.PLAY,
-        Phase.RESULT,
+        MatchPhase.COUNT_CHECK,
+        MatchPhase.ANTI_CHECK,
+        MatchPhase.TRIBUTE,
+        MatchPhase.RETURN,
+        MatchPhase.CHOICES,
+        MatchPhase.PLAY,
+        MatchPhase.RESULT,
     }
 )
 """A deal has begun and its row is not written."""

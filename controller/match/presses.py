@@ -9,27 +9,27 @@ from collections.abc import Callable
 
 from controller.match.clocks import countdown
 from controller.match.events import (
-    Counted,
+    HandCounted,
     LeadMade,
     MatchEvent,
-    Out,
     OutClaimed,
+    OutConfirmed,
     PlayMade,
     ResultConfirmed,
     ReturnLaid,
     SeatTaken,
     TributeLaid,
 )
-from controller.match.phase import Phase, called
+from controller.match.phase import MatchPhase, phase_words
 from controller.match.refusals import refuse
-from controller.match.state import GuandanMatch, Match
+from controller.match.state import AnyMatch, GuandanMatch
 from controller.messages import Seat
-from controller.rules.seats import side
+from controller.rules.seats import side_of
 
-Meaning = Callable[[Match, Seat, int], MatchEvent]
+PressMeaning = Callable[[AnyMatch, Seat, int], MatchEvent]
 
 
-def pressed(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
+def meaning_of_short_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
     """Return what a short press at `seat` means at `at_ms` (provisional: no seed has buttons).
 
     Raises RefusedError where it means nothing: WRONG_PHASE, or NOT_HIS_DUTY in play.
@@ -37,7 +37,7 @@ def pressed(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
     return _meaning(_SHORT_PRESS, match)(match, seat, at_ms)
 
 
-def held(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
+def meaning_of_long_press(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
     """Return what a held button at `seat` means at `at_ms`: in play, that he is out.
 
     Raises RefusedError where it means nothing: WRONG_PHASE, or OTHER_RULES in Big Two, whose
@@ -46,44 +46,44 @@ def held(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
     return _meaning(_LONG_PRESS, match)(match, seat, at_ms)
 
 
-def _meaning(table: dict[Phase, Meaning], match: Match) -> Meaning:
+def _meaning(table: dict[MatchPhase, PressMeaning], match: AnyMatch) -> PressMeaning:
     if match.phase not in table:
-        refuse("WRONG_PHASE", called(match.phase), called(*table))
+        refuse("WRONG_PHASE", phase_words(match.phase), phase_words(*table))
     return table[match.phase]
 
 
-def _press_in_play(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
+def _press_in_play(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
     """Return what a press in play is: a word for an opponent, his own play, or the lead."""
     said = _opponent_claiming_out(match, seat)
     if said is not None:
-        return Out(at_ms=at_ms, seat=said)
-    if any(clock.seat == seat for clock in countdown.running(match.clocks, "play")):
+        return OutConfirmed(at_ms=at_ms, seat=said)
+    if any(clock.seat == seat for clock in countdown.clocks_for_duty(match.clocks, "play")):
         return PlayMade(at_ms=at_ms, seat=seat)
     if match.led or seat != match.leader:
         refuse("NOT_HIS_DUTY", seat)
     return LeadMade(at_ms=at_ms)
 
 
-def _opponent_claiming_out(match: Match, seat: Seat) -> Seat | None:
+def _opponent_claiming_out(match: AnyMatch, seat: Seat) -> Seat | None:
     """Return the opponent of `seat` who said first that he is out, and waits for a word."""
     outs = match.outs if isinstance(match, GuandanMatch) else ()
-    return next((said for said in outs if side(said) != side(seat)), None)
+    return next((said for said in outs if side_of(said) != side_of(seat)), None)
 
 
-def _claim_out(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
+def _claim_out(match: AnyMatch, seat: Seat, at_ms: int) -> MatchEvent:
     if not isinstance(match, GuandanMatch):
         refuse("OTHER_RULES", match.profile.title)
     return OutClaimed(at_ms=at_ms, seat=seat)
 
 
-_SHORT_PRESS: dict[Phase, Meaning] = {
-    Phase.SETUP: lambda match, seat, at_ms: SeatTaken(at_ms=at_ms, seat=seat),
-    Phase.COUNT_CHECK: lambda match, seat, at_ms: Counted(at_ms=at_ms, seat=seat),
-    Phase.TRIBUTE: lambda match, seat, at_ms: TributeLaid(at_ms=at_ms, seat=seat),
-    Phase.RETURN: lambda match, seat, at_ms: ReturnLaid(at_ms=at_ms, seat=seat),
-    Phase.PLAY: _press_in_play,
-    Phase.RESULT: lambda match, seat, at_ms: ResultConfirmed(at_ms=at_ms, by=side(seat)),
+_SHORT_PRESS: dict[MatchPhase, PressMeaning] = {
+    MatchPhase.SETUP: lambda match, seat, at_ms: SeatTaken(at_ms=at_ms, seat=seat),
+    MatchPhase.COUNT_CHECK: lambda match, seat, at_ms: HandCounted(at_ms=at_ms, seat=seat),
+    MatchPhase.TRIBUTE: lambda match, seat, at_ms: TributeLaid(at_ms=at_ms, seat=seat),
+    MatchPhase.RETURN: lambda match, seat, at_ms: ReturnLaid(at_ms=at_ms, seat=seat),
+    MatchPhase.PLAY: _press_in_play,
+    MatchPhase.RESULT: lambda match, seat, at_ms: ResultConfirmed(at_ms=at_ms, by=side_of(seat)),
 }
 """What a short press means. Choices of Big Two need a yes or a no, a named leader a seat."""
 
-_LONG_PRESS: dict[Phase, Meaning] = {Phase.PLAY: _claim_out}
+_LONG_PRESS: dict[MatchPhase, PressMeaning] = {MatchPhase.PLAY: _claim_out}

@@ -20,41 +20,41 @@ from controller.match import (
     opening,
     timing,
 )
-from controller.match.clocks.match_clock import MatchClock, match_clock
-from controller.match.course import Stepped
-from controller.match.effects import Refused
+from controller.match.clocks.match_clock import MatchClock, new_match_clock
+from controller.match.course import StepResult
+from controller.match.effects import EventRefused
 from controller.match.events import MatchEvent
 from controller.match.meeting import Meeting
-from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, Phase, called
+from controller.match.phase import BEFORE_RELEASE, DEAL_UNDER_WAY, MatchPhase, phase_words
 from controller.match.refusals import RefusedError, refuse
-from controller.match.state import BigTwoMatch, GuandanMatch, Match
-from controller.rules.penalties.records import Record
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
+from controller.rules.penalties.records import PenaltyRecord
 from controller.rules.profile import BigTwoProfile, GuandanProfile, Profile
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 from controller.rules.standing import initial_standing
 
-Handler = Callable[[Any, Any], Stepped]
+EventHandler = Callable[[Any, Any], StepResult]
 
 
-class Rule(NamedTuple):
+class EventRule(NamedTuple):
     """What an event does, in which phases it is legal, and in whose matches.
 
     `suspended`: it is legal while the table is suspended, too.
     """
 
-    does: Handler
-    phases: frozenset[Phase]
-    match: type[Match] = Match
-    suspended: bool = False
+    handler: EventHandler
+    phases: frozenset[MatchPhase]
+    match_type: type[AnyMatch] = AnyMatch
+    while_suspended: bool = False
 
 
-def new_match(profile: Profile, meeting: Meeting, record: Record = ()) -> Match:
+def new_match(profile: Profile, meeting: Meeting, record: PenaltyRecord = ()) -> AnyMatch:
     """Return a match before it begins; `record`: what its pairs bring from earlier ones."""
     if isinstance(profile, GuandanProfile):
         return GuandanMatch(
             profile=profile,
             meeting=meeting,
-            clock=match_clock(profile),
+            clock=new_match_clock(profile),
             record=record,
             standing=initial_standing(profile),
         )
@@ -64,50 +64,50 @@ def new_match(profile: Profile, meeting: Meeting, record: Record = ()) -> Match:
         meeting=meeting,
         clock=_UNLIMITED_CLOCK,
         record=record,
-        totals=dict.fromkeys(ALL, 0),
+        totals=dict.fromkeys(SEATS, 0),
     )
 
 
-def replayed(
-    profile: Profile, meeting: Meeting, record: Record, happened: Iterable[MatchEvent]
-) -> Match:
+def replay_events(
+    profile: Profile, meeting: Meeting, record: PenaltyRecord, past_events: Iterable[MatchEvent]
+) -> AnyMatch:
     """Return a match as its events left it: how it is moved to another table (转台)."""
     match = new_match(profile, meeting, record)
-    for event in happened:
+    for event in past_events:
         match, _ = step(match, event)
     return match
 
 
-def step(match: Match, event: MatchEvent) -> Stepped:
+def step(match: AnyMatch, event: MatchEvent) -> StepResult:
     """Return the match after an event, and what that leads to.
 
     An event from before the last one counts as of now: time does not run back.
     """
     if event.at_ms < match.now_ms:
         event = msgspec.structs.replace(event, at_ms=match.now_ms)
-    match, said = timing.caught_up(match, event.at_ms)
+    match, said = timing.advance_time(match, event.at_ms)
     try:
         after, effects = _handle(match, event)
     except RefusedError as refused:
-        return match, (*said, Refused(refused.refusal))
+        return match, (*said, EventRefused(refused.refusal))
     kept, asked = timing.update_clocks(after)
     return kept, (*said, *effects, *asked)
 
 
-def _handle(match: Match, event: MatchEvent) -> Stepped:
+def _handle(match: AnyMatch, event: MatchEvent) -> StepResult:
     rule = _EVENT_RULES[type(event)]
-    if not isinstance(match, rule.match):
+    if not isinstance(match, rule.match_type):
         refuse("OTHER_RULES", match.profile.title)
     if match.phase not in rule.phases:
-        refuse("WRONG_PHASE", called(match.phase), called(*rule.phases))
-    if match.suspended is not None and not rule.suspended:
+        refuse("WRONG_PHASE", phase_words(match.phase), phase_words(*rule.phases))
+    if match.suspended is not None and not rule.while_suspended:
         refuse("SUSPENDED")
     if isinstance(match, BigTwoMatch):
         rule = _BIG_TWO_RULES.get(type(event), rule)
-    return rule.does(match, event)
+    return rule.handler(match, event)
 
 
-def _pass_time(match: Match, event: events.TimePassed) -> Stepped:
+def _pass_time(match: AnyMatch, event: events.TimePassed) -> StepResult:
     return match, ()
 
 
@@ -116,88 +116,141 @@ _UNLIMITED_CLOCK = MatchClock(
 )
 """Big Two has no time for a match."""
 
-_ALL_PHASES = frozenset(Phase)
-_DEAL_PHASES = BEFORE_RELEASE | AT_THE_TABLE
-_ATTEMPT_PHASES = frozenset({Phase.CUT, Phase.TURNUP, Phase.DEALING, Phase.HELD})
-_ANTI_TRIBUTE_PHASES = frozenset({Phase.ANTI_CHECK, Phase.TRIBUTE, Phase.PLAY})
-_EXCHANGE_PHASES = frozenset({Phase.TRIBUTE, Phase.RETURN, Phase.PLAY})
-_BEFORE_LEAD_PHASES = AT_THE_TABLE - {Phase.RESULT}
-_SHEET_PHASES = _DEAL_PHASES | {Phase.FORFEIT, Phase.MATCH_CHECK, Phase.OVER, Phase.SIGNED}
+_ALL_PHASES = frozenset(MatchPhase)
+_DEAL_PHASES = BEFORE_RELEASE | DEAL_UNDER_WAY
+_ATTEMPT_PHASES = frozenset(
+    {MatchPhase.CUT, MatchPhase.TURNUP, MatchPhase.DEALING, MatchPhase.HELD}
+)
+_ANTI_TRIBUTE_PHASES = frozenset({MatchPhase.ANTI_CHECK, MatchPhase.TRIBUTE, MatchPhase.PLAY})
+_EXCHANGE_PHASES = frozenset({MatchPhase.TRIBUTE, MatchPhase.RETURN, MatchPhase.PLAY})
+_BEFORE_LEAD_PHASES = DEAL_UNDER_WAY - {MatchPhase.RESULT}
+_SHEET_PHASES = _DEAL_PHASES | {
+    MatchPhase.FORFEIT,
+    MatchPhase.MATCH_CHECK,
+    MatchPhase.OVER,
+    MatchPhase.SIGNED,
+}
 
 
-def _phase_set(*phases: Phase) -> frozenset[Phase]:
+def _phase_set(*phases: MatchPhase) -> frozenset[MatchPhase]:
     return frozenset(phases)
 
 
-_EVENT_RULES: dict[type[events.Event], Rule] = {
-    events.SeatTaken: Rule(opening.seated, _phase_set(Phase.SETUP), suspended=True),
-    events.MatchStarted: Rule(opening.started, _phase_set(Phase.SETUP)),
-    events.HandDealOrdered: Rule(opening.order_hand_deal, BEFORE_RELEASE, GuandanMatch),
-    events.Shuffled: Rule(opening.shuffled, _phase_set(Phase.SHUFFLE), GuandanMatch),
-    events.Cut: Rule(opening.cut, _phase_set(Phase.CUT)),
-    events.CardTurnedUp: Rule(opening.turned_up, _phase_set(Phase.TURNUP), GuandanMatch),
-    events.Dealt: Rule(hands.dealt, _phase_set(Phase.DEALING), suspended=True),
-    events.AttemptFailed: Rule(hands.misdealt, _ATTEMPT_PHASES, suspended=True),
-    events.ReleaseOrdered: Rule(hands.release_ordered, _phase_set(Phase.HELD)),
-    events.Released: Rule(hands.released, _phase_set(Phase.HELD), suspended=True),
-    events.Counted: Rule(hands.counted, _phase_set(Phase.COUNT_CHECK), GuandanMatch),
-    events.CountClaimed: Rule(hands.claim_count, _BEFORE_LEAD_PHASES),
-    events.HandsRecounted: Rule(hands.recounted, _BEFORE_LEAD_PHASES, suspended=True),
-    events.DealVoided: Rule(hands.void_deal, AT_THE_TABLE, suspended=True),
-    events.AntiTributeAnswered: Rule(
+_EVENT_RULES: dict[type[events.MatchEventBase], EventRule] = {
+    events.SeatTaken: EventRule(
+        opening.take_seat, _phase_set(MatchPhase.SETUP), while_suspended=True
+    ),
+    events.MatchStarted: EventRule(opening.start_match, _phase_set(MatchPhase.SETUP)),
+    events.HandDealOrdered: EventRule(opening.order_hand_deal, BEFORE_RELEASE, GuandanMatch),
+    events.SetShuffled: EventRule(
+        opening.accept_shuffle, _phase_set(MatchPhase.SHUFFLE), GuandanMatch
+    ),
+    events.SetCut: EventRule(opening.accept_cut, _phase_set(MatchPhase.CUT)),
+    events.CardTurnedUp: EventRule(
+        opening.accept_turnup, _phase_set(MatchPhase.TURNUP), GuandanMatch
+    ),
+    events.HandsDealt: EventRule(
+        hands.accept_hands, _phase_set(MatchPhase.DEALING), while_suspended=True
+    ),
+    events.AttemptFailed: EventRule(hands.fail_attempt, _ATTEMPT_PHASES, while_suspended=True),
+    events.ReleaseOrdered: EventRule(hands.order_release, _phase_set(MatchPhase.HELD)),
+    events.HandsReleased: EventRule(
+        hands.release_hands, _phase_set(MatchPhase.HELD), while_suspended=True
+    ),
+    events.HandCounted: EventRule(
+        hands.accept_count, _phase_set(MatchPhase.COUNT_CHECK), GuandanMatch
+    ),
+    events.CountClaimed: EventRule(hands.claim_count, _BEFORE_LEAD_PHASES),
+    events.HandsRecounted: EventRule(
+        hands.judge_recount, _BEFORE_LEAD_PHASES, while_suspended=True
+    ),
+    events.DealVoided: EventRule(hands.void_deal, DEAL_UNDER_WAY, while_suspended=True),
+    events.AntiTributeAnswered: EventRule(
         exchanging.answer_anti_tribute, _ANTI_TRIBUTE_PHASES, GuandanMatch
     ),
-    events.TributeLaid: Rule(exchanging.lay_tribute, _phase_set(Phase.TRIBUTE), GuandanMatch),
-    events.TributeValued: Rule(exchanging.value_tributes, _EXCHANGE_PHASES, GuandanMatch),
-    events.TributeChosen: Rule(exchanging.choose_tribute, _phase_set(Phase.RETURN), GuandanMatch),
-    events.ReturnLaid: Rule(exchanging.lay_return, _phase_set(Phase.RETURN), GuandanMatch),
-    events.ReturnCorrected: Rule(
-        exchanging.correct_return, _phase_set(Phase.RETURN, Phase.PLAY), GuandanMatch
+    events.TributeLaid: EventRule(
+        exchanging.lay_tribute, _phase_set(MatchPhase.TRIBUTE), GuandanMatch
     ),
-    events.ReturnsSwapped: Rule(exchanging.swap_returns, _phase_set(Phase.PLAY), GuandanMatch),
-    events.LeadMade: Rule(hands.led, _phase_set(Phase.PLAY)),
-    events.OutClaimed: Rule(finishing.claim_out, _phase_set(Phase.PLAY), GuandanMatch),
-    events.Out: Rule(finishing.out, _phase_set(Phase.PLAY), GuandanMatch),
-    events.OutWithdrawn: Rule(
-        finishing.withdraw_out, _phase_set(Phase.PLAY, Phase.RESULT), GuandanMatch
+    events.TributeValued: EventRule(exchanging.value_tributes, _EXCHANGE_PHASES, GuandanMatch),
+    events.TributeChosen: EventRule(
+        exchanging.choose_tribute, _phase_set(MatchPhase.RETURN), GuandanMatch
     ),
-    events.ResultEntered: Rule(
-        finishing.enter_result, _phase_set(Phase.PLAY, Phase.RESULT), GuandanMatch
+    events.ReturnLaid: EventRule(
+        exchanging.lay_return, _phase_set(MatchPhase.RETURN), GuandanMatch
     ),
-    events.CardsLeftEntered: Rule(
-        bigtwo.accept_cards_left, _phase_set(Phase.PLAY, Phase.RESULT), BigTwoMatch
+    events.ReturnCorrected: EventRule(
+        exchanging.correct_return, _phase_set(MatchPhase.RETURN, MatchPhase.PLAY), GuandanMatch
     ),
-    events.Answered: Rule(bigtwo.accept_answer, _phase_set(Phase.CHOICES), BigTwoMatch),
-    events.ResultConfirmed: Rule(finishing.confirmed, _phase_set(Phase.RESULT)),
-    events.LeaderNamed: Rule(finishing.name_leader, _phase_set(Phase.FORFEIT), GuandanMatch),
-    events.ExtraDealOrdered: Rule(
-        finishing.order_extra_deal, _phase_set(Phase.MATCH_CHECK, Phase.OVER), GuandanMatch
+    events.ReturnsSwapped: EventRule(
+        exchanging.swap_returns, _phase_set(MatchPhase.PLAY), GuandanMatch
     ),
-    events.DealStopped: Rule(finishing.stop_deal, AT_THE_TABLE, GuandanMatch, suspended=True),
-    events.Corrected: Rule(closing.corrected, _SHEET_PHASES, GuandanMatch, suspended=True),
-    events.CorrectionConfirmed: Rule(
-        closing.correction_confirmed, _ALL_PHASES, GuandanMatch, suspended=True
+    events.LeadMade: EventRule(hands.accept_lead, _phase_set(MatchPhase.PLAY)),
+    events.OutClaimed: EventRule(finishing.claim_out, _phase_set(MatchPhase.PLAY), GuandanMatch),
+    events.OutConfirmed: EventRule(
+        finishing.confirm_out, _phase_set(MatchPhase.PLAY), GuandanMatch
     ),
-    events.TableSuspended: Rule(timing.suspended, _ALL_PHASES - {Phase.SIGNED}),
-    events.TableResumed: Rule(timing.resumed, _ALL_PHASES, suspended=True),
-    events.AreaPaused: Rule(timing.pause_area, _ALL_PHASES, suspended=True),
-    events.AreaResumed: Rule(timing.resume_area, _ALL_PHASES, suspended=True),
-    events.TimeAdded: Rule(timing.add_time, _ALL_PHASES - {Phase.SIGNED}, suspended=True),
-    events.PlayClockStarted: Rule(timing.start_play_clock, _phase_set(Phase.PLAY), GuandanMatch),
-    events.PlayerWarned: Rule(timing.warn_player, _phase_set(Phase.PLAY), GuandanMatch),
-    events.PlayMade: Rule(timing.stop_play_clock, _phase_set(Phase.PLAY), GuandanMatch),
-    events.TimePassed: Rule(_pass_time, _ALL_PHASES, suspended=True),
-    events.RulingProposed: Rule(desk.proposed, _ALL_PHASES, GuandanMatch, suspended=True),
-    events.RulingApproved: Rule(desk.approved, _ALL_PHASES, GuandanMatch, suspended=True),
-    events.RulingRejected: Rule(desk.rejected, _ALL_PHASES, GuandanMatch, suspended=True),
-    events.VerbalRulingConfirmed: Rule(
-        desk.confirm_verbal_ruling, _ALL_PHASES, GuandanMatch, suspended=True
+    events.OutWithdrawn: EventRule(
+        finishing.withdraw_out, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), GuandanMatch
     ),
-    events.Signed: Rule(closing.signed, _phase_set(Phase.OVER)),
+    events.ResultEntered: EventRule(
+        finishing.enter_result, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), GuandanMatch
+    ),
+    events.CardsLeftEntered: EventRule(
+        bigtwo.accept_cards_left, _phase_set(MatchPhase.PLAY, MatchPhase.RESULT), BigTwoMatch
+    ),
+    events.ChoiceAnswered: EventRule(
+        bigtwo.accept_answer, _phase_set(MatchPhase.CHOICES), BigTwoMatch
+    ),
+    events.ResultConfirmed: EventRule(finishing.confirm_result, _phase_set(MatchPhase.RESULT)),
+    events.LeaderNamed: EventRule(
+        finishing.name_leader, _phase_set(MatchPhase.FORFEIT), GuandanMatch
+    ),
+    events.ExtraDealOrdered: EventRule(
+        finishing.order_extra_deal,
+        _phase_set(MatchPhase.MATCH_CHECK, MatchPhase.OVER),
+        GuandanMatch,
+    ),
+    events.DealStopped: EventRule(
+        finishing.stop_deal, DEAL_UNDER_WAY, GuandanMatch, while_suspended=True
+    ),
+    events.ResultCorrected: EventRule(
+        closing.correct_deal, _SHEET_PHASES, GuandanMatch, while_suspended=True
+    ),
+    events.CorrectionConfirmed: EventRule(
+        closing.confirm_correction, _ALL_PHASES, GuandanMatch, while_suspended=True
+    ),
+    events.TableSuspended: EventRule(timing.suspend_table, _ALL_PHASES - {MatchPhase.SIGNED}),
+    events.TableResumed: EventRule(timing.resume_table, _ALL_PHASES, while_suspended=True),
+    events.AreaPaused: EventRule(timing.pause_area, _ALL_PHASES, while_suspended=True),
+    events.AreaResumed: EventRule(timing.resume_area, _ALL_PHASES, while_suspended=True),
+    events.TimeAdded: EventRule(
+        timing.add_time, _ALL_PHASES - {MatchPhase.SIGNED}, while_suspended=True
+    ),
+    events.PlayClockStarted: EventRule(
+        timing.start_play_clock, _phase_set(MatchPhase.PLAY), GuandanMatch
+    ),
+    events.PlayerWarned: EventRule(timing.warn_player, _phase_set(MatchPhase.PLAY), GuandanMatch),
+    events.PlayMade: EventRule(timing.stop_play_clock, _phase_set(MatchPhase.PLAY), GuandanMatch),
+    events.TimePassed: EventRule(_pass_time, _ALL_PHASES, while_suspended=True),
+    events.RulingProposed: EventRule(
+        desk.propose_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
+    ),
+    events.RulingApproved: EventRule(
+        desk.approve_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
+    ),
+    events.RulingRejected: EventRule(
+        desk.reject_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
+    ),
+    events.VerbalRulingConfirmed: EventRule(
+        desk.confirm_verbal_ruling, _ALL_PHASES, GuandanMatch, while_suspended=True
+    ),
+    events.SheetSigned: EventRule(closing.sign_sheet, _phase_set(MatchPhase.OVER)),
 }
 """What each event does, and when it may."""
 
-_BIG_TWO_RULES: dict[type[events.Event], Rule] = {
-    events.ResultConfirmed: Rule(bigtwo.confirmed, _phase_set(Phase.RESULT), BigTwoMatch),
+_BIG_TWO_RULES: dict[type[events.MatchEventBase], EventRule] = {
+    events.ResultConfirmed: EventRule(
+        bigtwo.confirm_score, _phase_set(MatchPhase.RESULT), BigTwoMatch
+    ),
 }
 """What an event does in a match of Big Two, where it is something else."""

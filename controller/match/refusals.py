@@ -4,9 +4,9 @@ from typing import NoReturn
 
 import msgspec
 
-from controller.faults import Fault, Language, fault
+from controller.faults import CatalogueFault, Language, fault
 from controller.rules.result import FinishError
-from controller.rules.seat_words import SIGNERS
+from controller.rules.seat_words import SIGNER_NAMES
 from controller.words import Words
 
 
@@ -17,18 +17,18 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
     """
 
     code: str
-    what: str | Words = ""
-    legal: str | Words = ""
+    subject: str | Words = ""
+    expected: str | Words = ""
 
     @property
-    def fault(self) -> Fault:
+    def fault(self) -> CatalogueFault:
         """Return its row of the catalogue, with cause and action in both languages."""
         return fault(self.code)
 
     @property
     def evidence(self) -> dict[str, str | Words]:
         """Return what is known, for the words of its row; seats and sides by their words."""
-        known = {"found": self.what, "expected": self.legal}
+        known = {"found": self.subject, "expected": self.expected}
         return {name: _with_seat_names(value) for name, value in known.items() if value}
 
     def text(self, language: Language = "en") -> str:
@@ -47,9 +47,9 @@ class RefusedError(Exception):
         self.refusal = refusal
 
 
-def refuse(code: str, what: str | Words = "", legal: str | Words = "") -> NoReturn:
+def refuse(code: str, subject: str | Words = "", expected: str | Words = "") -> NoReturn:
     """Refuse the event at hand. Raises RefusedError."""
-    raise RefusedError(Refusal(code, what, legal))
+    raise RefusedError(Refusal(code, subject, expected))
 
 
 def refuse_finish(why: FinishError | Words) -> NoReturn:
@@ -69,6 +69,6 @@ _FINISH_WORDS = Words(
 
 
 def _with_seat_names(value: str | Words) -> str | Words:
-    if isinstance(value, Words) or not set(value.split(" / ")) <= SIGNERS.keys():
+    if isinstance(value, Words) or not set(value.split(" / ")) <= SIGNER_NAMES.keys():
         return value
-    return Words(value, "、".join(SIGNERS[name].zh for name in value.split(" / ")))
+    return Words(value, "、".join(SIGNER_NAMES[name].zh for name in value.split(" / ")))

@@ -1,24 +1,24 @@
 """What is written down of a deal: its row of the score sheet, from the match at its end."""
 
 from controller.match.course import next_row_number
-from controller.match.sheet import DealRow, Payment
-from controller.match.state import Exchange, GuandanMatch
+from controller.match.sheet import CardGiven, DealRow
+from controller.match.state import GuandanMatch, TributeExchange
 from controller.messages import Seat
-from controller.rules.levels import Grade, level_text
+from controller.rules.levels import Level, level_text
 from controller.rules.order import BIG_JOKER_VALUE, LEVEL_VALUE, SMALL_JOKER_VALUE
-from controller.rules.result import Result
-from controller.rules.returns import returns_shown
-from controller.rules.standing import Played, after_deal
+from controller.rules.result import DealResult
+from controller.rules.returns import return_visibility
+from controller.rules.standing import PlayedDeal, standing_after_deal
 from controller.rules.tribute import finish_owing_tribute
 
 _JOKERS = {SMALL_JOKER_VALUE: "SJ", BIG_JOKER_VALUE: "BJ"}
 
 
-def make_deal_row(match: GuandanMatch, result: Result, at_ms: int) -> DealRow:
+def make_deal_row(match: GuandanMatch, result: DealResult, at_ms: int) -> DealRow:
     """Return the row of the match's present deal, which ended with `result`."""
     number = next_row_number(match)
-    played = Played(match.level, match.owner, result, match.extra)
-    after = after_deal(match.profile, match.standing, played, number)
+    played = PlayedDeal(match.level, match.owner, result, match.extra)
+    after = standing_after_deal(match.profile, match.standing, played, number)
     exchange = match.exchange
     return DealRow(
         row=number,
@@ -46,7 +46,7 @@ def make_deal_row(match: GuandanMatch, result: Result, at_ms: int) -> DealRow:
     )
 
 
-def rank_text_of_value(counts: int, level: Grade) -> str:
+def rank_text_of_value(counts: int, level: Level) -> str:
     """Return a card's value in the order of a level as its rank, or BJ and SJ."""
     if counts in _JOKERS:
         return _JOKERS[counts]
@@ -60,25 +60,25 @@ def _first_drawer(match: GuandanMatch) -> Seat | None:
     return match.first_drawer or match.duties.first_drawer
 
 
-def published_tribute(exchange: Exchange, level: Grade) -> tuple[Payment, ...]:
+def published_tribute(exchange: TributeExchange, level: Level) -> tuple[CardGiven, ...]:
     """Tributes with what they had to be; none before all who owe one have laid theirs."""
     if exchange.plan is None:
         return ()
     return tuple(
-        Payment(payer, to, rank_text_of_value(exchange.values[payer], level))
+        CardGiven(payer, to, rank_text_of_value(exchange.values[payer], level))
         for payer, to in exchange.plan.payments
     )
 
 
-def published_returns(match: GuandanMatch, exchange: Exchange) -> tuple[Payment, ...]:
+def published_returns(match: GuandanMatch, exchange: TributeExchange) -> tuple[CardGiven, ...]:
     """Returns are secret in some rulebooks (暗还, seed 004 CN5): then without their card."""
     owed = finish_owing_tribute(match.profile, match.follows)
     if exchange.plan is None or owed is None:
         return ()
-    secret = returns_shown(match.profile, owed) == "secret"
+    secret = return_visibility(match.profile, owed) == "secret"
     told = {} if secret else exchange.returned
     return tuple(
-        Payment(giver, to, rank_text_of_value(told[to], match.level) if to in told else None)
+        CardGiven(giver, to, rank_text_of_value(told[to], match.level) if to in told else None)
         for giver, to in exchange.plan.returns
         if giver in exchange.given
     )

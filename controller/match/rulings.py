@@ -15,10 +15,10 @@ from controller.match.refusals import Refusal
 from controller.messages import Role
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.proposals import PenaltyProposal
-from controller.rules.penalties.records import Entry, Incident, Record
+from controller.rules.penalties.records import Incident, PenaltyEntry, PenaltyRecord
 
 
-class Ruling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class MatchRuling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What is ruled on a charge, or is to be.
 
     `by` proposed it at `at_ms`, `approved_by` decided, `rejected_by` rejected or overturned it.
@@ -49,20 +49,20 @@ def deal_of_charge(charge: Charge) -> int:
 
 def propose(
     ruling_id: str, charge: Charge, proposal: PenaltyProposal, by: str, at_ms: int | None = None
-) -> Ruling:
+) -> MatchRuling:
     """Return a ruling that `by` proposes at `at_ms`; it is not in force."""
-    return Ruling(id=ruling_id, charge=charge, proposal=proposal, by=by, at_ms=at_ms)
+    return MatchRuling(id=ruling_id, charge=charge, proposal=proposal, by=by, at_ms=at_ms)
 
 
 def approve(
-    ruling: Ruling,
+    ruling: MatchRuling,
     by: str,
     role: Role,
     verbal: bool = False,
     proposal: PenaltyProposal | None = None,
     *,
     entered_by: str | None = None,
-) -> Ruling | Refusal:
+) -> MatchRuling | Refusal:
     """Return the ruling in force, as proposed or with another legal `proposal` (改判).
 
     `verbal`: `entered_by`, a referee, enters the word of the chief, whose name is `by`. Returns
@@ -87,8 +87,8 @@ def approve(
 
 
 def reject(
-    ruling: Ruling, by: str, role: Role, verbal: bool = False, *, entered_by: str | None = None
-) -> Ruling | Refusal:
+    ruling: MatchRuling, by: str, role: Role, verbal: bool = False, *, entered_by: str | None = None
+) -> MatchRuling | Refusal:
     """Return the ruling rejected (驳回), or overturned by the chief where it was decided.
 
     `entered_by`: who enters that as the chief's word. Returns why not where `role` may not, or it
@@ -103,7 +103,7 @@ def reject(
     )
 
 
-def confirm_verbal(ruling: Ruling, by: str, role: Role) -> Ruling | Refusal:
+def confirm_verbal(ruling: MatchRuling, by: str, role: Role) -> MatchRuling | Refusal:
     """Return the ruling with the chief's word confirmed by him. Returns why not otherwise."""
     if not is_unconfirmed(ruling):
         return Refusal("NOT_VERBAL", ruling.id)
@@ -112,32 +112,34 @@ def confirm_verbal(ruling: Ruling, by: str, role: Role) -> Ruling | Refusal:
     )
 
 
-def in_force(ruling: Ruling) -> bool:
+def is_in_force(ruling: MatchRuling) -> bool:
     """Tell whether a ruling holds: a person decided it, and nobody overturned it."""
     return ruling.state == "decided"
 
 
-def is_unconfirmed(ruling: Ruling) -> bool:
+def is_unconfirmed(ruling: MatchRuling) -> bool:
     """Tell whether a ruling holds by the chief's word alone, which he has still to confirm."""
-    return in_force(ruling) and ruling.verbal and ruling.confirmed_by is None
+    return is_in_force(ruling) and ruling.verbal and ruling.confirmed_by is None
 
 
-def entry(ruling: Ruling) -> Entry | None:
+def penalty_entry(ruling: MatchRuling) -> PenaltyEntry | None:
     """Return what a ruling leaves in the record of the pair; None: it gave no penalty."""
-    if not in_force(ruling) or ruling.proposal.penalty == "none":
+    if not is_in_force(ruling) or ruling.proposal.penalty == "none":
         return None
     incident = {name: getattr(ruling.charge, name) for name in Incident.__struct_fields__}
-    return Entry(**incident, penalty=ruling.proposal.penalty, article=ruling.proposal.article)
+    return PenaltyEntry(
+        **incident, penalty=ruling.proposal.penalty, article=ruling.proposal.article
+    )
 
 
-def record_of(carried: Record, rulings: Iterable[Ruling]) -> Record:
+def record_with_rulings(carried: PenaltyRecord, rulings: Iterable[MatchRuling]) -> PenaltyRecord:
     """Return the record a pair has by now: what it brought with it, and what holds here.
 
     `rulings` in the order of what happened. An overturned one leaves nothing behind.
     """
-    entries = (entry(ruling) for ruling in rulings)
+    entries = (penalty_entry(ruling) for ruling in rulings)
     return (*carried, *(one for one in entries if one is not None))
 
 
-def _replace_in_ruling(ruling: Ruling, **changes: Any) -> Ruling:
+def _replace_in_ruling(ruling: MatchRuling, **changes: Any) -> MatchRuling:
     return msgspec.structs.replace(ruling, **changes)

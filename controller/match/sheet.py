@@ -12,33 +12,33 @@ from typing import Literal
 import msgspec
 
 from controller.messages import Seat, Side
-from controller.rules.ending import Verdict
-from controller.rules.levels import Grade
+from controller.rules.ending import MatchVerdict
+from controller.rules.levels import Level
 from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import ForfeitedDeal, Result
+from controller.rules.result import DealResult, ForfeitedDeal
 from controller.rules.score import MatchScore
-from controller.rules.seats import side
+from controller.rules.seats import side_of
 from controller.rules.standing import (
+    MatchStanding,
     PerSide,
-    Played,
-    Standing,
-    after_deal,
+    PlayedDeal,
+    apply_level_penalty,
     initial_standing,
-    shifted,
+    standing_after_deal,
 )
 
-Choice = Literal["from_now", "void_later", "stand"]
+CorrectionChoice = Literal["from_now", "void_later", "stand"]
 
 
-class Row(msgspec.Struct, frozen=True, tag_field="kind", kw_only=True):
+class SheetRowBase(msgspec.Struct, frozen=True, tag_field="kind", kw_only=True):
     """One row; `row` numbers them from 1."""
 
     row: int
     at_ms: int
 
 
-class Payment(msgspec.Struct, frozen=True, gc=False):
+class CardGiven(msgspec.Struct, frozen=True, gc=False):
     """A card that went from one seat to another; `card` is its rank, None where secret."""
 
     giver: Seat
@@ -46,13 +46,13 @@ class Payment(msgspec.Struct, frozen=True, gc=False):
     card: str | None = None
 
 
-class DealRow(Row, frozen=True, tag="deal"):
+class DealRow(SheetRowBase, frozen=True, tag="deal"):
     """A deal as it was played. `levels`, `failures`, `points`: after it, for the print."""
 
     deal: int
-    level: Grade
+    level: Level
     owner: Side | None
-    result: Result
+    result: DealResult
     extra: bool
     by_hand: bool
     cutter: Seat | None
@@ -61,8 +61,8 @@ class DealRow(Row, frozen=True, tag="deal"):
     leader: Seat | None
     turned_up: str | None
     anti: bool
-    tribute: tuple[Payment, ...]
-    returns: tuple[Payment, ...]
+    tribute: tuple[CardGiven, ...]
+    returns: tuple[CardGiven, ...]
     dead: tuple[Seat, ...]
     misdeals: int
     began_ms: int | None
@@ -71,14 +71,14 @@ class DealRow(Row, frozen=True, tag="deal"):
     points: PerSide
 
 
-class LeaderRow(Row, frozen=True, tag="leader"):
+class LeaderRow(SheetRowBase, frozen=True, tag="leader"):
     """After `deal` was forfeited the other side named who leads next (seed 000 A15.3.3)."""
 
     deal: int
     leader: Seat
 
 
-class ShiftRow(Row, frozen=True, tag="shift"):
+class ShiftRow(SheetRowBase, frozen=True, tag="shift"):
     """A penalty moved a side by `steps` levels (seed 003 R6.2–3)."""
 
     ruling: str
@@ -86,7 +86,7 @@ class ShiftRow(Row, frozen=True, tag="shift"):
     steps: int
 
 
-class RulingRow(Row, frozen=True, tag="ruling"):
+class RulingRow(SheetRowBase, frozen=True, tag="ruling"):
     """A penalty that was decided: of whom, for what, by which article (seed 003 R6.2).
 
     `offence_ms`: when it happened. What it did to levels or deals has rows of its own.
@@ -103,13 +103,13 @@ class RulingRow(Row, frozen=True, tag="ruling"):
     article: str | None
 
 
-class OverturnedRow(Row, frozen=True, tag="overturned"):
+class OverturnedRow(SheetRowBase, frozen=True, tag="overturned"):
     """The chief overturned a ruling: it and what it did to levels do not count (002 A15)."""
 
     ruling: str
 
 
-class CorrectionRow(Row, frozen=True, tag="correction"):
+class CorrectionRow(SheetRowBase, frozen=True, tag="correction"):
     """The result of `deal` was written wrongly; `was` stays readable (seed 000 A15.3.8).
 
     `choice`: the new result counts from now on, or it does and the later deals are void,
@@ -118,16 +118,16 @@ class CorrectionRow(Row, frozen=True, tag="correction"):
     """
 
     deal: int
-    was: Result
-    result: Result
-    choice: Choice
+    was: DealResult
+    result: DealResult
+    choice: CorrectionChoice
     by: str
     reason: str
     entered_by: str | None = None
     ruling: str | None = None
 
 
-class StoppedRow(Row, frozen=True, tag="stopped"):
+class StoppedRow(SheetRowBase, frozen=True, tag="stopped"):
     """A deal that was not played out and does not count.
 
     Time was up (seed 000 A14.2.3), the match was lost, or a correction of an earlier deal
@@ -138,7 +138,7 @@ class StoppedRow(Row, frozen=True, tag="stopped"):
     reason: str
 
 
-class RedealtRow(Row, frozen=True, tag="redealt"):
+class RedealtRow(SheetRowBase, frozen=True, tag="redealt"):
     """The hands of `deal` were with the players, and it is dealt again; it moves nothing.
 
     `reason`: "count" after a wrong count (seed 000 A5.2), else the chief's words. `by`: whose
@@ -152,10 +152,10 @@ class RedealtRow(Row, frozen=True, tag="redealt"):
     entered_by: str | None = None
 
 
-class EndRow(Row, frozen=True, tag="end"):
+class EndRow(SheetRowBase, frozen=True, tag="end"):
     """The match is over; a later one replaces it after a correction."""
 
-    verdict: Verdict
+    verdict: MatchVerdict
     score: MatchScore
 
 
@@ -173,32 +173,32 @@ SheetRow = (
 Sheet = tuple[SheetRow, ...]
 
 
-def replay(profile: GuandanProfile, sheet: Sheet) -> Standing:
+def replay_sheet(profile: GuandanProfile, sheet: Sheet) -> MatchStanding:
     """Return the standing that the rows of a sheet make, with all their corrections."""
     standing = initial_standing(profile)
-    for row in counting(sheet):
-        standing = advanced(profile, standing, row)
+    for row in effective_rows(sheet):
+        standing = apply_row(profile, standing, row)
     return standing
 
 
-def advanced(profile: GuandanProfile, standing: Standing, row: SheetRow) -> Standing:
+def apply_row(profile: GuandanProfile, standing: MatchStanding, row: SheetRow) -> MatchStanding:
     """Return the standing after one more row, which is no correction."""
     return _apply_to_standing(row, profile, standing)
 
 
 def find_deal_row(sheet: Sheet, deal: int) -> DealRow | None:
     """Return the row of deal `deal`, its result as it counts now; None: it is not there."""
-    rows = (row for row in counting(sheet) if isinstance(row, DealRow))
+    rows = (row for row in effective_rows(sheet) if isinstance(row, DealRow))
     return next((row for row in rows if row.deal == deal), None)
 
 
-def last_deal(sheet: Sheet) -> DealRow | None:
+def last_deal_row(sheet: Sheet) -> DealRow | None:
     """Return the row of the last deal that counts; None: there is none."""
-    deals = [row for row in counting(sheet) if isinstance(row, DealRow)]
+    deals = [row for row in effective_rows(sheet) if isinstance(row, DealRow)]
     return deals[-1] if deals else None
 
 
-def counting(sheet: Sheet) -> Iterable[SheetRow]:
+def effective_rows(sheet: Sheet) -> Iterable[SheetRow]:
     """Yield the rows that count: with corrected results, without what was voided or overturned."""
     corrections = [row for row in sheet if isinstance(row, CorrectionRow) and row.choice != "stand"]
     results = {row.deal: row.result for row in corrections}
@@ -215,25 +215,27 @@ def counting(sheet: Sheet) -> Iterable[SheetRow]:
 
 
 @singledispatch
-def _apply_to_standing(row: SheetRow, profile: GuandanProfile, standing: Standing) -> Standing:
+def _apply_to_standing(
+    row: SheetRow, profile: GuandanProfile, standing: MatchStanding
+) -> MatchStanding:
     return standing
 
 
 @_apply_to_standing.register
-def _(row: DealRow, profile: GuandanProfile, standing: Standing) -> Standing:
-    played = Played(row.level, row.owner, row.result, row.extra)
-    return after_deal(profile, standing, played, row.row)
+def _(row: DealRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
+    played = PlayedDeal(row.level, row.owner, row.result, row.extra)
+    return standing_after_deal(profile, standing, played, row.row)
 
 
 @_apply_to_standing.register
-def _(row: ShiftRow, profile: GuandanProfile, standing: Standing) -> Standing:
-    return shifted(profile, standing, row.side, row.steps, row.row)
+def _(row: ShiftRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
+    return apply_level_penalty(profile, standing, row.side, row.steps, row.row)
 
 
 @_apply_to_standing.register
-def _(row: LeaderRow, profile: GuandanProfile, standing: Standing) -> Standing:
+def _(row: LeaderRow, profile: GuandanProfile, standing: MatchStanding) -> MatchStanding:
     previous = standing.previous
-    if not isinstance(previous, ForfeitedDeal) or side(row.leader) != previous.winners:
+    if not isinstance(previous, ForfeitedDeal) or side_of(row.leader) != previous.winners:
         return standing  # the deal before has another result by now
     named = ForfeitedDeal(previous.loser, row.leader)
     return msgspec.structs.replace(standing, previous=named)

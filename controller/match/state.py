@@ -6,26 +6,26 @@ counters of penalties are not stored at all, they follow from the record.
 
 import msgspec
 
-from controller.match.clocks.countdown import Clocks
+from controller.match.clocks.countdown import DutyClocks
 from controller.match.clocks.match_clock import MatchClock
 from controller.match.meeting import Meeting
-from controller.match.phase import AT_THE_TABLE, Phase
-from controller.match.rulings import Ruling
+from controller.match.phase import DEAL_UNDER_WAY, MatchPhase
+from controller.match.rulings import MatchRuling
 from controller.match.sheet import Sheet
 from controller.messages import Seat, Side
 from controller.rules.bigtwo.choices import ChoicesBeforePlay
 from controller.rules.ceremony import DealDuties
-from controller.rules.ending import Verdict
-from controller.rules.levels import Grade
-from controller.rules.penalties.records import Record
+from controller.rules.ending import MatchVerdict
+from controller.rules.levels import Level
+from controller.rules.penalties.records import PenaltyRecord
 from controller.rules.profile import BigTwoProfile, GuandanProfile, Profile
-from controller.rules.result import Result
+from controller.rules.result import DealResult
 from controller.rules.score import MatchScore
-from controller.rules.standing import Standing
-from controller.rules.tribute import Plan
+from controller.rules.standing import MatchStanding
+from controller.rules.tribute import TributePlan
 
 
-class Signature(msgspec.Struct, frozen=True, gc=False):
+class SheetSignature(msgspec.Struct, frozen=True, gc=False):
     """Who signed the sheet, as what, and when."""
 
     signer: str
@@ -38,10 +38,10 @@ class SignedVersion(msgspec.Struct, frozen=True, gc=False):
 
     version: int
     rows: int
-    signatures: tuple[Signature, ...]
+    signatures: tuple[SheetSignature, ...]
 
 
-class Match(msgspec.Struct, frozen=True, kw_only=True):
+class AnyMatch(msgspec.Struct, frozen=True, kw_only=True):
     """What a match of any rulebook has.
 
     `suspended`: why the table stands still. `let_go`: the order to release the held hands
@@ -59,7 +59,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile
     meeting: Meeting
     clock: MatchClock
-    phase: Phase = Phase.SETUP
+    phase: MatchPhase = MatchPhase.SETUP
     now_ms: int = 0
     seated: tuple[Seat, ...] = ()
     started: bool = False
@@ -86,26 +86,26 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     claimed: Seat | None = None
     claims: tuple[Seat, ...] = ()
     confirmed: tuple[str, ...] = ()
-    clocks: Clocks = ()
-    record: Record = ()
-    rulings: tuple[Ruling, ...] = ()
-    verdict: Verdict | None = None
-    signatures: tuple[Signature, ...] = ()
+    clocks: DutyClocks = ()
+    record: PenaltyRecord = ()
+    rulings: tuple[MatchRuling, ...] = ()
+    verdict: MatchVerdict | None = None
+    signatures: tuple[SheetSignature, ...] = ()
     version: int = 1
     replaced: tuple[SignedVersion, ...] = ()
 
     @property
-    def on_its_way(self) -> bool:
+    def is_being_released(self) -> bool:
         """Tell whether held hands are being released: time alone does not keep them any more."""
-        return self.let_go and self.phase is Phase.HELD
+        return self.let_go and self.phase is MatchPhase.HELD
 
     @property
-    def under_way(self) -> bool:
+    def is_deal_under_way(self) -> bool:
         """Tell whether a deal has begun that is not written down yet."""
-        return self.phase in AT_THE_TABLE
+        return self.phase in DEAL_UNDER_WAY
 
 
-class Exchange(msgspec.Struct, frozen=True, kw_only=True):
+class TributeExchange(msgspec.Struct, frozen=True, kw_only=True):
     """Tribute and return of one deal: who has laid, what it counted, where it went.
 
     `returned`: the values of returns, by who got them, as far as they were told.
@@ -115,12 +115,12 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
     anti: bool = False
     laid: tuple[Seat, ...] = ()
     values: dict[Seat, int] = {}
-    plan: Plan | None = None
+    plan: TributePlan | None = None
     given: tuple[Seat, ...] = ()
     returned: dict[Seat, int] = {}
 
 
-class GuandanMatch(Match, frozen=True, kw_only=True):
+class GuandanMatch(AnyMatch, frozen=True, kw_only=True):
     """A match of Guandan. `gone`: who went out in this deal. `dead`: whose hands are dead.
 
     `outs`: who said that he is out, oldest first, and nobody has confirmed it yet.
@@ -132,21 +132,21 @@ class GuandanMatch(Match, frozen=True, kw_only=True):
     """
 
     profile: GuandanProfile
-    standing: Standing
+    standing: MatchStanding
     sheet: Sheet = ()
     spoken: dict[int, str | None] = {}
-    level: Grade = 2
+    level: Level = 2
     owner: Side | None = None
-    follows: Result | None = None
+    follows: DealResult | None = None
     extra: bool = False
-    exchange: Exchange | None = None
+    exchange: TributeExchange | None = None
     gone: tuple[Seat, ...] = ()
     outs: tuple[Seat, ...] = ()
     dead: tuple[Seat, ...] = ()
     score: MatchScore | None = None
 
     @property
-    def order(self) -> tuple[Seat, ...]:
+    def places(self) -> tuple[Seat, ...]:
         """Return who has a place in this deal: a dead hand has none as long as it is dead."""
         return tuple(seat for seat in self.gone if seat not in self.dead)
 
@@ -170,7 +170,7 @@ class BigTwoRow(msgspec.Struct, frozen=True, kw_only=True):
     misdeals: int
 
 
-class BigTwoMatch(Match, frozen=True, kw_only=True):
+class BigTwoMatch(AnyMatch, frozen=True, kw_only=True):
     """A match of Big Two: four scores of their own. `left`: entered, not confirmed yet."""
 
     profile: BigTwoProfile

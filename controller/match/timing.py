@@ -4,11 +4,17 @@ Three things happen by the clock alone, and none is a penalty: the sorting time 
 match whose time is up begins no further deal, and in Big Two silence answers a choice.
 """
 
-from controller.match.authority import REFEREES
+from controller.match.authority import REFEREE_ROLES
 from controller.match.clocks import countdown, match_clock
-from controller.match.clocks.due import Due
+from controller.match.clocks.due import ClockReport
 from controller.match.clocks.duties import play_clock
-from controller.match.course import M, Stepped, changed, go_on, unsigned
+from controller.match.course import (
+    MatchT,
+    StepResult,
+    continue_match,
+    open_new_version,
+    replace_fields,
+)
 from controller.match.effects import AddedTimeDue, ClockReported, Effects, RefereeCalled
 from controller.match.events import (
     AreaPaused,
@@ -21,45 +27,45 @@ from controller.match.events import (
     TimeAdded,
 )
 from controller.match.exchanging import continue_after_count
-from controller.match.judging import is_added_time_open, is_time_up_for_deals, judged
-from controller.match.phase import BEFORE_RELEASE, ENDED_PHASES, Phase, called
+from controller.match.judging import is_added_time_open, is_time_up_for_deals, match_outcome
+from controller.match.phase import BEFORE_RELEASE, ENDED_PHASES, MatchPhase, phase_words
 from controller.match.refusals import refuse
-from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.messages import Role
-from controller.rules.bigtwo.choices import elapsed, stood
-from controller.rules.seat_words import signers
+from controller.rules.bigtwo.choices import answer_for_silent, extend_deadline
+from controller.rules.seat_words import signer_list_words
 from controller.words import Words
 
 
-def caught_up(match: Match, at_ms: int) -> Stepped:
+def advance_time(match: AnyMatch, at_ms: int) -> StepResult:
     """Return the match at `at_ms`, with what fell due since it was last asked."""
     clock, announced = match_clock.tick(match.clock, at_ms)
     clocks, dues = countdown.tick_all(match.clocks, at_ms)
     if isinstance(match, BigTwoMatch):
         match = _extend_choice_deadline(match, at_ms)
-    match = changed(match, now_ms=at_ms, clock=clock, clocks=clocks)
+    match = replace_fields(match, now_ms=at_ms, clock=clock, clocks=clocks)
     said: Effects = tuple(ClockReported(due) for due in (*announced, *dues))
     match, more = _change_by_time(match, announced, dues, at_ms)
     return match, (*said, *more)
 
 
 def _change_by_time(
-    match: Match, announced: tuple[Due, ...], dues: tuple[Due, ...], at_ms: int
-) -> Stepped:
+    match: AnyMatch, announced: tuple[ClockReport, ...], dues: tuple[ClockReport, ...], at_ms: int
+) -> StepResult:
     if isinstance(match, BigTwoMatch):
         return update_choices(match, at_ms), ()
     assert isinstance(match, GuandanMatch)  # there are two kinds
-    if any(due.kind == "sort_over" for due in dues) and match.phase is Phase.COUNT_CHECK:
+    if any(due.kind == "sort_over" for due in dues) and match.phase is MatchPhase.COUNT_CHECK:
         return continue_after_count(match, at_ms)
     if not _has_no_time_for_deal(match, at_ms):
         return match, ()
     if is_added_time_open(match, at_ms):
         asked = any(due.kind in ("time_up", "last_deal") for due in announced)
         return match, (RefereeCalled("added_time"),) if asked else ()
-    return go_on(match, at_ms)
+    return continue_match(match, at_ms)
 
 
-def is_next_deal_lost_to_time(match: Match, at_ms: int) -> bool:
+def is_next_deal_lost_to_time(match: AnyMatch, at_ms: int) -> bool:
     """Tell whether time takes a further deal away at `at_ms`, nobody having to say a word."""
     if not isinstance(match, GuandanMatch) or not _has_no_time_for_deal(match, at_ms):
         return False
@@ -79,68 +85,68 @@ def _is_deal_due(match: GuandanMatch) -> bool:
     Drawn by hand, it begins with the first card (seed 003 N4.4); then time does not end it
     but by the letter.
     """
-    if match.by_hand and match.phase is Phase.DEALING and not match.clock.stops_deals:
+    if match.by_hand and match.phase is MatchPhase.DEALING and not match.clock.stops_deals:
         return False
-    return match.phase in BEFORE_RELEASE | {Phase.FORFEIT} and match.standing.deals > 0
+    return match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT} and match.standing.deals > 0
 
 
-def update_clocks(match: Match) -> Stepped:
+def update_clocks(match: AnyMatch) -> StepResult:
     """Return the match with clocks of seats that stand while the table or the area does.
 
     When a stop of the table is over, a referee is asked about the time it cost.
     """
-    keep = countdown.pause_all if stands(match) else countdown.resume_all
+    keep = countdown.pause_all if is_stopped(match) else countdown.resume_all
     clocks = keep(match.clocks, match.now_ms)
     reason = _stop_reason(match)
     if reason is not None:
-        clock = match_clock.table_stopped(match.clock, reason, match.now_ms)
-        return changed(match, clocks=clocks, clock=clock), ()
+        clock = match_clock.stop_table(match.clock, reason, match.now_ms)
+        return replace_fields(match, clocks=clocks, clock=clock), ()
     clock = match_clock.resume_table(match.clock, match.now_ms)
     over = clock is not match.clock and match.phase not in ENDED_PHASES
     lost = match_clock.added_time_due(clock, match.now_ms) if over else None
-    return changed(match, clocks=clocks, clock=clock), (AddedTimeDue(lost),) if lost else ()
+    return replace_fields(match, clocks=clocks, clock=clock), (AddedTimeDue(lost),) if lost else ()
 
 
-def stands(match: Match) -> bool:
+def is_stopped(match: AnyMatch) -> bool:
     """Tell whether the clocks of seats stand still: the table's stop, or the whole area's."""
-    area = match.clock.watch is not None and match.clock.watch.stands
+    area = match.clock.watch is not None and match.clock.watch.is_paused
     return match.suspended is not None or area
 
 
-def _stop_reason(match: Match) -> str | None:
+def _stop_reason(match: AnyMatch) -> str | None:
     """Return why the table stands still: somebody stopped it, or a misdeal is dealt again."""
     failed = match.misdeals > 0 and match.in_a_row > 0  # an attempt of this deal, and the last
     dealing_again = failed and match.phase in BEFORE_RELEASE
     return match.suspended or ("misdeal" if dealing_again else None)
 
 
-def note_lead(match: M) -> M:
+def note_lead(match: MatchT) -> MatchT:
     """Return the match with its first lead on the table: the opening is over."""
-    clocks, _ = countdown.done(match.clocks, "opening", match.now_ms)
-    return changed(match, led=True, clocks=clocks)
+    clocks, _ = countdown.remove_done(match.clocks, "opening", match.now_ms)
+    return replace_fields(match, led=True, clocks=clocks)
 
 
 def _extend_choice_deadline(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     """Return a match of Big Two whose choices wait while the table or the area stands."""
-    if match.choices is None or not stands(match):
+    if match.choices is None or not is_stopped(match):
         return match
-    return changed(match, choices=stood(match.choices, at_ms - match.now_ms))
+    return replace_fields(match, choices=extend_deadline(match.choices, at_ms - match.now_ms))
 
 
 def update_choices(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     """Return a match of Big Two with its silent choices made; all made, play begins (A6)."""
-    if match.phase is not Phase.CHOICES or match.choices is None:
+    if match.phase is not MatchPhase.CHOICES or match.choices is None:
         return match
-    choices = elapsed(match.choices, at_ms)
-    phase = Phase.PLAY if choices.over() else Phase.CHOICES
-    return changed(match, choices=choices, phase=phase)
+    choices = answer_for_silent(match.choices, at_ms)
+    phase = MatchPhase.PLAY if choices.is_over() else MatchPhase.CHOICES
+    return replace_fields(match, choices=choices, phase=phase)
 
 
-def suspended(match: Match, event: TableSuspended) -> Stepped:
+def suspend_table(match: AnyMatch, event: TableSuspended) -> StepResult:
     """Stop the table: the clocks of seats stand still, the area's runs on."""
     if match.suspended is not None:
         refuse("SUSPENDED")
-    return changed(match, suspended=event.reason), ()
+    return replace_fields(match, suspended=event.reason), ()
 
 
 _COUNT_CLAIMED_WORDS = Words(
@@ -148,27 +154,27 @@ _COUNT_CLAIMED_WORDS = Words(
 )
 
 
-def resumed(match: Match, event: TableResumed) -> Stepped:
+def resume_table(match: AnyMatch, event: TableResumed) -> StepResult:
     """Let the table go on; a claimed count is answered by counts alone."""
     if match.suspended is None:
         refuse("NOT_SUSPENDED")
     if match.claimed is not None:
         refuse("WRONG_COUNTS", _COUNT_CLAIMED_WORDS)
-    return changed(match, suspended=None), ()
+    return replace_fields(match, suspended=None), ()
 
 
-def pause_area(match: Match, event: AreaPaused) -> Stepped:
+def pause_area(match: AnyMatch, event: AreaPaused) -> StepResult:
     """Stop the clocks of the whole area."""
-    stop = match_clock.AreaStop(event.reason, event.by)
-    return changed(match, clock=match_clock.paused(match.clock, event.at_ms, stop)), ()
+    stop = match_clock.AreaClockStop(event.reason, event.by)
+    return replace_fields(match, clock=match_clock.pause(match.clock, event.at_ms, stop)), ()
 
 
-def resume_area(match: Match, event: AreaResumed) -> Stepped:
+def resume_area(match: AnyMatch, event: AreaResumed) -> StepResult:
     """Let the clocks of the area go on; a table that is suspended itself stays so."""
-    return changed(match, clock=match_clock.resumed(match.clock, event.at_ms)), ()
+    return replace_fields(match, clock=match_clock.resume(match.clock, event.at_ms)), ()
 
 
-def add_time(match: Match, event: TimeAdded) -> Stepped:
+def add_time(match: AnyMatch, event: TimeAdded) -> StepResult:
     """Give the table more time; above the profile's limit it is the chief's to give.
 
     It answers for every stop until now; what a stop that lasts costs from now on is open
@@ -176,7 +182,7 @@ def add_time(match: Match, event: TimeAdded) -> Stepped:
     """
     add_ms = event.seconds * 1000
     needs = match_clock.added_time_authority(match.clock, add_ms)
-    if event.role not in REFEREES:
+    if event.role not in REFEREE_ROLES:
         refuse("NOT_A_REFEREE")
     if add_ms and needs == "chief" and event.role is not Role.CHIEF:
         refuse("MUCH_TIME")
@@ -188,47 +194,50 @@ def add_time(match: Match, event: TimeAdded) -> Stepped:
         )
     clock = match_clock.resume_table(match.clock, event.at_ms)
     clock = match_clock.add_time(clock, add_ms, event.at_ms)
-    match = changed(match, clock=clock, settled_stops=len(clock.stops))
+    match = replace_fields(match, clock=clock, settled_stops=len(clock.stops))
     if not isinstance(match, GuandanMatch) or match.phase not in _ENDED_BY_TIME_PHASES:
         return match, ()
-    if judged(match, event.at_ms) is not None:
+    if match_outcome(match, event.at_ms) is not None:
         return match, ()
-    return go_on(unsigned(match), event.at_ms)
+    return continue_match(open_new_version(match), event.at_ms)
 
 
-_ENDED_BY_TIME_PHASES = frozenset({Phase.MATCH_CHECK, Phase.OVER})
+_ENDED_BY_TIME_PHASES = frozenset({MatchPhase.MATCH_CHECK, MatchPhase.OVER})
 """Where a match may stand that has time again."""
 
 
-def _signed_phase_words(match: Match) -> Words:
+def _signed_phase_words(match: AnyMatch) -> Words:
     """Return the phase, and who has signed the sheet by now."""
     names = [signature.signer for signature in match.signatures]
-    phase = called(match.phase)
+    phase = phase_words(match.phase)
     return Words(
-        f"{phase.en}, signed by {' / '.join(names)}", f"{phase.zh}，{signers(names).zh}已签名"
+        f"{phase.en}, signed by {' / '.join(names)}",
+        f"{phase.zh}，{signer_list_words(names).zh}已签名",
     )
 
 
-def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> Stepped:
+def start_play_clock(match: GuandanMatch, event: PlayClockStarted) -> StepResult:
     """Start counting for a player (读秒)."""
     clock = play_clock(
         match.profile, event.seat, event.at_ms, called=True, first_lead=not match.led
     )
     if clock is None:
         refuse("NO_CLOCK")
-    others, _ = countdown.done(match.clocks, "play", event.at_ms)
-    return changed(match, clocks=(*others, clock)), ()
+    others, _ = countdown.remove_done(match.clocks, "play", event.at_ms)
+    return replace_fields(match, clocks=(*others, clock)), ()
 
 
-def warn_player(match: GuandanMatch, event: PlayerWarned) -> Stepped:
+def warn_player(match: GuandanMatch, event: PlayerWarned) -> StepResult:
     """Count the ten seconds from the spoken warning on (seed 000 A21.1)."""
-    if not any(clock.seat == event.seat for clock in countdown.running(match.clocks, "play")):
+    if not any(
+        clock.seat == event.seat for clock in countdown.clocks_for_duty(match.clocks, "play")
+    ):
         refuse("NO_CLOCK")
     clocks = countdown.restart_all_from_warning(match.clocks, "play", event.at_ms, event.seat)
-    return changed(match, clocks=clocks), ()
+    return replace_fields(match, clocks=clocks), ()
 
 
-def stop_play_clock(match: GuandanMatch, event: PlayMade) -> Stepped:
+def stop_play_clock(match: GuandanMatch, event: PlayMade) -> StepResult:
     """Stop counting: he has played or passed."""
-    clocks, _ = countdown.done(match.clocks, "play", event.at_ms, seat=event.seat)
-    return note_lead(changed(match, clocks=clocks)), ()
+    clocks, _ = countdown.remove_done(match.clocks, "play", event.at_ms, seat=event.seat)
+    return note_lead(replace_fields(match, clocks=clocks)), ()

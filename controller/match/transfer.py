@@ -17,18 +17,18 @@ import msgspec
 
 from controller.match.events import MatchEvent, ResultEntered, RulingProposed
 from controller.match.meeting import Meeting
-from controller.match.reducer import replayed
-from controller.match.state import Match
+from controller.match.reducer import replay_events
+from controller.match.state import AnyMatch
 from controller.match_arguments import MAX_TABLE_MS
-from controller.messages import Outcome
-from controller.rules.penalties.records import Record
+from controller.messages import AttemptOutcome
+from controller.rules.penalties.records import PenaltyRecord
 from controller.rules.profile import Profile
 from controller.words import Words
 
 TRANSFER_FORMAT = 1
 MAX_PART_CHARS = 10_000
 """Characters in a part: with its signatures it stays below what a gateway takes at once."""
-LARGEST = 1 << 23
+MAX_DOCUMENT_BYTES = 1 << 23
 """Bytes of a document (provisional); a match of twenty deals has some 50,000."""
 
 
@@ -41,7 +41,7 @@ class TransferError(ValueError):
         self.words = Words(en, zh)
 
 
-class Proof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class TransferProof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What one attempt of the match promised, at which table, and how it ended.
 
     null: it did not come so far.
@@ -53,10 +53,10 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     commitment: str
     cut: int | None = None
     hands: str | None = None
-    outcome: Outcome | None = None
+    outcome: AttemptOutcome | None = None
 
 
-class Move(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class TableMove(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The match went from table `left` to table `to` by whose word, and who entered that.
 
     `row`: so many rows stood on its sheet. `at_ms`: on the clock of the table that has it.
@@ -90,11 +90,11 @@ class TransferDocument(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     profile_hash: str
     meeting: Meeting
-    record: Record
+    record: PenaltyRecord
     events: tuple[MatchEvent, ...]
-    proofs: tuple[Proof, ...]
+    proofs: tuple[TransferProof, ...]
     result: str
-    moves: tuple[Move, ...] = ()
+    moves: tuple[TableMove, ...] = ()
 
 
 class PackedDocument(NamedTuple):
@@ -104,7 +104,7 @@ class PackedDocument(NamedTuple):
     parts: tuple[str, ...]
 
 
-def packed(transfer: TransferDocument) -> PackedDocument:
+def pack_document(transfer: TransferDocument) -> PackedDocument:
     """Return a document in parts."""
     plain = msgspec.json.encode(transfer)
     text = base64.b64encode(zlib.compress(plain, 9)).decode()
@@ -112,20 +112,20 @@ def packed(transfer: TransferDocument) -> PackedDocument:
     return PackedDocument(hashlib.sha256(plain).hexdigest(), parts)
 
 
-def unpacked(digest: str, parts: Sequence[str]) -> TransferDocument:
+def unpack_document(digest: str, parts: Sequence[str]) -> TransferDocument:
     """Return the document in these parts, in order. Raises BadTransfer."""
     try:
         squeezed = base64.b64decode("".join(parts), validate=True)
         unpacking = zlib.decompressobj()
-        plain = unpacking.decompress(squeezed, LARGEST)
+        plain = unpacking.decompress(squeezed, MAX_DOCUMENT_BYTES)
     except (binascii.Error, zlib.error) as wrong:
         raise TransferError(
             f"parts that do not fit together ({wrong})", f"各部分不能拼合（{wrong}）"
         ) from None
     if not unpacking.eof:
         raise TransferError(
-            f"a document that is cut off, or has more than {LARGEST} bytes",
-            f"数据不完整，或超过{LARGEST}字节",
+            f"a document that is cut off, or has more than {MAX_DOCUMENT_BYTES} bytes",
+            f"数据不完整，或超过{MAX_DOCUMENT_BYTES}字节",
         )
     if hashlib.sha256(plain).hexdigest() != digest:
         raise TransferError("a document that its digest does not name", "数据与其摘要不符")
@@ -147,12 +147,12 @@ def unpacked(digest: str, parts: Sequence[str]) -> TransferDocument:
     return transfer
 
 
-def rebuild_match(transfer: TransferDocument, profile: Profile) -> Match:
+def rebuild_match(transfer: TransferDocument, profile: Profile) -> AnyMatch:
     """Return the match as it was where it comes from.
 
     Raises BadTransfer where its events lead elsewhere by this program's rules.
     """
-    match = replayed(profile, transfer.meeting, transfer.record, transfer.events)
+    match = replay_events(profile, transfer.meeting, transfer.record, transfer.events)
     if match.now_ms > transfer.at_ms:
         raise TransferError("events of a time after it went", "有转出之后的事件")
     if state_digest(match) != transfer.result:
@@ -163,12 +163,12 @@ def rebuild_match(transfer: TransferDocument, profile: Profile) -> Match:
     return match
 
 
-def state_digest(match: Match) -> str:
+def state_digest(match: AnyMatch) -> str:
     """Return what names a state of a match: SHA-256 of its JSON with keys in order, in hex."""
     return hashlib.sha256(msgspec.json.encode(match, order="deterministic")).hexdigest()
 
 
-def shifted(event: MatchEvent, by_ms: int) -> MatchEvent:
+def shift_event(event: MatchEvent, by_ms: int) -> MatchEvent:
     """Return an event as on a clock that shows `by_ms` more."""
     moved = msgspec.structs.replace(event, at_ms=event.at_ms + by_ms)
     if isinstance(moved, ResultEntered) and moved.ended_ms is not None:

@@ -23,11 +23,11 @@ from nacl.signing import SigningKey, VerifyKey
 
 from controller.framing import length_prefixed
 from controller.messages import Role
-from controller.tomlwords import LONGEST, escape_unprintable, short
+from controller.tomlwords import MAX_SHOWN_CHARACTERS, escape_unprintable, shorten
 
-KEYS: Final = "keys"
-TABLE: Final = "table"
-SIGN_FILE: Final = f"{TABLE}.sign"
+KEYS_FOLDER: Final = "keys"
+TABLE_NAME: Final = "table"
+SIGN_FILE: Final = f"{TABLE_NAME}.sign"
 
 _KEY_BYTES: Final = 32
 _FINGERPRINT_GROUPS, _DIGITS_PER_GROUP = 4, 4
@@ -112,7 +112,7 @@ def has_valid_proof(certificate: Certificate) -> bool:
     return True
 
 
-def moment(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     """Return a wall stamp or a certificate's date as a moment, a day's being its end.
 
     All in UTC. Raises ValueError for what is neither, or has no time zone.
@@ -136,7 +136,7 @@ def read_certificate(path: Path) -> Certificate:
         raise RosterError(f"{path}: {error.args[0]} is missing; is it a dealtable key?") from None
     except (OSError, ValueError, OverflowError) as error:
         raise RosterError(
-            f"{path}: {escape_unprintable(short(str(error), 3 * LONGEST))}"
+            f"{path}: {escape_unprintable(shorten(str(error), 3 * MAX_SHOWN_CHARACTERS))}"
         ) from error
 
 
@@ -148,13 +148,13 @@ def parse_certificate(text: str) -> Certificate:
         name=_checked_name(metadata["name"]),
         role=Role(metadata["role"]) if "role" in metadata else None,
         curve=_checked_curve_key(curve["public-key"]),
-        verify=key_in(metadata["verify"]),
+        verify=parse_key(metadata["verify"]),
         seal=_seal_key(metadata),
         curve_secret=_checked_curve_key(curve["secret-key"]) if "secret-key" in curve else None,
         sign=_optional_key(metadata, "sign"),
         unseal=_optional_key(metadata, "unseal"),
-        expires=moment(metadata["expires"]) if "expires" in metadata else None,
-        revoked=moment(metadata["revoked"]) if "revoked" in metadata else None,
+        expires=parse_moment(metadata["expires"]) if "expires" in metadata else None,
+        revoked=parse_moment(metadata["revoked"]) if "revoked" in metadata else None,
         reason=escape_unprintable(metadata.get("reason", "")),
         proof=_parse_proof(metadata["proof"]) if "proof" in metadata else None,
     )
@@ -165,9 +165,9 @@ def read_sign_secret(folder: Path) -> bytes:
 
     Raises RosterError where it is not there, or is not that of keys/table.key beside it.
     """
-    path = folder / KEYS / SIGN_FILE
+    path = folder / KEYS_FOLDER / SIGN_FILE
     secret = read_sign_file(path)
-    public = folder / KEYS / f"{TABLE}.key"
+    public = folder / KEYS_FOLDER / f"{TABLE_NAME}.key"
     if read_certificate(public).verify != bytes(SigningKey(secret).verify_key):
         raise RosterError(
             f"{path}: its verify is not that of {public}; `dealtable keys create` mends it"
@@ -178,14 +178,16 @@ def read_sign_secret(folder: Path) -> bytes:
 def read_sign_file(path: Path) -> bytes:
     """Return the 32-byte Ed25519 secret in a table.sign file. Raises RosterError."""
     try:
-        return key_in(_parse_sections(path.read_text(encoding="utf-8")).get("metadata", {})["sign"])
+        return parse_key(
+            _parse_sections(path.read_text(encoding="utf-8")).get("metadata", {})["sign"]
+        )
     except KeyError:
         raise RosterError(f"{path}: sign is missing; is it a dealtable key?") from None
     except OSError as error:
         raise RosterError(f"{path}: {error.strerror}; `dealtable keys create` makes it") from error
     except ValueError as error:
         raise RosterError(
-            f"{path}: {escape_unprintable(short(str(error), 3 * LONGEST))}"
+            f"{path}: {escape_unprintable(shorten(str(error), 3 * MAX_SHOWN_CHARACTERS))}"
         ) from error
 
 
@@ -208,7 +210,7 @@ def _parse_sections(text: str) -> dict[str, dict[str, str]]:
 
 
 def _optional_key(metadata: dict[str, str], name: str) -> bytes | None:
-    return key_in(metadata[name]) if name in metadata else None
+    return parse_key(metadata[name]) if name in metadata else None
 
 
 def _seal_key(metadata: dict[str, str]) -> bytes | None:
@@ -243,11 +245,11 @@ def _certificate_signed_bytes(certificate: Certificate) -> bytes:
 
 def _checked_name(text: str) -> str:
     if not _NAME_PATTERN.fullmatch(text):
-        raise ValueError(f"{short(text)}: a name is at most 40 letters, digits, _ . - in a row")
+        raise ValueError(f"{shorten(text)}: a name is at most 40 letters, digits, _ . - in a row")
     return text
 
 
-def key_in(text: str) -> bytes:
+def parse_key(text: str) -> bytes:
     """Return the key that a text is. Raises ValueError for what is none."""
     raw = key_bytes(text)
     if raw is None:

@@ -9,7 +9,7 @@ from controller.roster.certificate import (
     Certificate,
     RosterError,
     fingerprint,
-    moment,
+    parse_moment,
     read_certificate,
 )
 from controller.roster.members import (
@@ -17,9 +17,9 @@ from controller.roster.members import (
     REVOKED_FOLDER,
     NotAdmitted,
     Roster,
-    admitted,
     find_clash,
     key_files,
+    read_admitted,
 )
 
 _FolderContent = frozenset[tuple[str, str, tuple[int, ...]]]
@@ -44,9 +44,9 @@ class FolderRoster(Roster):
         ),
     ) -> None:
         self._folder, self._on_read = folder, on_read
-        self._seen = _folder_content(folder)
+        self._last_content = _folder_content(folder)
         first = Roster.load(folder)
-        super().__init__(first.clients, first.revoked, lambda: moment(wall()))
+        super().__init__(first.clients, first.revoked, lambda: parse_moment(wall()))
         self._without_clashes: Sequence[Certificate] = self._clients
 
     @property
@@ -61,32 +61,32 @@ class FolderRoster(Roster):
         self._refresh()
         return super().revoked
 
-    def now(self) -> Roster:
+    def current(self) -> Roster:
         """Return the roster of this moment, for several questions at once."""
         self._refresh()
         return Roster(self._clients, self._revoked, self._now)
 
     def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
         """See Roster; with one look at the folder."""
-        return self.now()._look_up(is_it)
+        return self.current()._look_up(is_it)
 
     def _refresh(self) -> None:
         seen = _folder_content(self._folder)
-        if seen == self._seen:
+        if seen == self._last_content:
             return
-        self._seen = seen
+        self._last_content = seen
         wrong: list[RosterError] = []
         unread: list[Path] = []
-        gone = _read(self._folder / REVOKED_FOLDER, read_certificate, wrong, unread)
+        gone = _read_certificates(self._folder / REVOKED_FOLDER, read_certificate, wrong, unread)
         # Once taken away, a key stays so for this process, whatever becomes of the file.
         self._revoked = tuple(dict.fromkeys((*self._revoked, *gone)))
-        now = list(_read(self._folder / ADMITTED_FOLDER, admitted, wrong, []))
+        now = list(_read_certificates(self._folder / ADMITTED_FOLDER, read_admitted, wrong, []))
         self._without_clashes = tuple(_drop_clashing_newcomers(self._without_clashes, now, wrong))
         self._clients = tuple(_drop_unreadably_revoked(self._without_clashes, unread, wrong))
         self._on_read(self, wrong)
 
 
-def _read(
+def _read_certificates(
     folder: Path,
     reading: Callable[[Path], Certificate],
     wrong: list[RosterError],
@@ -123,18 +123,18 @@ def _drop_clashing_newcomers(
 
 
 def _drop_unreadably_revoked(
-    placed: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
+    clients: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
 ) -> Sequence[Certificate]:
     """Leave out whom the files that cannot be read take away."""
     for path in unread:
-        meant = [each for each in placed if _is_named_by_file(each, path)]
+        meant = [each for each in clients if _is_named_by_file(each, path)]
         if not meant:
             wrong.append(
                 RosterError(f"{path}: whom it takes away cannot be read: nobody is admitted")
             )
             return ()
-        placed = [each for each in placed if each not in meant]
-    return placed
+        clients = [each for each in clients if each not in meant]
+    return clients
 
 
 def _is_named_by_file(client: Certificate, path: Path) -> bool:

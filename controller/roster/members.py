@@ -51,7 +51,7 @@ class Roster:
     def load(folder: Path) -> "Roster":
         """Read `folder`/admitted/*.key and revoked/*.key. Raises RosterError for a file that does
         not say who may do what: wrong form, no role, a secret in it, or a key twice."""
-        clients = [admitted(path) for path in key_files(folder / ADMITTED_FOLDER)]
+        clients = [read_admitted(path) for path in key_files(folder / ADMITTED_FOLDER)]
         for client in clients:
             clash = find_clash(client, clients)
             if clash is not None:
@@ -74,7 +74,7 @@ class Roster:
         """Those whose key was taken away."""
         return self._revoked
 
-    def client(self, verify: bytes | str | None) -> Certificate | None:
+    def admitted_client(self, verify: bytes | str | None) -> Certificate | None:
         """Return whose signing key this is (raw or hex) if it is admitted now."""
         found = self.look_up_signing_key(verify)
         return found if isinstance(found, Certificate) else None
@@ -100,7 +100,7 @@ class Roster:
         """Tell whether a certificate's time is over."""
         return bool(client.expires and self._now and client.expires <= self._now())
 
-    def expiring(self) -> Sequence[Certificate]:
+    def expiring_clients(self) -> Sequence[Certificate]:
         """Return the clients whose time is over within a week."""
         if self._now is None:
             return []
@@ -118,17 +118,17 @@ class Roster:
     def _look_up(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
         gone = next((each for each in self.revoked if is_it(each)), None)
         if gone is not None:
-            said = (when(gone.revoked), gone.reason)
+            said = (format_moment(gone.revoked), gone.reason)
             return NotAdmitted("KEY_REVOKED", gone.name, ", ".join(filter(None, said)))
         found = next((each for each in self.clients if is_it(each)), None)
         if found is None:
             return NotAdmitted("UNKNOWN_KEY")
         if self.has_expired(found):
-            return NotAdmitted("KEY_EXPIRED", found.name, when(found.expires))
+            return NotAdmitted("KEY_EXPIRED", found.name, format_moment(found.expires))
         return found
 
 
-def admitted(path: Path) -> Certificate:
+def read_admitted(path: Path) -> Certificate:
     """Read a client's public certificate. Raises RosterError."""
     certificate = read_certificate(path)
     if certificate.role is None:
@@ -179,6 +179,6 @@ def key_files(folder: Path) -> list[Path]:
         raise RosterError(f"{folder}: {error.strerror}") from error
 
 
-def when(moment: datetime | None) -> str:
+def format_moment(moment: datetime | None) -> str:
     """Return a moment as people read it; "" for none."""
     return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M UTC")

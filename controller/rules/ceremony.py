@@ -10,9 +10,16 @@ import msgspec
 from controller.cards import Face, pip_value
 from controller.messages import Seat
 from controller.rules.profile import GuandanProfile, Profile
-from controller.rules.result import ForfeitedDeal, Result
-from controller.rules.seats import ALL, after, before, opponents, players, seat_from
-from controller.rules.tribute import Plan, finish_owing_tribute
+from controller.rules.result import DealResult, ForfeitedDeal
+from controller.rules.seats import (
+    SEATS,
+    next_seat,
+    opponents,
+    previous_seat,
+    seat_from,
+    seats_of_side,
+)
+from controller.rules.tribute import TributePlan, finish_owing_tribute
 from controller.rules.words import Words
 
 
@@ -53,10 +60,10 @@ class DealDuties(msgspec.Struct, frozen=True, gc=False):
         return _only_seat(self.cutters)
 
 
-def duties(
+def duties_before_deal(
     profile: GuandanProfile,
     deal: int,
-    previous: Result | None,
+    previous: DealResult | None,
     *,
     by_hand: bool,
     shuffler: Seat | None = None,
@@ -96,7 +103,7 @@ def _only_seat(seats: tuple[Seat, ...]) -> Seat | None:
     return seats[0] if len(seats) == 1 else None
 
 
-def _allowed_shufflers(profile: GuandanProfile, previous: Result | None) -> _SeatsAndKey:
+def _allowed_shufflers(profile: GuandanProfile, previous: DealResult | None) -> _SeatsAndKey:
     """Tell who may shuffle by hand.
 
     After a double-down two players are LAST: either of them (seed 000 A5.1.3, A10.2).
@@ -104,22 +111,22 @@ def _allowed_shufflers(profile: GuandanProfile, previous: Result | None) -> _Sea
     rules = profile.ceremony
     if previous is None:
         first = rules.shuffler_first
-        return (ALL if first == "any" else (first,)), "ceremony.shuffler_first"
+        return (SEATS if first == "any" else (first,)), "ceremony.shuffler_first"
     if isinstance(previous, ForfeitedDeal):
-        return players(previous.loser), "ceremony.shuffler_forfeited"
+        return seats_of_side(previous.loser), "ceremony.shuffler_forfeited"
     if rules.shuffler_later == "prev_UP":
-        return (before(previous.up),), "ceremony.shuffler_later"
+        return (previous_seat(previous.up),), "ceremony.shuffler_later"
     return previous.payers, "ceremony.shuffler_later"
 
 
 def _allowed_cutters(
-    profile: GuandanProfile, previous: Result | None, shufflers: tuple[Seat, ...]
+    profile: GuandanProfile, previous: DealResult | None, shufflers: tuple[Seat, ...]
 ) -> _SeatsAndKey:
     """Tell who may cut; nobody is among the shufflers where a machine shuffles."""
     rules = profile.ceremony
     if isinstance(previous, ForfeitedDeal):
         named = previous.leader
-        may = (named,) if named else players(previous.winners)
+        may = (named,) if named else seats_of_side(previous.winners)
         return may, "ceremony.cutter_forfeited"
     if previous is not None:
         return (previous.up,), "cutter_later"
@@ -127,19 +134,19 @@ def _allowed_cutters(
         return (profile.cutter_first,), "cutter_first"
     if rules.cutter_by_hand != "opponent":
         return (rules.cutter_by_hand,), "ceremony.cutter_by_hand"
-    across = [seat for seat in ALL if any(seat in opponents(one) for one in shufflers)]
+    across = [seat for seat in SEATS if any(seat in opponents(one) for one in shufflers)]
     return tuple(across), "ceremony.cutter_by_hand"
 
 
-def _possible_first_drawers(profile: GuandanProfile, previous: Result | None) -> _SeatsAndKey:
+def _possible_first_drawers(profile: GuandanProfile, previous: DealResult | None) -> _SeatsAndKey:
     """Tell who draws first by hand; nobody yet where a count or a name decides."""
     if previous is None:
         return (), "ceremony.count_from"
     if isinstance(previous, ForfeitedDeal):
         named = previous.leader
-        return (after(named),) if named else (), "ceremony.first_drawer_forfeited"
+        return (next_seat(named),) if named else (), "ceremony.first_drawer_forfeited"
     if previous.last is None:
-        return (after(previous.up),), "ceremony.first_drawer_double"
+        return (next_seat(previous.up),), "ceremony.first_drawer_double"
     return (previous.last,), "ceremony.first_drawer_single"
 
 
@@ -188,12 +195,12 @@ def cut_problem(profile: Profile, n: int) -> Words | None:
     )
 
 
-def leader(
+def leader_of_deal(
     profile: GuandanProfile,
-    previous: Result | None,
+    previous: DealResult | None,
     *,
     turned_to: Seat | None = None,
-    tribute: Plan | None = None,
+    tribute: TributePlan | None = None,
 ) -> Seat | None:
     """Return who leads the next deal; None while that is open.
 

@@ -25,19 +25,19 @@ _NOT_FIRST = frozenset("，。、；：！？）】》］”’,.;:!?)]}…%")
 _NOT_LAST = frozenset("（【《［“‘([{")
 
 
-def cells(text: str) -> int:
+def cell_width(text: str) -> int:
     """Return how many cells of a line a text takes."""
     return len(text) + len(_WIDE_CHARACTER.findall(text))
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrap(text: str, width: int) -> list[str]:
     """Break a text into lines of at most `width` cells, between words or Chinese characters.
 
     What is longer than a whole line is broken anywhere.
     """
     lines, line = [], ""
     for gap, piece in _unbroken_pieces(text, width):
-        if line and cells(line + gap + piece) > width:
+        if line and cell_width(line + gap + piece) > width:
             lines.append(line)
             line = piece
         else:
@@ -45,19 +45,19 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line]
 
 
-def packed(parts: Iterable[str], width: int) -> list[str]:
+def pack(parts: Iterable[str], width: int) -> list[str]:
     """Set parts side by side, two blanks between them; a part that does not fit goes below."""
     lines: list[str] = []
     for part in parts:
-        if lines and cells(f"{lines[-1]}  {part}") <= width:
+        if lines and cell_width(f"{lines[-1]}  {part}") <= width:
             lines[-1] += f"  {part}"
         else:
-            lines += wrapped(part, width)
+            lines += wrap(part, width)
     return lines
 
 
-def _is_wide(sign: str) -> bool:
-    return _WIDE_CHARACTER.match(sign) is not None
+def _is_wide(character: str) -> bool:
+    return _WIDE_CHARACTER.match(character) is not None
 
 
 def _unbroken_pieces(text: str, width: int) -> Iterator[tuple[str, str]]:
@@ -65,7 +65,7 @@ def _unbroken_pieces(text: str, width: int) -> Iterator[tuple[str, str]]:
     for gap, word in re.findall(r"( *)([^ ]+)", text):
         before, piece = gap, ""
         for sign in word:
-            if piece and (_may_break(piece[-1], sign) or cells(piece + sign) > width):
+            if piece and (_may_break(piece[-1], sign) or cell_width(piece + sign) > width):
                 yield before, piece
                 before, piece = "", ""
             piece += sign

@@ -9,12 +9,12 @@ from typing import Literal
 
 from controller.messages import Seat
 from controller.rules.profile import GuandanProfile
-from controller.rules.seats import opposite
+from controller.rules.seats import partner
 
 PassForm = Literal["word", "tap"]
 """How a player passes: he says 过, or taps the table."""
 
-Place = Literal["UP", "2ND", "3RD"]
+FinishPlace = Literal["UP", "2ND", "3RD"]
 
 
 def is_report_due(profile: GuandanProfile, before: int, left: int) -> bool:
@@ -34,14 +34,14 @@ def may_ask_count(profile: GuandanProfile, reported: bool) -> bool:
     return not reported or profile.conduct.report_question == "allowed"
 
 
-def leader_by_wind(profile: GuandanProfile, finished: Seat, place: Place) -> Seat | None:
+def leader_by_wind(profile: GuandanProfile, finished: Seat, place: FinishPlace) -> Seat | None:
     """Return who leads after nobody beat the last play of `finished`: his partner (借风).
 
     For UP seed 000 A9 says so; for 2ND it is provisional. None where the rulebook gives the
     wind to nobody: also after 3RD, whose play ends the deal.
     """
     with_wind = place == "UP" or (place == "2ND" and profile.conduct.wind_second)
-    return opposite(finished) if with_wind and profile.conduct.wind == "partner" else None
+    return partner(finished) if with_wind and profile.conduct.wind == "partner" else None
 
 
 def may_pass_by(profile: GuandanProfile, form: PassForm, used: PassForm | None) -> bool:
@@ -97,7 +97,7 @@ def is_deal_ended(out: Sequence[Seat]) -> bool:
 
     After three, or after two of one side: a double-down (seed 000 A3.5, A6.4).
     """
-    return len(out) >= 3 or (len(out) == 2 and out[1] == opposite(out[0]))
+    return len(out) >= 3 or (len(out) == 2 and out[1] == partner(out[0]))
 
 
 def passes_to_end(holding: int, *, last_player_out: bool) -> int:

@@ -8,9 +8,9 @@ import msgspec
 from controller.messages import Side
 from controller.rules.levels import PAST_A
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Result
+from controller.rules.result import DealResult
 from controller.rules.seats import SIDES
-from controller.rules.standing import Standing
+from controller.rules.standing import MatchStanding
 
 EndReason = Literal[
     "past_a",
@@ -25,7 +25,7 @@ EndReason = Literal[
 ]
 
 
-class Verdict(msgspec.Struct, frozen=True, gc=False):
+class MatchVerdict(msgspec.Struct, frozen=True, gc=False):
     """How a match ended. `winner` is None after a draw.
 
     "disqualified": the losing pair may not play on in the event (seed 000 A15.3.5).
@@ -39,14 +39,14 @@ class ExtraDealNeeded(msgspec.Struct, frozen=True, gc=False):
     """The limit is reached and nobody has won: an extra deal decides (加打一副)."""
 
 
-def verdict(
+def decide_match(
     profile: GuandanProfile,
-    standing: Standing,
+    standing: MatchStanding,
     *,
     time_up: bool,
     knockout: bool,
-    extra: Result | None = None,
-) -> Verdict | ExtraDealNeeded | None:
+    extra_result: DealResult | None = None,
+) -> MatchVerdict | ExtraDealNeeded | None:
     """Return how the match has ended after a deal; None: it goes on.
 
     `time_up`: its time is over. `knockout`: it must have a winner (seed 000 A14.5).
@@ -55,9 +55,9 @@ def verdict(
     """
     if standing.won is not None:
         past_a = standing.levels.of(standing.won) == PAST_A
-        return Verdict(standing.won, "past_a" if past_a else "failures")
-    if extra is not None:
-        return Verdict(extra.winners, "extra_deal")
+        return MatchVerdict(standing.won, "past_a" if past_a else "failures")
+    if extra_result is not None:
+        return MatchVerdict(extra_result.winners, "extra_deal")
     if not is_limit_reached(profile, standing.deals, time_up=time_up):
         return None
     return _decide_by_level(profile, standing, knockout=knockout)
@@ -70,7 +70,7 @@ def is_limit_reached(profile: GuandanProfile, deals: int, *, time_up: bool) -> b
     return by_deals or (method in ("timed", "timed_deals") and time_up)
 
 
-def round_winner(profile: GuandanProfile, matches: Sequence[Verdict]) -> Side | None:
+def round_winner(profile: GuandanProfile, matches: Sequence[MatchVerdict]) -> Side | None:
     """Return who has won a round by its matches so far, the best of `ending.matches`.
 
     Seed 000 A14.3. None: nobody has more than half of them yet, or the round is drawn.
@@ -82,19 +82,19 @@ def round_winner(profile: GuandanProfile, matches: Sequence[Verdict]) -> Side | 
 
 
 def _decide_by_level(
-    profile: GuandanProfile, standing: Standing, *, knockout: bool
-) -> Verdict | ExtraDealNeeded:
+    profile: GuandanProfile, standing: MatchStanding, *, knockout: bool
+) -> MatchVerdict | ExtraDealNeeded:
     ahead = standing.levels.NS - standing.levels.EW
     if ahead:
-        return Verdict("NS" if ahead > 0 else "EW", "level")
+        return MatchVerdict("NS" if ahead > 0 else "EW", "level")
     equal = profile.ending.equal_knockout if knockout else profile.ending.equal
     if equal == "draw":
-        return Verdict(None, "draw")
+        return MatchVerdict(None, "draw")
     first = _first_to_reach(standing) if equal == "first_to_reach" else None
-    return Verdict(first, "first_to_reach") if first else ExtraDealNeeded()
+    return MatchVerdict(first, "first_to_reach") if first else ExtraDealNeeded()
 
 
-def _first_to_reach(standing: Standing) -> Side | None:
+def _first_to_reach(standing: MatchStanding) -> Side | None:
     """Return who came to the equal level first; None where neither has left the start."""
     level = standing.levels.NS
     ns, ew = standing.first_row_at_level("NS", level), standing.first_row_at_level("EW", level)

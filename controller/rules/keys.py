@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from controller.rules.profile import Profile, rules_of
+from controller.rules.profile import Profile, rules_by_key
 from controller.rules.words import Words
 
 _MINUTE_S = 60
 
 
-class Unit(msgspec.Struct, frozen=True, array_like=True):
+class UnitForm(msgspec.Struct, frozen=True, array_like=True):
     """How a number of something is written; `one` is English for one of them."""
 
     en: str
@@ -22,7 +22,7 @@ class Unit(msgspec.Struct, frozen=True, array_like=True):
     one: str
 
 
-class Key(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class KeyText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A key in words; keys.toml says what each field means."""
 
     label: Words
@@ -37,17 +37,17 @@ class Key(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _KeysFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables: dict[str, Words]
-    units: dict[str, Unit]
+    units: dict[str, UnitForm]
     words: dict[str, Words]
-    keys: dict[str, Key]
+    keys: dict[str, KeyText]
 
 
-def all_keys() -> Mapping[str, Key]:
+def all_keys() -> Mapping[str, KeyText]:
     """Return every key by its dotted name, in the order of the tables."""
     return _keys_file().keys
 
 
-def title(key: str) -> Words:
+def table_title(key: str) -> Words:
     """Return the title of the table that a dotted key stands in."""
     table, dot, _ = key.partition(".")
     return _keys_file().tables[table if dot else "general"]
@@ -56,8 +56,8 @@ def title(key: str) -> Words:
 def value_words(key: str, value: object) -> Words:
     """Return the value of a dotted key as a person reads it. Raises KeyError for an unknown key."""
     words = _keys_file().keys[key]
-    if _text(value) in words.choices:
-        return words.choices[_text(value)]
+    if _value_name(value) in words.choices:
+        return words.choices[_value_name(value)]
     if isinstance(value, Sequence) and not isinstance(value, str):
         return _list_words(words, value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -65,22 +65,22 @@ def value_words(key: str, value: object) -> Words:
     return _common_words(value)
 
 
-def remark(profile: Profile, key: str) -> Words | None:
+def remark_on_key(profile: Profile, key: str) -> Words | None:
     """Return what is to be said about a key under a profile's text, None for nothing."""
     return _keys_file().keys[key].remarks.get(profile.text)
 
 
-def unset(key: str, value: object) -> bool:
+def is_unset(key: str, value: object) -> bool:
     """Tell whether a value settles nothing: somebody has to fill it in."""
     return value in _keys_file().keys[key].unset and not isinstance(value, bool)
 
 
-def idle(profile: Profile, key: str) -> bool:
+def has_no_effect(profile: Profile, key: str) -> bool:
     """Tell whether a key has no effect in a profile, because of what others are fixed to.
 
     As long as an event may still decide one of those, it may have one.
     """
-    rules = rules_of(profile)
+    rules = rules_by_key(profile)
     deciding = _keys_file().keys[key].idle
     return bool(deciding) and all(
         rules[other] in values and _is_fixed(profile, other) for other, values in deciding.items()
@@ -88,21 +88,21 @@ def idle(profile: Profile, key: str) -> bool:
 
 
 def _is_fixed(profile: Profile, key: str) -> bool:
-    open_to_event = key in profile.left_to_event and not profile.settled(key)
+    open_to_event = key in profile.left_to_event and not profile.is_settled(key)
     return key in profile.sources and not open_to_event
 
 
-def _list_words(words: Key, values: Sequence[object]) -> Words:
+def _list_words(words: KeyText, values: Sequence[object]) -> Words:
     if not values:
         return _common_words(values)
-    items = [words.choices.get(_text(value)) or _common_words(value) for value in values]
+    items = [words.choices.get(_value_name(value)) or _common_words(value) for value in values]
     en = words.joined.join(item.en for item in items)
     zh = words.joined.replace(", ", "、").join(item.zh for item in items)
     en, zh = en.replace("−0", "0"), zh.replace("−0", "0")  # nothing has no sign
     return Words(en, zh) if words.unit is None else _with_unit(words.unit, Words(en, zh))
 
 
-def _number_words(words: Key, value: int) -> Words:
+def _number_words(words: KeyText, value: int) -> Words:
     text = Words(str(value), str(value))
     if words.unit == "s" and value > _MINUTE_S and value % _MINUTE_S == 0:
         return _number_words(msgspec.structs.replace(words, unit="min"), value // _MINUTE_S)
@@ -117,11 +117,11 @@ def _with_unit(unit: str, text: Words) -> Words:
 
 
 def _common_words(value: object) -> Words:
-    text = _text(value)
+    text = _value_name(value)
     return _keys_file().words.get(text, Words(text, text))
 
 
-def _text(value: object) -> str:
+def _value_name(value: object) -> str:
     """Write a value as keys.toml names it; a pair of numbers and a band as people read them."""
     match value:
         case bool():

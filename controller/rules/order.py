@@ -20,7 +20,7 @@ def natural_rank(face: Face) -> int:
     return face % len(RANKS) + 2
 
 
-def value(face: Face, level: int) -> int:
+def value_at_level(face: Face, level: int) -> int:
     """Return what a face counts beside others: jokers, then the level, then A…2.
 
     `level` is a natural rank, 2…14 (seed 000 A7.1, A8.1).

@@ -18,7 +18,7 @@ from controller.rules.bigtwo.tables import BigTwoRules
 from controller.rules.tables import Count
 from controller.rules.words import Words
 
-ABOUT = frozenset(
+KEYS_ABOUT_PROFILE = frozenset(
     (
         *("name", "game", "text", "like", "title_en", "title_zh", "source", "event"),
         *("provisional", "sources", "left_to_event", "departs"),
@@ -26,11 +26,11 @@ ABOUT = frozenset(
 )
 """Keys about a profile itself; all others are rules."""
 
-Text = Literal["000", "001", "002", "003", "004"]
+RulebookNumber = Literal["000", "001", "002", "003", "004"]
 """The number that a rulebook is cited by: of its seed."""
 
 
-class Event(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class EventRegulations(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """An event whose regulations are in force.
 
     `settled`: the keys they fix. `instead_of`: the articles of the rulebook that they
@@ -60,11 +60,11 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     """
 
     name: str
-    text: Text
+    text: RulebookNumber
     title_en: str
     title_zh: str
     source: str
-    direction: tables.Direction
+    direction: tables.DirectionRules
     deck: tables.DeckRules
     hand: Count
     cut_margin: Annotated[int, Meta(ge=0, le=50)]
@@ -79,7 +79,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     left_to_event: dict[str, str]
     departs: dict[str, str]
     like: str | None
-    event: Event | None
+    event: EventRegulations | None
 
     def __post_init__(self) -> None:
         """Refuse hands that do not add up to the set, and a cut that leaves nothing."""
@@ -111,7 +111,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
         """Return where the value of a dotted key is from; None where it is provisional."""
         return self.sources.get(key)
 
-    def settled(self, key: str) -> bool:
+    def is_settled(self, key: str) -> bool:
         """Tell whether the event's regulations say what a dotted key is."""
         return self.event is not None and key in self.event.settled
 
@@ -121,15 +121,15 @@ class GuandanProfile(Profile, frozen=True):
 
     game: Literal["guandan"]
     ceremony: tables.CeremonyRules
-    counting: tables.Counting
+    counting: tables.CountingRules
     levels: tables.LevelRules
     tribute: tables.TributeRules
     conduct: tables.ConductRules
-    ending: tables.Ending
-    score: tables.Score
-    clocks: tables.Clocks
+    ending: tables.EndingRules
+    score: tables.ScoreRules
+    clocks: tables.ClockRules
     penalties: tables.PenaltyRules
-    roles: tables.Roles
+    roles: tables.SheetRoles
 
 
 class BigTwoProfile(Profile, frozen=True):
@@ -143,16 +143,18 @@ class BigTwoProfile(Profile, frozen=True):
     bigtwo: BigTwoRules
 
 
-def rules_of(profile: Profile) -> dict[str, Any]:
+def rules_by_key(profile: Profile) -> dict[str, Any]:
     """Return all rules of a profile by dotted key, in the order of its tables."""
     raw = msgspec.to_builtins(profile)
-    return dict(leaves({key: value for key, value in raw.items() if key not in ABOUT}))
+    return dict(
+        flatten_tables({key: value for key, value in raw.items() if key not in KEYS_ABOUT_PROFILE})
+    )
 
 
-def leaves(rules: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+def flatten_tables(rules: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield every value of nested tables with its dotted key; a list is one value."""
     for key, value in rules.items():
         if isinstance(value, Mapping):
-            yield from leaves(value, f"{above}{key}.")
+            yield from flatten_tables(value, f"{prefix}{key}.")
         else:
-            yield above + key, value
+            yield prefix + key, value

@@ -9,7 +9,7 @@ TEAMS = 32
 MATCHES = 3
 
 
-def opponent(team: int, match: int) -> int:
+def regional_opponent(team: int, match: int) -> int:
     """Return the number of the team that `team` (1…32) meets in `match` (1…3).
 
     The best of the region meets the last, and one less far down in each later match.

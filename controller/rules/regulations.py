@@ -14,8 +14,8 @@ import msgspec
 
 from controller.rules.bigtwo.gaps import BIG_TWO_GAPS
 from controller.rules.keys import all_keys as keys_in_words
-from controller.rules.keys import idle, remark, unset, value_words
-from controller.rules.profile import Profile, Text, rules_of
+from controller.rules.keys import has_no_effect, is_unset, remark_on_key, value_words
+from controller.rules.profile import Profile, RulebookNumber, rules_by_key
 from controller.rules.words import Words
 
 
@@ -43,7 +43,7 @@ class RegulationPoint(msgspec.Struct, frozen=True):
     before: Words | None
 
 
-class Act(msgspec.Struct, frozen=True):
+class ReplacedAct(msgspec.Struct, frozen=True):
     """A human act of the text that the machine replaces.
 
     `article`: where the text asks for it, empty where it is silent. `allowed_by`: the
@@ -58,7 +58,7 @@ class Act(msgspec.Struct, frozen=True):
     keys: tuple[str, ...]
 
 
-class Matter(msgspec.Struct, frozen=True):
+class OpenMatter(msgspec.Struct, frozen=True):
     """Something that the text leaves open and no key holds, or how unclear words are read."""
 
     what: Words
@@ -79,17 +79,17 @@ class Regulations(msgspec.Struct, frozen=True):
     provisional: tuple[RegulationPoint, ...]
     departs: tuple[RegulationPoint, ...]
     changed: tuple[RegulationPoint, ...]
-    acts: tuple[Act, ...]
-    matters: tuple[Matter, ...]
-    gaps: tuple[Matter, ...]
+    acts: tuple[ReplacedAct, ...]
+    matters: tuple[OpenMatter, ...]
+    gaps: tuple[OpenMatter, ...]
 
 
-def regulations(profile: Profile) -> Regulations:
+def regulations_to_settle(profile: Profile) -> Regulations:
     """Return what an event that plays by this profile has to settle, or has settled.
 
     A key without effect in this profile is left out, unless the event names it.
     """
-    points = [p for p in _points(profile) if p.settled or not idle(profile, p.key)]
+    points = [p for p in _points(profile) if p.settled or not has_no_effect(profile, p.key)]
     own = [p for p in points if p.left_by is None and p.departs is None]
     file = _regulations_file()
     return Regulations(
@@ -98,9 +98,9 @@ def regulations(profile: Profile) -> Regulations:
         provisional=tuple(p for p in own if p.article is None),
         departs=tuple(p for p in points if p.left_by is None and p.departs is not None),
         changed=tuple(p for p in own if p.article is not None),
-        acts=tuple(row.act(profile.text) for row in file.act if profile.text in row.texts),
-        matters=_open_matters(file.matter, profile) + _big_two_gaps(profile, left=True),
-        gaps=_open_matters(file.gap, profile) + _big_two_gaps(profile, left=False),
+        acts=tuple(row.for_text(profile.text) for row in file.act if profile.text in row.texts),
+        matters=_open_matters(file.matter, profile) + _big_two_gaps(profile, left_to_event=True),
+        gaps=_open_matters(file.gap, profile) + _big_two_gaps(profile, left_to_event=False),
     )
 
 
@@ -108,21 +108,21 @@ def _points(profile: Profile) -> list[RegulationPoint]:
     """Every key that the text leaves to the event, that it settles, or that is provisional."""
     return [
         _point(profile, key, value)
-        for key, value in rules_of(profile).items()
-        if key in profile.left_to_event or profile.settled(key) or key in profile.provisional
+        for key, value in rules_by_key(profile).items()
+        if key in profile.left_to_event or profile.is_settled(key) or key in profile.provisional
     ]
 
 
 def _point(profile: Profile, key: str, value: object) -> RegulationPoint:
     words = keys_in_words()[key]
-    event = profile.event if profile.settled(key) else None
+    event = profile.event if profile.is_settled(key) else None
     return RegulationPoint(
         key=key,
         label=words.label,
         about=words.about,
-        remark=remark(profile, key),
+        remark=remark_on_key(profile, key),
         value=value_words(key, value),
-        unset=unset(key, value),
+        unset=is_unset(key, value),
         article=event.instead_of.get(key) if event else profile.article(key),
         left_by=profile.left_to_event.get(key),
         departs=profile.departs.get(key),
@@ -137,12 +137,12 @@ class _ReplacedActRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     by: Words
     machine: Words
     keys: tuple[str, ...]
-    texts: dict[Text, str]
-    allowed: dict[Text, str] = {}
+    texts: dict[RulebookNumber, str]
+    allowed: dict[RulebookNumber, str] = {}
 
-    def act(self, text: Text) -> Act:
+    def for_text(self, text: RulebookNumber) -> ReplacedAct:
         """Return the row as it is for one text."""
-        return Act(
+        return ReplacedAct(
             self.title,
             self.by,
             self.machine,
@@ -154,35 +154,35 @@ class _ReplacedActRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _OpenMatterRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     what: Words
-    texts: dict[Text, str]
+    texts: dict[RulebookNumber, str]
     keys: tuple[str, ...] = ()
 
 
 class _RegulationsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    cited: dict[Text, Words]
+    cited: dict[RulebookNumber, Words]
     act: tuple[_ReplacedActRow, ...]
     matter: tuple[_OpenMatterRow, ...]
     gap: tuple[_OpenMatterRow, ...]
 
 
-def _open_matters(rows: tuple[_OpenMatterRow, ...], profile: Profile) -> tuple[Matter, ...]:
+def _open_matters(rows: tuple[_OpenMatterRow, ...], profile: Profile) -> tuple[OpenMatter, ...]:
     return tuple(
-        Matter(row.what, row.texts[profile.text], row.keys)
+        OpenMatter(row.what, row.texts[profile.text], row.keys)
         for row in rows
         if profile.text in row.texts
     )
 
 
-def _big_two_gaps(profile: Profile, *, left: bool) -> tuple[Matter, ...]:
+def _big_two_gaps(profile: Profile, *, left_to_event: bool) -> tuple[OpenMatter, ...]:
     """The gaps of the one text that has a table of its own; `left`: those for the event."""
     return tuple(
-        Matter(
+        OpenMatter(
             Words(gap.en, gap.zh),
             gap.article.removeprefix(f"{profile.text} "),
             (gap.key,) if gap.key else (),
         )
         for gap in BIG_TWO_GAPS
-        if gap.article.startswith(f"{profile.text} ") and gap.left == left
+        if gap.article.startswith(f"{profile.text} ") and gap.left_to_event == left_to_event
     )
 
 

@@ -8,13 +8,18 @@ import hashlib
 from collections.abc import Iterable, Iterator
 
 from controller.framing import canonical_json, length_prefixed
-from controller.rules.columns import packed
+from controller.rules.columns import pack
 from controller.rules.profile import Profile
-from controller.rules.regulations import Act, Matter, RegulationPoint, regulations
+from controller.rules.regulations import (
+    OpenMatter,
+    RegulationPoint,
+    ReplacedAct,
+    regulations_to_settle,
+)
 from controller.rules.words import Words
 
-Lines = Iterator[str]
-Item = Iterator[tuple[str, ...]]
+PageLines = Iterator[str]
+PageItem = Iterator[tuple[str, ...]]
 """Rows of one item of the page, each of parts that stand side by side where they fit."""
 
 WIDTH = 78
@@ -49,16 +54,16 @@ def profile_hash(profile: Profile) -> bytes:
 
 def page_hash(profile: Profile) -> bytes:
     """Return SHA-256 of the page as plain text."""
-    return hashlib.sha256(page(profile).encode()).digest()
+    return hashlib.sha256(regulations_text(profile).encode()).digest()
 
 
-def page(profile: Profile) -> str:
+def regulations_text(profile: Profile) -> str:
     """Return the page for one profile, with its event's regulations if it has them."""
     return "".join(f"{line}\n" for line in _page_lines(profile))
 
 
-def _page_lines(profile: Profile) -> Lines:
-    found = regulations(profile)
+def _page_lines(profile: Profile) -> PageLines:
+    found = regulations_to_settle(profile)
     yield from _page_head(profile)
     yield from _hanging_lines(f"条文 articles: {found.cited.zh}  {found.cited.en}")
     yield from _section(
@@ -92,7 +97,7 @@ def _page_lines(profile: Profile) -> Lines:
     yield from _signature_lines()
 
 
-def _page_head(profile: Profile) -> Lines:
+def _page_head(profile: Profile) -> PageLines:
     yield from _hanging_lines(f"补充规定  Supplementary regulations  ({profile.name})")
     yield from _hanging_lines(profile.title_zh, profile.title_en)
     yield from _hanging_lines(profile.source)
@@ -104,28 +109,28 @@ def _page_head(profile: Profile) -> Lines:
         yield from _hanging_lines(f"主办方 Organizer: {event.organizer}")
 
 
-def _hanging_lines(*parts: str) -> Lines:
+def _hanging_lines(*parts: str) -> PageLines:
     """Yield parts as lines of which only the first begins at the margin."""
-    first, *more = packed(parts, WIDTH - len(_INDENT))
+    first, *more = pack(parts, WIDTH - len(_INDENT))
     yield first
     yield from (_INDENT + line for line in more)
 
 
-def _section(number: str, title: Words, items: Iterable[Item]) -> Lines:
+def _section(number: str, title: Words, items: Iterable[PageItem]) -> PageLines:
     """One part of the page: its items, numbered, all their lines at one indent."""
     yield ""
     yield from _hanging_lines(f"{number}、{title.zh}", title.en)
     yield _RULE
     n = 0
     for n, item in enumerate(items, start=1):
-        lines = [line for row in item for line in packed(row, WIDTH - len(_INDENT))]
+        lines = [line for row in item for line in pack(row, WIDTH - len(_INDENT))]
         yield f"{n:3}. {lines[0]}"
         yield from (_INDENT + line for line in lines[1:])
     if not n:
         yield f"{_INDENT}无 none"
 
 
-def _point_item(point: RegulationPoint) -> Item:
+def _point_item(point: RegulationPoint) -> PageItem:
     yield (*_both_languages(point.label), f"({point.key})")
     yield _both_languages(point.about)
     if point.remark:
@@ -141,7 +146,7 @@ def _point_item(point: RegulationPoint) -> Item:
         yield (f"□ 照此 as it stands   □ 改为 changed to: {_BLANK}",)
 
 
-def _replaced_value_rows(point: RegulationPoint) -> Item:
+def _replaced_value_rows(point: RegulationPoint) -> PageItem:
     """What the event's regulations replace, and where it was from."""
     if point.before is None or point.before == point.value:
         yield "与原值相同 as it was", _origin_text(point)
@@ -164,7 +169,7 @@ def _origin_text(point: RegulationPoint) -> str:
     return _PROVISIONAL if point.article is None else f"[{point.article}]"
 
 
-def _act_item(act: Act) -> Item:
+def _act_item(act: ReplacedAct) -> PageItem:
     allowed = (
         "须由补充规定允许 needs these regulations"
         if act.allowed_by is None
@@ -176,7 +181,7 @@ def _act_item(act: Act) -> Item:
     yield f"□ {allowed}", f"({', '.join(act.keys)})"
 
 
-def _matter_item(matter: Matter) -> Item:
+def _matter_item(matter: OpenMatter) -> PageItem:
     keys = (f"({', '.join(matter.keys)})",) if matter.keys else ()
     yield *_both_languages(matter.what), _article_text(matter.article), *keys
     yield (f"规定 ruled: {_BLANK}",)
@@ -186,7 +191,7 @@ def _article_text(article: str) -> str:
     return f"[{article}]" if article else _SILENT
 
 
-def _signature_lines() -> Lines:
+def _signature_lines() -> PageLines:
     yield ""
     yield _RULE
     yield "主办方 Organizer  ____________________   日期 date ____________"

@@ -10,8 +10,8 @@ from typing import Literal, cast
 import msgspec
 
 from controller.messages import Seat, Side
-from controller.rules.seat_words import SEATS, joined
-from controller.rules.seats import ALL, after, opposite, other_side, side
+from controller.rules.seat_words import SEAT_NAMES, join_words
+from controller.rules.seats import SEATS, next_seat, other_side, partner, side_of
 from controller.rules.words import Words
 
 ResultClass = Literal["R12", "R13", "R14"]
@@ -38,12 +38,12 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
     @property
     def winners(self) -> Side:
         """Return the side of UP, which alone is upgraded (seed 000 A3.10)."""
-        return side(self.up)
+        return side_of(self.up)
 
     @property
     def result_class(self) -> ResultClass:
         """Return the class of the win, by the place of UP's partner (seed 000 A3.10.2)."""
-        mate = opposite(self.up)
+        mate = partner(self.up)
         return "R12" if self.second == mate else "R13" if self.third == mate else "R14"
 
     @property
@@ -51,11 +51,11 @@ class FinishOrder(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
         """Return who owes tribute: LAST, or both losers, UP's next first (seed 000 A10.1–2)."""
         if self.last is not None:
             return (self.last,)
-        following = after(self.up)
-        return (following, opposite(following))
+        following = next_seat(self.up)
+        return (following, partner(following))
 
     @property
-    def order(self) -> tuple[Seat, ...]:
+    def places(self) -> tuple[Seat, ...]:
         """Return the places that were taken: two names after a double-down, else four."""
         places = (self.up, self.second, self.third, self.last)
         return tuple(seat for seat in places if seat is not None)
@@ -81,26 +81,26 @@ class ForfeitedDeal(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
         return "R12"
 
 
-Result = FinishOrder | ForfeitedDeal
+DealResult = FinishOrder | ForfeitedDeal
 
 
-def finish(order: Sequence[str]) -> FinishOrder:
+def parse_finish(places: Sequence[str]) -> FinishOrder:
     """Return the finish order of seats `order`: two after a double-down, else three or four.
 
     Raises FinishError where the names are no finish order of one deal.
     """
-    if not set(order) <= set(ALL) or len(set(order)) != len(order):
-        said = " ".join(order)
+    if not set(places) <= set(SEATS) or len(set(places)) != len(places):
+        said = " ".join(places)
         raise FinishError(
             f"{said}: write each seat once, of N, W, S and E", f"{said}：每家只写一次"
         )
-    if len(order) < 2:
+    if len(places) < 2:
         raise FinishError(
             "a deal ends with two seats named after a double-down, else three",
             "双下录入两家，否则三家",
         )
-    up, second, *rest = cast(Sequence[Seat], order)
-    if second == opposite(up):
+    up, second, *rest = cast(Sequence[Seat], places)
+    if second == partner(up):
         if rest:
             raise FinishError(
                 f"{_both_seats(up, second).en} are partners: the deal ended with these two",
@@ -112,29 +112,29 @@ def finish(order: Sequence[str]) -> FinishOrder:
             f"{_both_seats(up, second).en} are no partners: say who went out third",
             f"{_both_seats(up, second).zh}不是搭档：还须录入三游",
         )
-    left = next(seat for seat in ALL if seat not in (up, second, rest[0]))
+    left = next(seat for seat in SEATS if seat not in (up, second, rest[0]))
     return FinishOrder(up, second, rest[0], left)
 
 
 def _both_seats(one: Seat, other: Seat) -> Words:
-    return joined((one, other), SEATS.__getitem__, " and ", "与")
+    return join_words((one, other), SEAT_NAMES.__getitem__, " and ", "与")
 
 
-def finish_with_dead_hands(order: Sequence[str], dead: Collection[str]) -> FinishOrder:
+def finish_with_dead_hands(places: Sequence[str], dead_seats: Collection[str]) -> FinishOrder:
     """Return the finish of a deal in which the hands of `dead` were taken out (A18.4).
 
     `order` is who went out, in turn, those of `dead` among them or not: they count as LAST
     and who came behind moves up, so that all others but one out are enough. Of several dead
     hands UP's partner's is LAST (provisional). Raises FinishError.
     """
-    others = [seat for seat in cast(Sequence[Seat], order) if seat not in dead]
-    alive = [seat for seat in ALL if seat not in dead]
+    others = [seat for seat in cast(Sequence[Seat], places) if seat not in dead_seats]
+    alive = [seat for seat in SEATS if seat not in dead_seats]
     if len(others) == len(alive) - 1:
         others += [seat for seat in alive if seat not in others]
     if len(others) < len(alive) or not alive:
-        return finish(others[:1])  # which is none yet
-    up, mate = others[0], opposite(others[0])
+        return parse_finish(others[:1])  # which is none yet
+    up, mate = others[0], partner(others[0])
     if len(others) > 1 and others[1] == mate:
-        return finish(others[:2])
-    behind = [seat for seat in ALL if seat in dead and seat not in (up, mate)]
-    return finish([*others, *behind][:3])
+        return parse_finish(others[:2])
+    behind = [seat for seat in SEATS if seat in dead_seats and seat not in (up, mate)]
+    return parse_finish([*others, *behind][:3])

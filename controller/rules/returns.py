@@ -10,19 +10,19 @@ import msgspec
 
 from controller.cards import Face, face_text
 from controller.messages import Seat
-from controller.rules.levels import Grade
-from controller.rules.order import is_joker, natural_rank, value
+from controller.rules.levels import Level
+from controller.rules.order import is_joker, natural_rank, value_at_level
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import FinishOrder
-from controller.rules.seats import opposite
-from controller.rules.tables import ReturnKind, Shown
+from controller.rules.seats import partner
+from controller.rules.tables import ReturnKind, ReturnVisibility
 
 MAX_LOW_RANK = 10
 
 ReturnRule = ReturnKind
 """any, ten (10 or less, 10 included), or ten_advised: any, but above 10 something is said."""
 
-State = Literal["right", "warn", "wrong"]
+ReturnState = Literal["right", "warn", "wrong"]
 
 
 class ReturnError(ValueError):
@@ -32,7 +32,7 @@ class ReturnError(ValueError):
 class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
     """What a rulebook says of a card. `article` is None where `key` is provisional."""
 
-    state: State
+    state: ReturnState
     why_en: str
     why_zh: str
     key: str
@@ -41,11 +41,11 @@ class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
 
 def return_key(finish: FinishOrder, giver: Seat, to: Seat) -> str:
     """Return the key of the rule for a return from `giver` to `to`."""
-    return _key(giver, to, double=finish.last is None)
+    return _key_of_return(giver, to, double=finish.last is None)
 
 
-def _key(giver: Seat, to: Seat, *, double: bool) -> str:
-    if to == opposite(giver):
+def _key_of_return(giver: Seat, to: Seat, *, double: bool) -> str:
+    if to == partner(giver):
         return "tribute.return_partner"
     return "tribute.return_double" if double else "tribute.return_opponent"
 
@@ -67,10 +67,10 @@ def return_rule_between(
         "tribute.return_partner": rules.return_partner,
         "tribute.return_double": rules.return_double,
         "tribute.return_opponent": rules.return_opponent,
-    }[_key(giver, to, double=double)]
+    }[_key_of_return(giver, to, double=double)]
 
 
-def returns_shown(profile: GuandanProfile, finish: FinishOrder) -> Shown:
+def return_visibility(profile: GuandanProfile, finish: FinishOrder) -> ReturnVisibility:
     """Return how returns are seen: openly, together once both are there, or never (暗还)."""
     rules = profile.tribute
     return rules.returns_double if finish.last is None else rules.returns_single
@@ -79,7 +79,7 @@ def returns_shown(profile: GuandanProfile, finish: FinishOrder) -> Shown:
 def undisputed_returns(
     profile: GuandanProfile,
     hand: Sequence[Face],
-    level: Grade,
+    level: Level,
     rule: ReturnRule,
     received: Face | None = None,
 ) -> frozenset[Face]:
@@ -111,7 +111,7 @@ def judge_return(
     giver: Seat,
     to: Seat,
     card: Face,
-    level: Grade,
+    level: Level,
     hand: Sequence[Face] | None = None,
     received: Face | None = None,
 ) -> ReturnVerdict:
@@ -133,7 +133,7 @@ def judge_return(
     )
 
 
-_REASONS: dict[str, tuple[State, str | None, str, str]] = {
+_REASONS: dict[str, tuple[ReturnState, str | None, str, str]] = {
     "any": ("right", None, "any card may be returned", "可还任意牌"),
     "ten": ("right", None, "{card} is 10 or less", "{card}为10以下（含10）的牌"),
     "smallest": (
@@ -180,7 +180,7 @@ def _return_reason(
     profile: GuandanProfile,
     rule: ReturnRule,
     card: Face,
-    level: Grade,
+    level: Level,
     hand: Sequence[Face] | None,
     received: Face | None,
 ) -> str:
@@ -213,10 +213,10 @@ def _is_low(face: Face) -> bool:
     return not is_joker(face) and natural_rank(face) <= MAX_LOW_RANK
 
 
-def _is_doubtful(profile: GuandanProfile, face: Face, level: Grade) -> bool:
+def _is_doubtful(profile: GuandanProfile, face: Face, level: Level) -> bool:
     return natural_rank(face) == level and profile.tribute.return_level_card == "warn"
 
 
-def _smallest_cards(faces: frozenset[Face], level: Grade) -> frozenset[Face]:
-    least = min(value(face, level) for face in faces)
-    return frozenset(face for face in faces if value(face, level) == least)
+def _smallest_cards(faces: frozenset[Face], level: Level) -> frozenset[Face]:
+    least = min(value_at_level(face, level) for face in faces)
+    return frozenset(face for face in faces if value_at_level(face, level) == least)

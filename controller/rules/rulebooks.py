@@ -16,21 +16,21 @@ import msgspec
 
 from controller import tomlfile
 from controller.rules.profile import (
-    ABOUT,
+    KEYS_ABOUT_PROFILE,
     BigTwoProfile,
-    Event,
+    EventRegulations,
     GuandanProfile,
     Profile,
-    leaves,
-    rules_of,
+    flatten_tables,
+    rules_by_key,
 )
-from controller.tomlwords import shown, unknown_key_mistake
+from controller.tomlwords import toml_text, unknown_key_mistake
 from controller.words import Words
 
 FIXED_KEYS = ("deck", "hand")
 """Rules that no event may override: a machine is built for them."""
 
-_KEYS_NO_EVENT_MAY_SET = (*FIXED_KEYS, *sorted(ABOUT))
+_KEYS_NO_EVENT_MAY_SET = (*FIXED_KEYS, *sorted(KEYS_ABOUT_PROFILE))
 """What an event's file cannot name, though a profile has it."""
 
 _PROFILE_TYPES: dict[str, type[Profile]] = {"guandan": GuandanProfile, "bigtwo": BigTwoProfile}
@@ -67,7 +67,7 @@ def profile_names() -> list[str]:
     )
 
 
-def called(text: str, event: Path | None = None) -> Profile:
+def find_profile(text: str, event: Path | None = None) -> Profile:
     """Return the profile whose name begins with `text`, as people shorten it: "inter", "bcta".
 
     With the rules that the event's file settles. Raises ProfileError, one line.
@@ -76,8 +76,8 @@ def called(text: str, event: Path | None = None) -> Profile:
     exact = text in begun
     if len(begun) > 1 and not exact:
         raise UnknownProfile(
-            f"profile {shown(text)}: {' or '.join(begun)}?",
-            f"规则 {shown(text)}：是 {'，还是 '.join(begun)}？",
+            f"profile {toml_text(text)}: {' or '.join(begun)}?",
+            f"规则 {toml_text(text)}：是 {'，还是 '.join(begun)}？",
         )
     return load_profile(text if exact or not begun else begun[0], event)
 
@@ -94,7 +94,7 @@ def load_profile(name: str, event: Path | None = None) -> Profile:
 @cache
 def _load_once(name: str) -> Profile:
     """Read a profile once: a table, a console and a hall's simulator ask for it again and again."""
-    return read_profile(_text(name), f"{name}.toml")
+    return read_profile(_profile_text(name), f"{name}.toml")
 
 
 def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
@@ -107,9 +107,9 @@ def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
 
 def read_profile(text: str, name: str) -> Profile:
     """Return a profile from TOML text; `name` stands for its file. Raises ProfileError."""
-    raw = tomlfile.tables(text, ProfileError, name=name)
+    raw = tomlfile.parse_tables(text, ProfileError, name=name)
     if f"{raw.get('name')}.toml" != name:
-        named = shown(raw.get("name"))
+        named = toml_text(raw.get("name"))
         raise ProfileError(f"{name}: name = {named}: expected the name of its file")
     tomlfile.refuse_unprintable_text(raw, ProfileError, name=name)
     return _complete_profile(raw, name)
@@ -118,17 +118,17 @@ def read_profile(text: str, name: str) -> Profile:
 def apply_event_file(profile: Profile, event: Path) -> Profile:
     """Return a profile with the rules that an event's file settles. Raises ProfileError."""
     name = str(event)
-    raw = tomlfile.tables(tomlfile.text_of(event, ProfileError), ProfileError, name=name)
+    raw = tomlfile.parse_tables(tomlfile.read_text(event, ProfileError), ProfileError, name=name)
     about = _take_event_heading(raw, name)
     if about.profile != profile.name:
-        told = shown(about.profile)
+        told = toml_text(about.profile)
         raise ProfileError(f'{name}: profile = {told}: expected "{profile.name}"')
     _refuse_forbidden_keys(profile, raw, name)
-    settled = tuple(key for key, _ in leaves(raw))
-    rules = rules_of(profile)
+    settled = tuple(key for key, _ in flatten_tables(raw))
+    rules = rules_by_key(profile)
     whole = _merge_tables(msgspec.to_builtins(profile), raw)
     whole["event"] = msgspec.to_builtins(
-        Event(
+        EventRegulations(
             about.title_en,
             about.title_zh,
             about.organizer,
@@ -139,14 +139,14 @@ def apply_event_file(profile: Profile, event: Path) -> Profile:
     )
     whole["sources"] = profile.sources | dict.fromkeys(settled, about.title_en)
     whole["provisional"] = [key for key in profile.provisional if key not in settled]
-    return tomlfile.fit(whole, type(profile), ProfileError, name=name)
+    return tomlfile.convert_tables(whole, type(profile), ProfileError, name=name)
 
 
 def _take_event_heading(raw: dict[str, Any], name: str) -> _EventHeading:
     """Take out of an event's tables what they say about the event. Raises ProfileError."""
     tomlfile.refuse_unprintable_text(raw, ProfileError, name=name)
     said = {key: raw.pop(key) for key in _EventHeading.__struct_fields__ if key in raw}
-    about = tomlfile.fit(said, _EventHeading, ProfileError, name=name)
+    about = tomlfile.convert_tables(said, _EventHeading, ProfileError, name=name)
     clean = {}
     for key in _EventHeading.__struct_fields__:
         clean[key] = re.sub(r"\s{2,}", " ", getattr(about, key)).strip()
@@ -165,7 +165,7 @@ def _refuse_forbidden_keys(profile: Profile, raw: dict[str, Any], name: str) -> 
             raise ProfileError(f"{name}: {key}: no event can change it")
         if key not in of_profile:
             known = [*_EventHeading.__struct_fields__, *of_profile]
-            told = shown(key)[1:-1]
+            told = toml_text(key)[1:-1]
             raise ProfileError(f"{name}: {unknown_key_mistake(told, key, known).text}")
 
 
@@ -173,12 +173,12 @@ def _complete_profile(raw: dict[str, Any], name: str) -> Profile:
     """Fill a file's tables up from the profile it is like, and find each rule's source."""
     same_text = raw.pop("same_text", False)
     told, proposed = raw.pop("sources", {}), raw.pop("provisional", [])
-    own = [key for key, _ in leaves(_without_keys_about_profile(raw))]
+    own = [key for key, _ in flatten_tables(_without_keys_about_profile(raw))]
     other = _base_profile(raw, name)
     whole = _merge_tables(
         _without_keys_about_profile(msgspec.to_builtins(other)) if other else {}, raw
     )
-    keys = [key for key, _ in leaves(_without_keys_about_profile(whole))]
+    keys = [key for key, _ in flatten_tables(_without_keys_about_profile(whole))]
     sources, provisional, unsaid = {}, [], []
     known = {key for key in [*told, *proposed] if isinstance(key, str)}
     for key in keys:
@@ -197,7 +197,7 @@ def _complete_profile(raw: dict[str, Any], name: str) -> Profile:
     whole.setdefault("like", None)
     for said in ("left_to_event", "departs"):
         whole.setdefault(said, getattr(other, said) if other and same_text else {})
-    profile = tomlfile.fit(whole, _profile_type(raw, name), ProfileError, name=name)
+    profile = tomlfile.convert_tables(whole, _profile_type(raw, name), ProfileError, name=name)
     named = [*told, *proposed, *profile.left_to_event, *profile.departs]
     _require_source_for_each_key(name, unsaid, named, keys)
     for key in profile.departs:
@@ -210,7 +210,7 @@ def _base_profile(raw: dict[str, Any], name: str) -> Profile | None:
     if "like" not in raw:
         return None
     if raw["like"] not in profile_names() or f"{raw['like']}.toml" == name:
-        told = shown(raw["like"])
+        told = toml_text(raw["like"])
         raise ProfileError(f"{name}: like = {told}: expected the name of another profile")
     other = load_profile(raw["like"])
     raw.setdefault("game", _game_of(other))
@@ -224,7 +224,7 @@ def _game_of(profile: Profile) -> str:
 def _profile_type(raw: dict[str, Any], name: str) -> type[Profile]:
     game = raw.get("game")
     if not isinstance(game, str) or game not in _PROFILE_TYPES:
-        told = shown(game)
+        told = toml_text(game)
         raise ProfileError(f"{name}: game = {told}: expected one of {', '.join(_PROFILE_TYPES)}")
     return _PROFILE_TYPES[game]
 
@@ -243,7 +243,7 @@ def _require_source_for_each_key(
 
 
 def _without_keys_about_profile(raw: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in raw.items() if key not in ABOUT}
+    return {key: value for key, value in raw.items() if key not in KEYS_ABOUT_PROFILE}
 
 
 def _merge_tables(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
@@ -269,12 +269,12 @@ def _key_and_its_tables(key: str) -> Iterator[str]:
         key = key.rpartition(".")[0]
 
 
-def _text(name: str) -> str:
+def _profile_text(name: str) -> str:
     if name not in profile_names():
         known = profile_names()
         raise UnknownProfile(
-            f"profile {shown(name)}: expected one of {', '.join(known)}",
-            f"没有规则 {shown(name)}：应为 {'、'.join(known)} 之一",
+            f"profile {toml_text(name)}: expected one of {', '.join(known)}",
+            f"没有规则 {toml_text(name)}：应为 {'、'.join(known)} 之一",
         )
     return _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
 

@@ -3,10 +3,10 @@
 import msgspec
 
 from controller.messages import Side
-from controller.rules.ending import Verdict
+from controller.rules.ending import MatchVerdict
 from controller.rules.profile import GuandanProfile
 from controller.rules.seats import other_side
-from controller.rules.standing import PerSide, Standing
+from controller.rules.standing import MatchStanding, PerSide
 
 PENALTY_END_REASONS = frozenset({"forfeit", "disqualified", "both_lost"})
 """Ends without a level to compare; a forfeit keeps the better real points (A15.3.4)."""
@@ -26,7 +26,7 @@ class MatchScore(msgspec.Struct, frozen=True, gc=False):
     rests_on: tuple[str, ...]
 
 
-def match_score(profile: GuandanProfile, standing: Standing, end: Verdict) -> MatchScore:
+def match_score(profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict) -> MatchScore:
     """Return the points of a match that ended with `end` (seed 000 A13.3, 004 CN5)."""
     match_points = _match_points(profile, end)
     level_points = _level_points(profile, standing, end)
@@ -50,7 +50,7 @@ def level_points(profile: GuandanProfile, difference: int) -> tuple[int, int]:
     return profile.score.level_points[difference]
 
 
-def _match_points(profile: GuandanProfile, end: Verdict) -> PerSide | None:
+def _match_points(profile: GuandanProfile, end: MatchVerdict) -> PerSide | None:
     points = profile.score.match_points
     if end.how in PENALTY_END_REASONS and profile.score.forfeit_match_points:
         win, loss = profile.score.forfeit_match_points
@@ -61,7 +61,9 @@ def _match_points(profile: GuandanProfile, end: Verdict) -> PerSide | None:
     return PerSide(draw, draw) if end.how == "draw" else _points_by_side(end.winner, win, loss)
 
 
-def _level_points(profile: GuandanProfile, standing: Standing, end: Verdict) -> PerSide | None:
+def _level_points(
+    profile: GuandanProfile, standing: MatchStanding, end: MatchVerdict
+) -> PerSide | None:
     if not profile.score.level_points:
         return None
     if end.how == "both_lost":
@@ -77,7 +79,9 @@ def _level_points(profile: GuandanProfile, standing: Standing, end: Verdict) -> 
     )
 
 
-def _has_fixed_level_points(profile: GuandanProfile, end: Verdict, standing: Standing) -> bool:
+def _has_fixed_level_points(
+    profile: GuandanProfile, end: MatchVerdict, standing: MatchStanding
+) -> bool:
     """Tell whether level points are those of a forfeit, whatever the table says (A15.3.4)."""
     if end.how not in PENALTY_END_REASONS or not profile.score.forfeit_level_points:
         return False
@@ -86,7 +90,9 @@ def _has_fixed_level_points(profile: GuandanProfile, end: Verdict, standing: Sta
     return standing.levels.of(end.winner) <= standing.levels.of(other_side(end.winner))
 
 
-def _forfeit_points(profile: GuandanProfile, standing: Standing, winner: Side, fixed: int) -> int:
+def _forfeit_points(
+    profile: GuandanProfile, standing: MatchStanding, winner: Side, fixed: int
+) -> int:
     """Return the innocent side's level points: its real ones where they are more (A15.3.4).
 
     `forfeit_keeps`: "higher" compares the points themselves, "margin" both sides' difference.

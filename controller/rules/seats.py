@@ -8,42 +8,42 @@ from typing import Literal, cast
 
 from controller.messages import Seat, Side
 
-ALL: tuple[Seat, ...] = ("N", "W", "S", "E")
+SEATS: tuple[Seat, ...] = ("N", "W", "S", "E")
 SIDES: tuple[Side, ...] = ("NS", "EW")
 
 
-def after(seat: Seat) -> Seat:
+def next_seat(seat: Seat) -> Seat:
     """Return who sits on the right of `seat` and plays after him (下家)."""
-    return ALL[(ALL.index(seat) + 1) % len(ALL)]
+    return SEATS[(SEATS.index(seat) + 1) % len(SEATS)]
 
 
-def before(seat: Seat) -> Seat:
+def previous_seat(seat: Seat) -> Seat:
     """Return who sits on the left of `seat` and plays before him (上家)."""
-    return after(opposite(seat))
+    return next_seat(partner(seat))
 
 
-def opposite(seat: Seat) -> Seat:
+def partner(seat: Seat) -> Seat:
     """Return the partner of `seat` (对门)."""
-    return ALL[(ALL.index(seat) + 2) % len(ALL)]
+    return SEATS[(SEATS.index(seat) + 2) % len(SEATS)]
 
 
 def opponents(seat: Seat) -> tuple[Seat, Seat]:
     """Return the two on the other side: who plays after `seat`, then who plays before."""
-    return after(seat), before(seat)
+    return next_seat(seat), previous_seat(seat)
 
 
-def players(side: Side) -> tuple[Seat, Seat]:
+def seats_of_side(side: Side) -> tuple[Seat, Seat]:
     """Return the two players of a side."""
     first = cast(Seat, side[0])
-    return first, opposite(first)
+    return first, partner(first)
 
 
-def seat_from(start: Seat, way: Literal["ccw", "cw"], steps: int) -> Seat:
+def seat_from(start: Seat, direction: Literal["ccw", "cw"], steps: int) -> Seat:
     """Return who sits `steps` seats from `start`: "ccw" goes to the right, "cw" to the left."""
-    return ALL[(ALL.index(start) + (steps if way == "ccw" else -steps)) % len(ALL)]
+    return SEATS[(SEATS.index(start) + (steps if direction == "ccw" else -steps)) % len(SEATS)]
 
 
-def side(seat: Seat) -> Side:
+def side_of(seat: Seat) -> Side:
     """Return the side `seat` plays for (己方)."""
     return "NS" if seat in "NS" else "EW"
 

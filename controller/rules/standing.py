@@ -7,9 +7,9 @@ failures at A of 003 R5.5 and 004 CN5. Nothing here knows how a deal was played.
 import msgspec
 
 from controller.messages import Side
-from controller.rules.levels import ACE, PAST_A, Grade, parse_level
+from controller.rules.levels import ACE, PAST_A, Level, parse_level
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import ForfeitedDeal, Result
+from controller.rules.result import DealResult, ForfeitedDeal
 from controller.rules.seats import other_side
 
 
@@ -23,25 +23,25 @@ class PerSide(msgspec.Struct, frozen=True, gc=False):
         """Return the number of `side`."""
         return self.NS if side == "NS" else self.EW
 
-    def put(self, side: Side, number: int) -> "PerSide":
+    def replace(self, side: Side, number: int) -> "PerSide":
         """Return both with `side`'s number replaced."""
         return PerSide(number, self.EW) if side == "NS" else PerSide(self.NS, number)
 
-    def plus(self, side: Side, number: int) -> "PerSide":
+    def add(self, side: Side, number: int) -> "PerSide":
         """Return both with `number` added to `side`'s."""
-        return self.put(side, self.of(side) + number)
+        return self.replace(side, self.of(side) + number)
 
 
-class Played(msgspec.Struct, frozen=True, gc=False):
+class PlayedDeal(msgspec.Struct, frozen=True, gc=False):
     """What a deal contributes: at which level and whose, and how it ended.
 
     The level is what was played, a fact, whatever the sheet says afterwards. `owner` is
     None in the first deal. `extra`: a deal that only decides the match.
     """
 
-    level: Grade
+    level: Level
     owner: Side | None
-    result: Result
+    result: DealResult
     extra: bool = False
 
 
@@ -49,11 +49,11 @@ class LevelReached(msgspec.Struct, frozen=True, gc=False):
     """In `row` of the sheet, 0 at the start, `side` came to `level`."""
 
     side: Side
-    level: Grade
+    level: Level
     row: int
 
 
-class Standing(msgspec.Struct, frozen=True, gc=False):
+class MatchStanding(msgspec.Struct, frozen=True, gc=False):
     """Where a match stands between two deals.
 
     `owner`: whose level is played next, None before the first deal. `failures`: deals in
@@ -69,9 +69,9 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     points: PerSide = PerSide()
     won: Side | None = None
     deals: int = 0
-    previous: Result | None = None
+    previous: DealResult | None = None
 
-    def first_row_at_level(self, side: Side, level: Grade) -> int:
+    def first_row_at_level(self, side: Side, level: Level) -> int:
         """Return in which row `side` first came to `level` or beyond; 0 at the start.
 
         A level that was lost again by a penalty was reached nevertheless (seed 003 N4.3).
@@ -80,7 +80,7 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
         return min(rows, default=0)
 
 
-def level_due(profile: GuandanProfile, standing: Standing) -> Grade:
+def level_due(profile: GuandanProfile, standing: MatchStanding) -> Level:
     """Return the level of the next deal: the previous winners' (provisional).
 
     The first one is played at the start's, whatever a penalty has changed by then (003 N4.3).
@@ -90,20 +90,22 @@ def level_due(profile: GuandanProfile, standing: Standing) -> Grade:
     return min(standing.levels.of(standing.owner), ACE)
 
 
-def initial_standing(profile: GuandanProfile) -> Standing:
+def initial_standing(profile: GuandanProfile) -> MatchStanding:
     """Return the standing before the first deal (seed 000 A3.10.1)."""
     start = parse_level(profile.levels.start)
     there = LevelReached("NS", start, 0), LevelReached("EW", start, 0)
-    return Standing(levels=PerSide(start, start), reached=there)
+    return MatchStanding(levels=PerSide(start, start), reached=there)
 
 
-def after_deal(profile: GuandanProfile, standing: Standing, played: Played, row: int) -> Standing:
+def standing_after_deal(
+    profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal, row: int
+) -> MatchStanding:
     """Return the standing after a deal that counts; `row` numbers it on the sheet."""
-    winners, steps = played.result.winners, gain(profile, played.result)
+    winners, steps = played.result.winners, levels_gained(profile, played.result)
     passed = has_passed_a(profile, standing, played)
     level = PAST_A if passed else _climb(profile, standing.levels.of(winners), steps)
     climbed = steps if passed else level - standing.levels.of(winners)
-    points = standing.points.plus(winners, _deal_points(profile, played.result, climbed))
+    points = standing.points.add(winners, _deal_points(profile, played.result, climbed))
     after = msgspec.structs.replace(
         _move_to_level(standing, winners, level, row),
         owner=winners,
@@ -115,13 +117,13 @@ def after_deal(profile: GuandanProfile, standing: Standing, played: Played, row:
     return _count_failure(profile, after, standing, played, row)
 
 
-def gain(profile: GuandanProfile, result: Result) -> int:
+def levels_gained(profile: GuandanProfile, result: DealResult) -> int:
     """Return how many levels a result is worth (seed 000 A3.10.2)."""
     steps: int = getattr(profile.levels.upgrade, result.result_class)
     return steps
 
 
-def _deal_points(profile: GuandanProfile, result: Result, climbed: int) -> int:
+def _deal_points(profile: GuandanProfile, result: DealResult, climbed: int) -> int:
     """Return what a won deal brings: by the levels climbed, or by its result (004 CN5).
 
     "升一级5分": with fewer levels left up to A than the result is worth, the text may mean either
@@ -134,7 +136,7 @@ def _deal_points(profile: GuandanProfile, result: Result, climbed: int) -> int:
     return max((points[name] for name in points if worth[name] <= climbed), default=0)
 
 
-def has_passed_a(profile: GuandanProfile, standing: Standing, played: Played) -> bool:
+def has_passed_a(profile: GuandanProfile, standing: MatchStanding, played: PlayedDeal) -> bool:
     """Tell whether the winners of a deal pass A with it (seed 000 A14.2.1).
 
     A may not be jumped: the deal was played at A, and by a winner who stood there; with
@@ -150,9 +152,9 @@ def has_passed_a(profile: GuandanProfile, standing: Standing, played: Played) ->
     return played.result.result_class in rules.a_pass
 
 
-def shifted(
-    profile: GuandanProfile, standing: Standing, side: Side, steps: int, row: int
-) -> Standing:
+def apply_level_penalty(
+    profile: GuandanProfile, standing: MatchStanding, side: Side, steps: int, row: int
+) -> MatchStanding:
     """Return the standing after a penalty moved `side` by `steps` levels (seed 003 R6.2–3).
 
     Between the bounds of the profile, never past A, and not back from there: a side past A
@@ -167,7 +169,7 @@ def shifted(
     )
 
 
-def _climb(profile: GuandanProfile, level: Grade, steps: int) -> Grade:
+def _climb(profile: GuandanProfile, level: Level, steps: int) -> Level:
     """Climb, but stop where a level must be played (seed 000 A14.2.1: A; an event: others)."""
     if level >= ACE:
         return level
@@ -175,19 +177,23 @@ def _climb(profile: GuandanProfile, level: Grade, steps: int) -> Grade:
     return min([level + steps, *(stop for stop in stops if stop > level)])
 
 
-def _move_to_level(standing: Standing, side: Side, level: Grade, row: int) -> Standing:
+def _move_to_level(standing: MatchStanding, side: Side, level: Level, row: int) -> MatchStanding:
     if standing.levels.of(side) == level:
         return standing
     return msgspec.structs.replace(
         standing,
-        levels=standing.levels.put(side, level),
+        levels=standing.levels.replace(side, level),
         reached=(*standing.reached, LevelReached(side, level, row)),
     )
 
 
 def _count_failure(
-    profile: GuandanProfile, after: Standing, before: Standing, played: Played, row: int
-) -> Standing:
+    profile: GuandanProfile,
+    after: MatchStanding,
+    before: MatchStanding,
+    played: PlayedDeal,
+    row: int,
+) -> MatchStanding:
     """Count a deal at A that its owner did not pass (003 R5.5, 004 CN5).
 
     An extra deal counts none: who is UP wins it (provisional).
@@ -205,29 +211,33 @@ def _count_failure(
     bonus = rules.a_fail_points[failed - 1] if failed <= len(rules.a_fail_points) else 0
     after = msgspec.structs.replace(
         after,
-        failures=after.failures.put(owner, failed),
-        points=after.points.plus(other_side(owner), bonus),
+        failures=after.failures.replace(owner, failed),
+        points=after.points.add(other_side(owner), bonus),
     )
     if failed < rules.a_fail_limit:
         return after
     return _AFTER_LAST_FAILURE[rules.a_fail_then](profile, after, owner, row)
 
 
-def _reset_broken_series(after: Standing, owner: Side | None) -> Standing:
-    kept = PerSide() if owner is None else PerSide().put(owner, after.failures.of(owner))
+def _reset_broken_series(after: MatchStanding, owner: Side | None) -> MatchStanding:
+    kept = PerSide() if owner is None else PerSide().replace(owner, after.failures.of(owner))
     return msgspec.structs.replace(after, failures=kept)
 
 
-def _return_to_start(profile: GuandanProfile, after: Standing, owner: Side, row: int) -> Standing:
+def _return_to_start(
+    profile: GuandanProfile, after: MatchStanding, owner: Side, row: int
+) -> MatchStanding:
     back = _move_to_level(after, owner, parse_level(profile.levels.start), row)
     return msgspec.structs.replace(
         back,
-        failures=back.failures.put(owner, 0),
+        failures=back.failures.replace(owner, 0),
         reached=tuple(climb for climb in back.reached if climb.side != owner or not climb.row),
     )
 
 
-def _lose_match(profile: GuandanProfile, after: Standing, owner: Side, row: int) -> Standing:
+def _lose_match(
+    profile: GuandanProfile, after: MatchStanding, owner: Side, row: int
+) -> MatchStanding:
     return msgspec.structs.replace(after, won=other_side(owner))
 
 

@@ -25,12 +25,12 @@ Rank = Annotated[
     Meta(description="one of " + ", ".join(f'"{rank}"' for rank in RANKS)),
 ]
 ReturnKind = Literal["any", "ten", "ten_advised"]
-Shown = Literal["open", "together", "secret"]
+ReturnVisibility = Literal["open", "together", "secret"]
 CatalogueNumber = Literal["000", "003", "004"]
 """A text with offences of its own; 001 has the words of 000."""
 
 
-class Table(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class ProfileTable(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """A table of a profile's file; a key it does not know is a mistake."""
 
 
@@ -41,7 +41,7 @@ def _refuse_duplicates(key: str, values: Sequence[object], among: Sequence[objec
             raise ValueError(f'{key}[{n}] = "{values[n]}": expected each of them once')
 
 
-class DeckRules(Table, frozen=True):
+class DeckRules(ProfileTable, frozen=True):
     """What a set is made of: `cards` is all of them together."""
 
     packs: Annotated[int, Meta(ge=1, le=4)]
@@ -58,14 +58,14 @@ class DeckRules(Table, frozen=True):
         return composition(self.packs, self.jokers)
 
 
-class Direction(Table, frozen=True):
+class DirectionRules(ProfileTable, frozen=True):
     """Which way it goes round: `play`, and `draw` where hands are drawn by hand."""
 
     play: Literal["ccw"]
     draw: Literal["ccw", "cw"]
 
 
-class TurnupRules(Table, frozen=True):
+class TurnupRules(ProfileTable, frozen=True):
     """The card that is turned up: in the first deal or not, and which ones do not count."""
 
     deal1: bool
@@ -84,7 +84,7 @@ class TurnupRules(Table, frozen=True):
         return frozenset(map(parse_face, self.redo_on))
 
 
-class CeremonyRules(Table, frozen=True):
+class CeremonyRules(ProfileTable, frozen=True):
     """Who does what before the cards lie with the players, where hands do it.
 
     `cutter_by_hand` cuts the first deal where a person shuffled it; with a machine it is
@@ -103,7 +103,7 @@ class CeremonyRules(Table, frozen=True):
     first_drawer_forfeited: Literal["next_leader"]
 
 
-class Counting(Table, frozen=True):
+class CountingRules(ProfileTable, frozen=True):
     """What happens when hands are counted after the deal."""
 
     check: Literal["referee_recount"]
@@ -111,7 +111,7 @@ class Counting(Table, frozen=True):
     found_card: Literal["play_on", "redeal"]
 
 
-class UpgradeSteps(Table, frozen=True):
+class UpgradeSteps(ProfileTable, frozen=True):
     """How many levels UP's side climbs, by class of result."""
 
     R12: LevelSteps
@@ -119,7 +119,7 @@ class UpgradeSteps(Table, frozen=True):
     R14: LevelSteps
 
 
-class LevelRules(Table, frozen=True):
+class LevelRules(ProfileTable, frozen=True):
     """The ladder from 2 to past A, and what A asks for."""
 
     start: Rank
@@ -154,7 +154,7 @@ class LevelRules(Table, frozen=True):
             )
 
 
-class TributeRules(Table, frozen=True):
+class TributeRules(ProfileTable, frozen=True):
     """Tribute and return. `return_*`: what may be given back, and to whom."""
 
     exclude_wild: bool
@@ -165,8 +165,8 @@ class TributeRules(Table, frozen=True):
     return_level_card: Literal["warn", "allowed"]
     return_received: bool
     return_if_none: Literal["smallest"]
-    returns_single: Shown
-    returns_double: Shown
+    returns_single: ReturnVisibility
+    returns_double: ReturnVisibility
     double_tie: Literal["clockwise", "from_left", "choice"]
     tie_leader: Literal["next_UP", "smaller_return"]
     anti_single: bool
@@ -175,7 +175,7 @@ class TributeRules(Table, frozen=True):
     after_forfeit: bool
 
 
-class ConductRules(Table, frozen=True):
+class ConductRules(ProfileTable, frozen=True):
     """How cards are played: what a referee needs and no machine sees."""
 
     pass_form: Literal["one_for_match", "any"]
@@ -191,7 +191,7 @@ class ConductRules(Table, frozen=True):
     undeclared: Literal["higher"]
 
 
-class Ending(Table, frozen=True):
+class EndingRules(ProfileTable, frozen=True):
     """How a match ends. `deals` and `time_s`: 0 where the event's regulations say it."""
 
     methods: list[Literal["play_to_A", "deals", "timed", "timed_deals"]]
@@ -223,7 +223,7 @@ class Ending(Table, frozen=True):
             )
 
 
-class DealPoints(Table, frozen=True):
+class DealPoints(ProfileTable, frozen=True):
     """Points that a won deal brings, by class of result; all 0 where there are none."""
 
     R12: Points
@@ -231,7 +231,7 @@ class DealPoints(Table, frozen=True):
     R14: Points
 
 
-class Score(Table, frozen=True):
+class ScoreRules(ProfileTable, frozen=True):
     """What a match is worth. Lists of points are empty where the rulebook has none.
 
     `match_points`: for a win, a draw, a loss. `level_points`: winner's and loser's, by
@@ -281,7 +281,7 @@ def _refuse_rising_points(key: str, points: Sequence[int]) -> None:
         raise ValueError(f"{key} = {list(points)}: expected the most first and less at the end")
 
 
-class Clocks(Table, frozen=True):
+class ClockRules(ProfileTable, frozen=True):
     """Time limits, in seconds; 0: none. A clock only proposes, a referee rules."""
 
     play_clock: Literal["off", "on_call", "every_play"]
@@ -302,7 +302,7 @@ class Clocks(Table, frozen=True):
             raise ValueError('late_s = 0: late_then = "default" needs a time, give late_s')
 
 
-class PenaltyRules(Table, frozen=True):
+class PenaltyRules(ProfileTable, frozen=True):
     """The ladder of penalties: how often is too often, and what a foul does."""
 
     catalogue: CatalogueNumber
@@ -330,7 +330,7 @@ class PenaltyRules(Table, frozen=True):
             raise ValueError(f'level_bounds = ["{low}", "{high}"]: expected the lower one first')
 
 
-class Roles(Table, frozen=True):
+class SheetRoles(ProfileTable, frozen=True):
     """Who keeps the score sheet and who signs it."""
 
     scorer: Seat | Literal["referee"]

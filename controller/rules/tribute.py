@@ -13,11 +13,11 @@ import msgspec
 
 from controller.cards import BIG_JOKER, Face
 from controller.messages import Seat
-from controller.rules.levels import Grade
-from controller.rules.order import SMALL_JOKER_VALUE, is_wild, value
+from controller.rules.levels import Level
+from controller.rules.order import SMALL_JOKER_VALUE, is_wild, value_at_level
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import FinishOrder, Result
-from controller.rules.seats import after, before, opposite
+from controller.rules.result import DealResult, FinishOrder
+from controller.rules.seats import next_seat, partner, previous_seat
 
 BIG_JOKERS = 2
 """Big jokers that let payers off: both there are (seed 000 A10.3)."""
@@ -29,7 +29,7 @@ _COMMON_ARTICLES = {
 }
 """Where each rulebook says what all of them have alike and what therefore is no key."""
 
-Pair = tuple[Seat, Seat]
+GiverAndReceiver = tuple[Seat, Seat]
 """Who gives a card, and who gets it."""
 
 
@@ -37,7 +37,7 @@ class TributeError(ValueError):
     """A tribute or return that cannot be told from what was given; its text is one line."""
 
 
-class Plan(msgspec.Struct, frozen=True, gc=False):
+class TributePlan(msgspec.Struct, frozen=True, gc=False):
     """Where tributes and returns go, UP's first.
 
     `payments`: payer and receiver. `returns`: who gives back, and to whom. `equal`: two
@@ -46,8 +46,8 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
     used in which rulebooks differ.
     """
 
-    payments: tuple[Pair, ...]
-    returns: tuple[Pair, ...]
+    payments: tuple[GiverAndReceiver, ...]
+    returns: tuple[GiverAndReceiver, ...]
     leader: Seat | None
     article: str
     keys: tuple[str, ...] = ()
@@ -55,7 +55,9 @@ class Plan(msgspec.Struct, frozen=True, gc=False):
     choice_open: bool = False
 
 
-def finish_owing_tribute(profile: GuandanProfile, previous: Result | None) -> FinishOrder | None:
+def finish_owing_tribute(
+    profile: GuandanProfile, previous: DealResult | None
+) -> FinishOrder | None:
     """Return the finish order by which tribute is owed; None where none is.
 
     None in a match's first deal, and after a forfeited one (seed 000 A15.3.3). An event may
@@ -65,16 +67,16 @@ def finish_owing_tribute(profile: GuandanProfile, previous: Result | None) -> Fi
         return previous
     if not profile.tribute.after_forfeit or previous.leader is None:
         return None
-    return FinishOrder(previous.leader, opposite(previous.leader))
+    return FinishOrder(previous.leader, partner(previous.leader))
 
 
-def payers(profile: GuandanProfile, previous: Result | None) -> tuple[Seat, ...]:
+def tribute_payers(profile: GuandanProfile, previous: DealResult | None) -> tuple[Seat, ...]:
     """Return who owes tribute: LAST, or both losers, UP's next first; () for nobody."""
     owed = finish_owing_tribute(profile, previous)
     return () if owed is None else owed.payers
 
 
-def anti_stands(
+def has_anti_tribute(
     profile: GuandanProfile, payers: Sequence[Seat], hands: Mapping[Seat, Sequence[Face]]
 ) -> bool:
     """Tell whether those who owe tribute hold both big jokers among them (抗贡).
@@ -94,7 +96,7 @@ def must_claim_anti_tribute(profile: GuandanProfile) -> bool:
     return profile.tribute.anti == "declared"
 
 
-def required(profile: GuandanProfile, hand: Sequence[Face], level: Grade) -> frozenset[Face]:
+def tribute_choices(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> frozenset[Face]:
     """Return the faces of which one must be paid: the largest of the hand, but no wild card.
 
     `level` is that of the deal about to be played. Suits do not matter, so there may be
@@ -103,18 +105,20 @@ def required(profile: GuandanProfile, hand: Sequence[Face], level: Grade) -> fro
     payable = [face for face in hand if not (profile.tribute.exclude_wild and is_wild(face, level))]
     if not payable:
         raise TributeError("a hand of wild cards alone has no tribute to pay")
-    best = max(value(face, level) for face in payable)
-    return frozenset(face for face in payable if value(face, level) == best)
+    best = max(value_at_level(face, level) for face in payable)
+    return frozenset(face for face in payable if value_at_level(face, level) == best)
 
 
-def tribute_value(profile: GuandanProfile, hand: Sequence[Face], level: Grade) -> int:
+def tribute_value(profile: GuandanProfile, hand: Sequence[Face], level: Level) -> int:
     """Return what the card counts that must be paid. Raises TributeError as `required`."""
-    return value(next(iter(required(profile, hand, level))), level)
+    return value_at_level(next(iter(tribute_choices(profile, hand, level))), level)
 
 
-def is_right(profile: GuandanProfile, hand: Sequence[Face], level: Grade, card: Face) -> bool:
+def is_right_tribute(
+    profile: GuandanProfile, hand: Sequence[Face], level: Level, card: Face
+) -> bool:
     """Tell whether `card` is a right tribute from `hand`; if not: 贡错牌 (seed 000 A18.1)."""
-    return card in required(profile, hand, level)
+    return card in tribute_choices(profile, hand, level)
 
 
 def chooser_of_tribute(
@@ -129,18 +133,20 @@ def chooser_of_tribute(
     return receiver if asked and profile.tribute.tie_choice == "receiver" else payer
 
 
-def plan_without_tribute(profile: GuandanProfile, finish: FinishOrder) -> Plan:
+def plan_without_tribute(profile: GuandanProfile, finish: FinishOrder) -> TributePlan:
     """Return the plan where 抗贡 stands: nobody pays and UP leads (seed 000 A10.3, A3.8.2)."""
     key = "tribute.anti_single" if len(finish.payers) == 1 else "tribute.anti_double"
-    return Plan((), (), finish.up, _COMMON_ARTICLES["anti"][profile.text], (key, "tribute.anti"))
+    return TributePlan(
+        (), (), finish.up, _COMMON_ARTICLES["anti"][profile.text], (key, "tribute.anti")
+    )
 
 
-def plan(
+def plan_tribute(
     profile: GuandanProfile,
     finish: FinishOrder,
     values: Mapping[Seat, int],
-    up_takes: Seat | None = None,
-) -> Plan:
+    payer_chosen_by_up: Seat | None = None,
+) -> TributePlan:
     """Return where tributes and returns go, by the values of the cards that were laid.
 
     `values` has every payer and nobody else. `up_takes`: the payer whose card UP chose,
@@ -151,22 +157,22 @@ def plan(
         raise TributeError(f"tributes of {', '.join(values)}: expected {', '.join(owed)}")
     equal = len(owed) == 2 and values[owed[0]] == values[owed[1]]
     if equal:
-        return _plan_equal_tributes(profile, finish, values[owed[0]], up_takes)
-    if up_takes is not None:
+        return _plan_equal_tributes(profile, finish, values[owed[0]], payer_chosen_by_up)
+    if payer_chosen_by_up is not None:
         raise TributeError("UP chooses a tribute only where two of one value are paid")
     larger = max(owed, key=lambda seat: values[seat])
     pairs = _pair_payers(finish, larger) if len(owed) == 2 else ((larger, finish.up),)
     returns = tuple((receiver, payer) for payer, receiver in pairs)
     article = _COMMON_ARTICLES["double" if len(owed) == 2 else "single"][profile.text]
-    return Plan(pairs, returns, larger, article)
+    return TributePlan(pairs, returns, larger, article)
 
 
 _Neighbour = Callable[[Seat], Seat]
 
 _TIE_NEIGHBOURS: dict[str, tuple[_Neighbour, _Neighbour]] = {
-    "clockwise": (after, after),
-    "from_left": (before, after),
-    "choice": (after, after),
+    "clockwise": (next_seat, next_seat),
+    "from_left": (previous_seat, next_seat),
+    "choice": (next_seat, next_seat),
 }
 """Which neighbour of UP pays him, and which one UP gives back to, where tributes are equal.
 
@@ -177,35 +183,35 @@ so that returns cross (seed 004 CN5). A choice not made falls as clockwise (prov
 
 
 def _plan_equal_tributes(
-    profile: GuandanProfile, finish: FinishOrder, tribute: int, up_takes: Seat | None
-) -> Plan:
+    profile: GuandanProfile, finish: FinishOrder, tribute: int, payer_chosen_by_up: Seat | None
+) -> TributePlan:
     rules = profile.tribute
     choice = rules.double_tie == "choice" and tribute < SMALL_JOKER_VALUE  # not of jokers: R4.5
-    if up_takes is not None and not (choice and up_takes in finish.payers):
-        raise TributeError(f"UP cannot choose the tribute of {up_takes}")
+    if payer_chosen_by_up is not None and not (choice and payer_chosen_by_up in finish.payers):
+        raise TributeError(f"UP cannot choose the tribute of {payer_chosen_by_up}")
     pays, gets = (neighbour(finish.up) for neighbour in _TIE_NEIGHBOURS[rules.double_tie])
-    if up_takes is not None:
-        pays = gets = up_takes  # who was chosen gets the return, too
+    if payer_chosen_by_up is not None:
+        pays = gets = payer_chosen_by_up  # who was chosen gets the return, too
     returns = tuple((receiver, payer) for payer, receiver in _pair_payers(finish, gets))
     by_returns = rules.tie_leader == "smaller_return"
-    return Plan(
+    return TributePlan(
         payments=_pair_payers(finish, pays),
         returns=returns,
-        leader=None if by_returns else after(finish.up),
+        leader=None if by_returns else next_seat(finish.up),
         article=_COMMON_ARTICLES["double"][profile.text],
         keys=("tribute.double_tie", "tribute.tie_leader"),
         equal=True,
-        choice_open=choice and up_takes is None,
+        choice_open=choice and payer_chosen_by_up is None,
     )
 
 
-def _pair_payers(finish: FinishOrder, with_up: Seat) -> tuple[Pair, ...]:
+def _pair_payers(finish: FinishOrder, with_up: Seat) -> tuple[GiverAndReceiver, ...]:
     """Pair one payer with UP and his partner with 2ND."""
-    return ((with_up, finish.up), (opposite(with_up), finish.second))
+    return ((with_up, finish.up), (partner(with_up), finish.second))
 
 
 def leader_by_returns(
-    profile: GuandanProfile, finish: FinishOrder, plan: Plan, returned: Mapping[Seat, int]
+    profile: GuandanProfile, finish: FinishOrder, plan: TributePlan, returned: Mapping[Seat, int]
 ) -> Seat:
     """Return who leads once returns are known: `returned` has their values, by who got them.
 
@@ -219,5 +225,5 @@ def leader_by_returns(
         raise TributeError(f"returns to {', '.join(returned)}: expected both payers")
     first, other = finish.payers
     if returned[first] == returned[other]:
-        return after(finish.up)
+        return next_seat(finish.up)
     return min(first, other, key=lambda seat: returned[seat])

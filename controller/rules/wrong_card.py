@@ -10,7 +10,7 @@ import msgspec
 
 from controller.rules.profile import GuandanProfile
 
-Kind = Literal["tribute", "return"]
+WrongCardKind = Literal["tribute", "return"]
 RemedyAction = Literal["corrected", "dead_hand", "stands"]
 
 
@@ -31,7 +31,9 @@ class WrongCardRemedy(msgspec.Struct, frozen=True, gc=False):
     article: str | None
 
 
-def remedy_for_wrong_card(profile: GuandanProfile, kind: Kind, in_play: bool) -> WrongCardRemedy:
+def remedy_for_wrong_card(
+    profile: GuandanProfile, kind: WrongCardKind, in_play: bool
+) -> WrongCardRemedy:
     """Return what is due for a wrong card, found before the first lead or `in_play`.
 
     That a wrong return found in play stands, with a warning, is provisional: no seed says

@@ -8,17 +8,17 @@ from typing import Literal
 
 import msgspec
 
-from controller.messages import Pair, Ruling, Score, Seat, Side, Verdict
+from controller.messages import PublicPair, PublicRuling, PublicScore, PublicVerdict, Seat, Side
 
 SHEET_VERSION = 1
 """The version of this form."""
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class SheetPart(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the sheet."""
 
 
-class SheetRules(Part, frozen=True, kw_only=True):
+class SheetRules(SheetPart, frozen=True, kw_only=True):
     """The rulebook: its name and titles, its event's title, and the hash that commitments name."""
 
     name: str
@@ -29,14 +29,14 @@ class SheetRules(Part, frozen=True, kw_only=True):
     hash: str
 
 
-class Outcome(Part, frozen=True, kw_only=True):
+class DealOutcome(SheetPart, frozen=True, kw_only=True):
     """How a deal ended: who went out, in turn, or whose it is not because it was forfeited."""
 
     order: list[Seat] = []
     forfeited_by: Side | None = None
 
 
-class CardPassed(Part, frozen=True, kw_only=True):
+class CardPassed(SheetPart, frozen=True, kw_only=True):
     """A tribute or a return; `card`: its rank, null where it was not told. `secret`: nobody may
     tell it (暗还, seed 004 CN5)."""
 
@@ -46,7 +46,7 @@ class CardPassed(Part, frozen=True, kw_only=True):
     secret: bool = False
 
 
-class SheetPenalty(Part, frozen=True, kw_only=True):
+class SheetPenalty(SheetPart, frozen=True, kw_only=True):
     """A penalty of a deal. `overturned`: the chief took it back, it counts no more."""
 
     ruling: str
@@ -58,7 +58,7 @@ class SheetPenalty(Part, frozen=True, kw_only=True):
     overturned: bool = False
 
 
-class DealLine(Part, frozen=True, kw_only=True):
+class DealLine(SheetPart, frozen=True, kw_only=True):
     """A deal as it was played; `outcome`, `gain` and `levels` as they count now.
 
     `gain`: levels that the winners really climbed; `levels`, `points`: of the sides behind
@@ -70,7 +70,7 @@ class DealLine(Part, frozen=True, kw_only=True):
     deal: int
     level: str
     owner: Side | None
-    outcome: Outcome
+    outcome: DealOutcome
     result: Literal["R12", "R13", "R14"]
     winners: Side
     counts: bool = True
@@ -97,7 +97,7 @@ class DealLine(Part, frozen=True, kw_only=True):
     ended_ms: int
 
 
-class BigTwoLine(Part, frozen=True, kw_only=True):
+class BigTwoLine(SheetPart, frozen=True, kw_only=True):
     """A deal of Big Two; `totals`: of the seats behind it."""
 
     row: int
@@ -114,7 +114,7 @@ class BigTwoLine(Part, frozen=True, kw_only=True):
     ended_ms: int
 
 
-class SheetCorrection(Part, frozen=True, kw_only=True):
+class SheetCorrection(SheetPart, frozen=True, kw_only=True):
     """The result of a deal was written wrongly: old and new, whose word it was, and why.
 
     `entered_by`: who entered it as the chief's, which `by` gave; `confirmed_by`: who confirmed
@@ -125,8 +125,8 @@ class SheetCorrection(Part, frozen=True, kw_only=True):
     row: int
     at_ms: int
     deal: int
-    was: Outcome
-    now: Outcome
+    was: DealOutcome
+    now: DealOutcome
     choice: Literal["from_now", "void_later", "stand"]
     by: str
     reason: str
@@ -135,7 +135,7 @@ class SheetCorrection(Part, frozen=True, kw_only=True):
     confirmed_by: str | None = None
 
 
-class SheetNote(Part, frozen=True, kw_only=True):
+class SheetNote(SheetPart, frozen=True, kw_only=True):
     """Something else that was written between the deals, in words."""
 
     row: int
@@ -144,7 +144,7 @@ class SheetNote(Part, frozen=True, kw_only=True):
     zh: str
 
 
-class Signed(Part, frozen=True, kw_only=True):
+class SignatureLine(SheetPart, frozen=True, kw_only=True):
     """A line to sign on; `person` and `at_ms` are null as long as nobody has.
 
     `duty`: who keeps the sheet (记分), or checks that (监督), where the rulebook says.
@@ -156,15 +156,15 @@ class Signed(Part, frozen=True, kw_only=True):
     at_ms: int | None = None
 
 
-class SheetVersion(Part, frozen=True, kw_only=True):
+class SheetVersion(SheetPart, frozen=True, kw_only=True):
     """The sheet as it was signed, or is to be: with so many rows, and by whom so far."""
 
     version: int
     rows: int
-    signatures: list[Signed]
+    signatures: list[SignatureLine]
 
 
-class ScoreSheet(Part, frozen=True, kw_only=True):
+class ScoreSheet(SheetPart, frozen=True, kw_only=True):
     """The whole sheet of one match."""
 
     sheet: int = SHEET_VERSION
@@ -177,7 +177,7 @@ class ScoreSheet(Part, frozen=True, kw_only=True):
     match: str
     stage: str
     rules: SheetRules
-    pairs: dict[Side, Pair]
+    pairs: dict[Side, PublicPair]
     start_ms: int | None
     end_ms: int | None
     start_at: str | None = None
@@ -187,12 +187,12 @@ class ScoreSheet(Part, frozen=True, kw_only=True):
     hands: list[BigTwoLine] = []
     corrections: list[SheetCorrection] = []
     notes: list[SheetNote] = []
-    rulings: list[Ruling] = []
-    verdict: Verdict | None = None
+    rulings: list[PublicRuling] = []
+    verdict: PublicVerdict | None = None
     levels: dict[Side, str] | None = None
-    score: Score | None = None
+    score: PublicScore | None = None
     totals: dict[Seat, int] | None = None
-    signatures: list[Signed]
+    signatures: list[SignatureLine]
     version: int
     versions: list[SheetVersion]
     head: str

@@ -7,24 +7,24 @@ import msgspec
 
 from controller.faults import Language
 from controller.messages import Seat
-from controller.rules.columns import cells, packed, wrapped
+from controller.rules.columns import cell_width, pack, wrap
 from controller.rules.keys import all_keys
-from controller.rules.seat_words import SIDES, SIGNERS
-from controller.rules.seats import ALL
+from controller.rules.seat_words import SIDE_NAMES, SIGNER_NAMES
+from controller.rules.seats import SEATS
 from controller.rules.seats import SIDES as BOTH
 from controller.rules.words import Words
 from controller.sheet.form import (
     BigTwoLine,
     CardPassed,
     DealLine,
-    Outcome,
+    DealOutcome,
     ScoreSheet,
-    Signed,
+    SignatureLine,
 )
-from controller.sheet.words import SHEET_LABELS, confirmed, reason, rules_words
-from controller.signer_names import whose
+from controller.sheet.words import SHEET_LABELS, confirmation_words, correction_reason, rules_words
+from controller.signer_names import decided_by_words
 
-WIDTH = 80
+PAGE_WIDTH = 80
 """Cells of the longest line: it fits a terminal and a sheet of paper."""
 
 _INDENT = "    "
@@ -62,15 +62,15 @@ class _Page:
 
     def lines(self) -> Iterator[str]:
         title = self._label("title_big_two" if self._sheet.game == "bigtwo" else "title")
-        yield " " * ((WIDTH - cells(title)) // 2) + title
-        yield "─" * WIDTH
+        yield " " * ((PAGE_WIDTH - cell_width(title)) // 2) + title
+        yield "─" * PAGE_WIDTH
         yield from self._header()
-        yield "─" * WIDTH
+        yield "─" * PAGE_WIDTH
         yield from self._big_two_table() if self._sheet.game == "bigtwo" else self._deal_table()
-        yield "─" * WIDTH
+        yield "─" * PAGE_WIDTH
         yield from self._corrections_and_notes()
         yield from self._result()
-        yield "─" * WIDTH
+        yield "─" * PAGE_WIDTH
         yield from self._signatures()
 
     def _label(self, label: str) -> str:
@@ -95,7 +95,7 @@ class _Page:
 
     def _header(self) -> Iterator[str]:
         sheet = self._sheet
-        yield from packed(
+        yield from pack(
             [
                 self._labelled("event", sheet.event),
                 self._labelled("round", sheet.round),
@@ -103,20 +103,24 @@ class _Page:
                 self._labelled("table", f"{sheet.table_no} ({sheet.table})"),
                 self._label("stage_" + sheet.stage),
             ],
-            WIDTH,
+            PAGE_WIDTH,
         )
         rules = self._labelled("rules", self._in_language(rules_words(sheet.rules)))
-        yield from packed([rules, self._labelled("hash", sheet.rules.hash[:_HASH_DIGITS])], WIDTH)
+        yield from pack(
+            [rules, self._labelled("hash", sheet.rules.hash[:_HASH_DIGITS])], PAGE_WIDTH
+        )
         for side in BOTH:
             pair = sheet.pairs[side]
             people = [
                 f"{self._seat_letter(seat)} {pair.players.get(seat, '—')}"
-                for seat in ALL
+                for seat in SEATS
                 if seat in side
             ]
             number = self._labelled("pair", pair.id)
-            yield from packed([self._in_language(SIDES[side]), number, pair.name, *people], WIDTH)
-        yield from packed(self._times(), WIDTH)
+            yield from pack(
+                [self._in_language(SIDE_NAMES[side]), number, pair.name, *people], PAGE_WIDTH
+            )
+        yield from pack(self._times(), PAGE_WIDTH)
 
     def _times(self) -> list[str]:
         sheet = self._sheet
@@ -193,7 +197,7 @@ class _Page:
         if line.written:
             told.append(self._labelled("written", f"{line.written['NS']}:{line.written['EW']}"))
         told += [
-            f"{self._in_language(SIGNERS[one.seat or one.side])} "
+            f"{self._in_language(SIGNER_NAMES[one.seat or one.side])} "
             f"{self._in_language(Words(one.penalty_en, one.penalty_zh))}"
             f"{' ' + one.article if one.article else ''}"
             f"{self._label('overturned') if one.overturned else ''}"
@@ -204,17 +208,17 @@ class _Page:
     def _big_two_table(self) -> Iterator[str]:
         heads = [
             self._label("deal"),
-            *(self._seat_letter(seat) for seat in ALL),
+            *(self._seat_letter(seat) for seat in SEATS),
             self._label("total"),
         ]
         rows = [self._big_two_row(line) for line in self._sheet.hands]
-        yield from _table(heads, rows, [self._told(line) for line in self._sheet.hands])
+        yield from _table(heads, rows, [self._big_two_remarks(line) for line in self._sheet.hands])
 
     def _big_two_row(self, line: BigTwoLine) -> list[str]:
-        scores = [f"{line.left[seat]} ({line.scores[seat]:+d})" for seat in ALL]
-        return [str(line.deal), *scores, " ".join(f"{line.totals[seat]:+d}" for seat in ALL)]
+        scores = [f"{line.left[seat]} ({line.scores[seat]:+d})" for seat in SEATS]
+        return [str(line.deal), *scores, " ".join(f"{line.totals[seat]:+d}" for seat in SEATS)]
 
-    def _told(self, line: BigTwoLine) -> str:
+    def _big_two_remarks(self, line: BigTwoLine) -> str:
         told = [self._labelled("leader", self._seat_names([line.leader]))]
         told += [self._labelled("opened", self._seat_names(line.opened))] if line.opened else []
         told += [self._labelled("doubled", self._seat_names(line.doubled))] if line.doubled else []
@@ -231,11 +235,11 @@ class _Page:
             yield self._label("corrections")
         for one in sheet.corrections:
             was, now = self._outcome_text(one.was), self._outcome_text(one.now)
-            stands = confirmed(one)
-            by = self._in_language(whose(one.by, one.entered_by))
+            stands = confirmation_words(one)
+            by = self._in_language(decided_by_words(one.by, one.entered_by))
             yield from _indented(
                 f"{self._labelled('deal', one.deal)}: {was} → {now}, "
-                f"{self._label('choice_' + one.choice)}, {by}: {self._in_language(reason(one))}"
+                f"{self._label('choice_' + one.choice)}, {by}: {self._in_language(correction_reason(one))}"
                 f"{'' if stands is None else self._label('comma') + self._in_language(stands)}"
             )
         if sheet.notes:
@@ -243,10 +247,10 @@ class _Page:
         for note in sheet.notes:
             yield from _indented(self._in_language(Words(note.en, note.zh)))
 
-    def _outcome_text(self, outcome: Outcome) -> str:
+    def _outcome_text(self, outcome: DealOutcome) -> str:
         if outcome.forfeited_by is None:
             return self._seat_names(outcome.order)
-        return f"{self._in_language(SIDES[outcome.forfeited_by])}{self._label('forfeits')}"
+        return f"{self._in_language(SIDE_NAMES[outcome.forfeited_by])}{self._label('forfeits')}"
 
     def _result(self) -> Iterator[str]:
         sheet, told = self._sheet, []
@@ -254,7 +258,7 @@ class _Page:
             told.append(self._labelled("levels", self._side_values(sheet.levels)))
         if sheet.verdict is not None:
             end = sheet.verdict
-            winner = self._in_language(SIDES[end.winner]) + " " if end.winner else ""
+            winner = self._in_language(SIDE_NAMES[end.winner]) + " " if end.winner else ""
             told.append(
                 self._labelled(
                     "verdict", f"{winner}({self._in_language(Words(end.how_en, end.how_zh))})"
@@ -263,10 +267,12 @@ class _Page:
         elif sheet.state == "open":
             told.append(self._label("open"))
         if sheet.totals:
-            scores = "  ".join(f"{self._seat_letter(seat)} {sheet.totals[seat]:+d}" for seat in ALL)
+            scores = "  ".join(
+                f"{self._seat_letter(seat)} {sheet.totals[seat]:+d}" for seat in SEATS
+            )
             told.append(self._labelled("total", scores))
-        yield from packed(told, WIDTH)
-        yield from packed(self._points(), WIDTH)
+        yield from pack(told, PAGE_WIDTH)
+        yield from pack(self._points(), PAGE_WIDTH)
 
     def _points(self) -> list[str]:
         score = self._sheet.score
@@ -283,27 +289,27 @@ class _Page:
         return told
 
     def _side_values(self, numbers: Mapping[Any, object]) -> str:
-        return "  ".join(f"{self._in_language(SIDES[side])} {numbers[side]}" for side in BOTH)
+        return "  ".join(f"{self._in_language(SIDE_NAMES[side])} {numbers[side]}" for side in BOTH)
 
     def _signatures(self) -> Iterator[str]:
         sheet = self._sheet
         for line in sheet.signatures:
             duty = "" if line.duty is None else self._label(line.duty)
-            who = self._in_language(SIGNERS[line.signer]) + duty
+            who = self._in_language(SIGNER_NAMES[line.signer]) + duty
             yield f"{self._label('signature')} {who}: {self._signature_text(line)}"
         for version in sheet.versions:
             names = [
-                f"{self._in_language(SIGNERS[one.signer])} {one.person}"
+                f"{self._in_language(SIGNER_NAMES[one.signer])} {one.person}"
                 for one in version.signatures
             ]
             signed = self._label("comma").join(names) or self._label("unsigned")
             rows = self._labelled("sheet_rows", version.rows)
-            yield from wrapped(
-                f"{self._labelled('version', version.version)} ({rows}): {signed}", WIDTH
+            yield from wrap(
+                f"{self._labelled('version', version.version)} ({rows}): {signed}", PAGE_WIDTH
             )
         yield self._labelled("head", sheet.head[:_HASH_DIGITS])
 
-    def _signature_text(self, line: Signed) -> str:
+    def _signature_text(self, line: SignatureLine) -> str:
         return (
             _SIGNATURE_BLANK if line.person is None else f"{line.person} ({self._label('signed')})"
         )
@@ -311,8 +317,8 @@ class _Page:
 
 def _table(heads: list[str], rows: list[list[str]], remarks: list[str]) -> Iterator[str]:
     """Yield rows in columns as wide as their widest text, each with its remarks below."""
-    widths = [max(map(cells, column)) for column in zip(heads, *rows, strict=True)]
-    roomy = sum(widths) + 2 * (len(widths) - 1) <= WIDTH
+    widths = [max(map(cell_width, column)) for column in zip(heads, *rows, strict=True)]
+    roomy = sum(widths) + 2 * (len(widths) - 1) <= PAGE_WIDTH
     gap = "  " if roomy else " "
     yield _row(heads, widths, gap)
     for row, remark in zip(rows, remarks, strict=True):
@@ -322,12 +328,14 @@ def _table(heads: list[str], rows: list[list[str]], remarks: list[str]) -> Itera
 
 
 def _row(texts: Sequence[str], widths: Sequence[int], gap: str) -> str:
-    padded = (text + " " * (width - cells(text)) for text, width in zip(texts, widths, strict=True))
+    padded = (
+        text + " " * (width - cell_width(text)) for text, width in zip(texts, widths, strict=True)
+    )
     return gap.join(padded).rstrip()
 
 
 def _indented(text: str) -> Iterator[str]:
-    for line in wrapped(text, WIDTH - len(_INDENT)):
+    for line in wrap(text, PAGE_WIDTH - len(_INDENT)):
         yield _INDENT + line
 
 

@@ -11,7 +11,7 @@ def rules_words(rules: SheetRules) -> Words:
     return Words(" · ".join(filter(None, en)), " · ".join(filter(None, zh)))
 
 
-def confirmed(one: SheetCorrection) -> Words | None:
+def confirmation_words(one: SheetCorrection) -> Words | None:
     """Return whether the chief has confirmed his word, in words; None: it was none by mouth."""
     if one.confirmed_by is not None:
         by = signer_words(one.confirmed_by)
@@ -21,7 +21,7 @@ def confirmed(one: SheetCorrection) -> Words | None:
     return Words("not confirmed in writing yet", "待书面确认")
 
 
-def reason(one: SheetCorrection) -> Words:
+def correction_reason(one: SheetCorrection) -> Words:
     """Return why a result was corrected: as a person wrote it, or the offence of its ruling."""
     return Words(one.reason, one.reason_zh or one.reason)
 

@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from controller.machine.lasting import MachineSupervisor
-from controller.machine.machine import Machine
+from controller.machine.machine import TableMachine
 from controller.messages import Seat
-from drivers.panel import HOLD_S, SETTLE_S, PanelPins
+from drivers.panel import DEBOUNCE_S, LONG_PRESS_S, PanelPins
 from sim.contacts import PanelContacts
 from sim.inproc import HardwareInProcess
-from sim.mechanics.people import People
+from sim.mechanics.people import PeopleAtMachine
 from sim.mechanics.truth import Truth
 from sim.pins import ContactsFactory
 
-PATIENCE_S = 300.0
+WAIT_TIMEOUT_S = 300.0
 """How long a trial waits for anything, in virtual seconds: many deals."""
-GLANCE_S = 0.1
+LOOK_INTERVAL_S = 0.1
 """How often people look at the machine."""
 TAP_S = 0.15
 """How long a finger stays on a button that it taps."""
@@ -29,7 +29,7 @@ SEAT_NAMES: Mapping[Seat, str] = {"N": "north", "W": "west", "S": "south", "E": 
 
 
 @dataclass
-class AtTable:
+class HandledTable:
     """A table in process as the people at it have it."""
 
     sim: HardwareInProcess
@@ -37,30 +37,30 @@ class AtTable:
     _contacts: PanelContacts | None = field(default=None, init=False)
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> TableMachine:
         """The machine as it is now; after a full disk it is another one."""
         return self.lasting.machine
 
     @property
-    def people(self) -> People:
+    def people(self) -> PeopleAtMachine:
         """Everybody's hands: what has no move of its own here (collect, change_set, mix)."""
         return self.sim.world.people
 
-    async def seen(self, what: Callable[[Truth], bool]) -> Truth:
+    async def wait_until_seen(self, condition: Callable[[Truth], bool]) -> Truth:
         """Return the mechanics as people see them, once `what` holds of them.
 
         Raises TimeoutError after PATIENCE_S.
         """
-        for _ in range(round(PATIENCE_S / GLANCE_S)):
+        for _ in range(round(WAIT_TIMEOUT_S / LOOK_INTERVAL_S)):
             truth = self.sim.world.truth()
-            if what(truth):
+            if condition(truth):
                 return truth
-            await asyncio.sleep(GLANCE_S)
+            await asyncio.sleep(LOOK_INTERVAL_S)
         raise TimeoutError
 
     async def take_hands(self) -> None:
         """Wait for the lift, and let each player take the own hand."""
-        await self.seen(lambda truth: truth.lift_up)
+        await self.wait_until_seen(lambda truth: truth.lift_up)
         self.people.take_hands()
 
     def lay_down(self) -> None:
@@ -73,7 +73,9 @@ class AtTable:
         Raises OutOfReach where the set is not there (sim/mechanics/people.py).
         """
         if card_set is not None:
-            await self.seen(lambda truth: not (truth.hopper or truth.shuffler or truth.feeder))
+            await self.wait_until_seen(
+                lambda truth: not (truth.hopper or truth.shuffler or truth.feeder)
+            )
         self.people.load(card_set)
 
     async def panel(self) -> PanelContacts:
@@ -84,7 +86,7 @@ class AtTable:
             async def factory() -> object:
                 return ContactsFactory(contacts)
 
-            await self.machine.front.open(PanelPins(), factory)
+            await self.machine.panel_control.open(PanelPins(), factory)
         return self._contacts
 
     async def press(
@@ -93,11 +95,11 @@ class AtTable:
         """Press a seat's green or red button for so long, and see it settle."""
         await self._press(f"{SEAT_NAMES[seat]}_{colour}", for_s)
 
-    async def hold(self, seat: Seat, colour: Literal["green", "red"] = "green") -> None:
+    async def hold_button(self, seat: Seat, colour: Literal["green", "red"] = "green") -> None:
         """Hold a seat's button until it counts as held."""
-        await self.press(seat, colour, for_s=HOLD_S + TAP_S)
+        await self.press(seat, colour, for_s=LONG_PRESS_S + TAP_S)
 
-    async def start(self) -> None:
+    async def press_start(self) -> None:
         """Press the start button."""
         await self._press("start", TAP_S)
 
@@ -108,7 +110,7 @@ class AtTable:
             await asyncio.sleep(for_s)
         finally:
             contacts.release(name)
-        await asyncio.sleep(2 * SETTLE_S)
+        await asyncio.sleep(2 * DEBOUNCE_S)
 
     def close(self) -> None:
         """Take the wires off the panel."""

@@ -16,37 +16,37 @@ import msgspec
 import zmq
 
 from controller.client.sockets import SOCKET_OPTIONS, SUBSCRIBER_OPTIONS, raise_open_file_limit
-from controller.messages import State
+from controller.messages import PublicState
 from controller.trials.feeds import FeedAddress
 
-TICK_S = 0.05
+READ_INTERVAL_S = 0.05
 _LOOK_INTERVAL_S = 0.005
 _MAX_SOCKETS = 4_096
 
 
-async def drain(feeds: list[FeedAddress]) -> None:
+async def drain_feeds(feeds: list[FeedAddress]) -> None:
     """Hear all feeds until cancelled; say so once each of them was heard."""
-    decoder = msgspec.json.Decoder(State)
-    sockets = _opened(feeds, _make_context())
+    decoder = msgspec.json.Decoder(PublicState)
+    sockets = _open_sockets(feeds, _make_context())
     selector = _make_selector(sockets)
     for socket in sockets:
-        _read(socket, decoder)
+        _read_tables(socket, decoder)
     heard: set[str] = set()
     while True:
         for key, _ in selector.select(0):
-            for table in _read(key.data, decoder):
+            for table in _read_tables(key.data, decoder):
                 if len(heard) < len(feeds):
                     heard.add(table)
                     if len(heard) == len(feeds):
                         click.echo("{}")
-        await asyncio.sleep(TICK_S)
+        await asyncio.sleep(READ_INTERVAL_S)
 
 
 @contextmanager
-def joined(feeds: Sequence[FeedAddress]) -> Iterator[None]:
+def open_lines(feeds: Sequence[FeedAddress]) -> Iterator[None]:
     """Open a line to each feed for the block, which begins once each has brought a message."""
     context = _make_context()
-    sockets = silent = _opened(feeds, context)
+    sockets = silent = _open_sockets(feeds, context)
     selector = _make_selector(sockets)
     try:
         while silent := [socket for socket in silent if not _has_message(socket)]:
@@ -66,7 +66,9 @@ def _make_context() -> "zmq.Context[zmq.Socket[bytes]]":
     return context
 
 
-def _opened(feeds: Sequence[FeedAddress], context: "zmq.Context[zmq.Socket[bytes]]") -> list[Any]:
+def _open_sockets(
+    feeds: Sequence[FeedAddress], context: "zmq.Context[zmq.Socket[bytes]]"
+) -> list[Any]:
     sockets = []
     public, secret = zmq.curve_keypair()
     for one in feeds:
@@ -93,7 +95,7 @@ def _has_message(socket: Any) -> bool:
     return bool(socket.getsockopt(zmq.EVENTS) & zmq.POLLIN)
 
 
-def _read(socket: Any, decoder: "msgspec.json.Decoder[State]") -> list[str]:
+def _read_tables(socket: Any, decoder: "msgspec.json.Decoder[PublicState]") -> list[str]:
     """Read and decode what has come; return whose states it was."""
     told = []
     while _has_message(socket):
@@ -104,4 +106,4 @@ def _read(socket: Any, decoder: "msgspec.json.Decoder[State]") -> list[str]:
 
 
 if __name__ == "__main__":
-    asyncio.run(drain(msgspec.json.decode(sys.stdin.readline(), type=list[FeedAddress])))
+    asyncio.run(drain_feeds(msgspec.json.decode(sys.stdin.readline(), type=list[FeedAddress])))

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from controller.trials.feeds import FeedAddress, Said
+from controller.trials.feeds import FeedAddress, FeedTotals
 from controller.trials.hall import HallError, end_program, start_program
 
 _MAX_LINE_BYTES: Final = 1 << 28
@@ -22,12 +22,12 @@ class HelperProcess:
     def __init__(self, process: asyncio.subprocess.Process, what: str) -> None:
         self.process, self._what = process, what
 
-    def ask(self, line: bytes) -> None:
+    def send(self, line: bytes) -> None:
         """Send a line."""
         assert self.process.stdin is not None
         self.process.stdin.write(line + b"\n")
 
-    async def told(self, shape: type[Shape]) -> Shape:
+    async def read(self, shape: type[Shape]) -> Shape:
         """Return its next line. Raises HallError where it has gone."""
         assert self.process.stdout is not None
         line = await self.process.stdout.readline()
@@ -35,14 +35,14 @@ class HelperProcess:
             raise HallError(f"{self._what} ended by itself; its last words stand above")
         return msgspec.json.decode(line, type=shape)
 
-    async def answer(self, line: bytes, shape: type[Shape]) -> Shape:
+    async def request(self, line: bytes, shape: type[Shape]) -> Shape:
         """Return what it answers to a line. Raises HallError."""
-        self.ask(line)
-        return await self.told(shape)
+        self.send(line)
+        return await self.read(shape)
 
 
 @asynccontextmanager
-async def beside(
+async def run_helper(
     module: str, *words: str, env: Mapping[str, str] | None = None
 ) -> AsyncIterator[HelperProcess]:
     """Run a module of the trials as a process for the block; `env` goes on top of this one's."""
@@ -60,26 +60,26 @@ async def beside(
         await end_program(process)
 
 
-class Feeds:
+class FeedsProcess:
     """The process of the simulated feeds, and where they are."""
 
     def __init__(self, process: HelperProcess, at: list[FeedAddress]) -> None:
-        self._process, self.at = process, at
+        self._process, self.addresses = process, at
 
-    async def quiet(self) -> Said:
+    async def stop_events(self) -> FeedTotals:
         """Let nothing more happen but states; return what did."""
-        return await self._process.answer(b"", Said)
+        return await self._process.request(b"", FeedTotals)
 
 
 @asynccontextmanager
 async def run_feeds(
     count: int, per_s: float, *, callers: int = 0, past: int = 0
-) -> AsyncIterator[Feeds]:
+) -> AsyncIterator[FeedsProcess]:
     """Serve so many simulated feeds for the block, of so many states a second each.
 
     `callers`: feeds at which somebody calls; `past`: events that each has had before.
     """
     words = {"count": count, "per-s": per_s, "callers": callers, "past": past}
     told = [word for name, value in words.items() for word in (f"--{name}", str(value))]
-    async with beside("feeds", *told) as process:
-        yield Feeds(process, await process.told(list[FeedAddress]))
+    async with run_helper("feeds", *told) as process:
+        yield FeedsProcess(process, await process.read(list[FeedAddress]))

@@ -19,13 +19,19 @@ import msgspec
 from controller.gateway.certificates import create_table_keys
 from controller.messages import Role
 from controller.roster import CLIENTS_FOLDER
-from controller.trials.beside import Feeds, HelperProcess, beside, run_feeds
-from controller.trials.costs import costs
+from controller.trials.beside import FeedsProcess, HelperProcess, run_feeds, run_helper
+from controller.trials.costs import measure_costs
 from controller.trials.feeds import CallChange, FeedAddress
 from controller.trials.hall import HallError, memory_folder
 from controller.trials.hall_console import ConsoleProcess, area_of
-from controller.trials.pixels import DrawnChange, PageHeap, Seen, lacking
-from controller.trials.watched import Memory, Times, draw_delays_ms, memory, times
+from controller.trials.pixels import DrawnChange, PageChanges, PageHeap, find_missing_program
+from controller.trials.watched import (
+    MemoryUse,
+    TimeSummary,
+    draw_delays_ms,
+    summarize_memory,
+    summarize_times,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -36,7 +42,7 @@ SAMPLE_INTERVAL_S: Final = 10.0
 """How often memory is looked at, and what was drawn is taken from the pages."""
 PROGRESS_INTERVAL_S: Final = 60.0
 """How often it is told how far it is; for that the pages throw away what nothing holds, too."""
-ALONE_S: Final = 20.0
+MAX_ALONE_S: Final = 20.0
 _MIN_ALONE_S: Final = 2.0
 _START_TIMEOUT_S: Final = 60.0
 _ARCHIVE_CHECK_INTERVAL_S: Final = 5.0
@@ -47,7 +53,7 @@ ReportProgress = Callable[[str], None]
 """Takes a line for people: what is being done, and how far it is."""
 
 
-class Load(msgspec.Struct, frozen=True):
+class ConsoleLoad(msgspec.Struct, frozen=True):
     """What a console is put under. `seconds`: how long it is watched with browsers."""
 
     feeds: int = 400
@@ -58,15 +64,15 @@ class Load(msgspec.Struct, frozen=True):
     @property
     def alone_s(self) -> float:
         """How long it is watched alone, behind that."""
-        return max(_MIN_ALONE_S, min(ALONE_S, self.seconds / 2))
+        return max(_MIN_ALONE_S, min(MAX_ALONE_S, self.seconds / 2))
 
 
-class Phase(msgspec.Struct, frozen=True):
+class LoadPhase(msgspec.Struct, frozen=True):
     """One phase: how long it was, the console's share of one core, its resident memory."""
 
     seconds: float
     cores: float
-    memory: Memory
+    memory: MemoryUse
 
 
 class PageFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,31 +83,31 @@ class PageFigures(msgspec.Struct, frozen=True, kw_only=True):
     listeners it has, first and last; of each the mean of all pages.
     """
 
-    drawn: Times | None
-    bare: Times | None
+    drawn: TimeSummary | None
+    bare: TimeSummary | None
     reloads: int
-    heap: Memory
+    heap: MemoryUse
     nodes: tuple[int, int]
     listeners: tuple[int, int]
 
 
-class Console(msgspec.Struct, frozen=True, kw_only=True):
+class ConsoleLoadResult(msgspec.Struct, frozen=True, kw_only=True):
     """What came out, by phase: `with_browsers`, then `alone`, with `floor_cores` beside it.
 
     `pages` is None without a browser to look with. `states_per_s`: what the feeds really said, of
     all tables, over the whole run. `lost`: events that they had and the console's archive has not.
     """
 
-    load: Load
-    with_browsers: Phase
+    load: ConsoleLoad
+    with_browsers: LoadPhase
     pages: PageFigures | None
-    alone: Phase
+    alone: LoadPhase
     floor_cores: float
     states_per_s: float
     events: int
     lost: int
 
-    def wrong(self) -> list[str]:
+    def violations(self) -> list[str]:
         """Return what no console may do, however long it takes."""
         found = [f"{self.lost} of {self.events} events are not in the archive"] if self.lost else []
         if self.pages is not None and self.pages.reloads:
@@ -109,14 +115,16 @@ class Console(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-async def console_load(load: Load, tell: ReportProgress = lambda line: None) -> Console:
+async def measure_console(
+    load: ConsoleLoad, tell: ReportProgress = lambda line: None
+) -> ConsoleLoadResult:
     """Put a console under a load and return what it cost. Raises HallError."""
-    if load.browsers and (what := lacking()) is not None:
+    if load.browsers and (what := find_missing_program()) is not None:
         raise HallError(f"no pixels are measured: {what}")
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         tell(f"opening {load.feeds} feeds of {load.per_s:g} states a second, and the console")
         async with run_feeds(load.feeds, load.per_s, callers=CALLERS) as feeds:
-            console = _configure_console(folder, feeds.at)
+            console = _configure_console(folder, feeds.addresses)
             try:
                 await console.start()
                 return await _measure_phases(load, console, feeds, tell)
@@ -141,19 +149,19 @@ def _configure_console(folder: Path, at: Sequence[FeedAddress]) -> ConsoleProces
 
 
 async def _measure_phases(
-    load: Load, console: ConsoleProcess, feeds: Feeds, tell: ReportProgress
-) -> Console:
+    load: ConsoleLoad, console: ConsoleProcess, feeds: FeedsProcess, tell: ReportProgress
+) -> ConsoleLoadResult:
     assert console.process is not None
     watch = _PhaseTimer(console.process.pid, tell)
     with_browsers, looked = await _measure_with_browsers(load, console, watch)
-    alone, floor_cores = await _measure_alone(load.alone_s, feeds.at, watch)
-    said = await feeds.quiet()
+    alone, floor_cores = await _measure_alone(load.alone_s, feeds.addresses, watch)
+    said = await feeds.stop_events()
     events = sum(said.events.values())
     tell(f"waiting until the archive has all {events} events")
-    return Console(
+    return ConsoleLoadResult(
         load=load,
         with_browsers=with_browsers,
-        pages=None if looked is None else looked.pages(said.called),
+        pages=None if looked is None else looked.summarize(said.called),
         alone=alone,
         floor_cores=floor_cores,
         states_per_s=round(said.states / said.seconds, 1),
@@ -172,22 +180,22 @@ class _PageWatch:
         self._heaps: list[tuple[float, PageHeap]] = []
         self._reloads = 0
 
-    async def begin(self) -> None:
+    async def reset(self) -> None:
         """Forget what was drawn so far."""
-        await self.heap(0.0)
-        await self.take()
+        await self.measure_heap(0.0)
+        await self.collect()
         self._drawn, self._bare_ms = [], []
 
-    async def take(self) -> None:
+    async def collect(self) -> None:
         """Take what was drawn."""
-        seen = await self._helper.answer(b"drawn", Seen)
+        seen = await self._helper.request(b"drawn", PageChanges)
         self._drawn += seen.drawn
         self._bare_ms += seen.bare_ms
         self._reloads = seen.reloads
 
-    async def heap(self, at_s: float) -> float:
+    async def measure_heap(self, at_s: float) -> float:
         """Look at what the pages hold; return what the scripts of one do, in MiB."""
-        seen = await self._helper.answer(b"heaps", list[PageHeap])
+        seen = await self._helper.request(b"heaps", list[PageHeap])
         one = PageHeap(
             mean(page.mib for page in seen),
             round(mean(page.nodes for page in seen)),
@@ -196,14 +204,14 @@ class _PageWatch:
         self._heaps.append((at_s, one))
         return one.mib
 
-    def pages(self, called: Sequence[CallChange]) -> PageFigures:
+    def summarize(self, called: Sequence[CallChange]) -> PageFigures:
         """Return what was seen, beside who called when."""
         first, last = self._heaps[0][1], self._heaps[-1][1]
         return PageFigures(
-            drawn=times(draw_delays_ms(called, self._drawn)),
-            bare=times(self._bare_ms),
+            drawn=summarize_times(draw_delays_ms(called, self._drawn)),
+            bare=summarize_times(self._bare_ms),
             reloads=self._reloads,
-            heap=memory([(at_s, one.mib) for at_s, one in self._heaps]),
+            heap=summarize_memory([(at_s, one.mib) for at_s, one in self._heaps]),
             nodes=(first.nodes, last.nodes),
             listeners=(first.listeners, last.listeners),
         )
@@ -215,62 +223,66 @@ class _PhaseTimer:
     def __init__(self, pid: int, tell: ReportProgress) -> None:
         self._pid, self.tell = pid, tell
 
-    async def phase(self, name: str, seconds: float, looked: _PageWatch | None = None) -> Phase:
+    async def measure_phase(
+        self, name: str, seconds: float, looked: _PageWatch | None = None
+    ) -> LoadPhase:
         """Watch for so long; take meanwhile what is seen on the pages."""
         self.tell(f"{name}: {_span_text(seconds)} to go, {_resident_mib(self._pid):.1f} MiB")
         if looked is not None:
-            await looked.begin()
+            await looked.reset()
         loop, cpu_s, told_s = asyncio.get_running_loop(), _cpu_s(self._pid), 0.0
         began_s = loop.time()
         samples = [(0.0, _resident_mib(self._pid))]
         while (passed_s := loop.time() - began_s) < seconds:
             if passed_s - told_s >= PROGRESS_INTERVAL_S:
                 told_s += PROGRESS_INTERVAL_S
-                heap = "" if looked is None else f", a page {await looked.heap(passed_s):.2f}"
+                heap = (
+                    "" if looked is None else f", a page {await looked.measure_heap(passed_s):.2f}"
+                )
                 mib = f"{samples[-1][1]:.1f} MiB{heap}"
                 self.tell(f"{name}: {_span_text(seconds - passed_s)} to go, {mib}")
             await asyncio.sleep(min(SAMPLE_INTERVAL_S, max(0.0, seconds - (loop.time() - began_s))))
             samples.append((loop.time() - began_s, _resident_mib(self._pid)))
             if looked is not None:
-                await looked.take()
+                await looked.collect()
         cores = (_cpu_s(self._pid) - cpu_s) / (loop.time() - began_s)
         if looked is not None:
-            await looked.heap(passed_s)
-        return Phase(round(passed_s, 1), round(cores, 4), memory(samples))
+            await looked.measure_heap(passed_s)
+        return LoadPhase(round(passed_s, 1), round(cores, 4), summarize_memory(samples))
 
 
 async def _measure_with_browsers(
-    load: Load, console: ConsoleProcess, watch: _PhaseTimer
-) -> tuple[Phase, _PageWatch | None]:
+    load: ConsoleLoad, console: ConsoleProcess, watch: _PhaseTimer
+) -> tuple[LoadPhase, _PageWatch | None]:
     """Return the first phase, and what was seen on the pages where there are any."""
     if not load.browsers:
         await asyncio.sleep(SETTLE_S)
-        return await watch.phase("without a browser", load.seconds), None
+        return await watch.measure_phase("without a browser", load.seconds), None
     watch.tell(f"opening {load.browsers} browsers")
     for number in range(load.browsers):
-        await console.accept(await console.invite(f"ref{number}", Role.REFEREE), _PIN)
+        await console.accept_invitation(await console.invite(f"ref{number}", Role.REFEREE), _PIN)
     words = ("--url", console.url, "--count", str(load.browsers), "--pin", _PIN)
     own = console.folder / "browsers"  # what they leave goes with everything else
     own.mkdir()
-    async with beside("pixels", *words, env={"TMPDIR": str(own)}) as helper:
-        await helper.told(dict[str, str])  # they are open
+    async with run_helper("pixels", *words, env={"TMPDIR": str(own)}) as helper:
+        await helper.read(dict[str, str])  # they are open
         await asyncio.sleep(SETTLE_S)
         looked = _PageWatch(helper)
-        phase = await watch.phase(f"with {load.browsers} browsers", load.seconds, looked)
+        phase = await watch.measure_phase(f"with {load.browsers} browsers", load.seconds, looked)
     return phase, looked
 
 
 async def _measure_alone(
     seconds: float, at: Sequence[FeedAddress], watch: _PhaseTimer
-) -> tuple[Phase, float]:
+) -> tuple[LoadPhase, float]:
     """Return the phase of a console alone, and the share of a bare process over the same time."""
-    async with beside("bare_drain") as bare:
-        bare.ask(msgspec.json.encode(list(at)))
+    async with run_helper("bare_drain") as bare:
+        bare.send(msgspec.json.encode(list(at)))
         async with asyncio.timeout(_START_TIMEOUT_S):
-            await bare.told(dict[str, str])  # it hears them all
+            await bare.read(dict[str, str])  # it hears them all
         loop, pid = asyncio.get_running_loop(), bare.process.pid
         began_s, cpu_s = loop.time(), _cpu_s(pid)
-        phase = await watch.phase("alone", seconds)
+        phase = await watch.measure_phase("alone", seconds)
         return phase, round((_cpu_s(pid) - cpu_s) / (loop.time() - began_s), 4)
 
 
@@ -282,7 +294,7 @@ async def _count_lost_events(database: Path, events: int) -> int:
     now, kept = 0, -1
     try:
         for _ in range(_MAX_ARCHIVE_CHECKS):
-            now = _count(engine)
+            now = _count_archived_events(engine)
             if now in (kept, events):
                 break
             kept = now
@@ -292,7 +304,7 @@ async def _count_lost_events(database: Path, events: int) -> int:
     return events - now
 
 
-def _count(engine: "Engine") -> int:
+def _count_archived_events(engine: "Engine") -> int:
     from sqlalchemy import func, select
 
     from controller.console.store.tables import EVENTS
@@ -306,8 +318,8 @@ def _span_text(seconds: float) -> str:
 
 
 def _cpu_s(pid: int) -> float:
-    return sum(cost.cpu_s for cost in costs(pid).values())
+    return sum(cost.cpu_s for cost in measure_costs(pid).values())
 
 
 def _resident_mib(pid: int) -> float:
-    return sum(cost.rss_mib for cost in costs(pid).values())
+    return sum(cost.rss_mib for cost in measure_costs(pid).values())

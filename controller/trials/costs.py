@@ -26,7 +26,7 @@ class ProcessCost(msgspec.Struct, frozen=True, kw_only=True):
     pss_mib: float
 
 
-def costs(root: int) -> dict[str, ProcessCost]:
+def measure_costs(root: int) -> dict[str, ProcessCost]:
     """Return what the process `root` and all that it started cost so far, by kind.
 
     Kinds are the words after `dealtable`: `demo`, `sim`, `run`, `run machine`, `run gateway`;
@@ -49,7 +49,7 @@ def costs(root: int) -> dict[str, ProcessCost]:
     }
 
 
-def processes(root: int) -> dict[str, int]:
+def find_processes(root: int) -> dict[str, int]:
     """Return the pid of what the process `root` started, by kind: the last one of each."""
     found: dict[str, int] = {}
     for pid in _process_tree(root):
@@ -69,7 +69,7 @@ def written_kib(pid: int) -> float:
     return int(dict(row.split(": ") for row in rows)["write_bytes"]) / _MIB
 
 
-def since(
+def costs_since(
     before: Mapping[str, ProcessCost], now: Mapping[str, ProcessCost]
 ) -> dict[str, ProcessCost]:
     """Return `now` with the processor time alone that was used since `before`."""
@@ -118,6 +118,6 @@ def _memory_mib(pid: int) -> tuple[float, float]:
     return kib["Rss:"] / _MIB, kib["Pss:"] / _MIB
 
 
-def cores() -> int:
+def count_cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0))

@@ -9,14 +9,14 @@ from typing import Final
 
 import msgspec
 
-from controller.trials.bare_drain import joined
-from controller.trials.beside import beside, run_feeds
-from controller.trials.costs import costs
-from controller.trials.feeds import FeedAddress, Said
+from controller.trials.bare_drain import open_lines
+from controller.trials.beside import run_feeds, run_helper
+from controller.trials.costs import measure_costs
+from controller.trials.feeds import FeedAddress, FeedTotals
 from controller.trials.hall import memory_folder
-from controller.trials.lone_lines import ConsoleFeedReader, lone_lines
+from controller.trials.lone_lines import ConsoleFeedReader, open_feed_reader
 
-PER_S: Final = 10.0
+STATES_PER_S: Final = 10.0
 """States that a feed says in a second."""
 PAST_EVENTS: Final = 50
 """Events that a feed had before anybody joins."""
@@ -41,7 +41,7 @@ class DrainCost(msgspec.Struct, frozen=True, kw_only=True):
     missing: int
     lost: int
 
-    def wrong(self) -> list[str]:
+    def violations(self) -> list[str]:
         """Return what may not be, however little it costs."""
         found = [f"{self.missing} states never came"] if self.missing else []
         return [*found, f"{self.lost} events are not in the archive"] if self.lost else found
@@ -54,25 +54,25 @@ class JoinCost(msgspec.Struct, frozen=True):
     cpu_s: float
 
 
-async def measure_drain(feeds: int, seconds: float, per_s: float = PER_S) -> DrainCost:
+async def measure_drain(feeds: int, seconds: float, per_s: float = STATES_PER_S) -> DrainCost:
     """Drain so many feeds for so long, beside a bare process that does. Raises HallError."""
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         async with (
             run_feeds(feeds, per_s) as served,
-            beside("bare_drain") as bare,
-            lone_lines(folder) as lines,
+            run_helper("bare_drain") as bare,
+            open_feed_reader(folder) as lines,
             asyncio.timeout(_START_TIMEOUT_S + seconds),
         ):
-            bare.ask(msgspec.json.encode(served.at))
-            await bare.told(dict[str, str])  # it hears them all
-            lines.open(served.at)
+            bare.send(msgspec.json.encode(served.addresses))
+            await bare.read(dict[str, str])  # it hears them all
+            lines.open(served.addresses)
             await lines.wait_until_complete()
             await asyncio.sleep(_SETTLE_S)
             lines.reset_counts()
             watched = _CoreShares(bare.process.pid)
             await asyncio.sleep(seconds)
-            passed_s, cores, floor_cores = watched.taken()
-            spans = lines.spans()
+            passed_s, cores, floor_cores = watched.elapsed()
+            spans = lines.state_ranges()
             return DrainCost(
                 feeds=feeds,
                 seconds=round(passed_s, 2),
@@ -80,7 +80,7 @@ async def measure_drain(feeds: int, seconds: float, per_s: float = PER_S) -> Dra
                 floor_cores=floor_cores,
                 states=sum(span.count for span in spans),
                 missing=sum(span.missing for span in spans),
-                lost=await _count_lost_events(lines, await served.quiet()),
+                lost=await _count_lost_events(lines, await served.stop_events()),
             )
 
 
@@ -91,9 +91,9 @@ async def measure_joins(
 
     A first round of each is not counted. Raises HallError.
     """
-    async with run_feeds(feeds, PER_S, past=past) as served:
+    async with run_feeds(feeds, STATES_PER_S, past=past) as served:
         turns = [
-            (await _join_bare(served.at), await _join_with_archive(served.at))
+            (await _join_bare(served.addresses), await _join_with_archive(served.addresses))
             for _ in range(rounds + 1)
         ]
     bare, whole = zip(*turns[1:], strict=True)
@@ -102,17 +102,17 @@ async def measure_joins(
 
 async def _join_with_archive(at: Sequence[FeedAddress]) -> JoinCost:
     with memory_folder(Path(tempfile.gettempdir())) as folder:
-        async with lone_lines(folder) as lines, asyncio.timeout(_START_TIMEOUT_S):
+        async with open_feed_reader(folder) as lines, asyncio.timeout(_START_TIMEOUT_S):
             watch = _Stopwatch()
             lines.open(at)
             await lines.wait_until_complete()
-            return watch.taken()
+            return watch.elapsed()
 
 
 async def _join_bare(at: Sequence[FeedAddress]) -> JoinCost:
     watch = _Stopwatch()
-    with joined(at):
-        return watch.taken()
+    with open_lines(at):
+        return watch.elapsed()
 
 
 class _Stopwatch:
@@ -122,7 +122,7 @@ class _Stopwatch:
         self._loop = asyncio.get_running_loop()
         self._began_s, self._cpu_s = self._loop.time(), time.process_time()
 
-    def taken(self) -> JoinCost:
+    def elapsed(self) -> JoinCost:
         """Return what went by."""
         return JoinCost(self._loop.time() - self._began_s, time.process_time() - self._cpu_s)
 
@@ -133,17 +133,17 @@ class _CoreShares:
     def __init__(self, pid: int) -> None:
         self._pid, self._watch, self._cpu_s = pid, _Stopwatch(), _cpu_s(pid)
 
-    def taken(self) -> tuple[float, float, float]:
+    def elapsed(self) -> tuple[float, float, float]:
         """Return for how long it was watched, and both shares."""
-        own, other_s = self._watch.taken(), _cpu_s(self._pid) - self._cpu_s
+        own, other_s = self._watch.elapsed(), _cpu_s(self._pid) - self._cpu_s
         return own.seconds, own.cpu_s / own.seconds, other_s / own.seconds
 
 
-async def _count_lost_events(lines: ConsoleFeedReader, said: Said) -> int:
+async def _count_lost_events(lines: ConsoleFeedReader, said: FeedTotals) -> int:
     """Return how many events are not in the archive, once all are or no more of them come."""
     events, kept = sum(said.events.values()), -1
     await lines.wait_until_complete()
-    while (now := lines.events()) not in (kept, events):
+    while (now := lines.count_events()) not in (kept, events):
         kept = now
         await asyncio.sleep(_LATE_EVENT_TIMEOUT_S)
         await lines.wait_until_complete()
@@ -151,4 +151,4 @@ async def _count_lost_events(lines: ConsoleFeedReader, said: Said) -> int:
 
 
 def _cpu_s(pid: int) -> float:
-    return sum(cost.cpu_s for cost in costs(pid).values())
+    return sum(cost.cpu_s for cost in measure_costs(pid).values())

@@ -30,13 +30,13 @@ import zmq.asyncio
 
 from controller.bridge import event_topic, state_topic
 from controller.cli.ending import termination_signals
-from controller.cli.wall import wall, wall_ms
+from controller.cli.wall import read_wall_clock, read_wall_clock_ms
 from controller.client.sockets import SOCKET_OPTIONS, raise_open_file_limit
-from controller.messages import Call, Command, Event, Reply, State
+from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState, RefereeCall
 
-STEP_S: Final = 0.005
+SEND_INTERVAL_S: Final = 0.005
 """What is due within so short a time goes out together."""
-DEAL: Final = 108
+CARDS_PER_DEAL: Final = 108
 _EXAMPLE: Final = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
 _SEQ, _FED, _TIME, _HEAD = 987_654_321, 123_454_321, "@time@", "@head@"
 _MAX_SOCKETS: Final = 16_384
@@ -60,7 +60,7 @@ class CallChange(msgspec.Struct, frozen=True, gc=False):
     calls: bool
 
 
-class Said(msgspec.Struct, frozen=True):
+class FeedTotals(msgspec.Struct, frozen=True):
     """What all feeds said in `seconds`: states, events by table, and who called when."""
 
     seconds: float
@@ -72,7 +72,7 @@ class Said(msgspec.Struct, frozen=True):
 class StateTemplate:
     """A state in which number, time, cards fed and the journal's head are set anew each time."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: PublicState) -> None:
         """Take what stays the same."""
         value = msgspec.to_builtins(state)
         value |= {"seq": _SEQ, "time": _TIME, "machine": value["machine"] | {"fed": _FED}}
@@ -82,36 +82,36 @@ class StateTemplate:
         self._fixed = parts[::2]
         self._which = [marks.index(part) for part in parts[1::2]]
 
-    def body(self, seq: int, time: str, fed: int, head: str) -> bytes:
+    def encode(self, seq: int, time: str, fed: int, head: str) -> bytes:
         """Return the JSON of a state."""
         said = (b"%d" % seq, b'"%s"' % time.encode(), b"%d" % fed, b'"%s"' % head.encode())
         between = [said[which] for which in self._which] + [b""]
         return b"".join(part for pair in zip(self._fixed, between, strict=True) for part in pair)
 
 
-def read_example_state() -> State:
+def read_example_state() -> PublicState:
     """Return the state that messages.md shows: a match in play."""
     page = Path(__file__).parents[1] / "messages.md"
     found = _EXAMPLE.search(page.read_text(encoding="utf-8"))
     assert found is not None
-    return msgspec.json.decode(found[1], type=State)
+    return msgspec.json.decode(found[1], type=PublicState)
 
 
 class PublicEventChain:
     """A table's public entries, one behind the other; the newest can be asked for."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: PublicState) -> None:
         """Begin behind nothing."""
         self._state = state
-        self._newest: deque[Event] = deque(maxlen=_MAX_KEPT_EVENTS)
+        self._newest: deque[PublicEvent] = deque(maxlen=_MAX_KEPT_EVENTS)
         self.n, self.head = 0, "0" * 64
 
-    def grow(self, time: str) -> Event:
+    def append_event(self, time: str) -> PublicEvent:
         """Return the next entry."""
         prev, state = self.head, self._state
         self.n += 1
         self.head = hashlib.sha256(f"{prev}{self.n}".encode()).hexdigest()
-        event = Event(
+        event = PublicEvent(
             table=state.table,
             boot=state.boot,
             n=self.n,
@@ -127,7 +127,7 @@ class PublicEventChain:
         self._newest.append(event)
         return event
 
-    def since(self, since: int) -> Sequence[Event]:
+    def events_after(self, since: int) -> Sequence[PublicEvent]:
         """Return the first entries behind a number, of those that are still there."""
         return [event for event in self._newest if event.n > since][:_MAX_ANSWERED_EVENTS]
 
@@ -142,7 +142,7 @@ class SimulatedFeed:
     def __init__(
         self,
         context: zmq.asyncio.Context,
-        state: State,
+        state: PublicState,
         keys: tuple[bytes, bytes] | None = None,
         ports: tuple[int, int] | None = None,
     ) -> None:
@@ -150,51 +150,51 @@ class SimulatedFeed:
         self.id = state.table
         public, secret = keys or zmq.curve_keypair()
         self._quiet_template = StateTemplate(msgspec.structs.replace(state, calls=[]))
-        call = Call(seat="N", reason="button", since=state.time)
+        call = RefereeCall(seat="N", reason="button", since=state.time)
         self._calling_template = StateTemplate(msgspec.structs.replace(state, calls=[call]))
-        self.calls = bool(state.calls)
+        self.is_calling = bool(state.calls)
         self.chain = PublicEventChain(state)
         self._topic = state_topic(state.table).encode()
         self.seq = state.seq
         # Tables of a hall are not in step: each is at another card.
         self._card_offset = zlib.crc32(self.id.encode())
         self.head: Callable[[], str] = lambda: self.chain.head
-        self.events: Callable[[int], Sequence[Event]] = self.chain.since
+        self.events: Callable[[int], Sequence[PublicEvent]] = self.chain.events_after
         plain: zmq.Context[Any] = zmq.Context.shadow(
             context.underlying
         )  # asyncio's sockets send at a higher cost
         self._feed = _bind_socket(plain, zmq.PUB, secret, ports and ports[0])
         self._commands = _bind_socket(context, zmq.ROUTER, secret, ports and ports[1])
-        self.at = FeedAddress(
+        self.address = FeedAddress(
             id=state.table,
             feed=self._feed.getsockopt_string(zmq.LAST_ENDPOINT),
             commands=self._commands.getsockopt_string(zmq.LAST_ENDPOINT),
             server_key=public.decode(),
         )
 
-    def say(self, time: str) -> None:
+    def publish_state(self, time: str) -> None:
         """Say the state once more, with the next number."""
         self.seq += 1
-        template = self._calling_template if self.calls else self._quiet_template
-        fed = (self.seq + self._card_offset) % (DEAL + 1)
-        self.send(self._topic, template.body(self.seq, time, fed, self.head()))
+        template = self._calling_template if self.is_calling else self._quiet_template
+        fed = (self.seq + self._card_offset) % (CARDS_PER_DEAL + 1)
+        self.send_frames(self._topic, template.encode(self.seq, time, fed, self.head()))
 
-    def happened(self, event: Event) -> None:
+    def publish_event(self, event: PublicEvent) -> None:
         """Say an event."""
-        self.send(event_topic(self.id).encode(), msgspec.json.encode(event))
+        self.send_frames(event_topic(self.id).encode(), msgspec.json.encode(event))
 
-    def send(self, *frames: bytes) -> None:
+    def send_frames(self, *frames: bytes) -> None:
         """Send any frames at all."""
         self._feed.send_multipart(list(frames), flags=zmq.NOBLOCK)
 
-    async def answer(self) -> None:
+    async def answer_commands(self) -> None:
         """Answer commands until cancelled."""
         while True:
             who, *_, body = await self._commands.recv_multipart()
-            command = msgspec.json.decode(body, type=Command)
+            command = msgspec.json.decode(body, type=ClientCommand)
             since = command.args.get("since", 0)
             result = {"events": self.events(since)} if command.cmd == "events" else {}
-            reply = Reply(id=command.id, ok=True, result=msgspec.to_builtins(result))
+            reply = CommandReply(id=command.id, ok=True, result=msgspec.to_builtins(result))
             await self._commands.send_multipart([who, msgspec.json.encode(reply)])
 
     def close(self) -> None:
@@ -203,11 +203,11 @@ class SimulatedFeed:
         self._commands.close(linger=0)
 
 
-async def spread(
+async def pace_feeds(
     feeds: Sequence[SimulatedFeed],
     per_s: float,
     act: Callable[[SimulatedFeed], None],
-    step_s: float = STEP_S,
+    step_s: float = SEND_INTERVAL_S,
 ) -> None:
     """Let each feed act so many times a second, evenly spread, until cancelled."""
     loop = asyncio.get_running_loop()
@@ -220,7 +220,7 @@ async def spread(
         await asyncio.sleep(step_s)
 
 
-class Pace(msgspec.Struct, frozen=True):
+class FeedRates(msgspec.Struct, frozen=True):
     """How often a feed says its state, has an event, and, at `callers` of them, calls or stops.
 
     `past`: events that each has had before it is opened.
@@ -233,14 +233,14 @@ class Pace(msgspec.Struct, frozen=True):
     past: int = 0
 
 
-async def serve(
+async def serve_feeds(
     ids: Iterable[str],
-    pace: Pace,
+    pace: FeedRates,
     now: Callable[[], str],
     now_ms: Callable[[], float],
     on_open: Callable[[list[FeedAddress]], None],
     quiet: asyncio.Event,
-    on_quiet: Callable[[Said], None] = lambda said: None,
+    on_quiet: Callable[[FeedTotals], None] = lambda said: None,
 ) -> None:
     """Open a feed for each id, say where, and serve them until cancelled.
 
@@ -249,35 +249,37 @@ async def serve(
     called: list[CallChange] = []
 
     def say(feed: SimulatedFeed) -> None:
-        feed.say(now())
+        feed.publish_state(now())
 
     def grow(feed: SimulatedFeed) -> None:
-        feed.happened(feed.chain.grow(now()))
+        feed.publish_event(feed.chain.append_event(now()))
 
     def call(feed: SimulatedFeed) -> None:
-        feed.calls = not feed.calls
-        called.append(CallChange(feed.id, now_ms(), feed.calls))
-        feed.say(now())
+        feed.is_calling = not feed.is_calling
+        called.append(CallChange(feed.id, now_ms(), feed.is_calling))
+        feed.publish_state(now())
 
     loop = asyncio.get_running_loop()
-    async with _opened(ids) as feeds:
+    async with _open_feeds(ids) as feeds:
         for feed in feeds:
             for _ in range(pace.past):
-                feed.chain.grow(now())
+                feed.chain.append_event(now())
         began_s, first = loop.time(), sum(feed.seq for feed in feeds)
-        on_open([feed.at for feed in feeds])
-        async with _run_tasks(spread(feeds, pace.per_s, say)):
-            growing = spread(feeds, pace.events_per_s, grow)
-            calling = spread(feeds[: pace.callers], pace.calls_per_s, call)
+        on_open([feed.address for feed in feeds])
+        async with _run_tasks(pace_feeds(feeds, pace.per_s, say)):
+            growing = pace_feeds(feeds, pace.events_per_s, grow)
+            calling = pace_feeds(feeds[: pace.callers], pace.calls_per_s, call)
             async with _run_tasks(growing, calling):
                 await quiet.wait()
             states, passed_s = sum(feed.seq for feed in feeds) - first, loop.time() - began_s
-            on_quiet(Said(passed_s, states, {feed.id: feed.chain.n for feed in feeds}, called))
+            on_quiet(
+                FeedTotals(passed_s, states, {feed.id: feed.chain.n for feed in feeds}, called)
+            )
             await asyncio.Event().wait()
 
 
 @asynccontextmanager
-async def _opened(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
+async def _open_feeds(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
     """Give a feed for each id, which answers what is asked for, for the block."""
     raise_open_file_limit()
     context = zmq.asyncio.Context()
@@ -285,7 +287,7 @@ async def _opened(ids: Iterable[str]) -> AsyncIterator[list[SimulatedFeed]]:
     state = read_example_state()
     feeds = [SimulatedFeed(context, msgspec.structs.replace(state, table=name)) for name in ids]
     try:
-        async with _run_tasks(*(feed.answer() for feed in feeds)):
+        async with _run_tasks(*(feed.answer_commands() for feed in feeds)):
             yield feeds
     finally:
         for feed in feeds:
@@ -348,9 +350,9 @@ def main(count: int, **pace: float) -> None:
                 task.cancel()
 
         loop.add_reader(sys.stdin, read)
-        at = msgspec.convert(pace, Pace, strict=False)
+        at = msgspec.convert(pace, FeedRates, strict=False)
         try:
-            await serve(ids, at, wall, wall_ms, tell, quiet, tell)
+            await serve_feeds(ids, at, read_wall_clock, read_wall_clock_ms, tell, quiet, tell)
         except asyncio.CancelledError:
             return
 

@@ -8,15 +8,15 @@ from contextlib import asynccontextmanager
 import msgspec
 
 from controller.client.client import Client
-from controller.messages import Command, Reply
+from controller.messages import ClientCommand, CommandReply
 
-TICK_S = 0.02
+SEND_INTERVAL_S = 0.02
 """How often it sends; what is due goes out at once."""
 
 
 @asynccontextmanager
 async def flood_commands(
-    client: Client, per_s: float, make: Callable[[int], Command]
+    client: Client, per_s: float, make: Callable[[int], ClientCommand]
 ) -> AsyncIterator[Counter[str]]:
     """Send `per_s` commands a second for the block, and count the answers by what they say."""
     answers: Counter[str] = Counter()
@@ -29,13 +29,13 @@ async def flood_commands(
 
 
 async def _send_commands(
-    client: Client, per_s: float, make: Callable[[int], Command], answers: Counter[str]
+    client: Client, per_s: float, make: Callable[[int], ClientCommand], answers: Counter[str]
 ) -> None:
     loop = asyncio.get_running_loop()
     begun_s, sent = loop.time(), 0
-    asked: set[asyncio.Task[Reply]] = set()
+    asked: set[asyncio.Task[CommandReply]] = set()
 
-    def answered(task: asyncio.Task[Reply]) -> None:
+    def answered(task: asyncio.Task[CommandReply]) -> None:
         asked.discard(task)
         if not task.cancelled() and task.exception() is None:
             error = task.result().error
@@ -48,15 +48,15 @@ async def _send_commands(
                 task = asyncio.ensure_future(client.send(make(sent)))
                 asked.add(task)
                 task.add_done_callback(answered)
-            await asyncio.sleep(TICK_S)
+            await asyncio.sleep(SEND_INTERVAL_S)
     finally:
         for task in asked:
             task.cancel()
         await asyncio.gather(*asked, return_exceptions=True)
 
 
-def reading(number: int) -> Command:
+def make_read_command(number: int) -> ClientCommand:
     """Return a command that asks for as much as an answer can hold."""
     return msgspec.convert(
-        {"id": f"flood-{number}", "cmd": "events", "args": {"since": 0}}, Command
+        {"id": f"flood-{number}", "cmd": "events", "args": {"since": 0}}, ClientCommand
     )

@@ -12,25 +12,33 @@ from typing import Any
 import msgspec
 
 from controller.cards import composition
-from controller.match.closing import signers
-from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE
-from controller.match.phase import Phase as Stage
-from controller.messages import Machine, Match, Outcome, Phase, Role, Seat, State
-from controller.rules.seats import ALL
+from controller.match.closing import sheet_signers
+from controller.match.phase import BEFORE_RELEASE, DEAL_UNDER_WAY
+from controller.match.phase import MatchPhase as Stage
+from controller.messages import (
+    AttemptOutcome,
+    MachinePhase,
+    PublicMachine,
+    PublicMatch,
+    PublicState,
+    Role,
+    Seat,
+)
+from controller.rules.seats import SEATS
 from controller.trials.inproc import TableInProcess
 from sim.mechanics.cards import PhysicalCard
-from sim.mechanics.people import OutOfReach, People
+from sim.mechanics.people import OutOfReach, PeopleAtMachine
 from sim.mechanics.truth import Truth
 
 PAIRS = {
     "NS": {"id": "1", "name": "Plum", "players": {"N": "Nan", "S": "Sun"}},
     "EW": {"id": "2", "name": "Bamboo", "players": {"E": "Eve", "W": "Wu"}},
 }
-GLANCE_S = 0.5
+LOOK_INTERVAL_S = 0.5
 """How often people look at what the table waits for."""
 DEAL_TIMEOUT_S = 6 * 3600.0
 """After so long with one deal something stands still."""
-_FAILED = (Outcome.MISDEAL, Outcome.VOID)
+_FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 _NEEDS_FACES = (Stage.ANTI_CHECK, Stage.TRIBUTE, Stage.RETURN)
 _MAX_LOOKS = 20
 """After so many glances at one stage people see that the machine has no answer."""
@@ -58,7 +66,7 @@ class PlayerDurations(msgspec.Struct, frozen=True, kw_only=True):
     confirm: _DurationRange = (2, 6)
 
 
-class Mischief(msgspec.Struct, frozen=True, kw_only=True):
+class PlayerMistakes(msgspec.Struct, frozen=True, kw_only=True):
     """How often, of all deals, hands that are out are dealt again, and sets are mixed up."""
 
     claims: float = 0.0
@@ -78,13 +86,18 @@ class SimulatedPlayers:
         trial: TableInProcess,
         chance: random.Random,
         *,
-        ahead: bool,
-        pauses: PlayerDurations,
-        mischief: Mischief | None = None,
-        on_hands: Callable[[State, Truth], None] = lambda state, truth: None,
+        deal_ahead: bool,
+        durations: PlayerDurations,
+        mistakes: PlayerMistakes | None = None,
+        on_hands: Callable[[PublicState, Truth], None] = lambda state, truth: None,
     ) -> None:
-        self.at, self._chance, self._durations, self._deal_ahead = trial, chance, pauses, ahead
-        self._mistakes = mischief or Mischief()
+        self.table, self._chance, self._durations, self._deal_ahead = (
+            trial,
+            chance,
+            durations,
+            deal_ahead,
+        )
+        self._mistakes = mistakes or PlayerMistakes()
         self._on_hands = on_hands
         self._cleared_attempts: set[int] = set()
         self._set_in_hands: str | None = None
@@ -93,23 +106,23 @@ class SimulatedPlayers:
         self._world = trial.sim.world
 
     @property
-    def match(self) -> Match:
+    def match(self) -> PublicMatch:
         """The match as the table showed it last."""
-        return self.at.states[-1].match
+        return self.table.states[-1].match
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> PublicMachine:
         """The machine as the table showed it last."""
-        return self.at.states[-1].machine
+        return self.table.states[-1].machine
 
     async def begin_match(self, match_id: str) -> None:
         """Lay a match out, take the seats, and start it."""
-        await self.at.until(lambda state: state.machine.phase is Phase.EMPTY)
+        await self.table.wait_for_state(lambda state: state.machine.phase is MachinePhase.EMPTY)
         said = {"event": "Cup", "round": 1, "match_no": 1, "table_no": "1", "stage": "swiss"}
-        await self._order(Role.REFEREE, "set_match", match_id=match_id, pairs=PAIRS, **said)
-        for seat in ALL:
-            await self._order(Role.TABLE, "confirm", seat=seat)
-        await self._order(Role.CHIEF, "start_match")
+        await self._command(Role.REFEREE, "set_match", match_id=match_id, pairs=PAIRS, **said)
+        for seat in SEATS:
+            await self._command(Role.TABLE, "confirm", seat=seat)
+        await self._command(Role.CHIEF, "start_match")
 
     async def play(self, deals: int) -> int:
         """Play so many deals, or fewer where the match ends before; return how many.
@@ -131,11 +144,11 @@ class SimulatedPlayers:
     async def sign(self) -> None:
         """End the match, where it is not over, and sign its sheet."""
         if self.match.phase not in _ENDED:
-            await self._order(Role.CHIEF, "forfeit", side="EW", reason="they leave")
-        match = self.at.machine.record.play.match
+            await self._command(Role.CHIEF, "forfeit", side="EW", reason="they leave")
+        match = self.table.machine.record.match_written.match
         assert match is not None  # it is signed, and stays until the next one
-        for signer in signers(match):
-            await self._order(Role.REFEREE, "sign", signer=signer, person=f"for {signer}")
+        for signer in sheet_signers(match):
+            await self._command(Role.REFEREE, "sign", signer=signer, person=f"for {signer}")
         await self._clear_up()
 
     # The players.
@@ -148,16 +161,16 @@ class SimulatedPlayers:
             stage = self.match.phase
             if self._has_hands_up():
                 await self._take_hands()
-            elif stage is Stage.HELD and self.machine.phase is Phase.HELD:
+            elif stage is Stage.HELD and self.machine.phase is MachinePhase.HELD:
                 await self._wait(self._durations.release)
-                await self._order(Role.REFEREE, "release")
-            elif stage in AT_THE_TABLE and upset and self._chance.random() < 0.25:
+                await self._command(Role.REFEREE, "release")
+            elif stage in DEAL_UNDER_WAY and upset and self._chance.random() < 0.25:
                 await upset()
                 upset = None
             elif self.match.claimed is not None or self.match.suspended is not None:
                 await self._recount()
             elif stage in _NEEDS_FACES and self._is_stuck(stage):
-                await self._order(Role.CHIEF, "redeal", reason="the machine knows no faces")
+                await self._command(Role.CHIEF, "redeal", reason="the machine knows no faces")
             elif stage is Stage.COUNT_CHECK:
                 await self._press_for_each(self._durations.count, "confirm")
             elif stage in (Stage.TRIBUTE, Stage.RETURN):
@@ -166,7 +179,7 @@ class SimulatedPlayers:
                 await self._play_cards()
             elif stage is Stage.RESULT:
                 await self._press_for_each(self._durations.confirm, "confirm")
-            await asyncio.sleep(GLANCE_S)
+            await asyncio.sleep(LOOK_INTERVAL_S)
             self._put_set_away()
 
     def _is_stuck(self, stage: str) -> bool:
@@ -180,9 +193,9 @@ class SimulatedPlayers:
         """Return what will happen to this deal's hands, if anything."""
         draw = self._chance.random()
         if draw < self._mistakes.claims:
-            return lambda: self._order(Role.TABLE, "claim_count", seat=self._chance.choice(ALL))
+            return lambda: self._command(Role.TABLE, "claim_count", seat=self._chance.choice(SEATS))
         if draw < self._mistakes.claims + self._mistakes.redeals:
-            return lambda: self._order(Role.CHIEF, "redeal", reason="a card lay open")
+            return lambda: self._command(Role.CHIEF, "redeal", reason="a card lay open")
         if draw < self._mistakes.claims + self._mistakes.redeals + self._mistakes.mixed:
             return self._mix
         return None
@@ -190,7 +203,7 @@ class SimulatedPlayers:
     async def _mix(self) -> None:
         """Let a few cards of a set slip into the other one, where both are within reach."""
         try:
-            self.at.people.mix(self._chance.choice(sorted(self._people.beside)), 3)
+            self.table.people.mix(self._chance.choice(sorted(self._people.beside)), 3)
         except OutOfReach:
             return
 
@@ -200,18 +213,18 @@ class SimulatedPlayers:
 
     async def _take_hands(self) -> None:
         """Take the hands that are up; a card may be left in a pocket, and is taken then."""
-        await self.at.until(lambda state: state.machine.set_out is not None)
+        await self.table.wait_for_state(lambda state: state.machine.set_out is not None)
         self._set_in_hands = self.machine.set_out
         if all(self._world.truth().pockets[:4]):
-            self._on_hands(self.at.states[-1], self._world.truth())
+            self._on_hands(self.table.states[-1], self._world.truth())
         await self._wait(self._durations.take)
         self._people.take_hands()
 
     def _put_set_away(self) -> None:
         """Square a set up whose deal is over: its cards are evidence no more."""
-        if self.match.phase in AT_THE_TABLE or self._set_in_hands is None:
+        if self.match.phase in DEAL_UNDER_WAY or self._set_in_hands is None:
             return
-        self.at.lay_down()
+        self.table.lay_down()
         self._people.gather(self._set_in_hands)
         self._set_in_hands = None
 
@@ -220,27 +233,27 @@ class SimulatedPlayers:
         counts = {"N": 26, "W": 27, "S": 27, "E": 27}
         await self._wait(self._durations.count)
         if self.match.claimed is not None:
-            await self._order(Role.CHIEF, "recount", counts=counts)
+            await self._command(Role.CHIEF, "recount", counts=counts)
 
     async def _press_for_each(self, pause: _DurationRange, cmd: str) -> None:
         """Have everybody who is waited for press once."""
         await self._wait(pause)
         for seat in self.match.waiting_for:
-            await self._order(Role.TABLE, cmd, seat=seat)
+            await self._command(Role.TABLE, cmd, seat=seat)
 
     async def _exchange(self) -> None:
         tribute = self.match.tribute
         if tribute is not None and tribute.choice_open:
-            await self._order(Role.TABLE, "choose", payer=tribute.payers[0])
+            await self._command(Role.TABLE, "choose", payer=tribute.payers[0])
         await self._press_for_each(self._durations.exchange, "confirm")
 
     async def _play_cards(self) -> None:
-        deal, order = self.match.deal, self._chance.sample(ALL, k=4)
+        deal, order = self.match.deal, self._chance.sample(SEATS, k=4)
         await self._wait(self._durations.play)
         for seat in order:
             if (self.match.deal, self.match.phase) != (deal, Stage.PLAY):
                 return
-            await self._order(Role.REFEREE, "out", seat=seat)
+            await self._command(Role.REFEREE, "out", seat=seat)
 
     # The machine and the sets.
 
@@ -249,17 +262,21 @@ class SimulatedPlayers:
         while True:
             await self._clear_up()
             phase, free = self.machine.phase, self._is_hopper_free()
-            if phase is Phase.COMMITTED:
+            if phase is MachinePhase.COMMITTED:
                 await self._cut()
-            elif free and phase in (Phase.EMPTY, Phase.RELEASED) and self._may_load():
+            elif free and phase in (MachinePhase.EMPTY, MachinePhase.RELEASED) and self._may_load():
                 await self._load()
-            elif phase in (Phase.EMPTY, Phase.RELEASED) and not free and self._may_start():
+            elif (
+                phase in (MachinePhase.EMPTY, MachinePhase.RELEASED)
+                and not free
+                and self._may_start()
+            ):
                 await self._wait(self._durations.start)
-                await self._order(Role.REFEREE, "start_deal")
-            await asyncio.sleep(GLANCE_S)
+                await self._command(Role.REFEREE, "start_deal")
+            await asyncio.sleep(LOOK_INTERVAL_S)
 
     def _may_start(self) -> bool:
-        early = self._deal_ahead and self.match.phase in AT_THE_TABLE
+        early = self._deal_ahead and self.match.phase in DEAL_UNDER_WAY
         return early or self.match.phase in BEFORE_RELEASE
 
     def _may_load(self) -> bool:
@@ -270,7 +287,7 @@ class SimulatedPlayers:
     async def _load(self) -> None:
         await self._wait(self._durations.load)
         card_set = self.machine.card_set
-        if self.machine.phase in (Phase.EMPTY, Phase.RELEASED) and self._may_load():
+        if self.machine.phase in (MachinePhase.EMPTY, MachinePhase.RELEASED) and self._may_load():
             try:
                 self._people.load(card_set)
             except OutOfReach:
@@ -279,24 +296,24 @@ class SimulatedPlayers:
     async def _cut(self) -> None:
         await self._wait(self._durations.cut)
         seat: Seat | None = next(iter(self.machine.cutters), None)
-        if self.machine.phase is Phase.COMMITTED:
-            await self._order(Role.TABLE, "cut", n=self._chance.randrange(6, 103), seat=seat)
+        if self.machine.phase is MachinePhase.COMMITTED:
+            await self._command(Role.TABLE, "cut", n=self._chance.randrange(6, 103), seat=seat)
 
     async def _clear_up(self) -> None:
         """Take the cards of an attempt without hands out, and count sets that are barred."""
-        proof = self.at.states[-1].fairness[-1] if self.at.states[-1].fairness else None
+        proof = self.table.states[-1].fairness[-1] if self.table.states[-1].fairness else None
         failed = proof is not None and proof.outcome in _FAILED
         if failed and proof is not None and self._has_loose_cards(proof.attempt):
             self._cleared_attempts.add(proof.attempt)
             await asyncio.sleep(1)
             await self.collect(self.machine.card_set)
-        for card_set in self.at.states[-1].sets:
+        for card_set in self.table.states[-1].sets:
             if card_set.barred and card_set.id != self._set_in_hands:
                 await self._count_set(card_set.id)
 
     def _has_loose_cards(self, attempt: int) -> bool:
         """Tell whether cards of an attempt without hands have to be cleared up."""
-        lie_about = self.machine.phase is Phase.FAULT and any(self._world.truth().pockets)
+        lie_about = self.machine.phase is MachinePhase.FAULT and any(self._world.truth().pockets)
         return attempt not in self._cleared_attempts or lie_about
 
     async def collect(self, card_set: str | None) -> None:
@@ -314,7 +331,7 @@ class SimulatedPlayers:
             pile.clear()
             pile.extend(self._world.new_set(108, self._people.backs[card_set], 54))
             self._world.hopper_changed()
-        await self._order(Role.REFEREE, "clear_set", set=card_set, cards=108)
+        await self._command(Role.REFEREE, "clear_set", set=card_set, cards=108)
 
     def _is_whole(self, pile: list[PhysicalCard], card_set: str) -> bool:
         faces = sorted(card.face for card in pile)
@@ -327,11 +344,11 @@ class SimulatedPlayers:
         return not (truth.hopper or truth.shuffler or truth.feeder)
 
     @property
-    def _people(self) -> People:
-        return self.at.people
+    def _people(self) -> PeopleAtMachine:
+        return self.table.people
 
-    async def _order(self, role: Role, cmd: str, **args: Any) -> Any:
-        answer = await self.at.order(role, cmd, **args)
+    async def _command(self, role: Role, cmd: str, **args: Any) -> Any:
+        answer = await self.table.send_command(role, cmd, **args)
         await asyncio.sleep(0.1)
         return answer
 

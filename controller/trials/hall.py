@@ -20,19 +20,19 @@ from controller.cli.ending import make_parent_death_hook
 from controller.cli.reach import new_command_id, read_client_identity
 from controller.client.client import Client
 from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
-from controller.config import CardSet, Limits
+from controller.config import CardSetSection, LimitsSection
 from controller.journal.errors import JournalError
 from controller.journal.store import LOCK_NAME, JournalStore
 from controller.messages import Role
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
-from controller.trials.costs import cores
+from controller.trials.costs import count_cores
 from sim.folders import memory_folder as memory_folder
 
 _MAX_LINE_BYTES = 1 << 22
 """Bytes of an answer of the simulator: where every card of many sets lies is a long line."""
-POLL_S = 0.02
-PATIENCE_S = 30.0
+POLL_INTERVAL_S = 0.02
+START_TIMEOUT_S = 30.0
 ROUND_S = 16.0
 """From one deal to the next at the reference pace, with people who lose no time."""
 _END_TIMEOUT_S = 10.0
@@ -62,11 +62,11 @@ class HallPlan:
     port: int | None = None
     profile: str = "international-000"
     event: Path | None = None
-    card_sets: tuple[CardSet, ...] = (CardSet(id="S1", back="A"),)
+    card_sets: tuple[CardSetSection, ...] = (CardSetSection(id="S1", back="A"),)
     deal_ahead: bool = False
-    limits: Limits = field(default_factory=Limits)
+    limits: LimitsSection = field(default_factory=LimitsSection)
 
-    def begins_s(self, number: int) -> float:
+    def start_delay_s(self, number: int) -> float:
         """Return how long table `number` (0, 1, …) waits before its first deal.
 
         The tables are spread over a round, so that their shuffles and deals do not come in step.
@@ -79,23 +79,23 @@ class HallPlan:
         return load_profile(self.profile, self.event)
 
 
-class Control:
+class ControlClient:
     """People's hands at one simulated table, over its control socket."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
-    async def do(self, deed: str, **args: Any) -> Any:
+    async def request(self, request_name: str, **args: Any) -> Any:
         """Do one thing of sim/CONTROL.md and return its result. Raises HallError."""
         try:
             reader, writer = await asyncio.open_unix_connection(self.path, limit=_MAX_LINE_BYTES)
         except OSError as error:
             raise HallError(f"the simulator is not there: {error}") from error
         try:
-            writer.write(msgspec.json.encode({"do": deed, "with": args}) + b"\n")
+            writer.write(msgspec.json.encode({"do": request_name, "with": args}) + b"\n")
             answer = msgspec.json.decode(await reader.readline())
         except (OSError, msgspec.DecodeError) as error:  # an answer that ends early is none
-            raise HallError(f"the simulator ended before it answered {deed}") from error
+            raise HallError(f"the simulator ended before it answered {request_name}") from error
         finally:
             writer.close()
         if not answer["ok"]:
@@ -113,7 +113,7 @@ class TableProcess:
         self.state_dir = state_dir
         self.config = config
         self.profile = profile
-        self.control = Control(info["control"])
+        self.control = ControlClient(info["control"])
         self._info = info
         self.daemon: asyncio.subprocess.Process | None = None
         self.simulator: asyncio.subprocess.Process | None = None
@@ -143,7 +143,7 @@ class TableProcess:
         )
 
     async def start_daemon(
-        self, limit_s: float | None = None, environment: Mapping[str, str] | None = None
+        self, timeout_s: float | None = None, environment: Mapping[str, str] | None = None
     ) -> None:
         """Start `dealtable run` and wait for its gateway. Raises HallError.
 
@@ -162,7 +162,7 @@ class TableProcess:
             self.daemon,
             f"the daemon of table {self.id}",
             self.log,
-            PATIENCE_S if limit_s is None else limit_s,
+            START_TIMEOUT_S if timeout_s is None else timeout_s,
         )
 
     async def stop_daemon(self) -> int | None:
@@ -177,8 +177,8 @@ class TableProcess:
 
 
 @asynccontextmanager
-async def hall(
-    plan: HallPlan, on_up: Callable[[int], None] = lambda tables: None
+async def run_hall(
+    plan: HallPlan, on_started: Callable[[int], None] = lambda tables: None
 ) -> AsyncIterator[list[TableProcess]]:
     """Run a hall for the block: the simulator, and every table's daemon. Raises HallError.
 
@@ -187,13 +187,13 @@ async def hall(
     plan.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
         runtime_dir = stack.enter_context(memory_folder())
-        tables = await stack.enter_async_context(simulator(plan, runtime_dir))
+        tables = await stack.enter_async_context(run_simulator(plan, runtime_dir))
         stack.push_async_callback(_stop_daemons, tables)
-        await _start_daemons(tables, on_up)
+        await _start_daemons(tables, on_started)
         yield tables
 
 
-async def fallen(tables: Sequence[TableProcess]) -> NoReturn:
+async def wait_for_process_end(tables: Sequence[TableProcess]) -> NoReturn:
     """Wait until a process of a hall ends by itself. Raises HallError, which names it."""
     waits = {
         asyncio.ensure_future(process.wait()): what
@@ -212,9 +212,9 @@ async def fallen(tables: Sequence[TableProcess]) -> NoReturn:
             wait.cancel()
 
 
-async def _start_daemons(tables: Sequence[TableProcess], on_up: Callable[[int], None]) -> None:
+async def _start_daemons(tables: Sequence[TableProcess], on_started: Callable[[int], None]) -> None:
     """Start all daemons, one a core at a time. Raises the first HallError, once none starts."""
-    room = asyncio.Semaphore(cores())
+    room = asyncio.Semaphore(count_cores())
     up = 0
 
     async def start(table: TableProcess) -> None:
@@ -222,7 +222,7 @@ async def _start_daemons(tables: Sequence[TableProcess], on_up: Callable[[int], 
         async with room:
             await table.start_daemon()
         up += 1
-        on_up(up)
+        on_started(up)
 
     starts = [asyncio.ensure_future(start(table)) for table in tables]
     try:
@@ -253,12 +253,12 @@ async def start_simulator(
     )
 
 
-Start = Callable[[HallPlan, Path, Path], Awaitable[asyncio.subprocess.Process]]
+StartSimulator = Callable[[HallPlan, Path, Path], Awaitable[asyncio.subprocess.Process]]
 
 
 @asynccontextmanager
-async def simulator(
-    plan: HallPlan, runtime_dir: Path, start: Start = start_simulator
+async def run_simulator(
+    plan: HallPlan, runtime_dir: Path, start: StartSimulator = start_simulator
 ) -> AsyncIterator[list[TableProcess]]:
     """Run the simulator alone, and give its tables, configured but without daemons."""
     config = runtime_dir / "sim.toml"
@@ -389,18 +389,18 @@ async def end_program(process: asyncio.subprocess.Process) -> int:
 
 
 async def _wait_until(
-    there: Callable[[], bool],
+    condition: Callable[[], bool],
     process: asyncio.subprocess.Process,
     what: str,
     log: Path,
-    limit_s: float,
+    timeout_s: float,
 ) -> None:
     """Wait until `there()`. Raises HallError when the process ends first, or at the limit."""
     try:
-        async with asyncio.timeout(limit_s):
-            while not there():
+        async with asyncio.timeout(timeout_s):
+            while not condition():
                 if process.returncode is not None:
                     raise HallError(f"{what} ended by itself; see {log}")
-                await asyncio.sleep(POLL_S)
+                await asyncio.sleep(POLL_INTERVAL_S)
     except TimeoutError:
-        raise HallError(f"{what} is not there after {limit_s:g} s") from None
+        raise HallError(f"{what} is not there after {timeout_s:g} s") from None

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from nacl.utils import random as entropy
 
-from controller.cli.console_keys import make_keys
-from controller.cli.wall import wall_ms
+from controller.cli.console_keys import make_console_keys
+from controller.cli.wall import read_wall_clock_ms
 from controller.client.endpoints import Endpoints
-from controller.gateway.enrolment import admit
+from controller.gateway.enrolment import admit_file
 from controller.messages import Role
-from controller.roster import KEYS, TABLE, read_certificate
+from controller.roster import KEYS_FOLDER, TABLE_NAME, read_certificate
 from controller.trials.hall import HallError, TableProcess, end_program, start_program
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
 
-    from controller.console.people import People
+    from controller.console.people import Accounts
     from controller.faults import Language
 
 Result = TypeVar("Result")
@@ -89,33 +89,33 @@ class ConsoleProcess:
         self, name: str, role: Role, table: str | None = None, language: str = "zh"
     ) -> str:
         """Write somebody into its database, also while it runs; return his code."""
-        return await self.aside(lambda: self._written(name, role, None, table, language))
+        return await self.run_in_thread(lambda: self._add_person(name, role, None, table, language))
 
-    async def knows(
+    async def add_account(
         self, name: str, role: Role, pin: str, table: str | None = None, language: str = "zh"
     ) -> None:
         """Write somebody into its database who has a PIN already, also while it runs."""
-        await self.aside(lambda: self._written(name, role, pin, table, language))
+        await self.run_in_thread(lambda: self._add_person(name, role, pin, table, language))
 
-    async def accept(self, code: str, pin: str) -> None:
+    async def accept_invitation(self, code: str, pin: str) -> None:
         """Let whoever was invited set his PIN, as he would in his browser. Raises HallError."""
-        await self.aside(lambda: self._post("/api/accept", {"code": code, "pin": pin}))
+        await self.run_in_thread(lambda: self._post("/api/accept", {"code": code, "pin": pin}))
 
-    async def aside(self, call: Callable[[], Result]) -> Result:
+    async def run_in_thread(self, call: Callable[[], Result]) -> Result:
         """Run what blocks aside, and return what it gives."""
         return await asyncio.get_running_loop().run_in_executor(None, call)
 
-    def _written(
+    def _add_person(
         self, name: str, role: Role, pin: str | None, table: str | None, language: str
     ) -> str:
-        from controller.console.people import Person
+        from controller.console.people import Account
 
         chosen: Language = "en" if language == "en" else "zh"
-        person = Person(name=name, role=role, table=table, language=chosen)
+        person = Account(name=name, role=role, table=table, language=chosen)
         with _open_people(self.folder, self.hasher) as people:
             code = people.invite(person)
             if pin is not None:
-                people.accept(code, pin)
+                people.accept_invitation(code, pin)
         return code
 
     def _last_log_line(self) -> str:
@@ -136,7 +136,7 @@ class ConsoleProcess:
 
 
 @asynccontextmanager
-async def console(
+async def run_console(
     tables: Sequence[TableProcess],
     folder: Path,
     *,
@@ -162,13 +162,13 @@ async def console(
     ]
     running = ConsoleProcess(folder / "console.toml", hasher)
     keys = folder / _OWN_KEYS
-    make_keys(keys, _NAME)
+    make_console_keys(keys, _NAME)
     for table in tables:
         for role in Role:
-            admit(table.state_dir, keys / f"{role.value}.key")
-    _write(running.config, _text(port, store, keys, lines))
+            admit_file(table.state_dir, keys / f"{role.value}.key")
+    _write_config(running.config, _console_toml(port, store, keys, lines))
     for name, role, pin in people:
-        await running.knows(name, role, pin)
+        await running.add_account(name, role, pin)
     try:
         await running.start()
         yield running
@@ -176,12 +176,12 @@ async def console(
         await running.stop()
 
 
-def _write(config: Path, text: str) -> None:
+def _write_config(config: Path, text: str) -> None:
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text(text, encoding="utf-8")
 
 
-def _text(port: int | None, store: str | None, keys: Path, lines: Sequence[str]) -> str:
+def _console_toml(port: int | None, store: str | None, keys: Path, lines: Sequence[str]) -> str:
     own = f'[console]\nname = "{_NAME}"\nlisten = "127.0.0.1:{port or 0}"\nkeys = "{keys}"\n'
     if store is not None:
         own += f'store = "{store}"\n'
@@ -189,7 +189,7 @@ def _text(port: int | None, store: str | None, keys: Path, lines: Sequence[str])
 
 
 def _table_toml(where: Endpoints, state_dir: Path, area: str) -> str:
-    verify = read_certificate(state_dir / KEYS / f"{TABLE}.key").verify
+    verify = read_certificate(state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key").verify
     return (
         f'[[tables]]\nid = "{where.table}"\narea = "{area}"\nfeed = "{where.feed}"\n'
         f"commands = \"{where.commands}\"\nserver_key = '{where.server_key}'\n"
@@ -198,14 +198,14 @@ def _table_toml(where: Endpoints, state_dir: Path, area: str) -> str:
 
 
 @contextmanager
-def _open_people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["People"]:
+def _open_people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["Accounts"]:
     """Give the people of a console's database for the block, whether it runs or not."""
-    from controller.console.config import load
-    from controller.console.people import People
+    from controller.console.config import load_console_config
+    from controller.console.people import Accounts
     from controller.console.store.archive import open_engine
 
-    engine = open_engine(load(folder / "console.toml").console.store)
+    engine = open_engine(load_console_config(folder / "console.toml").console.store)
     try:
-        yield People(engine, wall_ms, entropy, hasher)
+        yield Accounts(engine, read_wall_clock_ms, entropy, hasher)
     finally:
         engine.dispose()

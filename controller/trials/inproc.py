@@ -19,25 +19,41 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.commands import COMMANDS
-from controller.config import Board, CardSet, Limits, Panel, Play, Reader, TableConfig
-from controller.config import Table as TableSection
+from controller.config import (
+    BoardSection,
+    CardSetSection,
+    LimitsSection,
+    PanelSection,
+    PlaySection,
+    ReaderSection,
+    TableConfig,
+)
+from controller.config import TableSection as TableSection
 from controller.journal.committer import InlineCommitter
 from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
 from controller.journal.store import JournalStore
 from controller.machine.lasting import MachineSupervisor
-from controller.machine.machine import Machine, MachineDeps
-from controller.messages import Command, Event, Phase, Release, Reply, Role, State
+from controller.machine.machine import MachineDeps, TableMachine
+from controller.messages import (
+    ClientCommand,
+    CommandReply,
+    MachinePhase,
+    ProgramRelease,
+    PublicEvent,
+    PublicState,
+    Role,
+)
 from controller.roster import Certificate, Roster
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
-from controller.signing import sign
-from controller.trials.at_table import PATIENCE_S, AtTable
+from controller.signing import sign_command
+from controller.trials.at_table import WAIT_TIMEOUT_S, HandledTable
 from controller.vault.keyfile import AttemptKeyFiles
-from drivers.link.port import Port
+from drivers.link.port import LinkPort
 from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, HardwareInProcess, own_firmware_hash
-from sim.mechanics.settings import BACKS, Settings
-from sim.mechanics.settings import CardSet as PhysicalSet
+from sim.mechanics.settings import BACKS, MechanicsSettings
+from sim.mechanics.settings import PhysicalSet as PhysicalSet
 
 TABLE_KEY = "T" * 40
 TABLE_SIGN = b"T" * 32
@@ -50,7 +66,7 @@ RETRY_INTERVAL_S = 0.2
 
 
 @dataclass
-class TableInProcess(AtTable):
+class TableInProcess(HandledTable):
     """A table in process, and its people. `events` and `states` are what its feed carried.
 
     `name` goes before the numbers of its people's orders, so that they are others than those
@@ -59,37 +75,37 @@ class TableInProcess(AtTable):
     """
 
     signers: Mapping[Role, bytes]
-    events: list[Event] = field(default_factory=list)
-    states: list[State] = field(default_factory=list)
-    name: str = ""
-    running: asyncio.Future[None] | None = None
+    events: list[PublicEvent] = field(default_factory=list)
+    states: list[PublicState] = field(default_factory=list)
+    command_prefix: str = ""
+    run_task: asyncio.Future[None] | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
-    _orders: int = 0
+    _commands_made: int = 0
 
-    def publish(self, value: State | Event) -> None:
+    def publish(self, value: PublicState | PublicEvent) -> None:
         """Take what is public, as the gateway would."""
-        if isinstance(value, State):
+        if isinstance(value, PublicState):
             self.states.append(value)
         else:
             self.events.append(value)
         self._changed.set()
 
-    async def until(self, what: Callable[[State], bool]) -> State:
+    async def wait_for_state(self, condition: Callable[[PublicState], bool]) -> PublicState:
         """Return the first published state, from the present one on, of which `what` holds.
 
         Raises TimeoutError after PATIENCE_S.
         """
-        async with asyncio.timeout(PATIENCE_S):
-            while not (self.states and what(self.states[-1])):
+        async with asyncio.timeout(WAIT_TIMEOUT_S):
+            while not (self.states and condition(self.states[-1])):
                 self._changed.clear()
                 await self._changed.wait()
         return self.states[-1]
 
-    async def phase(self, phase: Phase) -> State:
+    async def wait_for_phase(self, phase: MachinePhase) -> PublicState:
         """Wait for a phase."""
-        return await self.until(lambda state: state.machine.phase is phase)
+        return await self.wait_for_state(lambda state: state.machine.phase is phase)
 
-    def command(
+    def make_command(
         self,
         role: Role,
         cmd: str,
@@ -97,25 +113,29 @@ class TableInProcess(AtTable):
         *,
         about: tuple[int | None, int | None] | None = None,
         **args: Any,
-    ) -> Command:
+    ) -> ClientCommand:
         """Return a signed command; `about` is the deal and attempt that it names.
 
         Where that is not said: those that such a command is bound to, as the last state has
         them.
         """
-        self._orders += 1
-        deal, attempt = self._present(cmd) if about is None else about
-        command = Command(
-            id=f"{self.name}{self._orders}", cmd=cmd, deal=deal, attempt=attempt, args=args
+        self._commands_made += 1
+        deal, attempt = self._bound_to(cmd) if about is None else about
+        command = ClientCommand(
+            id=f"{self.command_prefix}{self._commands_made}",
+            cmd=cmd,
+            deal=deal,
+            attempt=attempt,
+            args=args,
         )
-        return self.signed(command, self.signers[role])
+        return self.sign_command(command, self.signers[role])
 
-    def signed(self, command: Command, seed: bytes) -> Command:
+    def sign_command(self, command: ClientCommand, seed: bytes) -> ClientCommand:
         """Return a command as the holder of a key signs it, for the present run of the table."""
-        present = msgspec.structs.replace(command, boot=self.machine.desk.boot)
-        return sign(present, TABLE_KEY, seed)
+        present = msgspec.structs.replace(command, boot=self.machine.processor.boot)
+        return sign_command(present, TABLE_KEY, seed)
 
-    async def order(
+    async def send_command(
         self,
         role: Role,
         cmd: str,
@@ -123,74 +143,78 @@ class TableInProcess(AtTable):
         *,
         about: tuple[int | None, int | None] | None = None,
         **args: Any,
-    ) -> Reply:
+    ) -> CommandReply:
         """Give a signed order, as `command` makes it."""
-        return await self.lasting.order(self.command(role, cmd, about=about, **args))
+        return await self.lasting.submit(self.make_command(role, cmd, about=about, **args))
 
-    def _present(self, cmd: str) -> tuple[int | None, int | None]:
-        bound = COMMANDS[cmd].bound if cmd in COMMANDS else "none"
+    def _bound_to(self, cmd: str) -> tuple[int | None, int | None]:
+        bound = COMMANDS[cmd].bound_to if cmd in COMMANDS else "none"
         if bound == "match":
             match = self.states[-1].match
             return match.deal, match.attempt
         state = self.machine.record.state
         return (state.deal, state.attempt) if bound == "machine" else (None, None)
 
-    async def deal(self, cut: int = 40) -> State:
+    async def play_attempt(self, cut: int = 40) -> PublicState:
         """Play one attempt as people would, up to held hands or its refusal."""
-        ready = await self.until(
-            lambda state: state.machine.phase in (Phase.EMPTY, Phase.COMMITTED)
+        ready = await self.wait_for_state(
+            lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.COMMITTED)
         )
         if any(alert.name == "SET_BARRED" for alert in ready.alerts):
             cards = len(self.sim.world.truth().hopper)  # somebody has counted them
-            await self.order(Role.REFEREE, "clear_set", set=ready.machine.card_set, cards=cards)
-            ready = await self.until(lambda state: state.machine.phase is not Phase.FAULT)
-        if ready.machine.phase is Phase.EMPTY:
-            await self.order(Role.REFEREE, "start_deal")
-        committed = await self.phase(Phase.COMMITTED)
+            await self.send_command(
+                Role.REFEREE, "clear_set", set=ready.machine.card_set, cards=cards
+            )
+            ready = await self.wait_for_state(
+                lambda state: state.machine.phase is not MachinePhase.FAULT
+            )
+        if ready.machine.phase is MachinePhase.EMPTY:
+            await self.send_command(Role.REFEREE, "start_deal")
+        committed = await self.wait_for_phase(MachinePhase.COMMITTED)
         number = committed.machine.attempt
-        await self.order(Role.TABLE, "cut", n=cut)
-        return await self.until(
+        await self.send_command(Role.TABLE, "cut", n=cut)
+        return await self.wait_for_state(
             lambda state: state.machine.attempt == number and state.fairness[-1].outcome is not None
         )
 
-    async def return_hands(self) -> State:
+    async def return_hands(self) -> PublicState:
         """Have the hands released, taken, and the set put back; return the state after it."""
-        answer = await self.order(Role.REFEREE, "release")
+        answer = await self.send_command(Role.REFEREE, "release")
         while not answer.ok:
             await asyncio.sleep(RETRY_INTERVAL_S)
-            answer = await self.order(Role.REFEREE, "release")
-        await self.phase(Phase.RELEASED)
+            answer = await self.send_command(Role.REFEREE, "release")
+        await self.wait_for_phase(MachinePhase.RELEASED)
         await self.take_hands()
-        await self.seen(lambda truth: truth.lift_down)
+        await self.wait_until_seen(lambda truth: truth.lift_down)
         await self.load()
-        return await self.until(lambda state: state.fairness[-1].reveal is not None)
+        return await self.wait_for_state(lambda state: state.fairness[-1].reveal is not None)
 
 
 @asynccontextmanager
-async def trial(
-    settings: Settings,
+async def run_table_in_process(
+    settings: MechanicsSettings,
     runtime_dir: Path,
     *,
     seed: int = 0,
     store: JournalStore | None = None,
     delay_ms: float = 0,
     state_dir: Path = Path("nowhere"),
-    ids: tuple[str, str] = (DEALER_ID, READER_ID),
+    board_ids: tuple[str, str] = (DEALER_ID, READER_ID),
     sim: HardwareInProcess | None = None,
     profile: Profile | None = None,
-    card_sets: tuple[CardSet, ...] = (CardSet(id="S1", back="A"),),
+    card_sets: tuple[CardSetSection, ...] = (CardSetSection(id="S1", back="A"),),
     deal_ahead: bool = False,
-    limits: Limits | None = None,
+    limits: LimitsSection | None = None,
     signers: Mapping[Role, bytes] | None = None,
     chief: bytes | Callable[[], bytes | None] | None = None,
     reopen: Callable[[], JournalStore] | None = None,
     table_id: str = "T01",
-    name: str = "",
-    told: Callable[[State | Event], bool] = lambda value: True,
-    jumped_s: Callable[[], float] = lambda: 0.0,
-    line: Callable[[BoardName, Port], Port] = lambda board, port: port,
-    release: Release | None = None,
-    reader: Reader | None = None,
+    command_prefix: str = "",
+    on_publish: Callable[[PublicState | PublicEvent], bool] = lambda value: True,
+    clock_offset_s: Callable[[], float] = lambda: 0.0,
+    wrap_port: Callable[[BoardName, LinkPort], LinkPort] = lambda board, port: port,
+    release: ProgramRelease | None = None,
+    reader: ReaderSection | None = None,
 ) -> AsyncIterator[TableInProcess]:
     """Make a table, run it, and leave no task and no timer of it behind.
 
@@ -217,7 +241,7 @@ async def trial(
         _pack_sets(settings, profile, card_sets),
         mechanics,
         boots=partial(boots.getrandbits, 32),
-        ids=ids,
+        ids=board_ids,
         delay_ms=delay_ms,
     )
     first = store or JournalStore.in_memory()
@@ -230,16 +254,16 @@ async def trial(
             state_dir=state_dir,
             runtime_dir=runtime_dir,
         ),
-        dealer=Board(port="dealer pipe", id=DEALER_ID),
-        reader=reader or Reader(port="reader pipe", id=READER_ID),
-        panel=Panel(pins="mock"),
+        dealer=BoardSection(port="dealer pipe", id=DEALER_ID),
+        reader=reader or ReaderSection(port="reader pipe", id=READER_ID),
+        panel=PanelSection(pins="mock"),
         card_sets=card_sets,
-        play=Play(deal_ahead=deal_ahead),
-        limits=limits or Limits(),
+        play=PlaySection(deal_ahead=deal_ahead),
+        limits=limits or LimitsSection(),
     )
 
     def wall() -> str:
-        now = _START_TIME + timedelta(seconds=loop.time() + jumped_s())
+        now = _START_TIME + timedelta(seconds=loop.time() + clock_offset_s())
         return now.isoformat(timespec="milliseconds")
 
     opened = iter([first])
@@ -253,34 +277,34 @@ async def trial(
     sealed_to = chief if callable(chief) else lambda: chief or seal
     key_file = AttemptKeyFiles(runtime_dir, state_dir)
 
-    def publish(value: State | Event) -> None:
-        if told(value):
+    def publish(value: PublicState | PublicEvent) -> None:
+        if on_publish(value):
             at.publish(value)
 
-    async def build() -> Machine:
+    async def build() -> TableMachine:
         store = next(opened, None) or open_again()
         boot = chance.randbytes(4).hex()
         given = MachineDeps(
             journal=Journal(store, InlineCommitter(store), wall=wall, boot=boot),
-            ports={board: line(board, table.port(board)) for board in BOARDS},
+            ports={board: wrap_port(board, table.port(board)) for board in BOARDS},
             roster=_roster(signers),
             table_key=TABLE_KEY,
-            sign=TABLE_SIGN,
+            signing_key=TABLE_SIGN,
             release=release,
             firmware=own_firmware_hash().hex(),
-            chief=sealed_to,
-            key_file=key_file,
+            chief_key=sealed_to,
+            key_files=key_file,
             entropy=chance.randbytes,
-            wall=wall,
+            wall_time=wall,
             boot=boot,
             publish=publish,
         )
-        return Machine(config, profile, given)
+        return TableMachine(config, profile, given)
 
     lasting = MachineSupervisor(build, publish)
     await lasting.start()
-    at = TableInProcess(table, lasting, signers, name=name)
-    running = at.running = asyncio.ensure_future(lasting.run())
+    at = TableInProcess(table, lasting, signers, command_prefix=command_prefix)
+    running = at.run_task = asyncio.ensure_future(lasting.run())
     try:
         yield at
     finally:
@@ -293,7 +317,9 @@ async def trial(
         await lasting.close()
 
 
-def _pack_sets(settings: Settings, profile: Profile, card_sets: tuple[CardSet, ...]) -> Settings:
+def _pack_sets(
+    settings: MechanicsSettings, profile: Profile, card_sets: tuple[CardSetSection, ...]
+) -> MechanicsSettings:
     """Return the settings with the sets of a table, packed as its rulebook says."""
     return replace(
         settings,

@@ -9,14 +9,14 @@ from contextlib import closing
 import click
 import msgspec
 
-from controller.journal.chain import Row
+from controller.journal.chain import StoredRow
 from controller.journal.entries import decode
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.journal.wire_group import unpack
-from controller.trials.costs import processes, written_kib
+from controller.journal.wire_group import unpack_events
+from controller.trials.costs import find_processes, written_kib
 from controller.trials.hall import TableProcess
-from controller.trials.metered import metered, passed
-from controller.trials.players import players
+from controller.trials.metered import metrics_difference, read_metrics
+from controller.trials.players import seat_players
 
 _KIB = 1024
 _SETTLE_S = 0.5
@@ -42,27 +42,27 @@ class JournalCost(msgspec.Struct, frozen=True, kw_only=True):
     disk_kib: float
 
 
-async def journalled(table: TableProcess, deals: int) -> JournalCost:
+async def measure_journal(table: TableProcess, deals: int) -> JournalCost:
     """Deal so often, after one deal that is not counted; return what that left.
 
     Raises click.ClickException where the table's state lies on no disk: nothing is written there.
     """
     assert table.daemon is not None
-    machine = processes(table.daemon.pid)["run machine"]
-    async with players(table) as people:
-        await people.deal()
+    machine = find_processes(table.daemon.pid)["run machine"]
+    async with seat_players(table) as people:
+        await people.play_deal()
         await asyncio.sleep(_SETTLE_S)
-        rows_before, disk_before_kib = len(_rows(table)), written_kib(machine)
-        before = await metered(table)
+        rows_before, disk_before_kib = len(_read_journal(table)), written_kib(machine)
+        before = await read_metrics(table)
         for _ in range(deals):
-            await people.deal()
+            await people.play_deal()
         await asyncio.sleep(_SETTLE_S)
         disk_kib = written_kib(machine) - disk_before_kib
-        commits, _ = passed(before, await metered(table), "journal_write_seconds")
+        commits, _ = metrics_difference(before, await read_metrics(table), "journal_write_seconds")
     if disk_kib <= 0:
         raise click.ClickException(f"{table.state_dir} is not on a disk: nothing was written")
-    rows = _rows(table)[rows_before:]
-    events = sum(_events(row) for row in rows)
+    rows = _read_journal(table)[rows_before:]
+    events = sum(_count_events(row) for row in rows)
     return JournalCost(
         deals=deals,
         cards=deals * table.profile.deck.cards,
@@ -74,14 +74,14 @@ async def journalled(table: TableProcess, deals: int) -> JournalCost:
     )
 
 
-def _rows(table: TableProcess) -> list[Row]:
+def _read_journal(table: TableProcess) -> list[StoredRow]:
     with open_read_only(table.state_dir / STORE_NAME) as rows:
         return list(rows)
 
 
-def _events(row: Row) -> int:
+def _count_events(row: StoredRow) -> int:
     entry = decode(row.body)
-    return len(unpack(entry.data, entry.attempt)) if entry.kind == "wire" else 0
+    return len(unpack_events(entry.data, entry.attempt)) if entry.kind == "wire" else 0
 
 
 def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:

@@ -14,14 +14,14 @@ from typing import Final
 
 import msgspec
 
-from controller.cli.wall import wall_ms
+from controller.cli.wall import read_wall_clock_ms
 from controller.client.client import ClientIdentity
 from controller.console.config import ConfiguredTable
-from controller.console.keys import identity
+from controller.console.keys import load_identity
 from controller.console.standing import TableLinkState
 from controller.console.store.archive import Archive, open_engine
 from controller.console.store.aside import WorkerThread
-from controller.console.tables import Tables
+from controller.console.tables import TableFeeds
 from controller.gateway.certificates import create_table_keys
 from controller.loggers import structlog
 from controller.messages import Role
@@ -32,7 +32,7 @@ _CHECK_INTERVAL_S: Final = 0.01
 
 
 @dataclass
-class Span:
+class StateRange:
     """The first and the last state that came of a table, as they came, and how many there were."""
 
     first: bytes
@@ -46,16 +46,16 @@ class Span:
         return last - first + 1 - self.count
 
 
-class _CountingTables(Tables):
+class _CountingTables(TableFeeds):
     """A console's tables that count what comes of each, at the price of a few lookups."""
 
-    spans: dict[str, Span]
+    ranges: dict[str, StateRange]
 
     def _receive(self, table: str, topic: bytes, body: bytes) -> None:
         if topic.startswith(b"state/"):
-            span = self.spans.get(table)
+            span = self.ranges.get(table)
             if span is None:
-                span = self.spans[table] = Span(body)
+                span = self.ranges[table] = StateRange(body)
             span.last = body
             span.count += 1
         super()._receive(table, topic, body)
@@ -75,11 +75,11 @@ class ConsoleFeedReader:
 
     def reset_counts(self) -> None:
         """Count from here on."""
-        self._tables.spans = {}
+        self._tables.ranges = {}
 
-    def spans(self) -> list[Span]:
+    def state_ranges(self) -> list[StateRange]:
         """Return what came of each table that said anything."""
-        return list(self._tables.spans.values())
+        return list(self._tables.ranges.values())
 
     async def wait_until_complete(self) -> None:
         """Return once all is known of every table: its state, and on the disk all it said before.
@@ -88,27 +88,27 @@ class ConsoleFeedReader:
         """
         tables = self._tables
         while True:
-            if not tables.behind and all(map(self._is_complete, tables.ids)):
+            if not tables.incomplete_tables and all(map(self._is_complete, tables.ids)):
                 break
             await asyncio.sleep(_CHECK_INTERVAL_S)
-        await tables.settled()
+        await tables.wait_until_stored()
 
-    def events(self) -> int:
+    def count_events(self) -> int:
         """Return how many events the archive has."""
         return sum(1 for table in self._tables.ids for _ in self._archive.events(table))
 
     def _is_complete(self, table: str) -> bool:
-        seen = self._tables.seen(table)
-        return seen.state is not None and seen.heard.contact is TableLinkState.OPEN
+        seen = self._tables.snapshot(table)
+        return seen.state is not None and seen.contact_times.link is TableLinkState.OPEN
 
 
 @asynccontextmanager
-async def lone_lines(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
+async def open_feed_reader(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
     """Give a console's lines for the block; keys and database are made in `folder`."""
     create_table_keys(folder)
 
     def observer(line: ConfiguredTable) -> ClientIdentity:
-        return identity(folder / CLIENTS_FOLDER, Role.OBSERVER)
+        return load_identity(folder / CLIENTS_FOLDER, Role.OBSERVER)
 
     async with AsyncExitStack() as stack:
         stack.enter_context(structlog.testing.capture_logs())  # who measures has the output
@@ -117,7 +117,7 @@ async def lone_lines(folder: Path) -> AsyncIterator[ConsoleFeedReader]:
         stack.callback(writing.close)
         numbers, archive = count(), Archive(engine)
         tables = _CountingTables(
-            observer, archive, writing.run, wall_ms, lambda: f"bench-{next(numbers)}"
+            observer, archive, writing.run, read_wall_clock_ms, lambda: f"bench-{next(numbers)}"
         )
         yield ConsoleFeedReader(await stack.enter_async_context(tables), archive)
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 from controller.rules.profile import Profile
 from controller.trials.bare_table import BareTable
 from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 
 
 def mechanical_s(
-    settings: Settings, profile: Profile, sequence: str, *, feeding_ms: float | None = None
+    settings: MechanicsSettings, profile: Profile, sequence: str, *, feeding_ms: float | None = None
 ) -> float:
     """Return the seconds from the first feed to the last landing of one attempt.
 
@@ -30,12 +30,12 @@ def mechanical_s(
         return runner.run(_run_attempt(even, profile, sequence))
 
 
-async def _run_attempt(settings: Settings, profile: Profile, sequence: str) -> float:
+async def _run_attempt(settings: MechanicsSettings, profile: Profile, sequence: str) -> float:
     sim = HardwareInProcess(settings, random.Random(0), boots=iter(range(1, 9)).__next__)
     table = BareTable(sim.port("dealer"), sim.port("reader"), profile, settings.sets[0].back)
     try:
         await table.open()
-        await table.attempt(1, sequence)
+        await table.run_attempt(1, sequence)
         took_s = sim.world.truth().mechanical_s
         return 0.0 if took_s is None else took_s
     finally:

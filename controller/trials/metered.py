@@ -7,14 +7,14 @@ from controller.bridge import (
     AskMetricsMessage,
     MetricsMessage,
     decode_machine_line,
-    to_line,
+    encode_line,
 )
 from controller.config import load_table
 from controller.counting import MetricDistribution
 from controller.trials.hall import HallError, TableProcess
 
 
-async def metered(table: TableProcess) -> MetricsMessage:
+async def read_metrics(table: TableProcess) -> MetricsMessage:
     """Return the numbers of a table's machine as they are now. Raises HallError."""
     path = load_table(table.config).socket
     try:
@@ -22,7 +22,7 @@ async def metered(table: TableProcess) -> MetricsMessage:
     except OSError as error:
         raise HallError(f"the machine of table {table.id} is not there: {error}") from error
     try:
-        writer.write(to_line(AskMetricsMessage()))
+        writer.write(encode_line(AskMetricsMessage()))
         async for line in reader:
             message = decode_machine_line(line)
             if isinstance(message, MetricsMessage):
@@ -32,7 +32,7 @@ async def metered(table: TableProcess) -> MetricsMessage:
     raise HallError(f"the machine of table {table.id} hung up")
 
 
-def passed(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
+def metrics_difference(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
     """Return how many of something there were between two readings, and how long all took, in
     seconds, whatever their labels.
     """

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from controller.journal.chain import Row
+from controller.journal.chain import StoredRow
 from controller.journal.errors import StorageFailed
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from sim.inproc import BOARDS, HardwareInProcess
@@ -25,9 +25,9 @@ class DaemonDeath:
 
     entry: int
     after_s: float = 0.0
-    away_s: float = 1.0
-    power: bool = False
-    reset: bool = False
+    restart_after_s: float = 1.0
+    power_lost: bool = False
+    boards_reset: bool = False
 
 
 class KillableStore(JournalStore):
@@ -38,50 +38,50 @@ class KillableStore(JournalStore):
     """
 
     death: DaemonDeath | None = None
-    die: Callable[[], None]
-    full: Callable[[], bool] = staticmethod(lambda: False)
-    alive = True
-    synced = 0
-    closed = False
+    on_death: Callable[[], None]
+    is_disk_full: Callable[[], bool] = staticmethod(lambda: False)
+    is_alive = True
+    last_synced = 0
+    is_closed = False
 
-    def write(self, rows: Sequence[Row], *, durable: bool) -> None:
+    def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
         """Write up to the group of the death, and nothing behind it. Raises StorageFailed."""
-        if not self.alive:
+        if not self.is_alive:
             raise StorageFailed("the daemon is dead")
-        if self.full():
+        if self.is_disk_full():
             raise StorageFailed("database or disk is full")
         super().write(rows, durable=durable)
         if durable:
-            self.synced = self.last()[0]
+            self.last_synced = self.last()[0]
         if self.death is not None and self.last()[0] >= self.death.entry:
             if self.death.after_s:
-                asyncio.get_running_loop().call_later(self.death.after_s, self.die)
+                asyncio.get_running_loop().call_later(self.death.after_s, self.on_death)
                 self.death = None
                 return
-            self.die()
+            self.on_death()
             raise StorageFailed("the daemon is dead")
 
     def close(self) -> None:
         """Close the file, once."""
-        if not self.closed:
-            self.closed = True
+        if not self.is_closed:
+            self.is_closed = True
             super().close()
 
 
-def cut_off(sim: HardwareInProcess, store: KillableStore) -> bool:
+def kill_daemon(sim: HardwareInProcess, store: KillableStore) -> bool:
     """Let the daemon of `store` be dead from now on; False where it was, or had ended by itself.
 
     Nothing of it reaches a board any more.
     """
-    if not store.alive or store.closed:
+    if not store.is_alive or store.is_closed:
         return False
-    store.alive = False
+    store.is_alive = False
     for name in BOARDS:
         sim.port(name).close()
     return True
 
 
-def lose_power(state_dir: Path, runtime_dir: Path, synced: int, into: Path) -> None:
+def apply_power_loss(state_dir: Path, runtime_dir: Path, last_synced: int, into: Path) -> None:
     """Have `into` hold what a power cut leaves of a journal: the rows up to number `synced`.
 
     The keys in `runtime_dir` are gone; `state_dir` stays as it was for whoever wants to look.
@@ -89,7 +89,7 @@ def lose_power(state_dir: Path, runtime_dir: Path, synced: int, into: Path) -> N
     for key in runtime_dir.glob("attempt-*.key"):
         key.unlink()
     with open_read_only(state_dir / STORE_NAME) as rows:
-        kept = [row for row in rows if row.n <= synced]
+        kept = [row for row in rows if row.n <= last_synced]
     shutil.rmtree(into, ignore_errors=True)
     into.mkdir()
     fresh = JournalStore.open(into)

@@ -19,7 +19,7 @@ import click
 import msgspec
 
 from controller.cli.ending import termination_signals
-from controller.cli.wall import wall_ms
+from controller.cli.wall import read_wall_clock_ms
 from controller.trials.hall import HallError
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
@@ -88,7 +88,7 @@ class DrawnChange(msgspec.Struct, frozen=True, gc=False):
     at_ms: float
 
 
-class Seen(msgspec.Struct, frozen=True):
+class PageChanges(msgspec.Struct, frozen=True):
     """What all pages drew since they were last asked, and how often one was loaded again so far.
 
     `bare_ms`: how long the same browser took from a bare server's word to the screen.
@@ -113,28 +113,28 @@ class OpenPages:
     def __init__(self, bare: Any) -> None:
         self._bare = bare
         self._pages: list[Any] = []
-        self._lines: list[Any] = []
+        self._debug_sessions: list[Any] = []
         self._reloads = 0
 
-    async def add(self, page: Any) -> None:
+    async def add_page(self, page: Any) -> None:
         """Watch a page that has loaded."""
         self._pages.append(page)
         page.on("framenavigated", lambda frame: self._count_reload())
         line = await page.context.new_cdp_session(page)
         await line.send("Performance.enable")
-        self._lines.append(line)
+        self._debug_sessions.append(line)
 
-    async def drawn(self) -> Seen:
+    async def take_changes(self) -> PageChanges:
         """Return what was drawn since the last call."""
         told = [one for page in self._pages for one in await page.evaluate(_TAKE_SCRIPT)]
         bare_ms = await self._bare.evaluate(_TAKE_SCRIPT)
         found = {"drawn": told, "bare_ms": bare_ms, "reloads": self._reloads}
-        return msgspec.convert(found, Seen, strict=False)
+        return msgspec.convert(found, PageChanges, strict=False)
 
     async def measure_heaps(self) -> list[PageHeap]:
         """Return what each page holds; for that it gathers its rubbish, which takes a while."""
         found = []
-        for line in self._lines:
+        for line in self._debug_sessions:
             await line.send("HeapProfiler.collectGarbage")
             told = (await line.send("Performance.getMetrics"))["metrics"]
             now = {one["name"]: one["value"] for one in told}
@@ -149,7 +149,7 @@ class OpenPages:
         self._reloads += 1
 
 
-def lacking() -> str | None:
+def find_missing_program() -> str | None:
     """Return what is not there to look at pages with; None where all is."""
     if importlib.util.find_spec("playwright") is None:
         return "Playwright is not installed (pip install playwright)"
@@ -157,7 +157,7 @@ def lacking() -> str | None:
 
 
 @asynccontextmanager
-async def _opened(url: str, count: int, pin: str) -> AsyncIterator[OpenPages]:
+async def _open_pages(url: str, count: int, pin: str) -> AsyncIterator[OpenPages]:
     """Open the hall's page so many times, for ref0, ref1, … Raises HallError."""
     from playwright.async_api import async_playwright
 
@@ -181,7 +181,7 @@ async def _opened(url: str, count: int, pin: str) -> AsyncIterator[OpenPages]:
             await page.add_init_script(_WATCH_SCRIPT)
             await page.goto(url)
             await page.wait_for_selector("#tiles a", timeout=_PAGE_TIMEOUT_MS)
-            await pages.add(page)
+            await pages.add_page(page)
         yield pages
 
 
@@ -210,7 +210,7 @@ async def _serve_bare_page() -> AsyncIterator[str]:
     served: set[asyncio.Task[None]] = set()
 
     def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(_serve(reader, writer))
+        task = asyncio.ensure_future(_answer_request(reader, writer))
         served.add(task)
         task.add_done_callback(served.discard)
 
@@ -224,7 +224,7 @@ async def _serve_bare_page() -> AsyncIterator[str]:
         await asyncio.gather(*served, return_exceptions=True)
 
 
-async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _answer_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer with a page, or with a stream that says the time."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -234,7 +234,7 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             return
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
         while not writer.is_closing():
-            writer.write(b"data: %d\n\n" % wall_ms())
+            writer.write(b"data: %d\n\n" % read_wall_clock_ms())
             await writer.drain()
             await asyncio.sleep(_TICK_INTERVAL_S)
     except (ConnectionError, asyncio.IncompleteReadError):
@@ -248,10 +248,10 @@ async def _answer_input(url: str, count: int, pin: str) -> None:
     loop = asyncio.get_running_loop()
     asked = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(asked), sys.stdin)
-    async with _opened(url, count, pin) as pages:
+    async with _open_pages(url, count, pin) as pages:
         click.echo("{}")
         while line := await asked.readline():
-            told = await (pages.measure_heaps() if line == b"heaps\n" else pages.drawn())
+            told = await (pages.measure_heaps() if line == b"heaps\n" else pages.take_changes())
             click.echo(msgspec.json.encode(told))
 
 

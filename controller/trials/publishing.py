@@ -21,17 +21,17 @@ from controller.bridge import (
     MAX_MACHINE_LINE_BYTES,
     FeedMessage,
     GatewayProtocolError,
-    Lines,
+    LineSplitter,
     decode_machine_line,
-    public,
+    encode_line,
+    feed_message,
     state_topic,
-    to_line,
 )
-from controller.gateway.feed import Feed
-from controller.machine.machine import Machine
-from controller.messages import Phase
-from controller.trials.inproc import trial
-from sim.mechanics.settings import Settings
+from controller.gateway.feed import FeedSocket
+from controller.machine.machine import TableMachine
+from controller.messages import MachinePhase
+from controller.trials.inproc import run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 
 _FEED, _BARE = "inproc://feed", "inproc://bare"
@@ -42,23 +42,23 @@ _RECEIVE_TIMEOUT_MS = 10_000
 class PublishingPaths:
     """A machine with hands held, its way to a subscriber, and the bare way beside it."""
 
-    def __init__(self, machine: Machine, context: zmq.asyncio.Context) -> None:
+    def __init__(self, machine: TableMachine, context: zmq.asyncio.Context) -> None:
         self._machine = machine
         state = machine.state()
         self._topic = state_topic(state.table).encode()
         self._state = state
-        self._feed = Feed(context, state.table)
+        self._feed = FeedSocket(context, state.table)
         self._feed.socket.bind(_FEED)
         plain: zmq.Context[zmq.Socket[bytes]] = zmq.Context.shadow(context.underlying)
         self._bare = plain.socket(zmq.PUB)
         self._bare.bind(_BARE)
         self._from_feed, self._from_bare = (_open_subscriber(plain, at) for at in (_FEED, _BARE))
         self._machine_end, self._gateway_end = socket.socketpair()
-        self._lines = Lines(MAX_MACHINE_LINE_BYTES)
+        self._lines = LineSplitter(MAX_MACHINE_LINE_BYTES)
 
-    def whole(self) -> bytes:
+    def publish_whole(self) -> bytes:
         """Publish the machine's state as it is now; return the body that a subscriber gets."""
-        self._machine_end.sendall(to_line(public(self._machine.state())))
+        self._machine_end.sendall(encode_line(feed_message(self._machine.state())))
         for line in self._read_lines():
             message = decode_machine_line(line)
             if not isinstance(message, FeedMessage):
@@ -66,7 +66,7 @@ class PublishingPaths:
             self._feed.publish(message)
         return _receive_body(self._from_feed)
 
-    def bare(self) -> bytes:
+    def publish_bare(self) -> bytes:
         """Encode and send a state that is there already; return the body that came."""
         self._bare.send_multipart([self._topic, msgspec.json.encode(self._state)])
         return _receive_body(self._from_bare)
@@ -80,7 +80,7 @@ class PublishingPaths:
         self._gateway_end.close()
 
     def _read_lines(self) -> list[bytes]:
-        while not (lines := self._lines.take(self._gateway_end.recv(_MAX_READ_BYTES))):
+        while not (lines := self._lines.split(self._gateway_end.recv(_MAX_READ_BYTES))):
             pass
         return lines
 
@@ -99,14 +99,16 @@ def _receive_body(subscriber: "zmq.Socket[bytes]") -> bytes:
 
 
 @contextmanager
-def deal_until_held(runtime_dir: Path) -> Iterator[Machine]:
+def deal_until_held(runtime_dir: Path) -> Iterator[TableMachine]:
     """Deal once in virtual time, and yield the machine while it holds the hands."""
     stack = AsyncExitStack()
 
-    async def deal() -> Machine:
-        table = await stack.enter_async_context(trial(Settings(), runtime_dir))
-        await table.deal()
-        await table.phase(Phase.HELD)
+    async def deal() -> TableMachine:
+        table = await stack.enter_async_context(
+            run_table_in_process(MechanicsSettings(), runtime_dir)
+        )
+        await table.play_attempt()
+        await table.wait_for_phase(MachinePhase.HELD)
         return table.machine
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
@@ -117,7 +119,7 @@ def deal_until_held(runtime_dir: Path) -> Iterator[Machine]:
 
 
 @asynccontextmanager
-async def publishing(machine: Machine) -> AsyncIterator[PublishingPaths]:
+async def open_publishing(machine: TableMachine) -> AsyncIterator[PublishingPaths]:
     """Yield what publishes the state of a machine whose own loop is stopped."""
     context = zmq.asyncio.Context()
     gc.collect()

@@ -23,10 +23,10 @@ from controller.trials.hall import (
     TableProcess,
     end_program,
     memory_folder,
-    simulator,
+    run_simulator,
     start_program,
 )
-from drivers.dealer import Dealer
+from drivers.dealer import DealerBoard
 from drivers.link.link import Link
 from drivers.link.port import SerialPort
 
@@ -39,13 +39,13 @@ _PROCESSES = 5
 class CountingPort(SerialPort):
     """A serial port that counts the bytes of either way."""
 
-    sent = got = 0
+    sent = received = 0
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
         """Open the port; see Port.open."""
 
         def weigh(data: bytes) -> None:
-            self.got += len(data)
+            self.received += len(data)
             on_bytes(data)
 
         super().open(weigh, on_lost)
@@ -56,7 +56,7 @@ class CountingPort(SerialPort):
         super().write(data)
 
 
-class Asked(msgspec.Struct, frozen=True):
+class QueryTimes(msgspec.Struct, frozen=True):
     """How long each query took, in microseconds, and each turn of the bare process; and how many
     bytes went either way for a query that nothing else disturbed.
     """
@@ -67,24 +67,24 @@ class Asked(msgspec.Struct, frozen=True):
     got: int
 
 
-async def asked(times: int) -> Asked:
+async def time_queries(times: int) -> QueryTimes:
     """Ask a simulated dealer board for its STATUS, in turns with each of some bare processes, so
     often with each.
     """
     with tempfile.TemporaryDirectory() as folder, memory_folder() as runtime_dir:
-        async with simulator(HallPlan(Path(folder)), runtime_dir) as (table,):
+        async with run_simulator(HallPlan(Path(folder)), runtime_dir) as (table,):
             with closing(_QueriedBoard(table)) as board:
                 await board.dealer.link.open({}, {})
-                sent, got = min([await board.weigh() for _ in range(times)])
+                sent, got = min([await board.count_bytes() for _ in range(times)])
                 both: list[tuple[float, float]] = []
                 for _ in range(_PROCESSES):
                     async with _run_answerer(sent, got) as turn:
                         both += [
-                            (await _time_us(board.dealer.status), await _time_us(turn))
+                            (await _time_us(board.dealer.get_status), await _time_us(turn))
                             for _ in range(times)
                         ]
     queries_us, bare_us = zip(*both, strict=True)
-    return Asked(list(queries_us), list(bare_us), sent, got)
+    return QueryTimes(list(queries_us), list(bare_us), sent, got)
 
 
 class _QueriedBoard:
@@ -93,16 +93,16 @@ class _QueriedBoard:
     def __init__(self, table: TableProcess) -> None:
         self._port = CountingPort(table.board_ports[0], _BAUD)
         sessions = iter(range(1, 1 << 16)).__next__
-        self.dealer = Dealer(Link(self._port, "dealer", session_ids=sessions))
+        self.dealer = DealerBoard(Link(self._port, "dealer", session_ids=sessions))
 
     def close(self) -> None:
         self.dealer.link.close()
 
-    async def weigh(self) -> tuple[int, int]:
+    async def count_bytes(self) -> tuple[int, int]:
         """Return how many bytes went out and came in while it was asked once."""
-        sent, got = self._port.sent, self._port.got
-        await self.dealer.status()
-        return self._port.sent - sent, self._port.got - got
+        sent, got = self._port.sent, self._port.received
+        await self.dealer.get_status()
+        return self._port.sent - sent, self._port.received - got
 
 
 async def _time_us(ask: Callable[[], Awaitable[object]]) -> float:
@@ -123,10 +123,10 @@ async def _run_answerer(sent: int, got: int) -> AsyncIterator[Callable[[], Await
 
     async def turn() -> None:
         os.write(ours, bytes(sent))
-        _take(ours, got)
+        _read_exactly(ours, got)
 
     try:
-        _take(ours, got)  # it is there
+        _read_exactly(ours, got)  # it is there
         yield turn
     finally:
         await end_program(process)
@@ -134,7 +134,7 @@ async def _run_answerer(sent: int, got: int) -> AsyncIterator[Callable[[], Await
         os.close(ours)
 
 
-def _take(end: int, count: int) -> bool:
+def _read_exactly(end: int, count: int) -> bool:
     """Read so many bytes; tell whether there were so many before the line was gone."""
     while count > 0:
         data = os.read(end, min(count, _MAX_READ_BYTES))
@@ -144,17 +144,17 @@ def _take(end: int, count: int) -> bool:
     return True
 
 
-def answer(path: str, sent: int, got: int) -> None:
+def answer_queries(path: str, sent: int, got: int) -> None:
     """Answer `sent` bytes with `got` ones, again and again, until the line is gone."""
     end = os.open(path, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(end)
     os.write(end, bytes(got))  # it is there
     try:
-        while _take(end, sent):
+        while _read_exactly(end, sent):
             os.write(end, bytes(got))
     except OSError:
         pass  # the other end was closed
 
 
 if __name__ == "__main__":
-    answer(sys.argv[1], *map(int, sys.argv[2:]))
+    answer_queries(sys.argv[1], *map(int, sys.argv[2:]))

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import msgspec
 
-from controller.config import CardSet
+from controller.config import CardSetSection
 from controller.trials.foursome import PlayerDurations, SimulatedPlayers
-from controller.trials.inproc import trial
-from sim.mechanics.settings import Settings
+from controller.trials.inproc import run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 
-_TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+_TWO_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 _IN_MEMORY = Path("/dev/shm")
 
 
@@ -29,7 +29,7 @@ class TimeSpread(msgspec.Struct, frozen=True):
     most_s: float
 
 
-class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+class SimulatedWaiting(msgspec.Struct, frozen=True, kw_only=True):
     """What people waited for, over `deals` deals that others were played before.
 
     `machine`: from the moment when a deal is due until its hands are ready (due_to_ready_ms of
@@ -43,19 +43,19 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     hands: TimeSpread
 
 
-def waiting(deals: int, *, ahead: bool, seed: int = 1) -> Waiting:
+def simulate_waiting(deals: int, *, ahead: bool, seed: int = 1) -> SimulatedWaiting:
     """Play so many deals, with deal-ahead or without, and return what people waited."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(_play_match_deals(deals, ahead, seed))
 
 
-async def _play_match_deals(deals: int, ahead: bool, seed: int) -> Waiting:
+async def _play_match_deals(deals: int, ahead: bool, seed: int) -> SimulatedWaiting:
     with tempfile.TemporaryDirectory(dir=_IN_MEMORY) as folder:
-        async with trial(
-            Settings(), Path(folder), seed=seed, card_sets=_TWO_SETS, deal_ahead=ahead
+        async with run_table_in_process(
+            MechanicsSettings(), Path(folder), seed=seed, card_sets=_TWO_SETS, deal_ahead=ahead
         ) as table:
             people = SimulatedPlayers(
-                table, random.Random(seed), ahead=ahead, pauses=PlayerDurations()
+                table, random.Random(seed), deal_ahead=ahead, durations=PlayerDurations()
             )
             left = deals
             while left > 0:
@@ -68,7 +68,7 @@ async def _play_match_deals(deals: int, ahead: bool, seed: int) -> Waiting:
     hands = [
         at + data["ready_to_button_ms"] / 1000 for at, data in zip(machine, later, strict=True)
     ]
-    return Waiting(
+    return SimulatedWaiting(
         ahead=ahead,
         deals=len(later),
         machine=_summarize_times(machine),
@@ -80,7 +80,7 @@ def _summarize_times(times_s: list[float]) -> TimeSpread:
     return TimeSpread(min(times_s), statistics.median(times_s), max(times_s))
 
 
-def waiting_table(both: tuple[Waiting, ...]) -> str:
+def waiting_table(both: tuple[SimulatedWaiting, ...]) -> str:
     """Return figures side by side, for people."""
     spans = (f"{what}: least median most" for what in ("machine", "hands"))
     lines = [f"{'':<18}{'deals':>6}  " + "  ".join(f"{span:>30}" for span in spans)]

@@ -18,7 +18,7 @@ _MAX_SAMPLES: Final = 200
 """Samples between which slopes are taken."""
 
 
-class Times(msgspec.Struct, frozen=True):
+class TimeSummary(msgspec.Struct, frozen=True):
     """Times in milliseconds: how many, their median, the 95th of a hundred, the longest."""
 
     count: int
@@ -27,7 +27,7 @@ class Times(msgspec.Struct, frozen=True):
     most_ms: float
 
 
-class Memory(msgspec.Struct, frozen=True):
+class MemoryUse(msgspec.Struct, frozen=True):
     """Memory in MiB while it was watched: first, last, and the most.
 
     `mib_per_hour`: how it grew over the last two thirds of that time, the median of the slopes
@@ -58,18 +58,18 @@ def draw_delays_ms(called: Sequence[CallChange], drawn: Sequence[DrawnChange]) -
     return found
 
 
-def times(all_ms: Sequence[float]) -> Times | None:
+def summarize_times(all_ms: Sequence[float]) -> TimeSummary | None:
     """Return what some times have in common; None for none."""
     if not all_ms:
         return None
     of_two = all_ms if len(all_ms) > 1 else (*all_ms, *all_ms)  # a single one is all of them
     hundredths = quantiles(of_two, n=100, method="inclusive")
-    return Times(
+    return TimeSummary(
         len(all_ms), round(hundredths[49], 1), round(hundredths[94], 1), round(max(all_ms), 1)
     )
 
 
-def memory(samples: Sequence[tuple[float, float]]) -> Memory:
+def summarize_memory(samples: Sequence[tuple[float, float]]) -> MemoryUse:
     """Return what samples (seconds, MiB) tell, one at least, in their order."""
     all_mib = [mib for _, mib in samples]
     last_s = samples[-1][0]
@@ -81,4 +81,4 @@ def memory(samples: Sequence[tuple[float, float]]) -> Memory:
             (mib - was) / (at_s - was_s) for (was_s, was), (at_s, mib) in combinations(late, 2)
         )
         slope = round(median(slopes) * 3_600, 2)
-    return Memory(round(all_mib[0], 2), round(all_mib[-1], 2), round(max(all_mib), 2), slope)
+    return MemoryUse(round(all_mib[0], 2), round(all_mib[-1], 2), round(max(all_mib), 2), slope)

@@ -31,12 +31,12 @@ class _Worker(NamedTuple):
     line: Connection
 
 
-class Workers(Generic[Result]):
+class WorkerPool(Generic[Result]):
     """Processes that call `run`, a function of a module, and outlive neither block nor parent."""
 
     def __init__(self, run: Callable[..., Result], jobs: int) -> None:
         self._run, self._jobs = run, jobs
-        self._all: list[_Worker] = []
+        self._workers: list[_Worker] = []
 
     def __enter__(self) -> Self:
         """Start none of them yet: each begins with its first call."""
@@ -44,9 +44,9 @@ class Workers(Generic[Result]):
 
     def __exit__(self, *why: object) -> None:
         """End all of them, whatever they are about."""
-        for worker in self._all:
+        for worker in self._workers:
             worker.process.terminate()
-        for worker in self._all:
+        for worker in self._workers:
             worker.process.join()
             worker.line.close()
 
@@ -69,7 +69,7 @@ class Workers(Generic[Result]):
                     worker.line.send(arguments)
             if not busy:
                 return
-            for line in _ready(busy):
+            for line in _ready_lines(busy):
                 worker, key = busy.pop(line)
                 try:
                     result: Result = line.recv()
@@ -84,23 +84,23 @@ class Workers(Generic[Result]):
         ours, theirs = multiprocessing.Pipe()
         with _ctrl_c_postponed():
             process = multiprocessing.get_context("spawn").Process(
-                target=_serve, args=(theirs, self._run, os.getpid()), daemon=True
+                target=_run_worker, args=(theirs, self._run, os.getpid()), daemon=True
             )
             process.start()
             theirs.close()  # so that the line ends with the worker
             worker = _Worker(process, ours)
-            self._all.append(worker)
+            self._workers.append(worker)
         return worker
 
 
-def _ready(busy: dict[Connection, Any]) -> Iterator[Connection]:
+def _ready_lines(busy: dict[Connection, Any]) -> Iterator[Connection]:
     """Yield the lines of those who have something to say, or are gone."""
     for line in wait(list(busy)):
         assert isinstance(line, Connection)
         yield line
 
 
-def _serve(line: Connection, run: Callable[..., object], parent: int) -> None:
+def _run_worker(line: Connection, run: Callable[..., object], parent: int) -> None:
     """Be a worker: make calls as they come, until the line ends."""
     prepare_worker(parent)
     with suppress(EOFError):

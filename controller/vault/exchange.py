@@ -12,7 +12,7 @@ from typing import get_args
 from controller.cards import Face
 from controller.messages import Seat
 from controller.rules import tribute
-from controller.rules.levels import Grade
+from controller.rules.levels import Level
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import FinishOrder
 from controller.rules.returns import ReturnVerdict, judge_return
@@ -31,7 +31,7 @@ class DealtHands:
         return f"DealtHands({self.vault!r})"
 
 
-def hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
+def dealt_hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
     """Return the faces that were dealt to a seat, a byte each, by place.
 
     `sequence` has the pocket letter of every place. It is the hand as it was dealt:
@@ -42,36 +42,37 @@ def hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
     return bytes(face for face, to in zip(vault.hands, sequence, strict=True) if to == seat)
 
 
-def holder(vault: Vault, sequence: str, face: Face) -> Seat:
+def seat_with(vault: Vault, sequence: str, face: Face) -> Seat:
     """Return the seat that was dealt a face, the first in playing order from N.
 
     Raises ValueError where nobody was.
     """
     seats: tuple[Seat, ...] = get_args(Seat)
     for seat in seats:
-        if face in hand(vault, sequence, seat):
+        if face in dealt_hand(vault, sequence, seat):
             return seat
     raise ValueError("nobody was dealt the card that leads")
 
 
-def anti_stands(
+def is_anti_tribute(
     vault: Vault, sequence: str, profile: GuandanProfile, payers: Sequence[Seat]
 ) -> bool:
     """Tell whether 抗贡 stands: the payers hold both big jokers (seed 000 A10.3)."""
-    return tribute.anti_stands(
-        profile, payers, {seat: hand(vault, sequence, seat) for seat in payers}
+    return tribute.has_anti_tribute(
+        profile, payers, {seat: dealt_hand(vault, sequence, seat) for seat in payers}
     )
 
 
 def required_tributes(
-    vault: Vault, sequence: str, profile: GuandanProfile, payers: Iterable[Seat], level: Grade
+    vault: Vault, sequence: str, profile: GuandanProfile, payers: Iterable[Seat], level: Level
 ) -> dict[Seat, int]:
     """Return what the card counts that each payer must pay, in the order of `level`.
 
     Ask after every payer has laid his card: the answer tells part of a hand (seed 000 A10.1).
     """
     return {
-        seat: tribute.tribute_value(profile, hand(vault, sequence, seat), level) for seat in payers
+        seat: tribute.tribute_value(profile, dealt_hand(vault, sequence, seat), level)
+        for seat in payers
     }
 
 
@@ -80,11 +81,11 @@ def is_right_tribute(
     sequence: str,
     profile: GuandanProfile,
     seat: Seat,
-    level: Grade,
+    level: Level,
     card: Face,
 ) -> bool:
     """Tell whether `card` is a right tribute from a seat; if not: 贡错牌 (seed 000 A18.1)."""
-    return tribute.is_right(profile, hand(vault, sequence, seat), level, card)
+    return tribute.is_right_tribute(profile, dealt_hand(vault, sequence, seat), level, card)
 
 
 def judge_return_card(
@@ -94,7 +95,7 @@ def judge_return_card(
     finish: FinishOrder,
     giver: Seat,
     to: Seat,
-    level: Grade,
+    level: Level,
     card: Face,
     received: Face | None = None,
 ) -> ReturnVerdict:
@@ -103,5 +104,5 @@ def judge_return_card(
     `received` is the tribute that `giver` got, where it is known: the vault saw only the
     hand he was dealt. Raises ReturnError for a card that he cannot hold.
     """
-    held = [*hand(vault, sequence, giver), *([] if received is None else [received])]
+    held = [*dealt_hand(vault, sequence, giver), *([] if received is None else [received])]
     return judge_return(profile, finish, giver, to, card, level, held, received)

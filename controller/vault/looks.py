@@ -9,16 +9,16 @@ restart, lead to the same route.
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn, Protocol
 
-from controller.cards import FACES, Face
-from controller.deal.sightings import Look
+from controller.cards import FACE_COUNT, Face
+from controller.deal.sightings import LookOutcome
 
-LOOKS = 3
+MAX_LOOKS = 3
 """A first look and two more."""
-SURE = 128
+MIN_CONFIDENCE = 128
 """The least confidence, of 255, that counts as a reading."""
 
 
-class Reading(Protocol):
+class ReadEvent(Protocol):
     """A READ event of the reader board, as drivers/events.py has it."""
 
     @property
@@ -46,7 +46,7 @@ class Reading(Protocol):
         """0…255."""
 
 
-class Read:
+class ReaderLook:
     """What the reader saw once. No log, no message and no copy of it can be made.
 
     It is no Struct: those write themselves out field by field for whoever encodes them.
@@ -67,42 +67,44 @@ class Read:
         raise TypeError("a look at a card is not copied")
 
 
-class Decision(NamedTuple):
+class LookDecision(NamedTuple):
     """What a card's looks come to: `why` is a fault name where it was not accepted."""
 
-    look: Look
+    look: LookOutcome
     why: str | None = None
 
 
-def read_of(event: Reading) -> Read:
+def look_from_event(event: ReadEvent) -> ReaderLook:
     """Return what an event says the reader saw."""
-    return Read(event.face, event.back, bool(event.face_up), event.confidence)
+    return ReaderLook(event.face, event.back, bool(event.face_up), event.confidence)
 
 
-def flaw(read: Read, back: int) -> str | None:
+def look_fault(look: ReaderLook, back: int) -> str | None:
     """Return why one look does not do, as a fault name; None for a good one.
 
     `back` is the back of the named set. A card that lies face up has been seen by
     everybody, whatever else is wrong with it; where no face was seen, the back was
     not either.
     """
-    if read.face_up:
+    if look.face_up:
         return "FACE_UP"
-    if not 0 <= read.face < FACES:
+    if not 0 <= look.face < FACE_COUNT:
         return "UNREADABLE"
-    if read.back != back:
+    if look.back != back:
         return "FOREIGN_BACK"
-    return None if read.confidence >= SURE else "UNREADABLE"
+    return None if look.confidence >= MIN_CONFIDENCE else "UNREADABLE"
 
 
-def judge_looks(reads: Sequence[Read], back: int) -> Decision:
+def judge_looks(looks: Sequence[ReaderLook], back: int) -> LookDecision:
     """Return the verdict on a card after these looks at it, in order, one at least."""
-    flaws = [flaw(read, back) for read in reads[:LOOKS]]
+    flaws = [look_fault(read, back) for read in looks[:MAX_LOOKS]]
     if None in flaws:
-        return Decision(Look.ACCEPT)
-    return Decision(Look.TRAY if len(flaws) == LOOKS else Look.REREAD, flaws[-1])
+        return LookDecision(LookOutcome.ACCEPT)
+    return LookDecision(
+        LookOutcome.TRAY if len(flaws) == MAX_LOOKS else LookOutcome.REREAD, flaws[-1]
+    )
 
 
-def accepted_face(reads: Sequence[Read], back: int) -> Face | None:
+def accepted_face(looks: Sequence[ReaderLook], back: int) -> Face | None:
     """Return the face of an accepted card: the first good look's. None for any other."""
-    return next((read.face for read in reads[:LOOKS] if flaw(read, back) is None), None)
+    return next((read.face for read in looks[:MAX_LOOKS] if look_fault(read, back) is None), None)

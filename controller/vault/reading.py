@@ -6,12 +6,19 @@ from typing import NoReturn
 
 import msgspec
 
-from controller.cards import FACES
-from controller.deal.sightings import Look
-from controller.vault.looks import Read, Reading, accepted_face, flaw, judge_looks, read_of
+from controller.cards import FACE_COUNT
+from controller.deal.sightings import LookOutcome
+from controller.vault.looks import (
+    ReaderLook,
+    ReadEvent,
+    accepted_face,
+    judge_looks,
+    look_fault,
+    look_from_event,
+)
 
 
-class Counted(msgspec.Struct, frozen=True, gc=False):
+class ReadCounts(msgspec.Struct, frozen=True, gc=False):
     """What the looks at some cards come to.
 
     `unreadable`: the first look saw no face, or not surely; `unread`: nor did two more.
@@ -35,10 +42,10 @@ class CardReads:
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
         """Take what a right set looks like."""
-        if len(composition) != FACES:
-            raise ValueError(f"a composition has {FACES} numbers, not {len(composition)}")
+        if len(composition) != FACE_COUNT:
+            raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
         self._composition, self._back = tuple(composition), back
-        self._reads: dict[int, list[Read]] = {}
+        self._reads: dict[int, list[ReaderLook]] = {}
 
     def __repr__(self) -> str:
         """Say how much it holds, never what."""
@@ -48,19 +55,19 @@ class CardReads:
         """Refuse to be copied or pickled."""
         raise TypeError("looks at cards are not copied")
 
-    def read(self, event: Reading) -> Look:
+    def take_read(self, event: ReadEvent) -> LookOutcome:
         """Take in a READ; return whether its card wants another look."""
         reads = self._reads.setdefault(event.index, [])
-        reads.append(read_of(event))
+        reads.append(look_from_event(event))
         return judge_looks(reads, self._back).look
 
-    def counted(self, indices: Collection[int]) -> Counted:
+    def count(self, indices: Collection[int]) -> ReadCounts:
         """Count the looks at these cards; one that was never looked at is unread."""
         looks = [self._reads.get(index, []) for index in indices]
-        flaws = [flaw(reads[0], self._back) if reads else "UNREADABLE" for reads in looks]
+        flaws = [look_fault(reads[0], self._back) if reads else "UNREADABLE" for reads in looks]
         ends = [judge_looks(reads, self._back).why if reads else "UNREADABLE" for reads in looks]
         faces = Counter(accepted_face(reads, self._back) for reads in looks)
-        return Counted(
+        return ReadCounts(
             cards=len(looks),
             unreadable=flaws.count("UNREADABLE"),
             unread=ends.count("UNREADABLE"),

@@ -8,9 +8,16 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from controller.cards import FACES, Face
-from controller.deal.sightings import Look, Verdict
-from controller.vault.looks import Decision, Read, Reading, accepted_face, judge_looks, read_of
+from controller.cards import FACE_COUNT, Face
+from controller.deal.sightings import CardVerdict, LookOutcome
+from controller.vault.looks import (
+    LookDecision,
+    ReaderLook,
+    ReadEvent,
+    accepted_face,
+    judge_looks,
+    look_from_event,
+)
 
 NO_FACE = 0xFF
 """The byte of a place whose card nobody could read."""
@@ -25,13 +32,13 @@ class Vault:
 
     def __init__(self, composition: Sequence[int], back: int) -> None:
         """Take what a right set looks like."""
-        if len(composition) != FACES:
-            raise ValueError(f"a composition has {FACES} numbers, not {len(composition)}")
+        if len(composition) != FACE_COUNT:
+            raise ValueError(f"a composition has {FACE_COUNT} numbers, not {len(composition)}")
         self._composition = tuple(composition)
         self._back = back
         self._attempt: int | None = None
-        self._reads: dict[int, list[Read]] = {}
-        self._told: list[Any] = []
+        self._reads: dict[int, list[ReaderLook]] = {}
+        self._events: list[Any] = []
         self._hands: bytes | None = None
 
     def __repr__(self) -> str:
@@ -56,32 +63,32 @@ class Vault:
         """Forget every face: the attempt is over."""
         self._attempt = None
         self._reads = {}
-        self._told = []
+        self._events = []
         self._hands = None
 
-    def hear(self, event: Any) -> None:
+    def keep_event(self, event: Any) -> None:
         """Keep a board's event for the record, whole: a READ of it has a face.
 
         It is not looked at here, and not kept outside an attempt.
         """
         if self._attempt is not None:
-            self._told.append(event)
+            self._events.append(event)
 
     @property
-    def told(self) -> tuple[Any, ...]:
+    def events(self) -> tuple[Any, ...]:
         """The events that were heard of this attempt, in order."""
-        return tuple(self._told)
+        return tuple(self._events)
 
-    def read(self, event: Reading) -> Verdict:
+    def take_read(self, event: ReadEvent) -> CardVerdict:
         """Take in a READ and return the verdict on its card.
 
         Raises ValueError for a read of another attempt: its caller must not count it.
         """
         if event.attempt != self._attempt:
             raise ValueError(f"a read of attempt {event.attempt} during {self._attempt}")
-        self._reads.setdefault(event.index, []).append(read_of(event))
+        self._reads.setdefault(event.index, []).append(look_from_event(event))
         decision = self._decision(event.index)
-        return Verdict(event.index, decision.look, decision.why)
+        return CardVerdict(event.index, decision.look, decision.why)
 
     def find_set_faults(self, places: Mapping[int, int], cards: int) -> tuple[str, ...]:
         """Return what is wrong with the set, as fault names; empty for a right one.
@@ -102,7 +109,7 @@ class Vault:
             reasons.append("THIRD_COPY")
         return tuple(dict.fromkeys(reasons))
 
-    def bind(self, places: Mapping[int, int], cards: int) -> bytes:
+    def bind_hands(self, places: Mapping[int, int], cards: int) -> bytes:
         """Return one face byte per place, NO_FACE where no read card lies, and keep them.
 
         `places` as in `set_verdict`: these are the hands from here on.
@@ -114,7 +121,7 @@ class Vault:
         self._hands = bytes(record)
         return self._hands
 
-    def adopt(self, attempt: int, record: bytes) -> None:
+    def restore_hands(self, attempt: int, record: bytes) -> None:
         """Take in hands that an earlier run of the daemon bound: one face byte per place."""
         self.begin(attempt)
         self._hands = record
@@ -124,7 +131,7 @@ class Vault:
         """The bound hands, one face byte per place; None before they are."""
         return self._hands
 
-    def turned_up(self, draws: Iterator[int], redo: Collection[Face] = ()) -> tuple[int, Face]:
+    def turn_up(self, draws: Iterator[int], redo: Collection[Face] = ()) -> tuple[int, Face]:
         """Return place and face of the turned-up card: the first drawn whose face may stay.
 
         `draws` are places, from controller/deal/sequence.py; `redo` the faces for which a
@@ -132,15 +139,19 @@ class Vault:
         drawn place has no face.
         """
         for place in draws:
-            if self._hands is None or self._hands[place - 1] >= FACES:
+            if self._hands is None or self._hands[place - 1] >= FACE_COUNT:
                 raise ValueError(f"no card that was read lies at place {place}")
             if self._hands[place - 1] not in redo:
                 return place, self._hands[place - 1]
         raise ValueError("the draws ended before a card could stay turned up")
 
-    def _decision(self, index: int) -> Decision:
+    def _decision(self, index: int) -> LookDecision:
         reads = self._reads.get(index)
-        return judge_looks(reads, self._back) if reads else Decision(Look.REREAD, "UNREADABLE")
+        return (
+            judge_looks(reads, self._back)
+            if reads
+            else LookDecision(LookOutcome.REREAD, "UNREADABLE")
+        )
 
     def _face(self, index: int) -> Face | None:
         return accepted_face(self._reads.get(index, ()), self._back)

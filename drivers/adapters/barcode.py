@@ -5,9 +5,9 @@ What is in doubt is unreadable: the tray gives the card another look.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from drivers.adapters.barcode_engine import BarcodeScan, Engine, EnginePort
+from drivers.adapters.barcode_engine import BarcodeEngine, BarcodeScan, EnginePort
 from drivers.firmware import wire
-from drivers.firmware.reader import NOTHING, Reader
+from drivers.firmware.reader import NO_READ, ReaderCore
 
 CodedCard = tuple[int, int]
 """What a code stands for: a face (0…53) and a back (wire.BACK_A or BACK_B)."""
@@ -33,20 +33,20 @@ class BarcodeHal:
     """
 
     kind = wire.HAL_ADAPTER
-    cannot: Sequence[str] = BARCODE_LIMITATIONS
+    limitations: Sequence[str] = BARCODE_LIMITATIONS
 
     def __init__(
         self,
         uid: bytes,
-        engine: Engine,
+        engine: BarcodeEngine,
         codes: Mapping[bytes, CodedCard],
         port: EnginePort,
-        say: Callable[[str], None] = lambda line: None,
+        log: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.uid = uid
-        self._log = say
+        self._log = log
         self._codes, self._confidence = codes, engine.confidence
-        self._looking = BarcodeScan(engine, port)
+        self._scan = BarcodeScan(engine, port)
         self._is_engine_there = True  # until it is seen not to be
         self._now = 0
         self._shot = 0
@@ -65,7 +65,7 @@ class BarcodeHal:
         """Look for shot number `value`."""
         if name == "shoot":
             self._shot = value
-            self._looking.begin(self._now)
+            self._scan.begin(self._now)
             self._note_engine()
 
     def edges(self) -> list[tuple[int, str, int]]:
@@ -78,32 +78,32 @@ class BarcodeHal:
         answers, self._answers = self._answers, []
         return answers
 
-    def take(self, now_ms: int) -> None:
+    def update(self, now_ms: int) -> None:
         """Collect what the engine said, and do what is due."""
         self._now = now_ms
-        for line in self._looking.step(now_ms):
+        for line in self._scan.step(now_ms):
             self._answers.append((*self._decode_line(line), self._shot))
         self._note_engine()
 
     def sources(self) -> Sequence[int]:
         """Return the engine's descriptor, where it is there."""
-        source = self._looking.source
+        source = self._scan.source
         return () if source is None else (source,)
 
     def due_ms(self, now_ms: int) -> int:
         """Return when it wants to be stepped at the latest."""
-        return now_ms if self._edges or self._answers else self._looking.due_ms()
+        return now_ms if self._edges or self._answers else self._scan.due_ms()
 
     def stop(self) -> None:
         """End a look that goes on, and let go of the engine."""
-        self._looking.close()
+        self._scan.close()
 
     def _decode_line(self, line: bytes | None) -> tuple[int, int, int, int]:
         coded = None if line is None else self._codes.get(line)
-        return NOTHING if coded is None else (*coded, 0, self._confidence)
+        return NO_READ if coded is None else (*coded, 0, self._confidence)
 
     def _note_engine(self) -> None:
-        away = self._looking.away
+        away = self._scan.away_reason
         there = away is None
         if there != self._is_engine_there:
             self._is_engine_there = there
@@ -112,10 +112,10 @@ class BarcodeHal:
 
 
 def make_barcode_reader(
-    hal: BarcodeHal, engine: Engine, boot: int, fw_hash: bytes, stored: bytes
-) -> Reader:
+    hal: BarcodeHal, engine: BarcodeEngine, boot: int, fw_hash: bytes, stored: bytes
+) -> ReaderCore:
     """Return the reader board's own core over a barcode engine: asked, and as patient as it."""
-    reader = Reader(hal, boot, wire.RESET_SOFT, fw_hash, stored)
+    reader = ReaderCore(hal, boot, wire.RESET_SOFT, fw_hash, stored)
     of_engine = {"asked": 1, "read_limit_ms": engine.limit_ms + ANSWER_MARGIN_MS}
     for setting, (name, *_) in wire.READER_SETTINGS.items():
         if name in of_engine:

@@ -21,7 +21,7 @@ Parity = Literal["none", "even", "odd"]
 
 RETRY_MS = 1000
 """How long an engine that is not there is left alone before it is looked for again."""
-LONGEST_LINE = 256
+MAX_LINE_BYTES = 256
 """Bytes behind which a line without an end is noise."""
 _READ_SIZE = 4096
 _PARITIES: Mapping[Parity, str] = {
@@ -31,7 +31,7 @@ _PARITIES: Mapping[Parity, str] = {
 }
 
 
-class Engine(Struct, frozen=True, kw_only=True):
+class BarcodeEngine(Struct, frozen=True, kw_only=True):
     """A barcode engine: its port, and what it says and is told.
 
     `trigger` starts a look, `trigger_off` ends one (b"": nothing does). A line ends with
@@ -84,7 +84,7 @@ class EnginePort(Protocol):
 class SerialEnginePort:
     """An engine's line behind pyserial, held exclusively."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: BarcodeEngine) -> None:
         self._engine = engine
         self._serial: serial.Serial | None = None
 
@@ -150,7 +150,7 @@ class BarcodeScan:
     None where there was none or not just one. `away` is why the engine is not there, or None.
     """
 
-    def __init__(self, engine: Engine, port: EnginePort) -> None:
+    def __init__(self, engine: BarcodeEngine, port: EnginePort) -> None:
         self._engine, self._port = engine, port
         self._fd: int | None = None
         self._retry_ms = 0
@@ -162,7 +162,7 @@ class BarcodeScan:
         self._until_ms: int | None = None  # when the look that was asked for is over
         self._is_triggered = False
         self._finished: list[bytes | None] = []
-        self.away: str | None = "it was not opened yet"
+        self.away_reason: str | None = "it was not opened yet"
 
     @property
     def source(self) -> int | None:
@@ -187,7 +187,7 @@ class BarcodeScan:
         """Return when `step` is due at the latest, or NEVER_MS."""
         if self._finished:
             return 0
-        due = [NEVER_MS] if self.away is None else [self._retry_ms]
+        due = [NEVER_MS] if self.away_reason is None else [self._retry_ms]
         if self._until_ms is not None:
             due.append(self._until_ms)
             if not self._is_triggered:
@@ -214,7 +214,7 @@ class BarcodeScan:
             except EngineLost as error:
                 self._on_engine_lost(str(error), now_ms)
             else:
-                self.away, self._buffer = None, b""
+                self.away_reason, self._buffer = None, b""
                 self._quiet_ms = now_ms + self._engine.settle_ms
         if self._fd is None:
             return
@@ -234,14 +234,14 @@ class BarcodeScan:
         if lines and self._is_line_too_long:
             lines[0], self._is_line_too_long = b"", False
             self._lines.append(b"")  # noise in a look: it has no answer that could be believed
-        if len(self._buffer) > LONGEST_LINE:
+        if len(self._buffer) > MAX_LINE_BYTES:
             self._buffer, self._is_line_too_long = b"", True
         if self._is_triggered:
             self._lines += [line for line in lines if line]
 
     def _on_engine_lost(self, why: str, now_ms: int) -> None:
         self._port.close()
-        self._fd, self.away = None, why
+        self._fd, self.away_reason = None, why
         self._retry_ms = now_ms + RETRY_MS
         if self._until_ms is not None:
             self._finish(None)

@@ -10,20 +10,20 @@ from functools import partial
 from msgspec import Struct
 
 from drivers.adapters.modbus_map import (
-    Counter,
-    Input,
+    MappedCounter,
     MappedGateSensor,
+    MappedInput,
     ModbusMap,
-    Place,
+    ModbusPlace,
     Table,
-    number_of,
+    from_registers,
 )
 from drivers.adapters.modbus_map import read_place as level_at
 from drivers.firmware import wire
 from drivers.firmware.hal import GATE_MOVING
 
 Edges = list[tuple[str, int]]
-ALARM = "alarm "
+ALARM_PREFIX = "alarm "
 """Before a motor's name: its drive says that it has given up."""
 _BITS = ("coil", "discrete")
 # The most places of one read: bits, registers.
@@ -48,7 +48,7 @@ class ImplausibleInput(Exception):
     """A unit says what cannot be; its text says what."""
 
 
-class Block(Struct, frozen=True):
+class ReadBlock(Struct, frozen=True):
     """Neighbouring places of one unit, read in one request."""
 
     unit: str
@@ -57,25 +57,25 @@ class Block(Struct, frozen=True):
     count: int
 
 
-def blocks(told: ModbusMap) -> tuple[Block, ...]:
+def plan_blocks(mapping: ModbusMap) -> tuple[ReadBlock, ...]:
     """Return the blocks in which every input is read, as few as its units let join.
 
     Counters come first: where a pulse was counted, the levels are younger than it.
     """
     due: dict[tuple[str, Table], list[tuple[int, int]]] = {}
-    for (unit, table, address), count in _read_places(told):
+    for (unit, table, address), count in _read_places(mapping):
         due.setdefault((unit, table), []).append((address, count))
     made = []
     for (unit, table), spans in sorted(due.items(), key=lambda one: (one[0][1] in _BITS, one[0])):
         first, count = min(spans)
         end = first + count
         for address, count in sorted(spans):
-            near = address - end <= told.unit[unit].join
+            near = address - end <= mapping.unit[unit].join
             if not near or address + count - first > _MAX_PLACES[table]:
-                made.append(Block(unit, table, first, end - first))
+                made.append(ReadBlock(unit, table, first, end - first))
                 first, end = address, address + count
             end = max(end, address + count)
-        made.append(Block(unit, table, first, end - first))
+        made.append(ReadBlock(unit, table, first, end - first))
     return tuple(made)
 
 
@@ -85,21 +85,21 @@ class ModbusInputs:
     An alarm's name is ALARM and its motor's.
     """
 
-    def __init__(self, told: ModbusMap) -> None:
-        self.levels: dict[str, int] = dict.fromkeys(told.input, 0) | {"gate_at": GATE_MOVING}
-        self.blocks = blocks(told)
-        self._read: list[tuple[Place, int, Callable[[tuple[int, ...], bool], Edges]]] = []
+    def __init__(self, mapping: ModbusMap) -> None:
+        self.levels: dict[str, int] = dict.fromkeys(mapping.input, 0) | {"gate_at": GATE_MOVING}
+        self.blocks = plan_blocks(mapping)
+        self._read: list[tuple[ModbusPlace, int, Callable[[tuple[int, ...], bool], Edges]]] = []
         self._pulses: dict[str, _PulseCounter] = {}
         self._changes: list[Edges] = []  # of this round
-        for name, place in told.input.items():
+        for name, place in mapping.input.items():
             self._add_input(name, place)
-        for motor, place in told.alarm.items():
-            self.levels[ALARM + motor] = 0
-            self._add_input(ALARM + motor, place)
-        self._gate = told.gate_at
-        self._read.append((*_gate_place(told.gate_at), self._read_gate))
+        for motor, place in mapping.alarm.items():
+            self.levels[ALARM_PREFIX + motor] = 0
+            self._add_input(ALARM_PREFIX + motor, place)
+        self._gate = mapping.gate_at
+        self._read.append((*_gate_place(mapping.gate_at), self._read_gate))
 
-    def take(self, block: Block, values: tuple[int, ...], *, fresh: bool) -> None:
+    def update(self, block: ReadBlock, values: tuple[int, ...], *, fresh: bool) -> None:
         """Take what a block said.
 
         `fresh`: its unit was away, so that what its counters counted meanwhile is nobody's.
@@ -112,7 +112,7 @@ class ModbusInputs:
                 if edges:
                     self._changes.append(edges)
 
-    def changed(self) -> Edges:
+    def pop_changes(self) -> Edges:
         """Return what changed since last asked, in the order in which it happened.
 
         Asked once a round, so that no pulse is told before the levels that stood behind it.
@@ -120,7 +120,7 @@ class ModbusInputs:
         changes, self._changes = self._changes, []
         return [edge for edges in sorted(changes, key=_edge_rank) for edge in edges]
 
-    def _add_input(self, name: str, place: Input) -> None:
+    def _add_input(self, name: str, place: MappedInput) -> None:
         at = level_at(place)
         counter = place.counter
         if at is not None:
@@ -133,19 +133,21 @@ class ModbusInputs:
             count = partial(self._read_count, name, at is not None)
             self._read.append((*span, count))
 
-    def _read_level(self, name: str, place: Input, values: tuple[int, ...], fresh: bool) -> Edges:
+    def _read_level(
+        self, name: str, place: MappedInput, values: tuple[int, ...], fresh: bool
+    ) -> Edges:
         value = int(bool(values[0] & place.mask) != place.invert)
         if value == self.levels[name]:
             return []
         self.levels[name] = value
         if value and name in self._pulses:
-            self._pulses[name].seen()
+            self._pulses[name].note_rise()
         return [(name, value)]
 
     def _read_count(self, name: str, leveled: bool, values: tuple[int, ...], fresh: bool) -> Edges:
         """Say the pulses that nobody saw; the last may last: its level tells when it is read."""
         try:
-            missed = self._pulses[name].take(number_of(values, signed=False), fresh)
+            missed = self._pulses[name].count_missed(from_registers(values, signed=False), fresh)
         except ImplausibleInput as odd:
             raise ImplausibleInput(f"the counter of {name} {odd}") from None
         if not leveled:
@@ -170,49 +172,49 @@ class _PulseCounter:
     def __init__(self, words: int) -> None:
         self._modulus = 1 << 16 * words
         self._last = 0
-        self._told = 0  # rises of the level that the counter has not counted yet
+        self._rises_ahead = 0  # rises of the level that the counter has not counted yet
         self._was_read_before = False
         self._uncounted = 0
 
-    def seen(self) -> None:
+    def note_rise(self) -> None:
         """Its level rose: the counter counts that, too."""
-        self._told += 1
+        self._rises_ahead += 1
         self._was_read_before = False
 
-    def take(self, value: int, fresh: bool) -> int:
+    def count_missed(self, value: int, fresh: bool) -> int:
         """Return how many pulses it counted of which nobody knows. Raises Implausible."""
         counted = (value - self._last) % self._modulus
         self._last = value
         if fresh:
-            self._told = self._uncounted = 0
+            self._rises_ahead = self._uncounted = 0
             return 0
         if counted > _MAX_PULSES:
             raise ImplausibleInput("jumped: has the unit lost its power?")
-        missed = max(0, counted - self._told)
-        self._told -= counted - missed
+        missed = max(0, counted - self._rises_ahead)
+        self._rises_ahead -= counted - missed
         if counted:
             self._uncounted = 0
-        if self._told and self._was_read_before:  # read twice, and still not counted
-            self._uncounted += self._told
-            self._told = 0
+        if self._rises_ahead and self._was_read_before:  # read twice, and still not counted
+            self._uncounted += self._rises_ahead
+            self._rises_ahead = 0
             if self._uncounted >= _MAX_UNCOUNTED:
                 raise ImplausibleInput("stands still")
-        self._was_read_before = bool(self._told)
+        self._was_read_before = bool(self._rises_ahead)
         return missed
 
 
-def _read_places(told: ModbusMap) -> Iterator[tuple[Place, int]]:
+def _read_places(mapping: ModbusMap) -> Iterator[tuple[ModbusPlace, int]]:
     """Yield every place that is read, and of how many addresses it is."""
-    for place in (*told.input.values(), *told.alarm.values()):
+    for place in (*mapping.input.values(), *mapping.alarm.values()):
         at = level_at(place)
         if at is not None:
             yield (place.unit, *at), 1
         if place.counter is not None:
             yield _counter_place(place, place.counter)
-    yield _gate_place(told.gate_at)
+    yield _gate_place(mapping.gate_at)
 
 
-def _counter_place(place: Input, counter: Counter) -> tuple[Place, int]:
+def _counter_place(place: MappedInput, counter: MappedCounter) -> tuple[ModbusPlace, int]:
     unit = counter.unit or place.unit
     if counter.input is not None:
         return (unit, "input", counter.input), counter.words
@@ -220,7 +222,7 @@ def _counter_place(place: Input, counter: Counter) -> tuple[Place, int]:
     return (unit, "holding", counter.holding), counter.words
 
 
-def _gate_place(gate: MappedGateSensor) -> tuple[Place, int]:
+def _gate_place(gate: MappedGateSensor) -> tuple[ModbusPlace, int]:
     """Return the first place of the gate's sensor, and how far the others reach."""
     if gate.discrete is not None:
         first = min(gate.discrete)
@@ -238,7 +240,7 @@ def _gate_outlet(gate: MappedGateSensor, values: tuple[int, ...]) -> int:
         seen = [bool(values[at - first]) != gate.invert for at in gate.discrete]
         return seen.index(True) if sum(seen) == 1 else GATE_MOVING
     assert gate.positions is not None
-    stands = number_of(values) / gate.scale
+    stands = from_registers(values) / gate.scale
     near = [abs(stands - position) <= gate.tolerance for position in gate.positions]
     return near.index(True) if sum(near) == 1 else GATE_MOVING
 
@@ -248,7 +250,7 @@ def _edge_rank(edges: Edges) -> int:
     return _GATE if name == "gate_at" else _ORDER.get(edges[0], _OTHERS)
 
 
-def named(levels: Mapping[str, int]) -> Iterable[tuple[str, str]]:
+def describe_levels(levels: Mapping[str, int]) -> Iterable[tuple[str, str]]:
     """Yield each input and what it says, in words."""
     outlets = ("N", "W", "S", "E", "tray")
     for name, value in levels.items():

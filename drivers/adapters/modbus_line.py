@@ -28,7 +28,7 @@ from pymodbus.pdu.register_message import (
     WriteSingleRegisterRequest,
 )
 
-from drivers.adapters.modbus_map import Line as LineMap
+from drivers.adapters.modbus_map import MappedLine as LineMap
 from drivers.adapters.modbus_map import Table
 
 NEVER_MS = 1 << 62
@@ -66,11 +66,11 @@ _PARITIES = {
 _PORT_ERRORS = (OSError, ValueError, termios.error)
 
 
-class Gone(Exception):
+class ModbusPortLost(Exception):
     """The port is not there, or not any more; its text says why."""
 
 
-class Port(Protocol):
+class ModbusPort(Protocol):
     """A serial line. Each raises Gone."""
 
     def write(self, data: bytes) -> None:
@@ -89,7 +89,7 @@ class Port(Protocol):
         """Let go of it."""
 
 
-class Ask(Struct, frozen=True):
+class ModbusRequest(Struct, frozen=True):
     """A request: `count` places of a unit are read, or `values` written from `address` on.
 
     One that is not to be `repeated` is said once, whatever becomes of its answer.
@@ -100,31 +100,33 @@ class Ask(Struct, frozen=True):
     address: int
     count: int = 1
     values: tuple[int, ...] = ()
-    repeated: bool = True
+    is_repeatable: bool = True
 
     def __str__(self) -> str:
         """Say what it is about, for people."""
         return f"{self.table} {self.address}"
 
 
-class Answer(Struct, frozen=True):
+class ModbusReply(Struct, frozen=True):
     """What became of a request: values (none for a write), an exception code, or silence."""
 
     values: tuple[int, ...] = ()
-    refused: int | None = None
-    silent: str | None = None
+    exception_code: int | None = None
+    silence_reason: str | None = None
 
 
-class Exchange:
+class ModbusLine:
     """The line's present request, and the line's bookkeeping.
 
     `now_ms` of its methods is one clock's, and never goes back.
     """
 
-    def __init__(self, port: Port, line: LineMap) -> None:
+    def __init__(self, port: ModbusPort, line: LineMap) -> None:
         self.port = port
-        self.asked = 0  # frames sent
-        self.repeated = 0  # frames sent again, because their answer did not come or was spoilt
+        self.frames_sent = 0  # frames sent
+        self.frames_repeated = (
+            0  # frames sent again, because their answer did not come or was spoilt
+        )
         self._char_ms = (10 + (line.parity != "none" or line.stop_bits == 2)) / line.baud * 1000
         gap_ms = max(1.75, 3.5 * self._char_ms)
         # A millisecond more: the clock is in whole ones.
@@ -132,7 +134,7 @@ class Exchange:
         self._timeout_ms = line.timeout_ms
         self._retries = line.retries
         self._framer = FramerRTU(DecodePDU(is_server=False))
-        self._request: Ask | None = None
+        self._request: ModbusRequest | None = None
         self._frame = b""
         self._tries = 0
         self._rx = b""
@@ -141,7 +143,7 @@ class Exchange:
         self._until_ms = NEVER_MS
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether nothing is under way."""
         return self._request is None
 
@@ -150,10 +152,10 @@ class Exchange:
         """From when the next frame may be sent."""
         return self._free_at
 
-    def ask(self, ask: Ask) -> None:
+    def begin_request(self, request: ModbusRequest) -> None:
         """Begin a request, once the line is free; only while it is idle."""
-        self._request, self._tries, self._is_sent = ask, 0, False
-        self._frame = self._framer.buildFrame(_build_pdu(ask))
+        self._request, self._tries, self._is_sent = request, 0, False
+        self._frame = self._framer.buildFrame(_build_pdu(request))
 
     def due_ms(self) -> int:
         """Return when `take` has something to do, though nothing arrives."""
@@ -161,7 +163,7 @@ class Exchange:
             return NEVER_MS
         return self._until_ms if self._is_sent else self._free_at
 
-    def take(self, now_ms: int) -> Answer | None:
+    def update(self, now_ms: int) -> ModbusReply | None:
         """Send, receive or give up, whatever is due; return an answer once there is one."""
         if self._request is None:
             return None
@@ -169,20 +171,20 @@ class Exchange:
             if not self._is_sent:
                 return self._send(now_ms) if now_ms >= self._free_at else None
             return self._receive(now_ms)
-        except Gone as gone:
-            return self._finish(now_ms, Answer(silent=str(gone)))
+        except ModbusPortLost as gone:
+            return self._finish(now_ms, ModbusReply(silence_reason=str(gone)))
 
-    def _send(self, now_ms: int) -> Answer | None:
+    def _send(self, now_ms: int) -> ModbusReply | None:
         assert self._request is not None
         self.port.read()  # what comes late is nobody's
         self.port.write(self._frame)
-        self.asked += 1
+        self.frames_sent += 1
         self._rx, self._is_sent = b"", True
         wire_ms = (len(self._frame) + _reply_size(self._request)) * self._char_ms
         self._until_ms = now_ms + math.ceil(wire_ms) + self._timeout_ms
         return None
 
-    def _receive(self, now_ms: int) -> Answer | None:
+    def _receive(self, now_ms: int) -> ModbusReply | None:
         assert self._request is not None
         self._rx = (self._rx + self.port.read())[-_MAX_FRAME:]
         used, unit, _, pdu = self._framer.decode(self._rx)
@@ -194,7 +196,7 @@ class Exchange:
             self._rx = b""  # spoilt, or not for us
         return self._retry(now_ms) if now_ms >= self._until_ms else None
 
-    def _decode_reply(self, pdu: bytes) -> Answer | None:
+    def _decode_reply(self, pdu: bytes) -> ModbusReply | None:
         """Return what an answer says to the present request; None: it does not answer it."""
         assert self._request is not None
         ask, request = self._request, _build_pdu(self._request)
@@ -202,41 +204,43 @@ class Exchange:
         if answer is None or answer.function_code & 0x7F != request.function_code:
             return None
         if answer.isError():
-            return Answer(refused=answer.exception_code)
+            return ModbusReply(exception_code=answer.exception_code)
         if ask.values:
-            return Answer() if answer.address == ask.address else None
+            return ModbusReply() if answer.address == ask.address else None
         values = answer.bits if ask.table in _BITS else answer.registers
         if not ask.count <= len(values) < ask.count + 8:
             return None
-        return Answer(values=tuple(map(int, values[: ask.count])))
+        return ModbusReply(values=tuple(map(int, values[: ask.count])))
 
-    def _retry(self, now_ms: int) -> Answer | None:
+    def _retry(self, now_ms: int) -> ModbusReply | None:
         assert self._request is not None
         self._tries += 1
-        if self._tries > self._retries or not self._request.repeated:
-            return self._finish(now_ms, Answer(silent="it does not answer"))
-        self.repeated += 1
+        if self._tries > self._retries or not self._request.is_repeatable:
+            return self._finish(now_ms, ModbusReply(silence_reason="it does not answer"))
+        self.frames_repeated += 1
         self._is_sent, self._free_at = False, now_ms + self._gap_ms
         return None
 
-    def _finish(self, now_ms: int, answer: Answer) -> Answer:
+    def _finish(self, now_ms: int, answer: ModbusReply) -> ModbusReply:
         self._request, self._until_ms = None, NEVER_MS
         # Behind one that was said twice a second answer may still come: it is waited out.
         self._free_at = now_ms + (self._timeout_ms if self._tries else self._gap_ms)
         return answer
 
 
-def request_and_wait(exchange: Exchange, ask: Ask, clock: Callable[[], int]) -> Answer:
+def request_and_wait(
+    line: ModbusLine, request: ModbusRequest, clock: Callable[[], int]
+) -> ModbusReply:
     """Return what becomes of one request, waiting for it; the line is nobody else's meanwhile."""
-    exchange.ask(ask)
+    line.begin_request(request)
     while True:
-        answer = exchange.take(clock())
+        answer = line.update(clock())
         if answer is not None:
             return answer
-        exchange.port.wait(max(1, exchange.due_ms() - clock()))
+        line.port.wait(max(1, line.due_ms() - clock()))
 
 
-class SerialPort:
+class ModbusSerialPort:
     """A serial port of this computer, held exclusively; opened when it is first needed."""
 
     def __init__(self, line: LineMap) -> None:
@@ -246,14 +250,14 @@ class SerialPort:
     def write(self, data: bytes) -> None:
         """Send a frame. Raises Gone."""
         try:
-            self._opened().write(data)
+            self._open_port().write(data)
         except _PORT_ERRORS as error:
             raise self._port_lost(error) from None
 
     def read(self) -> bytes:
         """Return what has arrived. Raises Gone."""
         try:
-            return bytes(self._opened().read(_MAX_READ))
+            return bytes(self._open_port().read(_MAX_READ))
         except _PORT_ERRORS as error:
             raise self._port_lost(error) from None
 
@@ -273,7 +277,7 @@ class SerialPort:
             with suppress(*_PORT_ERRORS):
                 port.close()
 
-    def _opened(self) -> serial.Serial:
+    def _open_port(self) -> serial.Serial:
         if self._serial is None:
             line = self._line
             self._serial = serial.Serial(
@@ -287,28 +291,28 @@ class SerialPort:
             )
         return self._serial
 
-    def _port_lost(self, error: Exception) -> Gone:
+    def _port_lost(self, error: Exception) -> ModbusPortLost:
         self.close()
-        return Gone(f"the port {self._line.port} cannot be used: {error}")
+        return ModbusPortLost(f"the port {self._line.port} cannot be used: {error}")
 
 
-def _reply_size(ask: Ask) -> int:
+def _reply_size(request: ModbusRequest) -> int:
     """Return how many bytes the answer has, where it is no exception."""
-    if ask.values:
+    if request.values:
         return 8
-    return 5 + (math.ceil(ask.count / 8) if ask.table in _BITS else 2 * ask.count)
+    return 5 + (math.ceil(request.count / 8) if request.table in _BITS else 2 * request.count)
 
 
-def _build_pdu(ask: Ask) -> ModbusPDU:
+def _build_pdu(request: ModbusRequest) -> ModbusPDU:
     """Return a request as pymodbus has it."""
-    unit, at = ask.unit, ask.address
-    if not ask.values:
-        return _READS[ask.table](dev_id=unit, address=at, count=ask.count)
-    single = len(ask.values) == 1
-    if ask.table == "coil":
-        bits = [bool(value) for value in ask.values]
+    unit, at = request.unit, request.address
+    if not request.values:
+        return _READS[request.table](dev_id=unit, address=at, count=request.count)
+    single = len(request.values) == 1
+    if request.table == "coil":
+        bits = [bool(value) for value in request.values]
         of_coils = WriteSingleCoilRequest if single else WriteMultipleCoilsRequest
         return of_coils(dev_id=unit, address=at, bits=bits)
-    registers = list(ask.values)
+    registers = list(request.values)
     of_registers = WriteSingleRegisterRequest if single else WriteMultipleRegistersRequest
     return of_registers(dev_id=unit, address=at, registers=registers)

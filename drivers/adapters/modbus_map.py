@@ -22,14 +22,14 @@ Ms = Annotated[int, Meta(ge=1, le=60_000)]
 Addresses = Annotated[tuple[Address, ...], Meta(min_length=wire.OUTLETS, max_length=wire.OUTLETS)]
 Positions = Annotated[tuple[float, ...], Meta(min_length=wire.OUTLETS, max_length=wire.OUTLETS)]
 
-INPUTS = (
+REQUIRED_INPUTS = (
     *("hopper", "tray_feed", "window", "double", "exit"),
     *(f"land_{outlet}" for outlet in range(wire.OUTLETS)),
     *(f"pocket_{outlet}" for outlet in range(wire.OUTLETS)),
     *("lid", "estop", "lift", "lift_down", "shuffler", "shuffled"),
 )
 """The inputs that have two levels, and must be somewhere."""
-SUPPLY = "supply"
+OPTIONAL_INPUT = "supply"
 """The input that may be left out: a table that cannot tell has supply enough."""
 OUTPUT_VALUES: Mapping[str, Mapping[str, int]] = {
     "source": {"hopper": wire.HOPPER, "tray": wire.FROM_TRAY},
@@ -40,7 +40,7 @@ OUTPUT_VALUES: Mapping[str, Mapping[str, int]] = {
     "trigger": {"off": 0, "on": 1},
 }
 """The outputs but the gate: the words of the map for the values of drivers/firmware/hal.py."""
-STOPS: Mapping[str, int] = {"feed": STOP, "pass": STOP, "shuffle": 0, "lift": LIFT_STAY}
+STOP_VALUES: Mapping[str, int] = {"feed": STOP, "pass": STOP, "shuffle": 0, "lift": LIFT_STAY}
 """The motions that go on until they are stopped, and the value that stops them."""
 MOTORS: Mapping[str, int] = {
     "feed": wire.MOTOR_FEED,
@@ -68,7 +68,7 @@ class MappedAdapter(Struct, frozen=True, forbid_unknown_fields=True):
     folder: Path
 
 
-class Line(Struct, frozen=True, forbid_unknown_fields=True):
+class MappedLine(Struct, frozen=True, forbid_unknown_fields=True):
     """The serial line: its port, its rate, and how long a unit may take to answer.
 
     `timeout_ms` runs from the end of a request. `gap_ms` is the silence between two frames,
@@ -87,7 +87,7 @@ class Line(Struct, frozen=True, forbid_unknown_fields=True):
     probe_ms: Annotated[int, Meta(ge=50, le=10_000)] = 500
 
 
-class Word(Struct, frozen=True, forbid_unknown_fields=True):
+class MappedWord(Struct, frozen=True, forbid_unknown_fields=True):
     """One value at one place."""
 
     value: Value
@@ -95,7 +95,7 @@ class Word(Struct, frozen=True, forbid_unknown_fields=True):
     holding: Address | None = None
 
 
-class Unit(Struct, frozen=True, forbid_unknown_fields=True):
+class MappedUnit(Struct, frozen=True, forbid_unknown_fields=True):
     """One unit on the line.
 
     `watchdog`: the register with which the drive itself stops when it is not spoken to; it is
@@ -105,12 +105,12 @@ class Unit(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     number: Annotated[int, Meta(ge=1, le=247)]
-    watchdog: Word | None = None
-    halt: Word | None = None
+    watchdog: MappedWord | None = None
+    halt: MappedWord | None = None
     join: Annotated[int, Meta(ge=0, le=100)] = 0
 
 
-class Counter(Struct, frozen=True, forbid_unknown_fields=True):
+class MappedCounter(Struct, frozen=True, forbid_unknown_fields=True):
     """A register that counts how often an input came on, so that no short pulse is missed."""
 
     input: Address | None = None
@@ -119,7 +119,7 @@ class Counter(Struct, frozen=True, forbid_unknown_fields=True):
     words: Literal[1, 2] = 1
 
 
-class Input(Struct, frozen=True, forbid_unknown_fields=True):
+class MappedInput(Struct, frozen=True, forbid_unknown_fields=True):
     """Where an input is read: exactly one of the four kinds, a counter, or both.
 
     In a register an input is on where any bit of `mask` is.
@@ -132,7 +132,7 @@ class Input(Struct, frozen=True, forbid_unknown_fields=True):
     holding: Address | None = None
     mask: Annotated[int, Meta(ge=1, le=0xFFFF)] = 0xFFFF
     invert: bool = False
-    counter: Counter | None = None
+    counter: MappedCounter | None = None
 
 
 class MappedGateSensor(Struct, frozen=True, forbid_unknown_fields=True):
@@ -152,7 +152,7 @@ class MappedGateSensor(Struct, frozen=True, forbid_unknown_fields=True):
     invert: bool = False
 
 
-class Output(Struct, frozen=True, forbid_unknown_fields=True):
+class MappedOutput(Struct, frozen=True, forbid_unknown_fields=True):
     """Where an output is written, and what for each of its words (VALUES).
 
     A list is written to as many places from the first on, in one request: a command and the
@@ -178,7 +178,7 @@ class Output(Struct, frozen=True, forbid_unknown_fields=True):
     verify: bool = False
 
 
-class Gate(Struct, frozen=True, forbid_unknown_fields=True):
+class MappedGate(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the gate's drive is told its place: positions of N W S E and the tray.
 
     Each, times `scale`, goes into a register, or with `words = 2` into two, the high one first.
@@ -196,61 +196,61 @@ class Gate(Struct, frozen=True, forbid_unknown_fields=True):
 class MappedOutputs(Struct, frozen=True, forbid_unknown_fields=True):
     """Where each output is."""
 
-    source: Output
-    feed: Output
-    pass_: Output = field(name="pass")
-    shuffle: Output
-    lift: Output
-    gate: Gate
-    trigger: Output | None = None
+    source: MappedOutput
+    feed: MappedOutput
+    pass_: MappedOutput = field(name="pass")
+    shuffle: MappedOutput
+    lift: MappedOutput
+    gate: MappedGate
+    trigger: MappedOutput | None = None
 
 
 class ModbusMap(Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file. `alarm` says for a motor where its drive tells that it has given up."""
 
     adapter: MappedAdapter
-    line: Line
-    unit: dict[str, Unit]
-    input: dict[str, Input]
+    line: MappedLine
+    unit: dict[str, MappedUnit]
+    input: dict[str, MappedInput]
     gate_at: MappedGateSensor
     output: MappedOutputs
-    alarm: dict[str, Input] = {}
+    alarm: dict[str, MappedInput] = {}
 
 
-Place = tuple[str, Table, int]
+ModbusPlace = tuple[str, Table, int]
 """A unit by its name, a kind and an address."""
 
 
-def outputs(told: ModbusMap) -> Iterator[tuple[str, Output | Gate]]:
+def mapped_outputs(mapping: ModbusMap) -> Iterator[tuple[str, MappedOutput | MappedGate]]:
     """Yield each output that is mapped, by its name in drivers/firmware/hal.py."""
     for name in ("source", "feed", "pass", "shuffle", "lift", "gate", "trigger"):
-        output = getattr(told.output, "pass_" if name == "pass" else name)
+        output = getattr(mapping.output, "pass_" if name == "pass" else name)
         if output is not None:
             yield name, output
 
 
-def units_without_watchdog(told: ModbusMap) -> list[str]:
+def units_without_watchdog(mapping: ModbusMap) -> list[str]:
     """Return the units that move something and do not stop when nobody speaks to them."""
-    movers = {output.unit for name, output in outputs(told) if name in STOPS}
-    return [name for name in sorted(movers) if told.unit[name].watchdog is None]
+    movers = {output.unit for name, output in mapped_outputs(mapping) if name in STOP_VALUES}
+    return [name for name in sorted(movers) if mapping.unit[name].watchdog is None]
 
 
-def writes(name: str, output: Output | Gate) -> dict[int, tuple[int, ...]]:
+def output_words(name: str, output: MappedOutput | MappedGate) -> dict[int, tuple[int, ...]]:
     """Return what is written for each of an output's values."""
-    if isinstance(output, Gate):
+    if isinstance(output, MappedGate):
         scaled = (round(position * output.scale) for position in output.positions)
-        return {at: words_of(value, output.words) for at, value in enumerate(scaled)}
+        return {at: to_registers(value, output.words) for at, value in enumerate(scaled)}
     said = {value: getattr(output, word) for word, value in OUTPUT_VALUES[name].items()}
-    return {value: listed(words) for value, words in said.items()}
+    return {value: as_registers(words) for value, words in said.items()}
 
 
-def place_of(output: Output | Gate | Word) -> tuple[Table, int]:
+def write_place(output: MappedOutput | MappedGate | MappedWord) -> tuple[Table, int]:
     """Return the kind and the address that are written."""
     coil = getattr(output, "coil", None)
     return ("coil", coil) if coil is not None else ("holding", output.holding or 0)
 
 
-def read_place(place: Input) -> tuple[Table, int] | None:
+def read_place(place: MappedInput) -> tuple[Table, int] | None:
     """Return the kind and the address of an input's level; None where only a counter tells."""
     tables: tuple[Table, ...] = ("coil", "discrete", "input", "holding")
     for table in tables:
@@ -260,7 +260,7 @@ def read_place(place: Input) -> tuple[Table, int] | None:
     return None
 
 
-def words_of(value: int, words: int) -> tuple[int, ...]:
+def to_registers(value: int, words: int) -> tuple[int, ...]:
     """Return a number as so many registers, the high one first; negative ones as two's complement.
 
     Raises MapError where it does not fit.
@@ -272,7 +272,7 @@ def words_of(value: int, words: int) -> tuple[int, ...]:
     return tuple(whole >> 16 * part & 0xFFFF for part in reversed(range(words)))
 
 
-def number_of(words: tuple[int, ...], *, signed: bool = True) -> int:
+def from_registers(words: tuple[int, ...], *, signed: bool = True) -> int:
     """Return the number in some registers, the high one first."""
     value = 0
     for word in words:
@@ -281,7 +281,7 @@ def number_of(words: tuple[int, ...], *, signed: bool = True) -> int:
     return value - 2 * half if signed and value >= half else value
 
 
-def listed(said: int | tuple[int, ...]) -> tuple[int, ...]:
+def as_registers(said: int | tuple[int, ...]) -> tuple[int, ...]:
     """Return the registers of one value or several; negative ones as two's complement."""
     listed = said if isinstance(said, tuple) else (said,)
     return tuple(value % 0x10000 for value in listed)

@@ -15,11 +15,11 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Protocol, Self
 
-from drivers.firmware.board import Board
-from drivers.firmware.main import Clock
+from drivers.firmware.board import BoardCore
+from drivers.firmware.main import BoardClock
 from drivers.firmware.streams import Stream
 
-LONG_MS = 1000
+MAX_WAIT_MS = 1000
 """The longest wait where nothing is due."""
 NEVER_MS = 1 << 62
 """What `due_ms` returns where a HAL waits for nothing but its sources."""
@@ -43,7 +43,7 @@ class AdapterHal(Protocol):
 
     kind: int
     uid: bytes
-    cannot: Sequence[str]
+    limitations: Sequence[str]
 
     def read(self, name: str) -> int:
         """See Hal."""
@@ -54,7 +54,7 @@ class AdapterHal(Protocol):
     def edges(self) -> list[tuple[int, str, int]]:
         """See Hal."""
 
-    def take(self, now_ms: int) -> None:
+    def update(self, now_ms: int) -> None:
         """Collect what changed, and do what is due; before each step of the core."""
 
     def sources(self) -> Sequence[int]:
@@ -93,7 +93,7 @@ class AdapterStorage:
         self._save(_BOOT, b"%d\n" % boot)
         return boot
 
-    def stored(self) -> bytes:
+    def load(self) -> bytes:
         """Return what `store` was given last, b"" before."""
         return self._load(_STORE)
 
@@ -130,16 +130,16 @@ class AdapterBoard:
 
     def __init__(
         self,
-        board: Board,
+        board: BoardCore,
         hal: AdapterHal,
         link: Path,
         store: Callable[[bytes], None] = lambda content: None,
-        say: Callable[[str], None] = lambda line: None,
+        log: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.board = board
-        self._hal, self._link, self._store, self._log = hal, link, store, say
+        self._hal, self._link, self._store, self._log = hal, link, store, log
         self._unsaved, self._store_due_ms = b"", NEVER_MS
-        self._clock = Clock()
+        self._clock = BoardClock()
         self._own_fd, self._host_fd = pty.openpty()
         # Both ends, before anybody opens it: a fresh pty echoes and edits. Held open, the
         # host's end never hangs up: a host that comes and goes is a cable that stays plugged in.
@@ -176,15 +176,15 @@ class AdapterBoard:
         """Step HAL and core once; return in how many milliseconds they want the next step."""
         rx = self._line.read() or b""
         now = self._clock.now_ms()
-        self._hal.take(now)
+        self._hal.update(now)
         tx = self.board.step(now, rx)
         if tx:
             self._line.write(tx)
         now = self._clock.now_ms()
-        self._keep(now)
+        self._store_at_rest(now)
         return max(0, min(self.board.deadline(), self._hal.due_ms(now), self._store_due_ms) - now)
 
-    def _keep(self, now_ms: int) -> None:
+    def _store_at_rest(self, now_ms: int) -> None:
         """Write what the board stores, once it stood still; a full disk stops no table."""
         fresh = self.board.to_store()
         if fresh:
@@ -198,14 +198,18 @@ class AdapterBoard:
             self._log(str(error))
             self._store_due_ms = now_ms + _STORE_RETRY_MS
 
-    def turn(self, longest_ms: int = LONG_MS, also: int | None = None) -> None:
+    def run_once(self, max_wait_ms: int = MAX_WAIT_MS, wake_fd: int | None = None) -> None:
         """Step, and wait until there is a reason for the next step, `longest_ms` at most.
 
         `also` is one more descriptor that ends the wait.
         """
-        wait_ms = min(self.step(), longest_ms)
+        wait_ms = min(self.step(), max_wait_ms)
         ready = select.poll()
-        for source in (self._own_fd, *self._hal.sources(), *(() if also is None else (also,))):
+        for source in (
+            self._own_fd,
+            *self._hal.sources(),
+            *(() if wake_fd is None else (wake_fd,)),
+        ):
             ready.register(source, select.POLLIN)
         ready.poll(wait_ms)
 
@@ -215,7 +219,7 @@ class AdapterBoard:
             return
         try:
             self._hal.stop()
-            self._keep(NEVER_MS)
+            self._store_at_rest(NEVER_MS)
         finally:
             with suppress(OSError):  # another program's by now, or gone
                 if os.readlink(self._link) == self.pty:
@@ -231,24 +235,24 @@ class AdapterBoard:
 
 
 def serve(
-    board: Board,
+    board: BoardCore,
     hal: AdapterHal,
     pty_link: Path,
     *,
     store: Callable[[bytes], None] = lambda content: None,
-    say: Callable[[str], None] = lambda line: None,
+    log: Callable[[str], None] = lambda line: None,
 ) -> None:
     """Be the board at `pty_link` until SIGTERM or SIGINT; the outputs are stopped then.
 
     `store` keeps what the board stores (Folder.store); `say` gets one line for each promise
     that it cannot give, then where it is found. Raises AdapterError.
     """
-    with AdapterBoard(board, hal, pty_link, store, say) as served, _end_signals() as (ended, wake):
-        for line in hal.cannot:
-            say(f"this adapter cannot promise: {line}")
-        say(f"board {hal.uid.hex()} at {pty_link} ({served.pty})")
+    with AdapterBoard(board, hal, pty_link, store, log) as served, _end_signals() as (ended, wake):
+        for line in hal.limitations:
+            log(f"this adapter cannot promise: {line}")
+        log(f"board {hal.uid.hex()} at {pty_link} ({served.pty})")
         while not ended():
-            served.turn(also=wake)
+            served.run_once(wake_fd=wake)
 
 
 @contextmanager

@@ -9,9 +9,9 @@ import struct
 
 from . import wire
 from .codec import Decoder, encode
-from .hal import LOST, Hal
+from .hal import LOST_EDGES, Hal
 from .memory import EventMemory
-from .settings import Settings
+from .settings import BoardSettings
 from .version import FIRMWARE_VERSION
 
 TYPE_CHECKING = False
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 # Events a board leaves free for what it must still say when it starts nothing new any more.
 EVENT_RESERVE = 32
-MOST = 255  # the most that a count of one byte can say
+MAX_COUNT = 255  # the most that a count of one byte can say
 LAST_NUMBER = 0xFFFF  # of a command; the next one is 1 again
 _LIFE = ">II"
 _LIFE_SIZE = struct.calcsize(_LIFE)
 _MAX_LIFE = 0xFFFFFFFF  # where a total stays; a damaged store may say so of a young board
 
 
-class Board:
+class BoardCore:
     """One board's core; a subclass brings its commands, its pins and its totals.
 
     `boot` is a number this board never used before, `reset_cause` one of wire.RESET_…,
@@ -47,26 +47,26 @@ class Board:
     ) -> None:
         self.hal = hal
         self.boot = boot
-        self.settings = Settings(self.kind)
+        self.settings = BoardSettings(self.kind)
         self.memory = EventMemory()
         self.session = 0  # 0: none
         self.attempt = 0  # 0: none
         self.now = 0  # the latest moment stepped to
-        self.at = 0  # the moment of the edge being worked on; else now
+        self.edge_ms = 0  # the moment of the edge being worked on; else now
         self.life_in = 0  # cards fed (dealer) or pulses counted (reader) since the board was made
         self.life_out = 0  # cards landed, or reads sent
-        self.overflowed = False  # an event was lost because the memory was full
+        self.events_lost = False  # an event was lost because the memory was full
         self._reset_cause = reset_cause
         self._fw_hash = fw_hash
         self._decoder = Decoder()
         self._number = 0  # of the last command done in this session
         self._reply = b""
-        self._heard = 0
+        self._heard_ms = 0
         self._sent_ms = 0
-        self._silent = False
+        self._is_silent = False
         self._tx: list[bytes] = []
         self._levels: dict[str, int] = {}
-        self.service = False  # a technician was let in: the shell gives him the chip
+        self.service_requested = False  # a technician was let in: the shell gives him the chip
         self._restore(stored)
         self._stored_state = self._state_to_store()
         # A numbered command's work: the fields of its body in, a result out.
@@ -85,15 +85,15 @@ class Board:
         """Return what the board is doing, one of wire.IDLE …"""
         raise NotImplementedError
 
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Return whether anything is under way that a changed setting could upset."""
         raise NotImplementedError
 
-    def status(self) -> bytes:
+    def pack_status(self) -> bytes:
         """Return the body of a STATUS."""
         raise NotImplementedError
 
-    def asked(self) -> int:
+    def is_polled(self) -> int:
         """Return 1 where no wire tells the board of a card, but the host's LOOK."""
         return 0
 
@@ -108,15 +108,15 @@ class Board:
     def on_answers(self) -> None:
         """Take what an engine behind the board has said."""
 
-    def calm(self) -> bool:
+    def can_pause(self) -> bool:
         """Return whether a pause of some milliseconds would cost nothing now."""
-        return not self.busy()
+        return not self.is_busy()
 
-    def may_serve(self) -> int:
+    def check_service(self) -> int:
         """Return why no technician may have the board now, or DONE."""
-        return wire.BUSY if self.busy() else wire.DONE
+        return wire.BUSY if self.is_busy() else wire.DONE
 
-    def on_lost(self) -> None:
+    def on_edges_lost(self) -> None:
         """Edges came faster than they could be kept: say so."""
         self.emit(wire.STOPPED, place=wire.EDGES_LOST)
 
@@ -145,19 +145,19 @@ class Board:
         self.now = now = max(self.now, now_ms)
         self.on_answers()
         for at, name, value in self.hal.edges():
-            self.at = min(at, now)
-            self.on_time(self.at - 1)
-            if name == LOST:
+            self.edge_ms = min(at, now)
+            self.on_time(self.edge_ms - 1)
+            if name == LOST_EDGES:
                 self._levels.clear()
-                self.on_lost()
+                self.on_edges_lost()
                 continue
             self._levels[name] = value
             self.on_edge(name, value)
-        self.at = now
+        self.edge_ms = now
         self.on_time(now)
         if rx:
             for payload in self._decoder.feed(rx):
-                self._take(payload)
+                self._on_payload(payload)
         self._check_silence()
         self.advance()
         self._send_due()
@@ -169,11 +169,11 @@ class Board:
 
     def deadline(self) -> int:
         """Return the moment (ms, as `step` counts) of the next step at the latest."""
-        if not self.session or self._silent:
+        if not self.session or self._is_silent:
             return self.next_ms()
         return min(
             self.next_ms(),
-            self._heard + self.settings["silence_ms"],
+            self._heard_ms + self.settings["silence_ms"],
             self._sent_ms + self.settings["alive_ms"],
             self.memory.deadline(),
         )
@@ -189,37 +189,44 @@ class Board:
 
     def emit(self, code: int, index: int = 0, place: int = 0, more: bytes = b"") -> None:
         """Remember one event of this attempt; the memory sends it when its turn comes."""
-        if not self.memory.room():
-            self.overflowed = True
+        if not self.memory.free_slots():
+            self.events_lost = True
             return
         total_in, total_out = self.totals()
-        fields = (self.attempt, code, min(total_in, MOST), min(total_out, MOST), index, place)
+        fields = (
+            self.attempt,
+            code,
+            min(total_in, MAX_COUNT),
+            min(total_out, MAX_COUNT),
+            index,
+            place,
+        )
         number = self.memory.last + 1
         self.memory.add(struct.pack(wire.BODIES[wire.EVENT], self.boot, number, *fields) + more)
 
     def is_memory_low(self) -> bool:
         """Return whether so many events wait to be kept that nothing new may start."""
-        return self.memory.room() < EVENT_RESERVE
+        return self.memory.free_slots() < EVENT_RESERVE
 
-    def packed(self) -> bytes:
+    def pack_stored(self) -> bytes:
         """Return the settings and life totals as `stored` takes them."""
-        return struct.pack(_LIFE, *self.life()) + self.settings.packed()
+        return struct.pack(_LIFE, *self.life_totals()) + self.settings.pack()
 
-    def life(self) -> tuple[int, int]:
+    def life_totals(self) -> tuple[int, int]:
         """Return both life totals as a frame can carry them."""
         return min(self.life_in, _MAX_LIFE), min(self.life_out, _MAX_LIFE)
 
     def to_store(self) -> bytes:
         """Return what the shell should store now, or b"" (nothing new, or not at rest)."""
         kept = self._state_to_store()
-        if kept == self._stored_state or self.busy():
+        if kept == self._stored_state or self.is_busy():
             return b""
         self._stored_state = kept
-        return self.packed()
+        return self.pack_stored()
 
     def _state_to_store(self) -> tuple[int, int, int]:
         """Return what changes whenever something that is stored does."""
-        return (self.life_in, self.life_out, self.settings.changes)
+        return (self.life_in, self.life_out, self.settings.change_count)
 
     def _restore(self, stored: bytes) -> None:
         if len(stored) >= _LIFE_SIZE:
@@ -228,7 +235,7 @@ class Board:
 
     # Frames from the host.
 
-    def _take(self, payload: bytes) -> None:
+    def _on_payload(self, payload: bytes) -> None:
         if len(payload) < wire.HOST_HEADER_SIZE:
             return
         header = payload[: wire.HOST_HEADER_SIZE]
@@ -257,7 +264,7 @@ class Board:
             self.session = session
             self._number = 0
             self._reply = b""
-            self.memory.renew()
+            self.memory.begin_session()
         self._note_host()
         body = struct.pack(
             wire.BODIES[wire.WELCOME],
@@ -272,17 +279,17 @@ class Board:
             self._reset_cause,
             self.attempt,
             self.memory.last,
-            *self.life(),
+            *self.life_totals(),
             self.memory.kept,
-            self.asked(),
+            self.is_polled(),
         )
         self._send(wire.WELCOME, body, session)
 
     def _note_host(self) -> None:
-        self._heard = self.now
-        if self._silent:
-            self._silent = False
-            self.memory.again()
+        self._heard_ms = self.now
+        if self._is_silent:
+            self._is_silent = False
+            self.memory.resend_now()
 
     def _do_command(self, kind: int, number: int, fields: tuple[int, ...]) -> None:
         """Do a command once; say the remembered reply again; drop what is out of order."""
@@ -292,13 +299,13 @@ class Board:
             self._number = number
             self._reply = struct.pack(wire.BODIES[wire.ACK], number, result)
             if kind == wire.STATUS and result == wire.DONE:
-                self._reply += self.status()
+                self._reply += self.pack_status()
         elif number != self._number or not number:
             return
         self._send(wire.ACK, self._reply, self.session)
 
     def _configure(self, setting: int, value: int) -> int:
-        if self.busy():
+        if self.is_busy():
             return wire.BUSY
         return wire.DONE if self.settings.change(setting, value) else wire.BAD_VALUE
 
@@ -306,24 +313,24 @@ class Board:
         return wire.DONE
 
     def _enter_service(self) -> int:
-        result = self.may_serve()
-        self.service = result == wire.DONE
+        result = self.check_service()
+        self.service_requested = result == wire.DONE
         return result
 
     # The line's time.
 
     def _check_silence(self) -> None:
-        if not self.session or self._silent:
+        if not self.session or self._is_silent:
             return
-        if self.now >= self._heard + self.settings["silence_ms"]:
-            self._silent = True
+        if self.now >= self._heard_ms + self.settings["silence_ms"]:
+            self._is_silent = True
             self.on_silence()
 
     def _send_due(self) -> None:
         """Send what is due. A board that does not hear its host keeps its words for later."""
-        if not self.session or self._silent:
+        if not self.session or self._is_silent:
             return
-        for body in self.memory.due(self.now):
+        for body in self.memory.bodies_due(self.now):
             self._send(wire.EVENT, body, self.session)
         if not self._tx and self.now >= self._sent_ms + self.settings["alive_ms"]:
             fields = (self.boot, self.memory.last, self.doing())

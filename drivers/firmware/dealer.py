@@ -8,20 +8,20 @@ itself when the host falls silent, and keeps its own 27-lock before RELEASE.
 import struct
 
 from . import lock, wire
-from .board import MOST, Board
+from .board import MAX_COUNT, BoardCore
 from .feeding import Feeding
 from .hal import LIFT_DOWN, LIFT_UP, Hal
 from .landing import Landings
-from .motors import GateSweep, Lift, Shuffler
+from .motors import GateSweep, LiftControl, ShufflerControl
 
 NOT_HALTED = 0xFF
 # What covers a landing beam again so soon after it was first covered is the same card, trembling
 # in it. A second card comes later, unless it lies on the first like one.
-FLUTTER_MS = 3
+BEAM_FLUTTER_MS = 3
 MAX_CARDS = 240
 
 LANDING_OUTLETS = {"land_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
-POCKETS = {"pocket_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
+POCKET_OUTLETS = {"pocket_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
 SENSOR_BITS = (
     ("pocket_0", wire.SEES_NORTH),
     ("pocket_1", wire.SEES_WEST),
@@ -41,7 +41,7 @@ SENSOR_BITS = (
 )
 
 
-class Dealer(Board):
+class DealerCore(BoardCore):
     """The dealer board; step it, and give it a HAL with the names of hal.py."""
 
     kind = wire.KIND_DEALER
@@ -56,23 +56,25 @@ class Dealer(Board):
     ) -> None:
         super().__init__(hal, boot, reset_cause, fw_hash, stored)
         self.cards = 0
-        self.per = 0
-        self.spoiled = False  # something happened after which this attempt is never released
+        self.per_pocket = 0
+        self.release_forbidden = (
+            False  # something happened after which this attempt is never released
+        )
         self.feeding = Feeding(self, hal)
         self.landings = Landings()
-        self._shuffler = Shuffler(self, hal)
-        self._lift = Lift(self, hal)
+        self._shuffler = ShufflerControl(self, hal)
+        self._lift = LiftControl(self, hal)
         self._sweep = GateSweep(self, hal)
         self._motions = (self.feeding, self._shuffler, self._lift, self._sweep)
         self._halt_reason = NOT_HALTED
         self._is_jammed = False
         self._feed_started = False  # the first FEED was taken
         self._release_granted = False  # RELEASE was taken: this attempt is dealt no further
-        self._released = False
+        self._hands_released = False
         self._doubles = 0
         self._missing_drive = 0  # the number of a drive that is away
         self._beam_covered_ms = [
-            -FLUTTER_MS - 1
+            -BEAM_FLUTTER_MS - 1
         ] * wire.OUTLETS  # when a card first covered each landing beam
         self.commands.update(
             {
@@ -110,7 +112,7 @@ class Dealer(Board):
 
     def is_in_attempt(self) -> bool:
         """Return whether an attempt was begun and its hands not released."""
-        return self.attempt != 0 and not self._released
+        return self.attempt != 0 and not self._hands_released
 
     def any_sees(self, names: tuple[str, ...]) -> bool:
         """Return whether any of these sensors sees something now."""
@@ -125,7 +127,7 @@ class Dealer(Board):
 
         A lift that was stopped is said each time, for RETRACT moves it in a halted machine.
         """
-        lifting = self._lift.moving()
+        lifting = self._lift.is_moving()
         self.feeding.stop(finish_pass=reason == wire.HOST_SILENT)
         self._shuffler.stop()
         self._lift.stop()
@@ -137,8 +139,8 @@ class Dealer(Board):
     def jam(self, place: int, index: int) -> None:
         """A card does not move on, or did not land. Only a person's hand helps."""
         if place != wire.AT_SHUFFLER:
-            self._is_jammed = self.spoiled = True
-            self.landings.lost(index)
+            self._is_jammed = self.release_forbidden = True
+            self.landings.remove(index)
         self.emit(wire.JAM, index, place)
         self.halt(wire.BY_JAM)
 
@@ -158,16 +160,16 @@ class Dealer(Board):
         """A card is behind the gate: where it goes is what the gate's sensor says."""
         outlet = self.level("gate_at")
         self.emit(wire.GATE, index, outlet)
-        self.landings.passed(index, outlet)
+        self.landings.on_passed(index, outlet)
 
     def on_left_gate(self, index: int) -> None:
         """The card has left the gate altogether: from here it falls."""
-        self.landings.falls(index, self.at + self.settings["landing_window_ms"])
+        self.landings.on_left_gate(index, self.edge_ms + self.settings["landing_window_ms"])
 
     def on_lifted(self) -> None:
         """The hands are out."""
-        if not self._released:
-            self._released = True
+        if not self._hands_released:
+            self._hands_released = True
             self.emit(wire.RELEASED)
 
     # What the shared part asks.
@@ -176,34 +178,34 @@ class Dealer(Board):
         """Return cards seen at the window, and landings counted."""
         return self.feeding.fed, self.landings.total()
 
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Return whether anything moves, or is in flight."""
-        return not self.calm() or self.landings.has_flying()
+        return not self.can_pause() or self.landings.has_flying()
 
-    def calm(self) -> bool:
+    def can_pause(self) -> bool:
         """Return whether no motor turns; a card may still fall."""
         return not (
-            self.feeding.moving()
-            or self._shuffler.running()
-            or self._lift.moving()
-            or self._sweep.running()
+            self.feeding.is_moving()
+            or self._shuffler.is_running()
+            or self._lift.is_moving()
+            or self._sweep.is_running()
         )
 
     def doing(self) -> int:
         """Return one of wire.IDLE …"""
-        if self._lift.moving():
+        if self._lift.is_moving():
             return wire.LIFTING
         if self.is_halted() and self.is_in_attempt():
             return wire.STOPPED_STATE
-        return wire.SHUFFLING if self._shuffler.running() else self.feeding.doing()
+        return wire.SHUFFLING if self._shuffler.is_running() else self.feeding.doing()
 
-    def status(self) -> bytes:
+    def pack_status(self) -> bytes:
         """Return the body of a STATUS."""
         sensors = 0
         for name, bit in SENSOR_BITS:
             if self.hal.read(name):
                 sensors |= bit
-        held = self.feeding.held()
+        held = self.feeding.held_index()
         return struct.pack(
             wire.STATUS_BODIES[wire.KIND_DEALER],
             self.attempt,
@@ -213,20 +215,20 @@ class Dealer(Board):
             self.feeding.fed,
             held,
             self.feeding.routes[held] if held else wire.NOWHERE,
-            *[min(count, MOST) for count in self.landings.landed],
-            min(self.landings.strays, MOST),
-            min(self._doubles, MOST),
+            *[min(count, MAX_COUNT) for count in self.landings.landed],
+            min(self.landings.strays, MAX_COUNT),
+            min(self._doubles, MAX_COUNT),
             sensors,
             self.memory.last,
-            1 if lock.holds(self) else 0,
+            1 if lock.can_release(self) else 0,
         )
 
     def on_edge(self, name: str, value: int) -> None:
         """Take one edge."""
         if name in LANDING_OUTLETS:
             self._on_beam(LANDING_OUTLETS[name], value)
-        elif name in POCKETS:
-            self.emit(wire.POCKET, 1 if value else 0, POCKETS[name])
+        elif name in POCKET_OUTLETS:
+            self.emit(wire.POCKET, 1 if value else 0, POCKET_OUTLETS[name])
         elif name in self._edge_handlers:
             self._edge_handlers[name](value)
 
@@ -236,7 +238,7 @@ class Dealer(Board):
             if motion.next_ms() <= until_ms:
                 motion.on_time(until_ms)
         if self.landings.next_ms() <= until_ms:
-            for index in self.landings.overdue(until_ms):
+            for index in self.landings.pop_overdue(until_ms):
                 self.jam(wire.AT_LANDING, index)
 
     def on_silence(self) -> None:
@@ -267,35 +269,37 @@ class Dealer(Board):
     def _on_beam(self, outlet: int, value: int) -> None:
         """A landing beam: one that a card covers again at once, with no other due, flutters."""
         if value and (
-            self.at - self._beam_covered_ms[outlet] > FLUTTER_MS
+            self.edge_ms - self._beam_covered_ms[outlet] > BEAM_FLUTTER_MS
             or self.landings.is_awaited_at(outlet)
         ):
-            self._beam_covered_ms[outlet] = self.at
+            self._beam_covered_ms[outlet] = self.edge_ms
             self._on_landing(outlet)
 
     def _on_landing(self, outlet: int) -> None:
         if self._release_granted or not self.is_in_attempt():
             return  # a hand takes cards out of a pocket
-        index = self.landings.land(outlet)
+        index = self.landings.match_landing(outlet)
         if index is not None:
             self.life_out += 1
             if self.feeding.on_landed(index, outlet):
-                self.landings.expect_second(self.at + self.settings["landing_window_ms"])
+                self.landings.expect_second(self.edge_ms + self.settings["landing_window_ms"])
             self.emit(wire.LANDED, index, outlet)
-        elif outlet == wire.TRAY and self.landings.is_second_card(self.at):
+        elif outlet == wire.TRAY and self.landings.is_second_card(self.edge_ms):
             return
         elif self.feeding.is_unseen_in_gate(outlet):
             self.jam(wire.AT_GATE, self.feeding.index)  # the beam behind the gate did not see it
         elif not self.hal.read("lid"):
             self.landings.strays += 1
-            self.spoiled = True
+            self.release_forbidden = True
             self.emit(wire.STRAY, place=outlet)
 
     def _on_lid(self, value: int) -> None:
         self.emit(wire.LID, place=value)
         if value:
             if self._feed_started and not self._release_granted:
-                self.spoiled = True  # from the first FEED to RELEASE an open lid voids the attempt
+                self.release_forbidden = (
+                    True  # from the first FEED to RELEASE an open lid voids the attempt
+                )
             self.halt(wire.BY_LID)
 
     def _on_estop(self, value: int) -> None:
@@ -310,15 +314,15 @@ class Dealer(Board):
         """A drive or sensor unit is away, by its number, or with 0: all are there."""
         if value != self._missing_drive:
             self._missing_drive = value
-            self.emit(wire.DRIVE, min(value, MOST), 0 if value else 1)
+            self.emit(wire.DRIVE, min(value, MAX_COUNT), 0 if value else 1)
         if value:
             if self._feed_started and not self._release_granted:
-                self.spoiled = True  # what happened meanwhile nobody has seen
+                self.release_forbidden = True  # what happened meanwhile nobody has seen
             self.halt(wire.BY_DRIVE)
 
-    def on_lost(self) -> None:
+    def on_edges_lost(self) -> None:
         """Edges were lost: what was counted of this attempt's cards is no longer to be trusted."""
-        self.spoiled = True
+        self.release_forbidden = True
         self.halt(wire.EDGES_LOST)
 
     # Commands. Each says where to be, so that one repeated in a later session changes nothing.
@@ -340,11 +344,11 @@ class Dealer(Board):
         return self._check_safety()
 
     def _can_feed(self) -> bool:
-        return lock.lift_down(self) if self._feed_started else lock.is_path_clear(self)
+        return lock.is_lift_down(self) if self._feed_started else lock.is_path_clear(self)
 
     def _begin(self, attempt: int, cards: int, per: int) -> int:
         if attempt == self.attempt and attempt:
-            return wire.DONE if (cards, per) == (self.cards, self.per) else wire.BAD_VALUE
+            return wire.DONE if (cards, per) == (self.cards, self.per_pocket) else wire.BAD_VALUE
         if attempt < self.attempt:
             return wire.WRONG_ATTEMPT
         if not attempt or not 0 < cards <= MAX_CARDS or cards != per * wire.TRAY:
@@ -352,16 +356,16 @@ class Dealer(Board):
         unsafe = self._check_safety()
         if unsafe:
             return unsafe
-        if self.busy():
+        if self.is_busy():
             return wire.BUSY
         if not lock.is_path_clear(self):
             return wire.NOT_CLEAR
         if self.is_memory_low():
             return wire.MEMORY
-        self.attempt, self.cards, self.per = attempt, cards, per
-        self.spoiled = self.overflowed = False
+        self.attempt, self.cards, self.per_pocket = attempt, cards, per
+        self.release_forbidden = self.overflowed = False
         self._halt_reason = NOT_HALTED
-        self._is_jammed = self._feed_started = self._release_granted = self._released = False
+        self._is_jammed = self._feed_started = self._release_granted = self._hands_released = False
         self._doubles = 0
         self.feeding.clear()
         self.landings.clear()
@@ -374,9 +378,9 @@ class Dealer(Board):
             return refused
         if self._shuffler.has_reported(passes):
             return wire.DONE
-        if self._feed_started or not lock.lift_down(self):
+        if self._feed_started or not lock.is_lift_down(self):
             return wire.NOT_CLEAR
-        if self._sweep.running():
+        if self._sweep.is_running():
             return wire.BUSY
         if self.is_memory_low():
             return wire.MEMORY
@@ -392,7 +396,7 @@ class Dealer(Board):
             return wire.BAD_VALUE
         if self._is_jammed or not self._can_feed():
             return wire.NOT_CLEAR
-        if self._shuffler.running() or self._sweep.running():
+        if self._shuffler.is_running() or self._sweep.is_running():
             return wire.BUSY
         if source != self.feeding.source and self.feeding.is_feeding():
             return wire.BUSY
@@ -413,26 +417,26 @@ class Dealer(Board):
     def _release(self, attempt: int) -> int:
         if attempt != self.attempt or not attempt:
             return wire.WRONG_ATTEMPT
-        if self._lift.rising() or (self._released and not self._hands_on_lift()):
+        if self._lift.is_rising() or (self._hands_released and not self._hands_on_lift()):
             return wire.DONE
         refused = self._check_safety() or self._grant_release()
         if refused:
             return refused
         self._halt_reason = NOT_HALTED
-        self._lift.go(LIFT_UP)
+        self._lift.move_to(LIFT_UP)
         return wire.DONE
 
     def _hands_on_lift(self) -> bool:
         """Return whether the hands are still on a lift that is seen at neither of its ends."""
-        return self.any_sees(lock.POCKETS) and not self.any_sees(("lift", "lift_down"))
+        return self.any_sees(lock.POCKET_SENSORS) and not self.any_sees(("lift", "lift_down"))
 
     def _grant_release(self) -> int:
         """Let this attempt's hands go, once and for good; return why not, or DONE."""
         if self._release_granted:
             return wire.DONE
-        if not lock.lift_down(self):
+        if not lock.is_lift_down(self):
             return wire.NOT_CLEAR
-        if not lock.holds(self):
+        if not lock.can_release(self):
             return wire.NOT_LOCKED
         self._release_granted = True
         self.feeding.stop(finish_pass=False)
@@ -442,9 +446,9 @@ class Dealer(Board):
         unsafe = self._check_safety()
         if unsafe:
             return unsafe
-        if self.any_sees(lock.POCKETS):
+        if self.any_sees(lock.POCKET_SENSORS):
             return wire.NOT_CLEAR
-        self._lift.go(LIFT_DOWN)
+        self._lift.move_to(LIFT_DOWN)
         return wire.DONE
 
     def _purge(self, attempt: int) -> int:
@@ -453,19 +457,19 @@ class Dealer(Board):
         unsafe = self._check_safety()
         if unsafe:
             return unsafe
-        if self.busy():
+        if self.is_busy():
             return wire.BUSY
         if self.feeding.purge():
-            self.spoiled = True
+            self.release_forbidden = True
             self._halt_reason = NOT_HALTED
         return wire.DONE
 
-    def may_serve(self) -> int:
+    def check_service(self) -> int:
         """Return why no technician may have the board now, or DONE."""
-        if self.busy():
+        if self.is_busy():
             return wire.BUSY
         dealing = self._feed_started and self.is_in_attempt()
-        if dealing or not self.feeding.at_rest() or self.any_sees(lock.PATH):
+        if dealing or not self.feeding.is_idle() or self.any_sees(lock.PATH_SENSORS):
             return wire.NOT_CLEAR
         return wire.DONE
 
@@ -473,9 +477,9 @@ class Dealer(Board):
         unsafe = self._check_safety()
         if unsafe:
             return unsafe
-        if self.busy():
+        if self.is_busy():
             return wire.BUSY
-        if not self.feeding.at_rest() or not lock.is_path_clear(self):
+        if not self.feeding.is_idle() or not lock.is_path_clear(self):
             return wire.NOT_CLEAR
         self._sweep.start()
         return wire.DONE

@@ -8,14 +8,14 @@ pass motor never run together, so no card can be drawn through by mistake.
 
 from . import wire
 from .hal import FORWARD, REVERSE, STOP, Hal
-from .memory import NEVER
+from .memory import NEVER_MS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .dealer import Dealer
+    from .dealer import DealerCore
 
-REST = 0  # no card between the source and the pockets
-BRINGING = 1  # the feeder runs until the window sees a card
+IDLE = 0  # no card between the source and the pockets
+FEEDING = 1  # the feeder runs until the window sees a card
 REVERSING = 2  # the feeder reverses to free a card
 HOLDING = 3  # a card stands in the window
 AIMING = 4  # the gate moves to the card's outlet
@@ -28,8 +28,8 @@ REVERSE_PART = 4
 EMPTY_MS = 30
 # A window that a card has left is believed to see the next one only after this: the card before
 # may tremble in it on its way out.
-FLUTTER_MS = 3
-SOURCES = ("hopper", "tray_feed")
+WINDOW_FLUTTER_MS = 3
+SOURCE_SENSORS = ("hopper", "tray_feed")
 JAM_PLACES = (wire.AT_FEEDER, wire.AT_TRAY_FEEDER)
 ACTIVITIES = (
     wire.IDLE,
@@ -46,14 +46,14 @@ INDEX_COUNT = 256
 class Feeding:
     """Moves the cards of one attempt; driven by edges, limits and routes."""
 
-    def __init__(self, dealer: "Dealer", hal: Hal) -> None:
+    def __init__(self, dealer: "DealerCore", hal: Hal) -> None:
         self._dealer = dealer
         self._hal = hal
         self.clear()
 
     def clear(self) -> None:
         """Begin an attempt: nothing fed, no routes."""
-        self.state = REST
+        self.state = IDLE
         self.source = wire.HOPPER
         self.upto = 0
         self.fed = 0  # cards seen at the window; the newest one's index
@@ -63,7 +63,7 @@ class Feeding:
         self._doubles_in_tray: list[int] = []  # those of them that lie in the tray
         self._is_feed_wanted = False  # a FEED asks for more
         self._tries = 0
-        self._limit = NEVER
+        self._limit = NEVER_MS
         self._is_stopped = False
         self._double_seen = False  # the double sensor saw this card
         self._target = wire.NOWHERE
@@ -74,26 +74,26 @@ class Feeding:
 
     # What others ask.
 
-    def at_rest(self) -> bool:
+    def is_idle(self) -> bool:
         """Return whether no card is on its way and no motor turns."""
-        return self.state == REST
+        return self.state == IDLE
 
-    def moving(self) -> bool:
+    def is_moving(self) -> bool:
         """Return whether a motor turns, or would at once."""
         return (
-            self.state in (BRINGING, REVERSING, AIMING, PASSING, BACKING_OUT)
+            self.state in (FEEDING, REVERSING, AIMING, PASSING, BACKING_OUT)
             and not self._is_stopped
         )
 
     def is_feeding(self) -> bool:
         """Return whether a card is on its way from a source to the window."""
-        return self.state in (BRINGING, REVERSING)
+        return self.state in (FEEDING, REVERSING)
 
     def doing(self) -> int:
         """Return wire.IDLE, FEEDING, HOLDING or PASSING."""
         return ACTIVITIES[self.state]
 
-    def held(self) -> int:
+    def held_index(self) -> int:
         """Return the index of the card at the hold point, 0 for none."""
         return self.index if self.state in (HOLDING, AIMING) else 0
 
@@ -124,7 +124,7 @@ class Feeding:
         if known != wire.NOWHERE:
             return wire.DONE if known == outlet else wire.ROUTE_DIFFERS
         coming = self.fed + 1 if self.fed < self.upto else 0
-        if not index or index not in (self.held(), coming):
+        if not index or index not in (self.held_index(), coming):
             return wire.WRONG_INDEX
         self.routes[index] = outlet
         return wire.DONE
@@ -133,12 +133,12 @@ class Feeding:
         """Send what stands in the path into the tray; False where nothing stands there."""
         self._is_feed_wanted = False
         if self.is_feeding():
-            self._rest()
+            self._become_idle()
         in_gate = bool(self._hal.read("exit"))
         if not in_gate and not self._hal.read("window"):
-            self._rest()
+            self._become_idle()
             return False
-        if self.state == REST:
+        if self.state == IDLE:
             self._seen_behind_gate = False
         self._tries = 0
         self._is_stopped = False
@@ -158,7 +158,7 @@ class Feeding:
             return
         self._is_stopped = True
         self._is_feed_wanted = False
-        self._limit = NEVER
+        self._limit = NEVER_MS
         self._hal.set("feed", STOP)
         self._hal.set("pass", STOP)
 
@@ -184,7 +184,7 @@ class Feeding:
 
     def on_double(self, value: int) -> None:
         """The feeder's double sensor: it may speak before the card arrives, or after."""
-        if value and self.state != REST and not self._double_seen:
+        if value and self.state != IDLE and not self._double_seen:
             self._double_seen = True
             if self.index:
                 self._report_double()
@@ -212,10 +212,10 @@ class Feeding:
             self._on_arrived()
         if self._limit > until_ms:
             return
-        self._limit = NEVER
-        if self.state == REST:
+        self._limit = NEVER_MS
+        if self.state == IDLE:
             self._confirm_empty()
-        elif self.state == BRINGING:
+        elif self.state == FEEDING:
             self._on_feed_limit()
         elif self.state == REVERSING:
             self._run_feeder()
@@ -235,7 +235,7 @@ class Feeding:
         if self.state == HOLDING and self._can_pass(self.routes[self.index]):
             self._tries = 0
             self._aim(self.routes[self.index])
-        elif self.state == REST and self._is_feed_wanted and self.fed < self.upto:
+        elif self.state == IDLE and self._is_feed_wanted and self.fed < self.upto:
             self._start_next()
 
     def _can_pass(self, outlet: int) -> bool:
@@ -255,21 +255,21 @@ class Feeding:
         self._tries = 0
         if self._hal.read("window"):
             self._on_covered()  # on its own, while the board stood still
-        elif not self._hal.read(SOURCES[self.source]):
+        elif not self._hal.read(SOURCE_SENSORS[self.source]):
             # A card may still be on its way into the tray, and lies there before it is seen.
-            if self._limit == NEVER and not self._dealer.landings.has_flying():
+            if self._limit == NEVER_MS and not self._dealer.landings.has_flying():
                 self._limit = self._dealer.now + EMPTY_MS
         else:
             self._hal.set("source", self.source)
             self._run_feeder()
 
     def _confirm_empty(self) -> None:
-        if not self._hal.read(SOURCES[self.source]) and not self._hal.read("window"):
+        if not self._hal.read(SOURCE_SENSORS[self.source]) and not self._hal.read("window"):
             self._is_feed_wanted = False
             self._dealer.emit(wire.HOPPER_EMPTY, 0, self.source)
 
     def _run_feeder(self) -> None:
-        self.state = BRINGING
+        self.state = FEEDING
         self._hal.set("feed", FORWARD)
         self._arm_limit("feed_limit_ms")
 
@@ -285,7 +285,7 @@ class Feeding:
 
     def _on_covered(self) -> None:
         """The window sees a card: the next one, unless it may still be the last."""
-        if self._dealer.at < self._window_ready_ms:
+        if self._dealer.edge_ms < self._window_ready_ms:
             self._seen_too_early = True
         else:
             self._on_arrived()
@@ -294,7 +294,7 @@ class Feeding:
         """A card stands in the window: it has its index from here on."""
         self._seen_too_early = False
         self._hal.set("feed", STOP)
-        self._limit = NEVER
+        self._limit = NEVER_MS
         self.state = HOLDING
         self.fed += 1
         self.index = self.fed
@@ -380,15 +380,15 @@ class Feeding:
             return
         self._hal.set("pass", STOP)
         self._dealer.on_left_gate(self.index)
-        self._rest()
-        self._window_ready_ms = self._dealer.at + FLUTTER_MS
+        self._become_idle()
+        self._window_ready_ms = self._dealer.edge_ms + WINDOW_FLUTTER_MS
 
-    def _rest(self) -> None:
+    def _become_idle(self) -> None:
         self._hal.set("feed", STOP)
-        self.state = REST
+        self.state = IDLE
         self.index = 0
         self._seen_too_early = False
-        self._limit = NEVER
+        self._limit = NEVER_MS
 
     def _resume(self) -> None:
         """Start again what a stop interrupted."""

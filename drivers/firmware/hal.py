@@ -29,7 +29,7 @@ LIFT_DOWN = 0
 LIFT_UP = 1
 LIFT_STAY = 2
 # No input, but among the edges: so many of them came faster than the board could keep them.
-LOST = "lost"
+LOST_EDGES = "lost"
 
 
 class Hal(Protocol):

@@ -10,7 +10,7 @@ from . import wire
 from .streams import Stream
 
 
-class Gone(Exception):
+class PinsClosed(Exception):
     """The machine has closed the stream: this board has no pins any more."""
 
 
@@ -25,15 +25,15 @@ class TextPins:
         self._levels: dict[str, int] = {}
         self._edges: list[tuple[int, str, int]] = []
         self._answers: list[tuple[int, ...]] = []
-        self._rest = b""
+        self._unparsed = b""
 
-    def take(self, now_ms: int) -> None:
+    def update(self, now_ms: int) -> None:
         """Take the lines that have come, as of `now_ms`. Raises Gone."""
         data = self._pins.read()
         if data is None:
-            raise Gone
-        lines = (self._rest + data).split(b"\n")
-        self._rest = lines.pop()
+            raise PinsClosed
+        lines = (self._unparsed + data).split(b"\n")
+        self._unparsed = lines.pop()
         for line in lines:
             self._parse_line(line.decode().split(), now_ms)
 
@@ -46,7 +46,7 @@ class TextPins:
         try:
             self._pins.write_all(("set %s %d\n" % (name, value)).encode())
         except OSError:
-            raise Gone from None
+            raise PinsClosed from None
 
     def edges(self) -> list[tuple[int, str, int]]:
         """Return (t_ms, name, value) of every change since last asked, oldest first."""

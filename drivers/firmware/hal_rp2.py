@@ -11,11 +11,18 @@ Steps and speeds are provisional: they are those of a machine that is yet to be 
 import machine
 
 from . import wire
-from .hal import FORWARD, GATE_MOVING, LIFT_DOWN, LIFT_UP, LOST, REVERSE
-from .rp2_gate import Gate
+from .hal import FORWARD, GATE_MOVING, LIFT_DOWN, LIFT_UP, LOST_EDGES, REVERSE
+from .rp2_gate import GateDrive
 from .rp2_ramp import SpeedProfile
-from .rp2_sensors import EdgeRing, Settled, ShiftRegister, Slow, Supply, Watched
-from .rp2_steppers import Move, Pulser, Stepper
+from .rp2_sensors import (
+    DebouncedBits,
+    DebouncedInput,
+    EdgeRing,
+    InterruptInput,
+    ShiftRegister,
+    SupplyMonitor,
+)
+from .rp2_steppers import Pulser, Stepper, StepSequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +123,7 @@ class Rp2Hal:
         edges, self._edges = self._edges, []
         return edges
 
-    def take(self, now_ms: int) -> bool:
+    def update(self, now_ms: int) -> bool:
         """Collect what changed, as of `now_ms`; return whether anything waits for the core."""
         raise NotImplementedError
 
@@ -124,12 +131,12 @@ class Rp2Hal:
         """Stop every output: the board gives the chip away."""
 
     def _collect_lost(self, now_ms: int) -> None:
-        lost = self._ring.lost()
+        lost = self._ring.pop_lost()
         if lost:
-            self._edges.append((now_ms, LOST, lost))
+            self._edges.append((now_ms, LOST_EDGES, lost))
 
 
-class Window(Watched):
+class WindowInput(InterruptInput):
     """The window's sensor: it stops the feeder itself, whatever the core is doing."""
 
     def __init__(self, ring: EdgeRing, number: int, pin: int, feed: Stepper) -> None:
@@ -138,7 +145,7 @@ class Window(Watched):
 
     def on_rise(self) -> None:
         """Make no further step."""
-        self._feed.cut()
+        self._feed.halt_in_irq()
 
 
 class Rp2DealerHal(Rp2Hal):
@@ -149,25 +156,25 @@ class Rp2DealerHal(Rp2Hal):
         self._enable = _output(ENABLE_PIN)
         self._feed = Stepper(0, FEED_PINS)
         self._pass = Stepper(1, PASS_PINS)
-        self._gate = Gate(Stepper(2, GATE_PINS), GATE_PROFILE, HOME_PROFILE, GATE_PITCH)
+        self._gate = GateDrive(Stepper(2, GATE_PINS), GATE_PROFILE, HOME_PROFILE, GATE_PITCH)
         self._trigger = Pulser(3, TRIGGER_PIN, TRIGGER_US)
         self._feed_moves = {
-            FORWARD: Move(FEED_PROFILE, FEED_STEPS, 0, FEED_CREEP),
-            REVERSE: Move(FEED_PROFILE, FEED_STEPS, 1),
+            FORWARD: StepSequence(FEED_PROFILE, FEED_STEPS, 0, FEED_CREEP),
+            REVERSE: StepSequence(FEED_PROFILE, FEED_STEPS, 1),
         }
         self._pass_moves = {
-            FORWARD: Move(PASS_PROFILE, PASS_STEPS, 0, PASS_CREEP),
-            REVERSE: Move(PASS_PROFILE, PASS_STEPS, 1),
+            FORWARD: StepSequence(PASS_PROFILE, PASS_STEPS, 0, PASS_CREEP),
+            REVERSE: StepSequence(PASS_PROFILE, PASS_STEPS, 1),
         }
         self._shuffle = machine.PWM(machine.Pin(SHUFFLE_PIN), freq=SHUFFLE_HZ, duty_u16=0)
         self._lift = [_output(pin) for pin in LIFT_PINS]
         self._source = _output(SOURCE_PIN)
         self._register = ShiftRegister(REGISTER_SPI, REGISTER)
-        self._supply = Supply(SUPPLY_PIN, SUPPLY_LOW, SUPPLY_RESTORED)
+        self._supply = SupplyMonitor(SUPPLY_PIN, SUPPLY_LOW, SUPPLY_RESTORED)
         bits = self._register.read()
         self._raw_bits = bits  # of the register, as it was read last
-        self._slow = Slow(bits, GATE_BITS)
-        self._gate_at = Settled(_gate_outlet(bits >> GATE_BITS))
+        self._slow = DebouncedBits(bits, GATE_BITS)
+        self._gate_at = DebouncedInput(_gate_outlet(bits >> GATE_BITS))
         self._levels: dict[str, Callable[[], int]] = {"supply": self._supply.value}
         for number, (name, pin) in enumerate(FAST):
             self._levels[name] = self._watch(number, name, pin).value
@@ -194,17 +201,17 @@ class Rp2DealerHal(Rp2Hal):
         """Put an output where it should be."""
         self._outputs[name](value)
 
-    def take(self, now_ms: int) -> bool:
+    def update(self, now_ms: int) -> bool:
         """Collect what changed, as of `now_ms`, and move the gate on."""
         self._now = now_ms
-        for at, number, value in self._ring.take(now_ms):
+        for at, number, value in self._ring.pop_edges(now_ms):
             self._edges.append((at, FAST[number][0], value))
         self._collect_lost(now_ms)
         self._collect_slow(now_ms)
-        if self._supply.look():
+        if self._supply.update():
             self._edges.append((now_ms, "supply", self._supply.value()))
             self._switch_drives()
-        self._gate.look(self._gate_at.value, now_ms)
+        self._gate.update(self._gate_at.value, now_ms)
         return bool(self._edges)
 
     def stop(self) -> None:
@@ -217,10 +224,10 @@ class Rp2DealerHal(Rp2Hal):
         for pin in self._lift:
             pin.value(0)
 
-    def _watch(self, number: int, name: str, pin: int) -> Watched:
+    def _watch(self, number: int, name: str, pin: int) -> InterruptInput:
         if name == "window":
-            return Window(self._ring, number, pin, self._feed)
-        return Watched(self._ring, number, pin)
+            return WindowInput(self._ring, number, pin, self._feed)
+        return InterruptInput(self._ring, number, pin)
 
     def _switch_drives(self) -> None:
         """Switch the drives on, or off where the supply is too low to move them surely."""
@@ -231,28 +238,28 @@ class Rp2DealerHal(Rp2Hal):
 
     def _collect_slow(self, now_ms: int) -> None:
         bits = self._register.read()
-        if bits == self._raw_bits and self._slow.calm and self._gate_at.calm():
+        if bits == self._raw_bits and self._slow.is_stable and self._gate_at.is_stable():
             return
         self._raw_bits = bits
         before = self._slow.bits
-        if self._slow.look(bits):
+        if self._slow.update(bits):
             changed = before ^ self._slow.bits
             for bit, name in enumerate(SLOW):
                 if changed >> bit & 1:
                     self._edges.append((now_ms, name, self._slow.bits >> bit & 1))
-        if self._gate_at.look(_gate_outlet(bits >> GATE_BITS)):
+        if self._gate_at.update(_gate_outlet(bits >> GATE_BITS)):
             self._edges.append((now_ms, "gate_at", self._gate_at.value))
 
     def _set_feed(self, value: int) -> None:
-        self._run(self._feed, self._feed_moves, value)
+        self._run_stepper(self._feed, self._feed_moves, value)
         # Looked at behind the start, not before: its edge may come in between.
         if value == FORWARD and self._levels["window"]():
             self._feed.stop()
 
     def _set_pass(self, value: int) -> None:
-        self._run(self._pass, self._pass_moves, value)
+        self._run_stepper(self._pass, self._pass_moves, value)
 
-    def _run(self, stepper: Stepper, moves: "dict[int, Move]", value: int) -> None:
+    def _run_stepper(self, stepper: Stepper, moves: "dict[int, StepSequence]", value: int) -> None:
         move = moves.get(value)
         if move is None:
             stepper.stop()
@@ -283,7 +290,7 @@ class Rp2DealerHal(Rp2Hal):
             self._trigger.pulse()  # its end comes by itself
 
 
-class ReaderHal(Rp2Hal):
+class Rp2ReaderHal(Rp2Hal):
     """The pins of the reader board.
 
     Its engine on the UART gets a line `S shot` for each shot, and answers with a line
@@ -296,7 +303,7 @@ class ReaderHal(Rp2Hal):
         self._engine = machine.UART(
             number, baud, tx=machine.Pin(tx), rx=machine.Pin(rx), rxbuf=ENGINE_BYTES
         )
-        self._pulse = Watched(self._ring, 0, PULSE_PIN)
+        self._pulse = InterruptInput(self._ring, 0, PULSE_PIN)
         self._answers: list[tuple[int, ...]] = []
         self._line = bytearray(ENGINE_BYTES)
         self._length = 0
@@ -317,9 +324,9 @@ class ReaderHal(Rp2Hal):
         answers, self._answers = self._answers, []
         return answers
 
-    def take(self, now_ms: int) -> bool:
+    def update(self, now_ms: int) -> bool:
         """Collect pulses and answers, as of `now_ms`; return whether any wait for the core."""
-        for at, _, value in self._ring.take(now_ms):
+        for at, _, value in self._ring.pop_edges(now_ms):
             self._edges.append((at, "pulse", value))
         self._collect_lost(now_ms)
         if self._engine.any():
@@ -346,7 +353,7 @@ class ReaderHal(Rp2Hal):
         self._answers.append((face, back, face_up, confidence, shot))
 
 
-HALS = {"dealer": Rp2DealerHal, "reader": ReaderHal}
+HALS = {"dealer": Rp2DealerHal, "reader": Rp2ReaderHal}
 
 
 def _output(pin: int) -> machine.Pin:

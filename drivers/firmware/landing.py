@@ -5,7 +5,7 @@ is that card's; any other is a stray; a gate event whose card never lands is a j
 """
 
 from . import wire
-from .memory import NEVER
+from .memory import NEVER_MS
 
 
 class Landings:
@@ -36,21 +36,21 @@ class Landings:
         """Return whether a card is on its way to `outlet`."""
         return any(place == outlet for _, place, _ in self._flying)
 
-    def passed(self, index: int, outlet: int) -> None:
+    def on_passed(self, index: int, outlet: int) -> None:
         """Card `index` is in the gate on its way to `outlet`: it may land from now on."""
-        self._flying.append((index, outlet, NEVER))
+        self._flying.append((index, outlet, NEVER_MS))
 
-    def falls(self, index: int, until_ms: int) -> None:
+    def on_left_gate(self, index: int, until_ms: int) -> None:
         """Card `index` has left the gate: it lands by `until_ms`, or not at all."""
         for at, (flying, outlet, until) in enumerate(self._flying):
-            if flying == index and until == NEVER:
+            if flying == index and until == NEVER_MS:
                 self._flying[at] = (index, outlet, until_ms)
 
-    def lost(self, index: int) -> None:
+    def remove(self, index: int) -> None:
         """Card `index` is stuck and expected nowhere."""
         self._flying = [card for card in self._flying if card[0] != index]
 
-    def land(self, outlet: int) -> int | None:
+    def match_landing(self, outlet: int) -> int | None:
         """Take a landing; return the index of the card that has landed, or None: nobody's.
 
         The earliest card on its way to this outlet is meant. Those whose time is over
@@ -73,7 +73,7 @@ class Landings:
         self._second_until = -1
         return follows
 
-    def overdue(self, until_ms: int) -> list[int]:
+    def pop_overdue(self, until_ms: int) -> list[int]:
         """Take out and return the cards that should have landed at or before `until_ms`."""
         late = [index for index, _, until in self._flying if until <= until_ms]
         if late:
@@ -82,4 +82,4 @@ class Landings:
 
     def next_ms(self) -> int:
         """Return when the next card is overdue, or NEVER."""
-        return min([until for _, _, until in self._flying]) if self._flying else NEVER
+        return min([until for _, _, until in self._flying]) if self._flying else NEVER_MS

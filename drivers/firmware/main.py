@@ -14,10 +14,10 @@ import select
 import sys
 import time
 
-from .board import Board
-from .dealer import Dealer
-from .hal_lines import Gone, TextPins
-from .reader import Reader
+from .board import BoardCore
+from .dealer import DealerCore
+from .hal_lines import PinsClosed, TextPins
+from .reader import ReaderCore
 from .streams import Stream, open_stream
 from .version import firmware_hash
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 MICROPYTHON = sys.implementation.name == "micropython"
-BOARDS = {"dealer": Dealer, "reader": Reader}
-PINS = 3
+BOARD_CORES = {"dealer": DealerCore, "reader": ReaderCore}
+PINS_FD = 3
 # The longest wait where every event is a descriptor's, and where the line is unplugged.
-LONG_MS = 1000
+MAX_WAIT_MS = 1000
 UNPLUGGED_WAIT_MS = 20
 
 
-class Clock:
+class BoardClock:
     """Whole milliseconds since it was made; they do not wrap as the chip's do."""
 
     def __init__(self) -> None:
@@ -58,12 +58,12 @@ class Clock:
         return int(clock.monotonic_ns() // 1_000_000)
 
 
-def run(board: Board, hal: TextPins, line: Stream, pins: Stream) -> None:
+def run(board: BoardCore, hal: TextPins, line: Stream, pins: Stream) -> None:
     """Run a board's core on a line and a stream of pins. Raises Gone when the pins end.
 
     A line that nobody has open is no reason to end: it is looked at again and again.
     """
-    clock = Clock()
+    clock = BoardClock()
     plugged, alone = select.poll(), select.poll()
     plugged.register(line.source, select.POLLIN)
     plugged.register(pins.source, select.POLLIN)
@@ -71,11 +71,11 @@ def run(board: Board, hal: TextPins, line: Stream, pins: Stream) -> None:
     while True:
         rx = line.read()
         now = clock.now_ms()
-        hal.take(now)
+        hal.update(now)
         tx = board.step(now, rx or b"")
         if tx and rx is not None:
             line.write(tx)
-        longest = UNPLUGGED_WAIT_MS if rx is None else LONG_MS
+        longest = UNPLUGGED_WAIT_MS if rx is None else MAX_WAIT_MS
         wait = max(0, min(board.deadline() - clock.now_ms(), longest))
         (alone if rx is None else plugged).poll(wait)
 
@@ -90,13 +90,13 @@ def own_source_hash() -> bytes:
     files = []
     for name in os.listdir(folder):
         if name.endswith(".py"):
-            files.append((name, load(folder + "/" + name)))
+            files.append((name, load_file(folder + "/" + name)))
         elif name.endswith(".mpy") or ("." not in name and name != "__pycache__"):
             files.append((name, b""))
     return firmware_hash(files)
 
 
-def load(path: str) -> bytes:
+def load_file(path: str) -> bytes:
     """Return a file's content, b"" when there is none."""
     try:
         with open(path, "rb") as file:
@@ -105,25 +105,25 @@ def load(path: str) -> bytes:
         return b""
 
 
-def save(path: str, content: bytes) -> None:
+def save_file(path: str, content: bytes) -> None:
     """Write a file so that a cut of the power leaves the old one or the new one."""
     with open(path + ".new", "wb") as file:
         file.write(content)
     os.rename(path + ".new", path)
 
 
-def process(arguments: list[str]) -> None:
+def run_process(arguments: list[str]) -> None:
     """Be the board that the arguments say, until the pins end."""
-    if len(arguments) != 3 or arguments[0] not in BOARDS:
+    if len(arguments) != 3 or arguments[0] not in BOARD_CORES:
         sys.stderr.write("usage: main dealer|reader UID BOOT (UID: 16 hex digits)\n")
         sys.exit(2)
     kind, uid, boot = arguments
-    line, pins = open_stream(0, 1), open_stream(PINS, PINS)
+    line, pins = open_stream(0, 1), open_stream(PINS_FD, PINS_FD)
     hal = TextPins(binascii.unhexlify(uid), pins)
-    board = BOARDS[kind](hal, int(boot), 0, own_source_hash())
+    board = BOARD_CORES[kind](hal, int(boot), 0, own_source_hash())
     try:
         run(board, hal, line, pins)
-    except Gone:
+    except PinsClosed:
         return
 
 
@@ -138,15 +138,15 @@ def chip(trial: bool = False) -> None:
 
     if hasattr(micropython, "alloc_emergency_exception_buf"):  # the unix port has its own
         micropython.alloc_emergency_exception_buf(100)  # for what an interrupt's handler raises
-    kind = load("board").decode().strip()
-    boot = int(load("boot") or b"0") + 1
-    save("boot", b"%d" % boot)
+    kind = load_file("board").decode().strip()
+    boot = int(load_file("boot") or b"0") + 1
+    save_file("boot", b"%d" % boot)
     hal: Any = hal_rp2.HALS[kind]()
-    board = BOARDS[kind](hal, boot, hal.reset_cause(), own_source_hash(), load("store"))
+    board = BOARD_CORES[kind](hal, boot, hal.reset_cause(), own_source_hash(), load_file("store"))
     line = Stream(sys.stdin.buffer, sys.stdout.buffer)
     micropython.kbd_intr(-1)  # the line is binary: a 3 is a byte, not Control-C
-    rp2_loop.run(rp2_loop.Loop(board, hal, line, Clock(), save, trial))
+    rp2_loop.run(rp2_loop.ChipLoop(board, hal, line, BoardClock(), save_file, trial))
 
 
 if __name__ == "__main__":
-    process(sys.argv[1:])
+    run_process(sys.argv[1:])

@@ -10,8 +10,8 @@ import struct
 from . import wire
 
 # Later than any moment a board lives to see.
-NEVER = 1 << 62
-NOTHING: list[bytes] = []  # always the same one, and nobody adds to it
+NEVER_MS = 1 << 62
+NO_BODIES: list[bytes] = []  # always the same one, and nobody adds to it
 # The longest body of an event, and a byte that says how long this one is.
 _MAX_BODY = wire.EVENT_SIZE + struct.calcsize(wire.READ_BODY)
 _SLOT = _MAX_BODY + 1
@@ -28,9 +28,9 @@ class EventMemory:
         # The events kept + 1 … last, each in the slot of its number.
         self._slots = memoryview(bytearray(wire.EVENT_MEMORY * _SLOT))
         self._wait_ms = wire.RESEND_MIN_MS
-        self._resend_at = NEVER
+        self._resend_at = NEVER_MS
 
-    def room(self) -> int:
+    def free_slots(self) -> int:
         """Return how many more events fit."""
         return wire.EVENT_MEMORY - (self.last - self.kept)
 
@@ -50,24 +50,24 @@ class EventMemory:
             self.seen = seen
             self._sent = max(self._sent, seen)
             self._wait_ms = wire.RESEND_MIN_MS
-            self._resend_at = NEVER
+            self._resend_at = NEVER_MS
             if self._sent > seen:
                 self._schedule_resend(now_ms)
 
-    def renew(self) -> None:
+    def begin_session(self) -> None:
         """Begin a session: everything that is not kept counts as unseen."""
         self.seen = self._sent = self.kept
         self._wait_ms = wire.RESEND_MIN_MS
-        self._resend_at = NEVER
+        self._resend_at = NEVER_MS
 
-    def again(self) -> None:
+    def resend_now(self) -> None:
         """The host is back after a silence: what it has not seen is due at once."""
         self._wait_ms = wire.RESEND_MIN_MS
-        self._resend_at = 0 if self._sent > self.seen else NEVER
+        self._resend_at = 0 if self._sent > self.seen else NEVER_MS
 
-    def due(self, now_ms: int) -> list[bytes]:
+    def bodies_due(self, now_ms: int) -> list[bytes]:
         """Return the bodies to send now, oldest first, at most EVENT_WINDOW of them."""
-        bodies = NOTHING
+        bodies = NO_BODIES
         if now_ms >= self._resend_at:
             bodies = self._bodies(self.seen, self._sent)
             self._schedule_resend(now_ms)
@@ -75,7 +75,7 @@ class EventMemory:
         if until > self._sent:
             bodies = bodies + self._bodies(self._sent, until)
             self._sent = until
-            if self._resend_at == NEVER:
+            if self._resend_at == NEVER_MS:
                 self._schedule_resend(now_ms)
         return bodies
 

@@ -9,15 +9,15 @@ what it answered, or that it did not; it decides nothing about a card.
 import struct
 
 from . import wire
-from .board import MOST, Board
+from .board import MAX_COUNT, BoardCore
 from .hal import ReaderHal
-from .memory import NEVER
+from .memory import NEVER_MS
 
-NOTHING = (wire.UNREADABLE, wire.BACK_FOREIGN, 0, 0)
-ANSWER = len(NOTHING)
+NO_READ = (wire.UNREADABLE, wire.BACK_FOREIGN, 0, 0)
+ANSWER_SIZE = len(NO_READ)
 
 
-class Reader(Board):
+class ReaderCore(BoardCore):
     """The reader board; step it, and give it a HAL with the names of hal.py."""
 
     kind = wire.KIND_READER
@@ -34,11 +34,11 @@ class Reader(Board):
         self.pulses = 0  # of this attempt: the index of the card in the window
         self.reads = 0
         self._engine = hal
-        self._away = False  # the engine is known not to be there
+        self._engine_away = False  # the engine is known not to be there
         self._attempt_size = (0, 0)
         self._shot_number = 0
-        self._limit = NEVER  # until when the engine may answer; NEVER: it was not asked
-        self._selftest_ms = NEVER  # when the self-test asked it; NEVER: no self-test goes on
+        self._limit = NEVER_MS  # until when the engine may answer; NEVER: it was not asked
+        self._selftest_ms = NEVER_MS  # when the self-test asked it; NEVER: no self-test goes on
         self.commands.update(
             {
                 wire.BEGIN: self._begin,
@@ -52,41 +52,41 @@ class Reader(Board):
         """Return cards told of, and reads sent."""
         return self.pulses, self.reads
 
-    def asked(self) -> int:
+    def is_polled(self) -> int:
         """Return 1 where there is no trigger wire."""
         return self.settings["asked"]
 
     def doing(self) -> int:
         """Return wire.HOLDING while the engine looks at a card, else IDLE."""
-        return wire.IDLE if self._limit == NEVER else wire.HOLDING
+        return wire.IDLE if self._limit == NEVER_MS else wire.HOLDING
 
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Return whether the engine was asked and has not answered."""
-        return self._limit != NEVER
+        return self._limit != NEVER_MS
 
-    def status(self) -> bytes:
+    def pack_status(self) -> bytes:
         """Return the body of a STATUS."""
         return struct.pack(
             wire.STATUS_BODIES[wire.KIND_READER],
             self.attempt,
             self.doing(),
-            min(self.pulses, MOST),
-            min(self.reads, MOST),
+            min(self.pulses, MAX_COUNT),
+            min(self.reads, MAX_COUNT),
             self.memory.last,
         )
 
     def on_edge(self, name: str, value: int) -> None:
         """Take a pulse, for a card that stands in the window, or that the engine came or went."""
         if name == "engine":
-            self._away = not value
+            self._engine_away = not value
             self.emit(wire.ENGINE, place=1 if value else 0)
-        elif name == "pulse" and value and self.attempt and not self.asked():
+        elif name == "pulse" and value and self.attempt and not self.is_polled():
             self._begin_card()
 
     def _begin_card(self) -> None:
-        if self.pulses == MOST:
+        if self.pulses == MAX_COUNT:
             return
-        if self.busy():
+        if self.is_busy():
             self._on_no_answer()  # the card before this one went unanswered
         self.pulses += 1
         self.life_in += 1
@@ -95,10 +95,10 @@ class Reader(Board):
     def on_answers(self) -> None:
         """Take the engine's answer to the latest shot; any other is too late and dropped."""
         for answer in self._engine.answers():
-            latest = len(answer) == ANSWER or answer[ANSWER] == self._shot_number
-            if self.busy() and latest:
-                if self._selftest_ms == NEVER:
-                    self._read(answer)
+            latest = len(answer) == ANSWER_SIZE or answer[ANSWER_SIZE] == self._shot_number
+            if self.is_busy() and latest:
+                if self._selftest_ms == NEVER_MS:
+                    self._report_read(answer)
                 else:
                     self._end_selftest(1)
 
@@ -109,15 +109,15 @@ class Reader(Board):
 
     def _on_no_answer(self) -> None:
         """Wait no more for the engine: what it was asked for has no answer."""
-        if self._selftest_ms == NEVER:
-            self._read(NOTHING)
+        if self._selftest_ms == NEVER_MS:
+            self._report_read(NO_READ)
         else:
             self._end_selftest(0)
 
     def _end_selftest(self, answered: int) -> None:
         """Say whether the engine answered the self-test, and after how many milliseconds."""
-        took = max(1, min(self.now - self._selftest_ms, MOST))
-        self._limit = self._selftest_ms = NEVER
+        took = max(1, min(self.now - self._selftest_ms, MAX_COUNT))
+        self._limit = self._selftest_ms = NEVER_MS
         self.emit(wire.ENGINE, took, answered)
 
     def next_ms(self) -> int:
@@ -129,16 +129,16 @@ class Reader(Board):
         self._limit = self.now + self.settings["read_limit_ms"]
         self.hal.set("shoot", self._shot_number)
 
-    def _read(self, answer: tuple[int, ...]) -> None:
-        self._limit = NEVER
-        face, back, face_up, confidence = answer[:ANSWER]
+    def _report_read(self, answer: tuple[int, ...]) -> None:
+        self._limit = NEVER_MS
+        face, back, face_up, confidence = answer[:ANSWER_SIZE]
         if not 0 <= face < wire.FACES:
             face = wire.UNREADABLE
         if back not in (wire.BACK_A, wire.BACK_B):
             back = wire.BACK_FOREIGN
         self.reads += 1
         self.life_out += 1
-        confidence = max(0, min(confidence, MOST))
+        confidence = max(0, min(confidence, MAX_COUNT))
         more = struct.pack(wire.READ_BODY, face, back, 1 if face_up else 0, confidence)
         self.emit(wire.READ, self.pulses, 0, more)
 
@@ -153,12 +153,12 @@ class Reader(Board):
             return wire.BAD_VALUE
         if self.is_memory_low():
             return wire.MEMORY
-        if self._away:
+        if self._engine_away:
             return wire.NO_ENGINE
         self.attempt = attempt
         self._attempt_size = (cards, per)
         self.pulses = self.reads = 0
-        self._limit = self._selftest_ms = NEVER
+        self._limit = self._selftest_ms = NEVER_MS
         return wire.DONE
 
     def _reread(self, attempt: int, index: int) -> int:
@@ -166,12 +166,12 @@ class Reader(Board):
             return wire.WRONG_ATTEMPT
         if not index or index != self.pulses:
             return wire.WRONG_INDEX
-        self._selftest_ms = NEVER
+        self._selftest_ms = NEVER_MS
         self._ask_engine()
         return wire.DONE
 
     def _look(self, attempt: int, index: int) -> int:
-        if not self.asked():
+        if not self.is_polled():
             return wire.UNKNOWN
         if attempt != self.attempt or not attempt:
             return wire.WRONG_ATTEMPT
@@ -182,9 +182,9 @@ class Reader(Board):
         return wire.DONE
 
     def _selftest(self) -> int:
-        if self._away:
+        if self._engine_away:
             return wire.NO_ENGINE
-        if self.busy():
+        if self.is_busy():
             return wire.BUSY
         self._selftest_ms = self.now
         self._ask_engine()

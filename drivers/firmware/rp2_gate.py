@@ -8,28 +8,30 @@ at N and comes from there, once an order; more than that is the core's limit to 
 from . import wire
 from .hal import GATE_MOVING
 from .rp2_ramp import SpeedProfile
-from .rp2_steppers import Move, Stepper
+from .rp2_steppers import Stepper, StepSequence
 
-REST = 0
+IDLE = 0
 MOVING = 1
 HOMING = 2
 SETTLING = 3  # the steps are made; the magnets are still to say so
 # Until the magnets, read every loop and believed after some, must have seen it.
-SETTLE_MS = 15
+GATE_SETTLE_MS = 15
 
 
-class Gate:
+class GateDrive:
     """The gate: five outlets in a row, `pitch` steps from one to the next."""
 
     def __init__(
-        self, stepper: Stepper, gait: SpeedProfile, slow: SpeedProfile, pitch: int
+        self, stepper: Stepper, profile: SpeedProfile, home_profile: SpeedProfile, pitch: int
     ) -> None:
         """Drive `stepper`: `gait` between outlets, `slow` against the end stop."""
         self._stepper = stepper
         ways = range(1, wire.OUTLETS)
-        self._sequences = [[Move(gait, way * pitch, back) for way in ways] for back in (0, 1)]
-        self._home_sequence = Move(slow, wire.OUTLETS * pitch, 1)
-        self._state = REST
+        self._sequences = [
+            [StepSequence(profile, way * pitch, back) for way in ways] for back in (0, 1)
+        ]
+        self._home_sequence = StepSequence(home_profile, wire.OUTLETS * pitch, 1)
+        self._state = IDLE
         self._until_ms = 0
         self._target = 0
         self._heading_to = 0
@@ -39,17 +41,17 @@ class Gate:
         """Go to `outlet`; a move under way is finished first."""
         self._target = outlet
         self._was_homed = False
-        if self._state == REST:
+        if self._state == IDLE:
             self._start_from(seen, now_ms)
 
     def stop(self) -> None:
         """Stand where it is, wherever that may be."""
         self._stepper.stop()
-        self._state = REST
+        self._state = IDLE
 
-    def look(self, seen: int, now_ms: int) -> None:
+    def update(self, seen: int, now_ms: int) -> None:
         """Take what the magnets see (an outlet or GATE_MOVING); begin what is due."""
-        if self._state == REST:
+        if self._state == IDLE:
             return
         if self._state == SETTLING and seen == self._heading_to:
             self._on_arrived(seen, now_ms)
@@ -57,16 +59,16 @@ class Gate:
             return
         elif self._state == MOVING:
             self._state = SETTLING
-            self._until_ms = now_ms + SETTLE_MS
+            self._until_ms = now_ms + GATE_SETTLE_MS
         elif self._state == HOMING:
             self._move_to(0, self._target, now_ms)  # it stands at the stop, whatever is seen
         elif self._was_homed:
-            self._state = REST  # the core's limit will say that it does not come
+            self._state = IDLE  # the core's limit will say that it does not come
         else:
             self._find_home(now_ms)
 
     def _on_arrived(self, seen: int, now_ms: int) -> None:
-        self._state = REST
+        self._state = IDLE
         if seen != self._target:
             self._start_from(seen, now_ms)
 
@@ -85,12 +87,12 @@ class Gate:
         self._heading_to = outlet
         if stands == outlet:
             self._state = SETTLING
-            self._until_ms = now_ms + SETTLE_MS
+            self._until_ms = now_ms + GATE_SETTLE_MS
             return
         self._state = MOVING
         back = 1 if outlet < stands else 0
         self._begin(self._sequences[back][abs(outlet - stands) - 1], now_ms)
 
-    def _begin(self, move: Move, now_ms: int) -> None:
+    def _begin(self, move: StepSequence, now_ms: int) -> None:
         self._until_ms = now_ms + move.ms + 1
         self._stepper.begin(move)

@@ -10,7 +10,7 @@ import time
 
 import machine
 
-from .board import Board
+from .board import BoardCore
 from .tidy import GarbageSchedule
 
 TYPE_CHECKING = False
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .hal_rp2 import Rp2Hal
-    from .main import Clock
+    from .main import BoardClock
     from .streams import Stream
 
 WATCHDOG_MS = 1000
@@ -28,15 +28,15 @@ TRIAL_MS = 60_000
 FLUSH_MS = 50
 
 
-class Loop:
+class ChipLoop:
     """One board on the chip; `trial`: its firmware is new and was not found right yet."""
 
     def __init__(
         self,
-        board: Board,
+        board: BoardCore,
         hal: "Rp2Hal",
         line: "Stream",
-        clock: "Clock",
+        clock: "BoardClock",
         save: "Callable[[str, bytes], None]",
         trial: bool = False,
     ) -> None:
@@ -45,23 +45,23 @@ class Loop:
         self._line = line
         self._clock = clock
         self._save = save
-        self._tidy = GarbageSchedule()
+        self._garbage = GarbageSchedule()
         self._watchdog = machine.WDT(timeout=WATCHDOG_MS)
         self._trial_until = clock.now_ms() + TRIAL_MS if trial else 0
         self._deadline = 0  # of the core: what happens before it, happens at an edge or a word
         self._can_pause = False
         board.allow_service()
 
-    def turn(self) -> None:
+    def run_once(self) -> None:
         """Do once round what is to be done. The core is stepped where there is something for it."""
         self._watchdog.feed()
         now = self._clock.now_ms()
         rx = self._line.read()
-        if self._hal.take(now) or rx or now >= self._deadline:
+        if self._hal.update(now) or rx or now >= self._deadline:
             self._step(now, rx or b"")
         if self._trial_until:
             self._end_trial(now)
-        if self._tidy.is_due(now, self._can_pause):
+        if self._garbage.is_due(now, self._can_pause):
             gc.collect()
 
     def _step(self, now: int, rx: bytes) -> None:
@@ -70,10 +70,10 @@ class Loop:
         if tx:
             self._line.write(tx)
         self._deadline = board.deadline()
-        self._can_pause = board.calm()
+        self._can_pause = board.can_pause()
         if self._can_pause:
             self._store()
-        if board.service:
+        if board.service_requested:
             self._enter_service()
 
     def _store(self) -> None:
@@ -95,9 +95,9 @@ class Loop:
         machine.reset()
 
 
-def run(loop: Loop) -> None:
+def run(loop: ChipLoop) -> None:
     """Turn for ever; the watchdog resets a loop that hangs."""
     gc.collect()
     while True:
-        loop.turn()
+        loop.run_once()
         machine.idle()

@@ -31,21 +31,21 @@ class SpeedProfile:
         self.start_hz = start_hz
         self.top_hz = top_hz
         self.accel = accel
-        self.most = most
+        self.max_steps = most
 
 
-def trapezoid(gait: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
+def trapezoid(profile: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
     """Return the row for `steps` steps up to speed and down again, then `creep` slow ones.
 
     A short move turns round before it has reached the top. Raises ValueError for more
     steps than the gait allows.
     """
-    if steps < 0 or creep < 0 or steps + creep > gait.most:
+    if steps < 0 or creep < 0 or steps + creep > profile.max_steps:
         raise ValueError("more steps than there is way")
-    start, accel = gait.start_hz, gait.accel
-    way = (gait.top_hz * gait.top_hz - start * start) // (2 * accel)
+    start, accel = profile.start_hz, profile.accel
+    way = (profile.top_hz * profile.top_hz - start * start) // (2 * accel)
     up = min(way, steps // 2)
-    top = min(gait.top_hz, _speed(start, accel, up))
+    top = min(profile.top_hz, _speed(start, accel, up))
     climb = []
     for stair in range(STAIRS):
         begin, end = up * stair // STAIRS, up * (stair + 1) // STAIRS
@@ -55,7 +55,7 @@ def trapezoid(gait: SpeedProfile, steps: int, creep: int = 0) -> "list[tuple[int
     return row + _constant_row(creep, _cycles(start))
 
 
-def words(row: "list[tuple[int, int]]") -> "array.array[int]":
+def pack_row(row: "list[tuple[int, int]]") -> "array.array[int]":
     """Return a row as the PIO's program takes it: a word a stair, steps - 1 in its low half."""
     return array.array(
         "I", [(cycles - OVERHEAD_CYCLES) << 16 | (steps - 1) for steps, cycles in row]

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 RING_SIZE = 64  # edges; a power of two
 RISING = machine.Pin.IRQ_RISING
-BOTH = machine.Pin.IRQ_RISING | machine.Pin.IRQ_FALLING
+BOTH_EDGES = machine.Pin.IRQ_RISING | machine.Pin.IRQ_FALLING
 NO_EDGES: "list[tuple[int, int, int]]" = []  # always the same one, and nobody adds to it
 REGISTER_HZ = 2_000_000
-SETTLE = 3  # a slow sensor must say the same so many times running
+STABLE_READINGS = 3  # a slow sensor must say the same so many times running
 
 
 class EdgeRing:
@@ -30,7 +30,7 @@ class EdgeRing:
         self._head = 0
         self._tail = 0
         self._lost = 0  # written by interrupts alone, and only counted up
-        self._told = 0
+        self._lost_reported = 0
 
     def put(self, number: int, value: int) -> None:
         """Write an edge of input `number`; one that finds the ring full is counted as lost."""
@@ -44,13 +44,13 @@ class EdgeRing:
         self._values[head] = value
         self._head = after
 
-    def lost(self) -> int:
+    def pop_lost(self) -> int:
         """Return how many edges were lost since last asked."""
         lost = self._lost
-        new, self._told = (lost - self._told) & 0xFFFF, lost
+        new, self._lost_reported = (lost - self._lost_reported) & 0xFFFF, lost
         return new
 
-    def take(self, now_ms: int) -> "list[tuple[int, int, int]]":
+    def pop_edges(self, now_ms: int) -> "list[tuple[int, int, int]]":
         """Return (t_ms, number, value) of what was written, by the clock that says `now_ms`."""
         if self._tail == self._head:
             return NO_EDGES
@@ -64,7 +64,7 @@ class EdgeRing:
         return edges
 
 
-class Watched:
+class InterruptInput:
     """One fast input: each of its edges goes into `ring` as `number`, also while a core is late.
 
     Two that came while interrupts were shut (the chip writes its flash) are one call of the
@@ -75,8 +75,8 @@ class Watched:
         self._ring = ring
         self._number = number
         self._pin = machine.Pin(pin, machine.Pin.IN, machine.Pin.PULL_DOWN)
-        self._irq: Any = self._pin.irq(handler=None, trigger=BOTH, hard=True)
-        self._pin.irq(handler=self._on_interrupt, trigger=BOTH, hard=True)
+        self._irq: Any = self._pin.irq(handler=None, trigger=BOTH_EDGES, hard=True)
+        self._pin.irq(handler=self._on_interrupt, trigger=BOTH_EDGES, hard=True)
 
     def value(self) -> int:
         """Return its level now."""
@@ -87,7 +87,7 @@ class Watched:
 
     def _on_interrupt(self, pin: machine.Pin) -> None:
         flags = self._irq.flags()
-        if flags & BOTH == BOTH:
+        if flags & BOTH_EDGES == BOTH_EDGES:
             value = pin.value()
             self._ring.put(self._number, 1 - value)
         else:
@@ -97,32 +97,32 @@ class Watched:
         self._ring.put(self._number, value)
 
 
-class Settled:
+class DebouncedInput:
     """A slow input: it is believed once it has said the same SETTLE times running."""
 
     def __init__(self, value: int) -> None:
         self.value = value
-        self._seen = value
-        self._agreed = SETTLE
+        self._raw = value
+        self._agreed = STABLE_READINGS
 
-    def look(self, value: int) -> bool:
+    def update(self, value: int) -> bool:
         """Take what it says now; return whether what is believed has changed."""
-        if value != self._seen:
-            self._seen = value
+        if value != self._raw:
+            self._raw = value
             self._agreed = 0
-        if self._agreed < SETTLE:
+        if self._agreed < STABLE_READINGS:
             self._agreed += 1
-            if self._agreed == SETTLE and value != self.value:
+            if self._agreed == STABLE_READINGS and value != self.value:
                 self.value = value
                 return True
         return False
 
-    def calm(self) -> bool:
+    def is_stable(self) -> bool:
         """Return whether it has said for long what is believed."""
-        return self._agreed == SETTLE and self._seen == self.value
+        return self._agreed == STABLE_READINGS and self._raw == self.value
 
 
-class Slow:
+class DebouncedBits:
     """A word of slow inputs, each settled by itself.
 
     `bits` is what is believed, `calm` whether every input has said for long what is.
@@ -130,23 +130,23 @@ class Slow:
 
     def __init__(self, bits: int, count: int) -> None:
         self.bits = bits
-        self._seen = bits
-        self._inputs = [Settled(bits >> bit & 1) for bit in range(count)]
-        self.calm = True
+        self._raw = bits
+        self._inputs = [DebouncedInput(bits >> bit & 1) for bit in range(count)]
+        self.is_stable = True
 
-    def look(self, bits: int) -> bool:
+    def update(self, bits: int) -> bool:
         """Take what they say now; return whether anything that is believed has changed."""
-        if self.calm and bits == self._seen:
+        if self.is_stable and bits == self._raw:
             return False
-        self._seen = bits
+        self._raw = bits
         believed = self.bits
-        self.calm = True
+        self.is_stable = True
         for bit in range(len(self._inputs)):
             one = self._inputs[bit]
-            if one.look(bits >> bit & 1):
+            if one.update(bits >> bit & 1):
                 self.bits ^= 1 << bit
-            if not one.calm():
-                self.calm = False
+            if not one.is_stable():
+                self.is_stable = False
         return self.bits != believed
 
 
@@ -178,25 +178,25 @@ class ShiftRegister:
         return self._word[0] << 8 | self._word[1]
 
 
-class Supply:
+class SupplyMonitor:
     """The motors' supply on an ADC pin, behind a divider: 1 while its voltage is too low.
 
     Once low it counts as right again only above `right`, so that it does not flutter.
     Both are readings, 0…65535.
     """
 
-    def __init__(self, pin: int, low: int, right: int) -> None:
+    def __init__(self, pin: int, low: int, restored: int) -> None:
         self._adc = machine.ADC(machine.Pin(pin))
         self._low = low
-        self._restored = right
-        self._state = Settled(1 if self._adc.read_u16() < low else 0)
+        self._restored = restored
+        self._state = DebouncedInput(1 if self._adc.read_u16() < low else 0)
 
     def value(self) -> int:
         """Return what is believed now."""
         return self._state.value
 
-    def look(self) -> bool:
+    def update(self) -> bool:
         """Measure once; return whether what is believed has changed."""
         reading = self._adc.read_u16()
         limit = self._restored if self._state.value else self._low
-        return self._state.look(1 if reading < limit else 0)
+        return self._state.update(1 if reading < limit else 0)

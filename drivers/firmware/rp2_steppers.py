@@ -7,7 +7,7 @@ were counted into it. There is no other way to make a step.
 import machine
 import rp2
 
-from .rp2_ramp import CLOCK_HZ, SpeedProfile, duration_ms, trapezoid, words
+from .rp2_ramp import CLOCK_HZ, SpeedProfile, duration_ms, pack_row, trapezoid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _WORD = 2  # the DMA's size of a transfer: four bytes
 
 
 @rp2.asm_pio(set_init=rp2.PIO.OUT_LOW, out_shiftdir=rp2.PIO.SHIFT_RIGHT)
-def _steps() -> None:
+def _step_program() -> None:
     """Take a word: steps - 1 in its low half, cycles to wait at each in its high half."""
     wrap_target()
     pull(block)  # type: ignore[name-defined]  # noqa: F821 - a word of the assembler's
@@ -47,14 +47,14 @@ def _pulse_program() -> None:
     wrap()
 
 
-class Move:
+class StepSequence:
     """So many steps one way, ready to be made: its words, and how long it takes."""
 
-    def __init__(self, gait: SpeedProfile, steps: int, back: int = 0, creep: int = 0) -> None:
+    def __init__(self, profile: SpeedProfile, steps: int, back: int = 0, creep: int = 0) -> None:
         """Make `steps` and `creep` slow ones ready; `back`: 1 for the other way."""
-        row = trapezoid(gait, steps, creep)
-        self.back = back
-        self.words: array.array[int] = words(row)
+        row = trapezoid(profile, steps, creep)
+        self.reverse = back
+        self.words: array.array[int] = pack_row(row)
         self.count = len(row)
         self.ms = duration_ms(row)
 
@@ -65,15 +65,15 @@ class Stepper:
     def __init__(self, number: int, pins: "tuple[int, int]") -> None:
         self._step = machine.Pin(pins[0], machine.Pin.OUT, value=0)
         self._direction = machine.Pin(pins[1], machine.Pin.OUT, value=0)
-        self._machine = rp2.StateMachine(number, _steps, freq=CLOCK_HZ, set_base=self._step)
+        self._machine = rp2.StateMachine(number, _step_program, freq=CLOCK_HZ, set_base=self._step)
         self._dma = rp2.DMA()
         # A word for each that the state machine has room for (requests 0…3: the first PIO's).
         self._ctrl = self._dma.pack_ctrl(size=_WORD, inc_write=False, treq_sel=number)
 
-    def begin(self, move: Move) -> None:
+    def begin(self, move: StepSequence) -> None:
         """Make this move from now, and no other any more."""
         self.stop()
-        self._direction.value(move.back)
+        self._direction.value(move.reverse)
         self._dma.config(
             read=move.words, write=self._machine, count=move.count, ctrl=self._ctrl, trigger=True
         )
@@ -83,9 +83,9 @@ class Stepper:
         """Make no further step, and forget what was left of the move."""
         self._machine.active(0)
         self._dma.active(0)
-        self._machine.init(_steps, freq=CLOCK_HZ, set_base=self._step)
+        self._machine.init(_step_program, freq=CLOCK_HZ, set_base=self._step)
 
-    def cut(self) -> None:
+    def halt_in_irq(self) -> None:
         """Make no further step; for interrupts, it allocates nothing."""
         self._machine.active(0)
 

@@ -9,13 +9,13 @@ _PACKED = ">BI"
 _SIZE = struct.calcsize(_PACKED)
 
 
-class Settings:
+class BoardSettings:
     """The values of one kind of board, by name; each within the bounds of wire.SETTINGS."""
 
     def __init__(self, kind: int) -> None:
         self._table = wire.SETTINGS[kind]
         self._values = {name: default for name, default, _, _ in self._table.values()}
-        self.changes = 0  # how often one was set to another value
+        self.change_count = 0  # how often one was set to another value
 
     def __getitem__(self, name: str) -> int:
         return self._values[name]
@@ -29,10 +29,10 @@ class Settings:
             return False
         if value != self._values[name]:
             self._values[name] = value
-            self.changes += 1
+            self.change_count += 1
         return True
 
-    def packed(self) -> bytes:
+    def pack(self) -> bytes:
         """Return every id and value, by id: what is stored and what the CRC is taken over."""
         rows = [
             struct.pack(_PACKED, setting, self._values[self._table[setting][0]])
@@ -48,4 +48,4 @@ class Settings:
 
     def crc(self) -> int:
         """Return the CRC-32 of `packed`."""
-        return binascii.crc32(self.packed())
+        return binascii.crc32(self.pack())

@@ -13,9 +13,9 @@ class GarbageSchedule:
         self._could_pause = False
         self._last_ms = -MIN_INTERVAL_MS
 
-    def is_due(self, now_ms: int, calm: bool) -> bool:
+    def is_due(self, now_ms: int, can_pause: bool) -> bool:
         """Return whether to collect now; `calm`: the core says that a pause costs nothing."""
-        if not calm:
+        if not can_pause:
             self._could_pause = False
             return False
         if now_ms - self._last_ms < (IDLE_INTERVAL_MS if self._could_pause else MIN_INTERVAL_MS):

@@ -307,7 +307,9 @@ def layout() -> bytes:
 PROTOCOL_HASH = hashlib.sha256(layout()).digest()[:8]
 
 
-def host_frame(kind: int, session: int, number: int, seen: int, kept: int, *fields: int) -> bytes:
+def pack_host_frame(
+    kind: int, session: int, number: int, seen: int, kept: int, *fields: int
+) -> bytes:
     """Pack one frame from the host; `fields` as BODIES[kind] says."""
     return struct.pack(HOST_HEADER, kind, session, number, seen, kept) + struct.pack(
         BODIES[kind], *fields

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol
 
-from drivers.errors import PortMissing, Result
-from drivers.events import Board
+from drivers.errors import BoardResult, PortMissing
+from drivers.events import BoardKind
 from drivers.firmware import wire
-from drivers.flash.chip.main import SERVICE, SLOT, choose, trial_state
+from drivers.flash.chip.main import SERVICE, SLOT, choose_slot, trial_state
 from drivers.flash.errors import (
     FirmwareRolledBack,
     FlashError,
@@ -22,24 +22,24 @@ from drivers.flash.errors import (
 )
 from drivers.flash.greeting import BoardQuery
 from drivers.flash.image import FirmwareImage
-from drivers.flash.prompt import MicroPythonPrompt, Progress
+from drivers.flash.prompt import MicroPythonPrompt, ProgressCallback
 from drivers.flash.slots import Slot
 from drivers.identity import Welcome
-from drivers.link.frames import Configure, Service
+from drivers.link.frames import ConfigureCommand, ServiceCommand
 
 RESTART_TIMEOUT_S = 20.0
 """From a restart until the prompt, or a firmware that compiles itself first, answers."""
 TRIAL_TIMEOUT_S = 90.0
 """The same where a firmware on trial says nothing: it gives up after a minute."""
-LOOK_S = 0.5
-BOARD, MAIN_FILE = "board", "main.py"
+POLL_INTERVAL_S = 0.5
+BOARD_FILE, MAIN_FILE = "board", "main.py"
 _SETTING_IDS = {
     "dealer": {row[0]: number for number, row in wire.DEALER_SETTINGS.items()},
     "reader": {row[0]: number for number, row in wire.READER_SETTINGS.items()},
 }
 
 
-class Teller(Protocol):
+class ProgressReporter(Protocol):
     """Who is told how far it is."""
 
     def step(self, text: str) -> None:
@@ -62,17 +62,19 @@ class FlashHost(Protocol):
         """Return a session's number that nobody used: 1 … 2³²−1."""
 
 
-def write(prompt: MicroPythonPrompt, image: FirmwareImage, place: Slot, progress: Progress) -> None:
+def write_image(
+    prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot, progress: ProgressCallback
+) -> None:
     """Write the files of a firmware, over whatever lies in its place."""
-    for folder in place.folders():
+    for folder in slot.folders():
         prompt.make_folder(folder)
     for name in sorted(image.files):
-        prompt.write(place.path(name), image.files[name], progress)
+        prompt.write(slot.path(name), image.files[name], progress)
 
 
-def differing(prompt: MicroPythonPrompt, image: FirmwareImage, place: Slot) -> list[str]:
+def find_differing(prompt: MicroPythonPrompt, image: FirmwareImage, slot: Slot) -> list[str]:
     """Return the names of the files that are not on the board as they should be."""
-    return [name for name, digest in image.digests() if prompt.digest(place.path(name)) != digest]
+    return [name for name, digest in image.digests() if prompt.digest(slot.path(name)) != digest]
 
 
 class Flasher:
@@ -81,40 +83,40 @@ class Flasher:
     def __init__(
         self,
         port: str,
-        kind: Board,
+        kind: BoardKind,
         image: FirmwareImage,
-        shell: FlashHost,
-        teller: Teller,
+        host: FlashHost,
+        reporter: ProgressReporter,
         baud: int,
     ) -> None:
         self._port, self._kind, self._image = port, kind, image
-        self._host, self._reporter, self._baud = shell, teller, baud
+        self._host, self._reporter, self._baud = host, reporter, baud
 
-    def greet(self, most_s: float = 2.0) -> Welcome | None:
+    def query_board(self, timeout_s: float = 2.0) -> Welcome | None:
         """Return what the board's firmware says it is, None where none answers.
 
         Raises PortBusy, PortMissing, or Unwilling for a board of the other kind.
         """
         with self._query() as greeting:
-            welcome = greeting.hello(most_s)
+            welcome = greeting.hello(timeout_s)
         if welcome is not None and welcome.kind != self._kind:
             raise FlashRefused(
                 f"port {self._port}: this is a {welcome.kind} board, not {self._kind}"
             )
         return welcome
 
-    def runs(self, welcome: Welcome | None) -> bool:
+    def is_running_image(self, welcome: Welcome | None) -> bool:
         """Tell whether the board runs this very firmware, by its own word."""
         return welcome is not None and welcome.firmware_hash == self._image.hash
 
-    def differs(self) -> list[str]:
+    def find_differing_files(self) -> list[str]:
         """Return the files that differ, of a board that waits at its prompt."""
         with self._prompt() as prompt:
             self._check_kind(prompt)
             slot = _running_slot(prompt)
             if slot is None:
                 return sorted(self._image.files)
-            return differing(prompt, self._image, slot)
+            return find_differing(prompt, self._image, slot)
 
     def flash(self) -> Welcome:
         """Put the firmware there; return what it says then.
@@ -153,22 +155,22 @@ class Flasher:
                     raise FlashRefused(
                         f"a {self._kind} board has no setting {name!r}; it has {known}"
                     )
-                result = greeting.do(Configure(number, value))
-                if result is not Result.DONE:
+                result = greeting.request(ConfigureCommand(number, value))
+                if result is not BoardResult.DONE:
                     raise FlashRefused(f"the board refuses {name} = {value}: {result.name}")
 
     # One after another.
 
     def _enter_prompt(self) -> None:
         """Have the board at its prompt soon."""
-        if self.greet() is None:
+        if self.query_board() is None:
             return  # it may be there already
         self._reporter.step("asking the board for the chip")
         with self._query() as greeting:
             if greeting.hello() is None:
                 raise FlashError(f"port {self._port}: the board answered once, and no more")
-            result = greeting.do(Service())
-        if result is not Result.DONE:
+            result = greeting.request(ServiceCommand())
+        if result is not BoardResult.DONE:
             raise FlashRefused(
                 f"port {self._port}: the board does not let go now ({result.name}): it must stand "
                 "still, its path clear and no hands in it"
@@ -177,16 +179,16 @@ class Flasher:
     def _write(self, prompt: MicroPythonPrompt, new: Slot) -> None:
         self._reporter.step(f"writing {len(self._image.files)} files to {new.name}/")
         prompt.remove_folder(new.name)
-        write(prompt, self._image, new, self._reporter.wrote)
+        write_image(prompt, self._image, new, self._reporter.wrote)
         prompt.replace(MAIN_FILE, self._image.main)
-        if prompt.read(BOARD) is None:
-            prompt.replace(BOARD, self._kind.encode())
+        if prompt.read(BOARD_FILE) is None:
+            prompt.replace(BOARD_FILE, self._kind.encode())
 
     def _verify(
         self, prompt: MicroPythonPrompt, new: Slot, old: Slot | None, main: bytes | None
     ) -> None:
         self._reporter.step("reading the hashes back")
-        wrong = differing(prompt, self._image, new)
+        wrong = find_differing(prompt, self._image, new)
         if prompt.read(MAIN_FILE) != self._image.main:
             wrong.append(MAIN_FILE)
         if not wrong:
@@ -217,12 +219,12 @@ class Flasher:
         until_s = self._host.clock() + (TRIAL_TIMEOUT_S if old else RESTART_TIMEOUT_S)
         while self._host.clock() < until_s:
             try:
-                welcome = self.greet(LOOK_S)
+                welcome = self.query_board(POLL_INTERVAL_S)
             except PortMissing:
                 welcome = None  # it comes back on the bus in a moment
             if welcome is None:
-                self._host.sleep(LOOK_S)
-            elif self.runs(welcome):
+                self._host.sleep(POLL_INTERVAL_S)
+            elif self.is_running_image(welcome):
                 return welcome
             else:
                 raise FirmwareRolledBack(
@@ -247,9 +249,9 @@ class Flasher:
     def _prompt(self) -> MicroPythonPrompt:
         return MicroPythonPrompt(self._port, self._baud)
 
-    def _prompt_within(self, most_s: float) -> MicroPythonPrompt:
+    def _prompt_within(self, timeout_s: float) -> MicroPythonPrompt:
         """Return a prompt that a restarting board will have by then. Raises NoBoard."""
-        until_s = self._host.clock() + most_s
+        until_s = self._host.clock() + timeout_s
         while True:
             try:
                 with self._prompt():
@@ -257,10 +259,10 @@ class Flasher:
             except NoBoardFound:
                 if self._host.clock() >= until_s:
                     raise
-                self._host.sleep(LOOK_S)
+                self._host.sleep(POLL_INTERVAL_S)
 
     def _check_kind(self, prompt: MicroPythonPrompt) -> None:
-        there = prompt.read(BOARD)
+        there = prompt.read(BOARD_FILE)
         if there is not None and there.decode(errors="replace").strip() != self._kind:
             raise FlashRefused(
                 f"port {self._port}: this is a {there.decode(errors='replace').strip()} board, "
@@ -282,7 +284,9 @@ def _restart_on_failure(prompt: MicroPythonPrompt) -> Iterator[None]:
 def _running_slot(prompt: MicroPythonPrompt) -> Slot | None:
     """Return where the firmware lies that the board runs; None where there is none."""
     state = prompt.read(SLOT)
-    return None if state is None else Slot(choose(state.decode(errors="replace"))[2].split()[0])
+    return (
+        None if state is None else Slot(choose_slot(state.decode(errors="replace"))[2].split()[0])
+    )
 
 
 def _fallback_text(old: Slot | None) -> str:

@@ -13,18 +13,18 @@ from typing import Self
 
 import serial
 
-from drivers.errors import PortBusy, PortMissing, Result
-from drivers.events import Board
+from drivers.errors import BoardResult, PortBusy, PortMissing
+from drivers.events import BoardKind
 from drivers.firmware import codec, wire
 from drivers.flash.errors import FlashError
 from drivers.identity import Welcome
 from drivers.link import frames
-from drivers.link.frames import BoardFrame, Command, Reply
+from drivers.link.frames import BoardCommand, BoardFrame, BoardReply
 
 READ_TIMEOUT_S = 0.05
-AGAIN_S = 0.3
+RESEND_INTERVAL_S = 0.3
 """Until a word that nobody answered is said again."""
-ANSWER_S = 2.0
+ANSWER_TIMEOUT_S = 2.0
 """How long a firmware that runs may take to answer."""
 
 
@@ -35,7 +35,7 @@ class BoardQuery:
     """
 
     def __init__(
-        self, path: str, baud: int, kind: Board, *, clock: Callable[[], float], session: int
+        self, path: str, baud: int, kind: BoardKind, *, clock: Callable[[], float], session: int
     ) -> None:
         self._path, self._baud, self._kind = path, baud, kind
         self._clock, self._session = clock, session
@@ -50,7 +50,7 @@ class BoardQuery:
                 self._path,
                 self._baud,
                 timeout=READ_TIMEOUT_S,
-                write_timeout=ANSWER_S,
+                write_timeout=ANSWER_TIMEOUT_S,
                 exclusive=True,
             )
         except (serial.SerialException, OSError, termios.error, ValueError) as error:
@@ -69,34 +69,34 @@ class BoardQuery:
         with contextlib.suppress(serial.SerialException, OSError, termios.error):
             self._serial.close()
 
-    def hello(self, most_s: float = ANSWER_S) -> Welcome | None:
+    def hello(self, timeout_s: float = ANSWER_TIMEOUT_S) -> Welcome | None:
         """Say HELLO until a firmware answers; None: none did in `most_s`."""
-        word = b"\0" + frames.encode(wire.HELLO, self._session, 0, 0, 0, None)
-        answer = self._exchange(word, lambda frame: isinstance(frame, Welcome), most_s)
+        word = b"\0" + frames.encode_host_frame(wire.HELLO, self._session, 0, 0, 0, None)
+        answer = self._exchange(word, lambda frame: isinstance(frame, Welcome), timeout_s)
         return answer if isinstance(answer, Welcome) else None
 
-    def do(self, command: Command) -> Result:
+    def request(self, command: BoardCommand) -> BoardResult:
         """Say a command and return what the board answered. Raises FlashError where it did not."""
         self._number += 1
-        word = frames.encode(command.kind, self._session, self._number, 0, 0, command)
-        answer = self._exchange(word, lambda frame: isinstance(frame, Reply), ANSWER_S)
-        if not isinstance(answer, Reply):
+        word = frames.encode_host_frame(command.kind, self._session, self._number, 0, 0, command)
+        answer = self._exchange(word, lambda frame: isinstance(frame, BoardReply), ANSWER_TIMEOUT_S)
+        if not isinstance(answer, BoardReply):
             raise FlashError(f"port {self._path}: the board does not answer a command")
         return answer.result
 
     def _exchange(
-        self, word: bytes, wanted: Callable[[BoardFrame], bool], most_s: float
+        self, frame: bytes, is_wanted: Callable[[BoardFrame], bool], timeout_s: float
     ) -> BoardFrame | None:
-        until_s = self._clock() + most_s
-        said_s = until_s - most_s - AGAIN_S
+        until_s = self._clock() + timeout_s
+        said_s = until_s - timeout_s - RESEND_INTERVAL_S
         try:
             while (now_s := self._clock()) < until_s:
-                if now_s >= said_s + AGAIN_S:
+                if now_s >= said_s + RESEND_INTERVAL_S:
                     said_s = now_s
-                    self._serial.write(word)
+                    self._serial.write(frame)
                 for payload in self._decoder.feed(self._serial.read(256)):
-                    decoded = frames.decode(payload, self._kind)
-                    if decoded and decoded[0] == self._session and wanted(decoded[1]):
+                    decoded = frames.decode_board_frame(payload, self._kind)
+                    if decoded and decoded[0] == self._session and is_wanted(decoded[1]):
                         return decoded[1]
         except (serial.SerialException, OSError, termios.error):
             return None  # the board went, as one that restarts does

@@ -32,7 +32,7 @@ class FirmwareImage(Struct, frozen=True, gc=False):
             yield name, hashlib.sha256(self.files[name]).digest()
 
 
-def own() -> FirmwareImage:
+def own_image() -> FirmwareImage:
     """Return the firmware of this very program. Raises OSError."""
     folder = resources.files("drivers.firmware")
     files = {each.name: each.read_bytes() for each in folder.iterdir() if each.name.endswith(".py")}

@@ -18,7 +18,7 @@ CHUNK_BYTES = 2048
 """How much of a file one command carries."""
 PROMPT_TIMEOUT_S = 5
 """How long a prompt may take to answer."""
-Progress = Callable[[int], None]
+ProgressCallback = Callable[[int], None]
 
 
 class MicroPythonPrompt:
@@ -79,7 +79,7 @@ class MicroPythonPrompt:
         with self._translate_errors():
             return bytes(self._transport.fs_readfile(path, chunk_size=CHUNK_BYTES))
 
-    def write(self, path: str, content: bytes, progress: Progress = lambda _: None) -> None:
+    def write(self, path: str, content: bytes, progress: ProgressCallback = lambda _: None) -> None:
         """Write a file; `progress` gets how many bytes more are written."""
         done = 0
 

@@ -8,7 +8,7 @@ from math import inf
 from msgspec import Struct
 
 
-class Timing(Struct, frozen=True):
+class LinkLimits(Struct, frozen=True):
     """The limits of PROTOCOL.md's table, in milliseconds.
 
     `resend_ms` are the waits before each resend of a command or HELLO; the last
@@ -25,13 +25,13 @@ class Timing(Struct, frozen=True):
 class LinkTimers:
     """The instants at which a resend, a BEAT or the end of patience is due."""
 
-    def __init__(self, timing: Timing) -> None:
+    def __init__(self, limits: LinkLimits) -> None:
         self.resends = 0
         self.resend_at = self.beat_at = self.silence_at = inf
-        self._limits = timing
+        self._limits = limits
         self._incident_until = -inf
 
-    def next(self) -> float:
+    def next_at(self) -> float:
         """Return the first of them."""
         return min(self.resend_at, self.beat_at, self.silence_at)
 
@@ -39,7 +39,7 @@ class LinkTimers:
         """Nothing is due any more."""
         self.resend_at = self.beat_at = self.silence_at = inf
 
-    def asked(self, now: float) -> None:
+    def start_reply_timer(self, now: float) -> None:
         """A command or HELLO went out for the first time."""
         self.resends = 0
         self._arm_reply_timer(now)
@@ -52,7 +52,7 @@ class LinkTimers:
         self._arm_reply_timer(now)
         return True
 
-    def answered(self) -> None:
+    def stop_reply_timer(self) -> None:
         """The answer is there."""
         self.resend_at = inf
 
@@ -64,7 +64,7 @@ class LinkTimers:
         """An event came in that no frame has acknowledged yet."""
         self.beat_at = min(self.beat_at, now + self._limits.seen_ms / 1000)
 
-    def heard(self, now: float) -> None:
+    def note_frame_received(self, now: float) -> None:
         """Any frame of the session came in."""
         self.silence_at = now + self._limits.silence_ms / 1000
 
@@ -75,7 +75,7 @@ class LinkTimers:
         self._incident_until = inf
         return True
 
-    def renewed(self, now: float) -> None:
+    def note_session_open(self, now: float) -> None:
         """A new session is up; an incident it ends is over when it proves sound."""
         if self._incident_until == inf:
             self._incident_until = now + self._limits.settle_ms / 1000

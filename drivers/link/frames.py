@@ -12,21 +12,30 @@ from typing import ClassVar, cast
 import msgspec
 from msgspec import Struct
 
-from drivers.errors import Result
-from drivers.events import Back, Board, Code, Event, Kind, Outlet, Read, Source
+from drivers.errors import BoardResult
+from drivers.events import (
+    Back,
+    BoardEvent,
+    BoardEventCode,
+    BoardKind,
+    CardReadEvent,
+    FeedSource,
+    Outlet,
+    ReportedKind,
+)
 from drivers.firmware import codec, wire
-from drivers.identity import HALS, PROTOCOL, Welcome
+from drivers.identity import HARDWARE_KINDS, PROTOCOL_HEX, Welcome
 
-KINDS: dict[Board, int] = {"dealer": wire.KIND_DEALER, "reader": wire.KIND_READER}
+BOARD_KIND_IDS: dict[BoardKind, int] = {"dealer": wire.KIND_DEALER, "reader": wire.KIND_READER}
 
 
-class Command(Struct, frozen=True, gc=False):
+class BoardCommand(Struct, frozen=True, gc=False):
     """A numbered command; its fields are those of wire.BODIES[kind], in that order."""
 
     kind: ClassVar[int]
 
 
-class Begin(Command, frozen=True, gc=False):
+class BeginCommand(BoardCommand, frozen=True, gc=False):
     """Begin an attempt of `cards` cards, `per` to a pocket; both boards take it."""
 
     kind = wire.BEGIN
@@ -35,7 +44,7 @@ class Begin(Command, frozen=True, gc=False):
     per: int
 
 
-class Shuffle(Command, frozen=True, gc=False):
+class ShuffleCommand(BoardCommand, frozen=True, gc=False):
     """Shuffle until `passes` passes of this attempt are done."""
 
     kind = wire.SHUFFLE
@@ -43,16 +52,16 @@ class Shuffle(Command, frozen=True, gc=False):
     passes: int
 
 
-class Feed(Command, frozen=True, gc=False):
+class FeedCommand(BoardCommand, frozen=True, gc=False):
     """Feed from `source` until card `upto` stands at the reader."""
 
     kind = wire.FEED
     attempt: int
-    source: Source
+    source: FeedSource
     upto: int
 
 
-class Route(Command, frozen=True, gc=False):
+class RouteCommand(BoardCommand, frozen=True, gc=False):
     """Send card `index` to `pocket`."""
 
     kind = wire.ROUTE
@@ -61,33 +70,33 @@ class Route(Command, frozen=True, gc=False):
     pocket: Outlet
 
 
-class Release(Command, frozen=True, gc=False):
+class ReleaseCommand(BoardCommand, frozen=True, gc=False):
     """Lift the hands out, if the board's own lock agrees; once it did, go on lifting."""
 
     kind = wire.RELEASE
     attempt: int
 
 
-class RetractCommand(Command, frozen=True, gc=False):
+class RetractCommand(BoardCommand, frozen=True, gc=False):
     """Lower the lift from wherever it stands, once the pockets are seen empty."""
 
     kind = wire.RETRACT
 
 
-class Purge(Command, frozen=True, gc=False):
+class PurgeCommand(BoardCommand, frozen=True, gc=False):
     """Move what is in the path into the tray."""
 
     kind = wire.PURGE
     attempt: int
 
 
-class SelftestCommand(Command, frozen=True, gc=False):
+class SelftestCommand(BoardCommand, frozen=True, gc=False):
     """Exercise motors and sensors of an empty machine."""
 
     kind = wire.SELFTEST
 
 
-class Configure(Command, frozen=True, gc=False):
+class ConfigureCommand(BoardCommand, frozen=True, gc=False):
     """Set one of wire.SETTINGS to a value."""
 
     kind = wire.CONFIGURE
@@ -95,13 +104,13 @@ class Configure(Command, frozen=True, gc=False):
     value: int
 
 
-class GetStatusCommand(Command, frozen=True, gc=False):
+class GetStatusCommand(BoardCommand, frozen=True, gc=False):
     """Ask for the board's STATUS; it changes nothing."""
 
     kind = wire.STATUS
 
 
-class Reread(Command, frozen=True, gc=False):
+class RereadCommand(BoardCommand, frozen=True, gc=False):
     """Read card `index` once more, while it stands in the window."""
 
     kind = wire.REREAD
@@ -109,7 +118,7 @@ class Reread(Command, frozen=True, gc=False):
     index: int
 
 
-class Look(Command, frozen=True, gc=False):
+class LookCommand(BoardCommand, frozen=True, gc=False):
     """Look at card `index`, which came into the window: for a reader without a trigger wire."""
 
     kind = wire.LOOK
@@ -117,7 +126,7 @@ class Look(Command, frozen=True, gc=False):
     index: int
 
 
-class Service(Command, frozen=True, gc=False):
+class ServiceCommand(BoardCommand, frozen=True, gc=False):
     """Give the board to a technician: it restarts, and waits for him without its firmware."""
 
     kind = wire.SERVICE
@@ -131,11 +140,11 @@ class AliveReport(Struct, frozen=True, gc=False):
     doing: int
 
 
-class Reply(Struct, frozen=True, gc=False):
+class BoardReply(Struct, frozen=True, gc=False):
     """The acknowledgement of command `number`; `body` is STATUS's answer, else empty."""
 
     number: int
-    result: Result
+    result: BoardResult
     body: bytes
 
 
@@ -146,7 +155,7 @@ class NoSession(Struct, frozen=True, gc=False):
     has: int
 
 
-BoardFrame = Welcome | AliveReport | Reply | Event | NoSession
+BoardFrame = Welcome | AliveReport | BoardReply | BoardEvent | NoSession
 
 _HOST_LAYOUTS = {
     kind: struct.Struct(wire.HOST_HEADER + layout[1:])
@@ -155,15 +164,15 @@ _HOST_LAYOUTS = {
 }
 
 
-def encode(
-    kind: int, session: int, number: int, seen: int, kept: int, command: Command | None = None
+def encode_host_frame(
+    kind: int, session: int, number: int, seen: int, kept: int, command: BoardCommand | None = None
 ) -> bytes:
     """Return one host frame ready for the line; `command` gives the body, if it has one."""
     fields = () if command is None else msgspec.structs.astuple(command)
     return codec.encode(_HOST_LAYOUTS[kind].pack(kind, session, number, seen, kept, *fields))
 
 
-def decode(payload: bytes, board: Board) -> tuple[int, BoardFrame] | None:
+def decode_board_frame(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame] | None:
     """Return (session, frame) of a payload from `board`, or None where it is no board frame."""
     parse = _PARSERS.get(payload[0]) if payload else None
     try:
@@ -186,55 +195,57 @@ _WELCOME = _board_layout(wire.WELCOME)
 # The beginning of a WELCOME, up to the protocol hash: the same in every version.
 _WELCOME_PREFIX = struct.Struct(wire.BOARD_HEADER + "BB8s3s8s8s")
 
-_CODES = {int(code): code for code in Code}
+_CODES = {int(code): code for code in BoardEventCode}
 _BACKS = {int(back): back for back in Back}
-_RESULTS = {int(result): result for result in Result}
-_REPORTED_KINDS: dict[int, Kind] = {kind: board for board, kind in KINDS.items()}
+_RESULTS = {int(result): result for result in BoardResult}
+_REPORTED_KINDS: dict[int, ReportedKind] = {kind: board for board, kind in BOARD_KIND_IDS.items()}
 
 
-def _parse_event(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_event(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame]:
     if payload[_CODE_AT] == wire.READ:
-        return _read(payload, board)
+        return _parse_read(payload, board)
     _, session, boot, number, attempt, code, seen, landed, index, place = _EVENT.unpack(payload)
-    return session, Event(board, boot, number, attempt, _CODES[code], seen, landed, index, place)
+    return session, BoardEvent(
+        board, boot, number, attempt, _CODES[code], seen, landed, index, place
+    )
 
 
-def _read(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_read(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame]:
     _, session, boot, number, attempt, _, seen, landed, index, place, *read = _READ.unpack(payload)
     face, back, face_up, confidence = cast(tuple[int, int, int, int], read)
     if face >= wire.FACES and face != wire.UNREADABLE:
         raise KeyError(face)
-    return session, Read(
-        board, boot, number, attempt, Code.READ, seen, landed, index, place,
+    return session, CardReadEvent(
+        board, boot, number, attempt, BoardEventCode.READ, seen, landed, index, place,
         face, _BACKS[back], bool(face_up), confidence,
     )  # fmt: skip
 
 
-def _parse_ack(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_ack(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame]:
     _, session, number, result = _ACK.unpack_from(payload)
-    return session, Reply(number, _RESULTS[result], payload[_ACK.size :])
+    return session, BoardReply(number, _RESULTS[result], payload[_ACK.size :])
 
 
-def _parse_alive(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_alive(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame]:
     _, session, *fields = _ALIVE.unpack(payload)
     return session, AliveReport(*fields)
 
 
-def _parse_no_session(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_no_session(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame]:
     _, session, *fields = _NO_SESSION.unpack(payload)
     return session, NoSession(*fields)
 
 
-def _parse_welcome(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
+def _parse_welcome(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame]:
     prefix = _WELCOME_PREFIX.unpack_from(payload)
     _, session, kind, hal, uid, version, firmware_hash, protocol = prefix
     rest = (0,) * 9
-    if protocol.hex() == PROTOCOL:
+    if protocol.hex() == PROTOCOL_HEX:
         rest = _WELCOME.unpack(payload)[len(prefix) :]
     boot, crc, cause, attempt, events, fed, landed, forgotten, asked = rest
     return session, Welcome(
         _REPORTED_KINDS.get(kind, "other"),
-        HALS.get(hal, "other"),
+        HARDWARE_KINDS.get(hal, "other"),
         uid.hex(),
         ".".join(map(str, version)),
         firmware_hash.hex(),
@@ -244,7 +255,7 @@ def _parse_welcome(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
     )
 
 
-_Parser = Callable[[bytes, Board], tuple[int, BoardFrame]]
+_Parser = Callable[[bytes, BoardKind], tuple[int, BoardFrame]]
 _PARSERS: dict[int, _Parser] = {
     wire.WELCOME: _parse_welcome,
     wire.ALIVE: _parse_alive,

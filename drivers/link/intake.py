@@ -9,7 +9,7 @@ from enum import Enum
 from msgspec import Struct
 
 
-class Taken(Enum):
+class EventArrival(Enum):
     """What an arriving event number is."""
 
     NEW = "new"
@@ -17,7 +17,7 @@ class Taken(Enum):
     GAP = "gap"
 
 
-class Intake(Struct, frozen=True, gc=False):
+class EventSequence(Struct, frozen=True, gc=False):
     """The events of one boot: `seen` is the last number taken, `kept` the last one synced."""
 
     boot: int = 0
@@ -25,7 +25,9 @@ class Intake(Struct, frozen=True, gc=False):
     kept: int = 0
 
 
-def start(boot: int, seen: int | None, kept: int, forgotten: int) -> tuple[Intake, int]:
+def resume_sequence(
+    boot: int, seen: int | None, kept: int, forgotten: int
+) -> tuple[EventSequence, int]:
     """Return the intake for a boot as the journal left it, and how many events are lost.
 
     `seen` is None for a boot the journal does not know; what its board has already
@@ -33,18 +35,20 @@ def start(boot: int, seen: int | None, kept: int, forgotten: int) -> tuple[Intak
     forgot although this journal never took it is lost.
     """
     if seen is None:
-        return Intake(boot, forgotten, forgotten), 0
+        return EventSequence(boot, forgotten, forgotten), 0
     lost = max(0, forgotten - seen)
-    return Intake(boot, seen + lost, max(min(kept, seen), forgotten)), lost
+    return EventSequence(boot, seen + lost, max(min(kept, seen), forgotten)), lost
 
 
-def take(intake: Intake, number: int) -> tuple[Intake, Taken]:
+def receive_event(sequence: EventSequence, number: int) -> tuple[EventSequence, EventArrival]:
     """Return the intake after event `number` arrived, and what that number is."""
-    if number == intake.seen + 1:
-        return Intake(intake.boot, number, intake.kept), Taken.NEW
-    return intake, Taken.DUPLICATE if number <= intake.seen else Taken.GAP
+    if number == sequence.seen + 1:
+        return EventSequence(sequence.boot, number, sequence.kept), EventArrival.NEW
+    return sequence, EventArrival.DUPLICATE if number <= sequence.seen else EventArrival.GAP
 
 
-def keep(intake: Intake, number: int) -> Intake:
+def mark_kept(sequence: EventSequence, number: int) -> EventSequence:
     """Return the intake after everything up to `number` was synced; never past what was taken."""
-    return Intake(intake.boot, intake.seen, max(intake.kept, min(number, intake.seen)))
+    return EventSequence(
+        sequence.boot, sequence.seen, max(sequence.kept, min(number, sequence.seen))
+    )

@@ -12,18 +12,25 @@ from enum import Enum
 from msgspec import Struct
 
 from drivers import identity
-from drivers.errors import BoardReset, DriverError, LineLost, Refused, Result, SessionRenewed
-from drivers.events import Board, Event, Read
+from drivers.errors import (
+    BoardRefused,
+    BoardReset,
+    BoardResult,
+    DriverError,
+    LineLost,
+    SessionRenewed,
+)
+from drivers.events import BoardEvent, BoardKind, CardReadEvent
 from drivers.firmware import codec, wire
 from drivers.identity import Welcome
 from drivers.link import frames, intake, outbox
-from drivers.link.deadlines import LinkTimers, Timing
-from drivers.link.frames import AliveReport, Command, NoSession, Reply
-from drivers.link.intake import Intake, Taken
-from drivers.link.outbox import CommandQueue, Pending
-from drivers.link.port import Port
+from drivers.link.deadlines import LinkLimits, LinkTimers
+from drivers.link.frames import AliveReport, BoardCommand, BoardReply, NoSession
+from drivers.link.intake import EventArrival, EventSequence
+from drivers.link.outbox import CommandQueue, PendingCommand
+from drivers.link.port import LinkPort
 
-__all__ = ["Counters", "Link", "Timing"]
+__all__ = ["Link", "LinkCounters", "LinkLimits"]
 
 # Nothing acknowledges a STOP, and twice is once: three copies for a noisy line.
 _STOP_COPIES = 3
@@ -31,7 +38,7 @@ _STOP_COPIES = 3
 _TIMER_TOLERANCE_S = 0.0005
 
 
-class Counters(Struct, frozen=True):
+class LinkCounters(Struct, frozen=True):
     """What the line has done since the link was made; all but `sessions` is trouble.
 
     `junk`, `crc_errors`, `oversize`: the decoder's. `malformed`: a right CRC
@@ -82,49 +89,49 @@ class Link:
 
     def __init__(
         self,
-        port: Port,
-        board: Board,
+        port: LinkPort,
+        board: BoardKind,
         *,
         session_ids: Callable[[], int],
-        timing: Timing | None = None,
+        limits: LinkLimits | None = None,
         check: Callable[[Welcome], None] = identity.check_protocol,
-        on_event: Callable[[Event], None] = lambda event: None,
+        on_event: Callable[[BoardEvent], None] = lambda event: None,
         on_renewed: Callable[[Welcome], None] = lambda welcome: None,
-        on_refused: Callable[[Refused], None] = lambda refused: None,
+        on_refused: Callable[[BoardRefused], None] = lambda refused: None,
         on_down: Callable[[LineLost], None] = lambda error: None,
-        on_posted: Callable[[Command], None] = lambda command: None,
+        on_posted: Callable[[BoardCommand], None] = lambda command: None,
     ) -> None:
-        self.board: Board = board
+        self.board: BoardKind = board
         self.on_event = on_event
         self.on_renewed = on_renewed
         self.on_refused = on_refused
         self.on_down = on_down
-        self.on_posted = on_posted
+        self.on_sent = on_posted
         self.read_started_at: float | None = None
         self.welcome: Welcome | None = None
         self._port = port
         self._session_ids = session_ids
-        self._limits = timing or Timing()
+        self._limits = limits or LinkLimits()
         self._check = check
         self._decoder = codec.Decoder()
-        self._counts = dict.fromkeys(Counters.__struct_fields__, 0)
+        self._counts = dict.fromkeys(LinkCounters.__struct_fields__, 0)
         self._phase = _Phase.CLOSED
-        self._opened: asyncio.Future[Welcome] | None = None
+        self._open_waiter: asyncio.Future[Welcome] | None = None
         self._is_open = False  # open() has returned: events are handed on
         self._end_reason: DriverError = LineLost(board, "the link is not open")
         self._journal_positions: tuple[Mapping[int, int], Mapping[int, int]] = ({}, {})
         self._session = 0
         self._renewal_reason = ""
         self._stop_pending = False
-        self._events = Intake()
+        self._events = EventSequence()
         self._acknowledged = 0
-        self._outbox = CommandQueue()
+        self._commands = CommandQueue()
         self._timers = LinkTimers(self._limits)
         self._timer_handle: asyncio.TimerHandle | None = None
         self._handlers: dict[type, Callable[..., None]] = {
-            Event: self._receive_event,
-            Read: self._receive_event,
-            Reply: self._receive_reply,
+            BoardEvent: self._receive_event,
+            CardReadEvent: self._receive_event,
+            BoardReply: self._receive_reply,
             AliveReport: self._receive_alive,
             Welcome: self._receive_welcome,
             NoSession: self._receive_no_session,
@@ -133,17 +140,17 @@ class Link:
     # What the owner calls.
 
     @property
-    def up(self) -> bool:
+    def is_up(self) -> bool:
         """Tell whether a session is open and not being renewed."""
         return self._phase is _Phase.UP
 
     @property
-    def taken(self) -> int:
+    def last_event(self) -> int:
         """Number of the last event taken of the board's present boot."""
         return self._events.seen
 
     @property
-    def counters(self) -> Counters:
+    def counters(self) -> LinkCounters:
         """What the line has done so far."""
         decoder = self._decoder
         noise = {
@@ -151,9 +158,9 @@ class Link:
             "crc_errors": decoder.crc_errors,
             "oversize": decoder.oversize,
         }
-        return Counters(**self._counts | noise)
+        return LinkCounters(**self._counts | noise)
 
-    async def open(self, last_taken: Mapping[int, int], kept: Mapping[int, int]) -> Welcome:
+    async def open(self, last_received: Mapping[int, int], kept: Mapping[int, int]) -> Welcome:
         """Open the port and a session; return who answered.
 
         `last_taken` and `kept` give, by boot id, the number of the last event
@@ -165,16 +172,16 @@ class Link:
         if self._phase is not _Phase.CLOSED:
             raise RuntimeError("the link is open already")
         self._loop = asyncio.get_running_loop()
-        self._journal_positions = (last_taken, kept)
+        self._journal_positions = (last_received, kept)
         self._is_open = self._stop_pending = False
         self._timers = LinkTimers(self._limits)
         self._decoder.feed(b"\x00")  # what a lost line left behind is no beginning of a frame
         self._port.open(self._on_readable, self._on_port_lost)
         self._phase = _Phase.OPENING
-        self._opened = self._loop.create_future()
+        self._open_waiter = self._loop.create_future()
         self._begin_session()
         try:
-            welcome = await self._opened
+            welcome = await self._open_waiter
         except asyncio.CancelledError:
             self.close()
             raise
@@ -183,16 +190,16 @@ class Link:
         self._is_open = True
         return welcome
 
-    def post(self, command: Command) -> None:
+    def send(self, command: BoardCommand) -> None:
         """Send a command nobody waits for; on the line at once unless one is outstanding.
 
         Without a session it is dropped: on_renewed or on_down say so.
         """
         if self._phase is _Phase.UP:
-            self._enqueue(Pending(command))
-            self.on_posted(command)
+            self._enqueue(PendingCommand(command))
+            self.on_sent(command)
 
-    async def do(self, command: Command) -> Reply:
+    async def request(self, command: BoardCommand) -> BoardReply:
         """Send a command and return its acknowledgement.
 
         Raises Refused; SessionRenewed, when nobody can say whether it was done; and
@@ -200,21 +207,21 @@ class Link:
         """
         if self._phase in (_Phase.CLOSED, _Phase.OPENING):
             raise LineLost(self.board, "the link is not open")
-        waiter: asyncio.Future[Reply] = self._loop.create_future()
-        self._enqueue(Pending(command, waiter))
+        waiter: asyncio.Future[BoardReply] = self._loop.create_future()
+        self._enqueue(PendingCommand(command, waiter))
         reply = await waiter
-        if reply.result is not Result.DONE:
-            raise Refused(self.board, command, reply.result)
+        if reply.result is not BoardResult.DONE:
+            raise BoardRefused(self.board, command, reply.result)
         return reply
 
-    def kept(self, number: int, boot: int | None = None) -> None:
+    def mark_kept(self, number: int, boot: int | None = None) -> None:
         """Let the board forget its events up to `number`: they are synced in the journal.
 
         The next frame carries it. A number of another boot than the present one
         (None: of the present one) is ignored.
         """
         if boot is None or boot == self._events.boot:
-            self._events = intake.keep(self._events, number)
+            self._events = intake.mark_kept(self._events, number)
 
     def stop(self) -> None:
         """Stop all motion at once; commands under way end with SessionRenewed.
@@ -228,7 +235,7 @@ class Link:
         if self._phase is not _Phase.UP:
             return
         self._write_stop()
-        if self._outbox.pending:
+        if self._commands.pending:
             self._stop_pending = True
             self._renew("a STOP overtook the command")
 
@@ -248,7 +255,7 @@ class Link:
     def _receive(self, data: bytes) -> None:
         heard = False
         for payload in self._decoder.feed(data):
-            decoded = frames.decode(payload, self.board)
+            decoded = frames.decode_board_frame(payload, self.board)
             if decoded is None:
                 self._counts["malformed"] += 1
                 continue
@@ -265,32 +272,32 @@ class Link:
 
     def _note_received(self) -> None:
         now = self._loop.time()
-        self._timers.heard(now)
+        self._timers.note_frame_received(now)
         if self._events.seen != self._acknowledged:
             self._timers.acknowledge_soon(now)
             self._arm()
 
-    def _receive_event(self, event: Event) -> None:
+    def _receive_event(self, event: BoardEvent) -> None:
         if self._phase is not _Phase.UP or not self._is_open or self._is_reset(event.boot):
             return  # it comes again
-        self._events, taken = intake.take(self._events, event.number)
-        if taken is Taken.NEW:
+        self._events, taken = intake.receive_event(self._events, event.number)
+        if taken is EventArrival.NEW:
             self.on_event(event)
         else:
-            self._counts["duplicates" if taken is Taken.DUPLICATE else "gaps"] += 1
+            self._counts["duplicates" if taken is EventArrival.DUPLICATE else "gaps"] += 1
             self._acknowledged = -1  # the board has not heard how far we are: say it soon
 
-    def _receive_reply(self, reply: Reply) -> None:
+    def _receive_reply(self, reply: BoardReply) -> None:
         if self._phase is not _Phase.UP:
             return  # nothing was asked in this session yet but the session itself
-        self._outbox, settled = outbox.acknowledge(self._outbox, reply.number)
+        self._commands, settled = outbox.complete_command(self._commands, reply.number)
         if settled is None:
             return
-        self._timers.answered()
+        self._timers.stop_reply_timer()
         self._send_next()
         if settled.waiter is None:
-            if reply.result is not Result.DONE:
-                self.on_refused(Refused(self.board, settled.command, reply.result))
+            if reply.result is not BoardResult.DONE:
+                self.on_refused(BoardRefused(self.board, settled.command, reply.result))
         elif not settled.waiter.done():
             settled.waiter.set_result(reply)
 
@@ -319,8 +326,8 @@ class Link:
             return
         self.welcome = welcome
         self._on_session_up()
-        if self._opened is not None and not self._opened.done():
-            self._opened.set_result(welcome)
+        if self._open_waiter is not None and not self._open_waiter.done():
+            self._open_waiter.set_result(welcome)
 
     def _resume_events(self, welcome: Welcome) -> None:
         last_taken, kept = self._journal_positions
@@ -329,7 +336,7 @@ class Link:
             seen = max(seen or 0, self._events.seen)
         if seen is not None and seen > welcome.events:
             raise BoardReset(self.board, welcome.boot, welcome.boot)
-        self._events, lost = intake.start(
+        self._events, lost = intake.resume_sequence(
             welcome.boot, seen, kept.get(welcome.boot, 0), welcome.forgotten
         )
         self._counts["lost"] += lost
@@ -343,24 +350,24 @@ class Link:
 
     # What goes out.
 
-    def _enqueue(self, pending: Pending) -> None:
-        self._outbox = outbox.put(self._outbox, pending)
-        if self._phase is _Phase.UP and self._outbox.current is None:
+    def _enqueue(self, pending: PendingCommand) -> None:
+        self._commands = outbox.enqueue_command(self._commands, pending)
+        if self._phase is _Phase.UP and self._commands.current is None:
             self._send_next()
 
     def _send_next(self) -> None:
-        self._outbox = outbox.promote(self._outbox)
-        if self._outbox.current is not None:
-            self._timers.asked(self._loop.time())
-            self._send_current(self._outbox.current)
+        self._commands = outbox.start_next_command(self._commands)
+        if self._commands.current is not None:
+            self._timers.start_reply_timer(self._loop.time())
+            self._send_current(self._commands.current)
 
-    def _send_current(self, current: Pending) -> None:
-        self._send(current.command.kind, self._outbox.number, current.command)
+    def _send_current(self, current: PendingCommand) -> None:
+        self._transmit(current.command.kind, self._commands.last_number, current.command)
 
-    def _send(self, kind: int, number: int = 0, command: Command | None = None) -> None:
+    def _transmit(self, kind: int, number: int = 0, command: BoardCommand | None = None) -> None:
         known = self._events
         self._port.write(
-            frames.encode(kind, self._session, number, known.seen, known.kept, command)
+            frames.encode_host_frame(kind, self._session, number, known.seen, known.kept, command)
         )
         self._acknowledged = known.seen
         self._timers.note_frame_sent(self._loop.time())
@@ -368,12 +375,12 @@ class Link:
 
     def _send_hello(self) -> None:
         """Ask for the session; the zero byte ends whatever the line carried before."""
-        self._port.write(b"\x00" + frames.encode(wire.HELLO, self._session, 0, 0, 0))
+        self._port.write(b"\x00" + frames.encode_host_frame(wire.HELLO, self._session, 0, 0, 0))
         self._arm()
 
     def _write_stop(self) -> None:
         known = self._events
-        frame = frames.encode(wire.STOP, self._session, 0, known.seen, known.kept)
+        frame = frames.encode_host_frame(wire.STOP, self._session, 0, known.seen, known.kept)
         self._port.write(frame * _STOP_COPIES)
 
     # Sessions, and the ladder: resend, new session, down.
@@ -383,23 +390,23 @@ class Link:
         while self._session in (0, before):
             self._session = self._session_ids()
         self._timers.clear()
-        self._timers.asked(self._loop.time())
+        self._timers.start_reply_timer(self._loop.time())
         self._send_hello()
 
     def _on_session_up(self) -> None:
         now = self._loop.time()
         self._phase = _Phase.UP
         self._counts["sessions"] += 1
-        self._timers.answered()
-        self._timers.heard(now)
-        self._timers.renewed(now)
+        self._timers.stop_reply_timer()
+        self._timers.note_frame_received(now)
+        self._timers.note_session_open(now)
         if self._stop_pending:
             self._stop_pending = False
             self._write_stop()
-        self._send(wire.BEAT)  # says which events are taken, before the board repeats them
+        self._transmit(wire.BEAT)  # says which events are taken, before the board repeats them
 
     def _resend(self) -> None:
-        current = self._outbox.current if self._phase is _Phase.UP else None
+        current = self._commands.current if self._phase is _Phase.UP else None
         if self._timers.restart_reply_timer(self._loop.time()):
             self._counts["resends"] += 1
             if current is not None:
@@ -424,7 +431,7 @@ class Link:
         self._begin_session()
 
     def _fail_commands(self, error: type[LineLost], why: str) -> None:
-        pending, self._outbox = self._outbox.pending, CommandQueue()
+        pending, self._commands = self._commands.pending, CommandQueue()
         for command in pending:
             if command.waiter is not None and not command.waiter.done():
                 command.waiter.set_exception(error(self.board, why))
@@ -449,15 +456,15 @@ class Link:
         if self._timer_handle is not None:
             self._timer_handle.cancel()
             self._timer_handle = None
-        if self._opened is not None and not self._opened.done():
-            self._opened.set_exception(error)
+        if self._open_waiter is not None and not self._open_waiter.done():
+            self._open_waiter.set_exception(error)
         self._fail_commands(LineLost, error.why if isinstance(error, LineLost) else str(error))
 
     # Time: one timer, for whatever comes first.
 
     def _arm(self) -> None:
         """See that the timer fires at the next deadline; one that fires early is harmless."""
-        at = self._timers.next()
+        at = self._timers.next_at()
         if self._timer_handle is not None:
             if self._timer_handle.when() <= at:
                 return
@@ -472,6 +479,6 @@ class Link:
         if now >= self._timers.silence_at:
             self._handle_fault(f"nothing heard for {self._limits.silence_ms} ms")
         if now >= self._timers.beat_at:
-            self._send(wire.BEAT)
+            self._transmit(wire.BEAT)
         if self._phase is not _Phase.CLOSED:
             self._arm()

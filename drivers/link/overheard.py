@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from drivers.firmware import codec, wire
 from drivers.link import frames
-from drivers.link.frames import Command
+from drivers.link.frames import BoardCommand
 
 HOST_FRAME_NAMES = {
     wire.HELLO: "HELLO",
@@ -34,22 +34,22 @@ HOST_FRAME_NAMES = {
 }
 """What PROTOCOL.md calls the frames of a host, by kind."""
 
-_COMMAND_TYPES: dict[int, type[Command]] = {
+_COMMAND_TYPES: dict[int, type[BoardCommand]] = {
     each.kind: each
     for each in (
-        frames.Begin,
-        frames.Shuffle,
-        frames.Feed,
-        frames.Route,
-        frames.Release,
+        frames.BeginCommand,
+        frames.ShuffleCommand,
+        frames.FeedCommand,
+        frames.RouteCommand,
+        frames.ReleaseCommand,
         frames.RetractCommand,
-        frames.Purge,
+        frames.PurgeCommand,
         frames.SelftestCommand,
-        frames.Configure,
+        frames.ConfigureCommand,
         frames.GetStatusCommand,
-        frames.Reread,
-        frames.Look,
-        frames.Service,
+        frames.RereadCommand,
+        frames.LookCommand,
+        frames.ServiceCommand,
     )
 }
 
@@ -62,10 +62,10 @@ class HostFrame(Struct, frozen=True, gc=False):
     number: int
     seen: int
     kept: int
-    command: Command | None = None
+    command: BoardCommand | None = None
 
 
-def host_frame(payload: bytes) -> HostFrame | None:
+def decode_host_frame(payload: bytes) -> HostFrame | None:
     """Return what a host said, or None where it is no frame of a host."""
     kind = payload[0] if payload else 0
     if kind not in HOST_FRAME_NAMES:
@@ -78,7 +78,7 @@ def host_frame(payload: bytes) -> HostFrame | None:
         return None
 
 
-def _decode_command(kind: int, body: list[int]) -> Command | None:
+def _decode_command(kind: int, body: list[int]) -> BoardCommand | None:
     """Return the command of a body. Raises ValidationError for a place that there is none."""
     command = _COMMAND_TYPES.get(kind)
     if command is None:
@@ -92,11 +92,11 @@ class BlockSplitter:
     def __init__(self) -> None:
         self._decoder = codec.Decoder()
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Forget the beginning of a frame: the port was opened."""
         self._decoder.feed(b"\x00")
 
-    def cut(self, data: bytes) -> Iterator[bytes | str]:
+    def split(self, data: bytes) -> Iterator[bytes | str]:
         """Yield payloads; for a block that is none a word: "junk", "crc error" or "oversize"."""
         begin = 0
         while begin < len(data):

@@ -19,7 +19,7 @@ MAX_UNSENT_BYTES = 4096
 _READ_SIZE = 4096
 
 
-class Port(Protocol):
+class LinkPort(Protocol):
     """What a link needs of a line; SerialPort below, or a pipe in process."""
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
@@ -51,7 +51,7 @@ class SerialPort:
         self.baud = baud
         self._serial: serial.Serial | None = None
         self._fd = -1
-        self._waiting = bytearray()
+        self._unsent = bytearray()
         self._lost_report: asyncio.Handle | None = None
         self._on_bytes: Callable[[bytes], None]
         self._on_lost: Callable[[str], None]
@@ -79,13 +79,13 @@ class SerialPort:
         """
         if self._fd < 0:
             return
-        if self._waiting:
-            if len(self._waiting) + len(data) <= MAX_UNSENT_BYTES:
-                self._waiting += data
+        if self._unsent:
+            if len(self._unsent) + len(data) <= MAX_UNSENT_BYTES:
+                self._unsent += data
             return
-        sent = self._send(data)
+        sent = self._write_now(data)
         if 0 <= sent < len(data):
-            self._waiting += data[sent:]
+            self._unsent += data[sent:]
             self._loop.add_writer(self._fd, self._on_writable)
 
     def close(self) -> None:
@@ -109,13 +109,13 @@ class SerialPort:
             self._on_failure("the device is gone")
 
     def _on_writable(self) -> None:
-        sent = self._send(self._waiting)
+        sent = self._write_now(self._unsent)
         if sent > 0:
-            del self._waiting[:sent]
-            if not self._waiting:
+            del self._unsent[:sent]
+            if not self._unsent:
                 self._loop.remove_writer(self._fd)
 
-    def _send(self, data: bytes | bytearray) -> int:
+    def _write_now(self, data: bytes | bytearray) -> int:
         """Return how many bytes the kernel took; -1 where the port is lost."""
         try:
             return os.write(self._fd, data)
@@ -142,7 +142,7 @@ class SerialPort:
             return
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
-        self._waiting.clear()
+        self._unsent.clear()
         self._fd = -1
         with suppress(serial.SerialException, OSError, termios.error):
             self._serial.close()  # the device may have gone first

@@ -19,20 +19,20 @@ from typing import Literal, Protocol
 import msgspec
 from msgspec import Struct
 
-from drivers.events import Board
-from drivers.identity import PROTOCOL
-from drivers.link.port import Port
+from drivers.events import BoardKind
+from drivers.identity import PROTOCOL_HEX
+from drivers.link.port import LinkPort
 
-SCHEMA = 1
-DEFER_S = 0.002
-MOST_BYTES = 256 << 20
+RECORDING_SCHEMA = 1
+WRITE_DELAY_S = 0.002
+MAX_RECORDING_BYTES = 256 << 20
 """Where a recording ends by itself: about a thousand deals (provisional)."""
 
-Way = Literal["host", "board", "opened", "closed", "lost", "full"]
+ChunkKind = Literal["host", "board", "opened", "closed", "lost", "full"]
 """`host`: the host wrote it; `board`: it arrived. What became of the port: `opened`, `closed`
 by the host, `lost` by itself. `full`: there was no room for more."""
 
-ChunkReceiver = Callable[[Board, Way, bytes], None]
+ChunkReceiver = Callable[[BoardKind, ChunkKind, bytes], None]
 """Takes what happened just now at the line of a board."""
 
 
@@ -43,8 +43,8 @@ class Chunk(Struct, frozen=True, gc=False, array_like=True):
     """
 
     at_us: int
-    board: Board
-    way: Way
+    board: BoardKind
+    way: ChunkKind
     data: bytes
 
 
@@ -63,10 +63,10 @@ class RecordingHeader(Struct, frozen=True, kw_only=True):
     """
 
     what: Literal["dealtable wire"] = "dealtable wire"
-    schema: int = SCHEMA
+    schema: int = RECORDING_SCHEMA
     table: str
-    boards: Mapping[Board, RecordedBoard]
-    protocol: str = PROTOCOL
+    boards: Mapping[BoardKind, RecordedBoard]
+    protocol: str = PROTOCOL_HEX
     version: str
     started: str
     simulated: bool
@@ -79,13 +79,13 @@ class RecordingError(Exception):
 class RecordingPort:
     """A port whose bytes are told to `take` as they pass; otherwise it is the port behind it."""
 
-    def __init__(self, port: Port, board: Board, take: ChunkReceiver) -> None:
-        self._port, self._board, self._take = port, board, take
+    def __init__(self, port: LinkPort, board: BoardKind, on_chunk: ChunkReceiver) -> None:
+        self._port, self._board, self._on_chunk = port, board, on_chunk
         self._is_open = False
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
         """Open the port; see Port.open. One that cannot be opened leaves no trace."""
-        board, take = self._board, self._take
+        board, take = self._board, self._on_chunk
 
         def heard(data: bytes) -> None:
             take(board, "board", data)
@@ -102,28 +102,28 @@ class RecordingPort:
 
     def write(self, data: bytes) -> None:
         """Write; see Port.write."""
-        self._take(self._board, "host", data)
+        self._on_chunk(self._board, "host", data)
         self._port.write(data)
 
     def close(self) -> None:
         """Close the port; see Port.close."""
         if self._is_open:
             self._is_open = False
-            self._take(self._board, "closed", b"")
+            self._on_chunk(self._board, "closed", b"")
         self._port.close()
 
 
-class Tape:
+class MemoryRecording:
     """A recording in memory, for trials: `chunks` in the order in which they happened.
 
     `now` gives seconds (the loop's time). `most` chunks are kept; then the last one is `full`.
     """
 
-    def __init__(self, now: Callable[[], float], most: int = 1_000_000) -> None:
+    def __init__(self, now: Callable[[], float], max_chunks: int = 1_000_000) -> None:
         self.chunks: list[Chunk] = []
-        self._now, self._since, self._max_chunks = now, now(), most
+        self._now, self._since, self._max_chunks = now, now(), max_chunks
 
-    def take(self, board: Board, way: Way, data: bytes) -> None:
+    def add_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
         """Take what happened; cheap."""
         if len(self.chunks) >= self._max_chunks:
             return
@@ -155,7 +155,7 @@ class Recorder:
         file: RecordingFile,
         header: RecordingHeader,
         *,
-        most_bytes: int = MOST_BYTES,
+        max_bytes: int = MAX_RECORDING_BYTES,
         on_ended: Callable[[str], None] = lambda why: None,
     ) -> None:
         self._file, self._on_ended = file, on_ended
@@ -164,17 +164,17 @@ class Recorder:
         self._waiting: list[Chunk] = []
         self._timer: asyncio.TimerHandle | None = None
         self._encoder = msgspec.json.Encoder()
-        self._bytes_left, self._has_ended = most_bytes, False
+        self._bytes_left, self._has_ended = max_bytes, False
         self._write_bytes(self._encoder.encode(header) + b"\n")
 
-    def take(self, board: Board, way: Way, data: bytes) -> None:
+    def add_chunk(self, board: BoardKind, way: ChunkKind, data: bytes) -> None:
         """Take what happened; cheap, called inside the read callback."""
         if self._has_ended:
             return
         at_us = round((self._loop.time() - self._since) * 1_000_000)
         self._waiting.append(Chunk(at_us, board, way, data))
         if self._timer is None:
-            self._timer = self._loop.call_later(DEFER_S, self._write)
+            self._timer = self._loop.call_later(WRITE_DELAY_S, self._write)
 
     def close(self) -> None:
         """Write what waits, and close the file."""
@@ -212,7 +212,7 @@ class Recorder:
         self._on_ended(why)
 
 
-def create(path: Path) -> tuple[FileIO, Path]:
+def create_recording(path: Path) -> tuple[FileIO, Path]:
     """Make a recording's file, for its owner's eyes alone; return it and what it is called.
 
     No file is ever written over: where `path` is there already, `path`.2, .3 … is made: so does
@@ -228,13 +228,13 @@ def create(path: Path) -> tuple[FileIO, Path]:
     raise AssertionError  # numbers do not end
 
 
-def as_lines(header: RecordingHeader, chunks: Iterable[Chunk]) -> bytes:
+def encode_recording(header: RecordingHeader, chunks: Iterable[Chunk]) -> bytes:
     """Return a recording as its file has it."""
     encoder = msgspec.json.Encoder()
     return encoder.encode(header) + b"\n" + encoder.encode_lines(list(chunks))
 
 
-def read(lines: Iterable[bytes]) -> tuple[RecordingHeader, Iterator[Chunk]]:
+def read_recording(lines: Iterable[bytes]) -> tuple[RecordingHeader, Iterator[Chunk]]:
     """Return what a recording is of, and what happened, line by line as it is asked for.
 
     A last line that is torn is not there. Raises RecordingError, the iterator as well.
@@ -245,7 +245,7 @@ def read(lines: Iterable[bytes]) -> tuple[RecordingHeader, Iterator[Chunk]]:
         header = msgspec.json.decode(first, type=RecordingHeader)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise RecordingError(_rejection_reason(first)) from None
-    if header.schema != SCHEMA:
+    if header.schema != RECORDING_SCHEMA:
         raise RecordingError(_schema_mismatch(header.schema))
     return header, _read_chunks(rest)
 
@@ -267,10 +267,12 @@ def _rejection_reason(line: bytes) -> str:
         schema = msgspec.json.decode(line)["schema"]
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError):
         schema = None
-    if isinstance(schema, int) and schema != SCHEMA:
+    if isinstance(schema, int) and schema != RECORDING_SCHEMA:
         return _schema_mismatch(schema)
     return "it is no recording: the first line does not say so"
 
 
 def _schema_mismatch(schema: int) -> str:
-    return f"it has schema {schema}, this program reads {SCHEMA}: use the one that wrote it"
+    return (
+        f"it has schema {schema}, this program reads {RECORDING_SCHEMA}: use the one that wrote it"
+    )

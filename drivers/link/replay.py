@@ -18,32 +18,39 @@ from typing import Any
 
 from msgspec import Struct
 
-from drivers.dealer import Dealer
-from drivers.errors import DriverError, LineLost, Refused
-from drivers.events import Board, Event
+from drivers.dealer import DealerBoard
+from drivers.errors import BoardRefused, DriverError, LineLost
+from drivers.events import BoardEvent, BoardKind
 from drivers.firmware import wire
 from drivers.identity import Welcome
 from drivers.link import frames
-from drivers.link.frames import Command, Reply
-from drivers.link.link import Counters, Link, Timing
+from drivers.link.frames import BoardCommand, BoardReply
+from drivers.link.link import Link, LinkCounters, LinkLimits
 from drivers.link.overheard import BlockSplitter, HostFrame
-from drivers.link.recorded_host import REPEAT_COMMAND, Known, find_sessions
-from drivers.link.recording import Chunk, Way
-from drivers.link.replay_port import Key, ReplayPort, count, host_frames, key_of, named
-from drivers.reader import Reader
+from drivers.link.recorded_host import REPEAT_COMMAND, RecordedSession, find_sessions
+from drivers.link.recording import Chunk, ChunkKind
+from drivers.link.replay_port import (
+    FrameKey,
+    ReplayPort,
+    count_frame,
+    frame_key,
+    frame_name,
+    split_host_frames,
+)
+from drivers.reader import ReaderBoard
 
-TIMING = Timing(resend_ms=(51, 101, 201, 401, 401), silence_ms=550)
+REPLAY_LIMITS = LinkLimits(resend_ms=(51, 101, 201, 401, 401), silence_ms=550)
 """A little longer than a link's own limits: a recorded host may have been late (provisional)."""
 MAX_FINDINGS = 20
 TOO_LATE = "too late"
 # A host that has heard nothing for so long may close by itself.
 _QUIET_US = 490_000
-_FIRST_AND_RESENDS = 1 + len(TIMING.resend_ms)
+_FIRST_AND_RESENDS = 1 + len(REPLAY_LIMITS.resend_ms)
 # What is said within so long of a read is said in it.
 _ONE_READ_US = 5_000
 
 
-class Answer(Struct, frozen=True):
+class ReplayedCommand(Struct, frozen=True):
     """A command that the recording's host gave, and what became of it here.
 
     `outcome`: "done", "posted" (nobody waits for it, and it was not refused), "waiting" at the
@@ -51,24 +58,24 @@ class Answer(Struct, frozen=True):
     or the error's name, with the result of a refusal. `found`: what it returned.
     """
 
-    command: Command
+    command: BoardCommand
     outcome: str
-    found: object = None
+    result: object = None
 
 
 class ReplayResult(Struct, frozen=True):
     """What drivers made of a recording. `ends` says how each opening failed or link was lost."""
 
-    board: Board
-    events: tuple[Event, ...]
-    answers: tuple[Answer, ...]
+    board: BoardKind
+    events: tuple[BoardEvent, ...]
+    commands: tuple[ReplayedCommand, ...]
     welcomes: tuple[Welcome, ...]
     ends: tuple[str, ...]
-    counters: Counters
+    counters: LinkCounters
     findings: tuple[str, ...]
 
 
-async def replay(chunks: Iterable[Chunk], board: Board) -> ReplayResult:
+async def replay(chunks: Iterable[Chunk], board: BoardKind) -> ReplayResult:
     """Play what was recorded at the line of `board` to its drivers; return what they made of it.
 
     The count `lost` of events that a journal never had is not in a recording: it is 0.
@@ -84,13 +91,13 @@ async def replay(chunks: Iterable[Chunk], board: Board) -> ReplayResult:
 class _RecordingPlayer:
     """Goes through the recording of one line."""
 
-    def __init__(self, chunks: list[Chunk], board: Board) -> None:
+    def __init__(self, chunks: list[Chunk], board: BoardKind) -> None:
         self._chunks, self._board = chunks, board
         self._sessions = find_sessions(chunks, board)
         self._sessions_begun = 0
         self._port = ReplayPort()
-        self._events: list[Event] = []
-        self._commands: list[Answer] = []
+        self._events: list[BoardEvent] = []
+        self._commands: list[ReplayedCommand] = []
         self._welcomes: list[Welcome] = []
         self._ends: list[str] = []
         self._findings: list[str] = []
@@ -98,25 +105,27 @@ class _RecordingPlayer:
             self._port,
             board,
             session_ids=self._next_session,
-            timing=TIMING,
+            limits=REPLAY_LIMITS,
             check=self._check,
             on_event=self._events.append,
             on_renewed=self._welcomes.append,
-            on_refused=self._refused,
+            on_refused=self._note_refusal,
             on_down=lambda error: self._ends.append(type(error).__name__),
         )
-        self._board_object = Dealer(self._link) if board == "dealer" else Reader(self._link)
-        self._host_splitter, self._heard = BlockSplitter(), BlockSplitter()
-        self._recorded: Counter[Key] = Counter()
-        self._last: Key = (0, 0, 0)
+        self._board_object = (
+            DealerBoard(self._link) if board == "dealer" else ReaderBoard(self._link)
+        )
+        self._host_splitter, self._board_splitter = BlockSplitter(), BlockSplitter()
+        self._recorded: Counter[FrameKey] = Counter()
+        self._last: FrameKey = (0, 0, 0)
         self._number = 0
         self._acknowledged = (0, 0)
         self._received_us = self._board_sent_us = self._now_us = 0
         self._tasks: list[asyncio.Task[None]] = []
-        self._chunk_handlers: dict[Way, Callable[[Chunk], Coroutine[Any, Any, None]]] = {
+        self._chunk_handlers: dict[ChunkKind, Callable[[Chunk], Coroutine[Any, Any, None]]] = {
             "host": self._on_host_bytes,
             "board": self._on_board_bytes,
-            "opened": self._opened,
+            "opened": self._on_opened,
             "closed": self._on_closed,
             "lost": self._on_lost,
         }
@@ -138,7 +147,9 @@ class _RecordingPlayer:
         await _run_ready_tasks()
         for key in self._port.counts.keys() - self._recorded.keys():
             if key[0] != wire.BEAT:
-                self._add_finding(f"the host says {named(key)}, which the recording does not have")
+                self._add_finding(
+                    f"the host says {frame_name(key)}, which the recording does not have"
+                )
 
     async def close(self) -> None:
         """Leave no task and no timer."""
@@ -162,11 +173,11 @@ class _RecordingPlayer:
 
     # What the recording has.
 
-    async def _opened(self, chunk: Chunk) -> None:
+    async def _on_opened(self, chunk: Chunk) -> None:
         if self._port.is_open:
             self._add_finding("the host opens the port anew; here it is open")
             self._link.close()
-        self._heard.begin_anew()
+        self._board_splitter.reset()
         self._received_us = chunk.at_us
         self._tasks.append(asyncio.ensure_future(self._open()))
         await _run_ready_tasks()
@@ -182,29 +193,31 @@ class _RecordingPlayer:
             self._ends.append(type(error).__name__)
 
     async def _on_board_bytes(self, chunk: Chunk) -> None:
-        for block in self._heard.cut(chunk.data):
-            decoded = None if isinstance(block, str) else frames.decode(block, self._board)
+        for block in self._board_splitter.split(chunk.data):
+            decoded = (
+                None if isinstance(block, str) else frames.decode_board_frame(block, self._board)
+            )
             if decoded is not None and decoded[0] == self._port.session:
                 self._received_us = chunk.at_us
-                if isinstance(decoded[1], Reply):
+                if isinstance(decoded[1], BoardReply):
                     self._acknowledged = (decoded[0], decoded[1].number)
         self._board_sent_us = chunk.at_us
         if not self._port.is_open:
             self._add_finding("the board speaks to the host; here its port is closed")
-        self._port.speak(chunk.data)
+        self._port.deliver(chunk.data)
 
     async def _on_host_bytes(self, chunk: Chunk) -> None:
-        for frame in host_frames(self._host_splitter, chunk.data):
-            self._number = count(self._recorded, frame, self._number)
+        for frame in split_host_frames(self._host_splitter, chunk.data):
+            self._number = count_frame(self._recorded, frame, self._number)
             if frame.kind != wire.BEAT:
-                self._last = key_of(frame)
+                self._last = frame_key(frame)
             if frame.kind != wire.HELLO:
-                self._link.kept(frame.kept)
+                self._link.mark_kept(frame.kept)
             await self._repeat_frame(frame)
             self._compare(frame)
 
     async def _on_lost(self, chunk: Chunk) -> None:
-        self._port.lose(chunk.data.decode(errors="replace"))
+        self._port.drop_line(chunk.data.decode(errors="replace"))
 
     async def _on_closed(self, chunk: Chunk) -> None:
         """Close the link, unless it does so itself: without an answer, or soon after trouble."""
@@ -215,30 +228,30 @@ class _RecordingPlayer:
         silent = beats > 0 and chunk.at_us - self._received_us >= _QUIET_US
         patient = given_up or silent
         if self._port.is_open and patient:
-            await self._port.until(lambda: not self._port.is_open)
+            await self._port.wait_until(lambda: not self._port.is_open)
         self._link.close()
 
     # What its host said.
 
     async def _repeat_frame(self, frame: HostFrame) -> None:
         """See that the link says it: by itself, or because its owner does what that one did."""
-        key = key_of(frame)
+        key = frame_key(frame)
         copies = self._recorded[key]
         if frame.kind == wire.BEAT or self._port.counts[key] >= copies:
             return
         if frame.kind == wire.STOP:
             self._board_object.stop()
         elif frame.command is not None and copies == 1 and self._has_session_ended(frame.session):
-            self._commands.append(Answer(frame.command, TOO_LATE))
+            self._commands.append(ReplayedCommand(frame.command, TOO_LATE))
             return
         elif frame.command is not None and copies == 1:
             await _run_ready_tasks()
-            self._give(frame.command)
+            self._repeat_command(frame.command)
             await _run_ready_tasks()
         elif (frame.session, frame.number) != self._acknowledged:
-            await self._port.until(lambda: self._port.counts[key] >= copies)
+            await self._port.wait_until(lambda: self._port.counts[key] >= copies)
         if not self._port.counts[key]:
-            self._add_finding(f"the recording's host says {named(key)}; here it is not said")
+            self._add_finding(f"the recording's host says {frame_name(key)}; here it is not said")
 
     def _has_session_ended(self, session: int) -> bool:
         """Tell whether the same read that let a waiting command go has ended its session."""
@@ -250,45 +263,47 @@ class _RecordingPlayer:
 
         The first one of a session may have come between the events of one read.
         """
-        key, taken = key_of(frame), self._link.taken
+        key, taken = frame_key(frame), self._link.last_event
         later = frame.kind == wire.BEAT and self._recorded[key] > 1
         if frame.kind == wire.HELLO or not self._port.counts[key]:
             return
         if self._port.commands[key] != frame.command:
-            self._add_finding(f"{named(key)} says {frame.command}; here {self._port.commands[key]}")
+            self._add_finding(
+                f"{frame_name(key)} says {frame.command}; here {self._port.commands[key]}"
+            )
         if taken < frame.seen or (later and taken > frame.seen):
             self._add_finding(f"the recording's host has taken {frame.seen} events; here {taken}")
 
-    def _give(self, command: Command) -> None:
+    def _repeat_command(self, command: BoardCommand) -> None:
         answering = REPEAT_COMMAND[type(command)](self._board_object, command)
         place = len(self._commands)
         if answering is None:
-            self._commands.append(Answer(command, "posted"))
+            self._commands.append(ReplayedCommand(command, "posted"))
             return
-        self._commands.append(Answer(command, "waiting"))
+        self._commands.append(ReplayedCommand(command, "waiting"))
         self._tasks.append(asyncio.ensure_future(self._await_reply(place, command, answering)))
 
     async def _await_reply(
-        self, place: int, command: Command, answering: Coroutine[Any, Any, object]
+        self, place: int, command: BoardCommand, answering: Coroutine[Any, Any, object]
     ) -> None:
         try:
-            self._commands[place] = Answer(command, "done", await answering)
-        except Refused as refused:
-            self._commands[place] = Answer(command, f"Refused {refused.result.name}")
+            self._commands[place] = ReplayedCommand(command, "done", await answering)
+        except BoardRefused as refused:
+            self._commands[place] = ReplayedCommand(command, f"Refused {refused.result.name}")
         except DriverError as error:
-            self._commands[place] = Answer(command, type(error).__name__)
+            self._commands[place] = ReplayedCommand(command, type(error).__name__)
 
-    def _refused(self, refused: Refused) -> None:
+    def _note_refusal(self, refused: BoardRefused) -> None:
         """Note the refusal of a command that nobody waits for."""
-        posted = Answer(refused.command, "posted")
+        posted = ReplayedCommand(refused.command, "posted")
         places = [at for at, each in enumerate(self._commands) if each == posted]
         if places:
             outcome = f"Refused {refused.result.name}"
-            self._commands[places[-1]] = Answer(refused.command, outcome)
+            self._commands[places[-1]] = ReplayedCommand(refused.command, outcome)
 
     # Sessions.
 
-    def _next_recorded(self) -> Known | None:
+    def _next_recorded(self) -> RecordedSession | None:
         return (
             self._sessions[self._sessions_begun]
             if self._sessions_begun < len(self._sessions)
@@ -307,7 +322,7 @@ class _RecordingPlayer:
 
     def _check(self, welcome: Welcome) -> None:
         if any(
-            known.refused
+            known.was_refused
             for known in self._sessions[self._sessions_begun - 1 : self._sessions_begun]
         ):
             raise LineLost(self._board, "the recording's host refused who answered")

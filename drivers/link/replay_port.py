@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from drivers.firmware import wire
-from drivers.link.frames import Command
-from drivers.link.overheard import HOST_FRAME_NAMES, BlockSplitter, HostFrame, host_frame
+from drivers.link.frames import BoardCommand
+from drivers.link.overheard import HOST_FRAME_NAMES, BlockSplitter, HostFrame, decode_host_frame
 
-PATIENCE_S = 1.0
+FRAME_TIMEOUT_S = 1.0
 """How long the recording waits for a frame that the link says by itself: longer than any wait."""
 
-Key = tuple[int, int, int]
+FrameKey = tuple[int, int, int]
 """Kind, session and number of a frame of the host: said again it is the same."""
 
 
@@ -20,8 +20,8 @@ class ReplayPort:
     """A port at which a recording speaks; `counts` and `commands` are what was written there."""
 
     def __init__(self) -> None:
-        self.counts: Counter[Key] = Counter()
-        self.commands: dict[Key, Command | None] = {}
+        self.counts: Counter[FrameKey] = Counter()
+        self.commands: dict[FrameKey, BoardCommand | None] = {}
         self.session = self._number = 0
         self.wake = asyncio.Event()
         self._splitter = BlockSplitter()
@@ -39,11 +39,11 @@ class ReplayPort:
 
     def write(self, data: bytes) -> None:
         """Note what is said; see Port.write."""
-        for frame in host_frames(self._splitter, data):
+        for frame in split_host_frames(self._splitter, data):
             if frame.kind == wire.HELLO:
                 self.session = frame.session
-            self._number = count(self.counts, frame, self._number)
-            self.commands[key_of(frame)] = frame.command
+            self._number = count_frame(self.counts, frame, self._number)
+            self.commands[frame_key(frame)] = frame.command
         self.wake.set()
 
     def close(self) -> None:
@@ -51,52 +51,52 @@ class ReplayPort:
         self._on_bytes = None
         self.wake.set()
 
-    def speak(self, data: bytes) -> None:
+    def deliver(self, data: bytes) -> None:
         """Let the board have said something."""
         if self._on_bytes is not None:
             self._on_bytes(data)
 
-    def lose(self, why: str) -> None:
+    def drop_line(self, why: str) -> None:
         """Let the line be lost."""
         if self._on_bytes is not None:
             self._on_bytes = None
             self._on_lost(why)
 
-    async def until(self, what: Callable[[], bool]) -> bool:
+    async def wait_until(self, what: Callable[[], bool]) -> bool:
         """Wait until `what` holds, but not longer than PATIENCE_S; tell whether it does."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(FRAME_TIMEOUT_S):
                 while not what():
                     self.wake.clear()
                     await self.wake.wait()
         return what()
 
 
-def host_frames(cutter: BlockSplitter, data: bytes) -> Iterator[HostFrame]:
+def split_host_frames(cutter: BlockSplitter, data: bytes) -> Iterator[HostFrame]:
     """Yield the frames that a host's bytes complete."""
-    for block in cutter.cut(data):
-        frame = None if isinstance(block, str) else host_frame(block)
+    for block in cutter.split(data):
+        frame = None if isinstance(block, str) else decode_host_frame(block)
         if frame is not None:
             yield frame
 
 
-def key_of(frame: HostFrame) -> Key:
+def frame_key(frame: HostFrame) -> FrameKey:
     """Return what a frame is known by."""
     return frame.kind, frame.session, frame.number
 
 
-def count(counts: Counter[Key], frame: HostFrame, last: int) -> int:
+def count_frame(counts: Counter[FrameKey], frame: HostFrame, last: int) -> int:
     """Count a frame; return the number of the last command. After 65535 numbers begin again."""
     if frame.kind == wire.HELLO:
         last = 0
     elif frame.number not in (0, last):
         last = frame.number
-        counts[key_of(frame)] = 0
-    counts[key_of(frame)] += 1
+        counts[frame_key(frame)] = 0
+    counts[frame_key(frame)] += 1
     return last
 
 
-def named(key: Key) -> str:
+def frame_name(key: FrameKey) -> str:
     """Return a frame's name for people."""
     kind, session, number = key
     return f"{HOST_FRAME_NAMES[kind]} {number} in session {session:08x}"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from itertools import accumulate
 
 from sim.mechanics.cards import PhysicalCard
-from sim.mechanics.faults import Fault, FaultStrike, check
-from sim.mechanics.tally import Tally
+from sim.mechanics.faults import FaultStrike, SimulatedFault, check_fault
+from sim.mechanics.tally import FillingTally
 
 FieldValues = tuple[tuple[str, object], ...]
 """The values that fields of a fault must have, in the order in which they were asked for."""
@@ -20,23 +20,23 @@ class _FaultQueue:
     """
 
     def __init__(self) -> None:
-        self.others: list[Fault] = []
-        self.rated: list[Fault] = []
-        self._sums: dict[FieldValues, tuple[tuple[Fault, ...], tuple[float, ...]]] = {}
+        self.unrated: list[SimulatedFault] = []
+        self.rated: list[SimulatedFault] = []
+        self._sums: dict[FieldValues, tuple[tuple[SimulatedFault, ...], tuple[float, ...]]] = {}
 
-    def add(self, fault: Fault) -> None:
+    def add(self, fault: SimulatedFault) -> None:
         by_rate = bool(fault.rate) and fault.at is None
-        (self.rated if by_rate else self.others).append(fault)
+        (self.rated if by_rate else self.unrated).append(fault)
         self._sums.clear()
 
-    def drop(self, fault: Fault) -> None:
-        for faults in (self.others, self.rated):
+    def drop(self, fault: SimulatedFault) -> None:
+        for faults in (self.unrated, self.rated):
             if fault in faults:
                 faults.remove(fault)
                 break
         self._sums.clear()
 
-    def draw(self, where: FieldValues, rng: random.Random, chances: int) -> Fault | None:
+    def draw(self, where: FieldValues, rng: random.Random, chances: int) -> SimulatedFault | None:
         """Return which of those with a rate strikes now, if one does, of so many chances."""
         known = self._sums.get(where)
         if known is None:
@@ -63,38 +63,38 @@ class FaultSchedule:
     def __init__(
         self,
         rng: random.Random,
-        tally: Tally | None = None,
+        tally: FillingTally | None = None,
         now_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        self.struck: list[FaultStrike] = []
-        self.told: Callable[[FaultStrike], None] = lambda struck: None
+        self.past_strikes: list[FaultStrike] = []
+        self.on_strike: Callable[[FaultStrike], None] = lambda struck: None
         self._rng = rng
-        self._tally = tally or Tally()
+        self._tally = tally or FillingTally()
         self._now_s = now_s
-        self._open: dict[str, _FaultQueue] = {}
+        self._queues: dict[str, _FaultQueue] = {}
 
-    def add(self, fault: Fault) -> None:
+    def add(self, fault: SimulatedFault) -> None:
         """Let `fault` strike when its time comes; raises FaultError if it is not on the menu."""
-        self._open.setdefault(check(fault).name, _FaultQueue()).add(fault)
+        self._queues.setdefault(check_fault(fault).name, _FaultQueue()).add(fault)
 
-    def drop(self, fault: Fault) -> None:
+    def drop(self, fault: SimulatedFault) -> None:
         """Forget one fault, unless it has struck already."""
-        shelf = self._open.get(fault.name)
+        shelf = self._queues.get(fault.name)
         if shelf is not None:
             shelf.drop(fault)
-            if not (shelf.others or shelf.rated):
-                del self._open[fault.name]
+            if not (shelf.unrated or shelf.rated):
+                del self._queues[fault.name]
 
     def clear(self, name: str | None = None) -> None:
         """Forget the faults of this name, or all that have not struck yet."""
         if name is None:
-            self._open.clear()
+            self._queues.clear()
         else:
-            self._open.pop(name, None)
+            self._queues.pop(name, None)
 
-    def waits(self, names: frozenset[str]) -> bool:
+    def has_any(self, names: frozenset[str]) -> bool:
         """Whether a fault of any of these names may strike yet."""
-        return not names.isdisjoint(self._open)
+        return not names.isdisjoint(self._queues)
 
     def strike(
         self,
@@ -104,7 +104,7 @@ class FaultSchedule:
         card: PhysicalCard | None = None,
         chances: int = 1,
         **where: object,
-    ) -> Fault | None:
+    ) -> SimulatedFault | None:
         """Return the fault `name` that strikes here and now, else None.
 
         `number`: the card's, else that of the last one that came to the window; `card`: the
@@ -112,14 +112,14 @@ class FaultSchedule:
         fields of the fault must have (`place="gate"`).
         A fault that strikes once is gone from the book with this.
         """
-        shelf = self._open.get(name)
+        shelf = self._queues.get(name)
         if shelf is None:
             return None
         return self._strike(shelf, number, card, chances, tuple(where.items()))
 
-    def strike_fields(self, name: str, where: FieldValues) -> Fault | None:
+    def strike_fields(self, name: str, where: FieldValues) -> SimulatedFault | None:
         """Strike as `strike` does, for those who ask for the same fields again and again."""
-        shelf = self._open.get(name)
+        shelf = self._queues.get(name)
         return None if shelf is None else self._strike(shelf, None, None, 1, where)
 
     def _strike(
@@ -129,29 +129,29 @@ class FaultSchedule:
         card: PhysicalCard | None,
         chances: int,
         where: FieldValues,
-    ) -> Fault | None:
+    ) -> SimulatedFault | None:
         if number is None:
             number = self._tally.arrived
-        fault = _first_due(shelf.others, number, card, where) if shelf.others else None
+        fault = _first_due(shelf.unrated, number, card, where) if shelf.unrated else None
         if fault is None:
             fault = shelf.draw(where, self._rng, chances)
             if fault is None or not _matches_card(fault, card):
                 return None
         if not (fault.repeat or fault.rate):
             self.drop(fault)
-        self.note(fault, number)
+        self.record(fault, number)
         return fault
 
-    def note(self, fault: Fault, number: int) -> None:
+    def record(self, fault: SimulatedFault, number: int) -> None:
         """Write down that `fault` strikes now, as card `number` comes."""
         struck = FaultStrike(fault, number, self._now_s())
-        self.struck.append(struck)
-        self.told(struck)
+        self.past_strikes.append(struck)
+        self.on_strike(struck)
 
 
 def _first_due(
-    faults: list[Fault], number: int, card: PhysicalCard | None, where: FieldValues
-) -> Fault | None:
+    faults: list[SimulatedFault], number: int, card: PhysicalCard | None, where: FieldValues
+) -> SimulatedFault | None:
     """Return the first of these that is due at card `number`, and strikes it."""
     for fault in faults:
         due = fault.at is None or fault.at == number
@@ -160,9 +160,9 @@ def _first_due(
     return None
 
 
-def _matches_fields(fault: Fault, where: FieldValues) -> bool:
+def _matches_fields(fault: SimulatedFault, where: FieldValues) -> bool:
     return all(getattr(fault, field) == value for field, value in where)
 
 
-def _matches_card(fault: Fault, card: PhysicalCard | None) -> bool:
+def _matches_card(fault: SimulatedFault, card: PhysicalCard | None) -> bool:
     return card is None or fault.face is None or fault.face == card.face

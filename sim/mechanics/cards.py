@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from drivers.firmware.wire import FACES
 
 JOKERS = 2
-CARDS = FACES - JOKERS
+PACK_CARDS = FACES - JOKERS
 """Cards of a pack without its jokers; the jokers' faces come after them."""
 
 

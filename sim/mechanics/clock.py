@@ -5,12 +5,14 @@ import math
 from collections.abc import Callable
 
 
-class Pending:
+class PendingEvent:
     """Something that will happen; `cancel()` says that it will not."""
 
     __slots__ = ("_clock", "callback", "due_ms", "handle")
 
-    def __init__(self, clock: "Clock", due_ms: float, callback: Callable[[], None]) -> None:
+    def __init__(
+        self, clock: "MechanicalClock", due_ms: float, callback: Callable[[], None]
+    ) -> None:
         self._clock = clock
         self.due_ms = due_ms
         self.callback = callback
@@ -18,10 +20,10 @@ class Pending:
 
     def cancel(self) -> None:
         """Forget it; a second time, or after it happened, does nothing."""
-        self._clock.forget(self)
+        self._clock.discard(self)
 
 
-class Clock:
+class MechanicalClock:
     """Counts milliseconds as the machine lives them: `speed` of them a real one.
 
     A change of speed moves everything that is pending, so that a card in flight
@@ -33,7 +35,7 @@ class Clock:
         self._speed = speed
         self._origin_ms = 0.0
         self._origin_s = loop.time()
-        self._pending: set[Pending] = set()
+        self._pending: set[PendingEvent] = set()
 
     @property
     def speed(self) -> float:
@@ -48,9 +50,9 @@ class Clock:
         """Return the loop's own time in seconds: what a stop-watch beside the machine says."""
         return self._loop.time()
 
-    def after(self, delay_ms: float, callback: Callable[[], None]) -> Pending:
+    def after(self, delay_ms: float, callback: Callable[[], None]) -> PendingEvent:
         """Call `callback` when `delay_ms` mechanical milliseconds have passed."""
-        pending = Pending(self, self.now_ms() + delay_ms, callback)
+        pending = PendingEvent(self, self.now_ms() + delay_ms, callback)
         self._pending.add(pending)
         self._arm(pending, delay_ms)
         return pending
@@ -66,7 +68,7 @@ class Clock:
                 pending.handle.cancel()
             self._arm(pending, max(0.0, pending.due_ms - now))
 
-    async def pass_ms(self, delay_ms: float) -> None:
+    async def wait_ms(self, delay_ms: float) -> None:
         """Wait until `delay_ms` mechanical milliseconds have passed."""
         done = asyncio.Event()
         pending = self.after(delay_ms, done.set)
@@ -75,7 +77,7 @@ class Clock:
         finally:
             pending.cancel()
 
-    def forget(self, pending: Pending) -> None:
+    def discard(self, pending: PendingEvent) -> None:
         """Take `pending` back."""
         self._pending.discard(pending)
         if pending.handle is not None:
@@ -85,13 +87,13 @@ class Clock:
     def close(self) -> None:
         """Forget everything that is pending, so that the world leaves no timer behind."""
         for pending in list(self._pending):
-            self.forget(pending)
+            self.discard(pending)
 
-    def _arm(self, pending: Pending, delay_ms: float) -> None:
+    def _arm(self, pending: PendingEvent, delay_ms: float) -> None:
         at_s = self._loop.time() + delay_ms / 1000 / self._speed
         pending.handle = self._loop.call_at(at_s, self._fire, pending)
 
-    def _fire(self, pending: Pending) -> None:
+    def _fire(self, pending: PendingEvent) -> None:
         self._pending.discard(pending)
         pending.handle = None
         pending.callback()

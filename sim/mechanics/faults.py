@@ -53,7 +53,7 @@ class FaultMenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mild: dict[str, Bound] | None = None
 
 
-class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SimulatedFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One thing that goes wrong (sim/faults.toml says which fields go with which name).
 
     `at`: the number of the card that is struck; `rate`: the chance of each card, filling or
@@ -86,20 +86,20 @@ class FaultCombination(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Faults that strike within one deal, all of them; `rate`: the chance of each filling."""
 
     rate: float
-    faults: tuple[Fault, ...]
+    faults: tuple[SimulatedFault, ...]
 
 
 class WearLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How worn a machine is: faults that come at a rate, and such as come together."""
 
-    rates: tuple[Fault, ...] = ()
+    rates: tuple[SimulatedFault, ...] = ()
     together: tuple[FaultCombination, ...] = ()
 
 
 class FaultStrike(msgspec.Struct, frozen=True):
     """A fault that struck: at card `number` of the filling, at the loop's time `at_s`."""
 
-    fault: Fault
+    fault: SimulatedFault
     number: int
     at_s: float
 
@@ -122,23 +122,23 @@ def _read_fault_file() -> _FaultFile:
     return msgspec.structs.replace(file, fault=entries)
 
 
-def menu() -> dict[str, FaultMenuEntry]:
+def fault_menu() -> dict[str, FaultMenuEntry]:
     """Return the whole menu, by the fault's name."""
     return _read_fault_file().fault
 
 
-def blame(fault: Fault) -> tuple[str, ...]:
+def accepted_codes(fault: SimulatedFault) -> tuple[str, ...]:
     """Return the codes of controller/faults.toml, by name, that are right words for `fault`."""
-    right = menu()[fault.name].blame
+    right = fault_menu()[fault.name].blame
     if not isinstance(right, dict):
         return right
     codes = right.get(str(getattr(fault, str(right["by"]))), ())
     return (codes,) if isinstance(codes, str) else codes
 
 
-def is_mild(fault: Fault) -> bool:
+def is_mild(fault: SimulatedFault) -> bool:
     """Whether the machine must absorb `fault`: without a redeal, without a hand."""
-    bounds = menu()[fault.name].mild
+    bounds = fault_menu()[fault.name].mild
     return bounds is not None and all(
         _within(getattr(fault, field), bound) for field, bound in bounds.items()
     )
@@ -152,7 +152,7 @@ def _within(value: Any, bound: Bound) -> bool:
     return value is not None and value <= bound
 
 
-def wear(level: str) -> WearLevel:
+def get_wear_level(level: str) -> WearLevel:
     """Return a wear level: `ideal`, `worn`, `hostile`. Raises FaultError for another."""
     levels = _read_fault_file().wear
     if level not in levels:
@@ -177,23 +177,23 @@ def load_wear(path: Path) -> WearLevel:
 def check_wear(level: WearLevel) -> WearLevel:
     """Return `level` if all its faults are on the menu and have a rate; raises FaultError."""
     for fault in level.rates:
-        if not check(fault).rate:
+        if not check_fault(fault).rate:
             raise FaultError(f"{fault.name}: a fault of a wear level has a rate above 0")
     for pair in level.together:
         if not 0 < pair.rate <= 1:
             raise FaultError(f"together: rate is above 0 and at most 1, not {pair.rate!r}")
         for fault in pair.faults:
-            if check(fault).rate:
+            if check_fault(fault).rate:
                 raise FaultError(f"{fault.name}: of faults that come together none has a rate")
     return level
 
 
-def check(fault: Fault) -> Fault:
+def check_fault(fault: SimulatedFault) -> SimulatedFault:
     """Return `fault` if it is on the menu with only fields that it takes; raises FaultError."""
-    entry = menu().get(fault.name)
+    entry = fault_menu().get(fault.name)
     if entry is None:
-        raise FaultError(f"no fault is called {fault.name!r}; the menu: {', '.join(menu())}")
-    for field in msgspec.structs.fields(Fault):
+        raise FaultError(f"no fault is called {fault.name!r}; the menu: {', '.join(fault_menu())}")
+    for field in msgspec.structs.fields(SimulatedFault):
         given = getattr(fault, field.name) != field.default
         if given and field.name not in ("name", "at", "rate", "repeat", *entry.takes):
             raise FaultError(f"{fault.name} takes {_allowed_fields(entry)}, not {field.name}")
@@ -205,7 +205,7 @@ def _allowed_fields(entry: FaultMenuEntry) -> str:
     return ", ".join(("at", "rate", "repeat", *entry.takes))
 
 
-def _check_bounds(fault: Fault) -> None:
+def _check_bounds(fault: SimulatedFault) -> None:
     bounds: tuple[tuple[str, bool, str], ...] = (
         ("at", fault.at is None or fault.at >= 1, "1 or more"),
         ("rate", 0 <= fault.rate <= 1, "0 to 1"),
@@ -227,15 +227,15 @@ def _check_bounds(fault: Fault) -> None:
             raise FaultError(f"{fault.name}: {field} is {expected}, not {getattr(fault, field)!r}")
 
 
-def fault_from_fields(fields: Mapping[str, object], *, strict: bool = True) -> Fault:
+def fault_from_fields(fields: Mapping[str, object], *, strict: bool = True) -> SimulatedFault:
     """Return the fault that has these fields, `name` among them; raises FaultError.
 
     Not `strict`: values are words, as on a command line.
     """
     name = fields.get("name")
-    entry = menu().get(name) if isinstance(name, str) else None
+    entry = fault_menu().get(name) if isinstance(name, str) else None
     if entry is None:
-        raise FaultError(f"no fault is called {name!r}; the menu: {', '.join(menu())}")
+        raise FaultError(f"no fault is called {name!r}; the menu: {', '.join(fault_menu())}")
     given: dict[str, Any] = {}
     for key, value in fields.items():
         if key not in _FIELDS:
@@ -245,7 +245,7 @@ def fault_from_fields(fields: Mapping[str, object], *, strict: bool = True) -> F
             given[key] = msgspec.convert(value, kind, strict=strict)
         except (msgspec.ValidationError, UnicodeEncodeError):  # also bytes that are no text
             raise FaultError(f"{name}: {key} is {words}, not {value!r}") from None
-    return check(Fault(**given))
+    return check_fault(SimulatedFault(**given))
 
 
 _WORDS: dict[object, str] = {
@@ -256,11 +256,13 @@ _WORDS: dict[object, str] = {
     float | None: "a number",
     str: "a word",
 }
-_FIELDS = {field.name: (field.type, _WORDS[field.type]) for field in msgspec.structs.fields(Fault)}
+_FIELDS = {
+    field.name: (field.type, _WORDS[field.type]) for field in msgspec.structs.fields(SimulatedFault)
+}
 """What a field of a fault may hold, and that in words for people."""
 
 
-def parse_fault(text: str) -> Fault:
+def parse_fault(text: str) -> SimulatedFault:
     """Read `NAME` or `NAME:field=value,field=value`, as on the command line. Raises FaultError."""
     name, _, rest = text.partition(":")
     fields: dict[str, object] = {"name": name}

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from sim.mechanics.book import FaultSchedule
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.clock import Clock
+from sim.mechanics.clock import MechanicalClock
 from sim.mechanics.jam import CardJam
-from sim.mechanics.settings import Settings
-from sim.mechanics.tally import Tally
+from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.tally import FillingTally
 from sim.mechanics.travel import Travel
 from sim.mechanics.window import Window
 
@@ -33,11 +33,11 @@ class Feeder:
         stack: list[PhysicalCard],
         window: Window,
         *,
-        clock: Clock,
-        settings: Settings,
+        clock: MechanicalClock,
+        settings: MechanicsSettings,
         rng: random.Random,
-        book: FaultSchedule,
-        tally: Tally,
+        schedule: FaultSchedule,
+        tally: FillingTally,
         sense: Callable[[], None],
     ) -> None:
         self.name = name
@@ -47,7 +47,7 @@ class Feeder:
         self._clock = clock
         self._settings = settings
         self._rng = rng
-        self._schedule = book
+        self._schedule = schedule
         self._tally = tally
         self._sense = sense
         self._travel = Travel(clock)
@@ -60,14 +60,14 @@ class Feeder:
         self._slip_checked_for = (0, 0)
 
     @property
-    def occupied(self) -> bool:
+    def is_occupied(self) -> bool:
         """Whether the sensor at the throat sees a card."""
         return bool(self._stack or self.path)
 
     def drive(self, value: int | None) -> None:
         """Turn forward (1), backward (2) or not at all."""
         self._drive = value
-        self._travel.halt()
+        self._travel.stop()
         self._clutch_spent = False
         if value == FORWARD:
             self._forward()
@@ -83,16 +83,16 @@ class Feeder:
     def empty(self) -> Cards:
         """Take whatever is on its way out, with a hand; frees a jam."""
         cards, self.path = self.path, ()
-        self._travel.put(0.0)
+        self._travel.set_position(0.0)
         self._jam = self._jam_ahead = None
         self._slips_left = 0
         return cards
 
-    def leave(self, cards: Cards) -> None:
+    def place_by_hand(self, cards: Cards) -> None:
         """Let `cards` stick in the throat, out of a hand: the next start draws them on."""
         self.path = cards
         self._travel_ms = self._settings.feed_ms
-        self._travel.put(self._travel_ms * JAM_AT)
+        self._travel.set_position(self._travel_ms * JAM_AT)
         self._sense()
 
     def _forward(self) -> None:
@@ -103,9 +103,9 @@ class Feeder:
                 return
             self._pick_card()
         if self._jam_ahead is not None:
-            self._travel.go(self._travel_ms * JAM_AT, self._jam_card)
+            self._travel.move_to(self._travel_ms * JAM_AT, self._jam_card)
         else:
-            self._travel.go(self._travel_ms, self._arrive)
+            self._travel.move_to(self._travel_ms, self._arrive)
 
     def _is_slipping(self) -> bool:
         """Whether the rollers slip at this start; asked once a card."""
@@ -133,22 +133,22 @@ class Feeder:
         spread = self._rng.uniform(-settings.feed_spread_ms, settings.feed_spread_ms)
         self._travel_ms = max(1.0, settings.feed_ms + spread)
         self._tally.feeding_ms += self._travel_ms
-        self._travel.put(0.0)
+        self._travel.set_position(0.0)
         self._sense()
 
     def _jam_card(self) -> None:
         self._jam, self._jam_ahead = self._jam_ahead, None
 
     def _arrive(self) -> None:
-        if self._window.occupied:
+        if self._window.is_occupied:
             # It runs into the card that stands there: only a hand parts the two.
             self._jam = CardJam(None)
-            self._window.wedge()
+            self._window.block()
             return
         cards, self.path = self.path, ()
-        self._travel.put(0.0)
+        self._travel.set_position(0.0)
         self._tally.arrived += 1
-        self._window.enter(cards, self._tally.arrived)
+        self._window.accept(cards, self._tally.arrived)
         self._clutch_spent = True
         self._sense()
 
@@ -159,7 +159,7 @@ class Feeder:
             if not self._jam.try_to_free():
                 return
             self._jam = None
-        self._travel.go(0.0, self._return_to_stack)
+        self._travel.move_to(0.0, self._return_to_stack)
 
     def _return_to_stack(self) -> None:
         self._stack.extend(reversed(self.path))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sim.mechanics import parts
-from sim.mechanics.faults import Fault, FaultStrike, menu
+from sim.mechanics.faults import FaultStrike, SimulatedFault, fault_menu
 
 if TYPE_CHECKING:
     from sim.mechanics.world import World
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
 Condition = Callable[[], bool]
 
 
-def _is_stalled(world: "World", fault: Fault) -> bool:
+def _is_stalled(world: "World", fault: SimulatedFault) -> bool:
     return world.motors[fault.motor].stalled
 
 
-def _is_sensor_stuck(world: "World", fault: Fault) -> bool:
+def _is_sensor_stuck(world: "World", fault: SimulatedFault) -> bool:
     return fault.sensor in world.dealer.stuck
 
 
-def _is_hopper_stuck(world: "World", fault: Fault) -> bool:
+def _is_hopper_stuck(world: "World", fault: SimulatedFault) -> bool:
     return "hopper" in world.dealer.stuck
 
 
-def _is_lid_open(world: "World", fault: Fault) -> bool:
+def _is_lid_open(world: "World", fault: SimulatedFault) -> bool:
     return world.lid_open
 
 
-def _is_estop_pressed(world: "World", fault: Fault) -> bool:
+def _is_estop_pressed(world: "World", fault: SimulatedFault) -> bool:
     return world.estop
 
 
 # Faults of a part: they are so until the part is right again.
-_PART_CONDITIONS: dict[str, Callable[["World", Fault], bool]] = {
+_PART_CONDITIONS: dict[str, Callable[["World", SimulatedFault], bool]] = {
     "stall": _is_stalled,
     "sensor_stuck": _is_sensor_stuck,
     "hopper_early": _is_hopper_stuck,
@@ -55,33 +55,35 @@ class ActiveFaults:
         self._conditional: list[tuple[FaultStrike, Condition, Condition]] = []
         self._outside: list[FaultStrike] = []
 
-    def take(self, struck: FaultStrike) -> None:
+    def add(self, struck: FaultStrike) -> None:
         """Take notice of what struck just now."""
         name = struck.fault.name
-        strikes = menu()[name].strikes
+        strikes = fault_menu()[name].strikes
         if name in _PART_CONDITIONS:
-            self.hold(struck, lambda: _PART_CONDITIONS[name](self._world, struck.fault))
+            self.keep_while(struck, lambda: _PART_CONDITIONS[name](self._world, struck.fault))
         elif strikes in ("card", "now"):
             filling = self._world.tally.filling
-            self.hold(struck, lambda: self._world.tally.filling == filling)
+            self.keep_while(struck, lambda: self._world.tally.filling == filling)
         elif parts.is_outside(struck.fault):
             self._outside.append(struck)
 
-    def hold(self, struck: FaultStrike, still: Condition, may_be: Condition | None = None) -> None:
+    def keep_while(
+        self, struck: FaultStrike, is_active: Condition, may_return: Condition | None = None
+    ) -> None:
         """Have `struck` be in force for as long as `still()` says so.
 
         `may_be`: whether it may be so again when it is not so now; None: it may not.
         """
-        self._conditional.append((struck, still, may_be or still))
+        self._conditional.append((struck, is_active, may_return or is_active))
 
-    def over(self, fault: Fault) -> None:
+    def end(self, fault: SimulatedFault) -> None:
         """Say that a fault of a line, a board or the host is over: the oldest of its like."""
         for struck in self._outside:
             if struck.fault == fault:
                 self._outside.remove(struck)
                 return
 
-    def now(self) -> tuple[FaultStrike, ...]:
+    def current(self) -> tuple[FaultStrike, ...]:
         """Return what is in force now, oldest first."""
         self._conditional = [each for each in self._conditional if each[1]() or each[2]()]
         held = (struck for struck, still, _ in self._conditional if still())

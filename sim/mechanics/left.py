@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from drivers.firmware.wire import FROM_TRAY, HOPPER
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.faults import Fault
+from sim.mechanics.faults import SimulatedFault
 from sim.mechanics.pockets import TRAY
 
 if TYPE_CHECKING:
@@ -16,27 +16,27 @@ LEFT_CARD_FAULTS = ("left_in_pocket", "left_in_path")
 
 
 def _put_in_feeder(world: "World", pocket: int, cards: Cards) -> None:
-    world.feeders[HOPPER].leave(cards)
+    world.feeders[HOPPER].place_by_hand(cards)
 
 
 def _put_in_tray(world: "World", pocket: int, cards: Cards) -> None:
-    world.pockets.put(TRAY, cards)
+    world.pockets.add_by_hand(TRAY, cards)
 
 
 def _put_in_window(world: "World", pocket: int, cards: Cards) -> None:
-    world.window.leave(cards, in_gate=False)
+    world.window.place_by_hand(cards, in_gate=False)
 
 
 def _put_in_gate(world: "World", pocket: int, cards: Cards) -> None:
-    world.window.leave(cards, in_gate=True)
+    world.window.place_by_hand(cards, in_gate=True)
 
 
 def _put_in_chute(world: "World", pocket: int, cards: Cards) -> None:
-    world.pockets.leave(pocket, cards)
+    world.pockets.stick_in_chute(pocket, cards)
 
 
 def _put_in_shuffler(world: "World", pocket: int, cards: Cards) -> None:
-    world.shuffler.leave(cards)
+    world.shuffler.place_by_hand(cards)
 
 
 def _put_on_floor(world: "World", pocket: int, cards: Cards) -> None:
@@ -44,7 +44,7 @@ def _put_on_floor(world: "World", pocket: int, cards: Cards) -> None:
 
 
 def _put_in_pocket(world: "World", pocket: int, cards: Cards) -> None:
-    world.pockets.put(pocket, cards)
+    world.pockets.add_by_hand(pocket, cards)
 
 
 _PutCards = Callable[["World", int, Cards], None]
@@ -93,7 +93,7 @@ _PLACES: dict[str, tuple[_PutCards, _CardsThere]] = {
 _SINGLE_PLACES = ("feeder", "window", "gate", "shuffler")
 
 
-def leave(world: "World", fault: Fault, cards: Cards) -> Cards:
+def leave_card(world: "World", fault: SimulatedFault, cards: Cards) -> Cards:
     """Leave the last of `cards` where the fault says; return the others.
 
     Nothing is left where something lies already that has no room for one more. It is in
@@ -107,7 +107,7 @@ def leave(world: "World", fault: Fault, cards: Cards) -> Cards:
     *others, left = cards
     put(world, fault.pocket, (left,))
     filling = world.tally.filling
-    world.hold(
+    world.keep_active_while(
         lambda: world.tally.filling == filling or left in lies(world, fault.pocket),
     )
     return tuple(others)

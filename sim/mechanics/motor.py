@@ -13,25 +13,25 @@ class Motor:
     motor (`stalled`) resists `clears_after` starts (None: until a person's hand frees it).
     """
 
-    def __init__(self, drive: Drive, *, rest: int | None = 0) -> None:
+    def __init__(self, drive: Drive, *, rest_value: int | None = 0) -> None:
         """Drive through `drive`; `rest` is the value that is no start (None: each is one)."""
         self._drive = drive
-        self._rest = rest
-        self._asked: int | None = None
+        self._rest_value = rest_value
+        self._drive_value: int | None = None
         self._has_power = True
         self.stalled = False
         self._starts_left: int | None = None
 
-    def command(self, value: int | None) -> None:
+    def set_drive(self, value: int | None) -> None:
         """Take the board's value; None: the board drives nothing (it has lost its power)."""
-        if value == self._asked:
+        if value == self._drive_value:
             return
-        self._asked = value
-        if self.stalled and value is not None and value != self._rest:
+        self._drive_value = value
+        if self.stalled and value is not None and value != self._rest_value:
             self._try_to_start()
         self._apply()
 
-    def power(self, on: bool) -> None:
+    def set_power(self, on: bool) -> None:
         """Cut the power or give it back; the board's value acts again when it is back."""
         if on != self._has_power:
             self._has_power = on
@@ -55,4 +55,4 @@ class Motor:
             self.stalled = self._starts_left >= 0
 
     def _apply(self) -> None:
-        self._drive(self._asked if self._has_power and not self.stalled else None)
+        self._drive(self._drive_value if self._has_power and not self.stalled else None)

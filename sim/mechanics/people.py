@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from drivers.firmware.wire import HOPPER
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.left import LEFT_CARD_FAULTS, leave
+from sim.mechanics.left import LEFT_CARD_FAULTS, leave_card
 from sim.mechanics.pockets import TRAY
 from sim.mechanics.sensors import OUTLETS
-from sim.mechanics.settings import Settings
-from sim.mechanics.spoil import SET_FAULTS, spoil
+from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.spoil import SET_FAULTS, alter_set
 from sim.mechanics.wrong_set import keep_wrong_set_active
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class OutOfReach(ValueError):
     """People's hands cannot get there now; one line that says why."""
 
 
-class People:
+class PeopleAtMachine:
     """The hands at one machine.
 
     `hands` holds what the four players took, `table` what they laid down as played,
@@ -36,9 +36,9 @@ class People:
     was jammed and turns every card's face down.
     """
 
-    def __init__(self, world: "World", settings: Settings) -> None:
+    def __init__(self, world: "World", settings: MechanicsSettings) -> None:
         self._world = world
-        self.size, self._faces = settings.set_size, settings.faces
+        self.cards_per_set, self._faces = settings.cards_per_set, settings.faces
         self.backs = {card_set.name: card_set.back for card_set in settings.sets}
         self.hands: tuple[list[PhysicalCard], ...] = tuple([] for _ in range(TRAY))
         self.table: list[PhysicalCard] = []
@@ -48,19 +48,21 @@ class People:
     def unpack(self) -> None:
         """Put the first set into the hopper and lay the others beside the machine."""
         first, *others = self.backs
-        self.fill(self._world.new_set(self.size, self.backs[first], self._faces))
+        self.fill_hopper(self._world.new_set(self.cards_per_set, self.backs[first], self._faces))
         for name in others:
-            self.beside[name] += self._world.new_set(self.size, self.backs[name], self._faces)
+            self.beside[name] += self._world.new_set(
+                self.cards_per_set, self.backs[name], self._faces
+            )
 
     def take_hands(self) -> None:
         """Let each player take the cards of the own pocket; raises OutOfReach below the table."""
-        if not self._world.lift.up:
+        if not self._world.lift.is_up:
             raise OutOfReach("the pockets are not up: nobody can reach the hands")
         left = self._world.faults.strike("left_in_pocket", rate=0.0)
         for seat, hand in enumerate(self.hands):
             taken = self._world.pockets.empty(seat)
             if left is not None and left.pocket == seat and taken:
-                taken = leave(self._world, left, taken)
+                taken = leave_card(self._world, left, taken)
             hand.extend(taken)
 
     def lay_down(self) -> None:
@@ -86,12 +88,12 @@ class People:
         the players' hands. Raises OutOfReach where it is not there, or the hopper not free.
         """
         if card_set is None:
-            self.fill(self._take_all(*self.hands, self.table))
+            self.fill_hopper(self._take_all(*self.hands, self.table))
             return
         self._require_set(card_set)
-        if self._world.feeders[HOPPER].occupied or self._world.shuffler.cards:
+        if self._world.feeders[HOPPER].is_occupied or self._world.shuffler.cards:
             raise OutOfReach("the hopper is not free: other cards lie in it")
-        self.fill(self._take(card_set))
+        self.fill_hopper(self._take_set(card_set))
 
     def mix(self, card_set: str, n: int) -> None:
         """Put `n` cards of a set among those of another one, by mistake.
@@ -119,11 +121,11 @@ class People:
         await self._open_lid()
         cards = self.empty_machine()
         if card_set is None:
-            self.fill((*cards, *_face_down(self._take_all(*self.hands, self.table))))
+            self.fill_hopper((*cards, *_face_down(self._take_all(*self.hands, self.table))))
         else:
-            cards, back = (*cards, *self._take(card_set)), self._back_of(card_set)
+            cards, back = (*cards, *self._take_set(card_set)), self._back_of(card_set)
             self._put_away(card for card in cards if card.back != back)
-            self.fill(tuple(card for card in cards if card.back == back))
+            self.fill_hopper(tuple(card for card in cards if card.back == back))
         await self._close_lid()
 
     async def change_set(
@@ -142,12 +144,12 @@ class People:
         if card_set is None:
             self.box.extend((*cards, *self._take_all(*self.hands, self.table)))
             back = next(iter(self.backs.values())) if back is None else back
-            count = self.size if count is None else count
-            self.fill(self._world.new_set(count, back, self._faces))
+            count = self.cards_per_set if count is None else count
+            self.fill_hopper(self._world.new_set(count, back, self._faces))
         else:
-            taken = self._take(card_set)
+            taken = self._take_set(card_set)
             self._put_away(cards, instead_of=card_set)
-            self.fill(taken)
+            self.fill_hopper(taken)
         await self._close_lid()
 
     def empty_machine(self) -> Cards:
@@ -165,22 +167,22 @@ class People:
             feeder.stack_changed()
         for motor in world.motors.values():
             motor.free()
-        world.dealer.mend()
+        world.dealer.unstick_all()
         return _face_down(cards)
 
     def reload_hopper(self) -> None:
         """Take the cards out of the hopper and put them back."""
-        self.fill(self._take_all(self._world.hopper))
+        self.fill_hopper(self._take_all(self._world.hopper))
 
-    def fill(self, cards: Cards) -> None:
+    def fill_hopper(self, cards: Cards) -> None:
         """Lay `cards` into the hopper; what is wrong with the set happens here."""
         world = self._world
         if cards:
             if world.tally.filling:
-                world.dealer.settle()
+                world.dealer.clear_disturbances()
             world.tally.reset()
-            world.draw_together(len(cards))
-            cards = self._leave_cards(self._spoiled(cards))
+            world.draw_combinations(len(cards))
+            cards = self._leave_cards(self._damage_set(cards))
         world.hopper.extend(cards)
         world.hopper_changed()
 
@@ -193,21 +195,21 @@ class People:
         if not self._world.hopper:
             raise OutOfReach("no card lies in the hopper")
         cards = self._take_all(self._world.hopper)
-        ids = self._world.set_of(cards)
+        ids = self._world.ids_of_set(cards)
         lost = [card for card in self.box if card.id in ids]
         self.box = [card for card in self.box if card.id not in ids]
         others = [card for card in cards if card.id not in ids]
         self._put_away(card for card in others if self._world.belongs_to_set(card))
         self.box += [card for card in others if not self._world.belongs_to_set(card)]
-        self.fill((*(card for card in cards if card.id in ids), *_face_down(lost)))
+        self.fill_hopper((*(card for card in cards if card.id in ids), *_face_down(lost)))
 
-    def _spoiled(self, cards: Cards) -> Cards:
+    def _damage_set(self, cards: Cards) -> Cards:
         """Let happen what is wrong with the set."""
         world = self._world
         for name in SET_FAULTS:
             while cards and (fault := world.faults.strike(name)):
                 whole = cards
-                cards, out = spoil(fault, whole, world.rng, world.make_card)
+                cards, out = alter_set(fault, whole, world.rng, world.make_card)
                 self.box.extend(out)
                 keep_wrong_set_active(world, whole, cards)
                 if fault.repeat or fault.rate:
@@ -218,15 +220,15 @@ class People:
         """Let happen what people leave behind when they clear up."""
         for name in LEFT_CARD_FAULTS:
             if len(cards) > 1 and (fault := self._world.faults.strike(name)):
-                cards = leave(self._world, fault, cards)
+                cards = leave_card(self._world, fault, cards)
         return cards
 
     async def _open_lid(self) -> None:
         self._world.set_lid(True)
-        await self._world.clock.pass_ms(GATHER_MS)
+        await self._world.clock.wait_ms(GATHER_MS)
 
     async def _close_lid(self) -> None:
-        await self._world.clock.pass_ms(LID_MS)
+        await self._world.clock.wait_ms(LID_MS)
         self._world.set_lid(False)
 
     def _back_of(self, card_set: str) -> int:
@@ -255,7 +257,7 @@ class People:
         if not (self.beside[card_set] or self._is_mostly(self.table, card_set)):
             raise OutOfReach(f"set {card_set} lies neither beside the machine nor on the table")
 
-    def _take(self, card_set: str) -> Cards:
+    def _take_set(self, card_set: str) -> Cards:
         """Take a set from beside the machine and, if it looks like it, from the table."""
         played = [self.table] if self._is_mostly(self.table, card_set) else []
         return self._take_all(self.beside[card_set], *played)

@@ -6,11 +6,11 @@ from typing import Literal
 
 from sim.mechanics.book import FaultSchedule
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.clock import Clock, Pending
+from sim.mechanics.clock import MechanicalClock, PendingEvent
 from sim.mechanics.jam import CardJam
 from sim.mechanics.sensors import OUTLETS, Sensors
-from sim.mechanics.settings import Settings
-from sim.mechanics.tally import Tally
+from sim.mechanics.settings import MechanicsSettings
+from sim.mechanics.tally import FillingTally
 
 TRAY = 4
 # How a card falls: through its beam, without the beam seeing it, or past beam and pocket.
@@ -32,14 +32,14 @@ class Pockets:
 
     def __init__(
         self,
-        clock: Clock,
+        clock: MechanicalClock,
         sensors: Sensors,
         *,
-        settings: Settings,
+        settings: MechanicsSettings,
         rng: random.Random,
-        book: FaultSchedule,
-        tally: Tally,
-        lift_down: Callable[[], bool],
+        schedule: FaultSchedule,
+        tally: FillingTally,
+        is_lift_down: Callable[[], bool],
     ) -> None:
         self.stacks: tuple[list[PhysicalCard], ...] = tuple([] for _ in range(OUTLETS))
         self.falling: list[Cards] = []
@@ -47,14 +47,14 @@ class Pockets:
         self.floor: list[PhysicalCard] = []
         self.tray_changed: Callable[[], None] = lambda: None
         self._jams: list[CardJam | None] = [None] * OUTLETS
-        self._beams: list[Pending | None] = [None] * OUTLETS
+        self._beams: list[PendingEvent | None] = [None] * OUTLETS
         self._clock = clock
         self._sensors = sensors
         self._settings = settings
         self._rng = rng
-        self._schedule = book
+        self._schedule = schedule
         self._tally = tally
-        self._is_lift_down = lift_down
+        self._is_lift_down = is_lift_down
 
     def launch(self, outlet: int, cards: Cards, number: int) -> None:
         """Let cards that left the gate fall into a chute."""
@@ -79,7 +79,7 @@ class Pockets:
         for order, card in enumerate(cards):
             self._fall(outlet, (card,), order * APART_MS, how)
 
-    def leave(self, outlet: int, cards: Cards) -> None:
+    def stick_in_chute(self, outlet: int, cards: Cards) -> None:
         """Let `cards` stick in a chute, out of a hand, until the next one pushes them on."""
         self.stuck[outlet] += cards
         self._jams[outlet] = CardJam(1)
@@ -90,20 +90,20 @@ class Pockets:
         self.stacks[outlet].clear()
         self.stuck[outlet] = ()
         self._jams[outlet] = None
-        self.sense(outlet)
+        self.update_sensor(outlet)
         return taken
 
-    def put(self, outlet: int, cards: Cards) -> None:
+    def add_by_hand(self, outlet: int, cards: Cards) -> None:
         """Lay cards into a pocket by hand: no beam is crossed."""
         self.stacks[outlet].extend(cards)
-        self.sense(outlet)
+        self.update_sensor(outlet)
 
-    def sense(self, outlet: int) -> None:
+    def update_sensor(self, outlet: int) -> None:
         """Set the sensor of a pocket to what lies there."""
         if outlet == TRAY:
             self.tray_changed()
         else:
-            self._sensors.put(f"pocket_{outlet}", int(bool(self.stacks[outlet])))
+            self._sensors.set_physical(f"pocket_{outlet}", int(bool(self.stacks[outlet])))
 
     def _draw_fall(self, card: PhysicalCard, number: int) -> FallKind:
         if self._schedule.strike("on_the_floor", number, card=card):
@@ -127,15 +127,15 @@ class Pockets:
         self._tally.last_landing_s = self._clock.now_s()
         if how == "seen":
             self._cover_beam(outlet)
-        self.sense(outlet)
+        self.update_sensor(outlet)
 
     def _cover_beam(self, outlet: int) -> None:
         covered = self._beams[outlet]
         if covered is not None:
             covered.cancel()
         self._beams[outlet] = self._clock.after(BEAM_MS, lambda: self._uncover_beam(outlet))
-        self._sensors.put(f"land_{outlet}", 1)
+        self._sensors.set_physical(f"land_{outlet}", 1)
 
     def _uncover_beam(self, outlet: int) -> None:
         self._beams[outlet] = None
-        self._sensors.put(f"land_{outlet}", 0)
+        self._sensors.set_physical(f"land_{outlet}", 0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-Told = Callable[[str, int], None]
+LevelObserver = Callable[[str, int], None]
 
 OUTLETS = 5
 MOVING = 255
@@ -40,12 +40,12 @@ class Sensors:
         self._physical = dict.fromkeys(names, 0)
         self.levels = dict(self._physical)
         self.stuck: set[str] = set()
-        self._board_listeners: list[Told] = []
-        self._observers: dict[str, list[Told]] = {name: [] for name in self._physical}
+        self._board_listeners: list[LevelObserver] = []
+        self._observers: dict[str, list[LevelObserver]] = {name: [] for name in self._physical}
         self._disturbances: dict[str, Callable[[str, int, int], None]] = {}
         self._delayed_changes: dict[str, int] = {}
 
-    def put(self, name: str, value: int) -> None:
+    def set_physical(self, name: str, value: int) -> None:
         """Say that `name` now physically is `value`."""
         was = self._physical[name]
         if was == value:
@@ -58,20 +58,22 @@ class Sensors:
         elif name not in self.stuck:
             self._report(name, value)
 
-    def attach(self, told: Told) -> Callable[[], None]:
+    def attach(self, listener: LevelObserver) -> Callable[[], None]:
         """Tell a board every change; returns what ends that."""
-        self._board_listeners.append(told)
-        return lambda: _remove_listener(self._board_listeners, told)
+        self._board_listeners.append(listener)
+        return lambda: _remove_listener(self._board_listeners, listener)
 
-    def watch(self, told: Told, names: Iterable[str] | None = None) -> Callable[[], None]:
+    def observe(
+        self, observer: LevelObserver, names: Iterable[str] | None = None
+    ) -> Callable[[], None]:
         """Tell `told` what really happens, to these sensors or to all; returns what ends that."""
         watched = [self._observers[name] for name in (self._observers if names is None else names)]
         for eyes in watched:
-            eyes.append(told)
+            eyes.append(observer)
 
         def end() -> None:
             for eyes in watched:
-                _remove_listener(eyes, told)
+                _remove_listener(eyes, observer)
 
         return end
 
@@ -111,7 +113,7 @@ class Sensors:
 
         self._disturbances[name] = said
 
-    def settle(self) -> None:
+    def clear_disturbances(self) -> None:
         """Forget the flutter and the lateness of changes that have not come."""
         self._disturbances = {
             name: said
@@ -119,7 +121,7 @@ class Sensors:
             if self._delayed_changes.get(name)
         }
 
-    def mend(self) -> None:
+    def unstick_all(self) -> None:
         """Let every sensor say again what is so."""
         for name in sorted(self.stuck):
             self.stuck.discard(name)
@@ -143,6 +145,6 @@ class Sensors:
             told(name, value)
 
 
-def _remove_listener(listeners: list[Told], told: Told) -> None:
-    if told in listeners:
-        listeners.remove(told)
+def _remove_listener(listeners: list[LevelObserver], listener: LevelObserver) -> None:
+    if listener in listeners:
+        listeners.remove(listener)

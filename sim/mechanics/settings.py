@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 from drivers.firmware.wire import BACK_A, BACK_B
-from sim.mechanics.cards import CARDS, JOKERS
-from sim.mechanics.faults import Fault, FaultCombination
+from sim.mechanics.cards import JOKERS, PACK_CARDS
+from sim.mechanics.faults import FaultCombination, SimulatedFault
 
 BACKS = {"A": BACK_A, "B": BACK_B}
 """The backs that the reader tells apart, as a configuration names them."""
 
 
 @dataclass(frozen=True)
-class CardSet:
+class PhysicalSet:
     """A set of this table, as people know it: by its name and by its back (0 A, 1 B)."""
 
     name: str = "S1"
@@ -19,7 +19,7 @@ class CardSet:
 
 
 @dataclass(frozen=True)
-class Settings:
+class MechanicsSettings:
     """The machine's figures; times in milliseconds at speed 1.
 
     One card takes about 100: feed 62, read 15, gate at most 15, pass 15; its flight
@@ -33,7 +33,7 @@ class Settings:
     packs: int = 2
     jokers: bool = True
     cards: int | None = None
-    sets: tuple[CardSet, ...] = (CardSet(),)
+    sets: tuple[PhysicalSet, ...] = (PhysicalSet(),)
     speed: float = 1.0
     feed_ms: float = 62.0
     feed_spread_ms: float = 5.0
@@ -44,15 +44,15 @@ class Settings:
     flight_spread_ms: float = 4.0
     shuffle_ms: float = 1000.0
     lift_ms: float = 1500.0
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[SimulatedFault, ...] = ()
     together: tuple[FaultCombination, ...] = ()
 
     @property
     def faces(self) -> int:
         """How many different faces a set has: 52, or 54 with jokers."""
-        return CARDS + (JOKERS if self.jokers else 0)
+        return PACK_CARDS + (JOKERS if self.jokers else 0)
 
     @property
-    def set_size(self) -> int:
+    def cards_per_set(self) -> int:
         """How many cards a set has."""
         return self.packs * self.faces if self.cards is None else self.cards

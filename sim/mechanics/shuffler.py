@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.clock import Clock
+from sim.mechanics.clock import MechanicalClock
 from sim.mechanics.sensors import Sensors
 from sim.mechanics.travel import Travel
 
@@ -35,7 +35,7 @@ class Shuffler:
 
     def __init__(
         self,
-        clock: Clock,
+        clock: MechanicalClock,
         sensors: Sensors,
         hopper: list[PhysicalCard],
         rng: random.Random,
@@ -58,42 +58,42 @@ class Shuffler:
     def drive(self, value: int | None) -> None:
         """Turn (1) or stand still."""
         self._is_turning = value == 1
-        self._settle.halt()
-        self._pass.halt()
+        self._settle.stop()
+        self._pass.stop()
         if self._is_turning:
             self._continue_pass()
 
     def hopper_filled(self) -> None:
         """Say that cards came into the hopper: a shuffler that turns takes them in."""
-        if self._is_turning and not self.cards and not self._settle.moving:
+        if self._is_turning and not self.cards and not self._settle.is_moving:
             self._continue_pass()
 
     def empty(self) -> Cards:
         """Take the cards out, with a hand."""
         cards, self.cards = self.cards, ()
-        self._pass.put(0.0)
-        self._settle.put(SETTLE_MS)
-        self._sensors.put("shuffler", 0)
+        self._pass.set_position(0.0)
+        self._settle.set_position(SETTLE_MS)
+        self._sensors.set_physical("shuffler", 0)
         return cards
 
-    def leave(self, cards: Cards) -> None:
+    def place_by_hand(self, cards: Cards) -> None:
         """Let `cards` lie in here, out of a hand."""
         self.cards = cards
-        self._sensors.put("shuffler", 1)
+        self._sensors.set_physical("shuffler", 1)
 
     def _continue_pass(self) -> None:
         if self.cards:
-            self._pass.go(self._pass_ms, self._finish_pass)
+            self._pass.move_to(self._pass_ms, self._finish_pass)
         elif self._hopper:
-            self._settle.go(SETTLE_MS, self._take_in)
+            self._settle.move_to(SETTLE_MS, self._take_in)
 
     def _take_in(self) -> None:
         if not self._hopper:
             return
         self.cards = tuple(self._hopper)
         self._hopper.clear()
-        self._pass.put(0.0)
-        self._sensors.put("shuffler", 1)
+        self._pass.set_position(0.0)
+        self._sensors.set_physical("shuffler", 1)
         self._hopper_changed()
         self._continue_pass()
 
@@ -101,10 +101,10 @@ class Shuffler:
         self._hopper.extend(riffle(self.cards, self._rng))
         self.cards = ()
         self.passes += 1
-        self._settle.put(0.0)
+        self._settle.set_position(0.0)
         self._hopper_changed()
-        self._sensors.put("shuffler", 0)
-        self._sensors.put("shuffled", 1)
-        self._clock.after(CAM_MS, lambda: self._sensors.put("shuffled", 0))
+        self._sensors.set_physical("shuffler", 0)
+        self._sensors.set_physical("shuffled", 1)
+        self._clock.after(CAM_MS, lambda: self._sensors.set_physical("shuffled", 0))
         if self._is_turning:
             self._continue_pass()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Tally:
+class FillingTally:
     """Counts and times of one filling of the hopper.
 
     `filling`: how often cards were put into the hopper. `arrived`: how often something

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from sim.mechanics.clock import Clock, Pending
+from sim.mechanics.clock import MechanicalClock, PendingEvent
 
 
 class Travel:
@@ -12,12 +12,12 @@ class Travel:
     it is and the next start goes on from there.
     """
 
-    def __init__(self, clock: Clock, position: float = 0.0) -> None:
+    def __init__(self, clock: MechanicalClock, position: float = 0.0) -> None:
         self._clock = clock
         self._position = position
         self._started_ms = 0.0
         self._goal = position
-        self._arrival: Pending | None = None
+        self._arrival: PendingEvent | None = None
 
     @property
     def position(self) -> float:
@@ -29,23 +29,25 @@ class Travel:
         return self._goal if gone >= abs(way) else self._position + (gone if way > 0 else -gone)
 
     @property
-    def moving(self) -> bool:
+    def is_moving(self) -> bool:
         """Whether it is on its way."""
         return self._arrival is not None
 
-    def put(self, position: float) -> None:
+    def set_position(self, position: float) -> None:
         """Stand at `position` at once."""
-        self.halt()
+        self.stop()
         self._position = position
 
-    def go(self, goal: float, reached: Callable[[], None]) -> None:
+    def move_to(self, goal: float, on_arrival: Callable[[], None]) -> None:
         """Move to `goal` and call `reached` there; replaces any earlier goal."""
-        self.halt()
+        self.stop()
         self._goal = goal
         self._started_ms = self._clock.now_ms()
-        self._arrival = self._clock.after(abs(goal - self._position), lambda: self._arrive(reached))
+        self._arrival = self._clock.after(
+            abs(goal - self._position), lambda: self._arrive(on_arrival)
+        )
 
-    def halt(self) -> None:
+    def stop(self) -> None:
         """Stop where it is."""
         if self._arrival is not None:
             self._position = self.position

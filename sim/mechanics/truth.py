@@ -44,7 +44,7 @@ class Truth(msgspec.Struct, frozen=True):
     first_feed_s: float | None
     last_landing_s: float | None
 
-    def everything(self) -> Cards:
+    def all_cards(self) -> Cards:
         """Return every card there is, wherever it is."""
         return (
             self.hopper
@@ -60,7 +60,7 @@ class Truth(msgspec.Struct, frozen=True):
             + self.box
         )
 
-    def faces(self, pocket: int) -> tuple[int, ...]:
+    def faces_in(self, pocket: int) -> tuple[int, ...]:
         """Return the faces that lie in one pocket, lowest card first."""
         return tuple(card.face for card in self.pockets[pocket])
 
@@ -72,7 +72,7 @@ class Truth(msgspec.Struct, frozen=True):
         return self.last_landing_s - self.first_feed_s
 
 
-def look(world: "World") -> Truth:
+def read_truth(world: "World") -> Truth:
     """Return where every card of `world` physically is."""
     pockets, people = world.pockets, world.people
     return Truth(
@@ -88,8 +88,8 @@ def look(world: "World") -> Truth:
         beside={name: tuple(pile) for name, pile in people.beside.items()},
         box=tuple(people.box),
         gate=world.gate.position,
-        lift_up=world.lift.up,
-        lift_down=world.lift.down,
+        lift_up=world.lift.is_up,
+        lift_down=world.lift.is_down,
         lid_open=world.lid_open,
         estop=world.estop,
         passes=world.shuffler.passes,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sim.mechanics.book import FaultSchedule
 from sim.mechanics.cards import Cards, PhysicalCard
-from sim.mechanics.clock import Clock
+from sim.mechanics.clock import MechanicalClock
 from sim.mechanics.gate import Gate
 from sim.mechanics.jam import CardJam
 from sim.mechanics.sensors import OUTLETS, Sensors
@@ -27,61 +27,61 @@ class Window:
 
     def __init__(
         self,
-        clock: Clock,
+        clock: MechanicalClock,
         sensors: Sensors,
         gate: Gate,
-        book: FaultSchedule,
+        schedule: FaultSchedule,
         pass_ms: float,
         launch: Launch,
     ) -> None:
         self.cards: Cards = ()
         self._sensors = sensors
         self._gate = gate
-        self._schedule = book
+        self._schedule = schedule
         self._travel = Travel(clock)
         self._gate_at, self._end = pass_ms * GATE_AT, pass_ms
         self._launch = launch
-        self._number = 0
+        self._arrival_number = 0
         self._jam: CardJam | None = None
         self._in_gate = False
         self._chute = 0
         self._drive: int | None = None
-        self.entered: Callable[[PhysicalCard, int], None] = lambda card, number: None
+        self.on_entered: Callable[[PhysicalCard, int], None] = lambda card, number: None
         gate.on_move = self._pinch
 
     @property
-    def occupied(self) -> bool:
+    def is_occupied(self) -> bool:
         """Whether anything stands in the window."""
         return bool(self.cards)
 
-    def enter(self, cards: Cards, number: int) -> None:
+    def accept(self, cards: Cards, number: int) -> None:
         """Take what the feeder brings; raises ValueError while something stands here."""
         if self.cards:
             raise ValueError("two cards in one place")
         self.cards = cards
-        self._number = number
-        self._travel.put(0.0)
+        self._arrival_number = number
+        self._travel.set_position(0.0)
         jam = self._schedule.strike("jam", number, card=cards[0], place="window")
         self._jam = CardJam(jam.clears_after) if jam else None
-        self.entered(cards[0], number)
-        self._sensors.put("double", int(len(cards) > 1))
-        self._sensors.put("window", 1)
+        self.on_entered(cards[0], number)
+        self._sensors.set_physical("double", int(len(cards) > 1))
+        self._sensors.set_physical("window", 1)
         self.drive(self._drive)
 
-    def leave(self, cards: Cards, *, in_gate: bool) -> None:
+    def place_by_hand(self, cards: Cards, *, in_gate: bool) -> None:
         """Let `cards` lie here, or in the gate, out of a hand: nobody is told to read them."""
         self.cards = cards
-        self._number = 0
-        self._travel.put(self._gate_at if in_gate else 0.0)
+        self._arrival_number = 0
+        self._travel.set_position(self._gate_at if in_gate else 0.0)
         self._chute = self._gate.position or 0
         self._in_gate = in_gate
-        self._sensors.put("window", 1)
-        self._sensors.put("exit", int(in_gate))
+        self._sensors.set_physical("window", 1)
+        self._sensors.set_physical("exit", int(in_gate))
 
     def drive(self, value: int | None) -> None:
         """Turn the rollers forward (1), backward (2) or not at all."""
         self._drive = value
-        self._travel.halt()
+        self._travel.stop()
         if not self.cards:
             return
         if value == FORWARD:
@@ -89,15 +89,15 @@ class Window:
         elif value == REVERSE:
             self._backward()
 
-    def wedge(self) -> None:
+    def block(self) -> None:
         """Something ran into the card: it moves no more until a hand takes it out."""
-        self._travel.halt()
+        self._travel.stop()
         self._jam = CardJam(None)
 
     def empty(self) -> Cards:
         """Take whatever stands here out, with a hand; frees a jam."""
         cards, self.cards = self.cards, ()
-        self._travel.put(0.0)
+        self._travel.set_position(0.0)
         self._jam = None
         self._clear_sensors()
         return cards
@@ -109,29 +109,29 @@ class Window:
                 return
             self._jam = None
         if self._in_gate:
-            self._travel.go(self._end, self._leave)
+            self._travel.move_to(self._end, self._leave_window)
         else:
-            self._travel.go(self._gate_at, self._reach_gate)
+            self._travel.move_to(self._gate_at, self._reach_gate)
 
     def _reach_gate(self) -> None:
         position = self._gate.position
         if position is None:
             self._jam = CardJam(1)
             return
-        flipped = self._schedule.strike("wrong_pocket", self._number, card=self.cards[0])
+        flipped = self._schedule.strike("wrong_pocket", self._arrival_number, card=self.cards[0])
         self._chute = (position + 1) % OUTLETS if flipped else position
         self._in_gate = True
-        jam = self._schedule.strike("jam", self._number, card=self.cards[0], place="gate")
+        jam = self._schedule.strike("jam", self._arrival_number, card=self.cards[0], place="gate")
         if jam:
             self._jam = CardJam(jam.clears_after)
         else:
-            self._travel.go(self._end, self._leave)
-        self._sensors.put("exit", 1)
+            self._travel.move_to(self._end, self._leave_window)
+        self._sensors.set_physical("exit", 1)
 
-    def _leave(self) -> None:
+    def _leave_window(self) -> None:
         cards, self.cards = self.cards, ()
-        self._travel.put(0.0)
-        self._launch(self._chute, cards, self._number)
+        self._travel.set_position(0.0)
+        self._launch(self._chute, cards, self._arrival_number)
         self._clear_sensors()
 
     def _backward(self) -> None:
@@ -140,22 +140,22 @@ class Window:
                 return
             self._jam = None
         if self._in_gate:
-            self._travel.go(self._gate_at, self._leave_gate)
+            self._travel.move_to(self._gate_at, self._leave_gate)
         else:
-            self._travel.go(0.0, lambda: None)
+            self._travel.move_to(0.0, lambda: None)
 
     def _leave_gate(self) -> None:
         self._in_gate = False
-        self._travel.go(0.0, lambda: None)
-        self._sensors.put("exit", 0)
+        self._travel.move_to(0.0, lambda: None)
+        self._sensors.set_physical("exit", 0)
 
     def _pinch(self) -> None:
         if self._in_gate:
-            self._travel.halt()
+            self._travel.stop()
             self._jam = CardJam(1)
 
     def _clear_sensors(self) -> None:
         self._in_gate = False
-        self._sensors.put("window", 0)
-        self._sensors.put("double", 0)
-        self._sensors.put("exit", 0)
+        self._sensors.set_physical("window", 0)
+        self._sensors.set_physical("double", 0)
+        self._sensors.set_physical("exit", 0)

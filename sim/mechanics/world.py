@@ -11,22 +11,22 @@ from drivers.firmware.wire import HOPPER
 from sim.mechanics import parts
 from sim.mechanics.book import FaultSchedule
 from sim.mechanics.cards import Cards, PhysicalCard, new_set
-from sim.mechanics.clock import Clock
-from sim.mechanics.engine import Answer, Engine
-from sim.mechanics.faults import Fault, FaultStrike, FaultTarget
+from sim.mechanics.clock import MechanicalClock
+from sim.mechanics.engine import EngineAnswer, ReadingEngine
+from sim.mechanics.faults import FaultStrike, FaultTarget, SimulatedFault
 from sim.mechanics.feeder import Feeder
 from sim.mechanics.force import Condition
 from sim.mechanics.gate import Gate
 from sim.mechanics.lift import Lift
 from sim.mechanics.motor import Motor
-from sim.mechanics.people import People
+from sim.mechanics.people import PeopleAtMachine
 from sim.mechanics.pockets import TRAY, Pockets
 from sim.mechanics.sensors import DEALER_INPUTS, READER_INPUTS, Sensors
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.shuffler import Shuffler
 from sim.mechanics.striking import FaultInjector, OutsideHandler
-from sim.mechanics.tally import Tally
-from sim.mechanics.truth import Truth, look
+from sim.mechanics.tally import FillingTally
+from sim.mechanics.truth import Truth, read_truth
 from sim.mechanics.window import Window
 
 # The value of each motor that is no start (None: each is one): 0 is a place of gate and lift.
@@ -49,32 +49,35 @@ class World:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: MechanicsSettings,
         rng: random.Random,
         outside: Mapping[FaultTarget, OutsideHandler] = MappingProxyType({}),
     ) -> None:
-        self.clock = Clock(asyncio.get_running_loop(), settings.speed)
+        self.clock = MechanicalClock(asyncio.get_running_loop(), settings.speed)
         self.dealer = Sensors(DEALER_INPUTS)
         self.reader = Sensors(READER_INPUTS)
-        self.answered: list[Callable[[Answer], None]] = []
+        self.answer_listeners: list[Callable[[EngineAnswer], None]] = []
         self.rng = rng
-        self.tally = Tally()
+        self.tally = FillingTally()
         self.faults = FaultSchedule(rng, self.tally, self.clock.now_s)
         self._injector = FaultInjector(self, outside, settings.together)
-        self.outside, self.on_struck = self._injector.outside, self._injector.on_struck
+        self.outside_handlers, self.strike_listeners = (
+            self._injector.outside_handlers,
+            self._injector.strike_listeners,
+        )
         self.hopper: list[PhysicalCard] = []
         self.lid_open = False
         self.estop = False
         self.cards_made = 0
         self._sets: list[range] = []
         self._build(settings)
-        self.dealer.watch(partial(parts.moved, self), parts.MOVES)
-        self.people = People(self, settings)
+        self.dealer.observe(partial(parts.strike_after_move, self), parts.MOVE_SENSORS)
+        self.people = PeopleAtMachine(self, settings)
         for fault in settings.faults:
             self.add_fault(fault)
         self.people.unpack()
 
-    def set(self, name: str, value: int) -> None:
+    def set_output(self, name: str, value: int) -> None:
         """Take an output of the dealer or the reader board; raises KeyError for no output."""
         self._outputs[name](value)
 
@@ -82,9 +85,9 @@ class World:
         """Say that the board with these outputs lost its power: it drives nothing."""
         for name in outputs:
             if name in self.motors:
-                self.motors[name].command(None)
+                self.motors[name].set_drive(None)
 
-    def add_fault(self, fault: Fault) -> None:
+    def add_fault(self, fault: SimulatedFault) -> None:
         """Let `fault` strike as sim/faults.toml says; raises FaultError if it is not on the menu.
 
         What strikes a part rather than a card strikes at once, unless it has an `at`
@@ -94,21 +97,21 @@ class World:
         """
         self._injector.add(fault)
 
-    def draw_together(self, cards: int) -> None:
+    def draw_combinations(self, cards: int) -> None:
         """Decide which faults come together while the `cards` of a filling are dealt."""
-        self._injector.draw_together(cards)
+        self._injector.draw_combinations(cards)
 
     def set_lid(self, is_open: bool) -> None:
         """Open or close the lid; its contact cuts the motors' power."""
         self.lid_open = is_open
         self._update_power()
-        self.dealer.put("lid", int(is_open))
+        self.dealer.set_physical("lid", int(is_open))
 
     def set_estop(self, pressed: bool) -> None:
         """Press or release the emergency stop; its contact cuts the motors' power."""
         self.estop = pressed
         self._update_power()
-        self.dealer.put("estop", int(pressed))
+        self.dealer.set_physical("estop", int(pressed))
 
     def new_set(self, count: int, back: int, faces: int) -> Cards:
         """Return a set that nobody has seen yet, as it comes from the box."""
@@ -117,7 +120,7 @@ class World:
         self.cards_made += count
         return cards
 
-    def set_of(self, cards: Cards) -> range:
+    def ids_of_set(self, cards: Cards) -> range:
         """Return the ids of the set that most of these cards are of, as it came from the box."""
         return max(self._sets, key=lambda ids: sum(card.id in ids for card in cards))
 
@@ -138,34 +141,34 @@ class World:
 
     def truth(self) -> Truth:
         """Return where every card physically is."""
-        return look(self)
+        return read_truth(self)
 
-    def in_force(self) -> tuple[FaultStrike, ...]:
+    def active_faults(self) -> tuple[FaultStrike, ...]:
         """Return the faults that struck and still are so, oldest first."""
-        return self._injector.force.now()
+        return self._injector.active.current()
 
-    def hold(self, still: Condition, may_be: Condition | None = None) -> None:
+    def keep_active_while(self, is_active: Condition, may_return: Condition | None = None) -> None:
         """Have what struck just now be in force for as long as `still()` says so.
 
         `may_be`: whether it may be so again when it is not so now; None: it may not.
         """
-        self._injector.force.hold(self.faults.struck[-1], still, may_be)
+        self._injector.active.keep_while(self.faults.past_strikes[-1], is_active, may_return)
 
-    def over(self, fault: Fault) -> None:
+    def end_fault(self, fault: SimulatedFault) -> None:
         """Say that a fault of a line, a board or the host, carried out outside, is over."""
-        self._injector.force.over(fault)
+        self._injector.active.end(fault)
 
-    def carry_out(self, fault: Fault) -> None:
+    def carry_out(self, fault: SimulatedFault) -> None:
         """Have a fault of a line, a board or the host carried out, in the loop's next turn."""
         self._injector.carry_out(fault)
 
     def close(self) -> None:
         """Stop the machine where it is: no timer of it is left on the loop."""
         for motor in self.motors.values():
-            motor.power(False)
+            motor.set_power(False)
         self.clock.close()
 
-    def _build(self, settings: Settings) -> None:
+    def _build(self, settings: MechanicsSettings) -> None:
         clock, sensors = self.clock, self.dealer
         self.gate = Gate(clock, sensors, settings.gate_ms)
         self.lift = Lift(clock, sensors, settings.lift_ms)
@@ -174,14 +177,14 @@ class World:
             sensors,
             settings=settings,
             rng=self.rng,
-            book=self.faults,
+            schedule=self.faults,
             tally=self.tally,
-            lift_down=lambda: self.lift.down,
+            is_lift_down=lambda: self.lift.is_down,
         )
         self.window = Window(
             clock, sensors, self.gate, self.faults, settings.pass_ms, self.pockets.launch
         )
-        self.window.entered = self._on_card_in_window
+        self.window.on_entered = self._on_card_in_window
         self.feeders = (
             self._make_feeder("feeder", self.hopper, settings, self._sense_hopper),
             self._make_feeder("tray_feeder", self.pockets.stacks[TRAY], settings, self._sense_tray),
@@ -190,7 +193,7 @@ class World:
         self.shuffler = Shuffler(
             clock, sensors, self.hopper, self.rng, settings.shuffle_ms, self.hopper_changed
         )
-        self.engine = Engine(
+        self.engine = ReadingEngine(
             clock, self.window, self.faults, self.rng, settings.read_ms, self._publish_answer
         )
         self._wire_outputs()
@@ -199,7 +202,7 @@ class World:
         self,
         name: str,
         stack: list[PhysicalCard],
-        settings: Settings,
+        settings: MechanicsSettings,
         sense: Callable[[], None],
     ) -> Feeder:
         return Feeder(
@@ -209,7 +212,7 @@ class World:
             clock=self.clock,
             settings=settings,
             rng=self.rng,
-            book=self.faults,
+            schedule=self.faults,
             tally=self.tally,
             sense=sense,
         )
@@ -224,9 +227,11 @@ class World:
             "shuffle": self.shuffler.drive,
             "lift": self.lift.drive,
         }
-        self.motors = {name: Motor(drive, rest=REST_VALUES[name]) for name, drive in drives.items()}
+        self.motors = {
+            name: Motor(drive, rest_value=REST_VALUES[name]) for name, drive in drives.items()
+        }
         self._outputs: dict[str, Callable[[int], None]] = {
-            name: motor.command for name, motor in self.motors.items()
+            name: motor.set_drive for name, motor in self.motors.items()
         }
         self._outputs["source"] = self._select_source
         self._outputs["trigger"] = self._forward_pulse
@@ -248,28 +253,28 @@ class World:
         """Carry an edge of the trigger wire to the reader board."""
         if value and self.faults.strike("pulse_lost"):
             return
-        self.reader.put("pulse", value)
+        self.reader.set_physical("pulse", value)
         if value and self.faults.strike("pulse_extra"):
-            self.clock.after(EXTRA_PULSE_MS, lambda: self.reader.put("pulse", 1))
-            self.clock.after(EXTRA_PULSE_MS + 1, lambda: self.reader.put("pulse", 0))
+            self.clock.after(EXTRA_PULSE_MS, lambda: self.reader.set_physical("pulse", 1))
+            self.clock.after(EXTRA_PULSE_MS + 1, lambda: self.reader.set_physical("pulse", 0))
 
     def _sense_hopper(self) -> None:
-        self.dealer.put("hopper", int(self.feeders[0].occupied))
+        self.dealer.set_physical("hopper", int(self.feeders[0].is_occupied))
 
     def _sense_tray(self) -> None:
-        seen = int(self.feeders[1].occupied)
-        self.dealer.put("tray_feed", seen)
-        self.dealer.put(f"pocket_{TRAY}", seen)
+        seen = int(self.feeders[1].is_occupied)
+        self.dealer.set_physical("tray_feed", seen)
+        self.dealer.set_physical(f"pocket_{TRAY}", seen)
 
     def _update_power(self) -> None:
         on = not (self.lid_open or self.estop)
         for motor in self.motors.values():
-            motor.power(on)
+            motor.set_power(on)
 
     def _on_card_in_window(self, card: PhysicalCard, number: int) -> None:
-        self.engine.meet(card, number)
-        parts.strike(self, number)
+        self.engine.card_arrived(card, number)
+        parts.strike_due_parts(self, number)
 
-    def _publish_answer(self, answer: Answer) -> None:
-        for told in list(self.answered):
+    def _publish_answer(self, answer: EngineAnswer) -> None:
+        for told in list(self.answer_listeners):
             told(answer)

@@ -8,14 +8,14 @@ if TYPE_CHECKING:
     from sim.mechanics.world import World
 
 
-def keep_wrong_set_active(world: "World", whole: Cards, spoiled: Cards) -> None:
+def keep_wrong_set_active(world: "World", whole: Cards, altered: Cards) -> None:
     """Have what struck just now be in force while the set is played with and still wrong.
 
     `whole` and `spoiled`: the set before and after. A set beside the machine or in the box
     harms nobody; it is wrong again when it comes back.
     """
     members = frozenset(card.id for card in whole)
-    in_it = frozenset(card.id for card in spoiled)
+    in_it = frozenset(card.id for card in altered)
     gone, strange = members - in_it, in_it - members
 
     def wrong() -> bool:
@@ -26,7 +26,7 @@ def keep_wrong_set_active(world: "World", whole: Cards, spoiled: Cards) -> None:
         return wrong() and not members.isdisjoint(_ids_in_play(world))
 
     if gone or strange:
-        world.hold(so, wrong)
+        world.keep_active_while(so, wrong)
 
 
 def _ids_in_play(world: "World") -> set[int]:
@@ -34,4 +34,4 @@ def _ids_in_play(world: "World") -> set[int]:
     away = {card.id for card in truth.box}.union(
         *({card.id for card in pile} for pile in truth.beside.values())
     )
-    return {card.id for card in truth.everything()} - away
+    return {card.id for card in truth.all_cards()} - away

@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from controller.acceptance.bench import Bench
+from controller.acceptance.bench import BoardPair
 from controller.acceptance.figures import SelftestFigures
-from controller.acceptance.selftest import selftest
-from controller.acceptance.session import CardSet, Session
+from controller.acceptance.selftest import run_selftest
+from controller.acceptance.session import CardSetSpec, SelftestSession
 from controller.acceptance.steps import SimulatedOperator
 from controller.rules.rulebooks import load_profile
-from drivers.events import Board
+from drivers.events import BoardKind
 from drivers.identity import ExpectedBoard
 from sim.inproc import BOARDS, DEALER_ID, READER_ID, HardwareInProcess, own_firmware_hash
-from sim.mechanics.faults import Fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.faults import SimulatedFault
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 
 LOOK_S = 0.3
@@ -30,7 +30,7 @@ _SESSIONS = count(1)
 """Of all benches: two at one board must never have the same."""
 
 
-def hands(table: HardwareInProcess, broken: tuple[Fault, ...] = ()) -> SimulatedOperator:
+def hands(table: HardwareInProcess, broken: tuple[SimulatedFault, ...] = ()) -> SimulatedOperator:
     """Hands at a simulated machine; what is `broken` is so again behind whatever they do."""
     world = table.world
     deeds: dict[str, Callable[..., Any]] = {
@@ -39,7 +39,7 @@ def hands(table: HardwareInProcess, broken: tuple[Fault, ...] = ()) -> Simulated
         "load": world.people.load,
         "lid": lambda open: world.set_lid(open),
         "estop": lambda pressed: world.set_estop(pressed),
-        "fault": lambda **fields: world.add_fault(msgspec.convert(fields, Fault)),
+        "fault": lambda **fields: world.add_fault(msgspec.convert(fields, SimulatedFault)),
     }
 
     async def request(deed: str, **words: Any) -> None:
@@ -53,7 +53,7 @@ def hands(table: HardwareInProcess, broken: tuple[Fault, ...] = ()) -> Simulated
     return SimulatedOperator(request)
 
 
-def pins() -> dict[Board, ExpectedBoard]:
+def pins() -> dict[BoardKind, ExpectedBoard]:
     """Who must be at the ports of a simulated table."""
     return {
         "dealer": ExpectedBoard("dealer", DEALER_ID, True, own_firmware_hash().hex()),
@@ -61,14 +61,14 @@ def pins() -> dict[Board, ExpectedBoard]:
     }
 
 
-def card_set() -> CardSet:
+def card_set() -> CardSetSpec:
     """The set that lies in a simulated machine."""
     deck = load_profile("international-000").deck
-    return CardSet(deck.cards, deck.cards // 4, tuple(deck.composition()), 0)
+    return CardSetSpec(deck.cards, deck.cards // 4, tuple(deck.composition()), 0)
 
 
 @contextmanager
-def table_of(settings: Settings, seed: int = 1) -> Iterator[HardwareInProcess]:
+def table_of(settings: MechanicsSettings, seed: int = 1) -> Iterator[HardwareInProcess]:
     """Give a simulated table with its boards."""
     table = HardwareInProcess(settings, random.Random(seed), boots=iter(range(1, 99)).__next__)
     try:
@@ -78,25 +78,35 @@ def table_of(settings: Settings, seed: int = 1) -> Iterator[HardwareInProcess]:
 
 
 @contextmanager
-def bench_at(table: HardwareInProcess, *others: ExpectedBoard) -> Iterator[Bench]:
+def bench_at(table: HardwareInProcess, *others: ExpectedBoard) -> Iterator[BoardPair]:
     """Give a bench at a table's ports; it is not open yet. `others` must be there instead."""
     who = pins() | {one.kind: one for one in others}
-    bench = Bench({board: table.port(board) for board in BOARDS}, who, _SESSIONS.__next__)
+    bench = BoardPair({board: table.port(board) for board in BOARDS}, who, _SESSIONS.__next__)
     try:
         yield bench
     finally:
         bench.close()
 
 
-def session_at(table: HardwareInProcess, bench: Bench, broken: tuple[Fault, ...] = ()) -> Session:
+def session_at(
+    table: HardwareInProcess, bench: BoardPair, broken: tuple[SimulatedFault, ...] = ()
+) -> SelftestSession:
     """Begin a self-test; what is `broken` stays so whatever people do."""
-    return Session(
-        bench, hands(table, broken), SelftestFigures(asked=bench.asked), card_set(), LOOK_S
+    return SelftestSession(
+        bench,
+        hands(table, broken),
+        SelftestFigures(reader_is_polled=bench.reader_is_polled),
+        card_set(),
+        LOOK_S,
     )
 
 
 async def machine_tested(
-    settings: Settings, broken: tuple[Fault, ...] = (), *, seed: int = 1, cards: int = 500
+    settings: MechanicsSettings,
+    broken: tuple[SimulatedFault, ...] = (),
+    *,
+    seed: int = 1,
+    cards: int = 500,
 ) -> SelftestFigures:
     """Test a machine and return what came of it."""
     with table_of(settings, seed) as table, bench_at(table) as bench:
@@ -104,7 +114,7 @@ async def machine_tested(
             table.world.add_fault(fault)
         await bench.open()
         of = session_at(table, bench, broken)
-        await selftest(of, cards)
+        await run_selftest(of, cards)
         return of.figures
 
 

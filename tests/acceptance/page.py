@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from controller.acceptance import health, limits
-from controller.acceptance.limits import Limit
+from controller.acceptance.limits import FigureLimit
 
 PAGE = Path(health.__file__).with_name("SELFTEST.md")
 _HEAD = """\
@@ -34,9 +34,10 @@ def page() -> str:
 def _figures() -> Iterator[str]:
     yield "| figure | part | what | warn | fail | fault | what to do | why |"
     yield "|---|---|---|---|---|---|---|---|"
-    for name, row in limits.limits().items():
+    for name, row in limits.figure_limits().items():
         parts = "<br>".join(
-            f"{limits.parts()[part].zh} {limits.parts()[part].en}" for part in row.parts
+            f"{limits.machine_parts()[part].zh} {limits.machine_parts()[part].en}"
+            for part in row.parts
         )
         yield (
             f"| `{name}` | {parts} | {row.zh}<br>{row.en} | {_bound(row, 'warn')} "
@@ -44,7 +45,7 @@ def _figures() -> Iterator[str]:
         )
 
 
-def _bound(row: Limit, which: str) -> str:
+def _bound(row: FigureLimit, which: str) -> str:
     sign = "≤" if row.sense == "most" else "≥"
     asked = "" if row.asked is None else f" ({getattr(row.asked, which):g})"
     return f"{sign} {getattr(row, which):g}{asked} {row.unit}"
@@ -53,8 +54,8 @@ def _bound(row: Limit, which: str) -> str:
 def _signs() -> Iterator[str]:
     yield "| sign | part | what | soon | now | what to do | why |"
     yield "|---|---|---|---|---|---|---|"
-    for name, row in health.signs().items():
-        words = health.parts().get(row.part)
+    for name, row in health.wear_signs().items():
+        words = health.service_parts().get(row.part)
         part = "牌套 each set" if words is None else f"{words.zh} {words.en}"
         per = "per 1000" if row.per == "1000" else f"since {row.since}"
         yield (

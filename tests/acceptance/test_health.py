@@ -7,39 +7,41 @@ import pytest
 from click.testing import CliRunner
 
 from controller.acceptance.health import (
-    Attempt,
-    Counts,
-    Found,
-    Mark,
+    AttemptWear,
+    ServiceNote,
+    WearCounts,
+    WearFinding,
     count_attempts,
-    parts,
     report_wear,
-    signs,
+    service_parts,
+    wear_signs,
 )
 from controller.cli import main
 from controller.journal.store import JournalStore
-from controller.trials.inproc import trial
+from controller.trials.inproc import run_table_in_process
 from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 
-ROLLERS = Counts(attempts=1, deals=1, cards=108)
+ROLLERS = WearCounts(attempts=1, deals=1, cards=108)
 
 
-def sign_of(attempts: list[Attempt], name: str, *marks: Mark, part: str = "") -> Found:
+def sign_of(
+    attempts: list[AttemptWear], name: str, *marks: ServiceNote, part: str = ""
+) -> WearFinding:
     found = report_wear(attempts, marks).found
     return next(one for one in found if one.sign == name and part in ("", one.part))
 
 
-def dealt(count: int, counts: Counts = ROLLERS, card_set: str = "S1") -> list[Attempt]:
+def dealt(count: int, counts: WearCounts = ROLLERS, card_set: str = "S1") -> list[AttemptWear]:
     """So many attempts, each of them ten entries long."""
-    return [Attempt(10 * number + 1, card_set, counts) for number in range(count)]
+    return [AttemptWear(10 * number + 1, card_set, counts) for number in range(count)]
 
 
 def test_every_sign_has_a_part_a_count_and_limits_in_order(subtests: pytest.Subtests) -> None:
-    for name, sign in signs().items():
+    for name, sign in wear_signs().items():
         with subtests.test(name):
-            assert sign.part == "set" or sign.part in parts()
-            assert sign.of in Counts.__struct_fields__
+            assert sign.part == "set" or sign.part in service_parts()
+            assert sign.of in WearCounts.__struct_fields__
             assert 0 < sign.soon < sign.now
             assert (sign.per == "since") == (sign.since is not None)
             assert all((sign.en, sign.zh, sign.do_en, sign.do_zh, sign.reason))
@@ -61,9 +63,9 @@ async def test_what_befell_a_deal_is_counted_out_of_its_journal(
     runtime_dir: Path, fault: str, field: str, count: int
 ) -> None:
     store = JournalStore.in_memory()
-    settings = Settings(faults=(parse_fault(fault),))
-    async with trial(settings, runtime_dir, store=store) as at:
-        await at.deal()
+    settings = MechanicsSettings(faults=(parse_fault(fault),))
+    async with run_table_in_process(settings, runtime_dir, store=store) as at:
+        await at.play_attempt()
         seen = list(store.entries())
     [attempt] = count_attempts(one.entry for one in seen)
     assert getattr(attempt.counts, field) == count
@@ -73,8 +75,8 @@ async def test_what_befell_a_deal_is_counted_out_of_its_journal(
 @pytest.mark.virtual
 async def test_a_deal_that_was_played_is_counted_card_by_card(runtime_dir: Path) -> None:
     store = JournalStore.in_memory()
-    async with trial(Settings(), runtime_dir, store=store) as at:
-        await at.deal()
+    async with run_table_in_process(MechanicsSettings(), runtime_dir, store=store) as at:
+        await at.play_attempt()
         await at.return_hands()
         seen = list(store.entries())
     [attempt] = count_attempts(one.entry for one in seen)
@@ -89,43 +91,43 @@ def test_rollers_are_due_by_the_cards_they_fed_since_they_were_cleaned() -> None
     assert sign_of(dealt(24), "rollers_clean").due == "soon"
     late = sign_of(dealt(40), "rollers_clean")
     assert (late.due, late.value) == ("now", 40 * 108)
-    cleaned = Mark(n=10 * 35, time="2027-01-01", part="rollers", did="cleaned")
+    cleaned = ServiceNote(n=10 * 35, time="2027-01-01", part="rollers", did="cleaned")
     after = sign_of(dealt(40), "rollers_clean", cleaned)
     assert (after.due, after.value, after.since) == ("fine", 5 * 108, "2027-01-01")
 
 
 def test_cleaning_makes_no_roller_new_and_a_new_one_is_clean() -> None:
-    cleaned = Mark(n=500, time="2027-01-01", part="rollers", did="cleaned")
-    replaced = Mark(n=500, time="2027-01-01", part="rollers", did="replaced")
+    cleaned = ServiceNote(n=500, time="2027-01-01", part="rollers", did="cleaned")
+    replaced = ServiceNote(n=500, time="2027-01-01", part="rollers", did="replaced")
     assert sign_of(dealt(60), "rollers_replace", cleaned).value == 60 * 108
     assert sign_of(dealt(60), "rollers_replace", replaced).value == 10 * 108
     assert sign_of(dealt(60), "rollers_clean", replaced).value == 10 * 108
 
 
 def test_a_mark_of_another_part_changes_nothing() -> None:
-    other = Mark(n=500, time="2027-01-01", part="lift", did="cleaned")
+    other = ServiceNote(n=500, time="2027-01-01", part="lift", did="cleaned")
     assert sign_of(dealt(60), "rollers_clean", other).value == 60 * 108
 
 
 def test_a_rate_is_that_of_the_last_attempts_and_needs_cards() -> None:
-    jammed = Counts(attempts=1, cards=108, jams=1)
+    jammed = WearCounts(attempts=1, cards=108, jams=1)
     assert sign_of(dealt(9, jammed), "jams").value is None
     assert sign_of(dealt(20, jammed), "jams").due == "now"
     healed = dealt(20, jammed) + [
-        Attempt(1000 + 10 * number, "S1", ROLLERS) for number in range(100)
+        AttemptWear(1000 + 10 * number, "S1", ROLLERS) for number in range(100)
     ]
     assert sign_of(healed, "jams").value == 0
 
 
 def test_a_set_that_wants_looks_is_told_from_one_that_does_not() -> None:
-    worn = Counts(attempts=1, deals=1, cards=108, extra_looks=4)
+    worn = WearCounts(attempts=1, deals=1, cards=108, extra_looks=4)
     attempts = dealt(20, worn, "S1") + dealt(20, ROLLERS, "S2")
     assert sign_of(attempts, "set_looks", part="set:S1").due == "now"
     assert sign_of(attempts, "set_looks", part="set:S2").due == "fine"
 
 
 def test_what_is_due_now_stands_before_what_is_due_soon() -> None:
-    health = report_wear(dealt(260, Counts(attempts=1, deals=1, cards=108, lifts=1)))
+    health = report_wear(dealt(260, WearCounts(attempts=1, deals=1, cards=108, lifts=1)))
     assert [one.due for one in health.due] == ["now", "soon"]
     assert [one.sign for one in health.due] == ["rollers_clean", "set_deals"]
 
@@ -158,8 +160,8 @@ def _played(state_dir: Path, runtime_dir: Path) -> None:
 
     async def play() -> None:
         store = JournalStore.open(state_dir)
-        async with trial(Settings(), runtime_dir, store=store) as at:
-            await at.deal()
+        async with run_table_in_process(MechanicsSettings(), runtime_dir, store=store) as at:
+            await at.play_attempt()
             await at.return_hands()
 
     in_virtual_time(play())

@@ -2,22 +2,22 @@
 
 import pytest
 
-from controller.acceptance.figures import SelftestFigures, worst
-from controller.acceptance.limits import limits, parts
-from controller.acceptance.steps import _steps
-from controller.faults import catalogue
+from controller.acceptance.figures import SelftestFigures, worst_verdict
+from controller.acceptance.limits import figure_limits, machine_parts
+from controller.acceptance.steps import _load_steps
+from controller.faults import fault_catalogue
 from sim.mechanics.faults import fault_from_fields
 
 
 def test_every_figure_has_known_parts_a_known_fault_and_limits_in_order(
     subtests: pytest.Subtests,
 ) -> None:
-    for name, limit in limits().items():
+    for name, limit in figure_limits().items():
         with subtests.test(name):
-            assert set(limit.parts) <= set(parts())
-            assert limit.fault in catalogue()
+            assert set(limit.parts) <= set(machine_parts())
+            assert limit.fault in fault_catalogue()
             for asked in (False, True):
-                bounds = limit.bounds(asked=asked)
+                bounds = limit.bounds(reader_is_polled=asked)
                 assert (
                     bounds.warn <= bounds.fail
                     if limit.sense == "most"
@@ -27,51 +27,51 @@ def test_every_figure_has_known_parts_a_known_fault_and_limits_in_order(
 
 
 def test_every_part_is_in_a_figure() -> None:
-    named = {part for limit in limits().values() for part in limit.parts}
-    assert named == set(parts())
+    named = {part for limit in figure_limits().values() for part in limit.parts}
+    assert named == set(machine_parts())
 
 
 def test_a_number_at_its_limit_will_do_and_one_beyond_it_will_not() -> None:
     figures = SelftestFigures()
-    assert figures.take("feed_time", 110).verdict == "pass"
-    assert figures.take("feed_time", 110.5).verdict == "warn"
-    assert figures.take("feed_time", 301).verdict == "fail"
-    assert SelftestFigures().take("cards_per_s", 7.5).verdict == "pass"
-    assert SelftestFigures().take("cards_per_s", 3.9).verdict == "fail"
+    assert figures.record("feed_time", 110).verdict == "pass"
+    assert figures.record("feed_time", 110.5).verdict == "warn"
+    assert figures.record("feed_time", 301).verdict == "fail"
+    assert SelftestFigures().record("cards_per_s", 7.5).verdict == "pass"
+    assert SelftestFigures().record("cards_per_s", 3.9).verdict == "fail"
 
 
 def test_the_worst_of_a_figure_stands() -> None:
     figures = SelftestFigures()
-    figures.take("lift_up", 3500)
-    figures.take("lift_up", 1500)
-    figures.fail("lift_up", note="stuck")
-    figures.take("lift_up", 1400)
-    [lift] = [one for one in figures.all() if one.name == "lift_up"]
+    figures.record("lift_up", 3500)
+    figures.record("lift_up", 1500)
+    figures.record_failure("lift_up", note="stuck")
+    figures.record("lift_up", 1400)
+    [lift] = [one for one in figures.all_figures() if one.name == "lift_up"]
     assert (lift.verdict, lift.value, lift.note) == ("fail", None, "stuck")
-    assert figures.failed("lift_up", "lift")
-    assert not figures.failed("lift_down")
+    assert figures.has_failed("lift_up", "lift")
+    assert not figures.has_failed("lift_down")
 
 
 def test_an_asked_reader_has_limits_of_its_own() -> None:
-    assert SelftestFigures(asked=False).take("cards_per_s", 1.6).verdict == "fail"
-    assert SelftestFigures(asked=True).take("cards_per_s", 1.6).verdict == "pass"
+    assert SelftestFigures(reader_is_polled=False).record("cards_per_s", 1.6).verdict == "fail"
+    assert SelftestFigures(reader_is_polled=True).record("cards_per_s", 1.6).verdict == "pass"
 
 
 def test_nothing_measured_is_a_warning() -> None:
     figures = SelftestFigures()
-    assert worst(figures.all()) == "warn"
-    assert {one.verdict for one in figures.all()} == {"not measured"}
+    assert worst_verdict(figures.all_figures()) == "warn"
+    assert {one.verdict for one in figures.all_figures()} == {"not measured"}
 
 
 def test_a_figure_of_no_such_part_is_refused() -> None:
     with pytest.raises(LookupError):
-        SelftestFigures().take("landing", 0, "lid")
+        SelftestFigures().record("landing", 0, "lid")
 
 
 def test_every_fault_that_simulated_hands_provoke_is_on_the_menu() -> None:
     provoked = [
         {key: value for key, value in deed.items() if key != "do"}
-        for step in _steps().values()
+        for step in _load_steps().values()
         for deed in step.does
         if deed["do"] == "fault"
     ]

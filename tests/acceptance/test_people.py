@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from controller.acceptance.figures import SelftestFigures
-from controller.acceptance.selftest import selftest
-from controller.acceptance.session import Session
+from controller.acceptance.selftest import run_selftest
+from controller.acceptance.session import SelftestSession
 from controller.cli.technician import TerminalOperator
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.acceptance.at_machine import (
     LOOK_S,
     ROUND,
@@ -70,7 +70,7 @@ def test_somebody_is_asked_in_both_languages_and_answers(
 
 
 def test_the_signal_rings_and_waits_for_nobody(capsys: pytest.CaptureFixture[str]) -> None:
-    asyncio.run(TerminalOperator().now("press_estop"))
+    asyncio.run(TerminalOperator().signal("press_estop"))
     said = capsys.readouterr().err
     assert "\a" in said
     assert "NOW! 送牌过程中按下急停 Press the emergency stop" in said
@@ -80,26 +80,26 @@ def test_without_a_terminal_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> 
     with open(os.devnull) as nowhere:
         monkeypatch.setattr(sys, "stdin", nowhere)
         assert asyncio.run(TerminalOperator().do("open_lid")) is False
-        assert asyncio.run(TerminalOperator().ready("press_estop")) is False
+        assert asyncio.run(TerminalOperator().prepare("press_estop")) is False
 
 
 def test_a_reader_without_a_trigger_wire_is_tested_with_its_own_limits() -> None:
     async def asked() -> SelftestFigures:
-        with table_of(Settings()) as table:
+        with table_of(MechanicsSettings()) as table:
             with bench_at(table) as bench:
                 await bench.open()
                 await bench.reader.configure("asked", 1)
             pinned = msgspec.structs.replace(pins()["reader"], asked=True)
             with bench_at(table, pinned, pins()["dealer"]) as bench:
                 await bench.open()
-                assert bench.asked
-                figures = SelftestFigures(asked=bench.asked)
-                of = Session(bench, hands(table), figures, card_set(), LOOK_S)
-                await selftest(of, ROUND)
+                assert bench.reader_is_polled
+                figures = SelftestFigures(reader_is_polled=bench.reader_is_polled)
+                of = SelftestSession(bench, hands(table), figures, card_set(), LOOK_S)
+                await run_selftest(of, ROUND)
                 return figures
 
     figures = in_virtual_time(asked())
-    short = {one.name for one in figures.all() if one.verdict != "pass"}
+    short = {one.name for one in figures.all_figures() if one.verdict != "pass"}
     assert short <= {"line_trouble"}  # a second session at a board says two events again
-    [pace] = [one for one in figures.all() if one.name == "cards_per_s"]
+    [pace] = [one for one in figures.all_figures() if one.name == "cards_per_s"]
     assert pace.warn == 1.5

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from controller.acceptance.figures import SelftestFigures, worst
-from controller.acceptance.report import page, report_of
-from controller.acceptance.selftest import selftest
-from sim.mechanics.faults import parse_fault, wear
-from sim.mechanics.settings import Settings
+from controller.acceptance.figures import SelftestFigures, worst_verdict
+from controller.acceptance.report import build_report, report_page
+from controller.acceptance.selftest import run_selftest
+from sim.mechanics.faults import get_wear_level, parse_fault
+from sim.mechanics.settings import MechanicsSettings
 from tests.acceptance.at_machine import (
     ROUND,
     bench_at,
@@ -23,14 +23,14 @@ from tests.acceptance.at_machine import (
 
 def found(figures: SelftestFigures, verdict: str) -> dict[str, str]:
     """What came to this verdict: the part by the figure."""
-    return {one.name: one.part for one in figures.all() if one.verdict == verdict}
+    return {one.name: one.part for one in figures.all_figures() if one.verdict == verdict}
 
 
 def test_a_healthy_machine_passes_with_every_figure_measured() -> None:
-    figures = in_virtual_time(machine_tested(Settings()))
-    assert {one.verdict for one in figures.all()} == {"pass"}
-    assert worst(figures.all()) == "pass"
-    of = {one.name: one for one in figures.all()}
+    figures = in_virtual_time(machine_tested(MechanicsSettings()))
+    assert {one.verdict for one in figures.all_figures()} == {"pass"}
+    assert worst_verdict(figures.all_figures()) == "pass"
+    of = {one.name: one for one in figures.all_figures()}
     assert of["unreadable"].note == "540 cards"
     assert of["cards_per_s"].value == pytest.approx(10, abs=0.5)
     assert of["lift_up"].value == pytest.approx(1500, abs=20)
@@ -48,19 +48,19 @@ def test_a_healthy_machine_passes_with_every_figure_measured() -> None:
 def test_a_machine_that_got_slow_is_warned_of_with_its_part(
     worn: dict[str, Any], figure: str, part: str
 ) -> None:
-    figures = in_virtual_time(machine_tested(replace(Settings(), **worn), cards=ROUND))
+    figures = in_virtual_time(machine_tested(replace(MechanicsSettings(), **worn), cards=ROUND))
     assert found(figures, "warn")[figure] == part
-    assert worst(figures.all()) == "warn"
+    assert worst_verdict(figures.all_figures()) == "warn"
     assert not found(figures, "fail")
 
 
 @pytest.mark.parametrize(("seed", "figure"), [(4, "doubles"), (6, "unreadable")])
 def test_a_tired_machine_is_warned_of(seed: int, figure: str) -> None:
-    worn = wear("worn")
-    settings = Settings(faults=worn.rates, together=worn.together)
+    worn = get_wear_level("worn")
+    settings = MechanicsSettings(faults=worn.rates, together=worn.together)
     figures = in_virtual_time(machine_tested(settings, seed=seed))
     assert figure in found(figures, "warn")
-    assert worst(figures.all()) == "warn"
+    assert worst_verdict(figures.all_figures()) == "warn"
 
 
 BROKEN = {
@@ -91,35 +91,37 @@ BROKEN = {
 
 @pytest.mark.parametrize("fault", BROKEN)
 def test_a_broken_part_fails_and_is_the_one_that_is_named(fault: str) -> None:
-    figures = in_virtual_time(machine_tested(Settings(), (parse_fault(fault),), cards=ROUND))
+    figures = in_virtual_time(
+        machine_tested(MechanicsSettings(), (parse_fault(fault),), cards=ROUND)
+    )
     assert found(figures, "fail") == BROKEN[fault]
-    assert worst(figures.all()) == "fail"
+    assert worst_verdict(figures.all_figures()) == "fail"
 
 
 def test_a_lid_whose_switch_says_open_for_ever_fails_at_rest_and_when_it_is_closed() -> None:
     stuck = parse_fault("sensor_stuck:sensor=lid,value=1")
-    figures = in_virtual_time(machine_tested(Settings(), (stuck,), cards=ROUND))
+    figures = in_virtual_time(machine_tested(MechanicsSettings(), (stuck,), cards=ROUND))
     assert found(figures, "fail") == {"at_rest": "lid", "lid": "lid"}
 
 
 def test_a_feeder_that_is_slow_fails_with_the_pace_it_costs() -> None:
-    figures = in_virtual_time(machine_tested(Settings(feed_ms=400.0), cards=ROUND))
+    figures = in_virtual_time(machine_tested(MechanicsSettings(feed_ms=400.0), cards=ROUND))
     assert found(figures, "fail") == {"feed_time": "feeder", "cards_per_s": "machine"}
 
 
 def test_a_trigger_wire_that_loses_pulses_is_named() -> None:
     lost = parse_fault("pulse_lost:rate=0.05")
-    figures = in_virtual_time(machine_tested(Settings(), (lost,), cards=ROUND))
+    figures = in_virtual_time(machine_tested(MechanicsSettings(), (lost,), cards=ROUND))
     assert found(figures, "fail")["pulses"] == "trigger"
 
 
 def test_a_board_that_runs_on_in_silence_fails() -> None:
     async def deaf() -> SelftestFigures:
-        with table_of(Settings()) as table, bench_at(table) as bench:
+        with table_of(MechanicsSettings()) as table, bench_at(table) as bench:
             await bench.open()
             await bench.dealer.configure("silence_ms", 2000)
             of = session_at(table, bench)
-            await selftest(of, ROUND)
+            await run_selftest(of, ROUND)
             return of.figures
 
     figures = in_virtual_time(deaf())
@@ -128,23 +130,23 @@ def test_a_board_that_runs_on_in_silence_fails() -> None:
 
 def test_what_nobody_can_do_is_not_measured_and_is_no_pass() -> None:
     async def alone() -> SelftestFigures:
-        with table_of(Settings()) as table, bench_at(table) as bench:
+        with table_of(MechanicsSettings()) as table, bench_at(table) as bench:
             await bench.open()
             of = session_at(table, bench)
-            of.hands = Nobody()
-            await selftest(of, ROUND)
+            of.operator = Nobody()
+            await run_selftest(of, ROUND)
             return of.figures
 
     figures = in_virtual_time(alone())
     left = found(figures, "not measured")
     assert {"lid", "estop_seen", "jam_recovery", "double_feed"} <= set(left)
-    assert worst(figures.all()) == "warn"
+    assert worst_verdict(figures.all_figures()) == "warn"
 
 
 @pytest.mark.virtual
 def test_a_test_that_is_ended_stops_all_motion() -> None:
     async def ended() -> tuple[int | None, int | None]:
-        with table_of(Settings()) as table, bench_at(table) as bench:
+        with table_of(MechanicsSettings()) as table, bench_at(table) as bench:
             await bench.open()
             of, shuffling = session_at(table, bench), asyncio.Event()
 
@@ -152,39 +154,39 @@ def test_a_test_that_is_ended_stops_all_motion() -> None:
                 if "while shuffling" in what:
                     shuffling.set()
 
-            of.told = told
-            going = asyncio.ensure_future(selftest(of, ROUND))
+            of.on_progress = told
+            going = asyncio.ensure_future(run_selftest(of, ROUND))
             await shuffling.wait()
             await asyncio.sleep(0.1)
-            turned = table.world.motors["shuffle"]._asked
+            turned = table.world.motors["shuffle"]._drive_value
             going.cancel()
             await asyncio.gather(going, return_exceptions=True)
             bench.halt()
             await asyncio.sleep(0.05)  # long before the board would stop by itself
-            return turned, table.world.motors["shuffle"]._asked
+            return turned, table.world.motors["shuffle"]._drive_value
 
     assert in_virtual_time(ended()) == (1, 0)
 
 
 def test_what_lies_behind_a_dead_beam_is_measured_all_the_same() -> None:
     dead = parse_fault("sensor_stuck:sensor=land_1,value=0")
-    figures = in_virtual_time(machine_tested(Settings(), (dead,), cards=ROUND))
-    landings = {one.part: one.verdict for one in figures.all() if one.name == "landing"}
+    figures = in_virtual_time(machine_tested(MechanicsSettings(), (dead,), cards=ROUND))
+    landings = {one.part: one.verdict for one in figures.all_figures() if one.name == "landing"}
     assert landings.pop("beam_W") == "fail"
     assert set(landings.values()) == {"pass"}
-    of = {one.name: one.verdict for one in figures.all()}
+    of = {one.name: one.verdict for one in figures.all_figures()}
     assert (of["refeed"], of["estop_seen"], of["double_feed"]) == ("pass", "pass", "pass")
 
 
 def test_the_report_names_parts_limits_and_what_to_do_in_both_languages() -> None:
     async def reported() -> Any:
-        with table_of(Settings()) as table, bench_at(table) as bench:
+        with table_of(MechanicsSettings()) as table, bench_at(table) as bench:
             table.world.add_fault(parse_fault("sensor_stuck:sensor=land_2,value=0"))
             await bench.open()
             of = session_at(table, bench)
-            await selftest(of, ROUND)
-            return report_of(
-                of.figures.all(),
+            await run_selftest(of, ROUND)
+            return build_report(
+                of.figures.all_figures(),
                 bench.welcomes,
                 table="T01",
                 simulated=True,
@@ -195,7 +197,7 @@ def test_the_report_names_parts_limits_and_what_to_do_in_both_languages() -> Non
 
     report = in_virtual_time(reported())
     assert (report.verdict, report.failed) == ("fail", ("beam_S",))
-    text = page(report)
+    text = report_page(report)
     for said in (
         "南家落牌光束 landing beam, south",
         "107 NOT_LANDED",
@@ -212,8 +214,8 @@ class Nobody:
     async def do(self, name: str, part: str = "") -> bool:
         return name in ("empty", "carry_back", "untape")
 
-    async def ready(self, name: str) -> bool:
+    async def prepare(self, name: str) -> bool:
         return False
 
-    async def now(self, name: str) -> None:
+    async def signal(self, name: str) -> None:
         raise AssertionError("nobody was ready")

@@ -10,12 +10,12 @@ from typing import Any
 
 from controller import tomlfile
 from drivers.adapters.modbus import ModbusHal
-from drivers.adapters.modbus_line import Gone
+from drivers.adapters.modbus_line import ModbusPortLost
 from drivers.adapters.modbus_map import ModbusMap
-from drivers.firmware.dealer import Dealer
+from drivers.firmware.dealer import DealerCore
 from sim.boards import NEVER_MS
 from sim.inproc import DEALER_ID, BoardName, HardwareInProcess, own_firmware_hash
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.adapters.drives import Drives, wire_ms
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "modbus.toml"
@@ -26,7 +26,7 @@ TURNAROUND_MS = 2.0
 def example(changed: Mapping[str, Any] = MappingProxyType({}), **line: Any) -> ModbusMap:
     """Return the example's map, for the simulated dealer's id; `line` changes keys of [line],
     `changed` others by their dotted names."""
-    raw = tomlfile.tables(tomlfile.text_of(EXAMPLE), name=str(EXAMPLE))
+    raw = tomlfile.parse_tables(tomlfile.read_text(EXAMPLE), name=str(EXAMPLE))
     raw["line"] |= line
     for key, value in changed.items():
         *tables, last = key.split(".")
@@ -37,7 +37,7 @@ def example(changed: Mapping[str, Any] = MappingProxyType({}), **line: Any) -> M
         if value is None:
             del inner[last]
     raw["adapter"]["id"] = DEALER_ID
-    return tomlfile.fit(raw, ModbusMap, name=str(EXAMPLE))
+    return tomlfile.convert_tables(raw, ModbusMap, name=str(EXAMPLE))
 
 
 class Wire:
@@ -77,7 +77,7 @@ class Wire:
 
     def _require(self) -> None:
         if self.cut:
-            raise Gone("the port is not there")
+            raise ModbusPortLost("the port is not there")
 
     def _hear(self, request: bytes) -> None:
         now_ms = int(self._loop.time() * 1000)
@@ -95,7 +95,7 @@ class Wire:
 class ModbusBoard:
     """Steps the dealer's core over a Modbus HAL, as the adapter's shell does."""
 
-    def __init__(self, core: Dealer, end: Any, hal: ModbusHal, wire: Wire) -> None:
+    def __init__(self, core: DealerCore, end: Any, hal: ModbusHal, wire: Wire) -> None:
         self.core, self.hal, self.wire = core, hal, wire
         self._end = end
         self._loop = asyncio.get_running_loop()
@@ -142,7 +142,7 @@ class ModbusBoard:
         self.steps += 1
         rx, self._rx = self._rx, b""
         now_ms = self.now_ms()
-        self.hal.take(now_ms)
+        self.hal.update(now_ms)
         tx = self.core.step(now_ms, rx)
         if tx:
             self._end.write(tx)
@@ -157,7 +157,7 @@ class WiredTable(HardwareInProcess):
 
     def __init__(
         self,
-        settings: Settings,
+        settings: MechanicsSettings,
         rng: random.Random,
         *,
         boots: Callable[[], int],
@@ -180,7 +180,7 @@ class WiredTable(HardwareInProcess):
             return
         slot = self._slots[name]
         loop = asyncio.get_running_loop()
-        drives = Drives(self.world.set)
+        drives = Drives(self.world.set_output)
         for pin, level in self.world.dealer.levels.items():
             drives.at(pin, level)
         self.world.dealer.attach(drives.at)
@@ -188,11 +188,11 @@ class WiredTable(HardwareInProcess):
         self.hal = ModbusHal(
             self.told, self.wire, lambda: int(loop.time() * 1000 + 1e-6), self.said.append
         )
-        core = Dealer(self.hal, self._boots(), fw_hash=own_firmware_hash())
+        core = DealerCore(self.hal, self._next_boot_id(), fw_hash=own_firmware_hash())
         self.board = ModbusBoard(core, slot.end, self.hal, self.wire)
         slot.board = self.board  # type: ignore[assignment]  # stands in its place
 
     async def settled(self) -> None:
         """Return once every unit was found, or not."""
         await asyncio.sleep(1)
-        assert self.hal.settled
+        assert self.hal.has_tried_units

@@ -10,22 +10,22 @@ from typing import Any
 
 import msgspec
 
-from controller.config import Reader as ReaderConfig
-from controller.trials.inproc import TableInProcess, trial
+from controller.config import ReaderSection as ReaderConfig
+from controller.trials.inproc import TableInProcess, run_table_in_process
 from drivers.adapters.barcode import BarcodeHal, CodedCard, make_barcode_reader
-from drivers.adapters.barcode_engine import Engine, EngineLost
-from drivers.firmware.board import Board
-from drivers.firmware.reader import Reader
+from drivers.adapters.barcode_engine import BarcodeEngine, EngineLost
+from drivers.firmware.board import BoardCore
+from drivers.firmware.reader import ReaderCore
 from sim.boards import BoardStepper
 from sim.inproc import HardwareInProcess, own_firmware_hash
 from sim.mechanics.cards import PhysicalCard
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.pipe import PipePort, pipe
+from sim.pipe import PipePort, make_pipe
 from tests.adapters.peer import END_OF_LINE, TRIGGER, Commands, picture, printed, read
 
 UID = "00000000000000b1"
-ENGINE = Engine(
+ENGINE = BarcodeEngine(
     port="of the rig",
     baud=115_200,
     parity="none",
@@ -129,7 +129,9 @@ def plainly(look: int, code: bytes | None) -> Says:
 class _Hal(BarcodeHal):
     """The adapter's HAL on the loop's clock, as sim/boards.py steps a board."""
 
-    def __init__(self, port: PeerPort, engine: Engine, codes: Mapping[bytes, CodedCard]) -> None:
+    def __init__(
+        self, port: PeerPort, engine: BarcodeEngine, codes: Mapping[bytes, CodedCard]
+    ) -> None:
         super().__init__(bytes.fromhex(UID), engine, codes, port)
         self.wake: Callable[[], None] = lambda: None
         self._loop = asyncio.get_running_loop()
@@ -148,11 +150,11 @@ class _Hal(BarcodeHal):
 class _Stepped:
     """A core and its HAL, stepped together as drivers/adapters/shell.py does."""
 
-    def __init__(self, core: Board, hal: _Hal) -> None:
+    def __init__(self, core: BoardCore, hal: _Hal) -> None:
         self._core, self._hal = core, hal
 
     def step(self, now_ms: int, rx: bytes) -> bytes:
-        self._hal.take(now_ms)
+        self._hal.update(now_ms)
         return self._core.step(now_ms, rx)
 
     def deadline(self) -> int:
@@ -168,7 +170,7 @@ class AtAdapter(msgspec.Struct):
     sim: HardwareInProcess
     engine: PeerPort
     port: PipePort
-    core: Reader
+    core: ReaderCore
 
     @asynccontextmanager
     async def daemon(
@@ -176,8 +178,8 @@ class AtAdapter(msgspec.Struct):
     ) -> AsyncIterator[TableInProcess]:
         """Run a machine over it. `more`: as for controller.trials.inproc.trial."""
         reader = msgspec.convert({"port": "adapter", "id": UID, "trigger": trigger}, ReaderConfig)
-        async with trial(
-            Settings(),
+        async with run_table_in_process(
+            MechanicsSettings(),
             runtime_dir,
             sim=self.sim,
             reader=reader,
@@ -189,12 +191,12 @@ class AtAdapter(msgspec.Struct):
 
 @asynccontextmanager
 async def adapter_at(
-    engine: Engine = ENGINE, codes: Mapping[bytes, CodedCard] = CODES
+    engine: BarcodeEngine = ENGINE, codes: Mapping[bytes, CodedCard] = CODES
 ) -> AsyncIterator[AtAdapter]:
     """Make mechanics, the adapter's core over its HAL, and its engine's peer."""
     boots = count(1)
-    sim = HardwareInProcess(Settings(), random.Random(1), boots=lambda: next(boots))
-    port, end = pipe()
+    sim = HardwareInProcess(MechanicsSettings(), random.Random(1), boots=lambda: next(boots))
+    port, end = make_pipe()
     peer = PeerPort(sim.world)
     hal = _Hal(peer, engine, codes)
     core = make_barcode_reader(hal, engine, 4711, own_firmware_hash(), b"")
@@ -214,7 +216,7 @@ class Table(AtAdapter):
 
 @asynccontextmanager
 async def barcode_table(
-    runtime_dir: Path, *, engine: Engine = ENGINE, trigger: str = "asked", **more: Any
+    runtime_dir: Path, *, engine: BarcodeEngine = ENGINE, trigger: str = "asked", **more: Any
 ) -> AsyncIterator[Table]:
     """Make a table whose reader is the adapter. `more`: as for controller.trials.inproc.trial."""
     async with (

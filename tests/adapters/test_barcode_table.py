@@ -9,8 +9,8 @@ import pytest
 
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.messages import Outcome, Phase, Role, State
-from controller.vault.looks import LOOKS
+from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
+from controller.vault.looks import MAX_LOOKS
 from drivers.firmware import wire
 from sim.mechanics.cards import PhysicalCard
 from tests.adapters.peer import END_OF_LINE, printed
@@ -30,26 +30,26 @@ SPOILT = 30
 """The look that the engine spoils."""
 
 
-def reasons(state: State) -> set[str]:
+def reasons(state: PublicState) -> set[str]:
     """Why the last attempt has no hands."""
     return set(state.fairness[-1].reasons)
 
 
 async def refused(at: Table) -> set[str]:
-    state = await at.trial.deal()
-    assert state.fairness[-1].outcome is not Outcome.OK
+    state = await at.trial.play_attempt()
+    assert state.fairness[-1].outcome is not AttemptOutcome.OK
     return reasons(state)
 
 
 async def dealt(at: Table) -> None:
-    state = await at.trial.deal()
-    assert state.fairness[-1].outcome is Outcome.OK, state.alerts
+    state = await at.trial.play_attempt()
+    assert state.fairness[-1].outcome is AttemptOutcome.OK, state.alerts
     assert state.counters.misreads == 0
 
 
 async def fed(at: Table, cards: int) -> None:
-    await at.trial.until(
-        lambda state: state.machine.phase is Phase.DEALING and state.machine.fed >= cards
+    await at.trial.wait_for_state(
+        lambda state: state.machine.phase is MachinePhase.DEALING and state.machine.fed >= cards
     )
 
 
@@ -73,14 +73,14 @@ def once(*says: tuple[float, bytes]) -> Answers:
 
 async def test_a_whole_deal_is_read_out_of_real_barcodes(runtime_dir: Path) -> None:
     async with barcode_table(runtime_dir) as at:
-        held = await at.trial.deal()
-        assert held.fairness[-1].outcome is Outcome.OK, held.alerts
+        held = await at.trial.play_attempt()
+        assert held.fairness[-1].outcome is AttemptOutcome.OK, held.alerts
         assert at.engine.looks == 108
         boards = held.boards
         assert boards.reader is not None
         assert (boards.reader.hal, boards.trigger) == ("adapter", "asked")
         done = await at.trial.return_hands()
-        assert done.fairness[-1].outcome is Outcome.OK
+        assert done.fairness[-1].outcome is AttemptOutcome.OK
 
 
 @pytest.mark.slow
@@ -137,10 +137,10 @@ async def test_an_engine_that_answers_a_card_too_late_leads_to_no_hands(runtime_
     held: list[bytes] = []
 
     def answer(look: int, code: bytes | None) -> Says:
-        if SPOILT <= look < SPOILT + LOOKS:
+        if SPOILT <= look < SPOILT + MAX_LOOKS:
             held.append(code or b"")
             return []
-        if look == SPOILT + LOOKS:
+        if look == SPOILT + MAX_LOOKS:
             return [(20.0, held[0] + END_OF_LINE), (80.0, (code or b"") + END_OF_LINE)]
         return plainly(look, code)
 
@@ -153,17 +153,19 @@ async def test_an_engine_that_is_unplugged_is_named_and_deals_again_once_it_is_b
     runtime_dir: Path,
 ) -> None:
     async with barcode_table(runtime_dir) as at:
-        dealing = asyncio.ensure_future(at.trial.deal())
+        dealing = asyncio.ensure_future(at.trial.play_attempt())
         await fed(at, 20)
         at.engine.plug(False)
         state = await dealing
-        assert state.fairness[-1].outcome is Outcome.VOID
+        assert state.fairness[-1].outcome is AttemptOutcome.VOID
         assert reasons(state) == {"ENGINE_LOST"}
-        state = await at.trial.until(lambda state: state.machine.phase is Phase.FAULT)
+        state = await at.trial.wait_for_state(
+            lambda state: state.machine.phase is MachinePhase.FAULT
+        )
         assert "ENGINE_LOST" in [alert.name for alert in state.alerts]
         at.engine.plug(True)
         await at.trial.people.collect()
-        await at.trial.until(lambda state: not state.alerts)
+        await at.trial.wait_for_state(lambda state: not state.alerts)
         await dealt(at)
 
 
@@ -175,19 +177,19 @@ async def test_an_engine_that_is_unplugged_while_hands_are_held_costs_none(
     async with barcode_table(runtime_dir, store=store, state_dir=tmp_path) as at:
         await dealt(at)
         at.engine.plug(False)
-        await at.trial.until(lambda state: bool(state.alerts))
+        await at.trial.wait_for_state(lambda state: bool(state.alerts))
         at.engine.plug(True)
         done = await at.trial.return_hands()
-        assert done.fairness[-1].outcome is Outcome.OK
+        assert done.fairness[-1].outcome is AttemptOutcome.OK
     assert not verify(tmp_path, None).findings
 
 
 async def test_an_engine_that_is_away_moves_no_card(runtime_dir: Path) -> None:
     async with barcode_table(runtime_dir) as at:
-        await at.trial.phase(Phase.EMPTY)
+        await at.trial.wait_for_phase(MachinePhase.EMPTY)
         at.engine.plug(False)
-        await at.trial.until(lambda state: state.machine.phase is Phase.FAULT)
-        assert not (await at.trial.order(Role.REFEREE, "start_deal")).ok
+        await at.trial.wait_for_state(lambda state: state.machine.phase is MachinePhase.FAULT)
+        assert not (await at.trial.send_command(Role.REFEREE, "start_deal")).ok
         at.engine.plug(True)
         await dealt(at)
 
@@ -195,10 +197,10 @@ async def test_an_engine_that_is_away_moves_no_card(runtime_dir: Path) -> None:
 async def test_a_reader_that_does_not_begin_without_its_engine_names_it(runtime_dir: Path) -> None:
     """As behind a restart of the daemon, which has not heard that the engine went."""
     async with barcode_table(runtime_dir) as at:
-        await at.trial.phase(Phase.EMPTY)
-        at.core._away = True
-        dealing = asyncio.ensure_future(at.trial.deal())
-        state = await at.trial.until(
+        await at.trial.wait_for_phase(MachinePhase.EMPTY)
+        at.core._engine_away = True
+        dealing = asyncio.ensure_future(at.trial.play_attempt())
+        state = await at.trial.wait_for_state(
             lambda state: bool(state.fairness) and state.fairness[0].outcome is not None
         )
         dealing.cancel()
@@ -206,11 +208,11 @@ async def test_a_reader_that_does_not_begin_without_its_engine_names_it(runtime_
         assert (state.machine.fed, at.engine.looks) == (0, 0)
 
 
-async def counts_otherwise(at: Table, more: int, *, in_a_look: bool) -> State:
+async def counts_otherwise(at: Table, more: int, *, in_a_look: bool) -> PublicState:
     """Deal, while the reader's count of cards changes by itself; return the state at the end."""
-    dealing = asyncio.ensure_future(at.trial.deal())
+    dealing = asyncio.ensure_future(at.trial.play_attempt())
     await fed(at, 20)
-    await at.trial.seen(lambda truth: at.core.busy() is in_a_look)
+    await at.trial.wait_until_seen(lambda truth: at.core.is_busy() is in_a_look)
     at.core.pulses += more
     return await dealing
 
@@ -231,7 +233,7 @@ async def test_a_reader_that_believes_it_looked_at_a_card_costs_it_a_way_over_th
 ) -> None:
     async with barcode_table(runtime_dir) as at:
         state = await counts_otherwise(at, 1, in_a_look=False)
-        assert state.fairness[-1].outcome is Outcome.OK
+        assert state.fairness[-1].outcome is AttemptOutcome.OK
         assert state.machine.refed == 1
 
 
@@ -251,10 +253,10 @@ async def test_a_daemon_that_was_killed_goes_on_and_asks_for_no_card_twice(
         async with at.daemon(
             runtime_dir, store=JournalStore.open(tmp_path), state_dir=tmp_path, seed=1
         ) as trial:
-            await trial.phase(Phase.EMPTY)
-            await trial.order(Role.REFEREE, "start_deal")
-            await trial.order(Role.TABLE, "cut", n=40)
-            await trial.until(lambda state: state.machine.fed >= 30)
+            await trial.wait_for_phase(MachinePhase.EMPTY)
+            await trial.send_command(Role.REFEREE, "start_deal")
+            await trial.send_command(Role.TABLE, "cut", n=40)
+            await trial.wait_for_state(lambda state: state.machine.fed >= 30)
         looked: list[int] = []
         look = at.core.commands[wire.LOOK]
         at.core.commands[wire.LOOK] = lambda attempt, index: (
@@ -263,7 +265,7 @@ async def test_a_daemon_that_was_killed_goes_on_and_asks_for_no_card_twice(
         async with at.daemon(
             runtime_dir, store=JournalStore.open(tmp_path), state_dir=tmp_path, seed=2
         ) as trial:
-            held = await trial.phase(Phase.HELD)
+            held = await trial.wait_for_phase(MachinePhase.HELD)
             assert held.machine.attempt == 1
         assert len(looked) == len(set(looked)) <= 108 - 29
         assert at.engine.looks <= 110
@@ -273,13 +275,13 @@ async def test_a_daemon_that_was_killed_goes_on_and_asks_for_no_card_twice(
 @pytest.mark.slow
 async def test_a_held_table_goes_on_where_it_stood(runtime_dir: Path) -> None:
     async with barcode_table(runtime_dir) as at:
-        dealing = asyncio.ensure_future(at.trial.deal())
+        dealing = asyncio.ensure_future(at.trial.play_attempt())
         await fed(at, 20)
-        await at.trial.order(Role.REFEREE, "hold", reason="a word with the players")
+        await at.trial.send_command(Role.REFEREE, "hold", reason="a word with the players")
         await asyncio.sleep(3)
-        await at.trial.order(Role.REFEREE, "resume")
+        await at.trial.send_command(Role.REFEREE, "resume")
         state = await dealing
-        assert state.fairness[-1].outcome is Outcome.OK
+        assert state.fairness[-1].outcome is AttemptOutcome.OK
 
 
 @pytest.mark.slow
@@ -295,7 +297,7 @@ async def test_a_line_that_loses_frames_loses_no_card_and_no_look(
         return [] if written % every == 0 else [(0.0, data)]
 
     async with barcode_table(runtime_dir) as at:
-        at.port.to_board.spoil = spoil
+        at.port.to_board.distort = spoil
         await dealt(at)
         assert at.core.pulses >= 108
 
@@ -306,20 +308,20 @@ async def test_a_line_that_is_renewed_in_mid_deal_asks_for_the_card_again(
 ) -> None:
     """A session that ends with a LOOK on the way: nobody can say whether it arrived."""
     async with barcode_table(runtime_dir) as at:
-        dealing = asyncio.ensure_future(at.trial.deal())
+        dealing = asyncio.ensure_future(at.trial.play_attempt())
         await fed(at, 20)
-        at.port.to_board.spoil = lambda data: []
+        at.port.to_board.distort = lambda data: []
         await asyncio.sleep(1.3)
-        at.port.to_board.spoil = lambda data: [(0.0, data)]
+        at.port.to_board.distort = lambda data: [(0.0, data)]
         state = await dealing
-        assert state.fairness[-1].outcome is Outcome.OK, reasons(state)
+        assert state.fairness[-1].outcome is AttemptOutcome.OK, reasons(state)
 
 
 async def test_a_reader_without_a_wire_is_refused_where_a_wire_is_configured(
     runtime_dir: Path,
 ) -> None:
     async with barcode_table(runtime_dir, trigger="wire") as at:
-        state = await at.trial.until(lambda state: bool(state.alerts))
+        state = await at.trial.wait_for_state(lambda state: bool(state.alerts))
         [alert] = state.alerts
         assert alert.name == "WRONG_SETTINGS"
         assert "asked, not wire" in alert.cause

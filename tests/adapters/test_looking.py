@@ -147,13 +147,13 @@ def test_a_look_at_an_engine_that_is_away_is_over_at_once_and_it_is_looked_for_a
     bench.port.plugged = False
     bench.after(1)
     assert bench.done == [None]
-    assert bench.looking.away is not None
+    assert bench.looking.away_reason is not None
     bench.look()
     bench.after(1)
     assert bench.done == [None, None]
     bench.port.plugged = True
     bench.after(RETRY_MS)
-    assert bench.looking.away is None
+    assert bench.looking.away_reason is None
     bench.look()
     bench.after(ENGINE.settle_ms)
     bench.says(CODE + END_OF_LINE)
@@ -192,7 +192,7 @@ def test_an_engine_that_went_and_came_back_is_told_once_each() -> None:
     edges = []
     for now, plugged in ((0, True), (10, False), (20, False), (1010, False), (2010, True)):
         port.plugged = plugged
-        hal.take(now)
+        hal.update(now)
         edges += hal.edges()
     assert edges == [(10, "engine", 0), (2010, "engine", 1)]
     assert said == ["the engine is away: of the rig: the device is gone", "the engine is back"]

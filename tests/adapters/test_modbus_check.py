@@ -1,6 +1,6 @@
 """`--check`: what each mapped place says, and which units do not answer; nothing is written."""
 
-from drivers.adapters.modbus_check import Row, look
+from drivers.adapters.modbus_check import ModbusProbeRow, probe_line
 from tests.adapters.drives import FEEDER, GATE, IO, Drives
 from tests.adapters.modbus_rig import example
 
@@ -32,9 +32,9 @@ class Direct:
         raise AssertionError
 
 
-def looked(drives: Drives) -> dict[str, Row]:
+def looked(drives: Drives) -> dict[str, ModbusProbeRow]:
     port = Direct(drives)
-    rows = {row.name: row for row in look(example(), port, lambda: port.now_ms)}
+    rows = {row.name: row for row in probe_line(example(), port, lambda: port.now_ms)}
     assert port.written <= {1, 2, 3, 4}  # functions that read
     return rows
 
@@ -46,7 +46,7 @@ def test_every_place_says_what_it_means() -> None:
     drives.at("land_3", 1)
     rows = looked(drives)
     assert not any(row.wrong for row in rows.values())
-    assert rows["lid"] == Row("lid", "1 (io)", "discrete 10", "1", "on", False)
+    assert rows["lid"] == ModbusProbeRow("lid", "1 (io)", "discrete 10", "1", "on", False)
     assert rows["hopper"].means == "off"
     assert rows["gate_at"].means == "S"
     assert rows["land_3 (counter)"].says == "1"

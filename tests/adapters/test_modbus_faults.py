@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from drivers.errors import Refused, Result
-from drivers.events import BoardStopReason, Code, Motor, Source
-from sim.mechanics.settings import Settings
+from drivers.errors import BoardRefused, BoardResult
+from drivers.events import BoardEventCode, BoardStopReason, DealerMotor, FeedSource
+from sim.mechanics.settings import MechanicsSettings
 from tests.adapters.drives import (
     COMMAND,
     FEEDER,
@@ -48,25 +48,25 @@ class Rig:
     async def spoilt(self, spoil: Callable[[], object], *, cards: int = 2) -> None:
         """Deal; spoil something when so many cards have come, and wait for what becomes of it."""
         self._dealing = asyncio.ensure_future(self.host.deal(1, order_of(CARDS)))
-        await self.host.until(Code.AT_READER, cards)
+        await self.host.until(BoardEventCode.AT_READER, cards)
         spoil()
-        await self.host.until(Code.STOPPED)
+        await self.host.until(BoardEventCode.STOPPED)
         await asyncio.sleep(A_WHILE_S)
 
     def stops(self) -> list[int]:
-        return [event.place for event in self.host.events if event.code is Code.STOPPED]
+        return [event.place for event in self.host.events if event.code is BoardEventCode.STOPPED]
 
     def stalls(self) -> set[int]:
-        return {event.place for event in self.host.events if event.code is Code.STALL}
+        return {event.place for event in self.host.events if event.code is BoardEventCode.STALL}
 
     def away(self) -> list[int]:
         """The units that were told to be away, in order."""
-        told = [event for event in self.host.events if event.code is Code.DRIVE]
+        told = [event for event in self.host.events if event.code is BoardEventCode.DRIVE]
         return [event.index for event in told if not event.place]
 
     def is_back(self) -> bool:
         """Whether the last word about drives is that all are there."""
-        told = [event for event in self.host.events if event.code is Code.DRIVE]
+        told = [event for event in self.host.events if event.code is BoardEventCode.DRIVE]
         return bool(told[-1].place)
 
     async def close(self) -> None:
@@ -85,7 +85,7 @@ async def rig() -> AsyncIterator[Callable[..., Any]]:
     async def make(**changed: Any) -> Rig:
         told = example(changed)
         table = WiredTable(
-            Settings(cards=CARDS), random.Random(1), boots=lambda: next(boots), told=told
+            MechanicsSettings(cards=CARDS), random.Random(1), boots=lambda: next(boots), told=told
         )
         made.append(Rig(table))
         await made[-1].open()
@@ -103,14 +103,14 @@ Rigs = Callable[..., Any]
 @pytest.mark.parametrize(
     ("unit", "motor", "code"),
     [
-        *((FEEDER, Motor.FEED, code) for code in (1, 2, 3, 4, 6, 8)),
-        (ROLLERS, Motor.PASS, 2),
-        (GATE, Motor.GATE, 4),
-        (GATE, Motor.GATE, 6),
+        *((FEEDER, DealerMotor.FEED, code) for code in (1, 2, 3, 4, 6, 8)),
+        (ROLLERS, DealerMotor.PASS, 2),
+        (GATE, DealerMotor.GATE, 4),
+        (GATE, DealerMotor.GATE, 6),
     ],
 )
 async def test_an_exception_of_a_drive_is_a_stall_of_its_motor(
-    rig: Rigs, unit: int, motor: Motor, code: int
+    rig: Rigs, unit: int, motor: DealerMotor, code: int
 ) -> None:
     at = await rig()
     await at.spoilt(lambda: at.drives.refuses_writes.update({unit: code}))
@@ -138,9 +138,9 @@ async def test_a_unit_that_goes_silent_stops_all_others_and_is_named(rig: Rigs, 
     silent = {IO: "shuffle", FEEDER: "feed", ROLLERS: "pass", LIFT: "lift"}.get(unit)
     assert set(at.drives.runs()) <= {silent}
     assert any(line.startswith(f"unit {unit} ({NAMES[unit]}) is away") for line in at.said)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(BoardRefused) as refused:
         await at.host.dealer.retract()
-    assert refused.value.result is Result.NO_DRIVE
+    assert refused.value.result is BoardResult.NO_DRIVE
     at.drives.silent.clear()
     await asyncio.sleep(A_WHILE_S)
     assert at.drives.runs() == {}  # the first word to a drive that is back is to stop
@@ -185,9 +185,9 @@ async def test_an_attempt_through_which_a_unit_was_away_is_never_released(rig: R
     at.drives.silent.clear()
     await asyncio.sleep(A_WHILE_S)
     assert at.is_back()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(BoardRefused) as refused:
         await at.host.dealer.release(1)
-    assert refused.value.result is Result.NOT_LOCKED
+    assert refused.value.result is BoardResult.NOT_LOCKED
 
 
 @pytest.mark.slow
@@ -328,21 +328,21 @@ async def test_a_drive_whose_watchdog_does_not_hold_is_away(rig: Rigs) -> None:
     at.drives.silent.clear()
     await asyncio.sleep(A_WHILE_S)
     assert "unit 5 (lift) is away: holding 64 says 0 where 500 was written" in at.said[-1]
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(BoardRefused) as refused:
         await at.host.dealer.retract()
-    assert refused.value.result is Result.NO_DRIVE
+    assert refused.value.result is BoardResult.NO_DRIVE
 
 
 async def test_a_drive_that_raises_its_alarm_has_stalled_and_is_not_begun_again(rig: Rigs) -> None:
     alarm = {"unit": "feeder", "input": 0x08, "mask": 1}
     at = await rig(**{"alarm.feed": alarm})
     await at.spoilt(lambda: at.drives.alarm(FEEDER, 1))
-    assert at.stalls() == {Motor.FEED}
+    assert at.stalls() == {DealerMotor.FEED}
     assert any("unit 2 (feeder) says that it has given up" in line for line in at.said)
-    stalled = at.host.count(Code.STALL)
+    stalled = at.host.count(BoardEventCode.STALL)
     driven = len(at.drives.driven)
-    await at.host.dealer.feed(1, Source.HOPPER, CARDS)
-    await at.host.until(Code.STALL, stalled + 1)
+    await at.host.dealer.feed(1, FeedSource.HOPPER, CARDS)
+    await at.host.until(BoardEventCode.STALL, stalled + 1)
     assert ("feed", 1) not in at.drives.driven[driven:]
 
 

@@ -3,12 +3,12 @@
 import pytest
 
 from controller import tomlfile
-from drivers.adapters.modbus_inputs import Block, ImplausibleInput, ModbusInputs, blocks
+from drivers.adapters.modbus_inputs import ImplausibleInput, ModbusInputs, ReadBlock, plan_blocks
 from drivers.adapters.modbus_map import ModbusMap
 from drivers.firmware.hal import GATE_MOVING
 from tests.adapters.modbus_rig import EXAMPLE, example
 
-COUNTERS, BITS = Block("io", "input", 0, 7), Block("io", "discrete", 0, 21)
+COUNTERS, BITS = ReadBlock("io", "input", 0, 7), ReadBlock("io", "discrete", 0, 21)
 WINDOW, EXIT, LID, GATE = 2, 4, 10, 16
 COUNTED = ("land_0", "land_1", "land_2", "land_3", "land_4", "exit", "shuffled")
 
@@ -23,9 +23,9 @@ class Seen:
 
     def read(self, *, fresh: bool = False) -> list[tuple[str, int]]:
         """Read counters, then levels, as the line does."""
-        self.inputs.take(COUNTERS, tuple(self.counts), fresh=fresh)
-        self.inputs.take(BITS, tuple(self.bits), fresh=fresh)
-        return self.inputs.changed()
+        self.inputs.update(COUNTERS, tuple(self.counts), fresh=fresh)
+        self.inputs.update(BITS, tuple(self.bits), fresh=fresh)
+        return self.inputs.pop_changes()
 
     def count(self, name: str, pulses: int = 1) -> None:
         place = COUNTED.index(name)
@@ -120,10 +120,10 @@ def test_the_gate_stands_where_one_switch_says_so_and_moves_else() -> None:
 
 
 def of_registers() -> ModbusMap:
-    raw = tomlfile.tables(EXAMPLE.read_text(), name="modbus.toml")
+    raw = tomlfile.parse_tables(EXAMPLE.read_text(), name="modbus.toml")
     raw["gate_at"] = {"unit": "gate", "input": 0x20, "words": 2}
     raw["gate_at"] |= {"positions": [0.0, 1.0, 2.0, 3.0, 4.0], "scale": 1600.0, "tolerance": 0.02}
-    return tomlfile.fit(raw, ModbusMap, name="modbus.toml")
+    return tomlfile.convert_tables(raw, ModbusMap, name="modbus.toml")
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def of_registers() -> ModbusMap:
 )
 def test_the_gate_stands_at_an_outlet_within_its_tolerance(words: tuple[int, int], at: int) -> None:
     told = of_registers()
-    assert Block("gate", "input", 0x20, 2) in blocks(told)
+    assert ReadBlock("gate", "input", 0x20, 2) in plan_blocks(told)
     inputs = ModbusInputs(told)
-    inputs.take(Block("gate", "input", 0x20, 2), words, fresh=True)
+    inputs.update(ReadBlock("gate", "input", 0x20, 2), words, fresh=True)
     assert inputs.levels["gate_at"] == at

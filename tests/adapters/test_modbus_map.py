@@ -9,17 +9,17 @@ import pytest
 from controller import tomlfile
 from controller.cli.modbus_file import load_modbus_file
 from controller.tomlfile import FileError
-from drivers.adapters.modbus_inputs import Block, blocks
+from drivers.adapters.modbus_inputs import ReadBlock, plan_blocks
 from drivers.adapters.modbus_map import (
     OPTIONAL_OUTPUTS,
     OUTPUT_VALUES,
-    Gate,
     MapError,
+    MappedGate,
     ModbusMap,
-    number_of,
-    outputs,
-    words_of,
-    writes,
+    from_registers,
+    mapped_outputs,
+    output_words,
+    to_registers,
 )
 from drivers.firmware.hal import FORWARD, LIFT_STAY, STOP
 from tests.adapters.modbus_rig import EXAMPLE, example
@@ -37,15 +37,18 @@ def changed(tmp_path: Path, change: str, instead: str) -> Path:
 
 def test_the_example_maps_every_name_of_the_hal() -> None:
     told = load_modbus_file(EXAMPLE)
-    assert {name for name, _ in outputs(told)} == {*OUTPUT_VALUES, "gate"}
-    words = {name: writes(name, output) for name, output in outputs(told)}
+    assert {name for name, _ in mapped_outputs(told)} == {*OUTPUT_VALUES, "gate"}
+    words = {name: output_words(name, output) for name, output in mapped_outputs(told)}
     assert (words["feed"][STOP], words["feed"][FORWARD]) == ((0, 0), (1, 1760))
     assert words["lift"][LIFT_STAY] == (0,)
     assert words["gate"][4] == (0, 6400)
 
 
 def test_the_example_is_read_in_two_requests() -> None:
-    assert blocks(example()) == (Block("io", "input", 0, 7), Block("io", "discrete", 0, 21))
+    assert plan_blocks(example()) == (
+        ReadBlock("io", "input", 0, 7),
+        ReadBlock("io", "discrete", 0, 21),
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,18 +84,18 @@ def test_a_map_that_cannot_work_is_refused_in_one_line(
 
 def test_the_trigger_may_be_left_out_where_the_reader_is_asked() -> None:
     assert OPTIONAL_OUTPUTS == ("trigger",)
-    raw = tomlfile.tables(EXAMPLE.read_text(), name="modbus.toml")
+    raw = tomlfile.parse_tables(EXAMPLE.read_text(), name="modbus.toml")
     del raw["output"]["trigger"]
-    told = tomlfile.fit(raw, ModbusMap, name="modbus.toml")
-    assert "trigger" not in dict(outputs(told))
+    told = tomlfile.convert_tables(raw, ModbusMap, name="modbus.toml")
+    assert "trigger" not in dict(mapped_outputs(told))
 
 
 @pytest.mark.parametrize(("value", "words"), [(0, 1), (-1, 1), (40_000, 2), (-70_000, 2)])
 def test_a_position_comes_back_out_of_its_registers(value: int, words: int) -> None:
-    assert number_of(words_of(value, words)) == value
+    assert from_registers(to_registers(value, words)) == value
 
 
 def test_a_position_that_does_not_fit_is_refused() -> None:
-    gate = Gate(unit="gate", holding=1, positions=(0.0, 1.0, 2.0, 3.0, 4.0), scale=1e5)
+    gate = MappedGate(unit="gate", holding=1, positions=(0.0, 1.0, 2.0, 3.0, 4.0), scale=1e5)
     with pytest.raises(MapError, match="does not fit"):
-        writes("gate", gate)
+        output_words("gate", gate)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.adapters.modbus_rig import TURNAROUND_MS, WiredTable, example
 from tests.sim.host import Host
 from tests.sim.orders import order_of
@@ -29,7 +29,7 @@ CARDS = 32
 async def measured(baud: int) -> tuple[int, int, int]:
     """Return a round of reads, the latest stop behind the window, and a card, in milliseconds."""
     boots = count(100)
-    settings = Settings(cards=CARDS)
+    settings = MechanicsSettings(cards=CARDS)
     table = WiredTable(
         settings, random.Random(1), boots=lambda: next(boots), told=example(baud=baud)
     )

@@ -11,16 +11,16 @@ from types import MappingProxyType
 
 import pytest
 
-from drivers.errors import Refused, Result
-from drivers.events import Code, Event
+from drivers.errors import BoardRefused, BoardResult
+from drivers.events import BoardEvent, BoardEventCode
 from drivers.firmware.hal import LIFT_STAY, LIFT_UP
 from drivers.link.port import SerialPort
 from sim.boardprocess import BoardProcess
-from sim.hall import SimTable, TablePlan
+from sim.hall import HardwareOnPtys, TablePlan
 from sim.inproc import DEALER_ID
 from sim.insideboard import PtyBoard
 from sim.interpreters import Interpreter
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.outside import BoardName
 from tests.adapters import drives
 from tests.adapters.modbus_rig import EXAMPLE, TURNAROUND_MS
@@ -42,15 +42,15 @@ LIMITS = {"feed_limit_ms": 5000, "pass_limit_ms": 5000, "gate_limit_ms": 2000}
 LIMITS |= {"landing_window_ms": 2000, "silence_ms": 2000}
 FEW = 12
 HOUR_MS = 3_600_000.0
-LIFT_MS = Settings().lift_ms
+LIFT_MS = MechanicsSettings().lift_ms
 
 
-class DrivenTable(SimTable):
+class DrivenTable(HardwareOnPtys):
     """A simulated table whose dealer's pins are wired to drives; their line is at `rs485`."""
 
     def _board(self, name: BoardName, uid: str) -> BoardProcess | PtyBoard:
         if name != "dealer":
-            return super()._board(name, uid)
+            return super()._make_board(name, uid)
         program = (sys.executable, drives.__file__, str(BAUD), str(TURNAROUND_MS))
         none: Mapping[str, str] = MappingProxyType({})
         units = Interpreter(program, none, ("PYTHONPATH", "nowhere"))
@@ -81,17 +81,17 @@ class Rig:
     async def driven(self) -> None:
         """Retract the lift as soon as every drive answers."""
         while True:
-            with suppress(Refused):  # NO_DRIVE: an event follows when all of them answer
+            with suppress(BoardRefused):  # NO_DRIVE: an event follows when all of them answer
                 return await self.host.dealer.retract()
             await until(lambda: self.drive_events()[-1].place)
 
-    def drive_events(self) -> list[Event]:
+    def drive_events(self) -> list[BoardEvent]:
         """Return the reports that a drive is away (place 0), or that all are there (1)."""
-        return [event for event in self.host.events if event.code is Code.DRIVE]
+        return [event for event in self.host.events if event.code is BoardEventCode.DRIVE]
 
     def driven_to(self, motor: str) -> int | None:
         """Return what the drives ask of a motor; None where nothing drives it."""
-        return self.table.world.motors[motor]._asked
+        return self.table.world.motors[motor]._drive_value
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ async def make(
     config.write_text(text)
 
     async def build(cards: int, lift_ms: float) -> Rig:
-        settings = Settings(cards=cards, lift_ms=lift_ms)
+        settings = MechanicsSettings(cards=cards, lift_ms=lift_ms)
         plan = TablePlan("T01", runtime_dir, settings, seed=1, attendant=False)
         table = DrivenTable(plan, lambda: next(boots))
         made.append(Rig(table, config))
@@ -159,15 +159,15 @@ async def test_a_line_that_is_cut_is_told_by_the_adapter_and_found_again(make: M
     rig = await make()
     await rig.start()
     dealing = asyncio.ensure_future(rig.host.deal(1, order_of(FEW)))
-    await rig.host.until(Code.AT_READER, 2)
+    await rig.host.until(BoardEventCode.AT_READER, 2)
     rig.table.kill("dealer")
-    await rig.host.until(Code.DRIVE)
+    await rig.host.until(BoardEventCode.DRIVE)
     dealing.cancel()
     await until(lambda: {rig.driven_to(motor) for motor in rig.table.world.motors} == {None})
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(BoardRefused) as refused:
         await rig.host.dealer.retract()
-    assert refused.value.result is Result.NO_DRIVE
-    await rig.table.boards["dealer"].gone()
+    assert refused.value.result is BoardResult.NO_DRIVE
+    await rig.table.boards["dealer"].wait_until_gone()
     rig.table.start("dealer")
     await until(lambda: rig.drive_events()[-1].place)
 
@@ -198,7 +198,7 @@ async def test_the_check_reads_every_mapped_place_and_moves_nothing(make: Make) 
     assert " on " in rows["hopper"]
     assert rig.table.world.truth() == before
     rig.table.kill("dealer")
-    await rig.table.boards["dealer"].gone()
+    await rig.table.boards["dealer"].wait_until_gone()
     away = await (await Program.start("adapter", "modbus", rig.config, "--check")).end()
     assert away.code == 2
     assert "rs485 cannot be used" in away.err

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from controller.messages import Outcome, Phase, Role, State
-from controller.trials.inproc import TableInProcess, trial
-from sim.mechanics.settings import Settings
+from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
+from controller.trials.inproc import TableInProcess, run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from tests.adapters.drives import FEEDER, GATE, IO, LIFT, ROLLERS
 from tests.adapters.modbus_rig import WiredTable, example
 
@@ -31,21 +31,21 @@ class AtDrives:
         self.trial, self.table = trial, table
         self.drives, self.wire, self.said = table.drives, table.wire, table.said
 
-    async def refused(self, cards: int, spoil: Callable[[], Any]) -> State:
+    async def refused(self, cards: int, spoil: Callable[[], Any]) -> PublicState:
         """Deal; spoil something when so many cards were fed. Return the state of the refusal."""
-        dealing = asyncio.ensure_future(self.trial.deal())
-        await self.trial.until(
-            lambda state: state.machine.phase is Phase.DEALING and state.machine.fed >= cards
+        dealing = asyncio.ensure_future(self.trial.play_attempt())
+        await self.trial.wait_for_state(
+            lambda state: state.machine.phase is MachinePhase.DEALING and state.machine.fed >= cards
         )
         spoil()
         state = await dealing
-        assert state.fairness[-1].outcome is Outcome.VOID
+        assert state.fairness[-1].outcome is AttemptOutcome.VOID
         await asyncio.sleep(A_WHILE_S)
         return self.trial.states[-1]
 
     async def dealt(self) -> None:
-        state = await self.trial.deal()
-        assert state.fairness[-1].outcome is Outcome.OK, (state.alerts, self.said)
+        state = await self.trial.play_attempt()
+        assert state.fairness[-1].outcome is AttemptOutcome.OK, (state.alerts, self.said)
 
     def reasons(self) -> set[str]:
         return set(self.trial.states[-1].fairness[-1].reasons)
@@ -65,11 +65,11 @@ def wired(runtime_dir: Path) -> Tables:
     async def make(**line: Any) -> AsyncIterator[AtDrives]:
         boots = count(1)
         table = WiredTable(
-            Settings(), random.Random(1), boots=lambda: next(boots), told=example(**line)
+            MechanicsSettings(), random.Random(1), boots=lambda: next(boots), told=example(**line)
         )
         try:
             await table.settled()
-            async with trial(Settings(), runtime_dir, sim=table) as at:
+            async with run_table_in_process(MechanicsSettings(), runtime_dir, sim=table) as at:
                 yield AtDrives(at, table)
         finally:
             table.close()
@@ -113,14 +113,16 @@ async def test_a_unit_that_goes_silent_is_named_and_the_machine_goes_on_when_it_
 
 async def test_while_a_unit_is_silent_no_deal_begins_and_nothing_moves(wired: Tables) -> None:
     async with wired() as at:
-        await at.trial.phase(Phase.EMPTY)
+        await at.trial.wait_for_phase(MachinePhase.EMPTY)
         at.drives.silent.add(LIFT)
-        await at.trial.until(lambda state: any(a.name == "DRIVE_LOST" for a in state.alerts))
+        await at.trial.wait_for_state(
+            lambda state: any(a.name == "DRIVE_LOST" for a in state.alerts)
+        )
         assert "unit 5" in at.cause("DRIVE_LOST")
-        reply = await at.trial.order(Role.REFEREE, "start_deal")
+        reply = await at.trial.send_command(Role.REFEREE, "start_deal")
         assert not reply.ok
         before = at.table.world.truth()
         await asyncio.sleep(A_WHILE_S)
         assert at.table.world.truth() == before
         at.drives.silent.clear()
-        await at.trial.until(lambda state: not state.alerts)
+        await at.trial.wait_for_state(lambda state: not state.alerts)

@@ -100,16 +100,16 @@ def test_an_engine_that_another_program_has_is_left_alone(device: Device) -> Non
 def test_an_engine_that_is_unplugged_and_back_is_found_under_its_name(device: Device) -> None:
     looking = BarcodeScan(msgspec.structs.replace(ENGINE, port=str(device.link)), line_to(device))
     looking.step(0)
-    assert looking.away is None
+    assert looking.away_reason is None
     device.unplug()
     looking.begin(20)
     looking.step(21)
-    away = looking.away
+    away = looking.away_reason
     assert away is not None
     device.plug()
     looking.step(2000)
     looking.begin(2020)
-    assert looking.away is None
+    assert looking.away_reason is None
     assert os.read(device.fd, 100) == TRIGGER
     os.write(device.fd, b"0117\r")
     looking.step(2030)

@@ -38,10 +38,10 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 def hello(served: AdapterBoard, line: int) -> tuple[object, ...]:
     """Say HELLO, and return the WELCOME's fields."""
-    os.write(line, b"\x00" + encode(wire.host_frame(wire.HELLO, SESSION, 0, 0, 0)))
+    os.write(line, b"\x00" + encode(wire.pack_host_frame(wire.HELLO, SESSION, 0, 0, 0)))
     decoder = Decoder()
     for _ in range(50):
-        served.turn(longest_ms=20)
+        served.run_once(max_wait_ms=20)
         heard = decoder.feed(os.read(line, 4096)) if select.select([line], [], [], 0)[0] else []
         for payload in heard:
             if payload[0] == wire.WELCOME:
@@ -65,7 +65,7 @@ def test_a_host_that_went_finds_the_board_again(serve: Serve, tmp_path: Path) ->
         line = os.open(tmp_path / "reader", os.O_RDWR | os.O_NOCTTY)
         assert hello(served, line)[6] == 7
         os.close(line)
-        served.turn(longest_ms=1)
+        served.run_once(max_wait_ms=1)
 
 
 def test_its_line_is_for_its_own_user_alone(serve: Serve, mocker: MockerFixture) -> None:
@@ -111,9 +111,9 @@ def test_an_adapter_is_another_board_run_at_each_start(tmp_path: Path) -> None:
 
 
 def test_what_its_board_stores_is_there_at_the_next_start(tmp_path: Path) -> None:
-    assert AdapterStorage(tmp_path).stored() == b""
+    assert AdapterStorage(tmp_path).load() == b""
     AdapterStorage(tmp_path).store(b"settings")
-    assert AdapterStorage(tmp_path).stored() == b"settings"
+    assert AdapterStorage(tmp_path).load() == b"settings"
 
 
 @pytest.mark.parametrize("content", [b"ten", b"-1", b"99999999999", b"\xff"])
@@ -145,8 +145,8 @@ def test_what_a_board_stores_is_written_once_it_stands_still(tmp_path: Path, ful
     with AdapterBoard(board, hal, tmp_path / "reader", disk.store, said.append) as served:
         served.step()
         wrote_at_first = list(disk.kept)
-        served._keep(STORE_DELAY_MS * 10)
+        served._store_at_rest(STORE_DELAY_MS * 10)
         assert len(disk.kept) == 1 - full
         assert len(said) == full
     assert wrote_at_first == []
-    assert disk.kept == [board.packed()]
+    assert disk.kept == [board.pack_stored()]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.faults import catalogue
+from controller.faults import fault_catalogue
 
 NAME = re.compile(r"[A-Z]+(_[A-Z]+)+")
 
@@ -23,7 +23,7 @@ def test_every_fault_named_in_the_code_is_in_the_catalogue(pytestconfig: pytest.
         f"{file.relative_to(pytestconfig.rootpath)}:{line}: {name}"
         for file in sorted((pytestconfig.rootpath / "controller").rglob("*.py"))
         for line, name in names_in(file)
-        if name not in catalogue() and name not in NO_FAULTS
+        if name not in fault_catalogue() and name not in NO_FAULTS
     ]
     assert not unknown
 
@@ -41,7 +41,7 @@ def test_every_fault_of_the_catalogue_is_raised_somewhere(pytestconfig: pytest.C
         path = str(file.relative_to(pytestconfig.rootpath))
         if not path.startswith(TELLING):
             raised |= {word for _, word in words_in(file)}
-    assert not catalogue().keys() - raised
+    assert not fault_catalogue().keys() - raised
 
 
 def names_in(file: Path) -> Iterator[tuple[int, str]]:

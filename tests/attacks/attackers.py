@@ -10,8 +10,8 @@ import zmq
 import zmq.asyncio
 
 from controller import bridge
-from controller.bridge import CommandMessage, FeedMessage, HelloMessage, Lines, ReplyMessage
-from controller.messages import Command, Reply
+from controller.bridge import CommandMessage, FeedMessage, HelloMessage, LineSplitter, ReplyMessage
+from controller.messages import ClientCommand, CommandReply
 
 
 class TakenOver:
@@ -23,7 +23,7 @@ class TakenOver:
     def __init__(self, socket: Path) -> None:
         self._path = socket
         self._refs = itertools.count(1)
-        self._lines = Lines(bridge.MAX_MACHINE_LINE_BYTES)
+        self._lines = LineSplitter(bridge.MAX_MACHINE_LINE_BYTES)
         self._messages: list[bridge.MachineMessage] = []
         self.hello: HelloMessage | None = None
 
@@ -39,10 +39,10 @@ class TakenOver:
         with suppress(ConnectionError):
             await self._writer.wait_closed()
 
-    async def say(self, command: Command, peer: str = "0" * 40) -> Reply:
+    async def say(self, command: ClientCommand, peer: str = "0" * 40) -> CommandReply:
         """Hand the machine a command, as coming from the CURVE key `peer`; return its answer."""
         ref = next(self._refs)
-        self._writer.write(bridge.to_line(CommandMessage(ref, peer, command)))
+        self._writer.write(bridge.encode_line(CommandMessage(ref, peer, command)))
         while True:
             message = await self._next()
             if isinstance(message, ReplyMessage) and message.ref == ref:
@@ -59,7 +59,7 @@ class TakenOver:
         while not self._messages:
             data = await self._reader.read(65536)
             assert data, "the machine hung up"
-            self._messages += map(bridge.decode_machine_line, self._lines.take(data))
+            self._messages += map(bridge.decode_machine_line, self._lines.split(data))
         return self._messages.pop(0)
 
 

@@ -15,12 +15,18 @@ from nacl.public import PrivateKey, SealedBox
 
 from controller.config import load_table
 from controller.gateway.certificates import renew_table_keys
-from controller.gateway.enrolment import admit
-from controller.journal.entries import Entry, decode
+from controller.gateway.enrolment import admit_file
+from controller.journal.entries import JournalEntry, decode
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.messages import Command, Phase, Reply, Role
-from controller.roster import ADMITTED_FOLDER, CLIENTS_FOLDER, Certificate, moment, read_certificate
-from controller.signing import sign
+from controller.messages import ClientCommand, CommandReply, MachinePhase, Role
+from controller.roster import (
+    ADMITTED_FOLDER,
+    CLIENTS_FOLDER,
+    Certificate,
+    parse_moment,
+    read_certificate,
+)
+from controller.signing import sign_command
 from controller.trials.hall import TableProcess
 from tests.attacks.attackers import TakenOver
 from tests.processes.metrics import scrape
@@ -54,15 +60,15 @@ async def run_of(table: TableProcess) -> str:
 
 def order(
     table: TableProcess, boot: str, role: Role, cmd: str, command_id: str, **args: Any
-) -> Command:
+) -> ClientCommand:
     """A command as its giver signs it, about nothing that is bound to a deal."""
-    plain = Command(id=command_id, cmd=cmd, boot=boot, args=args)
+    plain = ClientCommand(id=command_id, cmd=cmd, boot=boot, args=args)
     seed = pair(table, role).sign
     assert seed is not None
-    return sign(plain, table.endpoints.server_key, seed)
+    return sign_command(plain, table.endpoints.server_key, seed)
 
 
-def journal(table: TableProcess) -> list[Entry]:
+def journal(table: TableProcess) -> list[JournalEntry]:
     """The journal as it lies on the disk."""
     with open_read_only(table.state_dir / STORE_NAME) as rows:
         return [decode(body) for _, body, _ in rows]
@@ -79,7 +85,7 @@ def logged(table: TableProcess, event: str) -> list[dict[str, Any]]:
     return [line for line in lines if line["event"] == event]
 
 
-def code(reply: Reply) -> str | None:
+def code(reply: CommandReply) -> str | None:
     return reply.error.code if reply.error else None
 
 
@@ -115,7 +121,7 @@ async def test_an_observer_who_sends_redeal_is_refused_logged_counted_and_told(
     assert entries(table, "command") == []
 
 
-def forged(table: TableProcess, boot: str) -> Iterator[tuple[str, Command, str]]:
+def forged(table: TableProcess, boot: str) -> Iterator[tuple[str, ClientCommand, str]]:
     """What a taken-over gateway can make of what it has seen: the chief's key, and one order.
 
     Yields what it did, the command, and the refusal that is due.
@@ -123,10 +129,12 @@ def forged(table: TableProcess, boot: str) -> Iterator[tuple[str, Command, str]]
     change = msgspec.structs.replace
     chief = pair(table, Role.CHIEF).verify.hex()
     seen = order(table, boot, Role.CHIEF, "hold", "seen", reason="tea")
-    invented = Command(id="i", cmd="void", deal=1, attempt=1, args={"reason": "x"}, key=chief)
+    invented = ClientCommand(id="i", cmd="void", deal=1, attempt=1, args={"reason": "x"}, key=chief)
     observer = order(table, boot, Role.OBSERVER, "hold", "o", reason="x")
-    own = sign(
-        Command(id="own", cmd="hold", args={"reason": "x"}), table.endpoints.server_key, bytes(32)
+    own = sign_command(
+        ClientCommand(id="own", cmd="hold", args={"reason": "x"}),
+        table.endpoints.server_key,
+        bytes(32),
     )
     seed = pair(table, Role.CHIEF).sign
     assert seed is not None
@@ -147,7 +155,9 @@ def forged(table: TableProcess, boot: str) -> Iterator[tuple[str, Command, str]]
     yield "somebody else's word", change(seen, person="Li Na"), bad
     yield "other words", change(seen, args={"reason": "coffee"}), bad
     yield "one more word", change(seen, args={"reason": "tea", "area": True}), bad
-    elsewhere = sign(Command(id="e", cmd="hold", boot=boot, args={"reason": "x"}), ELSEWHERE, seed)
+    elsewhere = sign_command(
+        ClientCommand(id="e", cmd="hold", boot=boot, args={"reason": "x"}), ELSEWHERE, seed
+    )
     yield "an order to another table", elsewhere, bad
 
 
@@ -159,7 +169,7 @@ async def test_a_taken_over_gateway_cannot_invent_change_or_redirect_an_order(
         for what, command, due in forged(table, boot):
             reply = await bridge.say(command, peer=chief)  # it may say who it likes is there
             assert code(reply) == due, what
-        assert (await bridge.say(Command(id="s", cmd="snapshot"))).ok
+        assert (await bridge.say(ClientCommand(id="s", cmd="snapshot"))).ok
 
     assert entries(table, "command") == []
     refused = logged(table, "order refused")
@@ -178,13 +188,13 @@ async def test_an_order_that_is_replayed_acts_once_and_is_answered_the_same_also
         assert (await client.ask("resume")).ok
     async with bridge:
         replayed = [await bridge.say(seen) for _ in range(3)]
-        under_way = await bridge.say(Command(id="s", cmd="snapshot"))
+        under_way = await bridge.say(ClientCommand(id="s", cmd="snapshot"))
 
     await table.stop_daemon()
     await table.start_daemon()
     async with TakenOver(load_table(table.config).socket) as again:
         replayed.append(await again.say(seen))
-        afterwards = await again.say(Command(id="s", cmd="snapshot"))
+        afterwards = await again.say(ClientCommand(id="s", cmd="snapshot"))
 
     assert all(reply == first for reply in replayed)
     for snapshot in (under_way, afterwards):
@@ -283,7 +293,7 @@ async def test_who_is_revoked_while_he_watches_sees_it_and_the_others_hear_every
     revoked = await dealtable("keys", "revoke", table.state_dir, "technician", "--reason", "left")
     assert revoked.code == 0
     await watch.line("key refused")
-    await table.control.do("speed", value=FAST)
+    await table.control.request("speed", value=FAST)
     await people.held()
 
     ended = await watch.end(signal.SIGINT)
@@ -303,12 +313,18 @@ async def test_a_key_that_expires_while_the_table_runs_gives_no_more_orders(
     secret = read_certificate(table.state_dir / CLIENTS_FOLDER / "guest.key_secret")
     assert secret.sign is not None
     key, boot = table.endpoints.server_key, await run_of(table)
-    hold = sign(Command(id="1", cmd="hold", boot=boot, args={"reason": "tea"}), key, secret.sign)
-    resume = sign(Command(id="2", cmd="resume", boot=boot), key, secret.sign)
+    hold = sign_command(
+        ClientCommand(id="1", cmd="hold", boot=boot, args={"reason": "tea"}), key, secret.sign
+    )
+    resume = sign_command(ClientCommand(id="2", cmd="resume", boot=boot), key, secret.sign)
 
     async with bridge:
         assert (await bridge.say(hold)).ok
-        admit(table.state_dir, table.state_dir / CLIENTS_FOLDER / "guest.key", moment("2020-01-01"))
+        admit_file(
+            table.state_dir,
+            table.state_dir / CLIENTS_FOLDER / "guest.key",
+            parse_moment("2020-01-01"),
+        )
         reply = await bridge.say(resume)
 
     assert reply.error is not None
@@ -339,9 +355,9 @@ async def test_what_is_sealed_after_a_chief_was_replaced_is_for_his_successor_al
     former = pair(table, Role.CHIEF)
     rotated = await dealtable("keys", "rotate", table.state_dir, "chief", "--at-once")
     assert rotated.code == 0, rotated.err
-    await people.until(lambda state: state.machine.phase is Phase.EMPTY)
+    await people.until(lambda state: state.machine.phase is MachinePhase.EMPTY)
     assert (await people.order(Role.REFEREE, "start_deal")).ok
-    await people.until(lambda state: state.machine.phase is Phase.COMMITTED)
+    await people.until(lambda state: state.machine.phase is MachinePhase.COMMITTED)
 
     (seed,) = entries(table, "seed")
 
@@ -358,7 +374,7 @@ async def test_an_attempt_is_sealed_to_no_chief_whose_key_was_taken_away(
     table: TableProcess, people: People, dealtable: Dealtable
 ) -> None:
     """The only chief is revoked while the table runs: the next deal waits for another one."""
-    await people.until(lambda state: state.machine.phase is Phase.EMPTY)
+    await people.until(lambda state: state.machine.phase is MachinePhase.EMPTY)
     gone = await dealtable("keys", "revoke", table.state_dir, "chief", "--reason", "sold hands")
     assert "no chief is left" in gone.err
     await people.until(lambda state: "NO_CHIEF" in [alert.name for alert in state.alerts])
@@ -369,7 +385,7 @@ async def test_an_attempt_is_sealed_to_no_chief_whose_key_was_taken_away(
     assert made.code == 0
     await people.until(lambda state: not state.alerts)
     assert (await people.order(Role.REFEREE, "start_deal")).ok
-    await people.until(lambda state: state.machine.phase is Phase.COMMITTED)
+    await people.until(lambda state: state.machine.phase is MachinePhase.COMMITTED)
 
     (seed,) = entries(table, "seed")
     deputy = read_certificate(table.state_dir / CLIENTS_FOLDER / "deputy.key_secret")

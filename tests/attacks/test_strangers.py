@@ -16,19 +16,19 @@ from zmq.utils.monitor import recv_monitor_message
 
 from controller.client.client import ClientIdentity, NoAnswer
 from controller.client.endpoints import Endpoints
-from controller.client.line import LineState
+from controller.client.line import TableConnectionState
 from controller.config import TableConfig
 from controller.counting import MAX_REFUSED_KEYS
 from controller.gateway.certificates import create_client_keys
-from controller.gateway.enrolment import admit, revoke_client
+from controller.gateway.enrolment import admit_file, revoke_client
 from controller.messages import Role
-from controller.roster import moment
+from controller.roster import parse_moment
 from tests.attacks.attackers import Impostor, Relay
 from tests.gateway.metrics_requests import scrape
 from tests.gateway.scripted import Connect, ScriptedMachine, Told, identity
 from tests.waiting import until
 
-LONG_AGO = moment("2020-01-01")
+LONG_AGO = parse_moment("2020-01-01")
 HUNG_UP = {
     zmq.EVENT_DISCONNECTED,
     zmq.EVENT_HANDSHAKE_FAILED_AUTH,
@@ -45,7 +45,7 @@ def unlisted(folder: Path) -> ClientIdentity:
 
 
 def revoked(folder: Path) -> ClientIdentity:
-    admit(folder, create_client_keys(folder, "guest", Role.CHIEF))
+    admit_file(folder, create_client_keys(folder, "guest", Role.CHIEF))
     revoke_client(folder, "guest", "laptop lost", LONG_AGO)
     return identity(folder, "guest")
 
@@ -53,14 +53,14 @@ def revoked(folder: Path) -> ClientIdentity:
 def put_back(folder: Path) -> ClientIdentity:
     """A revoked key whose file somebody copied back into admitted/."""
     public = create_client_keys(folder, "guest", Role.CHIEF)
-    place = admit(folder, public)
+    place = admit_file(folder, public)
     revoke_client(folder, "guest", "laptop lost", LONG_AGO)
     place.write_text(public.read_text())
     return identity(folder, "guest")
 
 
 def expired(folder: Path) -> ClientIdentity:
-    admit(folder, create_client_keys(folder, "guest", Role.CHIEF), LONG_AGO)
+    admit_file(folder, create_client_keys(folder, "guest", Role.CHIEF), LONG_AGO)
     return identity(folder, "guest")
 
 
@@ -86,8 +86,8 @@ async def test_a_key_that_is_not_admitted_hears_nothing_sends_nothing_and_is_tol
     client = connect(who, on_line=told.note)
 
     with structlog.testing.capture_logs() as logs:
-        hearing = asyncio.ensure_future(client.hear())
-        await told.until(LineState.KEY_REFUSED)
+        hearing = asyncio.ensure_future(client.next_message())
+        await told.until(TableConnectionState.KEY_REFUSED)
         with pytest.raises(NoAnswer, match="not admitted there, revoked or expired"):
             await client.ask("redeal", {"reason": "mine"})
 
@@ -106,14 +106,14 @@ async def test_the_public_half_of_an_admitted_key_opens_nothing(
 ) -> None:
     who, told = half_a_pair(config.table.state_dir), Told()
     client = connect(who, on_line=told.note)
-    hearing = asyncio.ensure_future(client.hear())
+    hearing = asyncio.ensure_future(client.next_message())
 
     with pytest.raises(NoAnswer, match="different key"):
         await client.ask("hold")
 
     assert not hearing.done()
     hearing.cancel()
-    assert LineState.OPEN not in told
+    assert TableConnectionState.OPEN not in told
     assert machine.commands == []
 
 
@@ -159,11 +159,11 @@ async def test_a_man_in_the_middle_with_his_own_table_key_is_told_nothing(
         feed, commands = impostor.addresses
         there = msgspec.structs.replace(endpoints, feed=feed, commands=commands)
         client = connect("chief", there, on_line=told.note)
-        hearing = asyncio.ensure_future(client.hear())
+        hearing = asyncio.ensure_future(client.next_message())
 
         with pytest.raises(NoAnswer, match="different key"):
             await client.ask("redeal", {"reason": "mine"})
-        await told.until(LineState.OTHER_KEY)
+        await told.until(TableConnectionState.OTHER_KEY)
 
         assert not hearing.done()
         hearing.cancel()
@@ -181,7 +181,7 @@ async def test_a_man_in_the_middle_who_passes_all_on_reads_nothing_of_it(
     async with Relay(endpoints.commands) as commands, Relay(endpoints.feed) as feed:
         there = msgspec.structs.replace(endpoints, feed=feed.address, commands=commands.address)
         client = connect("referee", there)
-        heard = await client.hear()
+        heard = await client.next_message()
         assert (await client.ask("hold", {"reason": "a word that is unlikely"})).ok
         kept = bytes(commands.kept + feed.kept)
 
@@ -214,7 +214,7 @@ async def test_a_flood_of_handshakes_keeps_nobody_out_and_fills_no_log(
             sockets.append(socket)
         for _ in range(20):
             assert (await admitted.ask("hold")).ok
-        await connect("observer").hear()
+        await connect("observer").next_message()
         await _until_refused(endpoints, many)
     assert len([log for log in logs if log["event"] == "key refused"]) <= MAX_REFUSED_KEYS
 

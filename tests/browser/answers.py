@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from controller.messages import Command, Reply
+from controller.messages import ClientCommand, CommandReply
 from tests.console.fake import ScriptedLine
 
-Answers = Callable[[str, Command], Reply | None]
+Answers = Callable[[str, ClientCommand], CommandReply | None]
 """What a table answers; None: as scripted. Raises NoAnswer."""
 
 
@@ -16,7 +16,7 @@ def let_answer(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answers], None]:
     scripted = ScriptedLine.send
 
     def let(answer: Answers) -> None:
-        async def send(line: ScriptedLine, command: Command) -> Reply:
+        async def send(line: ScriptedLine, command: ClientCommand) -> CommandReply:
             said = answer(line._table, command)
             return said if said is not None else await scripted(line, command)
 

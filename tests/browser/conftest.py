@@ -9,8 +9,8 @@ from playwright.async_api import Browser, Playwright, async_playwright
 
 from controller.faults import Language
 from controller.trials.hall import HallPlan, TableProcess
-from controller.trials.hall import hall as real_hall
-from controller.trials.hall_console import ConsoleProcess, console
+from controller.trials.hall import run_hall as real_hall
+from controller.trials.hall_console import ConsoleProcess, run_console
 from controller.trials.pixels import CHROMIUM, CHROMIUM_OPTIONS
 from tests.browser.answers import Answers, let_answer
 from tests.browser.halls import Hall, PlayedHall, hall_of, played_hall_of
@@ -65,7 +65,7 @@ async def tables(plan: HallPlan) -> AsyncIterator[list[TableProcess]]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def at_console(tables: list[TableProcess], tmp_path: Path) -> AsyncIterator[ConsoleProcess]:
     """Run a console over them."""
-    async with console(tables, tmp_path / "console", hasher=QUICK) as running:
+    async with run_console(tables, tmp_path / "console", hasher=QUICK) as running:
         yield running
 
 

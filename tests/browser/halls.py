@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import msgspec
 from playwright.async_api import Browser, Page
 
-from controller.console.console import Console
-from controller.messages import AreaStop, Call, Match, Role, Seat, State
+from controller.console.console import RefereeConsole
+from controller.messages import PublicAreaStop, PublicMatch, PublicState, RefereeCall, Role, Seat
 from tests.browser.contexts import new_context
 from tests.browser.people import TABLET, Person
 from tests.browser.said import BOTH, Said
@@ -34,7 +34,7 @@ class Hall:
     def __init__(
         self,
         url: str,
-        console: Console,
+        console: RefereeConsole,
         tables: Scripted,
         browser: Browser,
         close: AsyncExitStack,
@@ -71,41 +71,41 @@ class Hall:
         """Wait until a page of the hall or of a table has drawn all that is shown to it now."""
         role, path = self._roles[page], urlsplit(page.url).path.split("/")
         if path[1] == "table":
-            async with self.console.pages.looking(path[2], role) as (shown, _):
-                version, _ = shown.since(0)
+            async with self.console.table_pages.open_page(path[2], role) as (shown, _):
+                version, _ = shown.changes_since(0)
         else:
-            version, _ = self.console.hall.shown(role).since(0)
+            version, _ = self.console.hall.parts_for(role).changes_since(0)
         await rests(page, version)
 
     def calls(self, table: str, words: str, seat: Seat = "N", ago_s: float = 0) -> None:
         """Let somebody call at a table."""
-        state = self.tables.seen(table).state
+        state = self.tables.snapshot(table).state
         assert state is not None
         since = stamp(ago_s, self.tables.clock.ms)
-        one = Call(seat=seat, reason="button", since=since, words_en=words, words_zh=words)
+        one = RefereeCall(seat=seat, reason="button", since=since, words_en=words, words_zh=words)
         self.tables.say(table, msgspec.structs.replace(state, calls=[one], alerts=[]))
 
     def is_timed(self, table: str) -> bool:
         """Tell whether a table has a clock that an area's order can stop."""
-        state = self.tables.seen(table).state
+        state = self.tables.snapshot(table).state
         return state is not None and state.match.clock is not None
 
     def stops(self, table: str, why: str) -> None:
         """Let the order for the whole area hold at a table."""
-        state = self.tables.seen(table).state
+        state = self.tables.snapshot(table).state
         assert state is not None
         match = state.match
         assert match.clock is not None
         stands = msgspec.structs.replace(
             match,
             clock=msgspec.structs.replace(match.clock, running=False, deadline_ms=None),
-            area_stop=AreaStop(since_ms=match.at_ms or 0, reason=why, by="chief"),
+            area_stop=PublicAreaStop(since_ms=match.at_ms or 0, reason=why, by="chief"),
         )
         self.tables.say(table, msgspec.structs.replace(state, match=stands))
 
     def goes_on(self, table: str, deal: int) -> None:
         """Let a table come to its next deal."""
-        state = self.tables.seen(table).state
+        state = self.tables.snapshot(table).state
         assert state is not None
         match = msgspec.structs.replace(state.match, deal=deal)
         self.tables.say(table, msgspec.structs.replace(state, match=match))
@@ -131,14 +131,14 @@ class PlayedHall(Hall):
         return self.tables.people()
 
     @property
-    def state(self) -> State:
+    def state(self) -> PublicState:
         """What T01 publishes."""
-        state = self.tables.seen("T01").state
+        state = self.tables.snapshot("T01").state
         assert state is not None
         return state
 
     @property
-    def match(self) -> Match:
+    def match(self) -> PublicMatch:
         """What T01 publishes of its match."""
         return self.state.match
 

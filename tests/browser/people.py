@@ -73,7 +73,7 @@ class People:
     ) -> Person:
         """Let a person who has his PIN log in by the login page; he speaks the test's language."""
         language = language or self._language
-        await self._console.knows(name, role, PIN, table=table, language=language)
+        await self._console.add_account(name, role, PIN, table=table, language=language)
         person = await self.stranger(name, role, size=size, dark=dark, language=language)
         await person.opens("/login")
         await person.page.locator("input[name=name]").fill(name)

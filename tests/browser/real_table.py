@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from controller.messages import Role, State
+from controller.messages import PublicState, Role
 from controller.trials.hall import TableProcess
 from tests.matches.at_hall import AtHall
 
@@ -24,7 +24,7 @@ MEETING: dict[str, Any] = {
 }
 
 
-async def reaches(at: AtHall, wanted: Callable[[State], bool]) -> State:
+async def reaches(at: AtHall, wanted: Callable[[PublicState], bool]) -> PublicState:
     """Return the first state of a table that is as wanted."""
     while not (at.states and wanted(at.states[-1])):
         await at.later(1.0)
@@ -49,9 +49,9 @@ async def players_of(table: TableProcess) -> AsyncIterator[None]:
     async def take() -> None:
         async with AtHall(table) as at:
             while True:
-                truth = await table.control.do("truth")
+                truth = await table.control.request("truth")
                 if truth["lift_up"] and any(truth["pockets"][:4]):
-                    await table.control.do("take_hands")
+                    await table.control.request("take_hands")
                 await at.later(1.0)
 
     taking = asyncio.create_task(take())

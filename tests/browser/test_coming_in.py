@@ -8,11 +8,11 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from controller.cli.console_keys import make_keys
+from controller.cli.console_keys import make_console_keys
 from controller.faults import Language
 from controller.messages import Role
 from controller.roster import CLIENTS_FOLDER
-from controller.trials.hall_console import console
+from controller.trials.hall_console import run_console
 from tests.browser.people import PIN, People, people_at
 from tests.browser.plans import TWO_TABLES
 from tests.console.fake import QUICK
@@ -30,9 +30,9 @@ async def at_door(
 ) -> AsyncIterator[People]:
     """Let people come to a console that has no table: they come no further than its door."""
     folder = tmp_path / "console"
-    make_keys(folder / CLIENTS_FOLDER, "Hall 1")
+    make_console_keys(folder / CLIENTS_FOLDER, "Hall 1")
     async with (
-        console([], folder, hasher=QUICK) as running,
+        run_console([], folder, hasher=QUICK) as running,
         people_at(running, browser, request) as people,
     ):
         yield people

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from controller.messages import Phase, Role, Seat
-from controller.rules.seats import ALL, after
+from controller.messages import MachinePhase, Role, Seat
+from controller.rules.seats import SEATS, next_seat
 from controller.trials.hall import HallPlan, TableProcess
 from tests.browser.people import People, Person
 from tests.browser.plans import SPEED
@@ -73,12 +73,12 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
     page = person.page
     await page.evaluate(f"void {LISTEN.strip()}")
     async with AtHall(tables[0]) as at, players_of(tables[0]):
-        await reaches(at, lambda state: state.machine.phase is Phase.EMPTY)
+        await reaches(at, lambda state: state.machine.phase is MachinePhase.EMPTY)
         await order(at, Role.REFEREE, "set_match", "none", **MEETING)
         await touch(page, "N", said("display.do.sit"))
         north = page.locator('.seat[data-seat="N"]')
         await expect(north).to_contain_text(said("display.seated"))
-        for seat in ALL[1:]:
+        for seat in SEATS[1:]:
             await order(at, Role.TABLE, "seat", seat=seat)
         await order(at, Role.CHIEF, "start_match")
         await reaches(at, lambda state: state.match.started)
@@ -92,7 +92,7 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
         commitment = state.fairness[-1].commitment
         await says(page, " ".join(commitment[n : n + 4] for n in range(0, 16, 4)))
 
-        await reaches(at, lambda state: state.machine.phase is Phase.HELD)
+        await reaches(at, lambda state: state.machine.phase is MachinePhase.HELD)
         await order(at, Role.REFEREE, "release", "machine")
         await reaches(at, lambda state: state.match.phase == "count_check")
         assert await too_small(page, LEAST_PX, TOUCH_PX) == []
@@ -111,10 +111,10 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
         await says(page, said("display.leads"))
         await touch(page, leader, said("display.do.led"))
         await reaches(at, lambda state: state.match.led)
-        for first in (leader, after(after(leader))):
+        for first in (leader, next_seat(next_seat(leader))):
             await touch(page, first, said("display.do.out"), hold_ms=HOLD_MS)
             is_out = said("display.do.is_out", seat=said.seat(first))
-            await touch(page, after(first), is_out)
+            await touch(page, next_seat(first), is_out)
         await reaches(at, lambda state: state.match.phase == "result")
         await person.shot("result")
         await touch(page, "N", said("display.do.result"))

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from controller.console.standing import TableLinkState
-from controller.messages import Pair, PublicSeatClock, Role, Tribute
+from controller.messages import PublicPair, PublicSeatClock, Role, Tribute
 from tests.browser.ears import EARS
 from tests.browser.halls import Hall, listed
 from tests.browser.people import PHONE, TABLET, WALL
@@ -40,8 +40,8 @@ async def test_waiting_people_come_first_and_every_row_says_what_for_and_how_lon
 
 
 async def test_only_the_rows_that_changed_are_drawn_again(hall: Hall) -> None:
-    shown = hall.console.hall.shown(Role.REFEREE)
-    since, before = shown.since(0)
+    shown = hall.console.hall.parts_for(Role.REFEREE)
+    since, before = shown.changes_since(0)
     page = await hall.page("ref")
     await expect(page.locator("#list > li")).to_have_count(12)
     order = await listed(page)
@@ -67,10 +67,10 @@ async def test_only_the_rows_that_changed_are_drawn_again(hall: Hall) -> None:
     if await listed(page) != order:
         drawn.discard("the list")
     # T03 deals by itself, T04 falls silent, T02 is the chief's in the end: whatever time brings.
-    _, after = shown.since(since)
+    _, after = shown.changes_since(since)
     told = {name.removeprefix("row/") for name in after if name.startswith("row/")}
     assert "T05" in drawn
-    assert drawn <= told | _waits_differ(before["waits"], shown.since(0)[1]["waits"])
+    assert drawn <= told | _waits_differ(before["waits"], shown.changes_since(0)[1]["waits"])
 
 
 def _waits_differ(before: bytes | None, after: bytes | None) -> set[str]:
@@ -159,9 +159,9 @@ async def test_all_that_a_table_waits_for_is_one_row_in_words(hall: Hall) -> Non
 async def test_a_table_is_found_by_a_players_name(hall: Hall) -> None:
     page = await hall.page("ref")
     await expect(page.locator("#list > li")).to_have_count(12)
-    state = hall.tables.seen("T05").state
+    state = hall.tables.snapshot("T05").state
     assert state is not None
-    pair = Pair(id="9", name="荷", players={"N": "欧阳雪"})
+    pair = PublicPair(id="9", name="荷", players={"N": "欧阳雪"})
     match = msgspec.structs.replace(state.match, pairs=state.match.pairs | {"NS": pair})
     hall.tables.say("T05", msgspec.structs.replace(state, match=match))
     await page.locator("#search").fill("欧阳")
@@ -223,13 +223,13 @@ async def test_a_table_is_taken_over_from_who_was_shown_as_going_there(
     hall: Hall, path: str, where: str, button: str
 ) -> None:
     hall.calls("T02", "北家召请裁判")
-    hall.console.takes.put("T02", "ref2")
+    hall.console.call_assignments.assign("T02", "ref2")
     page = await hall.page("ref", path)
     going = page.locator(where)
     await expect(going).to_contain_text("ref2")
     await going.locator("button", has_text=hall.said(button)).click()
     await expect(going).not_to_contain_text("ref2")
-    assert hall.console.takes.who("T02") == "ref"
+    assert hall.console.call_assignments.assigned_to("T02") == "ref"
 
 
 async def _later(route: Route, one: Page) -> None:
@@ -339,7 +339,7 @@ async def test_the_wall_turns_its_pages_and_tells_nothing_of_calls(hall: Hall) -
     number = page.locator(".no").get_by_text("1", exact=True)
     phase = page.locator("#tables > li", has=number).locator(".phase")
     await expect(phase).to_contain_text(hall.said("wall.waits"))  # nobody has gone there
-    hall.console.takes.put("T01", "ref")
+    hall.console.call_assignments.assign("T01", "ref")
     await expect(phase).to_contain_text(hall.said("wall.referee"))
     text = await page.locator("body").inner_text()
     for private in ("报牌不清", "召请", "张数不符", "calls the referee", "wrong count"):
@@ -452,7 +452,7 @@ async def test_few_tables_are_larger_on_the_wall_and_areas_of_one_time_one_clock
     size = "node => parseFloat(getComputedStyle(node).fontSize)"
     small = await page.locator("#tables").evaluate(size)
     await expect(page.locator("#clocks section")).to_have_count(2)
-    one = hall.tables.seen("T01").state
+    one = hall.tables.snapshot("T01").state
     assert one is not None
     for table in hall.tables.ids[:11]:
         hall.tables.say(table, msgspec.structs.replace(one, table=table))
@@ -567,7 +567,7 @@ async def test_a_page_that_stood_still_itself_does_not_call_the_console_silent(
 
 async def test_a_tribute_stands_on_the_display_once(hall: Hall) -> None:
     page = await hall.page("t01", "/display/T01")
-    state = hall.tables.seen("T01").state
+    state = hall.tables.snapshot("T01").state
     assert state is not None
     owed = Tribute(payers=["E"], returns_shown="open")
     clock = PublicSeatClock(duty="tribute", seat="E", left_s=12, running=True)
@@ -632,7 +632,7 @@ async def test_an_invitation_is_in_the_language_of_the_page_unless_another_is_ch
 async def test_two_deals_with_the_same_to_be_said_of_them_are_two_lines_for_the_chief(
     hall: Hall,
 ) -> None:
-    state = hall.tables.seen("T05").state
+    state = hall.tables.snapshot("T05").state
     assert state is not None
     assert state.fairness
     proofs = [

@@ -11,9 +11,9 @@ import msgspec
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Playwright, expect
 
-from controller.console.console import Console
+from controller.console.console import RefereeConsole
 from controller.console.lookers import MAX_HIDDEN_STREAMS, MAX_VISIBLE_STREAMS
-from controller.messages import Call, Role
+from controller.messages import RefereeCall, Role
 from controller.trials.pixels import CHROMIUM, CHROMIUM_OPTIONS
 from tests.browser.contexts import new_context
 from tests.browser.ears import EARS
@@ -42,7 +42,7 @@ class Desktop:
     """One browser with many pages of the hall, at a console over scripted tables."""
 
     def __init__(
-        self, console: Console, tables: Scripted, url: str, context: BrowserContext
+        self, console: RefereeConsole, tables: Scripted, url: str, context: BrowserContext
     ) -> None:
         self.console, self.tables, self.url = console, tables, url
         self._context = context
@@ -70,10 +70,10 @@ class Desktop:
 
     def calls(self, table: str, words: str) -> None:
         """Let somebody call at a table."""
-        state = self.tables.seen(table).state
+        state = self.tables.snapshot(table).state
         assert state is not None
         since = stamp(now_ms=self.tables.clock.ms)
-        one = Call(seat="N", reason="button", since=since, words_en=words, words_zh=words)
+        one = RefereeCall(seat="N", reason="button", since=since, words_en=words, words_zh=words)
         self.tables.say(table, msgspec.structs.replace(state, calls=[one], alerts=[]))
 
     async def rings(self, table: str, words: str, pages: Sequence[Page]) -> list[Page]:
@@ -83,7 +83,7 @@ class Desktop:
         for page in pages:
             row = page.locator(f"#list > li[data-table={table}]")
             await expect(row).to_contain_text(words)
-        version, _ = self.console.hall.shown(Role.REFEREE).since(0)
+        version, _ = self.console.hall.parts_for(Role.REFEREE).changes_since(0)
         for page in pages:
             await rests(page, version)
         return [
@@ -116,7 +116,7 @@ async def test_eight_pages_are_heard_behind_a_ninth_which_shows_the_hall_as_it_i
         row = ninth.locator("#list > li[data-table=T05]")
         await expect(row).to_contain_text("a card is torn")
         await expect(ninth.locator("p.stale")).to_be_hidden()
-        assert at.console.lookers.open <= MAX_VISIBLE_STREAMS + MAX_HIDDEN_STREAMS
+        assert at.console.stream_limits.stream_count <= MAX_VISIBLE_STREAMS + MAX_HIDDEN_STREAMS
         assert len(await at.rings("T01", "a glass fell over", at.pages)) == 1
 
 

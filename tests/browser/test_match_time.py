@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from controller.match import events
-from controller.messages import State
+from controller.messages import PublicState
 from tests.browser.halls import PlayedHall
 from tests.browser.pages import AtDesk, because, before_table, yes
 from tests.browser.people import PHONE
@@ -135,6 +135,6 @@ async def test_a_pair_that_does_not_come_loses_by_default(played: PlayedHall, sa
     await at.says("ruled", f"{late} · {lost} (R6.1) · {holds}")
 
 
-def _called(state: State) -> set[str]:
+def _called(state: PublicState) -> set[str]:
     """Return for what a referee is called."""
     return {call.reason for call in state.calls}

@@ -7,10 +7,10 @@ import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal
-from controller.console.pacing import Pace
+from controller.client.refused import refusal_reply
+from controller.console.pacing import TokenBuckets
 from controller.console.seen import StoreStatus
-from controller.messages import Command, Reply
+from controller.messages import ClientCommand, CommandReply
 from tests.browser.answers import Answers
 from tests.browser.halls import Hall
 from tests.browser.said import Said
@@ -35,7 +35,7 @@ def held(answers: Callable[[Answers], None]) -> list[str]:
     """Return the tables that are ordered to hold, as the orders come."""
     tables: list[str] = []
 
-    def answer(table: str, command: Command) -> Reply | None:
+    def answer(table: str, command: ClientCommand) -> CommandReply | None:
         if command.cmd == "hold":
             tables.append(table)
         return None
@@ -48,15 +48,15 @@ async def test_an_area_is_followed_table_by_table_and_the_rest_is_done_from_ther
     hall: Hall, answers: Callable[[Answers], None]
 ) -> None:
     odd = {"T02", "T03"}
-    sent: list[tuple[str, Command]] = []
+    sent: list[tuple[str, ClientCommand]] = []
 
-    def answer(table: str, command: Command) -> Reply | None:
+    def answer(table: str, command: ClientCommand) -> CommandReply | None:
         if command.cmd == "hold":
             sent.append((table, command))
             if table in odd and table == "T02":
                 raise NoAnswer("no answer in 8 s")
             if table in odd:
-                return refusal(command.id, "OTHER_RUN")
+                return refusal_reply(command.id, "OTHER_RUN")
         return None
 
     answers(answer)
@@ -158,14 +158,14 @@ async def test_an_order_too_many_was_not_sent_and_goes_out_when_it_is_ordered_la
 ) -> None:
     hall.watched.expected |= {429}
     page = await hall.page("chief")
-    pace, hall.console.pace = hall.console.pace, Pace(0, 1.0)
+    pace, hall.console.command_buckets = hall.console.command_buckets, TokenBuckets(0, 1.0)
     await stop_area(page, hall.said, "火警")
     fate = area_a(page).locator(".fate")
     await expect(fate).to_contain_text(hall.said("order.unsent"))
     await expect(fate).to_contain_text(hall.said.either("请稍等一秒再试", "wait a second"))
     await expect(area_a(page).locator(".unsure")).to_have_count(0)
     assert held == []
-    hall.console.pace = pace
+    hall.console.command_buckets = pace
     await stop_area(page, hall.said, "火警")
     await until(lambda: len(held) == 6)
 
@@ -175,10 +175,10 @@ async def test_an_order_that_came_too_fast_goes_out_by_itself_a_moment_later(
 ) -> None:
     hall.watched.expected |= {429}
     page = await hall.page("chief")
-    pace, hall.console.pace = hall.console.pace, Pace(0, 1.0)
+    pace, hall.console.command_buckets = hall.console.command_buckets, TokenBuckets(0, 1.0)
     async with page.expect_response(lambda told: told.status == 429):
         await stop_area(page, hall.said, "火警")
-    hall.console.pace = pace
+    hall.console.command_buckets = pace
     await until(lambda: len(held) == 6)
     await expect(area_a(page).locator(".fate")).not_to_contain_text(hall.said("order.unsent"))
 
@@ -188,11 +188,11 @@ async def test_what_was_ordered_anew_without_an_answer_is_not_ordered_a_second_t
 ) -> None:
     odd = {"T02", "T03"}
 
-    def answer(table: str, command: Command) -> Reply | None:
+    def answer(table: str, command: ClientCommand) -> CommandReply | None:
         if command.cmd == "hold" and table in odd:
             if table == "T02":
                 raise NoAnswer("no answer in 8 s")
-            return refusal(command.id, "OTHER_RUN")
+            return refusal_reply(command.id, "OTHER_RUN")
         return None
 
     answers(answer)
@@ -280,11 +280,11 @@ async def test_an_order_for_a_run_that_is_over_is_said_so_and_ordered_anew_by_wh
     runs = ["OTHER_RUN"]
     ids: list[str] = []
 
-    def answer(table: str, command: Command) -> Reply | None:
+    def answer(table: str, command: ClientCommand) -> CommandReply | None:
         if command.cmd == "hold":
             ids.append(command.id)
             if runs:
-                return refusal(command.id, runs.pop())
+                return refusal_reply(command.id, runs.pop())
         return None
 
     answers(answer)
@@ -307,9 +307,9 @@ async def test_what_is_not_known_of_an_order_can_be_asked_for_from_any_referees_
     hall: Hall, answers: Callable[[Answers], None]
 ) -> None:
     silent = [True]
-    sent: list[Command] = []
+    sent: list[ClientCommand] = []
 
-    def answer(table: str, command: Command) -> Reply | None:
+    def answer(table: str, command: ClientCommand) -> CommandReply | None:
         if command.cmd == "hold":
             sent.append(command)
             if silent:

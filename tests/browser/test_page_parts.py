@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Route, expect
 
-from controller.messages import Call
+from controller.messages import RefereeCall
 from tests.browser.halls import Hall, hall_of
 from tests.browser.said import Said
 
@@ -259,9 +259,9 @@ async def test_a_page_is_not_drawn_beneath_a_finger_and_is_as_soon_as_it_is_lift
 async def test_a_button_keeps_the_focus_while_the_clocks_panel_is_drawn_with_each_state(
     hall: Hall,
 ) -> None:
-    state = hall.tables.seen("T01").state
+    state = hall.tables.snapshot("T01").state
     assert state is not None
-    late = Call(seat="E", reason="play_violation", since=state.time)
+    late = RefereeCall(seat="E", reason="play_violation", since=state.time)
     hall.tables.say("T01", msgspec.structs.replace(state, calls=[late]))
     page = await hall.page("ref", "/table/T01/rulings#clock")
     button = page.locator("#panel-clock .wait button")

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import msgspec
 from playwright.async_api import expect
 
-from controller.console.view.hardware import hardware
+from controller.console.view.hardware import describe_hardware
 from controller.match import events
-from controller.messages import Boards, Command, Reply, Role
-from controller.rules.penalties.offences import offence
+from controller.messages import ClientCommand, CommandReply, ReportedBoards, Role
+from controller.rules.penalties.offences import find_offence
 from tests.browser.answers import Answers
 from tests.browser.halls import Hall
 from tests.console.carried_penalties import drawn, keep
@@ -19,11 +19,11 @@ from tests.match.table import Table
 
 
 async def test_bought_parts_are_named_with_what_they_cannot_promise(hall: Hall) -> None:
-    state = hall.tables.seen("T01").state
+    state = hall.tables.snapshot("T01").state
     assert state is not None
-    boards = msgspec.convert(behind("adapter", "adapter", "asked"), Boards)
+    boards = msgspec.convert(behind("adapter", "adapter", "asked"), ReportedBoards)
     hall.tables.say("T01", msgspec.structs.replace(state, boards=boards))
-    found = hardware(boards)
+    found = describe_hardware(boards)
     page = await hall.page("ref", "/table/T01")
     health = page.locator("#health-body")
     for words in (found.dealer, found.trigger, *found.cannot):
@@ -41,12 +41,12 @@ async def test_why_a_ruling_corrected_a_result_stands_in_the_readers_language_on
     played.does(events.RulingApproved, id="R1", by="Chen", role=Role.CHIEF)
     sheet = msgspec.to_builtins(a_sheet(played, "T01"))
 
-    def answer(table: str, command: Command) -> Reply | None:
+    def answer(table: str, command: ClientCommand) -> CommandReply | None:
         asked = (table, command.cmd) == ("T01", "sheet")
-        return Reply(id=command.id, ok=True, result=sheet) if asked else None
+        return CommandReply(id=command.id, ok=True, result=sheet) if asked else None
 
     answers(answer)
-    row = offence(played.match.rulings[0].charge.offence)
+    row = find_offence(played.match.rulings[0].charge.offence)
     page = await hall.page("ref", "/table/T01/sheet")
     corrected = page.locator(".between section").first
     await expect(corrected).to_contain_text(hall.said.either(row.zh, row.en))

@@ -9,15 +9,15 @@ from urllib.parse import urlsplit
 import pytest_asyncio
 from playwright.async_api import Locator, expect
 
-from controller.cli.console_keys import make_keys
+from controller.cli.console_keys import make_console_keys
 from controller.config import load_table
 from controller.faults import Language
 from controller.gateway.announce import announce
-from controller.gateway.enrolment import admit
+from controller.gateway.enrolment import admit_file
 from controller.messages import Role
-from controller.roster import CLIENTS_FOLDER, KEYS, TABLE, fingerprint, read_certificate
+from controller.roster import CLIENTS_FOLDER, KEYS_FOLDER, TABLE_NAME, fingerprint, read_certificate
 from controller.trials.hall import TableProcess
-from controller.trials.hall_console import ConsoleProcess, console
+from controller.trials.hall_console import ConsoleProcess, run_console
 from tests.browser.people import PHONE, PIN, People, Person
 from tests.browser.said import Said
 from tests.console.fake import QUICK
@@ -28,8 +28,8 @@ from tests.gateway.multicast import needs_multicast
 async def at_console(tables: list[TableProcess], tmp_path: Path) -> AsyncIterator[ConsoleProcess]:
     """Run a console that knows no table yet, with keys of its own."""
     folder = tmp_path / "console"
-    make_keys(folder / CLIENTS_FOLDER, "Hall 1")
-    async with console([], folder, hasher=QUICK) as running:
+    make_console_keys(folder / CLIENTS_FOLDER, "Hall 1")
+    async with run_console([], folder, hasher=QUICK) as running:
         yield running
 
 
@@ -45,7 +45,7 @@ async def announced(tables: list[TableProcess]) -> AsyncIterator[TableProcess]:
 
 def mark_of(table: TableProcess) -> str:
     """What `dealtable keys fingerprint` prints at a table."""
-    return fingerprint(read_certificate(table.state_dir / KEYS / f"{TABLE}.key"))
+    return fingerprint(read_certificate(table.state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"))
 
 
 def listed(person: Person, table: TableProcess) -> Locator:
@@ -67,7 +67,7 @@ async def carry_keys(person: Person, table: TableProcess, folder: Path) -> None:
         await expect(person.page.locator("#keys")).to_contain_text(
             fingerprint(read_certificate(file))
         )
-        admit(table.state_dir, file)
+        admit_file(table.state_dir, file)
 
 
 @needs_multicast
@@ -163,7 +163,9 @@ async def test_a_table_is_added_by_hand_and_let_go_again(
     await asked.get_by_label(said("setup.host")).fill("127.0.0.1")
     await asked.get_by_label(said("setup.feed")).fill(str(feed))
     await asked.get_by_label(said("setup.commands")).fill(str(commands))
-    await asked.locator("input[type=file]").set_input_files(table.state_dir / KEYS / f"{TABLE}.key")
+    await asked.locator("input[type=file]").set_input_files(
+        table.state_dir / KEYS_FOLDER / f"{TABLE_NAME}.key"
+    )
     await expect(asked.locator("textarea")).to_have_value(re.compile("public-key"))
     await asked.get_by_label(said("setup.last-group")).fill(mark_of(table)[-4:])
     await tech.shot("by-hand")

@@ -14,10 +14,10 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from controller.cards import face_text
-from controller.config import CardSet
-from controller.messages import Match, Role, Seat
+from controller.config import CardSetSection
+from controller.messages import PublicMatch, Role, Seat
 from controller.rules.levels import parse_level
-from controller.rules.order import is_wild, value
+from controller.rules.order import is_wild, value_at_level
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, TableProcess
 from tests.browser.pages import AtDesk, AtPage, before_table, card, places, presses, yes
@@ -34,7 +34,7 @@ from tests.matches.watch import leaks
 FACE = "[♠♥♣♦](?:10|[2-9JQKA])"
 HAND = re.compile(rf'(?:{FACE}[", ]+){{3}}')
 """Three cards in a row: part of somebody's hand."""
-SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 DEALS = (Deal("NS", entered=True),) * 6
 
 
@@ -207,7 +207,7 @@ async def _asked(at: AtPage, cmd: str, seat: Seat, which: str, answer: str) -> N
     await at.page.locator("dialog[open] footer button").click()
 
 
-def _tribute_is_due(match: Match) -> bool:
+def _tribute_is_due(match: PublicMatch) -> bool:
     """Whether a tribute is to be laid, or anti-tribute stands."""
     return (match.deal or 0) > 1 and match.phase in ("tribute", "play")
 
@@ -216,4 +216,4 @@ def _owed(hand: tuple[int, ...], level: str) -> str:
     """Return the card that a payer owes: his highest but for the wild one."""
     grade = parse_level(level)
     payable = [face for face in hand if not is_wild(face, grade)]
-    return face_text(max(payable, key=lambda face: value(face, grade)))
+    return face_text(max(payable, key=lambda face: value_at_level(face, grade)))

@@ -11,7 +11,7 @@ from playwright.async_api import Locator, expect
 
 from controller.messages import Role, Seat
 from controller.rules.rulebooks import load_profile
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 from controller.trials.hall import HallPlan, TableProcess
 from tests.browser.pages import (
     AtDesk,
@@ -166,7 +166,7 @@ class _Broken:
     async def is_played_to_a_double_down(self, at: AtPage) -> None:
         """Four count, East leads, and the referee enters that North and South are out."""
         playing = self.playing
-        for each in ALL:
+        for each in SEATS:
             await playing.confirms(each)
         await playing.until(lambda state: state.match.phase == "play")
         await playing.confirms("E")
@@ -279,6 +279,6 @@ async def _drawn_by_hand(playing: Players) -> None:
     await playing.order(Role.REFEREE, "shuffled", seat=duties.shufflers[0])
     await playing.order(Role.REFEREE, "cut_by_hand", seat=playing.match.cutters[0], n=40)
     await playing.order(Role.REFEREE, "hands_dealt")
-    for each in ALL:
+    for each in SEATS:
         await playing.confirms(each)
     await playing.until(lambda state: state.match.phase == "anti_check")

@@ -6,8 +6,8 @@ import pytest
 from playwright.async_api import Locator, expect
 
 from controller.match import events
-from controller.messages import Phase, Role, State
-from controller.rules.seats import ALL
+from controller.messages import MachinePhase, PublicState, Role
+from controller.rules.seats import SEATS
 from controller.trials.hall import TableProcess
 from controller.trials.hall_console import ConsoleProcess
 from tests.browser.halls import PlayedHall
@@ -24,26 +24,26 @@ FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])")
 HAND = re.compile(rf"(?:{FACE.pattern}[\", ]+){{3}}")
 
 
-async def hands_out(at: AtHall) -> State:
+async def hands_out(at: AtHall) -> PublicState:
     """Bring a match to its first hands, which lie with the players."""
-    await reaches(at, lambda state: state.machine.phase is Phase.EMPTY)
+    await reaches(at, lambda state: state.machine.phase is MachinePhase.EMPTY)
     await order(at, Role.REFEREE, "set_match", **MEETING)
-    for each in ALL:
+    for each in SEATS:
         await order(at, Role.REFEREE, "seat", seat=each)
     await order(at, Role.CHIEF, "start_match")
     await reaches(at, lambda state: state.match.started)
     await order(at, Role.REFEREE, "start_deal")
-    await reaches(at, lambda state: state.machine.phase is Phase.COMMITTED)
+    await reaches(at, lambda state: state.machine.phase is MachinePhase.COMMITTED)
     await order(at, Role.REFEREE, "cut", "machine", n=40, seat="S")
-    await reaches(at, lambda state: state.machine.phase is Phase.HELD)
+    await reaches(at, lambda state: state.machine.phase is MachinePhase.HELD)
     await order(at, Role.REFEREE, "release", "machine")
     return await reaches(at, lambda state: state.match.phase == "count_check")
 
 
-async def in_play(at: AtHall) -> State:
+async def in_play(at: AtHall) -> PublicState:
     """Bring a match to its first lead."""
     await hands_out(at)
-    for each in ALL:
+    for each in SEATS:
         await order(at, Role.REFEREE, "confirm", "match", seat=each)
     state = await reaches(at, lambda state: state.match.phase == "play")
     leader = state.match.leader
@@ -86,10 +86,10 @@ async def test_a_player_calls_and_the_referee_says_that_he_is_there(
     person = await people.comes("Li Na", Role.REFEREE)
     at = await before_table(person, tables[0].id)
     async with AtHall(tables[0]) as hall:
-        await reaches(hall, lambda state: state.machine.phase is Phase.EMPTY)
-        await hall.table.control.do("press", name="south_red")
+        await reaches(hall, lambda state: state.machine.phase is MachinePhase.EMPTY)
+        await hall.table.control.request("press", name="south_red")
         await at.says("waits", said.either("南家 · 召请裁判", "South · the referee is called"))
-        await hall.table.control.do("release", name="south_red")
+        await hall.table.control.request("release", name="south_red")
         await person.shot("called")
         await person.opens(f"/table/{tables[0].id}/rulings")
         call = person.page.locator("#calls")
@@ -119,7 +119,7 @@ async def test_a_referee_says_for_the_players_what_green_means_in_each_phase(
     await at.goes_on("confirm", seat("W"))
     await until(lambda: played.match.waiting_for == ["N", "S", "E"])
     for each in ("N", "S", "E"):
-        played.people.does(events.Counted, seat=each)
+        played.people.does(events.HandCounted, seat=each)
     await expect(green).to_have_text(said("table.green.lead"))
     await at.goes_on("confirm", yes)  # there is one who leads
     await until(lambda: played.match.led)
@@ -207,7 +207,7 @@ async def test_a_match_moves_to_another_table_while_a_deal_is_played(
     here, there = tables
     async with players_of(here), AtHall(here) as hall, AtHall(there) as other:
         await in_play(hall)
-        await reaches(other, lambda state: state.machine.phase is Phase.EMPTY)
+        await reaches(other, lambda state: state.machine.phase is MachinePhase.EMPTY)
         at = await before_table(await people.comes("Chen", Role.CHIEF), here.id)
         await at.opens_groups()
         await presses(at.button("transfer"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from controller.trials.campaign.values import Attempt, Finding, LifePlan, LifeReport
+from controller.trials.campaign.values import LifeAttempt, LifeFinding, LifePlan, LifeReport
 from sim.mechanics.faults import WearLevel
 from tests.waiting import wait_until
 
@@ -36,7 +36,7 @@ def third_and_later_wrong(plan: LifePlan) -> LifeReport:
     """Have a finding in every life from the third on."""
     if number_of(plan) < 3:
         return fine(plan)
-    finding = Finding("stuck", plan.seed, 1, 1, "it stands still")
+    finding = LifeFinding("stuck", plan.seed, 1, 1, "it stands still")
     return LifeReport(plan.seed, plan.deals, (), (finding,), 1.0)
 
 
@@ -75,18 +75,18 @@ def endless(plan: LifePlan) -> LifeReport:
     return fine(plan)
 
 
-def attempts(*told: Attempt) -> LifeReport:
+def attempts(*told: LifeAttempt) -> LifeReport:
     """Return the report of a life with these attempts."""
     return LifeReport("1.1", len({each.deal for each in told}), told, (), 1.0)
 
 
-def attempt(deal: int, number: int, outcome: str = "ok", **more: object) -> Attempt:
+def attempt(deal: int, number: int, outcome: str = "ok", **more: object) -> LifeAttempt:
     """Return an attempt to which nothing happened but what is said."""
     plain: dict[str, object] = {
         "deal": deal, "attempt": number, "outcome": outcome, "reasons": (), "struck": (),
         "alerts": (), "hands": (), "needless": False, "referee": False,
     }  # fmt: skip
-    return Attempt(**(plain | more))  # type: ignore[arg-type]  # a test says what it means
+    return LifeAttempt(**(plain | more))  # type: ignore[arg-type]  # a test says what it means
 
 
 def interrupting(after: int) -> Iterator[LifePlan]:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 from controller.trials.campaign.page import (
     faults_in_page,
-    page_of,
-    parts_of,
     render_campaign,
+    render_faults_page,
     render_menu,
+    split_page,
     update_menu,
 )
 from controller.trials.campaign.plan import CampaignPlan
-from controller.trials.campaign.report import ZEROS, merged
-from sim.mechanics.faults import WearLevel, menu
+from controller.trials.campaign.report import MUST_BE_ZERO, merge_reports
+from sim.mechanics.faults import WearLevel, fault_menu
 from tests.campaign.lives import attempt, attempts
 from tests.rows import each_row
 
@@ -22,30 +22,30 @@ PAGE = Path(str(resources.files("sim").joinpath("FAULTS.md")))
 
 def test_the_table_of_the_page_has_every_fault_of_the_menu_and_no_other() -> None:
     page = PAGE.read_text("utf-8")
-    assert faults_in_page(page) == set(menu())
+    assert faults_in_page(page) == set(fault_menu())
 
 
 def test_the_table_of_the_page_is_of_ten_thousand_hostile_deals_without_a_finding() -> None:
-    table = parts_of(PAGE.read_text("utf-8"))[1]
+    table = split_page(PAGE.read_text("utf-8"))[1]
     assert "--deals 10000 --faults hostile --seed 1" in table
-    assert f" attempts; {', '.join(f'0 {words}' for words in ZEROS.values())};" in table
+    assert f" attempts; {', '.join(f'0 {words}' for words in MUST_BE_ZERO.values())};" in table
 
 
 def test_a_page_is_parted_where_the_campaign_begins() -> None:
-    report = merged(CampaignPlan(1, 25, "hostile", WearLevel()), [attempts(attempt(1, 1))])
-    assert parts_of(page_of(report)) == (render_menu(), render_campaign(report))
-    assert faults_in_page(page_of(report)) == set(menu())
+    report = merge_reports(CampaignPlan(1, 25, "hostile", WearLevel()), [attempts(attempt(1, 1))])
+    assert split_page(render_faults_page(report)) == (render_menu(), render_campaign(report))
+    assert faults_in_page(render_faults_page(report)) == set(fault_menu())
 
 
 def test_writing_the_menu_anew_keeps_what_a_campaign_wrote() -> None:
-    report = merged(CampaignPlan(1, 25, "hostile", WearLevel()), [attempts(attempt(1, 1))])
-    outdated = page_of(report).replace("Generated.", "Outdated.")
-    assert update_menu(outdated) == page_of(report)
+    report = merge_reports(CampaignPlan(1, 25, "hostile", WearLevel()), [attempts(attempt(1, 1))])
+    outdated = render_faults_page(report).replace("Generated.", "Outdated.")
+    assert update_menu(outdated) == render_faults_page(report)
 
 
-@each_row("name", menu())
+@each_row("name", fault_menu())
 def test_the_menu_tells_of_each_fault_what_it_is(name: str) -> None:
-    entry = menu()[name]
+    entry = fault_menu()[name]
     table = render_menu().partition("## Wear")[0].splitlines()
     (row,) = (row for row in table if row.startswith(f"| {name} |"))
     assert entry.what in row

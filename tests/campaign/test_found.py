@@ -3,7 +3,7 @@
 import pytest
 
 from controller.trials.campaign.life import run_life
-from controller.trials.campaign.values import LifePlan, Moment
+from controller.trials.campaign.values import LifePlan, MomentFault
 from sim.mechanics.faults import WearLevel, parse_fault
 
 pytestmark = pytest.mark.slow
@@ -140,7 +140,7 @@ FOUND = [
 def test_what_was_found_ends_right(
     seeds: tuple[str, ...], moments: tuple[tuple[str, float, str], ...]
 ) -> None:
-    strikes = tuple(Moment(behind, parse_fault(fault), ms) for behind, ms, fault in moments)
+    strikes = tuple(MomentFault(behind, parse_fault(fault), ms) for behind, ms, fault in moments)
     for seed in seeds:
         report = run_life(LifePlan(seed, 2, WearLevel(), moments=strikes))
         assert report.findings == ()

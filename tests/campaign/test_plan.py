@@ -6,14 +6,14 @@ import pytest
 
 from controller.tomlfile import FileError
 from controller.trials.campaign.plan import (
-    LEVELS,
     LIFE_DEALS,
+    WEAR_LEVELS,
     CampaignPlan,
-    lives,
     load_faults,
     parse_replay,
+    plan_lives,
 )
-from sim.mechanics.faults import WearLevel, wear
+from sim.mechanics.faults import WearLevel, get_wear_level
 
 
 def plan(deals: int, journal: Path | None = None) -> CampaignPlan:
@@ -22,25 +22,25 @@ def plan(deals: int, journal: Path | None = None) -> CampaignPlan:
 
 @pytest.mark.parametrize("deals", [1, LIFE_DEALS, LIFE_DEALS + 1, 4 * LIFE_DEALS])
 def test_the_lives_of_a_campaign_have_its_deals_and_seeds_of_their_own(deals: int) -> None:
-    made = list(lives(plan(deals)))
+    made = list(plan_lives(plan(deals)))
     assert sum(life.deals for life in made) == deals
     assert [life.seed for life in made] == [f"7.{n}" for n in range(1, len(made) + 1)]
     assert all(0 < life.deals <= LIFE_DEALS for life in made)
 
 
 def test_a_longer_campaign_begins_with_the_lives_of_a_shorter_one() -> None:
-    assert list(lives(plan(10 * LIFE_DEALS)))[:3] == list(lives(plan(3 * LIFE_DEALS)))
+    assert list(plan_lives(plan(10 * LIFE_DEALS)))[:3] == list(plan_lives(plan(3 * LIFE_DEALS)))
 
 
 def test_each_life_writes_its_journal_into_a_folder_of_its_own() -> None:
-    made = list(lives(plan(2 * LIFE_DEALS, Path("kept"))))
+    made = list(plan_lives(plan(2 * LIFE_DEALS, Path("kept"))))
     assert [life.journal for life in made] == [Path("kept/7.1"), Path("kept/7.2")]
 
 
 def test_a_replay_names_a_life_and_perhaps_a_deal_of_it() -> None:
     life, deal = parse_replay("1.37"), parse_replay("1.37.4")
-    assert (life.name, life.deal) == ("1.37", None)
-    assert (deal.name, deal.deal) == ("1.37", 4)
+    assert (life.life_seed, life.deal) == ("1.37", None)
+    assert (deal.life_seed, deal.deal) == ("1.37", 4)
 
 
 @pytest.mark.parametrize("text", ["", "1", "1.0", "1.37.0", "1.37.4.2", "a.b", "1. 2", "１.2"])
@@ -49,9 +49,9 @@ def test_what_names_no_life_is_refused_in_one_line(text: str) -> None:
         parse_replay(text)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", WEAR_LEVELS)
 def test_faults_are_a_wear_level_by_its_name(level: str) -> None:
-    assert load_faults(level) == wear(level)
+    assert load_faults(level) == get_wear_level(level)
 
 
 def test_faults_are_read_from_a_file_of_the_same_shape(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.trials.campaign import pool
-from controller.trials.campaign.pool import guarded, run_lives
+from controller.trials.campaign.pool import run_guarded, run_lives
 from tests.campaign.lives import (
     dying,
     endless,
@@ -28,7 +28,9 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_reports_come_in_the_order_of_the_lives_however_long_each_takes(jobs: int) -> None:
     seen: list[str] = []
-    ran = run_lives(plans(7), slow_at_first, jobs=jobs, saw=lambda each: seen.append(each.seed))
+    ran = run_lives(
+        plans(7), slow_at_first, jobs=jobs, on_report=lambda each: seen.append(each.seed)
+    )
     assert [report.seed for report in ran.reports] == [plan.seed for plan in plans(7)]
     assert sorted(seen) == sorted(plan.seed for plan in plans(7))
     assert not ran.interrupted
@@ -105,7 +107,7 @@ def test_a_life_that_never_ends_is_ended_and_a_finding(monkeypatch: pytest.Monke
     before = signal.getsignal(signal.SIGPROF)
     monkeypatch.setattr(pool, "LIFE_CPU_S", 0.2)
     try:
-        (finding,) = guarded(endless, plans(1)[0]).findings
+        (finding,) = run_guarded(endless, plans(1)[0]).findings
     finally:
         signal.signal(signal.SIGPROF, before)
     assert finding.kind == "stuck"

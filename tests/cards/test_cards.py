@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from controller.cards import (
     BIG_JOKER,
-    FACES,
+    FACE_COUNT,
     SEATS,
     SMALL_JOKER,
     composition,
@@ -16,7 +16,7 @@ from controller.cards import (
     side_of,
 )
 
-faces = st.integers(0, FACES - 1)
+faces = st.integers(0, FACE_COUNT - 1)
 
 
 @given(faces)
@@ -25,7 +25,7 @@ def test_a_face_is_read_as_it_is_written(face: int) -> None:
 
 
 def test_all_faces_are_written_differently() -> None:
-    assert len({face_text(face) for face in range(FACES)}) == FACES
+    assert len({face_text(face) for face in range(FACE_COUNT)}) == FACE_COUNT
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_what_is_no_card_is_refused(text: str) -> None:
         parse_face(text)
 
 
-@pytest.mark.parametrize("face", [-1, FACES])
+@pytest.mark.parametrize("face", [-1, FACE_COUNT])
 def test_a_number_out_of_range_is_no_face(face: int) -> None:
     with pytest.raises(ValueError, match=r"0\.\.53"):
         face_text(face)
@@ -63,7 +63,7 @@ def test_partners_sit_opposite_and_play_for_one_side() -> None:
 
 
 def test_a_guandan_set_has_two_of_every_face() -> None:
-    assert composition(2, jokers=True) == (2,) * FACES
+    assert composition(2, jokers=True) == (2,) * FACE_COUNT
 
 
 def test_a_pack_without_jokers_has_fifty_two_cards() -> None:

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from controller.journal.wire_group import BoardEvent
+from controller.journal.wire_group import BoardEventFields
 from controller.machine.attempt_book import AttemptWriter
 from controller.machine.dealing import CardLoop
 from controller.machine.wire_log import BoardLog
-from drivers.events import Code, Outlet
+from drivers.events import BoardEventCode, Outlet
 from tests.cheats.changed import BOOK, DEALING, VICTIM, WIRE_LOG, Cheat
 from tests.cheats.evenings import (
     THREE_DEALS,
@@ -35,7 +35,9 @@ class RoutesElsewhere(CardLoop):
         super().__init__(number, sequence, passes, **rest)
 
 
-def as_due(event: Any, codes: Collection[Code] = (Code.GATE, Code.LANDED)) -> Any:
+def as_due(
+    event: Any, codes: Collection[BoardEventCode] = (BoardEventCode.GATE, BoardEventCode.LANDED)
+) -> Any:
     """Return a board's event as if the card had gone where it should have."""
     due = RoutesElsewhere.due.get(event.index)
     if event.attempt != VICTIM or event.code not in codes or due is None:
@@ -46,42 +48,44 @@ def as_due(event: Any, codes: Collection[Code] = (Code.GATE, Code.LANDED)) -> An
 class HidesGates(BoardLog):
     """Journals two gates as they should have stood; the landings as they were."""
 
-    codes: Collection[Code] = (Code.GATE,)
+    codes: Collection[BoardEventCode] = (BoardEventCode.GATE,)
 
     def write(self) -> None:
         """Lie about what the board said."""
-        self._waiting = [as_due(event, self.codes) for event in self._waiting]
+        self._pending = [as_due(event, self.codes) for event in self._pending]
         super().write()
 
 
 class HidesAll(HidesGates):
     """Journals two cards as if they had gone where they should have."""
 
-    codes = (Code.GATE, Code.LANDED)
+    codes = (BoardEventCode.GATE, BoardEventCode.LANDED)
 
 
 class HidesInRecord(AttemptWriter):
     """Shows in its record, and there alone, that two cards went where they should have."""
 
-    codes: Collection[Code] = (Code.GATE, Code.LANDED)
+    codes: Collection[BoardEventCode] = (BoardEventCode.GATE, BoardEventCode.LANDED)
 
-    def record(self, events: Sequence[BoardEvent], *rest: Any, **more: Any) -> dict[str, Any]:
+    def build_record(
+        self, events: Sequence[BoardEventFields], *rest: Any, **more: Any
+    ) -> dict[str, Any]:
         """Lie about what the board said."""
-        return super().record([as_due(event, self.codes) for event in events], *rest, **more)
+        return super().build_record([as_due(event, self.codes) for event in events], *rest, **more)
 
 
 class HidesInProof(HidesInRecord):
     """Shows in its course and its record that two cards went where they should have."""
 
-    def reveal(self, events: Sequence[BoardEvent] = ()) -> None:
+    def write_revealed(self, events: Sequence[BoardEventFields] = ()) -> None:
         """Lie about what the board said."""
-        super().reveal([as_due(event, self.codes) for event in events])
+        super().write_revealed([as_due(event, self.codes) for event in events])
 
 
 class HidesGatesInProof(HidesInProof):
     """Shows in its course and its record that two gates stood as they should have."""
 
-    codes = (Code.GATE,)
+    codes = (BoardEventCode.GATE,)
 
 
 CHEATS = (

@@ -12,15 +12,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.journal.entries import Entry
+from controller.journal.entries import JournalEntry
 from controller.journal.store import JournalStore
-from controller.journal.verify import Report, verify
-from controller.machine.record import Record
-from controller.machine.state import fold
-from controller.messages import Event, Phase, State
-from controller.trials.inproc import TableInProcess, trial
+from controller.journal.verify import VerifyReport, verify
+from controller.machine.record import TableRecord
+from controller.machine.state import fold_state
+from controller.messages import MachinePhase, PublicEvent, PublicState
+from controller.trials.inproc import TableInProcess, run_table_in_process
 from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 
 BOOK = "controller.machine.deals.AttemptBook"
 BOOK_READ_AGAIN = "controller.machine.left_over.AttemptBook"
@@ -75,20 +75,20 @@ class Traces(msgspec.Struct, frozen=True, kw_only=True):
     """What is left of an evening: the journal's folder, and what a console kept of the feed."""
 
     state_dir: Path
-    events: list[Event]
-    states: list[State]
+    events: list[PublicEvent]
+    states: list[PublicState]
 
-    def journal(self, heads: Path | None = None) -> Report:
+    def journal(self, heads: Path | None = None) -> VerifyReport:
         """Return what `verify` says of the journal."""
         return verify(self.state_dir, heads)
 
-    def feed(self) -> Report:
+    def feed(self) -> VerifyReport:
         """Return what `verify` says of what the console kept: its states and events."""
         log = self.state_dir / "kept.jsonl"
         return verify(keep(log, self.states, self.events))
 
 
-def keep(log: Path, states: list[State], events: list[Event]) -> Path:
+def keep(log: Path, states: list[PublicState], events: list[PublicEvent]) -> Path:
     """Write what a console kept, as `dealtable watch --json` prints it; return the file."""
     log.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in [*states, *events]))
     return log
@@ -105,8 +105,8 @@ async def spend(
     again = {BOOK_READ_AGAIN: parts[BOOK]} if BOOK in parts else {}
     for place, part in {**parts, **again}.items():
         monkeypatch.setattr(place, part)
-    settings = Settings(faults=tuple(map(parse_fault, evening.faults)))
-    table: AbstractAsyncContextManager[TableInProcess] = trial(
+    settings = MechanicsSettings(faults=tuple(map(parse_fault, evening.faults)))
+    table: AbstractAsyncContextManager[TableInProcess] = run_table_in_process(
         settings, runtime_dir, store=JournalStore.open(folder), state_dir=folder, **evening.options
     )
     async with table as at:
@@ -114,15 +114,15 @@ async def spend(
         return Traces(state_dir=folder, events=at.events, states=at.states)
 
 
-def said(report: Report) -> str:
+def said(report: VerifyReport) -> str:
     """Return all findings of a report as text."""
     return " | ".join(map(str, report.findings))
 
 
-def whisper(record: Record, kind: str, data: dict[str, Any], deal: int, attempt: int) -> None:
+def whisper(record: TableRecord, kind: str, data: dict[str, Any], deal: int, attempt: int) -> None:
     """Let screens and orders take a step that the journal does not hold."""
-    entry = Entry(
-        n=record.journal.last,
+    entry = JournalEntry(
+        n=record.journal.last_number,
         time="",
         boot="",
         kind=kind,
@@ -131,9 +131,9 @@ def whisper(record: Record, kind: str, data: dict[str, Any], deal: int, attempt:
         attempt=attempt,
         data=data,
     )
-    record.state = fold(record.state, entry)
+    record.state = fold_state(record.state, entry)
 
 
-def pretend(record: Record, phase: Phase) -> None:
+def pretend(record: TableRecord, phase: MachinePhase) -> None:
     """Let screens and orders take the machine to be in another phase than it is."""
     record.state = msgspec.structs.replace(record.state, phase=phase)

@@ -6,8 +6,8 @@ from typing import Any
 from controller.deal import sequence as fair
 from controller.machine.attempt_book import AttemptWriter
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.cut_counter import STEP_S, CutCounter
-from controller.machine.record import Record
+from controller.machine.cut_counter import STEP_INTERVAL_S, CutCounter
+from controller.machine.record import TableRecord
 from tests.cheats.changed import BOOK, COUNTER, RECORD, RUN, VICTIM, Cheat
 from tests.cheats.evenings import BY_PRESS, CUT, THREE_DEALS, UNCUT_FIRST
 from tests.cheats.seeds import for_north
@@ -18,10 +18,12 @@ NOBODY = "nobody came to cut"
 class NobodyCut(AttemptWriter):
     """Takes the players' number, says that there was none, and deals without it."""
 
-    def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
+    def write_cut(
+        self, cut: int | None, reason: str | None = None, seat: str | None = None
+    ) -> None:
         if self.number == VICTIM:
             cut, reason, seat = None, NOBODY, None
-        super().take_cut(cut, reason, seat)
+        super().write_cut(cut, reason, seat)
 
 
 class NobodyCame(AttemptRun):
@@ -30,14 +32,14 @@ class NobodyCame(AttemptRun):
     async def _take_one_cut(self) -> bool:
         if self.number != VICTIM:
             return await super()._take_one_cut()
-        order = await self.until_stopped(self._at.desk.take("cut"))
-        self.book.take_cut(None, NOBODY)
+        order = await self.until_stopped(self._deps.processor.wait_for("cut"))
+        self.writer.write_cut(None, NOBODY)
         await self._record.sync()
-        order.done({"cut": order.args.n})
+        order.send_answer({"cut": order.args.n})
         return True
 
 
-class RefereeInvented(Record):
+class RefereeInvented(TableRecord):
     """Journals, instead of the player's cut, that the referee had it dealt without one."""
 
     def write(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
@@ -86,9 +88,11 @@ class RefereeReplayed(RefereeInvented):
 class DealsUncut(AttemptWriter):
     """Deals without the players' number; what is journalled is its record's matter."""
 
-    def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
+    def write_cut(
+        self, cut: int | None, reason: str | None = None, seat: str | None = None
+    ) -> None:
         """Forget the number."""
-        super().take_cut(cut, reason, seat)
+        super().write_cut(cut, reason, seat)
         if self.number == VICTIM:
             self.cut = None
 
@@ -96,45 +100,51 @@ class DealsUncut(AttemptWriter):
 class AnotherCut(AttemptWriter):
     """Journals the players' cut, deals by the one next to it that it likes, and shows that."""
 
-    def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
-        super().take_cut(cut, reason, seat)
+    def write_cut(
+        self, cut: int | None, reason: str | None = None, seat: str | None = None
+    ) -> None:
+        super().write_cut(cut, reason, seat)
         if self.number == VICTIM:
             self.cut = self.nicest()
 
     def nicest(self) -> int:
         """Return the cut that gives North most of the cards on top."""
-        profile = self._to.profile
+        profile = self._binding.profile
         others = [cut for cut in profile.cuts() if cut != self.cut]
         return max(others, key=lambda cut: for_north(self.by(cut)))
 
     def by(self, cut: int) -> str:
         """Return the sequence that a cut would give."""
-        return fair.sequence(self._commitment, self._seed, cut, self._to.profile.deck.cards)
+        return fair.sequence(self._commitment, self._seed, cut, self._binding.profile.deck.cards)
 
 
 class AnotherCutHidden(AnotherCut):
     """Deals by another cut than the players', and shows theirs."""
 
-    def reveal(self, *rest: Any, **more: Any) -> None:
+    def write_revealed(self, *rest: Any, **more: Any) -> None:
         if self.number == VICTIM:
-            self.cut = self._written["cut"]["cut"]
-        super().reveal(*rest, **more)
+            self.cut = self._written_data["cut"]["cut"]
+        super().write_revealed(*rest, **more)
 
 
 class AnotherCutWritten(AnotherCut):
     """Journals another cut than the player sent, and keeps to that."""
 
-    def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
+    def write_cut(
+        self, cut: int | None, reason: str | None = None, seat: str | None = None
+    ) -> None:
         if self.number == VICTIM:
             cut = self.nicest()
-        AttemptWriter.take_cut(self, cut, reason, seat)
+        AttemptWriter.write_cut(self, cut, reason, seat)
 
 
 class CutOutOfBounds(AttemptWriter):
     """Takes a number that no player may cut, and says that one did."""
 
-    def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
-        super().take_cut(3 if self.number == VICTIM else cut, reason, seat)
+    def write_cut(
+        self, cut: int | None, reason: str | None = None, seat: str | None = None
+    ) -> None:
+        super().write_cut(3 if self.number == VICTIM else cut, reason, seat)
 
 
 class GroundByTheDisplay(AttemptWriter):
@@ -142,10 +152,10 @@ class GroundByTheDisplay(AttemptWriter):
 
     wanted: int | None = None
 
-    def commit(self) -> None:
-        super().commit()
-        cuts = self._to.profile.cuts()
-        cards = self._to.profile.deck.cards
+    def write_committed(self) -> None:
+        super().write_committed()
+        cuts = self._binding.profile.cuts()
+        cards = self._binding.profile.deck.cards
 
         def given(cut: int) -> int:
             return for_north(fair.sequence(self._commitment, self._seed, cut, cards))
@@ -158,9 +168,9 @@ class DwellingCounter(CutCounter):
 
     def _step(self) -> None:
         super()._step()
-        if self.shown == GroundByTheDisplay.wanted and self._timer is not None:
+        if self.number == GroundByTheDisplay.wanted and self._timer is not None:
             self._timer.cancel()
-            self._timer = self._loop.call_later(600 * STEP_S, self._step)
+            self._timer = self._loop.call_later(600 * STEP_INTERVAL_S, self._step)
 
 
 OWN = "cut"

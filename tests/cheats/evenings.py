@@ -3,8 +3,8 @@
 import asyncio
 import random
 
-from controller.config import CardSet
-from controller.messages import Outcome, Phase, Role, State
+from controller.config import CardSetSection
+from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
 from controller.rules.rulebooks import load_profile
 from controller.trials.foursome import PlayerDurations, SimulatedPlayers
 from controller.trials.inproc import TableInProcess
@@ -13,7 +13,7 @@ from tests.machine.deals_ahead import deal_one_played
 from tests.machine.stages import A_MOMENT_S, STAGES, all_press, deal_two_due, ordered
 
 CUT = 40
-_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 AHEAD = {"card_sets": _SETS, "deal_ahead": True}
 A_LOOK_S = 20.0
 """How long a player looks at the display before he presses."""
@@ -23,12 +23,12 @@ BRISK = PlayerDurations(load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5),
 
 async def begun(at: TableInProcess) -> int:
     """Do what the table asks for until it is cut; return the attempt."""
-    await at.until(lambda state: True)
+    await at.wait_for_state(lambda state: True)
     while True:
         machine = at.states[-1].machine
-        if machine.phase is not Phase.COMMITTED:
+        if machine.phase is not MachinePhase.COMMITTED:
             await _looked_after(at)
-        elif (await at.order(Role.TABLE, "cut", n=CUT)).ok:
+        elif (await at.send_command(Role.TABLE, "cut", n=CUT)).ok:
             return machine.attempt or 0
         await asyncio.sleep(A_MOMENT_S)
 
@@ -38,25 +38,25 @@ async def _looked_after(at: TableInProcess) -> None:
     state = at.states[-1]
     alerts = [alert.name for alert in state.alerts]
     if "ESTOP_PRESSED" in alerts:
-        await at.order(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
+        await at.send_command(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
     elif "SET_BARRED" in alerts:
         cards = len(at.sim.world.truth().hopper)
-        await at.order(Role.REFEREE, "clear_set", set=state.machine.card_set, cards=cards)
-    elif state.machine.phase is Phase.EMPTY:
-        await at.order(Role.REFEREE, "start_deal")
+        await at.send_command(Role.REFEREE, "clear_set", set=state.machine.card_set, cards=cards)
+    elif state.machine.phase is MachinePhase.EMPTY:
+        await at.send_command(Role.REFEREE, "start_deal")
 
 
-async def dealt(at: TableInProcess) -> State:
+async def dealt(at: TableInProcess) -> PublicState:
     """Deal one attempt to its end, however it ends."""
     number = await begun(at)
-    return await at.until(
+    return await at.wait_for_state(
         lambda state: state.machine.attempt == number and state.fairness[-1].outcome is not None
     )
 
 
 async def one_deal(at: TableInProcess) -> None:
     """Deal until there are right hands, whatever has to be cleared up; play and put them back."""
-    while (proof := (await dealt(at)).fairness[-1]).outcome is not Outcome.OK:
+    while (proof := (await dealt(at)).fairness[-1]).outcome is not AttemptOutcome.OK:
         wrong_set = "THIRD_COPY" in proof.reasons
         await (at.people.change_set() if wrong_set else at.people.collect())
     await at.return_hands()
@@ -68,9 +68,9 @@ async def _three_deals(at: TableInProcess) -> None:
 
 
 async def _uncut_first(at: TableInProcess) -> None:
-    await at.phase(Phase.EMPTY)
+    await at.wait_for_phase(MachinePhase.EMPTY)
     await ordered(at, Role.REFEREE, "start_deal", uncut=True, reason="nobody comes to cut")
-    await at.phase(Phase.HELD)
+    await at.wait_for_phase(MachinePhase.HELD)
     await at.return_hands()
     await one_deal(at)
     await one_deal(at)
@@ -78,9 +78,9 @@ async def _uncut_first(at: TableInProcess) -> None:
 
 async def _opened_while_dealing(at: TableInProcess) -> None:
     await begun(at)
-    await at.until(lambda state: state.machine.fed >= 30)
+    await at.wait_for_state(lambda state: state.machine.fed >= 30)
     at.sim.world.set_lid(True)
-    await at.until(lambda state: state.fairness[-1].outcome is not None)
+    await at.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
 
 
 async def _a_void_between(at: TableInProcess) -> None:
@@ -93,7 +93,7 @@ async def _a_void_between(at: TableInProcess) -> None:
 async def _a_void_at_the_end(at: TableInProcess) -> None:
     await one_deal(at)
     await _opened_while_dealing(at)
-    await at.order(Role.TABLE, "call", seat="N")
+    await at.send_command(Role.TABLE, "call", seat="N")
     await asyncio.sleep(A_LOOK_S)
 
 
@@ -101,7 +101,7 @@ async def _hands_withdrawn(at: TableInProcess) -> None:
     await one_deal(at)
     await dealt(at)
     at.sim.world.set_lid(True)
-    await at.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+    await at.wait_for_state(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
     await at.people.collect()
     await one_deal(at)
 
@@ -109,18 +109,18 @@ async def _hands_withdrawn(at: TableInProcess) -> None:
 async def _by_press(at: TableInProcess) -> None:
     await at.panel()
     for _ in range(3):
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         await asyncio.sleep(A_MOMENT_S)
         await _looked_after(at)
-        await at.phase(Phase.COMMITTED)
+        await at.wait_for_phase(MachinePhase.COMMITTED)
         await asyncio.sleep(A_LOOK_S)
         await at.press("S", "green")
-        await at.phase(Phase.HELD)
+        await at.wait_for_phase(MachinePhase.HELD)
         await at.return_hands()
 
 
 async def _two_matches(at: TableInProcess) -> None:
-    people = SimulatedPlayers(at, random.Random("two matches"), ahead=False, pauses=BRISK)
+    people = SimulatedPlayers(at, random.Random("two matches"), deal_ahead=False, durations=BRISK)
     await people.begin_match("cup/1")
     await people.play(2)
     await people.sign()
@@ -130,7 +130,7 @@ async def _two_matches(at: TableInProcess) -> None:
 
 
 async def _dealt_ahead(at: TableInProcess) -> None:
-    people = SimulatedPlayers(at, random.Random("dealt ahead"), ahead=True, pauses=BRISK)
+    people = SimulatedPlayers(at, random.Random("dealt ahead"), deal_ahead=True, durations=BRISK)
     await people.begin_match("cup/1")
     await people.play(3)
     await people.sign()
@@ -141,7 +141,7 @@ async def _looked_at(at: TableInProcess) -> None:
     await deal_one_played(at)
     await all_press(at, at.states[-1].match.leader or "")
     await ordered(at, Role.CHIEF, "open_hand", seat="N", reason="a card too many is claimed")
-    await at.order(Role.CHIEF, "redeal", reason="a card lay open")
+    await at.send_command(Role.CHIEF, "redeal", reason="a card lay open")
     await asyncio.sleep(A_LOOK_S)
 
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from nacl.secret import SecretBox
 
 from controller.commands import PANEL_KEY
-from controller.deal.sequence import hands
+from controller.deal.sequence import hands_commitment
 from controller.journal.wire_group import POCKET_CODES, READ
-from controller.messages import Command
-from controller.signing import sign
+from controller.messages import ClientCommand
+from controller.signing import sign_command
 from controller.trials.inproc import TABLE_KEY
 from tests.cheats.changed import Evening
 from tests.cheats.evenings import CORRECTED, TWO_MATCHES
@@ -167,8 +167,8 @@ def _signed_by_another_key(rows: Rows) -> None:
 def _signed_anew(row: dict[str, Any], args: dict[str, Any]) -> dict[str, Any]:
     data = row["data"]
     named = {"deal": data["of"][0], "attempt": data["of"][1], "boot": data["boot"]}
-    order = Command(id=data["id"], cmd=data["cmd"], person=data["person"], args=args, **named)
-    signed = sign(order, TABLE_KEY, SOMEBODY)
+    order = ClientCommand(id=data["id"], cmd=data["cmd"], person=data["person"], args=args, **named)
+    signed = sign_command(order, TABLE_KEY, SOMEBODY)
     return _with(row, args=args, key=signed.key, sig=signed.sig)
 
 
@@ -200,7 +200,7 @@ def _other_hands(rows: Rows) -> None:
             sealed = bytes(box.encrypt(nonce + bytes(faces)))
             rows[at] = _with(row, box=base64.b64encode(sealed).decode())
         elif row["kind"] == "held":
-            rows[at] = _with(row, hands=hands(commitment, nonce, bytes(faces)).hex())
+            rows[at] = _with(row, hands=hands_commitment(commitment, nonce, bytes(faces)).hex())
 
 
 def _two_faces(faces: bytes | bytearray) -> tuple[int, int]:

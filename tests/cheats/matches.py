@@ -8,7 +8,7 @@ from controller.machine.attempt_run import AttemptRun
 from controller.machine.hands_kept import UnopenedHands
 from controller.machine.hands_out import HandsWithPlayers
 from controller.machine.order.opening import OpenedHands
-from controller.machine.order.who import Asked
+from controller.machine.order.who import RequestedCommand
 from controller.rules.rulebooks import load_profile
 from tests.cheats.changed import BOOK, HANDS_KEPT, HANDS_OUT, OPENED_HANDS, RUN, VICTIM, Cheat
 from tests.cheats.evenings import LOOKED_AT, TWO_MATCHES
@@ -25,13 +25,13 @@ class RecallsUnasked(HandsWithPlayers):
             return
         await run.recall("ORDERED")
         self._run = self._deal = self._closing = None
-        self._record.on_play()
+        self._record.on_match()
 
 
 class KeepsHandsFromView(UnopenedHands):
     """Opens no hands of a match, whatever its rules say."""
 
-    def changed(self) -> None:
+    def on_match_changed(self) -> None:
         """Show nothing."""
 
 
@@ -63,7 +63,7 @@ class VoidsByItself(AttemptRun):
 class MayLookAndRedeal(OpenedHands):
     """Lets whoever opened a hand have it dealt again."""
 
-    def forbid(self, asked: Asked) -> None:
+    def require_unseen(self, request: RequestedCommand) -> None:
         """Forbid nothing."""
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from controller.deal import sequence as fair
-from controller.journal.wire_group import BoardEvent
+from controller.journal.wire_group import BoardEventFields
 from controller.machine.attempt_book import AttemptWriter
 from controller.vault.vault import Vault
 from tests.cheats.changed import BOOK, VAULT, VICTIM, Cheat
@@ -29,9 +29,11 @@ def two_exchanged(record: bytes) -> bytes:
 class ExchangesFaces(AttemptWriter):
     """Exchanges two faces in the hands that it opens."""
 
-    def record(self, events: Sequence[BoardEvent], *rest: Any, **more: Any) -> dict[str, Any]:
+    def build_record(
+        self, events: Sequence[BoardEventFields], *rest: Any, **more: Any
+    ) -> dict[str, Any]:
         """Lie about two faces."""
-        record = super().record(events, *rest, **more)
+        record = super().build_record(events, *rest, **more)
         if self.number == VICTIM and record.get("hands"):
             record["hands"] = two_exchanged(bytes.fromhex(record["hands"])).hex()
         return record
@@ -40,9 +42,9 @@ class ExchangesFaces(AttemptWriter):
 class BindsExchangedFaces(Vault):
     """Exchanges two faces before the hands are bound."""
 
-    def bind(self, places: Mapping[int, int], cards: int) -> bytes:
+    def bind_hands(self, places: Mapping[int, int], cards: int) -> bytes:
         """Lie about two faces."""
-        record = super().bind(places, cards)
+        record = super().bind_hands(places, cards)
         self._hands = two_exchanged(record) if self.attempt == VICTIM else record
         return self._hands
 
@@ -50,9 +52,11 @@ class BindsExchangedFaces(Vault):
 class AnotherNonce(AttemptWriter):
     """Opens its hands with other random bytes than they were bound with."""
 
-    def record(self, events: Sequence[BoardEvent], *rest: Any, **more: Any) -> dict[str, Any]:
+    def build_record(
+        self, events: Sequence[BoardEventFields], *rest: Any, **more: Any
+    ) -> dict[str, Any]:
         """Lie about the nonce."""
-        record = super().record(events, *rest, **more)
+        record = super().build_record(events, *rest, **more)
         return record | {"nonce": "00" * fair.NONCE_BYTES} if self.number == VICTIM else record
 
 
@@ -63,32 +67,34 @@ class AnothersOpening(AttemptWriter):
     hands_before: ClassVar[dict[str, Any]] = {}
     seed_too = True
 
-    def hold(self, ledger: Any) -> None:
+    def write_held(self, ledger: Any) -> None:
         """Keep what the next attempt will show."""
-        super().hold(ledger)
+        super().write_held(ledger)
         if self.number != VICTIM:
             hands = self.vault.hands or b""
             AnothersOpening.seed_before = self._seed
             AnothersOpening.hands_before = {"nonce": self._nonce.hex(), "hands": hands.hex()}
 
-    def reveal(self, *rest: Any, **more: Any) -> None:
+    def write_revealed(self, *rest: Any, **more: Any) -> None:
         """Show another's seed."""
         if self.number == VICTIM and self.seed_too:
             self._seed = self.seed_before
-        super().reveal(*rest, **more)
+        super().write_revealed(*rest, **more)
 
-    def record(self, events: Sequence[BoardEvent], *rest: Any, **more: Any) -> dict[str, Any]:
+    def build_record(
+        self, events: Sequence[BoardEventFields], *rest: Any, **more: Any
+    ) -> dict[str, Any]:
         """Show another's hands."""
-        record = super().record(events, *rest, **more)
+        record = super().build_record(events, *rest, **more)
         return record | self.hands_before if self.number == VICTIM else record
 
 
 class AnotherTablesOpening(AnothersOpening):
     """Opens what another table opened in place of its own."""
 
-    def hold(self, ledger: Any) -> None:
+    def write_held(self, ledger: Any) -> None:
         """Keep nothing: the other table's is there."""
-        AttemptWriter.hold(self, ledger)
+        AttemptWriter.write_held(self, ledger)
 
 
 class AnothersHands(AnothersOpening):
@@ -100,13 +106,13 @@ class AnothersHands(AnothersOpening):
 class AnotherTable(AttemptWriter):
     """Publishes the commitment of the table beside it, and deals as that one does."""
 
-    def commit(self) -> None:
+    def write_committed(self) -> None:
         """Take the other table's."""
         if self.number == VICTIM:
             beside = replace(self._to, table_key="U" * 40)
             book = AttemptWriter(beside, self.plan, self._key, self._seed, self._chief)
             self._commitment, self._to = book._commitment, beside
-        super().commit()
+        super().write_committed()
 
 
 CHEATS = (

@@ -8,9 +8,9 @@ import msgspec
 from controller import heads
 from controller.journal.chain import next_head
 from controller.journal.entries import ChainedEntry, encode, public_event
-from controller.machine.attempt_book import AttemptWriter, Lead
-from controller.machine.record import Record
-from controller.messages import Event
+from controller.machine.attempt_book import AttemptWriter, LeadRule
+from controller.machine.record import TableRecord
+from controller.messages import PublicEvent
 from controller.trials.inproc import TABLE_KEY, TABLE_SIGN
 from tests.cheats.changed import BOOK, RECORD, VICTIM, Cheat
 from tests.cheats.evenings import CUT, THREE_DEALS
@@ -18,7 +18,7 @@ from tests.cheats.evenings import CUT, THREE_DEALS
 EARLIER_MS = 5_000
 
 
-class Backdates(Record):
+class Backdates(TableRecord):
     """Writes a release as if it had been earlier."""
 
     def write(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
@@ -45,23 +45,23 @@ class _Slow:
 class ReleasesForAnotherDeal(AttemptWriter):
     """Lets hands that it holds out as those of the next deal."""
 
-    def release(self, lead: Lead, waited: Mapping[str, int]) -> None:
+    def write_released(self, lead: LeadRule, waited: Mapping[str, int]) -> None:
         """Give them another deal's number."""
         self.deal += self.number == VICTIM
-        super().release(lead, waited)
+        super().write_released(lead, waited)
 
 
-class TwoPasts(Record):
+class TwoPasts(TableRecord):
     """Shows one console another verdict than all others, chains both pasts, and signs both."""
 
-    console: ClassVar[list[Event]] = []
+    console: ClassVar[list[PublicEvent]] = []
     """What that console was shown."""
     signed: ClassVar[list[heads.KeptHead]] = []
     """The heads that it kept."""
     _other = bytes(32)
 
-    def _committed(self, entries: Sequence[ChainedEntry]) -> None:
-        super()._committed(entries)
+    def _on_committed(self, entries: Sequence[ChainedEntry]) -> None:
+        super()._on_committed(entries)
         for chained in entries:
             self._show(chained)
 
@@ -80,23 +80,23 @@ class TwoPasts(Record):
             self.signed.append(kept(entry.n, self._other))
 
 
-class FeedLies(Record):
+class FeedLies(TableRecord):
     """Tells people another cut than the one that it journals."""
 
-    def _committed(self, entries: Sequence[ChainedEntry]) -> None:
+    def _on_committed(self, entries: Sequence[ChainedEntry]) -> None:
         tell = self._on_public
 
-        def lie(event: Event) -> None:
+        def lie(event: PublicEvent) -> None:
             if event.kind == "cut" and event.attempt == VICTIM:
                 event = msgspec.structs.replace(event, data=event.data | {"cut": CUT + 1})
             tell(event)
 
         self._on_public = lie
-        super()._committed(entries)
+        super()._on_committed(entries)
         self._on_public = tell
 
 
-class HidesCommands(Record):
+class HidesCommands(TableRecord):
     """Journals orders where no feed has them."""
 
     def write(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
@@ -106,7 +106,7 @@ class HidesCommands(Record):
 
 def kept(n: int, head: bytes) -> heads.KeptHead:
     """Return a head as this table signs it and a console keeps it."""
-    signed = heads.sign(TABLE_KEY, n, head, TABLE_SIGN)
+    signed = heads.sign_head(TABLE_KEY, n, head, TABLE_SIGN)
     return heads.KeptHead(
         table="T01", table_key=TABLE_KEY, n=n, head=signed.head, sig=signed.sig, time=""
     )

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from controller.journal.wire_group import STRAY, BoardEvent
+from controller.journal.wire_group import STRAY, BoardEventFields
 from controller.machine.attempt_book import AttemptWriter
-from drivers.events import Code, Event
+from drivers.events import BoardEvent, BoardEventCode
 from tests.cheats.changed import BOOK, RUN, VAULT, VICTIM, Cheat
 from tests.cheats.evenings import THREE_DEALS, TWO_MATCHES, UNCUT_FIRST, WITHDRAWN
 from tests.cheats.openings import BindsExchangedFaces
@@ -19,8 +19,8 @@ def opening(**shown: Any) -> type[AttemptWriter]:
     """Return a machine whose records say this, and leave out what is said to be `...`."""
 
     class Opens(AttemptWriter):
-        def record(self, *rest: Any, **more: Any) -> dict[str, Any]:
-            record = super().record(*rest, **more)
+        def build_record(self, *rest: Any, **more: Any) -> dict[str, Any]:
+            record = super().build_record(*rest, **more)
             if self.number != VICTIM:
                 return record
             return {name: value for name, value in (record | shown).items() if value is not ...}
@@ -43,16 +43,18 @@ def writing(of: str, **data: Any) -> type[AttemptWriter]:
 class OneEventMore(AttemptWriter):
     """Shows in the record what no board saw: a card that fell into the tray behind the last one."""
 
-    def record(self, events: Sequence[BoardEvent], *rest: Any, **more: Any) -> dict[str, Any]:
+    def build_record(
+        self, events: Sequence[BoardEventFields], *rest: Any, **more: Any
+    ) -> dict[str, Any]:
         """Tell of one more event."""
         if self.number == VICTIM and events:
             last = [event for event in events if event.board == "dealer"][-1]
-            assert isinstance(last, Event)
+            assert isinstance(last, BoardEvent)
             stray = msgspec.structs.replace(
-                last, number=last.number + 1, code=Code(STRAY), index=0, place=4
+                last, number=last.number + 1, code=BoardEventCode(STRAY), index=0, place=4
             )
             events = [*events, stray]
-        return super().record(events, *rest, **more)
+        return super().build_record(events, *rest, **more)
 
 
 _NOTHING: dict[str, Any] = {"nonce": None, "hands": None, "events": ..., "key": ...}

@@ -14,8 +14,8 @@ from controller.deal import effects as todo
 from controller.deal.ledger import MAX_TRAY_CARDS, SEATS
 from controller.machine.attempt_run import AttemptRun
 from controller.machine.dealing import CardLoop
-from controller.machine.table import Table
-from drivers.events import Code, Event, Outlet, Read
+from controller.machine.table import TableBoards
+from drivers.events import BoardEvent, BoardEventCode, CardReadEvent, Outlet
 from drivers.firmware.wire import UNREADABLE
 from tests.cheats.changed import DEALING, TABLE, Cheat
 from tests.cheats.evenings import THREE_DEALS
@@ -28,7 +28,7 @@ LOW = 3
 """Ranks below this one (2, 3, 4) are what the favoured side gives away."""
 EACH = MAX_TRAY_CARDS // 3
 """So many cards each way: the tray holds six, and some come there by themselves."""
-_MOVES = (Code.GATE, Code.LANDED)
+_MOVES = (BoardEventCode.GATE, BoardEventCode.LANDED)
 
 
 class Rejected(msgspec.Struct, frozen=True):
@@ -49,17 +49,17 @@ class Scheme:
 
     def __init__(self, run: AttemptRun) -> None:
         self.run = run
-        self._sequence = run.book.sequence
+        self._sequence = run.writer.sequence
         self._rejected: dict[int, Rejected] = {}
         self._tray: list[int] = []
         self._was: dict[int, int] = {}
         self._partner: dict[int, Rejected] = {}
 
-    def told(self, event: Event) -> Event:
+    def told(self, event: BoardEvent) -> BoardEvent:
         """Return what is said of an event."""
-        if isinstance(event, Read):
+        if isinstance(event, CardReadEvent):
             return self._read(event)
-        if event.code is Code.LANDED and event.place == Outlet.TRAY:
+        if event.code is BoardEventCode.LANDED and event.place == Outlet.TRAY:
             self._tray.append(self._was.get(event.index, event.index))
             return event
         card = self._card(event.index)
@@ -72,7 +72,7 @@ class Scheme:
         card = self._card(index)
         return due if card is None else self._partner.get(card.index, card).seat
 
-    def _read(self, event: Read) -> Read:
+    def _read(self, event: CardReadEvent) -> CardReadEvent:
         if event.index <= CARDS:
             wanted = event.index in self._rejected or self._wants(event)
             return _unread(event) if wanted else event
@@ -80,7 +80,7 @@ class Scheme:
             self._pair()
             self._was[event.index] = self._tray.pop()
         card = self._card(event.index)
-        if card is None or card.index not in self._partner or not event.readable:
+        if card is None or card.index not in self._partner or not event.is_readable:
             return event
         return msgspec.structs.replace(event, face=self._partner[card.index].face)
 
@@ -88,9 +88,9 @@ class Scheme:
         """Return the rejected card that comes back at an index; None for any other."""
         return self._rejected.get(self._was.get(index, 0))
 
-    def _wants(self, event: Read) -> bool:
+    def _wants(self, event: CardReadEvent) -> bool:
         """Tell whether to reject a card; remember it."""
-        if not event.readable:
+        if not event.is_readable:
             return False
         card = Rejected(event.index, event.face, self._sequence[event.index - 1])
         low = event.face not in JOKERS and event.face % RANKS < LOW
@@ -112,15 +112,15 @@ class Scheme:
             self._partner |= {one.index: other, other.index: one}
 
 
-class LyingTable(Table):
+class LyingTable(TableBoards):
     """Hears the boards, and passes on what it makes of it."""
 
     scheme: Scheme | None = None
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: BoardEvent) -> None:
         """Take an event of a board, and tell another."""
         run = self.run
-        if run is not None and run.dealing is not None and event.attempt == run.number:
+        if run is not None and run.card_loop is not None and event.attempt == run.number:
             scheme = LyingTable.scheme
             if scheme is None or scheme.run is not run:
                 scheme = LyingTable.scheme = Scheme(run)
@@ -131,24 +131,24 @@ class LyingTable(Table):
 class TrueToTheJournal(LyingTable):
     """Tells its own dealing what it makes of the boards' words, and journals what they said."""
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: BoardEvent) -> None:
         """Keep what the board said."""
         self.said = event
         super().on_event(event)
 
-    def _log_event(self, event: Event) -> None:
+    def _log_event(self, event: BoardEvent) -> None:
         super()._log_event(self.said)
 
 
 class LyingDealing(CardLoop):
     """Sends exchanged cards where they were not due."""
 
-    def _route(self, route: todo.Route) -> None:
+    def _route(self, route: todo.RouteCard) -> None:
         scheme = LyingTable.scheme
         there = route.outlet
-        if scheme is not None and scheme.run.dealing is self and route.outlet in SEATS:
+        if scheme is not None and scheme.run.card_loop is self and route.outlet in SEATS:
             there = scheme.outlet(route.index, route.outlet)
-        super()._route(todo.Route(route.index, there))
+        super()._route(todo.RouteCard(route.index, there))
 
 
 CHEATS = (
@@ -175,5 +175,5 @@ CHEATS = (
 )
 
 
-def _unread(event: Read) -> Any:
+def _unread(event: CardReadEvent) -> Any:
     return msgspec.structs.replace(event, face=UNREADABLE, confidence=0)

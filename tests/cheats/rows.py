@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from controller.framing import canonical_json
-from controller.journal.chain import Row
-from controller.journal.entries import Entry, public_event
+from controller.journal.chain import StoredRow
+from controller.journal.entries import JournalEntry, public_event
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.journal.verify import Report, verify
-from controller.journal.verify.sources import read
-from controller.messages import Command
-from controller.signing import sign
+from controller.journal.verify import VerifyReport, verify
+from controller.journal.verify.sources import read_source
+from controller.messages import ClientCommand
+from controller.signing import sign_command
 from controller.trials.inproc import TABLE_KEY
 from tests.cheats.changed import keep
 from tests.journal.scripted import rechained, write_rows
@@ -24,21 +24,21 @@ SOMEBODY = bytes(range(32))
 """The secret of a key that no roster knows: a verifier knows none either."""
 
 
-def changed(folder: Path, change: Change) -> tuple[Report, Report]:
+def changed(folder: Path, change: Change) -> tuple[VerifyReport, VerifyReport]:
     """Change the rows of a journal; return what is said of it, and of its feed."""
     with open_read_only(folder / STORE_NAME) as lying:
         rows: Rows = [msgspec.json.decode(row.body) for row in lying]
     change(rows)
     numbered = enumerate(rows, start=1)
     write_rows(folder, rechained([_row(n, row | {"n": n}) for n, row in numbered]))
-    told = [one for one in read(folder).entries if one.entry.public]
+    told = [one for one in read_source(folder).entries if one.entry.public]
     log = keep(folder / "log", [], [public_event(one, "T01", simulated=True) for one in told])
     return verify(folder), verify(log)
 
 
-def _row(n: int, row: dict[str, Any]) -> Row:
-    fields = Entry.__struct_fields__
-    return Row(n, canonical_json({name: row[name] for name in fields}), b"")
+def _row(n: int, row: dict[str, Any]) -> StoredRow:
+    fields = JournalEntry.__struct_fields__
+    return StoredRow(n, canonical_json({name: row[name] for name in fields}), b"")
 
 
 def of(rows: Rows, kind: str, attempt: int | None = None, **data: Any) -> dict[str, Any]:
@@ -59,7 +59,9 @@ def order(row: dict[str, Any], cmd: str, of: list[int], **more: Any) -> dict[str
     """
     role, args, result = more["role"], more.get("args", {}), more.get("result", {})
     named = {"deal": of[0], "attempt": of[1], "boot": more.get("boot", row["boot"])}
-    given = sign(Command(id=f"{cmd}-{of}", cmd=cmd, args=args, **named), TABLE_KEY, SOMEBODY)
+    given = sign_command(
+        ClientCommand(id=f"{cmd}-{of}", cmd=cmd, args=args, **named), TABLE_KEY, SOMEBODY
+    )
     said = {"id": given.id, "key": given.key, "cmd": cmd, "role": role, "who": role}
     said |= {"person": None, "args": args, "of": of, "boot": given.boot, "sig": given.sig}
     said |= {"result": result}

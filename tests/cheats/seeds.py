@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from controller.deal import sequence as fair
 from controller.machine.attempt_book import AttemptBinding, AttemptPlan, AttemptWriter
-from controller.messages import Phase
+from controller.messages import MachinePhase
 from tests.cheats.changed import BOOK, VICTIM, Cheat, pretend
 from tests.cheats.evenings import CUT, THREE_DEALS
 
@@ -40,10 +40,12 @@ def drawn_for_north(bound_to: AttemptBinding, plan: AttemptPlan, cut: int | None
 class SeedAfterCut(AttemptWriter):
     """Draws another seed once the cut is known, and shows that one."""
 
-    def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
-        super().take_cut(cut, reason, seat)
+    def write_cut(
+        self, cut: int | None, reason: str | None = None, seat: str | None = None
+    ) -> None:
+        super().write_cut(cut, reason, seat)
         if self.number == VICTIM:
-            self._seed = drawn_for_north(self._to, self.plan, cut)
+            self._seed = drawn_for_north(self._binding, self.plan, cut)
 
 
 class SeedAfterCutHidden(SeedAfterCut):
@@ -51,30 +53,32 @@ class SeedAfterCutHidden(SeedAfterCut):
 
     promised = b""
 
-    def commit(self) -> None:
+    def write_committed(self) -> None:
         self.promised = self._seed
-        super().commit()
+        super().write_committed()
 
-    def reveal(self, *rest: Any, **more: Any) -> None:
+    def write_revealed(self, *rest: Any, **more: Any) -> None:
         self._seed = self.promised
-        super().reveal(*rest, **more)
+        super().write_revealed(*rest, **more)
 
 
 class CommitsTwice(AttemptWriter):
     """Publishes a second commitment behind the cut, to a seed that it likes better."""
 
-    def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
-        super().take_cut(cut, reason, seat)
+    def write_cut(
+        self, cut: int | None, reason: str | None = None, seat: str | None = None
+    ) -> None:
+        super().write_cut(cut, reason, seat)
         if self.number == VICTIM:
-            commits_anew(self, drawn_for_north(self._to, self.plan, cut))
-            pretend(self._to.record, Phase.CUT)
+            commits_anew(self, drawn_for_north(self._binding, self.plan, cut))
+            pretend(self._binding.record, MachinePhase.CUT)
 
 
 def commits_anew(book: AttemptWriter, seed: bytes) -> None:
     """Write the commitment of a book to another seed."""
-    other = AttemptWriter(book._to, book.plan, book._key, seed, book._chief)
-    other._written = {"seed": {}}
-    other.commit()
+    other = AttemptWriter(book._binding, book.plan, book._key, seed, book._chief)
+    other._written_data = {"seed": {}}
+    other.write_committed()
     book._seed, book._commitment = seed, other._commitment
 
 
@@ -86,8 +90,8 @@ class DrawsTwice(AttemptWriter):
         book = super().new(bound_to, plan, chief)
         if plan.number != VICTIM:
             return book
-        book.commit()
-        book._to.key_file.remove(plan.number)
+        book.write_committed()
+        book._binding.key_files.remove(plan.number)
         return super().new(bound_to, replace(plan, number=plan.number + 1), chief)
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import msgspec
 
-from controller.deal.sightings import Shuffled
+from controller.deal.sightings import ShufflerDone
 from controller.machine.attempt_book import AttemptWriter
 from controller.machine.attempt_run import AttemptRun
 from controller.machine.dealing import CardLoop
-from controller.messages import Phase
+from controller.messages import MachinePhase
 from tests.cheats.changed import BOOK, DEALING, RUN, VICTIM, Cheat, pretend, whisper
 from tests.cheats.evenings import THREE_DEALS
 from tests.cheats.seeds import commits_anew, drawn_for_north
@@ -21,28 +21,30 @@ A_CARD_S = 0.1
 class CommitsLate(AttemptWriter):
     """Shows a commitment on the screens alone, and journals another one behind the cut."""
 
-    def commit(self) -> None:
+    def write_committed(self) -> None:
         if self.number != VICTIM:
-            super().commit()
+            super().write_committed()
             return
         self.late: list[tuple[str, dict[str, Any], bool]] = []
-        super().commit()
+        super().write_committed()
         for kind, data, public in self.late:
             if public:
-                whisper(self._to.record, kind, data, self.deal, self.number)
+                whisper(self._binding.record, kind, data, self.deal, self.number)
 
     def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:
-        if self.number != VICTIM or kind not in ("seed", "committed") or kind in self._written:
+        if self.number != VICTIM or kind not in ("seed", "committed") or kind in self._written_data:
             super()._write(kind, data, public=public)
             return
-        self._written[kind] = data
+        self._written_data[kind] = data
         self.late.append((kind, data, public))
 
-    def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
-        super().take_cut(cut, reason, seat)
+    def write_cut(
+        self, cut: int | None, reason: str | None = None, seat: str | None = None
+    ) -> None:
+        super().write_cut(cut, reason, seat)
         if self.number == VICTIM:
-            commits_anew(self, drawn_for_north(self._to, self.plan, cut))
-            pretend(self._to.record, Phase.CUT)
+            commits_anew(self, drawn_for_north(self._binding, self.plan, cut))
+            pretend(self._binding.record, MachinePhase.CUT)
 
 
 class CutBehindTheShuffle(AttemptRun):
@@ -55,17 +57,17 @@ class CutBehindTheShuffle(AttemptRun):
     async def _begin(self) -> None:
         await super()._begin()
         if self.number == VICTIM:
-            pretend(self._record, Phase.COMMITTED)
+            pretend(self._record, MachinePhase.COMMITTED)
 
-    async def _shuffled(self, passes: int) -> None:
+    async def _write_shuffled(self, passes: int) -> None:
         if self.number == VICTIM:
-            self.book.shuffled(passes)
+            self.writer.write_shuffled(passes)
             await self._record.sync()
-            pretend(self._record, Phase.COMMITTED)
+            pretend(self._record, MachinePhase.COMMITTED)
             await super()._take_cut(None)
-            assert self.dealing is not None
-            self.dealing.attempt = msgspec.structs.replace(
-                self.dealing.attempt, sequence=self.book.sequence
+            assert self.card_loop is not None
+            self.card_loop.attempt = msgspec.structs.replace(
+                self.card_loop.attempt, sequence=self.writer.sequence
             )
         await super()._shuffled(passes)
 
@@ -73,26 +75,26 @@ class CutBehindTheShuffle(AttemptRun):
 class CardsBeforeTheCut(CutBehindTheShuffle):
     """Deals its first card before it asks for the cut."""
 
-    async def _shuffled(self, passes: int) -> None:
+    async def _write_shuffled(self, passes: int) -> None:
         if self.number != VICTIM:
-            await super()._shuffled(passes)
+            await super()._write_shuffled(passes)
             return
-        assert self.dealing is not None
-        first = self.dealing.attempt.sequence[0]
-        self.book.shuffled(passes)
+        assert self.card_loop is not None
+        first = self.card_loop.attempt.sequence[0]
+        self.writer.write_shuffled(passes)
         await self._record.sync()
-        self.dealing.see(Shuffled())
+        self.card_loop.observe(ShufflerDone())
         await asyncio.sleep(A_CARD_S)
-        self.dealing.hold()
+        self.card_loop.pause()
         await asyncio.sleep(A_CARD_S)
-        self._at.wire_log.write()
-        pretend(self._record, Phase.COMMITTED)
+        self._deps.board_log.write()
+        pretend(self._record, MachinePhase.COMMITTED)
         await AttemptRun._take_cut(self, None)
-        drawn = self.book.sequence
+        drawn = self.writer.sequence
         there = drawn.index(first)
         turned = first + drawn[1:there] + drawn[0] + drawn[there + 1 :] if there else drawn
-        self.dealing.attempt = msgspec.structs.replace(self.dealing.attempt, sequence=turned)
-        self.dealing.end_hold()
+        self.card_loop.attempt = msgspec.structs.replace(self.card_loop.attempt, sequence=turned)
+        self.card_loop.resume()
 
 
 class ShufflesLess(CardLoop):

@@ -61,7 +61,7 @@ async def test_a_reason_that_no_record_shows_is_counted_apart(
     parts = {RUN: voids.refusing(reason)}
     left = await spend(THREE_DEALS, parts, tmp_path, runtime_dir, monkeypatch)
     for report in (left.journal(), left.feed()):
-        assert [(each.attempt, each.unprovable_reasons) for each in report.apart] == [
+        assert [(each.attempt, each.unprovable_reasons) for each in report.unprovable_attempts] == [
             (VICTIM, [reason])
         ]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from controller.journal.verify import verify
-from controller.journal.wire_group import SHUFFLED, LoggedBoardEvent, groups, pack
+from controller.journal.wire_group import SHUFFLED, LoggedBoardEvent, pack_events, split_into_groups
 from tests.cheats.changed import said
 from tests.journal.scripted import ScriptedTable, write_journal
 
@@ -24,24 +24,24 @@ def a_deal(table: ScriptedTable) -> list[LoggedBoardEvent]:
 def of_no_attempt(table: ScriptedTable) -> None:
     """File it under no attempt."""
     table.play()
-    for group in groups(a_deal(table)):
-        table.write("wire", public=False, **pack(group, table.seal))
+    for group in split_into_groups(a_deal(table)):
+        table.write("wire", public=False, **pack_events(group, table.seal))
     table.play()
 
 
 def of_one_that_was_played(table: ScriptedTable) -> None:
     """File it under the attempt before it, whose hands were out."""
     table.play(open_hands=True)
-    for group in groups(a_deal(table)):
-        table.step("wire", public=False, **pack(group, table.seal))
+    for group in split_into_groups(a_deal(table)):
+        table.step("wire", public=False, **pack_events(group, table.seal))
     table.play()
 
 
 def of_one_that_was_void(table: ScriptedTable) -> None:
     """File it under an attempt that a lid ended."""
     table.void("LID_OPENED")
-    for group in groups(a_deal(table)):
-        table.step("wire", public=False, **pack(group, table.seal))
+    for group in split_into_groups(a_deal(table)):
+        table.step("wire", public=False, **pack_events(group, table.seal))
     table.redeal()
     table.play()
 
@@ -50,8 +50,8 @@ def of_one_that_never_began(table: ScriptedTable) -> None:
     """File it under a number that no attempt has."""
     table.play()
     table.attempt += 6
-    for group in groups(a_deal(table)):
-        table.step("wire", public=False, **pack(group, table.seal))
+    for group in split_into_groups(a_deal(table)):
+        table.step("wire", public=False, **pack_events(group, table.seal))
     table.attempt -= 6
     table.play()
 
@@ -60,8 +60,8 @@ def before_its_promise(table: ScriptedTable) -> None:
     """Deal the first cards of an attempt before it begins."""
     table.play()
     table.deal, table.attempt = table.deal + 1, table.attempt + 1
-    for group in groups(a_deal(table)[:9]):
-        table.step("wire", public=False, **pack(group, table.seal))
+    for group in split_into_groups(a_deal(table)[:9]):
+        table.step("wire", public=False, **pack_events(group, table.seal))
     table.deal, table.attempt = table.deal - 1, table.attempt - 1
     table.play()
 
@@ -103,8 +103,8 @@ async def test_cards_that_were_on_their_way_at_the_end_are_no_finding(tmp_path: 
     def late(table: ScriptedTable) -> None:
         table.void("LID_OPENED")
         last = list(table.card(11, 0, 5))
-        for group in groups(last):
-            table.step("wire", public=False, **pack(group, table.seal))
+        for group in split_into_groups(last):
+            table.step("wire", public=False, **pack_events(group, table.seal))
         table.redeal()
         table.play()
 
@@ -115,8 +115,8 @@ async def test_cards_that_were_on_their_way_at_the_end_are_no_finding(tmp_path: 
 async def test_boards_may_bring_what_stands_in_another_journal(tmp_path: Path) -> None:
     def moved_away(table: ScriptedTable) -> None:
         table.attempt = 7
-        for group in groups(list(table.card(40, 2, 5))):
-            table.step("wire", public=False, **pack(group))
+        for group in split_into_groups(list(table.card(40, 2, 5))):
+            table.step("wire", public=False, **pack_events(group))
         table.play()
 
     await write_journal(tmp_path, moved_away)

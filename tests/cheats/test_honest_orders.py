@@ -13,12 +13,12 @@ from controller.commands import COMMANDS, parse_args
 from controller.journal.entries import public_event
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.order.who import Asked, CommandSigner
-from controller.match.phase import AT_THE_TABLE
-from controller.messages import Phase, Role
+from controller.machine.order.who import CommandSigner, RequestedCommand
+from controller.match.phase import DEAL_UNDER_WAY
+from controller.messages import MachinePhase, Role
 from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import TableInProcess, trial
-from sim.mechanics.settings import Settings
+from controller.trials.inproc import TableInProcess, run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 from tests.cheats.evenings import STOPPED
 from tests.cheats.honest_sessions import HonestSessions
@@ -37,7 +37,7 @@ _OFTEN = ("call", "attend", "confirm", "hold", "resume", "claim_count", "recount
 _SELDOM = frozenset({"forfeit", "transfer", "dealt_by_hand", "void", "set_match", "start_match"})
 """Orders after which a match is over, or its machine has nothing to deal."""
 _SOME = tuple(sorted(cmd for cmd, order in COMMANDS.items() if order.signed and cmd not in _SELDOM))
-_BUSY = frozenset({Phase.CUT, Phase.SHUFFLING, Phase.DEALING})
+_BUSY = frozenset({MachinePhase.CUT, MachinePhase.SHUFFLING, MachinePhase.DEALING})
 A_WHILE_S = 10.0
 _DRAWS = 60
 """After so many orders that would be refused somebody gives up."""
@@ -76,8 +76,8 @@ class Orders(Disturber):
             if self._chance.random() < 0.02:
                 cmd = self.pick(*sorted(_SELDOM))
             role, args = self.pick(*sorted(COMMANDS[cmd].roles)), self.args(cmd, at.states[-1])
-            asked = Asked(cmd, parse_args(cmd, args), CommandSigner(role.value, role))
-            if at.machine.desk.refused(asked) is None:
+            asked = RequestedCommand(cmd, parse_args(cmd, args), CommandSigner(role.value, role))
+            if at.machine.processor.refusal_of(asked) is None:
                 return role, cmd, args
         return None
 
@@ -100,7 +100,7 @@ class Sequence(Walk):
 
     async def _step(self, at: TableInProcess) -> None:
         """Order most while hands are out: a table is laid out, and deals, for most of the time."""
-        self.disturbed = 0.7 if at.states[-1].match.phase in AT_THE_TABLE else 0.2
+        self.disturbed = 0.7 if at.states[-1].match.phase in DEAL_UNDER_WAY else 0.2
         await super()._step(at)
         if at.states[-1].machine.phase in _BUSY:
             await asyncio.sleep(A_WHILE_S)
@@ -185,7 +185,7 @@ LIFT_RISES_S = 0.3
 async def _ordered(at: TableInProcess, stage: str, orders: tuple[Given, ...]) -> None:
     await STAGES[stage](at)
     for role, cmd, args in orders:
-        await at.order(role, cmd, **args)
+        await at.send_command(role, cmd, **args)
         await asyncio.sleep(A_MOMENT_S)
 
 
@@ -203,9 +203,9 @@ def test_orders_that_leave_the_match_as_it_is_are_no_finding(
 
 async def _by_hand_while_the_lift_rises(at: TableInProcess) -> None:
     await STAGES["held"](at)
-    releasing = asyncio.ensure_future(at.order(REFEREE, "release"))
+    releasing = asyncio.ensure_future(at.send_command(REFEREE, "release"))
     await asyncio.sleep(LIFT_RISES_S)
-    assert at.states[-1].machine.phase is Phase.HELD
+    assert at.states[-1].machine.phase is MachinePhase.HELD
     await ordered(at, REFEREE, "dealt_by_hand", reason="a card lay open")
     await releasing
     await asyncio.sleep(A_WHILE_S)
@@ -223,7 +223,7 @@ async def _goes_on_behind_its_verdict(at: TableInProcess) -> None:
     await asyncio.sleep(A_WHILE_S)
     await ordered(at, REFEREE, "start_deal")
     await asyncio.sleep(A_WHILE_S)
-    assert at.states[-1].machine.phase is Phase.COMMITTED
+    assert at.states[-1].machine.phase is MachinePhase.COMMITTED
 
 
 @pytest.mark.parametrize("people", [_by_hand_while_the_lift_rises, _goes_on_behind_its_verdict])
@@ -241,7 +241,9 @@ def _spent(
 
     async def run() -> None:
         store = JournalStore.open(folder)
-        async with trial(Settings(), runtime_dir, store=store, state_dir=folder) as at:
+        async with run_table_in_process(
+            MechanicsSettings(), runtime_dir, store=store, state_dir=folder
+        ) as at:
             await people(at)
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:

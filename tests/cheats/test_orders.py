@@ -13,7 +13,7 @@ import controller.machine.front
 from controller.commands import COMMANDS, PANEL_KEY
 from controller.framing import canonical_json
 from controller.journal.verify import effects, orders, verify
-from controller.machine.order.match_orders import EVENTS
+from controller.machine.order.match_orders import EVENT_MAKERS
 from controller.messages import Role
 from controller.signing import sign_document
 from controller.trials.inproc import TableInProcess
@@ -223,10 +223,10 @@ async def test_a_match_whose_document_no_table_signed_is_found(tmp_path: Path) -
 
 def test_what_verify_holds_orders_against_is_what_the_machine_does() -> None:
     front = Path(controller.machine.front.__file__).read_text(encoding="utf-8")
-    assert set(re.findall(r'press\(\s*"(\w+)"', front)) == orders.PRESSED
-    given = {cmd for words in effects.WORDS.values() for cmd in words}
+    assert set(re.findall(r'press\(\s*"(\w+)"', front)) == orders.BUTTON_COMMANDS
+    given = {cmd for words in effects.COMMANDS_OF_EVENT.values() for cmd in words}
     assert given <= set(COMMANDS)
-    assert given <= set(EVENTS)
+    assert given <= set(EVENT_MAKERS)
 
 
 def _of_the_void(folder: Path) -> list[int]:

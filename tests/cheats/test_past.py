@@ -8,13 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.heads import KeptHead, KeptHeads, fits, verify_key
+from controller.heads import KeptHead, KeptHeads, is_signed_by, verify_key
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
-from controller.messages import Event
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, trial
+from controller.messages import PublicEvent
+from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, run_table_in_process
 from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.cheats.changed import RECORD, keep, said, spend
 from tests.cheats.evenings import THREE_DEALS, one_deal
 from tests.cheats.past import TwoPasts, kept
@@ -48,9 +48,11 @@ async def test_two_signed_heads_of_one_entry_show_the_table_guilty(
     seen = KeptHeads(TwoPasts.signed)
     assert not seen.wrong
     shown = [state.signed for state in left.states if state.signed is not None]
-    assert all(fits(one, TABLE_KEY, verify_key(TABLE_SIGN)) for one in shown)
-    assert all(fits(one.signed, TABLE_KEY, verify_key(TABLE_SIGN)) for one in TwoPasts.signed)
-    wrong = [seen.see(kept(one.n, bytes.fromhex(one.head))) for one in shown]
+    assert all(is_signed_by(one, TABLE_KEY, verify_key(TABLE_SIGN)) for one in shown)
+    assert all(
+        is_signed_by(one.signed_head, TABLE_KEY, verify_key(TABLE_SIGN)) for one in TwoPasts.signed
+    )
+    wrong = [seen.add(kept(one.n, bytes.fromhex(one.head))) for one in shown]
     assert "forked" in [one.kind for one in wrong if one is not None]
 
 
@@ -96,14 +98,16 @@ def blame_another(folder: Path) -> None:
 
 async def _two_runs(
     folder: Path, runtime_dir: Path, between: Callable[[Path], None]
-) -> list[Event]:
+) -> list[PublicEvent]:
     """Spend an evening in two runs of the daemon; return what a console kept of both."""
     boots = count(1)
-    sim = HardwareInProcess(Settings(), random.Random("two runs"), boots=lambda: next(boots))
-    events: list[Event] = []
+    sim = HardwareInProcess(
+        MechanicsSettings(), random.Random("two runs"), boots=lambda: next(boots)
+    )
+    events: list[PublicEvent] = []
     for run, deals in (("first", 2), ("second", 1)):
-        async with trial(
-            Settings(),
+        async with run_table_in_process(
+            MechanicsSettings(),
             runtime_dir,
             store=JournalStore.open(folder),
             state_dir=folder,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.messages import Phase, Role
+from controller.messages import MachinePhase, Role
 from controller.trials.foursome import SimulatedPlayers
 from controller.trials.inproc import TableInProcess
 from tests.cheats import records
@@ -50,7 +50,7 @@ async def test_who_looked_in_one_match_may_void_a_deal_of_the_next(
 
 
 async def _look_and_void(at: TableInProcess) -> None:
-    people = SimulatedPlayers(at, random.Random("two matches"), ahead=False, pauses=BRISK)
+    people = SimulatedPlayers(at, random.Random("two matches"), deal_ahead=False, durations=BRISK)
     await people.begin_match("cup/1")
     async with asyncio.TaskGroup() as both:
         both.create_task(_open_a_hand(at))
@@ -58,7 +58,9 @@ async def _look_and_void(at: TableInProcess) -> None:
     await people.sign()
     await people.begin_match("cup/2")
     playing = asyncio.ensure_future(people.play(1))
-    await at.until(lambda state: state.machine.phase in (Phase.DEALING, Phase.HELD))
+    await at.wait_for_state(
+        lambda state: state.machine.phase in (MachinePhase.DEALING, MachinePhase.HELD)
+    )
     await ordered(at, Role.CHIEF, "void", reason="a card lay open")
     await asyncio.wait([playing], timeout=20 * A_LOOK_S)
     playing.cancel()
@@ -66,8 +68,8 @@ async def _look_and_void(at: TableInProcess) -> None:
 
 async def _open_a_hand(at: TableInProcess) -> None:
     """Ask for a hand until it may be seen."""
-    await at.until(lambda state: state.machine.phase is Phase.RELEASED)
+    await at.wait_for_state(lambda state: state.machine.phase is MachinePhase.RELEASED)
     while True:
-        if (await at.order(Role.CHIEF, "open_hand", seat="N", reason="asked")).ok:
+        if (await at.send_command(Role.CHIEF, "open_hand", seat="N", reason="asked")).ok:
             return
         await asyncio.sleep(A_MOMENT_S)

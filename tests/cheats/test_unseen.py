@@ -8,10 +8,10 @@ import pytest
 
 from controller.cards import SEATS
 from controller.deal.sequence import sequence
-from controller.journal.fold import Progress, attempts
-from controller.journal.verify.sources import read
-from controller.machine.cut_counter import STEP_S
-from controller.messages import Outcome, State
+from controller.journal.fold import AttemptHistory, attempt_histories
+from controller.journal.verify.sources import read_source
+from controller.machine.cut_counter import STEP_INTERVAL_S
+from controller.messages import AttemptOutcome, PublicState
 from controller.trials.inproc import TableInProcess
 from tests.cheats.cards import HidesAll, HidesInProof, RoutesElsewhere
 from tests.cheats.changed import BOOK, COUNTER, DEALING, WIRE_LOG, Evening, said, spend
@@ -28,16 +28,19 @@ async def test_a_card_that_went_elsewhere_unseen_is_known_to_whose_hand_it_was_i
 
     async def people(at: TableInProcess) -> None:
         for _ in range(2):
-            assert (await dealt(at)).fairness[-1].outcome is Outcome.OK
+            assert (await dealt(at)).fairness[-1].outcome is AttemptOutcome.OK
             truth = at.sim.world.truth()
-            held.append([sorted(truth.faces(pocket)) for pocket in range(len(SEATS))])
+            held.append([sorted(truth.faces_in(pocket)) for pocket in range(len(SEATS))])
             await at.return_hands()
 
     evening = Evening(name="two deals, whose players note their hands", people=people)
     lying = {DEALING: RoutesElsewhere, WIRE_LOG: HidesAll, BOOK: HidesInProof}
     left = await spend(evening, lying, tmp_path, runtime_dir, monkeypatch)
     assert (said(left.journal()), said(left.feed())) == ("", "")
-    told = [_told(one) for one in attempts(c.entry for c in read(tmp_path).entries).values()]
+    told = [
+        _told(one)
+        for one in attempt_histories(c.entry for c in read_source(tmp_path).entries).values()
+    ]
     assert held[0] == told[0]
     wrong = [
         seat for seat, own, said_of in zip(SEATS, held[1], told[1], strict=True) if own != said_of
@@ -55,11 +58,11 @@ async def test_a_display_that_dwells_on_a_number_is_seen_to_stand_still(
     assert GroundByTheDisplay.wanted == cuts[-1]
     assert (said(left.journal()), said(left.feed())) == ("", "")
     stood = [_stood(left.states, number) for number in (CUT, GroundByTheDisplay.wanted)]
-    assert stood[0] <= 2 * STEP_S
-    assert stood[1] > 10 * STEP_S
+    assert stood[0] <= 2 * STEP_INTERVAL_S
+    assert stood[1] > 10 * STEP_INTERVAL_S
 
 
-def _stood(states: list[State], number: int | None) -> float:
+def _stood(states: list[PublicState], number: int | None) -> float:
     """Return how long the display stood on a number at most, in seconds, as a console saw it."""
     longest = since = 0.0
     for earlier, later in pairwise(states):
@@ -73,7 +76,7 @@ def _s(stamp: str) -> float:
     return datetime.fromisoformat(stamp).timestamp()
 
 
-def _told(progress: Progress) -> list[list[int]]:
+def _told(progress: AttemptHistory) -> list[list[int]]:
     """Return the four hands that an opened record gives, by the sequence."""
     committed, revealed = progress.data("committed"), progress.data("revealed")
     record = progress.data("record")

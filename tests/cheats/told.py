@@ -65,9 +65,9 @@ def promising(**other: Any) -> type[AttemptWriter]:
 class TurnsUpAnother(AttemptWriter):
     """Turns up another card than was drawn first, so that another seat leads."""
 
-    def commit(self) -> None:
+    def write_committed(self) -> None:
         """Tell the vault which seats the places are."""
-        super().commit()
+        super().write_committed()
         assert isinstance(self.vault, LaterDraw)
         self.vault.seats = lambda: self.sequence
 
@@ -77,12 +77,12 @@ class LaterDraw(Vault):
 
     seats: Any = None
 
-    def turned_up(self, draws: Iterator[int], redo: Collection[Face] = ()) -> tuple[int, Face]:
+    def turn_up(self, draws: Iterator[int], redo: Collection[Face] = ()) -> tuple[int, Face]:
         """Take a later draw than the first."""
-        drawn, _ = super().turned_up(draws, redo)
+        drawn, _ = super().turn_up(draws, redo)
         seats = self.seats()
         later = (place for place in draws if seats[place - 1] != seats[drawn - 1])
-        return super().turned_up(later, redo)
+        return super().turn_up(later, redo)
 
 
 class LeadsWhoItLikes(AttemptWriter):

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from controller.deal.sightings import Look, Verdict
+from controller.deal.sightings import CardVerdict, LookOutcome
 from controller.journal.journal import Journal
-from controller.journal.wire_group import BoardEvent
+from controller.journal.wire_group import BoardEventFields
 from controller.machine.attempt_book import AttemptBinding, AttemptPlan, AttemptWriter
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.record import Record
+from controller.machine.record import TableRecord
 from controller.machine.wire_log import BoardLog
-from controller.vault.looks import Reading
+from controller.vault.looks import ReadEvent
 from controller.vault.vault import Vault
 from tests.cheats.changed import BOOK, RECORD, RUN, VAULT, VICTIM, WIRE_LOG, Cheat, Evening, whisper
 from tests.cheats.evenings import A_VOID_AT_THE_END, A_VOID_BETWEEN, THREE_DEALS
@@ -43,26 +43,26 @@ NOT_SHOWN = ("JAM", "STALL", "LID_OPENED", "ESTOP_PRESSED", "BOARD_RESET", "POWE
 class SkipsRecord(AttemptWriter):
     """Gives an attempt up and keeps its record to itself."""
 
-    def open(self, record: dict[str, Any]) -> None:
+    def write_record(self, record: dict[str, Any]) -> None:
         if self.number != VICTIM:
-            super().open(record)
+            super().write_record(record)
 
 
 class SkipsAll(SkipsRecord):
     """Gives an attempt up and shows neither seed nor record."""
 
-    def reveal(self, *rest: Any, **more: Any) -> None:
+    def write_revealed(self, *rest: Any, **more: Any) -> None:
         if self.number != VICTIM:
-            super().reveal(*rest, **more)
+            super().write_revealed(*rest, **more)
 
 
 class SaysPower(AttemptWriter):
     """Gives an attempt up and says that its key went with the power."""
 
-    def reveal(self, *rest: Any, **more: Any) -> None:
+    def write_revealed(self, *rest: Any, **more: Any) -> None:
         if self.number == VICTIM:
             self._key = None
-        super().reveal(*rest, **more)
+        super().write_revealed(*rest, **more)
 
 
 class GivesNoReason(AttemptWriter):
@@ -77,9 +77,11 @@ class GivesNoReason(AttemptWriter):
 class SparseRecord(AttemptWriter):
     """Leaves out of the opened record what would speak against its reason."""
 
-    def record(self, events: Sequence[BoardEvent], *rest: Any, **more: Any) -> dict[str, Any]:
+    def build_record(
+        self, events: Sequence[BoardEventFields], *rest: Any, **more: Any
+    ) -> dict[str, Any]:
         kept = events if self.number != VICTIM else events[: len(events) // 2]
-        return super().record(kept, *rest, **more)
+        return super().build_record(kept, *rest, **more)
 
 
 def refusing(reason: str) -> type[AttemptRun]:
@@ -93,7 +95,7 @@ def refusing(reason: str) -> type[AttemptRun]:
     return Refuses
 
 
-class HidesAnAttempt(Record):
+class HidesAnAttempt(TableRecord):
     """Shows an attempt on the screens, and writes nothing of it."""
 
     def write(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
@@ -108,8 +110,8 @@ class HidesItsEvents(BoardLog):
     """Writes no board event of the attempt that is hidden."""
 
     def write(self) -> None:
-        hidden = [event for event in self._waiting if event.attempt == VICTIM]
-        self._waiting = [event for event in self._waiting if event.attempt != VICTIM]
+        hidden = [event for event in self._pending if event.attempt == VICTIM]
+        self._pending = [event for event in self._pending if event.attempt != VICTIM]
         super().write()
         self._newest |= {event.board: (event.boot, event.number) for event in hidden}
 
@@ -126,11 +128,11 @@ class NumberedAnew(AttemptWriter):
         book.number = plan.number
         return book
 
-    def commit(self) -> None:
+    def write_committed(self) -> None:
         """Keep the key under either number."""
-        super().commit()
+        super().write_committed()
         if self.number > VICTIM and self._key is not None:
-            self._to.key_file.write(self.number - 1, self._key.raw)
+            self._binding.key_files.write(self.number - 1, self._key.raw)
 
 
 class HidesAndNumbersAnew(HidesAnAttempt):
@@ -140,7 +142,7 @@ class HidesAndNumbersAnew(HidesAnAttempt):
         """Number an entry as if the hidden attempt had not been."""
         attempt = more.get("attempt") or 0
         if attempt > VICTIM and kind != "command":
-            Record.write(self, kind, data, **more | {"attempt": attempt - 1})
+            TableRecord.write(self, kind, data, **more | {"attempt": attempt - 1})
         else:
             super().write(kind, data, **more)
 
@@ -170,10 +172,14 @@ class _Renumbering:
 class RejectsGoodCards(Vault):
     """Calls card after card unreadable that was read well, until the tray is full."""
 
-    def read(self, event: Reading) -> Verdict:
+    def take_read(self, event: ReadEvent) -> CardVerdict:
         """Take in a READ and lie about it."""
-        verdict = super().read(event)
-        return Verdict(event.index, Look.TRAY, "UNREADABLE") if self.attempt == VICTIM else verdict
+        verdict = super().take_read(event)
+        return (
+            CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE")
+            if self.attempt == VICTIM
+            else verdict
+        )
 
 
 def _made_up(reason: str) -> Cheat:

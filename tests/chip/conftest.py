@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from sim.mechanics.faults import Fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.faults import SimulatedFault
+from sim.mechanics.settings import MechanicsSettings
 from tests.chip.rig import ChipTable
 
 
@@ -17,8 +17,8 @@ async def on_chips() -> AsyncIterator[Callable[..., ChipTable]]:
     """
     made: list[ChipTable] = []
 
-    def make(*faults: Fault, cards: int = 8, seed: int = 1) -> ChipTable:
-        made.append(ChipTable(Settings(cards=cards, faults=faults, gate_ms=2.0), seed))
+    def make(*faults: SimulatedFault, cards: int = 8, seed: int = 1) -> ChipTable:
+        made.append(ChipTable(MechanicsSettings(cards=cards, faults=faults, gate_ms=2.0), seed))
         return made[-1]
 
     yield make

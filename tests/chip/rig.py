@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from drivers.firmware import wire
-from drivers.firmware.board import Board
-from drivers.firmware.dealer import Dealer
-from drivers.firmware.reader import Reader
-from sim.mechanics.settings import Settings
+from drivers.firmware.board import BoardCore
+from drivers.firmware.dealer import DealerCore
+from drivers.firmware.reader import ReaderCore
+from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.pipe import PipeBoardEnd, PipePort, pipe
+from sim.pipe import PipeBoardEnd, PipePort, make_pipe
 from tests.chip.chip import Chip, Pin, Reset
 from tests.sim.host import Host
 
@@ -75,7 +75,7 @@ class OnChip:
     def __init__(self, chip: Chip, kind: str, end: PipeBoardEnd) -> None:
         self.chip, self.stalled = chip, False
         self.hal: Any = chip.loaded["hal_rp2"].HALS[kind]()
-        core: type[Board] = {"dealer": Dealer, "reader": Reader}[kind]
+        core: type[BoardCore] = {"dealer": DealerCore, "reader": ReaderCore}[kind]
         self.board = core(self.hal, 77, self.hal.reset_cause())
         self.saved: dict[str, bytes] = {}
         self.loop: Any = chip.loaded["rp2_loop"].Loop(
@@ -111,11 +111,13 @@ class DealerPins:
             self._sense(name, value)
         world.dealer.attach(self._sense)
         chip.on_run = self._run
-        chip.on_pwm = lambda pin, duty: world.set("shuffle", int(duty > 0))
+        chip.on_pwm = lambda pin, duty: world.set_output("shuffle", int(duty > 0))
         up, down = self._tables.LIFT_PINS
         for pin in (up, down):
             chip.lines[pin].heard.append(lambda _: self._lift())
-        chip.lines[self._tables.SOURCE_PIN].heard.append(lambda level: world.set("source", level))
+        chip.lines[self._tables.SOURCE_PIN].heard.append(
+            lambda level: world.set_output("source", level)
+        )
 
     def _sense(self, name: str, value: int) -> None:
         if name in self._fast:
@@ -133,11 +135,11 @@ class DealerPins:
     def _lift(self) -> None:
         up, down = self._tables.LIFT_PINS
         levels = (self._chip.lines[up].level, self._chip.lines[down].level)
-        self._world.set("lift", {(1, 0): 1, (0, 1): 0}.get(levels, 2))
+        self._world.set_output("lift", {(1, 0): 1, (0, 1): 0}.get(levels, 2))
 
     def _run(self, number: int, begins: bool) -> None:
         if number == TRIGGER:
-            self._world.set("trigger", int(begins))
+            self._world.set_output("trigger", int(begins))
         elif number == GATE:
             if not begins:
                 self._gate()
@@ -148,7 +150,7 @@ class DealerPins:
             }[number]
             back = self._chip.lines[pins[1]].level
             turns = begins and self._chip.lines[self._tables.ENABLE_PIN].level
-            self._world.set(name, 1 + back if turns else 0)
+            self._world.set_output(name, 1 + back if turns else 0)
 
     def _gate(self) -> None:
         if not self._powered():
@@ -160,7 +162,7 @@ class DealerPins:
         self.gate_steps = min(max(self.gate_steps, 0), (wire.OUTLETS - 1) * pitch)
         outlet, off = divmod(self.gate_steps, pitch)
         if not off:
-            self._world.set("gate", outlet)
+            self._world.set_output("gate", outlet)
 
 
 class ReaderPins:
@@ -172,12 +174,12 @@ class ReaderPins:
         assert chip.uart is not None
         self._uart, self._world = chip.uart, world
         chip.uart.on_write = self._shot
-        world.answered.append(self._answer)
+        world.answer_listeners.append(self._answer)
 
     def _shot(self, data: bytes) -> None:
         word, shot = data.split()
         assert word == b"S"
-        self._world.set("shoot", int(shot))
+        self._world.set_output("shoot", int(shot))
 
     def _answer(self, answer: tuple[int, ...]) -> None:
         face, back, face_up, confidence, shot = answer
@@ -187,7 +189,7 @@ class ReaderPins:
 class ChipTable:
     """A machine, both boards on their chips, and a host at their lines."""
 
-    def __init__(self, settings: Settings, seed: int = 1) -> None:
+    def __init__(self, settings: MechanicsSettings, seed: int = 1) -> None:
         loop = asyncio.get_running_loop()
         now: Callable[[], float] = loop.time
         self.world = World(settings, random.Random(seed))
@@ -196,7 +198,7 @@ class ChipTable:
         self.boards: dict[str, OnChip] = {}
         ports: dict[str, PipePort] = {}
         for name, chip in self.chips.items():
-            ports[name], end = pipe(1.0)
+            ports[name], end = make_pipe(1.0)
             self.boards[name] = OnChip(chip, name, end)
         ReaderPins(self.chips["reader"], self.world)
         self.host = Host(ports["dealer"], ports["reader"])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from drivers.events import Code, Read
+from drivers.events import BoardEventCode, CardReadEvent
 from tests.chip.rig import ChipTable
 from tests.sim.orders import order_of
 
@@ -19,13 +19,16 @@ async def test_108_cards_are_dealt_and_lifted(on_chips: OnChips) -> None:
     await table.host.deal(1, order)
     truth = table.world.truth()
     assert [len(pocket) for pocket in truth.pockets] == [27, 27, 27, 27, 0]
-    reads = [event for event in table.host.events if isinstance(event, Read)]
+    reads = [event for event in table.host.events if isinstance(event, CardReadEvent)]
     by_pocket: dict[int, list[int]] = {seat: [] for seat in range(4)}
     for place, event in zip(order, reads, strict=True):
         by_pocket[place].append(event.face)
-    assert {seat: list(truth.faces(seat)) for seat in range(4)} == by_pocket
-    counted = [table.host.count(code) for code in (Code.STRAY, Code.JAM, Code.DOUBLE)]
+    assert {seat: list(truth.faces_in(seat)) for seat in range(4)} == by_pocket
+    counted = [
+        table.host.count(code)
+        for code in (BoardEventCode.STRAY, BoardEventCode.JAM, BoardEventCode.DOUBLE)
+    ]
     assert counted == [0, 0, 0]
-    assert table.host.count(Code.STOPPED) == 0
+    assert table.host.count(BoardEventCode.STOPPED) == 0
     await table.host.release()
     assert table.world.truth().lift_up

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from drivers.dealer import Dealer
-from drivers.errors import Refused, Result
-from drivers.events import BoardStopReason, Code, Motor, Source
-from sim.mechanics.faults import Fault
+from drivers.dealer import DealerBoard
+from drivers.errors import BoardRefused, BoardResult
+from drivers.events import BoardEventCode, BoardStopReason, DealerMotor, FeedSource
+from sim.mechanics.faults import SimulatedFault
 from tests.chip.chip import WDT_RESET
 from tests.chip.rig import FEED, GATE, PASS, ChipTable
 from tests.sim.orders import order_of
@@ -19,14 +19,14 @@ NORMAL, SAGGED = 43_000, 30_000
 SUPPLY = 26
 
 
-async def begin(table: ChipTable, cards: int = 8) -> Dealer:
+async def begin(table: ChipTable, cards: int = 8) -> DealerBoard:
     """Open the lines and begin attempt 1 with a shuffle: the next is its first FEED."""
     await table.host.open()
     dealer = table.host.dealer
     await dealer.begin(1, cards, cards // 4)
     await table.host.reader.begin(1, cards, cards // 4)
     await dealer.shuffle(1, 1)
-    await table.host.until(Code.SHUFFLED)
+    await table.host.until(BoardEventCode.SHUFFLED)
     return dealer
 
 
@@ -40,14 +40,14 @@ async def until(told: Callable[[], bool], most_s: float = 5.0) -> None:
 
 
 def stops(table: ChipTable) -> list[int]:
-    return [event.place for event in table.host.events if event.code is Code.STOPPED]
+    return [event.place for event in table.host.events if event.code is BoardEventCode.STOPPED]
 
 
 async def test_the_window_stops_the_feeder_while_the_core_is_stalled(on_chips: OnChips) -> None:
     table = on_chips()
     dealer = await begin(table)
     feeder = table.chip.machines[FEED]
-    await dealer.feed(1, Source.HOPPER, 8)
+    await dealer.feed(1, FeedSource.HOPPER, 8)
     await until(feeder.running)
     table.dealer.stalled = True
     window = table.chip.lines[table.pin("window")]
@@ -60,10 +60,10 @@ async def test_the_window_stops_the_feeder_while_the_core_is_stalled(on_chips: O
 
 
 async def test_a_feeder_alone_ends_by_itself_after_its_steps(on_chips: OnChips) -> None:
-    table = on_chips(Fault("no_feed", at=1, times=3))
+    table = on_chips(SimulatedFault("no_feed", at=1, times=3))
     dealer = await begin(table)
     feeder = table.chip.machines[FEED]
-    await dealer.feed(1, Source.HOPPER, 8)
+    await dealer.feed(1, FeedSource.HOPPER, 8)
     await until(feeder.running)
     table.dealer.stalled = True
     await asyncio.sleep(0.9)
@@ -95,7 +95,7 @@ async def test_a_core_that_hangs_is_reset_with_every_output_off(
     elif motor == "lift":
         table.dealer.hal.set("lift", 1)
     else:
-        await dealer.feed(1, Source.HOPPER, 8)
+        await dealer.feed(1, FeedSource.HOPPER, 8)
     table.dealer.stalled = True
     await asyncio.sleep(1.01)
     assert table.chip.resets == [WDT_RESET]
@@ -126,7 +126,7 @@ async def test_a_core_is_stepped_where_there_is_something_for_it_and_not_each_tu
     monkeypatch.setattr(board, "step", counted)
     await asyncio.sleep(2.0)  # two thousand turns, a word each 100 ms and one behind it
     assert 20 <= steps <= 60
-    assert table.host.count(Code.STOPPED) == 0  # both sides still hear each other in time
+    assert table.host.count(BoardEventCode.STOPPED) == 0  # both sides still hear each other in time
     await table.host.deal(1, order_of(8))
     assert [len(pocket) for pocket in table.world.truth().pockets] == [2, 2, 2, 2, 0]
 
@@ -139,11 +139,11 @@ async def test_edges_that_found_no_room_end_the_attempt(on_chips: OnChips) -> No
         table.chip.at(table.pin("double"), 1)
         table.chip.at(table.pin("double"), 0)
     table.dealer.stalled = False
-    await table.host.until(Code.STOPPED)
+    await table.host.until(BoardEventCode.STOPPED)
     assert stops(table) == [BoardStopReason.EDGES_LOST]
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(BoardRefused) as caught:
         await dealer.release(1)
-    assert caught.value.result is Result.NOT_LOCKED
+    assert caught.value.result is BoardResult.NOT_LOCKED
 
 
 async def test_edges_that_just_find_room_are_told_in_order(on_chips: OnChips) -> None:
@@ -184,13 +184,13 @@ async def test_a_pulse_that_came_and_went_while_interrupts_were_shut_is_counted(
         chip.at(pin, 1)
         chip.at(pin, 0)
     await asyncio.sleep(0.1)
-    assert (await table.host.reader.status()).pulses == 1
+    assert (await table.host.reader.get_status()).pulses == 1
     chip.at(pin, 1)
     with chip.deaf():
         chip.at(pin, 0)
         chip.at(pin, 1)
     await asyncio.sleep(0.1)
-    assert (await table.host.reader.status()).pulses == 3
+    assert (await table.host.reader.get_status()).pulses == 3
     assert seen == [1, 0, 1, 0, 1]
 
 
@@ -198,22 +198,22 @@ async def test_a_supply_that_sags_stops_all_motion_and_is_told(on_chips: OnChips
     table = on_chips()
     dealer = await begin(table)
     table.host._attempt, table.host._order = 1, order_of(8)
-    await dealer.feed(1, Source.HOPPER, 8)
+    await dealer.feed(1, FeedSource.HOPPER, 8)
     await until(lambda: table.chip.machines[FEED].running())
     table.chip.analog[SUPPLY] = SAGGED
-    await table.host.until(Code.STOPPED)
+    await table.host.until(BoardEventCode.STOPPED)
     assert stops(table) == [BoardStopReason.SUPPLY]
     assert not any(machine.running() for machine in table.chip.machines.values())
     assert table.chip.lines[0].level == 0  # the drives are off
-    assert (await dealer.status()).supply_low
-    with pytest.raises(Refused) as caught:
-        await dealer.feed(1, Source.HOPPER, 8)
-    assert caught.value.result is Result.SUPPLY_LOW
+    assert (await dealer.get_status()).supply_low
+    with pytest.raises(BoardRefused) as caught:
+        await dealer.feed(1, FeedSource.HOPPER, 8)
+    assert caught.value.result is BoardResult.SUPPLY_LOW
     table.chip.analog[SUPPLY] = NORMAL
     await asyncio.sleep(0.05)
     assert not table.chip.machines[FEED].running()  # nothing moves by itself
-    await dealer.feed(1, Source.HOPPER, 8)
-    await table.host.until(Code.LANDED, 8)
+    await dealer.feed(1, FeedSource.HOPPER, 8)
+    await table.host.until(BoardEventCode.LANDED, 8)
     assert stops(table) == [BoardStopReason.SUPPLY]
 
 
@@ -232,7 +232,7 @@ async def test_one_bad_reading_and_a_supply_between_both_limits_stop_nothing(
     table.chip.analog[SUPPLY] = 37_000
     await asyncio.sleep(0.5)
     assert stops(table) == [BoardStopReason.SUPPLY]
-    assert (await table.host.dealer.status()).supply_low
+    assert (await table.host.dealer.get_status()).supply_low
 
 
 async def test_a_board_that_starts_with_a_weak_supply_moves_nothing(on_chips: OnChips) -> None:
@@ -254,7 +254,7 @@ async def test_a_register_whose_cable_is_off_says_open_and_pressed(on_chips: OnC
     await begin(table)
     table.dealer_pins.shift.cable = False
     await asyncio.sleep(0.1)
-    status = await table.host.dealer.status()
+    status = await table.host.dealer.get_status()
     assert status.lid_open
     assert status.estop
     assert BoardStopReason.LID in stops(table)
@@ -264,11 +264,11 @@ async def test_a_gate_that_is_lost_goes_home_without_a_wait(on_chips: OnChips) -
     table = on_chips()
     dealer = await begin(table)
     table.host._attempt, table.host._order = 1, [3, 0, 1, 2, 3, 0, 1, 2]
-    await dealer.feed(1, Source.HOPPER, 8)
-    await until(lambda: table.host.count(Code.AT_READER) == 1)
+    await dealer.feed(1, FeedSource.HOPPER, 8)
+    await until(lambda: table.host.count(BoardEventCode.AT_READER) == 1)
     # A hand turned it: it stands between two outlets.
     table.dealer_pins.gate_steps = 70
-    table.world.gate._leave(0, 1)
+    table.world.gate._start_move(0, 1)
     gate = table.chip.machines[GATE]
     await until(gate.running)
     turned = 0
@@ -284,8 +284,8 @@ async def test_a_gate_that_is_lost_goes_home_without_a_wait(on_chips: OnChips) -
     await until(lambda: not gate.running())
     assert gate.last == 800  # to the stop, whatever the magnets see on the way
     assert turned == pytest.approx((table.chip.now_s() - began_s) * 1000, abs=2)
-    await table.host.until(Code.LANDED, 8)
-    landed = [event.place for event in table.host.events if event.code is Code.LANDED]
+    await table.host.until(BoardEventCode.LANDED, 8)
+    landed = [event.place for event in table.host.events if event.code is BoardEventCode.LANDED]
     assert landed == [3, 0, 1, 2, 3, 0, 1, 2]
 
 
@@ -314,14 +314,14 @@ async def test_a_new_order_waits_for_the_end_of_the_move_under_way(on_chips: OnC
 
 
 async def test_a_gate_that_never_comes_is_a_stall_and_no_card_passes(on_chips: OnChips) -> None:
-    table = on_chips(Fault("stall", motor="gate"))
+    table = on_chips(SimulatedFault("stall", motor="gate"))
     dealer = await begin(table)
     table.host._attempt, table.host._order = 1, [3, 0, 1, 2, 3, 0, 1, 2]
-    await dealer.feed(1, Source.HOPPER, 8)
-    await table.host.until(Code.STALL)
-    (stall,) = [event for event in table.host.events if event.code is Code.STALL]
-    assert stall.place == Motor.GATE
-    assert table.host.count(Code.GATE) == 0
+    await dealer.feed(1, FeedSource.HOPPER, 8)
+    await table.host.until(BoardEventCode.STALL)
+    (stall,) = [event for event in table.host.events if event.code is BoardEventCode.STALL]
+    assert stall.place == DealerMotor.GATE
+    assert table.host.count(BoardEventCode.GATE) == 0
     assert table.chip.machines[GATE].made == 3 * 160 + 800 + 3 * 160  # one try, and no more
 
 
@@ -334,13 +334,13 @@ async def test_noise_on_the_engines_line_hides_no_answer(on_chips: OnChips) -> N
         uart.arrive(noise)
         await asyncio.sleep(0.005)
     table.host._attempt, table.host._order = 1, order_of(8)
-    await table.host.dealer.feed(1, Source.HOPPER, 8)
-    await table.host.until(Code.LANDED, 8)
-    assert table.host.count(Code.READ) == 8
+    await table.host.dealer.feed(1, FeedSource.HOPPER, 8)
+    await table.host.until(BoardEventCode.LANDED, 8)
+    assert table.host.count(BoardEventCode.READ) == 8
 
 
 async def test_a_technician_gets_a_chip_that_lies_still(on_chips: OnChips) -> None:
-    from drivers.link.frames import Service
+    from drivers.link.frames import ServiceCommand
 
     table = on_chips()
     await table.host.open()
@@ -348,7 +348,7 @@ async def test_a_technician_gets_a_chip_that_lies_still(on_chips: OnChips) -> No
     assert table.chip.pwm[9] > 0
     kept: list[tuple[str, int]] = []
     table.dealer.loop._save = lambda name, _: kept.append((name, table.chip.pwm[9]))
-    await table.host.dealer.link.do(Service())
+    await table.host.dealer.link.request(ServiceCommand())
     await asyncio.sleep(0.01)
     assert kept == [("service", 0)]  # what takes long comes when nothing moves any more
     assert len(table.chip.resets) == 1
@@ -356,18 +356,18 @@ async def test_a_technician_gets_a_chip_that_lies_still(on_chips: OnChips) -> No
 
 
 async def test_nobody_gets_a_chip_that_deals(on_chips: OnChips) -> None:
-    from drivers.link.frames import Service
+    from drivers.link.frames import ServiceCommand
 
     table = on_chips()
     dealer = await begin(table)
     table.host._attempt, table.host._order = 1, order_of(8)
-    await dealer.feed(1, Source.HOPPER, 8)
+    await dealer.feed(1, FeedSource.HOPPER, 8)
     for _ in range(40):
         await asyncio.sleep(0.02)
-        with pytest.raises(Refused):
-            await dealer.link.do(Service())
+        with pytest.raises(BoardRefused):
+            await dealer.link.request(ServiceCommand())
     assert table.chip.resets == []
-    await table.host.until(Code.LANDED, 8)
+    await table.host.until(BoardEventCode.LANDED, 8)
 
 
 async def test_garbage_is_collected_between_cards_and_never_while_a_motor_turns(

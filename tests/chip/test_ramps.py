@@ -12,8 +12,8 @@ from drivers.firmware.rp2_ramp import (
     OVERHEAD_CYCLES,
     SpeedProfile,
     duration_ms,
+    pack_row,
     trapezoid,
-    words,
 )
 from tests.chip import pio
 from tests.chip.chip import Chip
@@ -32,8 +32,8 @@ def gaits() -> st.SearchStrategy[SpeedProfile]:
 def test_a_row_makes_just_the_steps_that_were_asked_for(
     gait: SpeedProfile, data: st.DataObject
 ) -> None:
-    steps = data.draw(st.integers(0, gait.most))
-    creep = data.draw(st.integers(0, gait.most - steps))
+    steps = data.draw(st.integers(0, gait.max_steps))
+    creep = data.draw(st.integers(0, gait.max_steps - steps))
     row = trapezoid(gait, steps, creep)
     assert sum(count for count, _ in row) == steps + creep
     assert all(0 < count <= 0x10000 for count, _ in row)
@@ -43,7 +43,7 @@ def test_a_row_makes_just_the_steps_that_were_asked_for(
 def test_no_step_is_faster_than_the_top_or_slower_than_the_start(
     gait: SpeedProfile, data: st.DataObject
 ) -> None:
-    steps = data.draw(st.integers(1, gait.most))
+    steps = data.draw(st.integers(1, gait.max_steps))
     row = trapezoid(gait, steps)
     fastest, slowest = CLOCK_HZ // gait.top_hz, CLOCK_HZ // gait.start_hz
     assert all(fastest <= cycles <= slowest for _, cycles in row)
@@ -54,7 +54,7 @@ def test_no_step_is_faster_than_the_top_or_slower_than_the_start(
 def test_it_gets_faster_then_slower_and_ends_as_it_began(
     gait: SpeedProfile, data: st.DataObject
 ) -> None:
-    row = trapezoid(gait, data.draw(st.integers(2, gait.most)) if gait.most > 1 else 1)
+    row = trapezoid(gait, data.draw(st.integers(2, gait.max_steps)) if gait.max_steps > 1 else 1)
     cycles = [each for _, each in row]
     top = cycles.index(min(cycles))
     assert cycles[: top + 1] == sorted(cycles[: top + 1], reverse=True)
@@ -102,10 +102,10 @@ def test_a_move_beyond_the_mechanics_is_refused() -> None:
         trapezoid(gait, 91, 10)
 
 
-@given(gait=gaits().filter(lambda gait: gait.most <= 2_000), data=st.data())
+@given(gait=gaits().filter(lambda gait: gait.max_steps <= 2_000), data=st.data())
 def test_the_pio_makes_the_row_step_by_step(gait: SpeedProfile, data: st.DataObject) -> None:
-    row = trapezoid(gait, data.draw(st.integers(0, gait.most)))
-    done = pio.run(_PROGRAM, words(row))
+    row = trapezoid(gait, data.draw(st.integers(0, gait.max_steps)))
+    done = pio.run(_PROGRAM, pack_row(row))
     rises = done.rises
     assert len(rises) == sum(count for count, _ in row)
     periods = [after - before for before, after in itertools.pairwise(rises)]
@@ -115,7 +115,7 @@ def test_the_pio_makes_the_row_step_by_step(gait: SpeedProfile, data: st.DataObj
 
 
 def test_a_step_is_high_long_enough_for_a_driver_to_see_it() -> None:
-    (up, high), (down, low) = pio.run(_PROGRAM, words([(1, 100)])).edges
+    (up, high), (down, low) = pio.run(_PROGRAM, pack_row([(1, 100)])).edges
     assert (high, low) == (1, 0)
     assert (down - up) / CLOCK_HZ >= 1.9e-6
 

@@ -2,13 +2,13 @@
 
 import msgspec
 
-from controller.machine.play import Play
-from controller.machine.public.state import About, public_state
+from controller.machine.play import TableMatch
+from controller.machine.public.state import RunIdentity, public_state
 from controller.machine.state import TableState
-from controller.messages import Machine, Match, Phase, State
+from controller.messages import MachinePhase, PublicMachine, PublicMatch, PublicState
 from tests.table_doubles import STATE as EMPTY
 
-MATCH = Match(
+MATCH = PublicMatch(
     profile="international-000",
     match="M1",
     table_no="7",
@@ -23,17 +23,19 @@ MATCH = Match(
     levels={"NS": "5", "EW": "2"},
 )
 STATE = msgspec.structs.replace(
-    EMPTY, machine=Machine(phase=Phase.RELEASED, deal=2, attempt=3, of_deal=1), match=MATCH
+    EMPTY,
+    machine=PublicMachine(phase=MachinePhase.RELEASED, deal=2, attempt=3, of_deal=1),
+    match=MATCH,
 )
 
 
-def state(name: str, phase: Phase = Phase.DEALING, fed: int = 54) -> State:
+def state(name: str, phase: MachinePhase = MachinePhase.DEALING, fed: int = 54) -> PublicState:
     """Return the state of a simulated table in a phase of its machine."""
-    about = About(table=name, boot="00", simulated=True, profile="p", card_set="S1")
+    about = RunIdentity(table=name, boot="00", simulated=True, profile="p", card_set="S1")
     return public_state(
         about,
         TableState(),
-        Play(),
+        TableMatch(),
         phase,
         seq=1,
         time="",

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from pytest_mock import MockerFixture
 
-from controller.cards import FACES, face_text
+from controller.cards import FACE_COUNT, face_text
 from controller.cli import CliError, barcode_learn
 from controller.cli.adapter import command
 from controller.cli.barcode_file import BarcodeFileError, append_card, load_barcode_file
@@ -47,8 +47,8 @@ def test_a_profile_says_what_the_adapter_needs(tmp_path: Path) -> None:
     assert (engine.trigger, engine.trigger_off) == (b"\x16T\r", b"\x16U\r")
     assert (engine.end_of_line, engine.no_read) == (b"\r", b"")
     assert profile.adapter.link == tmp_path / "reader"
-    assert len(profile.missing("A")) == FACES - 1
-    assert len(profile.missing("B")) == FACES
+    assert len(profile.faces_without_code("A")) == FACE_COUNT - 1
+    assert len(profile.faces_without_code("B")) == FACE_COUNT
 
 
 def test_the_example_is_a_profile_but_for_its_cards() -> None:
@@ -170,7 +170,7 @@ def test_each_card_is_shown_read_twice_alike_and_written_at_once(nearly: Path, l
     profile = load_barcode_file(nearly)
     assert profile.codes[b"new"] == (51, 0)
     assert profile.codes[b"y"] == (52, 0)
-    assert [face_text(face) for face in profile.missing("A")] == ["BJ"]
+    assert [face_text(face) for face in profile.faces_without_code("A")] == ["BJ"]
     assert nearly.read_text(encoding="utf-8").startswith(before.rstrip())
 
 
@@ -182,7 +182,7 @@ def test_it_goes_on_where_it_was_ended(
     learn_cards(nearly, "A", person(laid, {"♦A": ["s"], "SJ": [[b"y"] * 2], "BJ": [[b"z"] * 2]}))
     learn_cards(nearly, "A", person(laid, {"♦A": [[b"x"] * 2]}))
     assert "every card of back A has its code" in capsys.readouterr().out
-    assert len(load_barcode_file(nearly).codes) == FACES
+    assert len(load_barcode_file(nearly).codes) == FACE_COUNT
     learn_cards(nearly, "A", person(laid, {}))
 
 

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from controller.cli.board import Board
-from controller.messages import Alert, Phase, State
+from controller.cli.board import DemoView
+from controller.messages import Alert, MachinePhase, PublicState
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import TableProcess
 from tests.cli.table_states import state
@@ -23,13 +23,13 @@ def table(number: int, name: str = "") -> TableProcess:
     return TableProcess({"table": name, "control": "none"}, folder, folder / "table.toml", profile)
 
 
-def shown(tables: list[TableProcess], states: list[State], width: int) -> list[str]:
+def shown(tables: list[TableProcess], states: list[PublicState], width: int) -> list[str]:
     """Return the last view of a board in a terminal so wide."""
     page = io.StringIO()
     console = Console(file=page, width=width, height=60, force_terminal=False)
-    with Board(tables, ABOUT, console) as board:
+    with DemoView(tables, ABOUT, console) as board:
         for one in states:
-            board.saw(one)
+            board.on_state(one)
         board.show()
     return page.getvalue().splitlines()
 
@@ -50,7 +50,7 @@ def test_fifty_tables_have_a_short_row_each_in_as_many_columns_as_there_is_room(
 def test_a_table_that_calls_for_help_says_why_in_its_row() -> None:
     tables = [table(number) for number in range(1, 5)]
     alert = Alert(code=1, name="JAM", since="", cause="", action="", cause_zh="", action_zh="")
-    calling = replace(state("T01-03", Phase.FAULT), alerts=[alert])
+    calling = replace(state("T01-03", MachinePhase.FAULT), alerts=[alert])
     lines = shown(tables, [state("T01-01"), calling], width=80)
     assert any("T01-03" in line and "fault" in line and "JAM" in line for line in lines)
     assert "1 calling for help" in lines[-2]
@@ -67,7 +67,7 @@ def test_brackets_in_what_is_shown_are_no_markup() -> None:
     name = "[1]/[/b]"
     said = {"cause": "[/red] is jammed", "action": "[bold]", "cause_zh": "", "action_zh": ""}
     alert = Alert(code=1, name="JAM", since="", **said)
-    calling = replace(state(name, Phase.FAULT), alerts=[alert])
+    calling = replace(state(name, MachinePhase.FAULT), alerts=[alert])
     alone = "\n".join(shown([table(1, name)], [calling], width=120))
     assert f"{name} (simulated)" in alone
     assert "[/red] is jammed. [bold]." in alone

@@ -6,37 +6,37 @@ from typing import Any
 import msgspec
 
 from controller.cli.changes import StateLines
-from controller.cli.watch_words import OUTCOMES_ZH, SAID, WAYS
-from controller.client.line import LineState
+from controller.cli.watch_words import LINE_STATES_ZH, LINE_TEXTS, OUTCOMES_ZH
+from controller.client.line import TableConnectionState
 from controller.commands import COMMANDS
 from controller.faults import Language
 from controller.messages import (
     Alert,
-    Call,
+    AttemptOutcome,
     Fairness,
-    Machine,
-    Match,
-    Outcome,
-    Phase,
+    MachinePhase,
+    PublicMachine,
+    PublicMatch,
+    PublicState,
+    RefereeCall,
     Role,
-    State,
 )
-from controller.words import COMMANDS as CALLED
-from controller.words import MACHINE_PHASE_WORDS, ROLES
+from controller.words import COMMAND_WORDS as CALLED
+from controller.words import MACHINE_PHASE_WORDS, ROLE_WORDS
 from tests.cli.table_states import MATCH, STATE
 
 LINE = "table 7  play  NS 5 : EW 2  deal 2 level 5  "
 
 
-def told(before: State | None, language: Language = "en", **now: Any) -> list[str]:
+def told(before: PublicState | None, language: Language = "en", **now: Any) -> list[str]:
     after = msgspec.structs.replace(STATE, **now)
-    return [line.text for line in StateLines(language).of(before, after, WHYS)]
+    return [line.text for line in StateLines(language).compare(before, after, WHYS)]
 
 
 WHYS = {"referee": "the lid is open"}
 
 
-def match(**now: Any) -> Match:
+def match(**now: Any) -> PublicMatch:
     return msgspec.structs.replace(MATCH, **now)
 
 
@@ -50,18 +50,22 @@ def test_who_is_waited_for_now_is_a_new_line_and_nothing_else_is() -> None:
 
 
 def test_without_a_match_there_is_no_line_of_one() -> None:
-    assert told(None, match=Match(profile="international-000")) == ["released    deal 2 attempt 1"]
+    assert told(None, match=PublicMatch(profile="international-000")) == [
+        "released    deal 2 attempt 1"
+    ]
 
 
 def test_a_call_for_the_referee_is_told_once_with_its_words() -> None:
-    call = Call(seat="W", reason="button", since="", words_en="called", words_zh="召请裁判")
+    call = RefereeCall(seat="W", reason="button", since="", words_en="called", words_zh="召请裁判")
     assert told(STATE, calls=[call]) == ["REFEREE  W: called"]
     assert told(STATE, "zh", calls=[call]) == ["裁判  西家：召请裁判"]
     assert told(msgspec.structs.replace(STATE, calls=[call]), calls=[call]) == []
 
 
 def test_what_a_player_said_himself_is_told_once() -> None:
-    call = Call(seat="E", reason="a card fell", since="", words_en="it fell", words_zh="it fell")
+    call = RefereeCall(
+        seat="E", reason="a card fell", since="", words_en="it fell", words_zh="it fell"
+    )
     assert told(STATE, calls=[call]) == ["REFEREE  E: it fell"]
     unsaid = msgspec.structs.replace(call, words_zh="")
     assert told(STATE, "zh", calls=[unsaid]) == ["裁判  东家：it fell"]
@@ -92,7 +96,7 @@ def test_a_hold_is_told_with_who_and_why_and_so_is_its_end() -> None:
 def test_a_reason_that_has_a_key_is_told_in_the_language_that_was_asked_for() -> None:
     stopped = msgspec.structs.replace(STATE.machine, pauses={"referee": "Anna"})
     now, whys = msgspec.structs.replace(STATE, machine=stopped), {"referee": "at_table"}
-    (zh, *_), (en, *_) = (StateLines(one).of(STATE, now, whys) for one in ("zh", "en"))
+    (zh, *_), (en, *_) = (StateLines(one).compare(STATE, now, whys) for one in ("zh", "en"))
     assert zh.text == "暂停  Anna（裁判员）：裁判到台处理"
     assert en.text == "STOPPED by Anna (referee): the referee is at the table"
 
@@ -117,27 +121,27 @@ def test_an_alert_and_an_outcome_are_told_in_the_language_that_was_asked_for() -
     before = msgspec.structs.replace(STATE, alerts=[jam])
     assert told(before, "zh") == ["JAM 已解除"]
     void = Fairness(
-        deal=2, attempt=3, of_deal=1, commitment="", outcome=Outcome.VOID, reasons=["JAM"]
+        deal=2, attempt=3, of_deal=1, commitment="", outcome=AttemptOutcome.VOID, reasons=["JAM"]
     )
     assert told(STATE, fairness=[void]) == ["deal 2 attempt 1: void (JAM)"]
     assert told(STATE, "zh", fairness=[void]) == ["第2副 本台第1次发牌：作废（JAM）"]
 
 
 def test_an_attempt_of_an_older_table_is_told_by_its_deal_alone() -> None:
-    older = Machine(phase=Phase.RELEASED, deal=2, attempt=3)
+    older = PublicMachine(phase=MachinePhase.RELEASED, deal=2, attempt=3)
     assert told(None, machine=older)[-1] == "released    deal 2"
 
 
 def test_every_phase_outcome_role_and_way_has_its_chinese() -> None:
-    assert set(MACHINE_PHASE_WORDS) == set(Phase)
+    assert set(MACHINE_PHASE_WORDS) == set(MachinePhase)
     assert set(CALLED) == set(COMMANDS)
-    assert set(OUTCOMES_ZH) == set(Outcome)
-    assert set(ROLES) == set(Role)
-    assert set(WAYS) == set(LineState)
+    assert set(OUTCOMES_ZH) == set(AttemptOutcome)
+    assert set(ROLE_WORDS) == set(Role)
+    assert set(LINE_STATES_ZH) == set(TableConnectionState)
 
 
 def test_both_languages_of_a_line_tell_the_same() -> None:
-    for words in SAID.values():
+    for words in LINE_TEXTS.values():
         assert _told(words.en) == _told(words.zh)
 
 

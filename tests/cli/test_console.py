@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import main
-from controller.cli.demo_console import demo_console
+from controller.cli.demo_console import open_demo_console
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +37,7 @@ def test_a_console_without_its_libraries_says_how_they_come(tmp_path: Path) -> N
 async def test_a_demo_without_them_says_so_and_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with demo_console(tmp_path, [], None) as url:
+    async with open_demo_console(tmp_path, [], None) as url:
         assert url is None
     said = capsys.readouterr().err
     assert said.count("\n") == 1

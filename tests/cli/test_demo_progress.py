@@ -6,17 +6,17 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from controller.cli.demo_progress import DemoProgress
-from controller.messages import Alert, Phase, State
+from controller.messages import Alert, MachinePhase, PublicState
 from tests.cli.table_states import state as state_of
 
 
-def state(name: str, phase: Phase = Phase.DEALING, fed: int = 0) -> State:
+def state(name: str, phase: MachinePhase = MachinePhase.DEALING, fed: int = 0) -> PublicState:
     """A table that has fed so many cards of a deal under way."""
     one = state_of(name, phase)
     return replace(one, machine=replace(one.machine, fed=fed))
 
 
-def after(one: State, deals: int) -> State:
+def after(one: PublicState, deals: int) -> PublicState:
     """The same table, so many deals later."""
     return replace(one, counters=replace(one.counters, deals=one.counters.deals + deals))
 
@@ -36,25 +36,25 @@ class Screen:
 def test_one_table_shows_its_phase_and_how_many_of_its_cards_were_fed() -> None:
     screen = Screen(tables=1, deals=2)
     with screen.progress as progress:
-        progress.up(1)
+        progress.on_tables_started(1)
         assert "0 of 2 deals" in screen.last()
-        progress.saw(state("T01", fed=54))
+        progress.on_state(state("T01", fed=54))
         assert screen.last().startswith("0 of 2 deals, dealing")
         assert screen.last().endswith("54/216 cards")
-        progress.saw(state("T01", fed=20))  # a misdeal: dealt again
+        progress.on_state(state("T01", fed=20))  # a misdeal: dealt again
         assert screen.last().endswith("54/216 cards")
-        progress.saw(after(state("T01", Phase.RELEASED, fed=108), 1))
+        progress.on_state(after(state("T01", MachinePhase.RELEASED, fed=108), 1))
         assert screen.last().startswith("1 of 2 deals, released")
         assert screen.last().endswith("108/216 cards")
-        progress.saw(after(state("T01", fed=50), 1))
+        progress.on_state(after(state("T01", fed=50), 1))
         assert screen.last().endswith("158/216 cards")
 
 
 def test_deals_of_an_earlier_demo_do_not_count() -> None:
     screen = Screen(tables=1, deals=1)
     with screen.progress as progress:
-        progress.up(1)
-        progress.saw(after(state("T01", Phase.EMPTY, fed=0), 7))
+        progress.on_tables_started(1)
+        progress.on_state(after(state("T01", MachinePhase.EMPTY, fed=0), 7))
         assert screen.last().startswith("0 of 1 deals, empty")
         assert " 0/108 cards" in screen.last()
 
@@ -62,12 +62,12 @@ def test_deals_of_an_earlier_demo_do_not_count() -> None:
 def test_many_tables_come_up_first_and_are_counted_together() -> None:
     screen = Screen(tables=2, deals=1)
     with screen.progress as progress:
-        progress.up(1)
+        progress.on_tables_started(1)
         assert "1/2 tables" in screen.last()
-        progress.up(2)
-        progress.saw(state("T01", fed=10))
-        progress.saw(after(state("T02", Phase.EMPTY, fed=0), 0))
-        progress.saw(after(state("T02", Phase.RELEASED, fed=108), 1))
+        progress.on_tables_started(2)
+        progress.on_state(state("T01", fed=10))
+        progress.on_state(after(state("T02", MachinePhase.EMPTY, fed=0), 0))
+        progress.on_state(after(state("T02", MachinePhase.RELEASED, fed=108), 1))
         assert screen.last().startswith("1 of 2 deals ")
         assert screen.last().endswith("118/216 cards")
 
@@ -75,17 +75,17 @@ def test_many_tables_come_up_first_and_are_counted_together() -> None:
 def test_a_live_demo_shows_its_tables_alone() -> None:
     screen = Screen(tables=2, deals=None)
     with screen.progress as progress:
-        progress.up(2)
+        progress.on_tables_started(2)
         before = screen.page.getvalue()
-        progress.done()
+        progress.remove()
         assert screen.page.getvalue() == before
 
 
 def test_nothing_is_shown_where_there_is_no_terminal() -> None:
     screen = Screen(tables=1, deals=1, terminal=False)
     with screen.progress as progress:
-        progress.up(1)
-        progress.saw(state("T01", fed=54))
+        progress.on_tables_started(1)
+        progress.on_state(state("T01", fed=54))
     assert screen.page.getvalue().strip() == ""
 
 
@@ -93,6 +93,6 @@ def test_brackets_in_a_tables_alert_are_no_markup() -> None:
     screen = Screen(tables=1, deals=1)
     alert = Alert(code=1, name="[/JAM]", since="", cause="", action="", cause_zh="", action_zh="")
     with screen.progress as progress:
-        progress.up(1)
-        progress.saw(replace(state("T01", Phase.FAULT), alerts=[alert]))
+        progress.on_tables_started(1)
+        progress.on_state(replace(state("T01", MachinePhase.FAULT), alerts=[alert]))
         assert "[/JAM]" in screen.last()

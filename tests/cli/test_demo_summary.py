@@ -3,16 +3,16 @@
 import msgspec
 import pytest
 
-from controller.cli.demo_summary import Outcome, as_json, as_lines
+from controller.cli.demo_summary import DemoResult, format_summary_json, format_summary_lines
+from controller.messages import AttemptOutcome as AttemptOutcome
 from controller.messages import LandedCards
-from controller.messages import Outcome as AttemptOutcome
 from controller.trials.costs import ProcessCost
 from controller.trials.hall import HallPlan
-from controller.trials.players import Dealt, Misdeal
+from controller.trials.players import DealResult, Misdeal
 
 
-def dealt(table: str, *misdeals: Misdeal, wrong: str | None = None) -> Dealt:
-    return Dealt(
+def dealt(table: str, *misdeals: Misdeal, wrong: str | None = None) -> DealResult:
+    return DealResult(
         table=table,
         deal=1,
         attempt=1 + len(misdeals),
@@ -35,9 +35,9 @@ MISDEAL = Misdeal(
 COSTS = {"sim": ProcessCost(processes=2, cpu_s=10.0, rss_mib=64.0, pss_mib=40.0)}
 
 
-def outcome(*deals: Dealt, failed: tuple[str, ...] = ()) -> Outcome:
+def outcome(*deals: DealResult, failed: tuple[str, ...] = ()) -> DemoResult:
     about = {"tables": [{"state_dir": "/somewhere/T01-01"}], "state_dir": "/somewhere"}
-    return Outcome(about, list(deals), list(failed), COSTS, took_s=20.0)
+    return DemoResult(about, list(deals), list(failed), COSTS, took_s=20.0)
 
 
 @pytest.fixture
@@ -46,7 +46,9 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> HallPlan:
 
 
 def test_few_tables_have_a_line_for_each_deal(plan: HallPlan) -> None:
-    lines = list(as_lines(plan, outcome(dealt("T01"), dealt("T01", MISDEAL)), costs=False))
+    lines = list(
+        format_summary_lines(plan, outcome(dealt("T01"), dealt("T01", MISDEAL)), costs=False)
+    )
     assert lines == [
         "table T01, deal 1: ok, fed 108, N 27 W 27 S 27 E 27 tray 0; 12.00 s",
         "table T01, deal 1: ok, fed 108, N 27 W 27 S 27 E 27 tray 0; 12.00 s, "
@@ -57,7 +59,9 @@ def test_few_tables_have_a_line_for_each_deal(plan: HallPlan) -> None:
 
 def test_many_tables_have_one_line_and_one_for_what_was_not_as_usual(plan: HallPlan) -> None:
     hall = HallPlan(plan.state_dir, tables=50)
-    lines = list(as_lines(hall, outcome(dealt("T01-01"), dealt("T01-02", MISDEAL)), costs=True))
+    lines = list(
+        format_summary_lines(hall, outcome(dealt("T01-01"), dealt("T01-02", MISDEAL)), costs=True)
+    )
     assert [line.partition(",")[0] for line in lines] == [
         "table T01-02",
         "50 tables",
@@ -73,7 +77,7 @@ def test_wrong_deals_and_failed_tables_are_named(plan: HallPlan) -> None:
         dealt("T01-01", wrong="the hands are no set of 108 cards"),
         failed=("table T01-02: no deal in 300 s; it is fault, JAM",),
     )
-    assert brought.wrong() == [
+    assert brought.list_problems() == [
         "table T01-01, deal 1: the hands are no set of 108 cards",
         "table T01-02: no deal in 300 s; it is fault, JAM",
     ]
@@ -81,7 +85,7 @@ def test_wrong_deals_and_failed_tables_are_named(plan: HallPlan) -> None:
 
 @pytest.mark.parametrize("costs", [False, True])
 def test_programs_get_costs_when_they_ask_for_them(plan: HallPlan, costs: bool) -> None:
-    told = msgspec.json.decode(as_json(plan, outcome(dealt("T01")), costs))
+    told = msgspec.json.decode(format_summary_json(plan, outcome(dealt("T01")), costs))
     assert ("costs" in told) == costs
     if costs:
         assert told["costs"]["took_s"] == 20.0

@@ -42,8 +42,8 @@ def fail_with_a_secret() -> None:
 
 def test_a_line_is_one_object_that_says_whose_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     logs.log_to_stderr()
-    logs.describe(table="T01", part="machine")
-    logs.describe(boot="ab12")
+    logs.add_log_context(table="T01", part="machine")
+    logs.add_log_context(boot="ab12")
 
     LOUD.warning("jam", place="gate")
 
@@ -55,7 +55,7 @@ def test_a_line_is_one_object_that_says_whose_it_is(capsys: pytest.CaptureFixtur
 
 def test_lines_of_other_libraries_look_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     logs.log_to_stderr()
-    logs.describe(part="gateway")
+    logs.add_log_context(part="gateway")
 
     logging.getLogger("asyncio").error("a task was\nlost")
 
@@ -64,7 +64,7 @@ def test_lines_of_other_libraries_look_the_same(capsys: pytest.CaptureFixture[st
 
 
 def test_below_the_level_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.log_to_stderr(logs.LEVELS["error"])
+    logs.log_to_stderr(logs.LOG_LEVELS["error"])
     LOUD.warning("not now")
     LOUD.error("now")
     assert [line["event"] for line in lines(capsys)] == ["now"]
@@ -73,7 +73,7 @@ def test_below_the_level_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> 
 def test_at_debug_the_drivers_say_all_and_other_libraries_no_more_than_usual(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    logs.log_to_stderr(logs.LEVELS["debug"])
+    logs.log_to_stderr(logs.LOG_LEVELS["debug"])
     for library in ("drivers.link", "asyncio"):
         logging.getLogger(library).debug("frame of %s", library)
     assert [line["event"] for line in lines(capsys)] == ["frame of drivers.link"]

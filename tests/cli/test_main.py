@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from pytest_mock import MockerFixture
 
 from controller import cli
-from controller.cli import COMMANDS, CliError, LazyGroup, hardening, main
+from controller.cli import COMMAND_ENTRIES, CliError, LazyGroup, hardening, main
 
 
 def run(*words: str) -> Result:
@@ -22,7 +22,7 @@ def run(*words: str) -> Result:
 def test_the_help_names_every_command() -> None:
     shown = run("--help")
     assert shown.exit_code == 0
-    for name, entry in COMMANDS.items():
+    for name, entry in COMMAND_ENTRIES.items():
         assert f"{name} " in shown.stdout
         assert entry.help in shown.stdout
 
@@ -39,7 +39,7 @@ def test_the_help_imports_no_command_and_nothing_heavy() -> None:
 
 
 def test_every_command_of_the_table_exists_and_has_its_help(subtests: pytest.Subtests) -> None:
-    for name in COMMANDS:
+    for name in COMMAND_ENTRIES:
         with subtests.test(name):
             shown = run(name, "--help")
             assert shown.exit_code == 0, shown.output

@@ -7,18 +7,18 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from controller.cli import CliError, send, sheet, transfer, watch
-from controller.cli.followed import followed
+from controller.cli.followed import find_watch_targets
 from controller.cli.reach import read_table_endpoints
 from controller.client.endpoints import Endpoints, write_endpoints
 from controller.gateway.certificates import create_table_keys
-from controller.roster import KEYS, read_certificate
+from controller.roster import KEYS_FOLDER, read_certificate
 
 
 @pytest.fixture
 def own(tmp_path: Path) -> Endpoints:
     """The state directory of a table whose gateway runs, as far as its file says."""
     create_table_keys(tmp_path / "state")
-    table = read_certificate(tmp_path / "state" / KEYS / "table.key")
+    table = read_certificate(tmp_path / "state" / KEYS_FOLDER / "table.key")
     where = Endpoints(
         table="T01",
         feed="tcp://127.0.0.1:1",
@@ -33,7 +33,7 @@ def own(tmp_path: Path) -> Endpoints:
 def redirected(own: Endpoints, tmp_path: Path) -> Path:
     """The same, once its gateway was taken over and wrote another table's key there."""
     create_table_keys(tmp_path / "other")
-    other = read_certificate(tmp_path / "other" / KEYS / "table.key")
+    other = read_certificate(tmp_path / "other" / KEYS_FOLDER / "table.key")
     write_endpoints(tmp_path / "state", replace(own, server_key=other.curve))
     return tmp_path / "state"
 
@@ -49,16 +49,16 @@ def test_a_gateway_that_names_another_tables_key_is_told_in_one_line(redirected:
         read_table_endpoints(redirected)
     assert "\n" not in told.value.format_message()
     with pytest.raises(CliError, match="names another table's key"):
-        followed([], [redirected], [], None)
+        find_watch_targets([], [redirected], [], None)
 
 
 def test_watch_comes_with_a_key_of_its_own_and_to_an_older_table_as_its_observer(
     own: Endpoints, tmp_path: Path
 ) -> None:
     state_dir = tmp_path / "state"
-    assert followed([], [state_dir], [], None)[0].identity.name == "watch"
+    assert find_watch_targets([], [state_dir], [], None)[0].identity.name == "watch"
     (state_dir / "clients" / "watch.key_secret").unlink()
-    assert followed([], [state_dir], [], None)[0].identity.name == "observer"
+    assert find_watch_targets([], [state_dir], [], None)[0].identity.name == "observer"
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_no_command_goes_where_another_tables_key_is_named(
 
 
 def test_a_folder_without_the_tables_key_is_no_tables(own: Endpoints, tmp_path: Path) -> None:
-    (tmp_path / "state" / KEYS / "table.key").unlink()
+    (tmp_path / "state" / KEYS_FOLDER / "table.key").unlink()
     with pytest.raises(CliError, match=r"keys/table\.key"):
         read_table_endpoints(tmp_path / "state")
 

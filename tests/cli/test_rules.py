@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from controller.cli import main
-from controller.rules.columns import cells
-from controller.rules.keys import all_keys, idle
-from controller.rules.profile import rules_of
-from controller.rules.regulations_page import page, page_hash, profile_hash
+from controller.rules.columns import cell_width
+from controller.rules.keys import all_keys, has_no_effect
+from controller.rules.profile import rules_by_key
+from controller.rules.regulations_page import page_hash, profile_hash, regulations_text
 from controller.rules.rulebooks import load_profile, profile_names
 from tests.rules.rulebook_texts import event_file
 
@@ -29,7 +29,7 @@ def test_the_list_names_every_rulebook_with_its_hash_and_what_is_provisional() -
         assert name in told.stdout
         assert profile.title_zh in told.stdout
         assert profile_hash(profile).hex()[:16] in told.stdout
-        assert f"{len(profile.provisional)} / {len(rules_of(profile))}" in told.stdout
+        assert f"{len(profile.provisional)} / {len(rules_by_key(profile))}" in told.stdout
 
 
 def test_the_list_for_programs_has_whole_hashes() -> None:
@@ -42,7 +42,7 @@ def test_the_list_for_programs_has_whole_hashes() -> None:
 def test_a_profile_is_shown_whole(name: str) -> None:
     told, profile = rules(name), load_profile(name)
     assert told.exit_code == 0
-    for key in rules_of(profile):
+    for key in rules_by_key(profile):
         assert key in told.stdout
         assert all_keys()[key].label.zh in told.stdout
     assert told.stdout.count("暂定 provisional") + len(profile.departs) == len(profile.provisional)
@@ -73,7 +73,7 @@ def test_a_profile_for_programs_is_the_line_that_is_hashed() -> None:
 def test_the_page_comes_out_byte_for_byte_and_its_hashes_beside_it() -> None:
     told = rules(NAME, "--regulations")
     assert told.exit_code == 0
-    assert told.stdout_bytes == page(load_profile(NAME)).encode()
+    assert told.stdout_bytes == regulations_text(load_profile(NAME)).encode()
     assert hashlib.sha256(told.stdout_bytes).hexdigest() in told.stderr
     assert profile_hash(load_profile(NAME)).hex() in told.stderr
 
@@ -102,7 +102,7 @@ def test_the_page_for_programs_has_what_is_provisional_in_words() -> None:
     ]
     live = {p["key"] for p in points if p["provisional"]}
     profile = load_profile(NAME)
-    assert live == {key for key in profile.provisional if not idle(profile, key)}
+    assert live == {key for key in profile.provisional if not has_no_effect(profile, key)}
     assert [p["departs"] for p in found["departs"]] == ["A5.2", "A14.2.3–4"]
 
 
@@ -139,10 +139,10 @@ def test_listings_are_as_wide_as_columns_says(
     told = rules(*words)
     lines = told.stdout.splitlines()
     assert told.exit_code == 0
-    assert max(map(cells, lines)) <= columns
+    assert max(map(cell_width, lines)) <= columns
     assert all(line == line.rstrip() for line in lines)
     assert "…" not in told.stdout.replace("……", "").replace("seconds …", "")
-    keys = rules_of(load_profile(words[0])) if len(words) == 1 else ["penalties.hidden_to_loss"]
+    keys = rules_by_key(load_profile(words[0])) if len(words) == 1 else ["penalties.hidden_to_loss"]
     for key in keys if words else ():
         assert re.search(rf"(?m)^{key}(?= |$)", told.stdout)
 
@@ -165,7 +165,7 @@ def test_columns_that_say_nothing_are_passed_over(
     columns: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    assert max(map(cells, rules(NAME).stdout.splitlines())) > 80
+    assert max(map(cell_width, rules(NAME).stdout.splitlines())) > 80
 
 
 def test_two_profiles_with_the_same_text_differ_in_nothing() -> None:
@@ -184,7 +184,7 @@ def test_a_difference_shows_both_values_and_where_they_are_from() -> None:
 
 def test_differences_for_programs_are_exactly_the_keys_that_differ() -> None:
     told = json.loads(rules("--diff", "bcta-004", "huainan-2013-003", "--json").stdout)
-    one, other = (rules_of(load_profile(name)) for name in ("bcta-004", "huainan-2013-003"))
+    one, other = (rules_by_key(load_profile(name)) for name in ("bcta-004", "huainan-2013-003"))
     assert set(told) == {key for key in one if one[key] != other[key]}
     assert told["clocks.late_s"] == {
         "label_en": "Late arrival",

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from controller.cards import composition, parse_face
 from controller.cli import main
-from controller.cli.about import GROUPS, example
+from controller.cli.about import GROUPS, format_example
 from controller.cli.send import parse_arguments
 from controller.commands import COMMANDS, parse_args
 from controller.faults import Language
@@ -29,7 +29,7 @@ def test_the_help_lists_every_command_once_with_what_it_does() -> None:
     for cmd, order in COMMANDS.items():
         named = [row for row in rows if row.split()[0] == cmd]
         assert len(named) == 1, cmd
-        assert named[0].endswith(order.does)
+        assert named[0].endswith(order.help)
 
 
 def test_every_command_is_in_a_group_of_those_who_may_give_it() -> None:
@@ -41,7 +41,7 @@ def test_every_command_is_in_a_group_of_those_who_may_give_it() -> None:
 def test_the_example_of_a_command_is_one_that_may_be_sent(subtests: pytest.Subtests) -> None:
     for cmd in COMMANDS:
         with subtests.test(cmd):
-            words = shlex.split(example(cmd))
+            words = shlex.split(format_example(cmd))
             assert words[:3] == ["dealtable", "send", cmd]
             options = words.index("--as") if "--as" in words else words.index("--state-dir")
             parse_args(cmd, parse_arguments(cmd, words[3:options]))
@@ -57,10 +57,10 @@ def test_about_a_command_says_what_it_takes_and_who_may_give_it(subtests: pytest
             for said in (
                 *COMMANDS[cmd].args.__struct_fields__,
                 *COMMANDS[cmd].roles,
-                COMMANDS[cmd].does,
+                COMMANDS[cmd].help,
             ):
                 assert said in shown.stdout
-            assert example(cmd) in shown.stdout
+            assert format_example(cmd) in shown.stdout
 
 
 def test_about_the_cut_shows_its_phase_and_what_it_is_bound_to() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 from msgspec import inspect
 
-from controller.cards import FACES, face_text
+from controller.cards import FACE_COUNT, face_text
 from controller.commands import COMMANDS, BadArgs, parse_args
 from controller.machine.order.desk import failure
-from controller.tomlwords import bare
+from controller.tomlwords import inner_type
 from tests.commands.examples import example
 from tests.commands.test_commands import BAD
 from tests.rows import each_row
@@ -17,7 +17,7 @@ from tests.rows import each_row
 WRONG: tuple[Any, ...] = (None, True, -1, 10**15, 1.5, "", "qqqq\n", "q" * 300, [], ["qqqq"], {})
 CODES = {"JAM", "R1"}
 """Examples of what a closed set names or a machine counts, which are the same in both languages."""
-FACES_AS_TEXT = {"SK", *map(face_text, range(FACES))}
+FACES_AS_TEXT = {"SK", *map(face_text, range(FACE_COUNT))}
 LATIN = re.compile("[A-Za-z_]{2,}")
 
 
@@ -31,7 +31,7 @@ def spoilt(shape: inspect.Type, right: Any) -> Iterator[Any]:
     """Yield values that are not all of a type: others, and its own with a part that is wrong."""
     yield from WRONG
     yield {"qqqq": 1}
-    shape = bare(shape)
+    shape = inner_type(shape)
     if isinstance(shape, inspect.StructType):
         held = right if isinstance(right, dict) else {}
         yield {**held, "qqqq": 1}
@@ -49,7 +49,7 @@ def spoilt(shape: inspect.Type, right: Any) -> Iterator[Any]:
 
 def named(shape: inspect.Type) -> Iterator[str]:
     """Yield the keys of a type, and the values that it enumerates."""
-    shape = bare(shape)
+    shape = inner_type(shape)
     if isinstance(shape, inspect.StructType):
         for field in shape.fields:
             yield field.name

@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.commands import COMMANDS, BadArgs, may, parse_args, refusal, usage_line
-from controller.match.sheet import Choice
+from controller.commands import (
+    COMMANDS,
+    BadArgs,
+    parse_args,
+    role_may_give,
+    role_or_phase_refusal,
+    usage_line,
+)
+from controller.match.sheet import CorrectionChoice
 from controller.match_arguments import AdjustArgs, ChargeArgs, PenaltyName
-from controller.messages import Phase, Role
+from controller.messages import MachinePhase, Role
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.records import Penalty
 from controller.tomlwords import is_printable
@@ -30,7 +37,7 @@ CONTRACT = (
 
 
 def given_by(role: Role) -> set[str]:
-    return {cmd for cmd in COMMANDS if may(role, cmd)}
+    return {cmd for cmd in COMMANDS if role_may_give(role, cmd)}
 
 
 def test_every_command_of_the_contract_is_there() -> None:
@@ -43,8 +50,10 @@ def test_the_table_may_do_what_its_players_do_and_nothing_else() -> None:
 
 def test_a_technician_never_releases_hands_or_touches_a_match() -> None:
     assert given_by(Role.TECHNICIAN) == TECHNICIANS | READING
-    assert all(COMMANDS[cmd].bound == "none" for cmd in TECHNICIANS)
-    assert all(COMMANDS[cmd].phases <= {Phase.FAULT, Phase.EMPTY} for cmd in TECHNICIANS)
+    assert all(COMMANDS[cmd].bound_to == "none" for cmd in TECHNICIANS)
+    assert all(
+        COMMANDS[cmd].phases <= {MachinePhase.FAULT, MachinePhase.EMPTY} for cmd in TECHNICIANS
+    )
 
 
 def test_an_observer_only_reads() -> None:
@@ -54,7 +63,7 @@ def test_an_observer_only_reads() -> None:
 def test_the_chief_may_do_all_that_a_referee_may_and_some_things_alone() -> None:
     assert given_by(Role.CHIEF) - given_by(Role.REFEREE) == CHIEFS
     assert given_by(Role.CHIEF) == set(COMMANDS) - TECHNICIANS
-    assert not may(Role.CHIEF, "open_the_safe")
+    assert not role_may_give(Role.CHIEF, "open_the_safe")
 
 
 def test_whatever_changes_anything_is_signed() -> None:
@@ -62,26 +71,26 @@ def test_whatever_changes_anything_is_signed() -> None:
 
 
 def test_what_a_match_decides_has_no_phase_of_the_machine() -> None:
-    bound = [order for order in COMMANDS.values() if order.bound == "match"]
+    bound = [order for order in COMMANDS.values() if order.bound_to == "match"]
     assert bound
-    assert all(order.phases == set(Phase) for order in bound)
+    assert all(order.phases == set(MachinePhase) for order in bound)
 
 
 def test_what_moves_cards_names_the_attempt_that_is_under_way() -> None:
-    machines = {cmd for cmd, order in COMMANDS.items() if order.bound == "machine"}
+    machines = {cmd for cmd, order in COMMANDS.items() if order.bound_to == "machine"}
     assert machines == {"cut", "release", "void"}
 
 
 def test_every_command_says_in_a_line_what_it_does() -> None:
     for cmd, order in COMMANDS.items():
-        assert 10 <= len(order.does) <= 60, cmd
+        assert 10 <= len(order.help) <= 60, cmd
         assert order.args.__doc__, cmd
 
 
 def test_a_refusal_names_the_roles_and_the_phases() -> None:
-    role = refusal("release", Role.TABLE, Phase.HELD)
-    phase = refusal("release", Role.CHIEF, Phase.DEALING)
-    unknown = refusal("sing", Role.CHIEF, Phase.HELD)
+    role = role_or_phase_refusal("release", Role.TABLE, MachinePhase.HELD)
+    phase = role_or_phase_refusal("release", Role.CHIEF, MachinePhase.DEALING)
+    unknown = role_or_phase_refusal("sing", Role.CHIEF, MachinePhase.HELD)
     assert role is not None
     assert role.code == "WRONG_ROLE"
     assert role.action == "ask a referee or the chief referee"
@@ -90,11 +99,11 @@ def test_a_refusal_names_the_roles_and_the_phases() -> None:
     assert phase.action == "possible while the hands are ready, locked in"
     assert unknown is not None
     assert unknown.code == "UNKNOWN_COMMAND"
-    assert refusal("release", Role.CHIEF, Phase.HELD) is None
+    assert role_or_phase_refusal("release", Role.CHIEF, MachinePhase.HELD) is None
 
 
 def test_a_refusal_is_in_words_and_not_in_the_names_of_programs() -> None:
-    refused = refusal("start_deal", Role.CHIEF, Phase.DEALING)
+    refused = role_or_phase_refusal("start_deal", Role.CHIEF, MachinePhase.DEALING)
     assert refused is not None
     assert refused.message == ('"Start the deal" is not possible while the cards are being dealt')
     assert refused.action == (
@@ -227,7 +236,7 @@ def told(cmd: str, args: dict[str, Any]) -> str | None:
 
 def test_the_words_of_charges_and_penalties_are_those_of_the_rules() -> None:
     assert set(get_args(PenaltyName)) == set(get_args(Penalty))
-    assert get_args(_type(AdjustArgs, "choice")) == get_args(Choice)
+    assert get_args(_type(AdjustArgs, "choice")) == get_args(CorrectionChoice)
     for name in ("pointed_out_when", "settled_by_players"):
         assert _type(ChargeArgs, name) == _type(Charge, name)
     assert set(get_args(_type(ChargeArgs, "pointed_out_by"))) == {

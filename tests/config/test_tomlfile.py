@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cli import main
-from controller.tomlfile import FileError, parse, refuse_unprintable_text, tables, text_of
+from controller.tomlfile import FileError, parse, parse_tables, read_text, refuse_unprintable_text
 from controller.tomlwords import escape_unprintable
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=9)]
@@ -46,7 +46,7 @@ def test_a_hostile_file_is_told_in_one_line(text: str, line: str) -> None:
 
 
 def test_as_many_tables_as_a_person_needs_are_read() -> None:
-    assert tables(f"a = {'[' * 30}{']' * 30}", name="file.toml")
+    assert parse_tables(f"a = {'[' * 30}{']' * 30}", name="file.toml")
 
 
 @pytest.mark.parametrize(
@@ -67,21 +67,21 @@ def test_what_is_echoed_is_printable_and_short(text: str, line: str) -> None:
 
 def test_the_name_of_a_file_is_echoed_on_one_line(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"a\\nb\.toml: there is no such file") as error:
-        text_of(tmp_path / "a\nb.toml")
+        read_text(tmp_path / "a\nb.toml")
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
 def test_what_is_no_name_of_a_file_is_told_in_one_line(name: str) -> None:
     with pytest.raises(FileError, match="cannot be the name of a file") as error:
-        text_of(Path(name))
+        read_text(Path(name))
     assert str(error.value).encode()
 
 
 def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "file.toml"
     file.write_bytes(b"\xef\xbb\xbfa = 1\n")
-    assert tables(text_of(file), name="file.toml") == {"a": 1}
+    assert parse_tables(read_text(file), name="file.toml") == {"a": 1}
 
 
 @pytest.mark.parametrize(

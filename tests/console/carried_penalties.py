@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from controller.console.store.archive import Archive, Kept
+from controller.console.store.archive import Archive, StoredEvent
 from controller.match.reducer import new_match
-from controller.messages import Event
+from controller.messages import PublicEvent
 from tests.console.match_entries import entries
 from tests.match.people import meeting
 from tests.match.table import Table
@@ -24,13 +24,13 @@ def a_match(**changes: Any) -> Table:
     return table.started().in_play()
 
 
-def keep(archive: Archive, table: str, told: list[Event]) -> None:
+def keep(archive: Archive, table: str, told: list[PublicEvent]) -> None:
     """Keep entries as a table published them, in their order."""
     rows = [msgspec.structs.replace(event, table=table) for event in told]
-    archive.keep([Kept(event, msgspec.json.encode(event)) for event in rows])
+    archive.keep([StoredEvent(event, msgspec.json.encode(event)) for event in rows])
 
 
-def drawn() -> list[Event]:
+def drawn() -> list[PublicEvent]:
     """Return an earlier match of the pairs of the draw, with a violation of pair East-West."""
     pairs = {
         "NS": msgspec.structs.replace(MINE.pairs["NS"], id="101"),

@@ -13,10 +13,10 @@ from contextlib import suppress
 import zmq
 import zmq.asyncio
 
-from controller.client.line import Keys, Line
-from controller.client.monitored import LineState
+from controller.client.line import CurveKeys, TableConnection
+from controller.client.monitored import TableConnectionState
 from controller.client.sockets import HEARTBEAT_INTERVAL_MS, HEARTBEAT_TIMEOUT_MS
-from controller.console.lines.feed import Feed
+from controller.console.lines.feed import FeedSockets
 from controller.trials.feeds import SimulatedFeed, read_example_state
 from tests.waiting import until
 
@@ -30,20 +30,20 @@ def be_busy() -> None:
     select.select((), (), (), (HEARTBEAT_TIMEOUT_MS + 3 * HEARTBEAT_INTERVAL_MS) / 1_000)
 
 
-async def by_feed(sim: SimulatedFeed, keys: Keys, heard: list[bytes]) -> None:
+async def by_feed(sim: SimulatedFeed, keys: CurveKeys, heard: list[bytes]) -> None:
     """Hear as a console does."""
-    feed = Feed(lambda *it: heard.append(it[1]), _odd, lambda *line: None, lambda: None)
-    feed.open(sim.id, sim.at.feed, keys)
+    feed = FeedSockets(lambda *it: heard.append(it[1]), _odd, lambda *line: None, lambda: None)
+    feed.open(sim.id, sim.address.feed, keys)
     try:
         await asyncio.Event().wait()
     finally:
         feed.close()
 
 
-async def by_line(sim: SimulatedFeed, keys: Keys, heard: list[bytes]) -> None:
+async def by_line(sim: SimulatedFeed, keys: CurveKeys, heard: list[bytes]) -> None:
     """Hear as `dealtable watch` does."""
     context = zmq.asyncio.Context()
-    line = Line(context, zmq.SUB, sim.at.feed, keys, _stands)
+    line = TableConnection(context, zmq.SUB, sim.address.feed, keys, _stands)
     line.socket.subscribe(b"")
     watching = asyncio.create_task(line.follow_monitor())
     try:
@@ -61,11 +61,11 @@ async def main(which: str) -> None:
     sim = SimulatedFeed(context, read_example_state())
     sim._feed.setsockopt(zmq.SNDHWM, 0)  # it drops nothing
     public, secret = zmq.curve_keypair()
-    keys = Keys(sim.at.server_key, public.decode(), secret.decode())
+    keys = CurveKeys(sim.address.server_key, public.decode(), secret.decode())
     hearing = asyncio.create_task({"feed": by_feed, "line": by_line}[which](sim, keys, heard))
     await _until_heard(sim, heard, 1)
     for _ in range(MANY):
-        sim.send(b"event/deaf", b"." * SIZE)
+        sim.send_frames(b"event/deaf", b"." * SIZE)
     be_busy()
     await asyncio.sleep(1)
     heard.clear()
@@ -80,7 +80,7 @@ async def main(which: str) -> None:
 
 async def _until_heard(sim: SimulatedFeed, heard: list[bytes], times: int) -> None:
     def is_heard() -> bool:
-        sim.say("now")
+        sim.publish_state("now")
         return sum(topic.startswith(b"state/") for topic in heard) >= times
 
     await until(is_heard)
@@ -90,7 +90,7 @@ def _odd(table: str) -> None:
     raise AssertionError(table)
 
 
-def _stands(state: LineState) -> None:
+def _stands(state: TableConnectionState) -> None:
     """Know nothing better."""
 
 

@@ -8,9 +8,9 @@ import pytest
 from httpx import AsyncClient, Response
 
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal
-from controller.console.console import Console
-from controller.messages import Command, Reply
+from controller.client.refused import refusal_reply
+from controller.console.console import RefereeConsole
+from controller.messages import ClientCommand, CommandReply
 from tests.console.draw_files import FIRST, SECOND, a_file
 from tests.console.fake import Scripted, ScriptedLine
 from tests.console.states import state
@@ -24,7 +24,7 @@ class Lines:
 
     def __init__(self, tables: Scripted) -> None:
         self.tables = tables
-        self.laid: list[tuple[str, Command]] = []
+        self.laid: list[tuple[str, ClientCommand]] = []
         self.refusing: set[str] = set()
         self.silent: set[str] = set()
 
@@ -32,32 +32,34 @@ class Lines:
         lines = self
 
         class Line(ScriptedLine):
-            async def send(self, command: Command) -> Reply:
+            async def send(self, command: ClientCommand) -> CommandReply:
                 if command.cmd != "set_match":
                     return await super().send(command)
                 lines.laid.append((table, command))
                 if table in lines.silent:
                     raise NoAnswer("no answer in 8 s")
                 if table in lines.refusing:
-                    return refusal(command.id, "WRONG_PHASE", found="dealing", expected="empty")
+                    return refusal_reply(
+                        command.id, "WRONG_PHASE", found="dealing", expected="empty"
+                    )
                 match = {"match": command.args["match_id"], "verdict": None, "started": False}
                 lines.tables.say(table, state(table=table, match=match))
-                return Reply(id=command.id, ok=True, result={})
+                return CommandReply(id=command.id, ok=True, result={})
 
         return Line(self.tables, table)
 
 
 @pytest.fixture
-async def at(tmp_path: Path) -> AsyncIterator[tuple[Console, Lines]]:
+async def at(tmp_path: Path) -> AsyncIterator[tuple[RefereeConsole, Lines]]:
     """A console, and what its tables were told."""
     async with standing(tmp_path) as (console, tables):
         lines = Lines(tables)
-        console.desk._lines = lines
+        console.dispatcher._client_for = lines
         yield console, lines
 
 
 @pytest.fixture
-async def referee(at: tuple[Console, Lines]) -> AsyncIterator[AsyncClient]:
+async def referee(at: tuple[RefereeConsole, Lines]) -> AsyncIterator[AsyncClient]:
     """A referee's browser."""
     async with logged_in(at[0], "ref") as client:
         yield client

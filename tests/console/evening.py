@@ -9,15 +9,15 @@ from typing import Any
 
 import msgspec
 
-from controller.config import CardSet
+from controller.config import CardSetSection
 from controller.trials.foursome import PlayerDurations, SimulatedPlayers
-from controller.trials.inproc import trial
-from sim.mechanics.settings import Settings
+from controller.trials.inproc import run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 
 TABLE = "T21"
 """None of the fake console's: the evening is over, and its table is gone."""
-_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 _BRISK = PlayerDurations(load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5), confirm=(1, 2))
 
 Rows = list[dict[str, Any]]
@@ -35,14 +35,14 @@ def evening(deals: int = 2) -> tuple[Rows, dict[str, Any]]:
 
 async def _played(deals: int) -> tuple[Rows, dict[str, Any]]:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        async with trial(
-            Settings(), Path(folder), seed=7, card_sets=_SETS, table_id=TABLE
+        async with run_table_in_process(
+            MechanicsSettings(), Path(folder), seed=7, card_sets=_SETS, table_id=TABLE
         ) as table:
-            people = SimulatedPlayers(table, random.Random(7), ahead=False, pauses=_BRISK)
+            people = SimulatedPlayers(table, random.Random(7), deal_ahead=False, durations=_BRISK)
             await people.begin_match("M1")
             await people.play(deals)
             await people.sign()
-            sheet = table.machine.match.sheet(TABLE, table.machine.record.head)
+            sheet = table.machine.match_commands.score_sheet(TABLE, table.machine.record.head)
             await people.begin_match("M2")
             await people.play(1)
             rows = [msgspec.to_builtins(event) for event in table.events]

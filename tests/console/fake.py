@@ -22,27 +22,27 @@ from nacl.utils import random as entropy
 from starlette.routing import BaseRoute
 
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal
+from controller.client.refused import refusal_reply
 from controller.console.app import make_app, route_modules, routes_of
-from controller.console.config import ConfiguredTable, ConsoleConfig, Own
-from controller.console.console import Console
-from controller.console.people import People, Person
-from controller.console.seen import Result, Seen, StoreStatus, Unsubscribe
+from controller.console.config import ConfiguredTable, ConsoleConfig, ConsoleSettings
+from controller.console.console import RefereeConsole
+from controller.console.people import Account, Accounts
+from controller.console.seen import Result, StoreStatus, TableSnapshot, Unsubscribe
 from controller.console.serving import serve
-from controller.console.standing import Heard, TableLinkState
-from controller.console.store.archive import Archive, Kept, open_engine
+from controller.console.standing import ContactTimes, TableLinkState
+from controller.console.store.archive import Archive, StoredEvent, open_engine
 from controller.gateway.certificates import create_client_keys
-from controller.messages import Command, Event, Reply, Role, State
+from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState, Role
 from tests.console.states import alert, call, state
 
 PIN = "1111"
 PEOPLE = (
-    Person(name="obs", role=Role.OBSERVER),
-    Person(name="ref", role=Role.REFEREE),
-    Person(name="ref2", role=Role.REFEREE, language="en"),
-    Person(name="chief", role=Role.CHIEF),
-    Person(name="tech", role=Role.TECHNICIAN),
-    Person(name="t01", role=Role.TABLE, table="T01"),
+    Account(name="obs", role=Role.OBSERVER),
+    Account(name="ref", role=Role.REFEREE),
+    Account(name="ref2", role=Role.REFEREE, language="en"),
+    Account(name="chief", role=Role.CHIEF),
+    Account(name="tech", role=Role.TECHNICIAN),
+    Account(name="t01", role=Role.TABLE, table="T01"),
 )
 BEAT_S = 1.0
 """How often `play` turns the clock by as much."""
@@ -94,7 +94,7 @@ def _call(reason: str, ago_s: float, seat: str | None = None) -> dict[str, Any]:
 
 
 def _alert(name: str, ago_s: float) -> dict[str, Any]:
-    row = refusal("x", name).error
+    row = refusal_reply("x", name).error
     assert row is not None
     words = {
         "cause": row.message,
@@ -209,9 +209,9 @@ class Scripted:
     """Twelve tables, whose clock a test turns; T12's key is refused."""
 
     def __init__(self, count: int = 12) -> None:
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, TableSnapshot] = {}
         self._changed: list[Callable[[str], None]] = []
-        self._events: list[Callable[[Event], None]] = []
+        self._events: list[Callable[[PublicEvent], None]] = []
         self._numbers = itertools.count(1000)
         self._cut_off: set[str] = set()
         self.clock = WallClock()
@@ -228,7 +228,7 @@ class Scripted:
                 self._seen["T12"],
                 state=None,
                 body=None,
-                heard=Heard(contact=TableLinkState.KEY_REFUSED, link_since_ms=NOW_MS - 60_000),
+                heard=ContactTimes(link=TableLinkState.KEY_REFUSED, link_since_ms=NOW_MS - 60_000),
             )
 
     @property
@@ -236,7 +236,7 @@ class Scripted:
         """All of them."""
         return tuple(self._seen)
 
-    def seen(self, table: str) -> Seen:
+    def snapshot(self, table: str) -> TableSnapshot:
         """Return one."""
         return self._seen[table]
 
@@ -245,41 +245,41 @@ class Scripted:
         self._changed.append(told)
         return lambda: self._changed.remove(told)
 
-    def on_event(self, told: Callable[[Event], None]) -> Unsubscribe:
+    def on_event(self, told: Callable[[PublicEvent], None]) -> Unsubscribe:
         """Tell of events."""
         self._events.append(told)
         return lambda: self._events.remove(told)
 
-    async def settled(self) -> None:
+    async def wait_until_stored(self) -> None:
         """Keep nothing, so that nothing is on its way."""
 
     @property
-    def store_standing(self) -> StoreStatus:
+    def store_status(self) -> StoreStatus:
         """Return what a test says of the database."""
         return self.store
 
-    def stepped(self, by_ms: int) -> None:
+    def shift_times(self, by_ms: int) -> None:
         """Say nothing of one's own clock."""
 
     def add(self, line: ConfiguredTable) -> None:
         """Know one more table, of which nothing is heard."""
-        heard = Heard(link_since_ms=self.clock.ms)
-        self._seen[line.id] = Seen(table=line.id, area=line.area, heard=heard)
+        heard = ContactTimes(link_since_ms=self.clock.ms)
+        self._seen[line.id] = TableSnapshot(table=line.id, area=line.area, contact_times=heard)
 
     def remove(self, table: str) -> None:
         """Forget one."""
         del self._seen[table]
 
-    def say(self, table: str, said: State) -> None:
+    def say(self, table: str, said: PublicState) -> None:
         """Let a table publish a state."""
         now = self.clock.ms
-        self._seen[table] = Seen(
+        self._seen[table] = TableSnapshot(
             table=table,
             area="A" if int(table[1:]) % 12 in range(1, 7) else "B",
             state=said,
             body=msgspec.json.encode(said),
-            heard=Heard(
-                contact=TableLinkState.OPEN, link_since_ms=now - 9999, heard_ms=now, changed_ms=now
+            contact_times=ContactTimes(
+                link=TableLinkState.OPEN, link_since_ms=now - 9999, received_ms=now, changed_ms=now
             ),
         )
         for told in self._changed[:]:
@@ -289,12 +289,12 @@ class Scripted:
         """Let nothing be heard of a table any more, since so many seconds, and why."""
         self._cut_off.add(table)
         at_ms = self.clock.ms - int(ago_s * 1000)
-        heard = Heard(contact=contact, link_since_ms=at_ms, heard_ms=at_ms, changed_ms=at_ms)
+        heard = ContactTimes(link=contact, link_since_ms=at_ms, received_ms=at_ms, changed_ms=at_ms)
         self._seen[table] = msgspec.structs.replace(self._seen[table], heard=heard)
         for told in self._changed[:]:
             told(table)
 
-    def tell(self, table: str, kind: str, **data: Any) -> Event:
+    def tell(self, table: str, kind: str, **data: Any) -> PublicEvent:
         """Let a table publish an event."""
         event = an_event(table, next(self._numbers), kind, data)
         for told in self._events[:]:
@@ -318,15 +318,15 @@ class Scripted:
             if state is not None and table not in self._cut_off:
                 self.say(table, self.later(table, state, seconds, at))
 
-    def later(self, table: str, said: State, seconds: float, at: str) -> State:
+    def later(self, table: str, said: PublicState, seconds: float, at: str) -> PublicState:
         """Return the state of a table at `at`, so much later."""
         later = _later(said, round(seconds * 1000), at)
         return _dealt_on(later) if table == "T03" else later
 
 
-def an_event(table: str, n: int, kind: str, data: dict[str, Any], ago_s: float = 0) -> Event:
+def an_event(table: str, n: int, kind: str, data: dict[str, Any], ago_s: float = 0) -> PublicEvent:
     """Return an event of a table."""
-    return Event(
+    return PublicEvent(
         table=table,
         boot=f"boot{table[1:]:>04}",
         n=n,
@@ -341,7 +341,7 @@ def an_event(table: str, n: int, kind: str, data: dict[str, Any], ago_s: float =
     )
 
 
-def _later(said: State, ms: int, at: str) -> State:
+def _later(said: PublicState, ms: int, at: str) -> PublicState:
     match = said.match
     if match.at_ms is not None:
         at_ms = match.at_ms + ms
@@ -355,7 +355,7 @@ def _later(said: State, ms: int, at: str) -> State:
     return msgspec.structs.replace(said, seq=said.seq + 1, time=at, match=match)
 
 
-def _dealt_on(said: State) -> State:
+def _dealt_on(said: PublicState) -> PublicState:
     fed = (said.machine.fed + 5) % 109
     machine = msgspec.structs.replace(said.machine, fed=fed, landed=None)
     return msgspec.structs.replace(said, machine=machine)
@@ -367,7 +367,7 @@ class ScriptedLine:
     def __init__(self, tables: Scripted, table: str) -> None:
         self._tables, self._table = tables, table
 
-    async def send(self, command: Command) -> Reply:
+    async def send(self, command: ClientCommand) -> CommandReply:
         """Answer as a table would."""
         if command.cmd == "offers":
             return self._offers(command)
@@ -376,17 +376,17 @@ class ScriptedLine:
         if command.cmd == "stop_deal":
             raise NoAnswer("no answer in 8 s")
         if command.cmd == "void":
-            return refusal(command.id, "WRONG_PHASE", found="released", expected="held")
+            return refusal_reply(command.id, "WRONG_PHASE", found="released", expected="held")
         if command.cmd in ("sheet", "rulings", "document", "events"):
-            return refusal(command.id, "NO_MATCH")
+            return refusal_reply(command.id, "NO_MATCH")
         asyncio.get_running_loop().call_soon(self._act, command)
-        return Reply(id=command.id, ok=True, result={"phase": "play"})
+        return CommandReply(id=command.id, ok=True, result={"phase": "play"})
 
-    def _offers(self, command: Command) -> Reply:
+    def _offers(self, command: ClientCommand) -> CommandReply:
         from controller.commands import COMMANDS
 
         role = Role(command.args["role"])
-        refused = refusal("x", "WRONG_PHASE", found="released", expected="held").error
+        refused = refusal_reply("x", "WRONG_PHASE", found="released", expected="held").error
         offers = [
             {
                 "cmd": cmd,
@@ -396,9 +396,9 @@ class ScriptedLine:
             for cmd, order in COMMANDS.items()
             if order.signed and role in order.roles
         ]
-        return Reply(id=command.id, ok=True, result={"offers": offers})
+        return CommandReply(id=command.id, ok=True, result={"offers": offers})
 
-    def _act(self, command: Command) -> None:
+    def _act(self, command: ClientCommand) -> None:
         tables, table = self._tables, self._table
         tables.tell(
             table,
@@ -411,7 +411,7 @@ class ScriptedLine:
             person=command.person,
             result={},
         )
-        seen = tables.seen(table)
+        seen = tables.snapshot(table)
         if seen.state is not None and command.cmd in ("resume", "hold"):
             why = command.args.get("reason") if command.cmd == "hold" else None
             match = msgspec.structs.replace(seen.state.match, suspended=why)
@@ -424,7 +424,7 @@ async def now(call: Callable[[], Result], /) -> Result:
     return call()
 
 
-def _past(table: str) -> list[Kept]:
+def _past(table: str) -> list[StoredEvent]:
     told = [
         ("opened", {"table": table, "version": "0.1.0"}),
         ("release", {}),
@@ -434,7 +434,7 @@ def _past(table: str) -> list[Kept]:
         an_event(table, n, kind, data, ago_s=300 - 30 * n)
         for n, (kind, data) in enumerate(told, start=1)
     ]
-    return [Kept(event, msgspec.json.encode(event)) for event in events]
+    return [StoredEvent(event, msgspec.json.encode(event)) for event in events]
 
 
 def fake(
@@ -442,7 +442,7 @@ def fake(
     port: int = 0,
     tables: Scripted | None = None,
     line: Callable[[str, Role], "ScriptedLine"] | None = None,
-) -> Console:
+) -> RefereeConsole:
     """Return a console over scripted tables, with its people; its files go to `folder`.
 
     `line`: what answers for a table instead.
@@ -450,9 +450,9 @@ def fake(
     tables = tables or Scripted()
     engine = open_engine(f"sqlite:///{folder / 'console.db'}")
     now_ms = tables.clock.now_ms
-    people = People(engine, now_ms, entropy, QUICK)
+    people = Accounts(engine, now_ms, entropy, QUICK)
     for person in PEOPLE:
-        people.accept(people.invite(person), PIN)
+        people.accept_invitation(people.invite(person), PIN)
     keys = folder / "keys"
     for role in Role:
         create_client_keys(folder, role.value, role)
@@ -462,15 +462,17 @@ def fake(
     lines = tuple(
         ConfiguredTable(
             id=table,
-            area=tables.seen(table).area,
+            area=tables.snapshot(table).area,
             feed="tcp://127.0.0.1:1",
             commands="tcp://127.0.0.1:2",
             server_key="a" * 40,
         )
         for table in tables.ids
     )
-    config = ConsoleConfig(Own(name="演示 Fake", listen=f"127.0.0.1:{port}", keys=keys), lines)
-    return Console(
+    config = ConsoleConfig(
+        ConsoleSettings(name="演示 Fake", listen=f"127.0.0.1:{port}", keys=keys), lines
+    )
+    return RefereeConsole(
         config,
         tables,
         engine,
@@ -479,7 +481,7 @@ def fake(
         line or (lambda table, role: ScriptedLine(tables, table)),
         now_ms=now_ms,
         entropy=entropy,
-        people=people,
+        accounts=people,
         path=folder / "console.toml",
     )
 

@@ -3,7 +3,7 @@
 import hashlib
 from typing import Any
 
-from controller.messages import Event
+from controller.messages import PublicEvent
 
 ZERO = "0" * 64
 
@@ -14,7 +14,7 @@ class Journal:
     def __init__(self, table: str = "T01", past: str = "") -> None:
         self.table, self.past = table, past
         self.n, self.head = 0, ZERO
-        self.public: list[Event] = []
+        self.public: list[PublicEvent] = []
         self.asked: list[int] = []
 
     def private(self) -> None:
@@ -23,11 +23,11 @@ class Journal:
         said = f"{self.past}{self.head}{self.n}"
         self.head = hashlib.sha256(said.encode()).hexdigest()
 
-    def happens(self, kind: str = "state", **data: Any) -> Event:
+    def happens(self, kind: str = "state", **data: Any) -> PublicEvent:
         """Write a public entry."""
         prev = self.head
         self.private()
-        event = Event(
+        event = PublicEvent(
             table=self.table,
             boot="b" * 8,
             n=self.n,
@@ -43,7 +43,7 @@ class Journal:
         self.public.append(event)
         return event
 
-    def events(self, since: int, most: int = 7) -> list[Event]:
+    def events(self, since: int, most: int = 7) -> list[PublicEvent]:
         """Answer `events`, few at a time."""
         self.asked.append(since)
         return [event for event in self.public if event.n > since][:most]

@@ -4,18 +4,18 @@ import itertools
 from typing import Any
 
 from controller.machine.order.match_desk import meeting_data
-from controller.match.events import data_of
-from controller.messages import Event
-from controller.rules.penalties.records import Entry, Incident
+from controller.match.events import encode_match_event
+from controller.messages import PublicEvent
+from controller.rules.penalties.records import Incident, PenaltyEntry
 from tests.match.people import charge_of
 from tests.match.table import Table
 
 _NUMBERS = itertools.count(1)
 
 
-def entry(kind: str, data: dict[str, Any]) -> Event:
+def entry(kind: str, data: dict[str, Any]) -> PublicEvent:
     """Return one public entry of table T01."""
-    return Event(
+    return PublicEvent(
         table="T01",
         boot="b",
         n=next(_NUMBERS),
@@ -30,15 +30,18 @@ def entry(kind: str, data: dict[str, Any]) -> Event:
     )
 
 
-def entries(table: Table, record: tuple[Entry, ...] = ()) -> list[Event]:
+def entries(table: Table, record: tuple[PenaltyEntry, ...] = ()) -> list[PublicEvent]:
     """Return the entries that a table publishes for a match."""
     laid_out = meeting_data(table.profile, table.state.meeting, record)
-    return [entry("meeting", dict(laid_out)), *(entry("match", data_of(e)) for e in table.happened)]
+    return [
+        entry("meeting", dict(laid_out)),
+        *(entry("match", encode_match_event(e)) for e in table.happened),
+    ]
 
 
-def brought(table: Table, seat: Any = "E", **changes: Any) -> Entry:
+def brought(table: Table, seat: Any = "E", **changes: Any) -> PenaltyEntry:
     """Return a penalty from an earlier match that a pair brings along."""
     charge = charge_of(table.state, seat, "disturbance")
     said = {name: getattr(charge, name) for name in Incident.__struct_fields__}
     fields: dict[str, Any] = said | {"match": "M0", "penalty": "warning", "article": "A15.3.1"}
-    return Entry(**fields | changes)
+    return PenaltyEntry(**fields | changes)

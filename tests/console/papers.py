@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from controller.client.refused import refusal
-from controller.console.console import Console
-from controller.console.store.archive import Archive, Kept
+from controller.client.refused import refusal_reply
+from controller.console.console import RefereeConsole
+from controller.console.store.archive import Archive, StoredEvent
 from controller.console.view.sheet import parse_sheet
-from controller.machine.sheet.view import sheet
+from controller.machine.sheet.view import sheet_data
 from controller.match import events
-from controller.messages import Command, Event, Reply, State
+from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState
 from controller.sheet.form import ScoreSheet
 from tests.console.fake import Scripted, ScriptedLine, fake
 from tests.console.states import state
@@ -46,7 +46,7 @@ def long(deals: int = 20) -> Table:
 
 def a_sheet(table: Table, name: str = TABLE, **changes: Any) -> ScoreSheet:
     """Return the sheet of a match as a table sends it."""
-    raw = sheet(
+    raw = sheet_data(
         table.state,
         table=name,
         head=HEAD,
@@ -55,7 +55,7 @@ def a_sheet(table: Table, name: str = TABLE, **changes: Any) -> ScoreSheet:
     return parse_sheet(msgspec.json.decode(msgspec.json.encode(raw | changes)))
 
 
-def shown_as(of: ScoreSheet) -> State:
+def shown_as(of: ScoreSheet) -> PublicState:
     """Return the state of a table whose match has this sheet."""
     pairs = {side: msgspec.to_builtins(pair) for side, pair in of.pairs.items()}
     unsigned = [one.signer for one in of.signatures if one.person is None]
@@ -107,23 +107,27 @@ class SigningLine(ScriptedLine):
         super().__init__(tables, table)
         self._signing, self._name = tables, table
 
-    async def send(self, command: Command) -> Reply:
+    async def send(self, command: ClientCommand) -> CommandReply:
         """Answer as the table would."""
         if self._name == TABLE and command.cmd == "sheet":
             raw = msgspec.to_builtins(self._signing.sheet)
-            return Reply(id=command.id, ok=True, result=raw)
+            return CommandReply(id=command.id, ok=True, result=raw)
         if self._name == TABLE and command.cmd == "sign":
             args = command.args
-            self._signing.table.happens(events.Signed, signer=args["signer"], person=args["person"])
+            self._signing.table.happens(
+                events.SheetSigned, signer=args["signer"], person=args["person"]
+            )
             refused = self._signing.table.refused
             if refused is not None:
-                return refusal(command.id, refused, signer=args["signer"])
+                return refusal_reply(command.id, refused, signer=args["signer"])
             self._signing.tell_state()
         return await super().send(command)
 
 
 @asynccontextmanager
-async def standing_with(folder: Path, table: Table) -> AsyncIterator[tuple[Console, Signing]]:
+async def standing_with(
+    folder: Path, table: Table
+) -> AsyncIterator[tuple[RefereeConsole, Signing]]:
     """Give a console that was started, over a table whose match has a sheet."""
     tables = Signing(table)
     console = console_with(folder, tables)
@@ -135,14 +139,14 @@ async def standing_with(folder: Path, table: Table) -> AsyncIterator[tuple[Conso
         console.engine.dispose()
 
 
-def console_with(folder: Path, tables: Signing, port: int = 0) -> Console:
+def console_with(folder: Path, tables: Signing, port: int = 0) -> RefereeConsole:
     """Return a console with a table that has a sheet, and what keeps it."""
     console = fake(folder, port, tables)
-    console.desk._lines = lambda table, role: SigningLine(tables, table)
+    console.dispatcher._client_for = lambda table, role: SigningLine(tables, table)
     return console
 
 
-def archived(console: Console, rows: list[dict[str, Any]]) -> None:
+def archived(console: RefereeConsole, rows: list[dict[str, Any]]) -> None:
     """Put events into the console's archive."""
-    told = [msgspec.convert(row, Event) for row in rows]
-    Archive(console.engine).keep([Kept(event, msgspec.json.encode(event)) for event in told])
+    told = [msgspec.convert(row, PublicEvent) for row in rows]
+    Archive(console.engine).keep([StoredEvent(event, msgspec.json.encode(event)) for event in told])

@@ -19,29 +19,42 @@ import msgspec
 
 from controller.commands import COMMANDS, BadArgs, parse_args
 from controller.console.app import make_app
-from controller.console.console import Console
+from controller.console.console import RefereeConsole
 from controller.console.serving import serve
-from controller.console.store.archive import Kept
+from controller.console.store.archive import StoredEvent
 from controller.machine.order.desk import CommandRefused, failure, failure_of
 from controller.machine.order.foresight import lost_time, preview_decision
 from controller.machine.order.match_desk import meeting_data
-from controller.machine.order.match_orders import EVENTS, events_of
-from controller.machine.order.ruling_orders import choices
-from controller.machine.order.samples import ORDERS, Known, by_word, samples
+from controller.machine.order.match_orders import EVENT_MAKERS, events_of_command
+from controller.machine.order.ruling_orders import legal_rulings
+from controller.machine.order.samples import (
+    SIGNED_COMMANDS,
+    SampleContext,
+    make_samples,
+    verbal_sample,
+)
 from controller.machine.order.who import CommandSigner
-from controller.machine.play import Play, happened, tried
+from controller.machine.play import TableMatch, apply_event, dry_run
 from controller.machine.public.calls import public_calls
 from controller.machine.public.match import public_match
-from controller.machine.sheet.view import sheet
+from controller.machine.sheet.view import sheet_data
 from controller.match import events
-from controller.match.effects import Refused
-from controller.match.events import MatchEvent, data_of
+from controller.match.effects import EventRefused
+from controller.match.events import MatchEvent, encode_match_event
 from controller.match.phase import BEFORE_RELEASE
 from controller.match.reducer import new_match
 from controller.match.refusals import RefusedError
-from controller.match.state import Match
-from controller.messages import Call, Command, Failure, Reply, Role, Seat, State
-from controller.rules.penalties.records import Entry, Incident
+from controller.match.state import AnyMatch
+from controller.messages import (
+    ClientCommand,
+    CommandReply,
+    Failure,
+    PublicState,
+    RefereeCall,
+    Role,
+    Seat,
+)
+from controller.rules.penalties.records import Incident, PenaltyEntry
 from tests.console import fake
 from tests.console.states import state
 from tests.match.people import charge_of
@@ -59,10 +72,10 @@ class Played:
         self._began = tables.clock.ms - script.at_ms
         self.profile = script.profile
         first = new_match(self.profile, script.state.meeting, record)
-        self.play = Play(match=first)
-        self.kept: list[Kept] = []
+        self.play = TableMatch(match=first)
+        self.kept: list[StoredEvent] = []
         self._time_told = 0
-        self.calls: tuple[Call, ...] = ()
+        self.calls: tuple[RefereeCall, ...] = ()
         self._write("meeting", dict(meeting_data(self.profile, first.meeting, record)))
         for event in script.happened:
             self._happens(event)
@@ -75,7 +88,7 @@ class Played:
     def _stamp(self, ago_s: float = 0) -> str:
         return fake.stamp(ago_s, self._tables.clock.ms)
 
-    def state(self) -> State:
+    def state(self) -> PublicState:
         """What the table publishes."""
         play, match = self.play, self.play.match
         assert match is not None
@@ -88,7 +101,7 @@ class Played:
             turned_up=None,
         )
         held = match.phase in BEFORE_RELEASE
-        calls = public_calls(self.calls, play.needs)
+        calls = public_calls(self.calls, play.match_calls)
         bare = state(
             table=self.name,
             boot="played01",
@@ -101,7 +114,7 @@ class Played:
             head = hashlib.sha256(f"{head} {self._time_told}".encode()).hexdigest()
         return msgspec.structs.replace(bare, match=shown, calls=calls, head=head)
 
-    def ticked(self) -> State:
+    def ticked(self) -> PublicState:
         """Let time do what it does; return what the table publishes then."""
         before = self.match
         self._happens(events.TimePassed(at_ms=self.at_ms), quiet=True)
@@ -114,7 +127,7 @@ class Played:
         self._tables.say(self.name, self.state())
 
     @property
-    def match(self) -> Match:
+    def match(self) -> AnyMatch:
         """The match as it is played now."""
         assert self.play.match is not None
         return self.play.match
@@ -125,9 +138,9 @@ class Played:
 
     def calls_referee(self, seat: Seat) -> None:
         """Press a red button."""
-        self.calls = (*self.calls, Call(seat=seat, reason="button", since=self._stamp(30)))
+        self.calls = (*self.calls, RefereeCall(seat=seat, reason="button", since=self._stamp(30)))
 
-    def do(self, command: Command, role: Role) -> Reply:
+    def do(self, command: ClientCommand, role: Role) -> CommandReply:
         """Give a command."""
         try:
             args = parse_args(command.cmd, command.args)
@@ -136,40 +149,42 @@ class Played:
                 result = self._ordered(command, args, role)
         except BadArgs as bad:
             refused = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
-            return Reply(id=command.id, ok=False, error=refused)
+            return CommandReply(id=command.id, ok=False, error=refused)
         except CommandRefused as why:
-            return Reply(id=command.id, ok=False, error=why.failure)
+            return CommandReply(id=command.id, ok=False, error=why.failure)
         except RefusedError as error:
-            return Reply(id=command.id, ok=False, error=failure_of(error.refusal))
-        return Reply(id=command.id, ok=True, result=result)
+            return CommandReply(id=command.id, ok=False, error=failure_of(error.refusal))
+        return CommandReply(id=command.id, ok=True, result=result)
 
     def _asked(self, cmd: str, args: Any) -> Told | None:
         match = self.play.match
         assert match is not None
         reading: dict[str, Callable[[], Told]] = {
             "rulings": lambda: {
-                "proposals": msgspec.to_builtins(list(choices(match, args, self.at_ms)))
+                "proposals": msgspec.to_builtins(list(legal_rulings(match, args, self.at_ms)))
             },
             "foresee": lambda: preview_decision(self.play, args, self.at_ms),
             "lost_time": lambda: lost_time(match, self.at_ms),
-            "sheet": lambda: sheet(match, table=self.name, head="00" * 32),
+            "sheet": lambda: sheet_data(match, table=self.name, head="00" * 32),
             "offers": lambda: {"offers": self._offers(args.role)},
         }
         return reading[cmd]() if cmd in reading else None
 
-    def _ordered(self, command: Command, args: Any, role: Role) -> Told:
+    def _ordered(self, command: ClientCommand, args: Any, role: Role) -> Told:
         match = self.play.match
         assert match is not None
-        if command.cmd not in EVENTS:
+        if command.cmd not in EVENT_MAKERS:
             raise CommandRefused(failure("WRONG_PHASE", found="played", expected="a machine"))
         who = CommandSigner(role.value, role, command.person)
-        wanted = events_of(command.cmd, args, who, match, self.at_ms)
+        wanted = events_of_command(command.cmd, args, who, match, self.at_ms)
         why = self._refused(wanted)
         if why is not None:
             raise CommandRefused(why)
         for event in wanted:
             self._happens(event)
-        self._write("command", {"id": command.id, "cmd": command.cmd, "key": "k", "who": who.by})
+        self._write(
+            "command", {"id": command.id, "cmd": command.cmd, "key": "k", "who": who.signed_text}
+        )
         self._tables.say(self.name, self.state())
         ruled = [event for event in wanted if isinstance(event, events.RulingProposed)]
         assert self.play.match is not None
@@ -181,26 +196,28 @@ class Played:
     def _refused(self, wanted: tuple[MatchEvent, ...]) -> Failure | None:
         play = self.play
         for event in wanted:
-            _, effects = tried(play, event)
+            _, effects = dry_run(play, event)
             for effect in effects:
-                if isinstance(effect, Refused):
+                if isinstance(effect, EventRefused):
                     return failure_of(effect.refusal)
-            play = happened(play, event)
+            play = apply_event(play, event)
         return None
 
     def _offers(self, role: Role) -> list[Told]:
         match = self.play.match
-        known = Known(match=match, sets=("S1", "S2"), cards=108, cut=40, up=(), needs=())
+        known = SampleContext(
+            match=match, sets=("S1", "S2"), cards=108, cut=40, raised_faults=(), match_calls=()
+        )
         found = []
-        for cmd in ORDERS:
-            if role not in COMMANDS[cmd].roles or cmd not in EVENTS:
+        for cmd in SIGNED_COMMANDS:
+            if role not in COMMANDS[cmd].roles or cmd not in EVENT_MAKERS:
                 continue
             seats: list[str] = []
             refused: Failure | None = None
             taken, named = False, False
-            for sample in samples(cmd, known):
+            for sample in make_samples(cmd, known):
                 why = self._tried(cmd, sample.args, role)
-                word = by_word(sample)
+                word = verbal_sample(sample)
                 if why is not None and why.code == "NEEDS_CHIEF" and word is not None:
                     why = self._tried(cmd, word.args, role)
                 named = named or sample.seat is not None
@@ -215,7 +232,7 @@ class Played:
     def _tried(self, cmd: str, args: Any, role: Role) -> Failure | None:
         assert self.play.match is not None
         try:
-            wanted = events_of(
+            wanted = events_of_command(
                 cmd, args, CommandSigner(role.value, role), self.play.match, self.at_ms
             )
         except RefusedError as error:
@@ -224,13 +241,13 @@ class Played:
         return None if why is not None and why.code == "NO_FINISH_ORDER" else why
 
     def _happens(self, event: MatchEvent, *, quiet: bool = False) -> None:
-        self.play = happened(self.play, event, self._stamp())
+        self.play = apply_event(self.play, event, self._stamp())
         if not quiet:
-            self._write("match", data_of(event))
+            self._write("match", encode_match_event(event))
 
     def _write(self, kind: str, data: Told) -> None:
         event = fake.an_event(self.name, next(self._numbers) + 10, kind, data)
-        self.kept.append(Kept(event, msgspec.json.encode(event)))
+        self.kept.append(StoredEvent(event, msgspec.json.encode(event)))
         self._tables.heard(event)
 
 
@@ -245,7 +262,9 @@ class PlayedPeople(Table):
         self._at = at
         self.state, self.at_ms = at.match, at.at_ms
 
-    def happens(self, kind: type[events.Event], *, wait_ms: int = 100, **said: Any) -> Self:
+    def happens(
+        self, kind: type[events.MatchEventBase], *, wait_ms: int = 100, **said: Any
+    ) -> Self:
         """One event, a tenth of a second later; its refusal is in `refused`."""
         self._at.wait(wait_ms)
         self.at_ms = self._at.at_ms
@@ -275,7 +294,7 @@ class PlayedTables(fake.Scripted):
         """Return who sits at a table whose match is played."""
         return PlayedPeople(self.played[table])
 
-    def later(self, table: str, said: State, seconds: float, at: str) -> State:
+    def later(self, table: str, said: PublicState, seconds: float, at: str) -> PublicState:
         """Return the state of a table so much later; a match that is played ticks."""
         if table in self.played:
             return self.played[table].ticked()
@@ -284,7 +303,7 @@ class PlayedTables(fake.Scripted):
     def heard(self, event: Any) -> None:
         """Keep an entry, and tell who listens."""
         if self.archive is not None:
-            self.archive.keep([Kept(event, msgspec.json.encode(event))])
+            self.archive.keep([StoredEvent(event, msgspec.json.encode(event))])
         for told in self._events[:]:
             told(event)
 
@@ -296,7 +315,7 @@ class PlayedLine(fake.ScriptedLine):
         super().__init__(tables, table)
         self._played, self._role = tables.played.get(table), role
 
-    async def send(self, command: Command) -> Reply:
+    async def send(self, command: ClientCommand) -> CommandReply:
         """Answer as a table would."""
         if self._played is None:
             return await super().send(command)
@@ -329,16 +348,18 @@ def scripts() -> dict[str, tuple[Table, Any]]:
     }
 
 
-def _brought(table: Table) -> tuple[Entry, ...]:
+def _brought(table: Table) -> tuple[PenaltyEntry, ...]:
     """Return what the pair of East and West did an hour ago."""
     charge = charge_of(table.state, "E", "disturbance")
     said = {name: getattr(charge, name) for name in Incident.__struct_fields__}
-    return (Entry(**said | {"match": "M0", "deal": 4}, penalty="warning", article="A15.3.1"),)
+    return (
+        PenaltyEntry(**said | {"match": "M0", "deal": 4}, penalty="warning", article="A15.3.1"),
+    )
 
 
 def console_of(
     folder: Path, port: int = 0, matches: Mapping[str, tuple[Table, Any]] | None = None
-) -> tuple[Console, PlayedTables]:
+) -> tuple[RefereeConsole, PlayedTables]:
     """Return a console over these tables."""
     tables = PlayedTables(matches)
     console = fake.fake(folder, port, tables, lambda table, role: PlayedLine(tables, table, role))

@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 
 from controller.bridge import SOCKET_NAME, CommandMessage, HelloMessage
-from controller.cli.wall import wall
+from controller.cli.wall import read_wall_clock
 from controller.client.client import ClientIdentity
 from controller.client.endpoints import Endpoints
 from controller.console.config import ConfiguredTable
 from controller.gateway.certificates import create_table_keys
 from controller.gateway.gateway import open_gateway
-from controller.messages import Reply, State
-from controller.roster import KEYS, TABLE, read_certificate
+from controller.messages import CommandReply, PublicState
+from controller.roster import KEYS_FOLDER, TABLE_NAME, read_certificate
 from tests.console.journal import Journal
 from tests.console.states import state
 from tests.gateway.scripted import ScriptedMachine, identity
@@ -45,7 +45,7 @@ class RealTable:
                 self.config.gateway, feed=self.endpoints.feed, commands=self.endpoints.commands
             )
             self.config = msgspec.structs.replace(self.config, gateway=gateway)
-        async with open_gateway(self.config, wall) as self.endpoints:
+        async with open_gateway(self.config, read_wall_clock) as self.endpoints:
             await self.machine.connected.wait()
             yield self.line
 
@@ -53,7 +53,7 @@ class RealTable:
     def line(self) -> ConfiguredTable:
         """What a console's configuration says of it."""
         assert self.endpoints is not None
-        verify = read_certificate(self.folder / KEYS / f"{TABLE}.key").verify
+        verify = read_certificate(self.folder / KEYS_FOLDER / f"{TABLE_NAME}.key").verify
         return ConfiguredTable(
             id=self.name,
             feed=self.endpoints.feed,
@@ -66,13 +66,13 @@ class RealTable:
         """Who may hear it."""
         return identity(self.folder, "observer")
 
-    def state(self, **more: Any) -> State:
+    def state(self, **more: Any) -> PublicState:
         """Its state, with a new number."""
         self.seq += 1
         own = {"table": self.name, "seq": self.seq, "head": self.journal.head, "signed": None}
         return state(None, **own | more)
 
-    def say(self, **more: Any) -> State:
+    def say(self, **more: Any) -> PublicState:
         """Say its state."""
         said = self.machine.state = self.state(**more)
         self.machine.publish(said)
@@ -82,10 +82,10 @@ class RealTable:
         """Write a public entry and tell it."""
         (say or self.machine.publish)(self.journal.happens(**data))
 
-    def _answer(self, message: CommandMessage) -> list[Reply]:
+    def _answer(self, message: CommandMessage) -> list[CommandReply]:
         command = message.body
         result: dict[str, Any] = {}
         if command.cmd == "events":
             events = self.journal.events(command.args["since"])
             result = {"events": msgspec.to_builtins(events)}
-        return [Reply(id=command.id, ok=True, result=result)]
+        return [CommandReply(id=command.id, ok=True, result=result)]

@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from controller.messages import State
+from controller.messages import PublicState
 
 ROOT = Path(__file__).parents[2]
 FIRMWARE = {"version": "1.0.0", "hash": "ab" * 8}
 _EXAMPLE = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
 
 
-def state(machine: dict[str, Any] | None = None, **changes: Any) -> State:
+def state(machine: dict[str, Any] | None = None, **changes: Any) -> PublicState:
     """Return the example's state without calls and alerts, but for what is said.
 
     `machine` and `match` change single fields, any other field is put in place whole.
@@ -24,7 +24,7 @@ def state(machine: dict[str, Any] | None = None, **changes: Any) -> State:
     match = changes.pop("match", {})
     body["machine"] |= machine or {}
     body["match"] |= match
-    return msgspec.convert(body | changes, State)
+    return msgspec.convert(body | changes, PublicState)
 
 
 def alert(name: str, since: str = "2027-01-01T00:00:10.000+00:00") -> dict[str, Any]:

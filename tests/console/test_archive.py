@@ -9,22 +9,28 @@ from msgspec.structs import replace
 from sqlalchemy import Engine, create_engine, insert, inspect, select, text, update
 
 from controller.console.store.archive import (
-    PAGE,
+    PAGE_ROWS,
     Archive,
-    Kept,
-    Mark,
+    JournalMark,
+    StoredEvent,
     StoreError,
     WriteBatch,
     open_engine,
 )
-from controller.console.store.tables import ALL, EVENTS, JOURNAL_MARKS, SCHEMA, VERSION
+from controller.console.store.tables import (
+    EVENTS,
+    JOURNAL_MARKS,
+    METADATA,
+    SCHEMA_VERSION,
+    VERSION_ROWS,
+)
 from controller.heads import KeptHead
-from controller.messages import Event
+from controller.messages import PublicEvent
 
 
-def told(n: int, table: str = "T01", head: str = "", match: str | None = None) -> Kept:
+def told(n: int, table: str = "T01", head: str = "", match: str | None = None) -> StoredEvent:
     data = {} if match is None else {"match": match}
-    said = Event(
+    said = PublicEvent(
         table=table,
         boot="b",
         n=n,
@@ -37,7 +43,7 @@ def told(n: int, table: str = "T01", head: str = "", match: str | None = None) -
         prev="",
         head=head or f"{n:064x}",
     )
-    return Kept(said, msgspec.json.encode(said))
+    return StoredEvent(said, msgspec.json.encode(said))
 
 
 @pytest.fixture
@@ -61,21 +67,21 @@ def test_what_comes_twice_is_kept_once(archive: Archive) -> None:
 
 
 def test_in_whatever_order_they_come_they_are_read_in_theirs(archive: Archive) -> None:
-    numbers = list(range(1, 2 * PAGE + 7))
+    numbers = list(range(1, 2 * PAGE_ROWS + 7))
     random.Random(1).shuffle(numbers)
     archive.keep([told(n) for n in numbers])
     assert [one.n for one in archive.events("T01")] == sorted(numbers)
-    assert [one.n for one in archive.events("T01", since=PAGE)] == list(
-        range(PAGE + 1, 2 * PAGE + 7)
+    assert [one.n for one in archive.events("T01", since=PAGE_ROWS)] == list(
+        range(PAGE_ROWS + 1, 2 * PAGE_ROWS + 7)
     )
-    assert archive.last("T01") == 2 * PAGE + 6
+    assert archive.last_number("T01") == 2 * PAGE_ROWS + 6
 
 
 def test_tables_do_not_mix(archive: Archive) -> None:
     archive.keep([told(1), told(7, "T02")])
-    assert archive.last("T01") == 1
-    assert archive.last("T02") == 7
-    assert archive.last("T03") == 0
+    assert archive.last_number("T01") == 1
+    assert archive.last_number("T02") == 7
+    assert archive.last_number("T03") == 0
     assert [one.table for one in archive.events("T02")] == ["T02"]
 
 
@@ -93,31 +99,31 @@ def test_a_table_that_tells_another_past_has_both_kept(archive: Archive) -> None
 def test_an_order_is_found_behind_any_number_of_others_and_over_a_new_journal(
     archive: Archive,
 ) -> None:
-    orders = [f"order-{n}" for n in range(2 * PAGE)]
+    orders = [f"order-{n}" for n in range(2 * PAGE_ROWS)]
     rows = [{"id": order} for order in orders] + [{"id": "order-no", "refused": "JAM"}]
     events = [replace(told(n).event, kind="command", data=row) for n, row in enumerate(rows, 1)]
     events.append(replace(told(len(rows) + 1).event, data={"id": "order-state"}))
-    archive.keep([Kept(one, msgspec.json.encode(one)) for one in events])
-    archive.write([WriteBatch(marks={"T01": Mark(1, "a" * 64, journal=2)})])
+    archive.keep([StoredEvent(one, msgspec.json.encode(one)) for one in events])
+    archive.write([WriteBatch(marks={"T01": JournalMark(1, "a" * 64, journal=2)})])
     asked = [orders[-1], orders[0], "order-no", "order-state", "nobody's"]
-    assert archive.executed("T01", asked) == {orders[-1]: len(orders), orders[0]: 1}
-    assert archive.executed("T02", asked) == {}
+    assert archive.find_executed("T01", asked) == {orders[-1]: len(orders), orders[0]: 1}
+    assert archive.find_executed("T02", asked) == {}
 
 
 def begun_anew(archive: Archive) -> None:
     """A hundred entries of a table's first journal, and five of its second."""
     first = [told(n, match="M1" if n == 90 else None) for n in range(1, 101)]
     other = [told(n, head=f"{n:x}".rjust(64, "a")) for n in range(1, 6)]
-    archive.write([WriteBatch(tuple(first), {"T01": Mark(100, f"{100:064x}")})])
+    archive.write([WriteBatch(tuple(first), {"T01": JournalMark(100, f"{100:064x}")})])
     archive.keep(other[:2])  # heard before the table was asked
     second = tuple(replace(one, journal=2) for one in other)
-    archive.write([WriteBatch(second, {"T01": Mark(5, second[-1].event.head, journal=2)})])
+    archive.write([WriteBatch(second, {"T01": JournalMark(5, second[-1].event.head, journal=2)})])
 
 
 def test_a_table_that_begins_another_journal_is_asked_for_that_one_alone(archive: Archive) -> None:
     begun_anew(archive)
     heads = [f"{n:x}".rjust(64, "a") for n in range(1, 6)]
-    assert archive.last("T01") == 5
+    assert archive.last_number("T01") == 5
     assert archive.last_number_of("T01", {"state"}) == 5
     assert [one.head for one in archive.newest("T01", 3)] == heads[2:]
     assert [one.head for one in archive.events("T01")] == heads
@@ -128,7 +134,7 @@ def test_a_table_that_begins_another_journal_is_asked_for_that_one_alone(archive
 
 def test_a_database_without_a_version_is_brought_up_with_what_it_has(store_url: str) -> None:
     old = create_engine(store_url)
-    ALL.create_all(old)
+    METADATA.create_all(old)
     with old.begin() as base:
         base.execute(text("DROP TABLE schema_version"))
         for table in ("events", "complete"):
@@ -141,10 +147,10 @@ def test_a_database_without_a_version_is_brought_up_with_what_it_has(store_url: 
     for _ in range(2):
         engine = open_engine(store_url)
         archive = Archive(engine)
-        assert archive.marks() == {"T01": Mark(1, "a" * 64, journal=1)}
+        assert archive.marks() == {"T01": JournalMark(1, "a" * 64, journal=1)}
         assert [one.n for one in archive.events("T01")] == [1]
         with engine.connect() as base:
-            assert base.scalars(select(SCHEMA.c.version)).all() == [VERSION]
+            assert base.scalars(select(VERSION_ROWS.c.version)).all() == [SCHEMA_VERSION]
         named = {index["name"] for index in inspect(engine).get_indexes("events")}
         assert "events_of_commands" in named
         engine.dispose()
@@ -158,7 +164,7 @@ PUBLIC: dict[str, dict[str, tuple[int, ...]]] = {
 """Numbers of the public entries of three journals, by the runs that wrote them."""
 
 
-def journal(name: str, table: str) -> list[Event]:
+def journal(name: str, table: str) -> list[PublicEvent]:
     """The public entries of a journal, chained over the private ones between them."""
     return [
         replace(
@@ -175,7 +181,7 @@ def journal(name: str, table: str) -> list[Event]:
 
 def test_a_database_without_a_version_tells_a_tables_journals_apart(store_url: str) -> None:
     old = create_engine(store_url)
-    ALL.create_all(old)
+    METADATA.create_all(old)
     kept = [*journal("old", "T01"), *journal("new", "T01"), *journal("only", "T02")]
     with old.begin() as base:
         base.execute(text("DROP TABLE schema_version"))
@@ -195,7 +201,10 @@ def test_a_database_without_a_version_tells_a_tables_journals_apart(store_url: s
         assert list(archive.events("T01")) == journal("new", "T01")
         assert list(archive.events("T02")) == journal("only", "T02")
         marks = archive.marks()
-        assert marks == {"T01": Mark(12, "new 12", journal=2), "T02": Mark(7, "only 7")}
+        assert marks == {
+            "T01": JournalMark(12, "new 12", journal=2),
+            "T02": JournalMark(7, "only 7"),
+        }
         with engine.begin() as base:
             base.execute(text("DROP TABLE schema_version"))  # as if a power cut had come before
         engine.dispose()
@@ -205,11 +214,13 @@ def test_the_database_of_a_newer_console_is_refused_and_not_touched(store_url: s
     open_engine(store_url).dispose()
     newer = create_engine(store_url)
     with newer.begin() as base:
-        base.execute(update(SCHEMA).values(version=VERSION + 1))
+        base.execute(update(VERSION_ROWS).values(version=SCHEMA_VERSION + 1))
         base.execute(text("DROP TABLE takes"))
     with pytest.raises(StoreError) as refused:
         open_engine(store_url)
-    assert f"it is of version {VERSION + 1}, and this console knows {VERSION}" in str(refused.value)
+    assert f"it is of version {SCHEMA_VERSION + 1}, and this console knows {SCHEMA_VERSION}" in str(
+        refused.value
+    )
     assert "\n" not in str(refused.value)
     assert not inspect(newer).has_table("takes")
     newer.dispose()
@@ -250,12 +261,14 @@ def test_how_complete_a_table_is_stands_beside_its_events_and_the_last_word_coun
     assert archive.marks() == {}
     archive.write(
         [
-            WriteBatch((told(1),), {"T01": Mark(1, "a" * 64), "T02": Mark(7, "b" * 64)}),
-            WriteBatch((told(2),), {"T01": Mark(2, "c" * 64)}),
+            WriteBatch(
+                (told(1),), {"T01": JournalMark(1, "a" * 64), "T02": JournalMark(7, "b" * 64)}
+            ),
+            WriteBatch((told(2),), {"T01": JournalMark(2, "c" * 64)}),
         ]
     )
-    assert archive.marks() == {"T01": Mark(2, "c" * 64), "T02": Mark(7, "b" * 64)}
-    archive.write([WriteBatch(marks={"T01": Mark(1, "a" * 64)})])  # another past begins
+    assert archive.marks() == {"T01": JournalMark(2, "c" * 64), "T02": JournalMark(7, "b" * 64)}
+    archive.write([WriteBatch(marks={"T01": JournalMark(1, "a" * 64)})])  # another past begins
     assert archive.marks()["T01"].n == 1
 
 
@@ -274,7 +287,7 @@ def test_what_was_kept_is_there_after_a_restart(store_url: str) -> None:
     Archive(first).keep([told(1)])
     first.dispose()
     again = open_engine(store_url)
-    assert Archive(again).last("T01") == 1
+    assert Archive(again).last_number("T01") == 1
     again.dispose()
 
 

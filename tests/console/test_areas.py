@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.seen import Seen
-from controller.console.standing import Heard, TableLinkState
-from controller.console.view.areas import AreaView, DifferingClock, SlowTable, areas
+from controller.console.seen import TableSnapshot
+from controller.console.standing import ContactTimes, TableLinkState
+from controller.console.view.areas import AreaView, DifferingClock, SlowTable, build_areas
 from controller.console.view.waits import stamp_to_epoch_ms
-from controller.messages import State
+from controller.messages import PublicState
 from tests.console.states import call, state
 
 BEGUN = "2027-01-01T00:00:00.400+00:00"
@@ -18,7 +18,7 @@ NOW_MS = stamp_to_epoch_ms(BEGUN)
 END_MS = 3_000_000
 
 
-def running(second: int = 1, added_s: int = 0, off_s: int = 0, **match: Any) -> State:
+def running(second: int = 1, added_s: int = 0, off_s: int = 0, **match: Any) -> PublicState:
     """Return a table's state so many seconds on; its clock runs to the end, or `off_s` later."""
     end_ms = END_MS + 1000 * (added_s + off_s)
     clock = {"left_s": end_ms // 1000 - second, "running": True, "deadline_ms": end_ms}
@@ -28,31 +28,35 @@ def running(second: int = 1, added_s: int = 0, off_s: int = 0, **match: Any) -> 
     )
 
 
-def standing_still(left_s: int = 2000, **match: Any) -> State:
+def standing_still(left_s: int = 2000, **match: Any) -> PublicState:
     """Return a table's state with its clock stopped."""
     clock = {"left_s": left_s, "running": False, "deadline_ms": None}
     return state(time=BEGUN, match={"clock": clock, "at_ms": 1000, "added_time_s": 0} | match)
 
 
-def heard(table: str, said: State | None, area: str = "A", late_ms: int = 20) -> Seen:
+def heard(
+    table: str, said: PublicState | None, area: str = "A", late_ms: int = 20
+) -> TableSnapshot:
     """Return a table whose state was heard just now, a moment after it was made."""
     if said is None:
-        return Seen(table=table, area=area)
+        return TableSnapshot(table=table, area=area)
     at_ms = stamp_to_epoch_ms(said.time) + late_ms
-    told = Heard(contact=TableLinkState.OPEN, link_since_ms=0, heard_ms=at_ms, changed_ms=at_ms)
-    return Seen(table=table, area=area, state=said, heard=told)
+    told = ContactTimes(
+        link=TableLinkState.OPEN, link_since_ms=0, received_ms=at_ms, changed_ms=at_ms
+    )
+    return TableSnapshot(table=table, area=area, state=said, contact_times=told)
 
 
-def area(*states: State | None, late_ms: int = 20) -> AreaView:
+def area(*states: PublicState | None, late_ms: int = 20) -> AreaView:
     """Return the one area of tables T1, T2, …"""
     seen = [heard(f"T{n}", said, late_ms=late_ms) for n, said in enumerate(states, start=1)]
-    (found,) = areas(seen, NOW_MS + 1000)
+    (found,) = build_areas(seen, NOW_MS + 1000)
     return found
 
 
 def test_tables_are_gathered_by_their_areas() -> None:
     seen = [heard("T1", running(), "B"), heard("T2", running()), heard("T3", None, "B")]
-    assert [(one.area, one.tables) for one in areas(seen, NOW_MS)] == [
+    assert [(one.area, one.tables) for one in build_areas(seen, NOW_MS)] == [
         ("A", ("T2",)),
         ("B", ("T1", "T3")),
     ]
@@ -106,17 +110,19 @@ def test_one_table_that_stands_does_not_stop_the_area() -> None:
 def test_tables_that_are_silent_have_no_word_in_the_clock_of_their_area() -> None:
     """They may stand still with the others by now; nobody knows."""
     now_ms = NOW_MS + 60_000
-    live = Heard(contact=TableLinkState.OPEN, link_since_ms=0, heard_ms=now_ms, changed_ms=now_ms)
+    live = ContactTimes(
+        link=TableLinkState.OPEN, link_since_ms=0, received_ms=now_ms, changed_ms=now_ms
+    )
     stands = heard("T1", standing_still())
     seen = [
         msgspec.structs.replace(stands, heard=live),
         heard("T2", running()),
         heard("T3", running()),
     ]
-    (found,) = areas(seen, now_ms)
+    (found,) = build_areas(seen, now_ms)
     assert (found.running, found.left_s, found.live) == (False, 2000, 1)
     assert found.differs == ()
-    (unheard,) = areas(seen[1:], now_ms)
+    (unheard,) = build_areas(seen[1:], now_ms)
     assert unheard.running  # of an area that is all silent, what it was
 
 
@@ -150,7 +156,7 @@ def test_who_is_two_deals_behind_the_middle_is_named() -> None:
 
 def test_areas_stand_in_the_order_of_their_numbers() -> None:
     seen = [heard(f"T{n}", running(), f"Hall {n}") for n in (10, 2, 1)]
-    assert [one.area for one in areas(seen, NOW_MS)] == ["Hall 1", "Hall 2", "Hall 10"]
+    assert [one.area for one in build_areas(seen, NOW_MS)] == ["Hall 1", "Hall 2", "Hall 10"]
 
 
 def test_an_area_is_the_same_whatever_the_order_of_its_tables() -> None:
@@ -164,7 +170,7 @@ def test_an_area_is_the_same_whatever_the_order_of_its_tables() -> None:
         ]
         named = [heard(f"T{n}", said) for n, said in enumerate(states)]
         mixed = chance.sample(named, len(named))
-        one, other = areas(named, NOW_MS)[0], areas(mixed, NOW_MS)[0]
+        one, other = build_areas(named, NOW_MS)[0], build_areas(mixed, NOW_MS)[0]
         alike = ("running", "ends_ms", "left_s", "announced", "playing")
         assert [getattr(one, name) for name in alike] == [getattr(other, name) for name in alike]
         assert set(one.differs) == set(other.differs)

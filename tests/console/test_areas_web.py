@@ -10,27 +10,27 @@ import msgspec
 import pytest
 
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal
-from controller.console.acts import Acts
-from controller.console.console import Console
-from controller.console.people import Person
-from controller.console.routes.areas import order_id
+from controller.client.refused import refusal_reply
+from controller.console.acts import AreaActions
+from controller.console.console import RefereeConsole
+from controller.console.people import Account
+from controller.console.routes.areas import command_id
 from controller.console.standing import TableLinkState
 from controller.console.store.acts import AreaActionLog
 from controller.console.store.archive import StoreError
-from controller.console.store.orders import Given, Orders
-from controller.messages import Command, Reply, Role
+from controller.console.store.orders import CommandLog, LoggedCommand
+from controller.messages import ClientCommand, CommandReply, Role
 from tests.console.fake import Scripted, ScriptedLine, now
 from tests.console.web import logged_in, refused, standing
 from tests.waiting import until
 
 pytestmark = pytest.mark.virtual
 
-Sent = list[tuple[str, Command]]
+Sent = list[tuple[str, ClientCommand]]
 
 
 @pytest.fixture
-async def hall(tmp_path: Path) -> AsyncIterator[tuple[Console, Scripted]]:
+async def hall(tmp_path: Path) -> AsyncIterator[tuple[RefereeConsole, Scripted]]:
     """A console over scripted tables."""
     async with standing(tmp_path) as (console, tables):
         yield console, tables
@@ -41,16 +41,16 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
     """What was sent, and whereto; every table does it."""
     found: Sent = []
 
-    async def send(line: ScriptedLine, command: Command) -> Reply:
+    async def send(line: ScriptedLine, command: ClientCommand) -> CommandReply:
         found.append((line._table, command))
         await asyncio.sleep(0)
-        return Reply(id=command.id, ok=True, result={})
+        return CommandReply(id=command.id, ok=True, result={})
 
     monkeypatch.setattr(ScriptedLine, "send", send)
     return found
 
 
-async def press(console: Console, act: str, name: str = "chief", **said: Any) -> Any:
+async def press(console: RefereeConsole, act: str, name: str = "chief", **said: Any) -> Any:
     """Let somebody order something of area A; return what each table has answered."""
     async with logged_in(console, name) as client:
         answer = await client.post(f"/api/areas/A/{act}", json={"id": "press-0001"} | said)
@@ -61,25 +61,27 @@ async def press(console: Console, act: str, name: str = "chief", **said: Any) ->
 def not_begun(tables: Scripted, *names: str) -> None:
     """Let matches be laid out that nobody has started."""
     for name in names:
-        known = tables.seen(name).state
+        known = tables.snapshot(name).state
         assert known is not None
         match = msgspec.structs.replace(known.match, started=False)
         tables.say(name, msgspec.structs.replace(known, match=match))
 
 
-def acts(console: Console, role: Role = Role.CHIEF) -> Any:
+def acts(console: RefereeConsole, role: Role = Role.CHIEF) -> Any:
     """Return what pages show of what was ordered of areas."""
     console.hall._publish_hall_parts(console.now_ms())
-    _, parts = console.hall.shown(role).since(0)
+    _, parts = console.hall.parts_for(role).changes_since(0)
     return json.loads(parts.get("acts") or b"null")
 
 
-def fates(console: Console, role: Role = Role.CHIEF) -> dict[str, str]:
+def fates(console: RefereeConsole, role: Role = Role.CHIEF) -> dict[str, str]:
     """Return the newest act's fate at each table."""
     return {one["table"]: one["fate"] for one in acts(console, role)[0]["tables"]}
 
 
-async def test_the_areas_are_listed_for_whoever_may_look(hall: tuple[Console, Scripted]) -> None:
+async def test_the_areas_are_listed_for_whoever_may_look(
+    hall: tuple[RefereeConsole, Scripted],
+) -> None:
     console, _ = hall
     async with logged_in(console, "obs") as client:
         said = (await client.get("/api/areas")).json()
@@ -87,7 +89,7 @@ async def test_the_areas_are_listed_for_whoever_may_look(hall: tuple[Console, Sc
 
 
 async def test_a_start_goes_to_every_match_of_the_area_that_has_not_begun(
-    hall: tuple[Console, Scripted], sent: Sent
+    hall: tuple[RefereeConsole, Scripted], sent: Sent
 ) -> None:
     console, tables = hall
     not_begun(tables, "T01", "T02", "T08")
@@ -100,12 +102,12 @@ async def test_a_start_goes_to_every_match_of_the_area_that_has_not_begun(
 
 
 async def test_pressed_again_it_acts_once_and_answers_for_the_same_tables(
-    hall: tuple[Console, Scripted], sent: Sent
+    hall: tuple[RefereeConsole, Scripted], sent: Sent
 ) -> None:
     console, tables = hall
     not_begun(tables, "T01", "T02")
     first = await press(console, "start")
-    begun = tables.seen("T01").state
+    begun = tables.snapshot("T01").state
     assert begun is not None
     started = msgspec.structs.replace(begun.match, started=True)
     tables.say("T01", msgspec.structs.replace(begun, match=started))
@@ -114,7 +116,7 @@ async def test_pressed_again_it_acts_once_and_answers_for_the_same_tables(
 
 
 async def test_a_stop_and_its_end_are_the_whole_areas(
-    hall: tuple[Console, Scripted], sent: Sent
+    hall: tuple[RefereeConsole, Scripted], sent: Sent
 ) -> None:
     console, _ = hall
     await press(console, "hold", reason="fire alarm")
@@ -128,7 +130,7 @@ async def test_a_stop_and_its_end_are_the_whole_areas(
 
 
 async def test_time_is_added_at_the_tables_that_are_named(
-    hall: tuple[Console, Scripted], sent: Sent
+    hall: tuple[RefereeConsole, Scripted], sent: Sent
 ) -> None:
     console, _ = hall
     replies = await press(console, "time", name="ref", seconds=120, tables=["T03", "T01"])
@@ -137,16 +139,16 @@ async def test_time_is_added_at_the_tables_that_are_named(
 
 
 async def test_each_table_answers_for_itself(
-    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+    hall: tuple[RefereeConsole, Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, _ = hall
 
-    async def send(line: ScriptedLine, command: Command) -> Reply:
+    async def send(line: ScriptedLine, command: ClientCommand) -> CommandReply:
         if line._table == "T01":
-            return refusal(command.id, "NOT_SUSPENDED")
+            return refusal_reply(command.id, "NOT_SUSPENDED")
         if line._table == "T02":
             raise NoAnswer("no answer in 8 s")
-        return Reply(id=command.id, ok=True, result={})
+        return CommandReply(id=command.id, ok=True, result={})
 
     monkeypatch.setattr(ScriptedLine, "send", send)
     replies = await press(console, "resume", tables=["T01", "T02", "T03"])
@@ -156,7 +158,7 @@ async def test_each_table_answers_for_itself(
 
 
 async def test_tables_that_failed_are_asked_again_alone(
-    hall: tuple[Console, Scripted], sent: Sent
+    hall: tuple[RefereeConsole, Scripted], sent: Sent
 ) -> None:
     console, _ = hall
     await press(console, "resume", tables=["T02"])
@@ -165,7 +167,7 @@ async def test_tables_that_failed_are_asked_again_alone(
 
 @pytest.mark.parametrize("act", ["start", "hold", "resume"])
 async def test_the_areas_clock_is_the_chiefs_and_from_a_referee_nothing_is_sent(
-    hall: tuple[Console, Scripted], sent: Sent, act: str
+    hall: tuple[RefereeConsole, Scripted], sent: Sent, act: str
 ) -> None:
     console, tables = hall
     not_begun(tables, "T01")
@@ -189,7 +191,7 @@ async def test_the_areas_clock_is_the_chiefs_and_from_a_referee_nothing_is_sent(
     ],
 )
 async def test_what_makes_no_sense_is_refused_before_anything_is_sent(
-    hall: tuple[Console, Scripted], sent: Sent, path: str, said: dict[str, Any], status: int
+    hall: tuple[RefereeConsole, Scripted], sent: Sent, path: str, said: dict[str, Any], status: int
 ) -> None:
     console, _ = hall
     async with logged_in(console, "chief") as client:
@@ -198,7 +200,9 @@ async def test_what_makes_no_sense_is_refused_before_anything_is_sent(
     assert not sent
 
 
-async def test_an_observer_orders_nothing(hall: tuple[Console, Scripted], sent: Sent) -> None:
+async def test_an_observer_orders_nothing(
+    hall: tuple[RefereeConsole, Scripted], sent: Sent
+) -> None:
     console, _ = hall
     async with logged_in(console, "obs") as client:
         answer = await client.post("/api/areas/A/resume", json={"id": "press-0001"})
@@ -215,24 +219,24 @@ class Mixed:
         self.go = asyncio.Event()
         mixed = self
 
-        async def send(line: ScriptedLine, command: Command) -> Reply:
+        async def send(line: ScriptedLine, command: ClientCommand) -> CommandReply:
             return await mixed.answer(line._table, command)
 
         monkeypatch.setattr(ScriptedLine, "send", send)
 
-    async def answer(self, table: str, command: Command) -> Reply:
+    async def answer(self, table: str, command: ClientCommand) -> CommandReply:
         self.sent.append((table, command))
         if table == "T05":
             await self.go.wait()
         if table in self.silent:
             raise NoAnswer("no answer in 8 s")
         if table in self.refusing:
-            return refusal(command.id, "OTHER_RUN")
-        return Reply(id=command.id, ok=True, result={})
+            return refusal_reply(command.id, "OTHER_RUN")
+        return CommandReply(id=command.id, ok=True, result={})
 
 
 async def test_what_was_ordered_of_an_area_is_followed_table_by_table_until_it_is_seen(
-    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+    hall: tuple[RefereeConsole, Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, tables = hall
     mixed = Mixed(monkeypatch)
@@ -259,7 +263,7 @@ async def test_what_was_ordered_of_an_area_is_followed_table_by_table_until_it_i
 
 
 async def test_what_is_not_known_of_an_area_is_asked_for_again_and_what_refused_is_not(
-    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+    hall: tuple[RefereeConsole, Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, _ = hall
     mixed = Mixed(monkeypatch)
@@ -279,7 +283,7 @@ async def test_what_is_not_known_of_an_area_is_asked_for_again_and_what_refused_
 
 
 async def test_what_is_not_known_stays_shown_beside_what_is_ordered_next(
-    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+    hall: tuple[RefereeConsole, Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, _ = hall
     mixed = Mixed(monkeypatch)
@@ -299,7 +303,7 @@ async def test_what_is_not_known_stays_shown_beside_what_is_ordered_next(
 
 
 async def test_what_was_refused_and_ordered_anew_stands_in_the_newer_act_alone(
-    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+    hall: tuple[RefereeConsole, Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, tables = hall
     mixed = Mixed(monkeypatch)
@@ -320,7 +324,9 @@ async def test_what_was_refused_and_ordered_anew_stands_in_the_newer_act_alone(
     await press(console, "hold", id="press-0003", reason="smoke", tables=["T01"])
     assert [act["id"] for act in acts(console)] == ["press-0003", "press-0001"]
     assert older(acts(console)) == left
-    again = Acts(console.desk, Orders(console.engine), AreaActionLog(console.engine), now)
+    again = AreaActions(
+        console.dispatcher, CommandLog(console.engine), AreaActionLog(console.engine), now
+    )
     await again.load()
     assert older(msgspec.to_builtins(again.view([], 0))) == left
 
@@ -330,28 +336,28 @@ async def test_an_area_is_followed_over_a_restart_and_what_was_never_sent_is_sen
 ) -> None:
     mixed = Mixed(monkeypatch)
     mixed.go.set()
-    write = Orders.write
+    write = CommandLog.write
 
-    def dies(orders: Orders, given: Given) -> None:
+    def dies(orders: CommandLog, given: LoggedCommand) -> None:
         if given.table == "T04":
             raise StoreError("no such disk")
         write(orders, given)
 
     async with standing(tmp_path) as (console, _):
         with monkeypatch.context() as patch:
-            patch.setattr(Orders, "write", dies)
+            patch.setattr(CommandLog, "write", dies)
             replies = await press(console, "hold", reason="fire alarm")
         assert "nothing was sent" in replies["T04"]["error"]["message"]
         assert fates(console)["T04"] == "unsent"
         engine, kept = console.engine, AreaActionLog(console.engine)
-        later = Acts(console.desk, Orders(engine), kept, now)
+        later = AreaActions(console.dispatcher, CommandLog(engine), kept, now)
         await later.load()
         (act,) = later.view([], 0)
         found = {one.table: one.fate for one in act.tables}
         assert (found["T01"], found["T02"], found["T04"]) == ("accepted", "silent", "unsent")
         mixed.sent.clear()
-        other = Person(name="chief2", role=Role.CHIEF)
-        await later.again(other, later.open("press-0001"))
+        other = Account(name="chief2", role=Role.CHIEF)
+        await later.ask_again(other, later.find_shown("press-0001"))
         assert {(table, order.person) for table, order in mixed.sent} == {
             ("T02", "chief"),  # it may have acted: asked for in the name of who ordered it
             ("T04", "chief2"),
@@ -359,26 +365,28 @@ async def test_an_area_is_followed_over_a_restart_and_what_was_never_sent_is_sen
 
 
 async def test_whoever_ordered_an_area_asks_after_what_another_chief_sent_of_it(
-    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+    hall: tuple[RefereeConsole, Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, _ = hall
     mixed = Mixed(monkeypatch)
     mixed.go.set()
     mixed.silent = {"T04"}
-    write = Orders.write
+    write = CommandLog.write
 
-    def dies(orders: Orders, given: Given) -> None:
+    def dies(orders: CommandLog, given: LoggedCommand) -> None:
         if given.table == "T04":
             raise StoreError("no such disk")
         write(orders, given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Orders, "write", dies)
+        patch.setattr(CommandLog, "write", dies)
         await press(console, "hold", reason="fire alarm")
-    act = console.acts.open("press-0001")
-    assert await console.acts.again(Person(name="chief2", role=Role.CHIEF), act) == {"T04": None}
+    act = console.area_actions.find_shown("press-0001")
+    assert await console.area_actions.ask_again(Account(name="chief2", role=Role.CHIEF), act) == {
+        "T04": None
+    }
     mixed.silent.clear()
-    replies = await console.acts.again(Person(name="chief", role=Role.CHIEF), act)
+    replies = await console.area_actions.ask_again(Account(name="chief", role=Role.CHIEF), act)
     assert replies["T04"] is not None
     assert replies["T04"].ok
     sent = [command for table, command in mixed.sent if table == "T04"]
@@ -389,7 +397,7 @@ async def test_whoever_ordered_an_area_asks_after_what_another_chief_sent_of_it(
 
 @pytest.mark.parametrize("who", ["chief", "chief2"])
 async def test_a_table_that_was_let_go_keeps_nobody_from_asking_after_the_others(
-    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch, who: str
+    hall: tuple[RefereeConsole, Scripted], monkeypatch: pytest.MonkeyPatch, who: str
 ) -> None:
     console, tables = hall
     mixed = Mixed(monkeypatch)
@@ -398,8 +406,8 @@ async def test_a_table_that_was_let_go_keeps_nobody_from_asking_after_the_others
     await press(console, "hold", reason="fire alarm")
     mixed.silent.clear()
     tables.remove("T02")
-    act = console.acts.open("press-0001")
-    replies = await console.acts.again(Person(name=who, role=Role.CHIEF), act)
+    act = console.area_actions.find_shown("press-0001")
+    replies = await console.area_actions.ask_again(Account(name=who, role=Role.CHIEF), act)
     gone = replies["T02"]
     assert gone is not None
     assert gone.error is not None
@@ -408,11 +416,11 @@ async def test_a_table_that_was_let_go_keeps_nobody_from_asking_after_the_others
 
 
 async def test_an_order_that_fails_on_its_way_is_told_as_one_that_may_have_acted(
-    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+    hall: tuple[RefereeConsole, Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, _ = hall
 
-    async def send(line: ScriptedLine, command: Command) -> Reply:
+    async def send(line: ScriptedLine, command: ClientCommand) -> CommandReply:
         raise RuntimeError("a fault of ours")
 
     monkeypatch.setattr(ScriptedLine, "send", send)
@@ -422,7 +430,7 @@ async def test_an_order_that_fails_on_its_way_is_told_as_one_that_may_have_acted
 
 
 async def test_an_area_of_which_nothing_can_be_written_down_is_not_ordered_at_all(
-    hall: tuple[Console, Scripted], sent: Sent, monkeypatch: pytest.MonkeyPatch
+    hall: tuple[RefereeConsole, Scripted], sent: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, _ = hall
 
@@ -439,12 +447,12 @@ async def test_an_area_of_which_nothing_can_be_written_down_is_not_ordered_at_al
 
 
 async def test_tables_whose_last_word_is_old_are_ordered_or_named_as_left_out(
-    hall: tuple[Console, Scripted], sent: Sent
+    hall: tuple[RefereeConsole, Scripted], sent: Sent
 ) -> None:
     """A match that was over an hour ago may be another one by now."""
     console, tables = hall
     for name in tables.ids:
-        known = tables.seen(name).state
+        known = tables.snapshot(name).state
         if known is not None:
             tables.say(name, known)
     for name in ("T09", "T10"):  # one plays, one was over, by their last words
@@ -456,7 +464,7 @@ async def test_tables_whose_last_word_is_old_are_ordered_or_named_as_left_out(
 
 
 async def test_where_no_table_is_known_to_be_meant_those_left_out_are_named_all_the_same(
-    hall: tuple[Console, Scripted], sent: Sent
+    hall: tuple[RefereeConsole, Scripted], sent: Sent
 ) -> None:
     console, tables = hall
     for name in tables.ids:
@@ -471,7 +479,7 @@ async def test_where_no_table_is_known_to_be_meant_those_left_out_are_named_all_
 
 
 async def test_tables_that_were_never_heard_are_named_as_left_out(
-    hall: tuple[Console, Scripted], sent: Sent
+    hall: tuple[RefereeConsole, Scripted], sent: Sent
 ) -> None:
     console, tables = hall
     line = msgspec.structs.replace(console.config.tables[0], id="T18", area="B")
@@ -483,7 +491,7 @@ async def test_tables_that_were_never_heard_are_named_as_left_out(
 
 
 def test_an_order_is_named_by_its_request_and_its_table() -> None:
-    assert order_id("press-0001", "T01") == "press-0001-T01"
-    odd = {order_id("press-0001", table) for table in ("第1台", "第2台", "x" * 60, "a b")}
+    assert command_id("press-0001", "T01") == "press-0001-T01"
+    odd = {command_id("press-0001", table) for table in ("第1台", "第2台", "x" * 60, "a b")}
     assert len(odd) == 4
     assert all(len(name) <= 60 and name.isascii() for name in odd)

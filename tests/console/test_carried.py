@@ -6,14 +6,14 @@ import msgspec
 import pytest
 from httpx import AsyncClient
 
-from controller.console.console import Console
-from controller.console.store.archive import Archive, Kept, open_engine
+from controller.console.console import RefereeConsole
+from controller.console.store.archive import Archive, StoredEvent, open_engine
 from controller.console.store.rulings import EarlierRulings
-from controller.console.view.carried import MOST, carried
+from controller.console.view.carried import MAX_RECORDS, earlier_penalties
 from controller.match import events
-from controller.match.transfer import shifted
-from controller.messages import Event, Role
-from controller.rules.penalties.records import Entry
+from controller.match.transfer import shift_event
+from controller.messages import PublicEvent, Role
+from controller.rules.penalties.records import PenaltyEntry
 from tests.console.carried_penalties import EAST_WEST, MINE, PAIRS, a_match, drawn, keep
 from tests.console.draw_desk import Lines, laid_out, sent
 from tests.console.draw_desk import at as at
@@ -25,51 +25,51 @@ from tests.console.web import refused
 pytestmark = pytest.mark.virtual
 
 
-def at_time(told: list[Event], time: str) -> list[Event]:
+def at_time(told: list[PublicEvent], time: str) -> list[PublicEvent]:
     return [msgspec.structs.replace(event, time=time) for event in told]
 
 
-def said(record: tuple[Entry, ...]) -> list[tuple[str, str, str]]:
+def said(record: tuple[PenaltyEntry, ...]) -> list[tuple[str, str, str]]:
     return [(entry.match, entry.pair, entry.penalty) for entry in record]
 
 
 def test_what_was_ruled_goes_along_and_what_was_overturned_or_left_open_does_not() -> None:
     table = a_match().ruled("EW", "violation").ruled("EW", "warning").ruled("NS", "violation")
     table.does(events.RulingRejected, id="R3", by="Chen", role=Role.CHIEF)
-    found = carried([entries(table)], PAIRS)
+    found = earlier_penalties([entries(table)], PAIRS)
     assert said(found) == [
         (MINE.match_id, EAST_WEST, "violation"),
         (MINE.match_id, EAST_WEST, "warning"),
     ]
-    assert carried([entries(table)], {"another pair"}) == ()
+    assert earlier_penalties([entries(table)], {"another pair"}) == ()
 
 
 def test_a_ruling_of_a_match_that_changed_its_table_counts_once() -> None:
     table = a_match().ruled("EW", "violation")
     here = entries(table)
-    table.happened[:] = [shifted(event, 60_000) for event in table.happened]
+    table.happened[:] = [shift_event(event, 60_000) for event in table.happened]
     there = at_time(entries(table), "2027-01-01T02:00:00.000+00:00")
-    assert len(carried([here, there], PAIRS)) == 1
+    assert len(earlier_penalties([here, there], PAIRS)) == 1
     table.does(events.RulingRejected, id="R1", by="Chen", role=Role.CHIEF)
     there = at_time(entries(table), "2027-01-01T02:00:00.000+00:00")
-    assert carried([there, here], PAIRS) == ()
+    assert earlier_penalties([there, here], PAIRS) == ()
 
 
 def test_what_a_match_brought_along_goes_on_with_its_pair_and_counts_once() -> None:
     first, second = a_match().ruled("EW", "violation"), a_match(match_id="later", match_no=2)
-    record = carried([entries(first)], PAIRS)
+    record = earlier_penalties([entries(first)], PAIRS)
     later = at_time(entries(second, record), "2027-01-01T02:00:00.000+00:00")
-    assert carried([later], PAIRS) == record  # of the first nothing was heard here
-    assert carried([entries(first), later], PAIRS) == record
+    assert earlier_penalties([later], PAIRS) == record  # of the first nothing was heard here
+    assert earlier_penalties([entries(first), later], PAIRS) == record
     first.does(events.RulingRejected, id="R1", by="Chen", role=Role.CHIEF)
-    assert carried([entries(first), later], PAIRS) == ()  # overturned since
+    assert earlier_penalties([entries(first), later], PAIRS) == ()  # overturned since
 
 
 def test_the_newest_go_along_where_there_are_more_than_an_order_has_room_for() -> None:
     table = a_match()
-    record = tuple(brought(table, deal=number) for number in range(MOST + 5))
-    found = carried([entries(table, record)], PAIRS)
-    assert [entry.deal for entry in found] == list(range(5, MOST + 5))
+    record = tuple(brought(table, deal=number) for number in range(MAX_RECORDS + 5))
+    found = earlier_penalties([entries(table, record)], PAIRS)
+    assert [entry.deal for entry in found] == list(range(5, MAX_RECORDS + 5))
 
 
 def test_the_archive_has_the_matches_of_a_pair_in_an_event_alone(tmp_path: Path) -> None:
@@ -81,9 +81,9 @@ def test_the_archive_has_the_matches_of_a_pair_in_an_event_alone(tmp_path: Path)
     }
     for table, match in (("T01", mine), ("T01", other_event), ("T02", a_match(pairs=others))):
         keep(archive, table, entries(match))
-    (found,) = EarlierRulings(engine).of(MINE.event, PAIRS)
+    (found,) = EarlierRulings(engine).matches_of_pairs(MINE.event, PAIRS)
     assert [event.kind for event in found] == ["meeting", "match", "match"]
-    assert carried([found], PAIRS) == carried([entries(mine)], PAIRS)
+    assert earlier_penalties([found], PAIRS) == earlier_penalties([entries(mine)], PAIRS)
 
 
 def test_a_table_that_begins_another_journal_in_mid_match_leaves_its_rulings_whole(
@@ -92,17 +92,17 @@ def test_a_table_that_begins_another_journal_in_mid_match_leaves_its_rulings_who
     engine = open_engine(f"sqlite:///{tmp_path}/console.db")
     archive, mine = Archive(engine), entries(a_match().ruled("EW", "violation"))
     keep(archive, "T01", mine)
-    (before,) = EarlierRulings(engine).of(MINE.event, PAIRS)
+    (before,) = EarlierRulings(engine).matches_of_pairs(MINE.event, PAIRS)
     other = msgspec.structs.replace(mine[0], head="f" * 64)
-    archive.keep([Kept(other, msgspec.json.encode(other), journal=2)])
-    found = EarlierRulings(engine).of(MINE.event, PAIRS)
+    archive.keep([StoredEvent(other, msgspec.json.encode(other), journal=2)])
+    found = EarlierRulings(engine).matches_of_pairs(MINE.event, PAIRS)
     assert found[0] == before
     assert [[event.head for event in match] for match in found[1:]] == [[other.head]]
     engine.dispose()
 
 
 async def test_a_draw_shows_and_sends_what_its_pairs_bring_along(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     console, lines = at
     keep(console.archive, "T09", drawn())
@@ -121,7 +121,7 @@ async def test_a_draw_shows_and_sends_what_its_pairs_bring_along(
 
 
 async def test_what_was_ruled_since_the_draw_was_shown_is_looked_at_first(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     console, lines = at
     body = a_file(FIRST, SECOND)
@@ -134,7 +134,7 @@ async def test_what_was_ruled_since_the_draw_was_shown_is_looked_at_first(
 
 
 async def test_a_draw_that_is_sent_again_after_a_ruling_still_acts_once(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     console, lines = at
     await laid_out(referee)

@@ -12,21 +12,21 @@ from sqlalchemy import Engine
 
 from controller import signing
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal
+from controller.client.refused import refusal_reply
 from controller.console.carrying import MatchTransfer, TransferProgress, TransferRequest
-from controller.console.desk import Desk
-from controller.console.people import Person
-from controller.console.store.archive import Archive, Kept
-from controller.console.store.orders import Orders
-from controller.console.wrong import Wrong
+from controller.console.desk import CommandDispatcher
+from controller.console.people import Account
+from controller.console.store.archive import Archive, StoredEvent
+from controller.console.store.orders import CommandLog
+from controller.console.wrong import RequestError
 from controller.gateway.certificates import create_client_keys
-from controller.messages import Command, Reply, Role
+from controller.messages import ClientCommand, CommandReply, Role
 from tests.console.fake import Scripted, an_event, now
 
 pytestmark = pytest.mark.virtual
 
-CHEN = Person(name="Chen", role=Role.CHIEF)
-LI = Person(name="Li Na", role=Role.REFEREE)
+CHEN = Account(name="Chen", role=Role.CHIEF)
+LI = Account(name="Li Na", role=Role.REFEREE)
 FROM, TO, OTHER = "T02", "T11", "T08"
 SEED = bytes(range(32))
 VERIFY = bytes(SigningKey(SEED).verify_key).hex()
@@ -38,7 +38,7 @@ class Wire:
     """The tables behind the wire: the match leaves `FROM` in two parts, and is taken by parts."""
 
     def __init__(self, archive: Archive) -> None:
-        self.sent: list[tuple[str, Command]] = []
+        self.sent: list[tuple[str, ClientCommand]] = []
         self.archive, self._numbers = archive, count(1)
         self.sig = signing.sign_document(DIGEST, SEED)
         self.to = ""
@@ -49,18 +49,18 @@ class Wire:
         """Return the tables that were told a command, in turn."""
         return [table for table, command in self.sent if command.cmd == cmd]
 
-    def answer(self, table: str, command: Command) -> Reply:
+    def answer(self, table: str, command: ClientCommand) -> CommandReply:
         """Do what is ordered, unless it is refused; say nothing where that is wanted."""
         self.sent.append((table, command))
         if command.cmd in self.refuses:
-            return refusal(command.id, "MACHINE_BUSY")
-        reply = Reply(id=command.id, ok=True, result=self._did(table, command))
+            return refusal_reply(command.id, "MACHINE_BUSY")
+        reply = CommandReply(id=command.id, ok=True, result=self._did(table, command))
         if command.cmd in self.silent:
             self.silent.discard(command.cmd)
             raise NoAnswer("no answer in 8 s")
         return reply
 
-    def _did(self, table: str, command: Command) -> dict[str, Any]:
+    def _did(self, table: str, command: ClientCommand) -> dict[str, Any]:
         args = command.args
         if command.cmd == "transfer":
             self.to = args["table"]
@@ -75,7 +75,7 @@ class Wire:
 
     def _tell(self, table: str, kind: str, **data: Any) -> None:
         event = an_event(table, next(self._numbers), kind, data)
-        self.archive.keep([Kept(event, msgspec.json.encode(event))])
+        self.archive.keep([StoredEvent(event, msgspec.json.encode(event))])
 
 
 class Line:
@@ -84,7 +84,7 @@ class Line:
     def __init__(self, wire: Wire, table: str) -> None:
         self.wire, self.table = wire, table
 
-    async def send(self, command: Command) -> Reply:
+    async def send(self, command: ClientCommand) -> CommandReply:
         return self.wire.answer(self.table, command)
 
 
@@ -100,24 +100,24 @@ def carrier(engine: Engine, wire: Wire, tmp_path: Path) -> Callable[..., MatchTr
     for role in Role:
         create_client_keys(tmp_path, role.value, role)
     tables, numbers = Scripted(), count(1)
-    waits = tables.seen(OTHER).state
+    waits = tables.snapshot(OTHER).state
     assert waits is not None
     players_come = msgspec.structs.replace(waits.match, phase="setup")
     tables.say(OTHER, msgspec.structs.replace(waits, match=players_come))
-    desk = Desk(
+    desk = CommandDispatcher(
         tables,
-        Orders(engine),
+        CommandLog(engine),
         now,
         lambda table, role: Line(wire, table),
-        table_key=lambda table: "k" * 40,
-        keys=lambda table: tmp_path / "clients",
-        ids=lambda: f"own-{next(numbers)}",
+        table_key_of=lambda table: "k" * 40,
+        key_folder_of=lambda table: tmp_path / "clients",
+        new_id=lambda: f"own-{next(numbers)}",
         now_ms=lambda: next(numbers),
     )
 
     def made(verify: str | None = VERIFY) -> MatchTransfer:
         return MatchTransfer(
-            tables, desk, Orders(engine), wire.archive, now, lambda table: verify, lambda: 0
+            tables, desk, CommandLog(engine), wire.archive, now, lambda table: verify, lambda: 0
         )
 
     return made
@@ -139,7 +139,7 @@ DONE = [
 async def test_a_match_leaves_is_fetched_and_taken_in_all_its_parts(
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
-    carried = await carrier().carry(CHEN, FROM, GO)
+    carried = await carrier().transfer(CHEN, FROM, GO)
     assert (carried.done, carried.match, fates(carried)) == (True, "M1", DONE)
     leaves = next(command for table, command in wire.sent if command.cmd == "transfer")
     assert (leaves.args["table"], leaves.person) == (TO, "Chen")
@@ -150,7 +150,7 @@ async def test_a_match_leaves_is_fetched_and_taken_in_all_its_parts(
 async def test_a_referee_enters_the_chiefs_word_at_both_tables(
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
-    await carrier().carry(LI, FROM, msgspec.structs.replace(GO, by="Chen"))
+    await carrier().transfer(LI, FROM, msgspec.structs.replace(GO, by="Chen"))
     words = [command.args for _, command in wire.sent if command.cmd != "document"]
     assert all((one["verbal"], one["by"]) == (True, "Chen") for one in words)
 
@@ -158,8 +158,8 @@ async def test_a_referee_enters_the_chiefs_word_at_both_tables(
 async def test_without_the_tables_key_nothing_is_ordered(
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
-    with pytest.raises(Wrong, match="does not know with which key table T02 signs"):
-        await carrier(None).carry(CHEN, FROM, GO)
+    with pytest.raises(RequestError, match="does not know with which key table T02 signs"):
+        await carrier(None).transfer(CHEN, FROM, GO)
     assert wire.sent == []
 
 
@@ -167,8 +167,8 @@ async def test_without_the_tables_key_nothing_is_ordered(
 async def test_it_goes_to_another_table_of_this_console_only(
     carrier: Callable[..., MatchTransfer], wire: Wire, to: str
 ) -> None:
-    with pytest.raises(Wrong, match="there is no other table"):
-        await carrier().carry(CHEN, FROM, msgspec.structs.replace(GO, to=to))
+    with pytest.raises(RequestError, match="there is no other table"):
+        await carrier().transfer(CHEN, FROM, msgspec.structs.replace(GO, to=to))
     assert wire.sent == []
 
 
@@ -176,7 +176,7 @@ async def test_what_another_key_signed_is_handed_to_no_table(
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     wire.sig = signing.sign_document(DIGEST, bytes(32))
-    carried = await carrier().carry(CHEN, FROM, GO)
+    carried = await carrier().transfer(CHEN, FROM, GO)
     assert not carried.done
     assert fates(carried)[-1] == ("document", FROM, "refused")
     assert "signature" in carried.steps[-1].en
@@ -187,11 +187,11 @@ async def test_what_the_other_table_refused_is_tried_again_without_leaving_twice
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     wire.refuses = {"take_over"}
-    carried = await carrier().carry(CHEN, FROM, GO)
+    carried = await carrier().transfer(CHEN, FROM, GO)
     assert fates(carried)[-1] == ("take_over", TO, "refused")
     assert carried.steps[-1].zh
     wire.refuses = set()
-    again = await carrier().carry(CHEN, FROM, msgspec.structs.replace(GO, id="carry-0002"))
+    again = await carrier().transfer(CHEN, FROM, msgspec.structs.replace(GO, id="carry-0002"))
     assert (again.done, fates(again)) == (True, DONE)
     assert wire.said("transfer") == [FROM]
 
@@ -200,9 +200,9 @@ async def test_what_is_not_known_is_asked_for_by_the_same_order(
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     wire.silent = {"take_over"}
-    carried = await carrier().carry(CHEN, FROM, GO)
+    carried = await carrier().transfer(CHEN, FROM, GO)
     assert fates(carried)[-1] == ("take_over", TO, "unknown")
-    again = await carrier().carry(CHEN, FROM, GO)
+    again = await carrier().transfer(CHEN, FROM, GO)
     assert again.done
     ids = [command.id for _, command in wire.sent if command.cmd == "take_over"]
     assert ids == ["carry-0001-1", "carry-0001-1", "carry-0001-2"]
@@ -213,20 +213,20 @@ async def test_a_match_on_its_way_may_go_to_yet_another_table(
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     wire.refuses = {"take_over"}
-    await carrier().carry(CHEN, FROM, GO)
+    await carrier().transfer(CHEN, FROM, GO)
     wire.refuses = set()
     other = msgspec.structs.replace(GO, id="carry-0002", to=OTHER)
-    assert (await carrier().carry(CHEN, FROM, other)).done
+    assert (await carrier().transfer(CHEN, FROM, other)).done
     assert wire.said("transfer") == [FROM, FROM]
 
 
 async def test_a_page_is_told_what_is_on_its_way_and_from_where(
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
-    assert (await carrier().about(FROM)).left is None
+    assert (await carrier().find_options(FROM)).left is None
     wire.refuses = {"take_over"}
-    await carrier().carry(CHEN, FROM, GO)
-    left = (await carrier().about(FROM)).left
+    await carrier().transfer(CHEN, FROM, GO)
+    left = (await carrier().find_options(FROM)).left
     assert left is not None
     assert (left.match, left.to) == ("M1", TO)
 
@@ -235,7 +235,7 @@ async def test_the_other_table_is_told_from_where_a_match_comes(
     carrier: Callable[..., MatchTransfer], wire: Wire
 ) -> None:
     wire.refuses = {"take_over"}
-    await carrier().carry(CHEN, OTHER, GO)  # its players were still coming: it is free by now
-    about = await carrier().about(TO)
+    await carrier().transfer(CHEN, OTHER, GO)  # its players were still coming: it is free by now
+    about = await carrier().find_options(TO)
     assert [(one.table, one.en) for one in about.incoming] == [(OTHER, "match M1")]
     assert about.left is None

@@ -8,16 +8,16 @@ import pytest
 
 from controller.console.view.case_words import build_ruling_views
 from controller.console.view.cases import read_rulings
-from controller.console.view.counters import counters
-from controller.machine.play import Play
+from controller.console.view.counters import count_penalties
+from controller.machine.play import TableMatch
 from controller.machine.public.match import public_match
-from controller.machine.public.ruling import told
+from controller.machine.public.ruling import rulings_in_words
 from controller.match import events
 from controller.match.desk import legal_proposals
-from controller.match.events import MatchEvent, data_of
+from controller.match.events import MatchEvent, encode_match_event
 from controller.match.reducer import new_match, step
 from controller.match.state import GuandanMatch
-from controller.messages import Match, Role
+from controller.messages import PublicMatch, Role
 from controller.rules.rulebooks import load_guandan
 from controller.words import Words
 from tests.console.match_entries import brought, entries, entry
@@ -25,8 +25,8 @@ from tests.match.people import People, charge_of, meeting
 from tests.match.table import GUANDAN, INTL, N, Table
 
 
-def shown(table: Table) -> Match:
-    play = Play(match=table.state)
+def shown(table: Table) -> PublicMatch:
+    play = TableMatch(match=table.state)
     return public_match(
         play,
         profile=table.profile.name,
@@ -50,7 +50,7 @@ def test_entries_tell_the_rulings_as_the_match_has_them(profile: str, seed: int)
         if not any(type(effect).__name__ == "Refused" for effect in effects):
             log.append(event)
     found = read_rulings(
-        [entry("meeting", {"record": []}), *(entry("match", data_of(e)) for e in log)]
+        [entry("meeting", {"record": []}), *(entry("match", encode_match_event(e)) for e in log)]
     )
     assert isinstance(match, GuandanMatch)
     said = [
@@ -62,7 +62,7 @@ def test_entries_tell_the_rulings_as_the_match_has_them(profile: str, seed: int)
         for c in found.cases
     ]
     assert [r.changed_from for r in match.rulings] == [c.changed_from for c in found.cases]
-    views = build_ruling_views(rules, found, told(match.rulings), match.deal)
+    views = build_ruling_views(rules, found, rulings_in_words(match.rulings), match.deal)
     assert [(v.id, v.penalty, v.state) for v in views] == [
         (r.id, r.proposal.penalty, r.state) for r in match.rulings
     ]
@@ -125,7 +125,7 @@ def test_a_counter_counts_what_holds_and_what_the_pair_brought() -> None:
     table = Table().started().in_play().ruled("EW", "warning").ruled("EW", "warning")
     table.overturned("R2")
     found = read_rulings(entries(table, (brought(table), brought(table, event="another event"))))
-    pairs = {pair.side: pair for pair in counters(shown(table), found)}
+    pairs = {pair.side: pair for pair in count_penalties(shown(table), found)}
     warnings = pairs["EW"].given["warning"]
     assert (warnings.deal, warnings.match, warnings.round, warnings.event) == (1, 1, 2, 2)
     assert pairs["NS"].given["warning"].event == 0
@@ -136,13 +136,15 @@ def test_a_counter_counts_what_holds_and_what_the_pair_brought() -> None:
 def test_a_count_of_another_round_is_not_of_this_one() -> None:
     table = Table().started().in_play()
     found = read_rulings(entries(table, (brought(table, round=table.state.meeting.round + 1),)))
-    pairs = {pair.side: pair for pair in counters(shown(table), found)}
+    pairs = {pair.side: pair for pair in count_penalties(shown(table), found)}
     assert (pairs["EW"].given["warning"].round, pairs["EW"].given["warning"].event) == (0, 1)
 
 
 def test_what_was_not_heard_is_not_counted_as_nothing() -> None:
     table = Table().started().in_play().ruled("EW", "warning")
-    pairs = {pair.side: pair for pair in counters(shown(table), read_rulings(entries(table)[1:]))}
+    pairs = {
+        pair.side: pair for pair in count_penalties(shown(table), read_rulings(entries(table)[1:]))
+    }
     assert pairs["EW"].given["warning"].match == 1
     assert pairs["EW"].given["warning"].round is None
     assert pairs["EW"].brought is None
@@ -153,7 +155,8 @@ def test_claims_are_the_pairs() -> None:
     right = dict.fromkeys("NWSE", 27)
     table.does(events.HandsRecounted, counts=right).does(events.CountClaimed, seat="E")
     pairs = {
-        pair.side: pair.claims for pair in counters(shown(table), read_rulings(entries(table)))
+        pair.side: pair.claims
+        for pair in count_penalties(shown(table), read_rulings(entries(table)))
     }
     assert pairs == {"NS": 0, "EW": 2}
 

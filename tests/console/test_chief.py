@@ -5,14 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.seen import Seen
-from controller.console.standing import Heard, TableLinkState
-from controller.console.view.chief import ChiefView, chief
-from controller.console.view.noted import HallNotes, Load, OpenedHand
-from controller.console.view.open_matters import open_matters
+from controller.console.seen import TableSnapshot
+from controller.console.standing import ContactTimes, TableLinkState
+from controller.console.view.chief import ChiefView, build_chief_view
+from controller.console.view.noted import HallNotes, OpenedHandNote, Workload
+from controller.console.view.open_matters import open_matter_names
 from controller.console.view.waits import stamp_to_epoch_ms
 from controller.heads import HeadConflict, KeptHead
-from controller.messages import Boards, ConnectedBoard, Firmware, State
+from controller.messages import ConnectedBoard, Firmware, PublicState, ReportedBoards
 from controller.release import Manifest
 from controller.words import Words
 from tests.console.states import state
@@ -23,21 +23,24 @@ MINUTE_MS = 60_000
 
 
 def heard(
-    table: str, said: State | None, contact: TableLinkState = TableLinkState.OPEN, area: str = "A"
-) -> Seen:
+    table: str,
+    said: PublicState | None,
+    contact: TableLinkState = TableLinkState.OPEN,
+    area: str = "A",
+) -> TableSnapshot:
     """Return a table as it was heard just now."""
     at_ms = NOW_MS - 100
-    told = Heard(contact=contact, link_since_ms=at_ms, heard_ms=at_ms, changed_ms=at_ms)
-    return Seen(table=table, area=area, state=said, heard=told)
+    told = ContactTimes(link=contact, link_since_ms=at_ms, received_ms=at_ms, changed_ms=at_ms)
+    return TableSnapshot(table=table, area=area, state=said, contact_times=told)
 
 
-def seen_by_chief(*states: State, noted: HallNotes | None = None) -> ChiefView:
+def seen_by_chief(*states: PublicState, noted: HallNotes | None = None) -> ChiefView:
     """Return what the chief sees of tables T1, T2, …"""
     seen = [heard(f"T{n}", said) for n, said in enumerate(states, start=1)]
-    return chief(seen, NOW_MS, noted or HallNotes())
+    return build_chief_view(seen, NOW_MS, noted or HallNotes())
 
 
-def calm(**match: Any) -> State:
+def calm(**match: Any) -> PublicState:
     """Return a state of which nothing is the chief's."""
     quiet: dict[str, Any] = {"rulings": [], "levels": {"NS": "3", "EW": "2"}, "clock": None}
     return state(time=BEGUN, match=quiet | match, fairness=[], sets=[])
@@ -61,7 +64,7 @@ def test_of_a_calm_hall_nothing_is_the_chiefs() -> None:
 
 
 def test_a_table_that_was_never_heard_is_nobodys() -> None:
-    assert chief([Seen(table="T1", area="A")], NOW_MS) == ChiefView()
+    assert build_chief_view([TableSnapshot(table="T1", area="A")], NOW_MS) == ChiefView()
 
 
 # His word.
@@ -85,8 +88,8 @@ def test_what_he_said_by_word_waits_until_he_stands_by_it() -> None:
 def test_a_correction_by_his_word_waits_until_he_stands_by_it() -> None:
     word = {"row": 3, "deal": 1, "by": "陈明", "entered_by": "李娜 (referee)", "reason": "misread"}
     waiting = calm(spoken=[word])
-    (name,) = open_matters("T1", waiting)
-    (told,) = seen_by_chief(waiting, noted=HallNotes(since={name: 1000})).spoken
+    (name,) = open_matter_names("T1", waiting)
+    (told,) = seen_by_chief(waiting, noted=HallNotes(first_seen_ms={name: 1000})).spoken
     assert (told.table, told.correction.row, told.since_ms) == ("T1", 3, 1000)
     assert told.by == Words(
         "陈明 (chief, by word), entered by 李娜 (referee)",
@@ -112,8 +115,8 @@ def test_who_waits_for_him_is_named_and_of_his_word_who_entered_it() -> None:
 
 def test_who_waits_longest_for_his_word_comes_first() -> None:
     one, other = calm(rulings=[ruling()]), calm(rulings=[ruling()], match="M2")
-    (first,), (second,) = open_matters("T1", one), open_matters("T2", other)
-    noted = HallNotes(since={first: 2000, second: 1000})
+    (first,), (second,) = open_matter_names("T1", one), open_matter_names("T2", other)
+    noted = HallNotes(first_seen_ms={first: 2000, second: 1000})
     view = seen_by_chief(one, other, noted=noted)
     assert [(one.table, one.since_ms) for one in view.approvals] == [("T2", 1000), ("T1", 2000)]
 
@@ -134,7 +137,7 @@ def test_heavy_penalties_in_force_and_lost_matches_are_told() -> None:
 
 @pytest.mark.parametrize("contact", [TableLinkState.OTHER_KEY, TableLinkState.KEY_REFUSED])
 def test_a_key_that_is_not_the_tables_is_told(contact: TableLinkState) -> None:
-    view = chief([heard("T1", calm(), contact)], NOW_MS)
+    view = build_chief_view([heard("T1", calm(), contact)], NOW_MS)
     assert finding_kinds(view) == [contact.value]
     assert view.integrity[0].since_ms == NOW_MS - 100
 
@@ -158,8 +161,8 @@ def test_heads_that_the_tables_key_did_not_sign_are_told() -> None:
 
 
 def test_an_opened_hand_is_told_with_who_looked() -> None:
-    hand = OpenedHand(table="T1", seat="W", by="Chen (chief)", deal=3, at_ms=5)
-    view = seen_by_chief(calm(), noted=HallNotes(opened=[hand]))
+    hand = OpenedHandNote(table="T1", seat="W", by="Chen (chief)", deal=3, at_ms=5)
+    view = seen_by_chief(calm(), noted=HallNotes(opened_hands=[hand]))
     (found,) = view.integrity
     assert (found.kind, found.deal, found.since_ms) == ("hand_opened", 3, 5)
     assert found.words_en == "Chen (chief) has looked at West's hand"
@@ -191,9 +194,9 @@ def test_what_a_table_runs_is_held_against_the_manifest_where_there_is_one() -> 
     )
     as_released, changed = (ConnectedBoard(version="1", hash=each) for each in ("aa", "bb"))
     right = msgspec.structs.replace(
-        calm(), release=manifest.release, boards=Boards(dealer=as_released)
+        calm(), release=manifest.release, boards=ReportedBoards(dealer=as_released)
     )
-    other = msgspec.structs.replace(right, boards=Boards(dealer=changed))
+    other = msgspec.structs.replace(right, boards=ReportedBoards(dealer=changed))
     without = msgspec.structs.replace(right, release=None)
     view = seen_by_chief(right, other, without, noted=HallNotes(manifest=manifest))
     assert [(one.table, one.words_en) for one in view.integrity] == [
@@ -206,7 +209,7 @@ def test_what_a_table_runs_is_held_against_the_manifest_where_there_is_one() -> 
 # Time, levels, sheets.
 
 
-def under_way(deal: int, began_min: float, left_min: float = 10, **match: Any) -> State:
+def under_way(deal: int, began_min: float, left_min: float = 10, **match: Any) -> PublicState:
     """Return a table in a deal that began so many minutes ago, 20 minutes after the start."""
     at_ms = 20 * MINUTE_MS
     left_ms = round(left_min * MINUTE_MS)
@@ -272,22 +275,22 @@ def test_sheets_that_are_finished_and_not_signed_are_named_with_who_is_missing()
     signed = [{"signer": "NS", "person": "Li"}]
     waits = calm(verdict=verdict, signed=signed, signers=["EW", "referee"])
     done = calm(verdict=verdict, signed=signed, signers=[])
-    (name,) = open_matters("T1", waits)
-    (found,) = seen_by_chief(waits, done, noted=HallNotes(since={name: 7})).unsigned
+    (name,) = open_matter_names("T1", waits)
+    (found,) = seen_by_chief(waits, done, noted=HallNotes(first_seen_ms={name: 7})).unsigned
     assert (found.table, found.signed, found.signers) == ("T1", 1, ("EW", "referee"))
     assert found.since_ms == 7
 
 
 def test_the_load_of_the_referees_is_told_as_it_was_noted() -> None:
-    load = Load(person="Li", tables=("T1",), done=3, average_ms=90_000, orders=12)
-    assert seen_by_chief(calm(), noted=HallNotes(load=[load])).load == (load,)
+    load = Workload(person="Li", tables=("T1",), done=3, average_ms=90_000, orders=12)
+    assert seen_by_chief(calm(), noted=HallNotes(workloads=[load])).load == (load,)
 
 
 @pytest.mark.parametrize(("began_min", "seconds"), [(4, 60), (19, 30)])
 def test_a_running_second_is_no_news_for_the_chief(began_min: float, seconds: int) -> None:
     said = under_way(deal=2, began_min=began_min, left_min=-3 if began_min == 19 else 10)
     told = {
-        msgspec.json.encode(chief([heard("T1", said)], NOW_MS + second * 1000))
+        msgspec.json.encode(build_chief_view([heard("T1", said)], NOW_MS + second * 1000))
         for second in range(seconds)
     }
     assert len(told) == 1

@@ -4,14 +4,14 @@ import msgspec
 import pytest
 
 from controller.commands import COMMANDS
-from controller.console.view.called import COMMANDS as CALLED
+from controller.console.view.called import COMMAND_WORDS as CALLED
 from controller.console.view.called_arguments import ARGUMENT_NAMES
-from controller.console.view.commands import ArgumentView, commands
+from controller.console.view.commands import ArgumentView, command_forms
 from controller.messages import Role
 
 
 def argument(cmd: str, name: str) -> ArgumentView:
-    (found,) = [one for one in commands()[cmd].args if one.name == name]
+    (found,) = [one for one in command_forms()[cmd].args if one.name == name]
     return found
 
 
@@ -20,9 +20,9 @@ def test_every_command_has_its_roles_its_words_and_all_its_arguments(
 ) -> None:
     for cmd in sorted(COMMANDS):
         with subtests.test(cmd=cmd):
-            view, order = commands()[cmd], COMMANDS[cmd]
+            view, order = command_forms()[cmd], COMMANDS[cmd]
             assert set(view.roles) == order.roles
-            assert (view.signed, view.bound) == (order.signed, order.bound)
+            assert (view.signed, view.bound) == (order.signed, order.bound_to)
             assert cmd in CALLED
             assert any(char > "\u2fff" for char in view.does_zh)
             assert not any(char > "\u2fff" for char in view.does_en + view.label_en)
@@ -61,4 +61,4 @@ def test_bounds_defaults_and_choices_are_the_tables_own() -> None:
     assert argument("adjust", "choice").choices == ["from_now", "void_later", "stand"]
     assert argument("adjust", "choice").default == "from_now"
     assert argument("offers", "role").choices == [role.value for role in Role]
-    assert msgspec.json.encode(commands())
+    assert msgspec.json.encode(command_forms())

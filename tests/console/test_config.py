@@ -10,8 +10,8 @@ from controller.config import ConfigError
 from controller.console.config import (
     TABLES_FILE,
     ConfiguredTable,
-    Own,
-    load,
+    ConsoleSettings,
+    load_console_config,
     read_tables,
     write_tables,
 )
@@ -39,7 +39,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_what_is_not_said_is_for_one_computer_alone(file: Path) -> None:
     file.write_text("[console]\n")
-    config = load(file)
+    config = load_console_config(file)
     assert config.tables == ()
     own = config.console
     assert (own.host, own.port) == ("127.0.0.1", 8080)
@@ -53,15 +53,15 @@ def test_tables_of_both_files_are_its_tables_and_the_persons_word_counts(file: P
     file.write_text("[console]\n" + LINES + 'area = "B"\n')
     more = ConfiguredTable(id="T02", feed=TABLE.feed, commands=TABLE.commands, server_key="k" * 40)
     write_tables(file.parent / TABLES_FILE, (TABLE, more))
-    config = load(file)
+    config = load_console_config(file)
     assert [(table.id, table.area) for table in config.tables] == [("T01", "B"), ("T02", "A")]
 
 
 def test_a_table_may_have_keys_of_its_own(file: Path) -> None:
     file.write_text("[console]\n" + LINES + 'keys = "other"\n')
-    config = load(file)
+    config = load_console_config(file)
     (table,) = config.tables
-    assert config.keys_of(table) == file.parent / "other"
+    assert config.key_folder_of(table) == file.parent / "other"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_table_may_have_keys_of_its_own(file: Path) -> None:
 def test_what_is_wrong_is_one_line_that_names_it(file: Path, text: str, said: str) -> None:
     file.write_text(text)
     with pytest.raises(ConfigError, match=said) as raised:
-        load(file)
+        load_console_config(file)
     assert "\n" not in str(raised.value)
     assert str(file) in str(raised.value)
 
@@ -94,7 +94,7 @@ def test_a_tables_file_that_is_wrong_is_named(file: Path) -> None:
     file.write_text("[console]\n")
     (file.parent / TABLES_FILE).write_text('[[tables]]\nid = "T01"\n')
     with pytest.raises(ConfigError, match=r"tables\.toml"):
-        load(file)
+        load_console_config(file)
 
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}", fullmatch=True)
@@ -133,7 +133,7 @@ def test_what_is_written_is_read_again(
 def test_pins_are_warned_of_where_others_can_hear_them(
     listen: str, host: str, warned: bool
 ) -> None:
-    own = Own(listen=listen)
+    own = ConsoleSettings(listen=listen)
     assert (own.host, own.is_unencrypted_on_network) == (host, warned)
-    sealed = Own(listen=listen, tls_cert=Path("a"), tls_key=Path("b"))
+    sealed = ConsoleSettings(listen=listen, tls_cert=Path("a"), tls_key=Path("b"))
     assert not sealed.is_unencrypted_on_network

@@ -11,15 +11,15 @@ import pytest
 from msgspec import inspect
 
 from controller.commands import COMMANDS
-from controller.console.standing import Standing
-from controller.console.view.display import SHOWN, DisplayView, display
+from controller.console.standing import Freshness
+from controller.console.view.display import SHOWN_FIELDS, DisplayView, build_display
 from controller.console.view.touches import DISPLAY_COMMANDS, SeatButton
-from controller.match.phase import Phase as Stage
-from controller.messages import Match, Phase, Role, Seat, State
-from controller.rules.seats import ALL
+from controller.match.phase import MatchPhase as Stage
+from controller.messages import MachinePhase, PublicMatch, PublicState, Role, Seat
+from controller.rules.seats import SEATS
 from controller.trials.foursome import PlayerDurations, SimulatedPlayers
-from controller.trials.inproc import trial
-from sim.mechanics.settings import Settings
+from controller.trials.inproc import run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from tests.console.states import alert, call, state
 
 BRISK: Final = PlayerDurations(
@@ -55,7 +55,7 @@ PROOF: Final = {
 REVEALED: Final = PROOF | {"reveal": {"seed": "ef" * 32, "cut": 40}}
 
 
-def scenes() -> Iterator[State]:
+def scenes() -> Iterator[PublicState]:
     """Yield tables in every phase, full of all that a state can hold."""
     full: dict[str, Any] = {
         "tribute": TRIBUTE,
@@ -75,7 +75,7 @@ def scenes() -> Iterator[State]:
         "cut_range": [6, 102],
         "claimed": "W",
         "points": {"NS": 3, "EW": 1},
-        "totals": dict.fromkeys(ALL, 1),
+        "totals": dict.fromkeys(SEATS, 1),
         "hand_duties": {"shufflers": ["N"], "shuffles": [1, 3], "turnup": True},
         "verdict": {"winner": "NS", "how": "x", "how_en": "x", "how_zh": "x"},
         "score": {"total": {"NS": 1, "EW": 2}},
@@ -98,8 +98,8 @@ def scenes() -> Iterator[State]:
         )
 
 
-def shown_of(one: State) -> Any:
-    return msgspec.to_builtins(display(one, Standing.LIVE, 0))
+def shown_of(one: PublicState) -> Any:
+    return msgspec.to_builtins(build_display(one, Freshness.LIVE, 0))
 
 
 def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -124,7 +124,7 @@ def changed(whole: Any, path: tuple[str, ...], value: Any) -> Any:
 
 def field(path: tuple[str, ...]) -> str:
     """Return a place as SHOWN names it: without numbers, seats and sides."""
-    return ".".join(one for one in path if not one.isdigit() and one not in (*ALL, "NS", "EW"))
+    return ".".join(one for one in path if not one.isdigit() and one not in (*SEATS, "NS", "EW"))
 
 
 OTHERS: Final[tuple[Any, ...]] = (
@@ -135,25 +135,25 @@ OTHERS: Final[tuple[Any, ...]] = (
 )  # fmt: skip
 
 
-def other_states(one: State) -> Iterator[tuple[str, State]]:
+def other_states(one: PublicState) -> Iterator[tuple[str, PublicState]]:
     """Yield the state with one place changed at a time, whatever fits there, and which."""
     whole = msgspec.to_builtins(one)
     for path, before in leaves(whole):
         for other in OTHERS:
             if path and other != before:
                 try:
-                    yield field(path), msgspec.convert(changed(whole, path, other), State)
+                    yield field(path), msgspec.convert(changed(whole, path, other), PublicState)
                 except msgspec.ValidationError:
                     continue
 
 
 def allowed(place: str) -> bool:
-    return any(place == one or place.startswith(f"{one}.") for one in SHOWN)
+    return any(place == one or place.startswith(f"{one}.") for one in SHOWN_FIELDS)
 
 
 def holds_allowed(place: str) -> bool:
     """Tell whether a place is a whole that holds something which may be shown."""
-    return any(one.startswith(f"{place}.") for one in SHOWN)
+    return any(one.startswith(f"{place}.") for one in SHOWN_FIELDS)
 
 
 @pytest.fixture(scope="module")
@@ -179,12 +179,12 @@ def test_nothing_but_the_fields_of_the_list_moves_a_display(
 
 def test_every_field_of_the_list_moves_a_display(moved: tuple[set[str], set[str]]) -> None:
     _, seen = moved
-    assert sorted(one for one in SHOWN if one not in seen) == []
+    assert sorted(one for one in SHOWN_FIELDS if one not in seen) == []
 
 
 def test_every_field_of_a_state_was_tried(moved: tuple[set[str], set[str]]) -> None:
     tried, _ = moved
-    places = {field(tuple(place.split("."))) for place in fields(inspect.type_info(State))}
+    places = {field(tuple(place.split("."))) for place in fields(inspect.type_info(PublicState))}
     missed = places - tried
     assert missed == set(), ", ".join(sorted(missed))
 
@@ -240,8 +240,8 @@ def test_while_a_cut_is_waited_for_the_commitment_is_that_of_the_set_which_it_cu
 
 
 def test_a_table_that_was_never_heard_shows_nothing_but_that() -> None:
-    told = display(None, Standing.CONNECTING, 5)
-    assert told == DisplayView(standing=Standing.CONNECTING, since_ms=5)
+    told = build_display(None, Freshness.CONNECTING, 5)
+    assert told == DisplayView(standing=Freshness.CONNECTING, since_ms=5)
 
 
 def test_a_display_asks_only_for_what_its_role_may() -> None:
@@ -252,14 +252,14 @@ def test_a_display_asks_only_for_what_its_role_may() -> None:
     offered = {
         button.cmd
         for one in scenes()
-        for seat in display(one, Standing.LIVE, 0).seats
+        for seat in build_display(one, Freshness.LIVE, 0).seats
         for button in seat.buttons
     }
     assert offered | {"cut"} == DISPLAY_COMMANDS
 
 
 def test_who_said_that_he_is_out_has_no_second_button_for_it_and_an_opponent_confirms() -> None:
-    seats = {one.seat: one for one in display(state(), Standing.LIVE, 0).seats}
+    seats = {one.seat: one for one in build_display(state(), Freshness.LIVE, 0).seats}
     assert {seat: [one.say for one in at.buttons] for seat, at in seats.items()} == {
         "N": ["call"],
         "W": ["is_out", "out", "call"],
@@ -270,7 +270,7 @@ def test_who_said_that_he_is_out_has_no_second_button_for_it_and_an_opponent_con
 
 
 def test_a_called_referee_is_not_called_again() -> None:
-    seats = display(state(calls=[call("button", seat="E")]), Standing.LIVE, 0).seats
+    seats = build_display(state(calls=[call("button", seat="E")]), Freshness.LIVE, 0).seats
     assert {one.seat for one in seats if one.called} == {"E"}
     assert {one.seat for one in seats if "call" in [b.cmd for b in one.buttons]} == {"N", "W", "S"}
 
@@ -282,7 +282,7 @@ class AtDisplay(SimulatedPlayers):
     pressed: set[str]
 
     def look(self) -> DisplayView:
-        return display(self.at.states[-1], Standing.LIVE, 0)
+        return build_display(self.table.states[-1], Freshness.LIVE, 0)
 
     async def press(self, seat: Seat, *says: str) -> None:
         """Press the first button of a seat that says one of these, where there is one."""
@@ -290,7 +290,7 @@ class AtDisplay(SimulatedPlayers):
         button = next((one for one in at.buttons if one.say in says), None)
         if button is None:
             return
-        answer = await self.at.order(
+        answer = await self.table.send_command(
             Role.TABLE, button.cmd, about=(button.deal, button.attempt), **button.args
         )
         self.pressed.add(button.say)
@@ -300,7 +300,7 @@ class AtDisplay(SimulatedPlayers):
 
     async def _each(self, pause: tuple[float, float], cmd: str) -> None:
         await self._wait(pause)
-        for seat in ALL:
+        for seat in SEATS:
             await self.press(seat, "counted", "laid", "take")
             await self.press(seat, "returned", "result")
 
@@ -311,11 +311,11 @@ class AtDisplay(SimulatedPlayers):
         deal = self.match.deal
         if self.match.leader is not None:
             await self.press(self.match.leader, "led")
-        for seat in self._chance.sample(ALL, k=4):
+        for seat in self._chance.sample(SEATS, k=4):
             if (self.match.deal, self.match.phase) != (deal, Stage.PLAY):
                 return
             await self.press(seat, "out")
-            await self.press(ALL[(ALL.index(seat) + 1) % 4], "is_out")
+            await self.press(SEATS[(SEATS.index(seat) + 1) % 4], "is_out")
 
     async def _cut(self) -> None:
         cut = self.look().cut
@@ -323,7 +323,9 @@ class AtDisplay(SimulatedPlayers):
             assert cut.least <= cut.counter <= cut.most
             seat = next(iter(cut.by), None)
             about = (cut.deal, cut.attempt)
-            answer = await self.at.order(Role.TABLE, "cut", about=about, n=cut.counter, seat=seat)
+            answer = await self.table.send_command(
+                Role.TABLE, "cut", about=about, n=cut.counter, seat=seat
+            )
             assert answer.ok, answer
 
 
@@ -331,23 +333,23 @@ class AtDisplay(SimulatedPlayers):
 async def test_a_match_is_played_by_what_the_display_offers_and_nothing_of_it_is_refused(
     runtime_dir: Path, scale: Callable[[int], int]
 ) -> None:
-    async with trial(Settings(), runtime_dir, seed=5) as table:
-        people = AtDisplay(table, random.Random(5), ahead=False, pauses=BRISK)
+    async with run_table_in_process(MechanicsSettings(), runtime_dir, seed=5) as table:
+        people = AtDisplay(table, random.Random(5), deal_ahead=False, durations=BRISK)
         people.refused, people.pressed = [], set()
         await people.begin_match("cup/1")
         assert await people.play(max(5, scale(100))) > 3
-        match: Match = people.match
+        match: PublicMatch = people.match
     assert people.refused == []
     assert match.deal
     assert people.pressed >= {"counted", "laid", "returned", "led", "out", "is_out", "result"}
-    assert table.states[-1].machine.phase in set(Phase)
+    assert table.states[-1].machine.phase in set(MachinePhase)
 
 
 def test_of_two_who_give_back_only_up_chooses_between_equal_tributes() -> None:
     """Both receivers give a card back (seed 003 R4.5); the other one's touch would be refused."""
     due = TRIBUTE | {"payers": ["W", "E"], "laid": ["W", "E"], "given": [], "chooser": "N"}
     match = {"phase": "return", "waiting_for": ["N", "S"], "tribute": due, "led": False}
-    seats = display(state(match=match), Standing.LIVE, 0).seats
+    seats = build_display(state(match=match), Freshness.LIVE, 0).seats
     offered = {at.seat: [one.args for one in at.buttons if one.cmd == "choose"] for at in seats}
     assert offered == {"N": [{"payer": "W"}, {"payer": "E"}], "W": [], "S": [], "E": []}
 
@@ -360,7 +362,7 @@ def exchanging(phase: str, **tribute: Any) -> DisplayView:
     ]
     owed = TRIBUTE | {"equal": False, "choice_open": False} | tribute
     match = {"phase": phase, "waiting_for": ["E"], "clocks": clocks, "tribute": owed, "led": False}
-    return display(state(match=match), Standing.LIVE, 0)
+    return build_display(state(match=match), Freshness.LIVE, 0)
 
 
 def test_a_tribute_that_is_waited_for_is_said_once_with_its_clock() -> None:
@@ -399,6 +401,6 @@ def test_what_no_line_of_an_exchange_says_is_said_beside_it(
 @pytest.mark.parametrize("phase", sorted(set(Stage) - {Stage.TRIBUTE, Stage.RETURN}))
 def test_no_tribute_is_shown_but_while_it_is_exchanged(phase: str) -> None:
     assert (
-        display(state(match={"phase": phase, "tribute": TRIBUTE}), Standing.LIVE, 0).exchange
+        build_display(state(match={"phase": phase, "tribute": TRIBUTE}), Freshness.LIVE, 0).exchange
         is None
     )

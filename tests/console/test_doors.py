@@ -15,13 +15,13 @@ from uvicorn.server import ServerState
 
 from controller.console import doors
 from controller.console.app import make_app
-from controller.console.console import Console
+from controller.console.console import RefereeConsole
 from controller.console.doors import (
-    A_SECOND,
     REQUEST_TIMEOUT_S,
+    REQUESTS_PER_SECOND,
     WRITE_TIMEOUT_S,
     ConnectionLimiter,
-    Door,
+    LimitedConnection,
 )
 from controller.console.routing import SESSION_COOKIE
 from controller.messages import Role
@@ -148,7 +148,7 @@ class Listening:
 
 
 @pytest.fixture
-async def console(tmp_path: Path) -> AsyncIterator[Console]:
+async def console(tmp_path: Path) -> AsyncIterator[RefereeConsole]:
     """A console over scripted tables."""
     async with standing(tmp_path) as (console, _):
         yield console
@@ -158,7 +158,7 @@ Enter = Callable[..., Network]
 
 
 @pytest.fixture
-async def enter(console: Console, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Enter]:
+async def enter(console: RefereeConsole, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Enter]:
     """Opens the entrance of the console; `tls`: connections have to greet."""
     running: list[asyncio.Task[None]] = []
 
@@ -167,13 +167,15 @@ async def enter(console: Console, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         monkeypatch.setattr(loop, "sock_accept", network.accept)
         monkeypatch.setattr(loop, "connect_accepted_socket", network.greet)
         settings = uvicorn.Config(
-            make_app(console), http=Door, lifespan="off", ws="none", log_config=None
+            make_app(console), http=LimitedConnection, lifespan="off", ws="none", log_config=None
         )
         settings.load()
         state = ServerState()
         listening: Any = Listening()
         sealed = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH) if tls else None
-        entrance = ConnectionLimiter(listening, lambda: Door(settings, state, {}), sealed)
+        entrance = ConnectionLimiter(
+            listening, lambda: LimitedConnection(settings, state, {}), sealed
+        )
         running.append(asyncio.ensure_future(entrance.run()))
         return network
 
@@ -251,7 +253,7 @@ async def test_who_asks_on_and_on_is_left_and_others_are_answered(
     assert more.lost.is_set()
     other = await network.comes(Connection("10.0.0.7"))
     other.send(ASKED)
-    await asyncio.sleep(1 / A_SECOND)
+    await asyncio.sleep(1 / REQUESTS_PER_SECOND)
     assert other.heard.startswith(b"HTTP/1.1 401")
     again = await network.comes(Connection("10.0.0.66"))
     assert not again.lost.is_set()
@@ -259,7 +261,7 @@ async def test_who_asks_on_and_on_is_left_and_others_are_answered(
 
 @pytest.mark.parametrize("takes_it", [False, True])
 async def test_who_takes_nothing_of_what_he_is_sent_loses_his_line(
-    enter: Enter, console: Console, takes_it: bool
+    enter: Enter, console: RefereeConsole, takes_it: bool
 ) -> None:
     """A page that sleeps with its line: what is sent there waits, and hears of no end."""
     async with logged_in(console, "ref") as client:
@@ -268,14 +270,14 @@ async def test_who_takes_nothing_of_what_he_is_sent_loses_his_line(
     sleeps.send(f"GET /stream/hall HTTP/1.1\r\nHost: x\r\n{cookie}\r\n\r\n".encode())
     await asyncio.sleep(1)
     assert b"event: all" in sleeps.heard
-    console.hall.shown(Role.REFEREE).put("large", "x" * 2 * LARGE)
+    console.hall.parts_for(Role.REFEREE).put("large", "x" * 2 * LARGE)
     await asyncio.sleep(WRITE_TIMEOUT_S - 1)
-    assert console.lookers.open == 1
+    assert console.stream_limits.stream_count == 1
     if takes_it:
         sleeps.take()
     await asyncio.sleep(2)
     assert sleeps.lost.is_set() is not takes_it
-    assert console.lookers.open == takes_it
+    assert console.stream_limits.stream_count == takes_it
     sleeps.abort()
     await asyncio.sleep(0.1)
-    assert console.lookers.open == 0
+    assert console.stream_limits.stream_count == 0

@@ -4,8 +4,8 @@ import msgspec
 import pytest
 from httpx import AsyncClient
 
-from controller.console.console import Console
-from controller.console.store.orders import Orders
+from controller.console.console import RefereeConsole
+from controller.console.store.orders import CommandLog
 from tests.console.draw_desk import BODY, Lines, laid_out, sent
 from tests.console.draw_desk import at as at
 from tests.console.draw_desk import referee as referee
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.virtual
 
 
 async def test_looking_at_a_draw_sends_nothing(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     shown = (await sent(referee)).json()
     assert (shown["faults"], shown["encoding"]) == ([], "gb18030")
@@ -28,7 +28,7 @@ async def test_looking_at_a_draw_sends_nothing(
 
 
 async def test_every_table_gets_its_match_by_whom_it_was_sent(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     told = await laid_out(referee)
     assert all(one["reply"]["ok"] for one in told.values())
@@ -40,7 +40,7 @@ async def test_every_table_gets_its_match_by_whom_it_was_sent(
 
 
 async def test_a_draw_that_is_sent_again_acts_once(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     for _ in range(3):
         told = await laid_out(referee)
@@ -50,7 +50,7 @@ async def test_a_draw_that_is_sent_again_acts_once(
 
 
 async def test_what_a_table_refused_may_be_sent_once_more(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     console, lines = at
     lines.refusing = {"T02"}
@@ -63,11 +63,11 @@ async def test_what_a_table_refused_may_be_sent_once_more(
     assert [table for table, _ in lines.laid] == ["T01", "T02", "T02"]
     order = lines.laid[-1][1].id
     assert order.endswith("-2")
-    assert Orders(console.engine).find(order) is not None
+    assert CommandLog(console.engine).find(order) is not None
 
 
 async def test_a_match_that_is_gone_again_may_be_laid_out_once_more(
-    at: tuple[Console, Lines], referee: AsyncClient, monkeypatch: pytest.MonkeyPatch
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, lines = at
     await laid_out(referee)
@@ -81,7 +81,7 @@ async def test_a_match_that_is_gone_again_may_be_laid_out_once_more(
 
 
 async def test_another_person_does_not_do_it_a_second_time_and_hears_who_did_it(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     await laid_out(referee)
     async with logged_in(at[0], "ref2") as other:
@@ -92,7 +92,7 @@ async def test_another_person_does_not_do_it_a_second_time_and_hears_who_did_it(
 
 
 async def test_what_is_not_known_of_anothers_draw_is_asked_for_in_his_name_and_acts_once(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     console, lines = at
     lines.silent = {"T02"}
@@ -111,7 +111,7 @@ async def test_what_is_not_known_of_anothers_draw_is_asked_for_in_his_name_and_a
 
 
 async def test_a_chiefs_order_that_is_not_known_is_the_chiefs_and_it_is_said_whose(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     console, lines = at
     lines.silent = {"T02"}
@@ -124,7 +124,7 @@ async def test_a_chiefs_order_that_is_not_known_is_the_chiefs_and_it_is_said_who
 
 
 async def test_a_draw_with_a_fault_is_sent_to_nobody(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     body = a_file(FIRST, changed(SECOND, stage="?"))
     shown = (await sent(referee, body)).json()
@@ -134,7 +134,7 @@ async def test_a_draw_with_a_fault_is_sent_to_nobody(
 
 
 async def test_only_the_file_that_was_looked_at_is_sent(
-    at: tuple[Console, Lines], referee: AsyncClient
+    at: tuple[RefereeConsole, Lines], referee: AsyncClient
 ) -> None:
     shown = (await sent(referee)).json()
     other = a_file(FIRST, changed(SECOND, ns_name="x"))
@@ -150,7 +150,7 @@ async def test_an_area_has_its_own_tables_alone(referee: AsyncClient) -> None:
     assert refused(await sent(referee, area="Z"))[0] == 404
 
 
-async def test_who_may_not_lay_a_match_out_sends_none(at: tuple[Console, Lines]) -> None:
+async def test_who_may_not_lay_a_match_out_sends_none(at: tuple[RefereeConsole, Lines]) -> None:
     async with browser(at[0]) as stranger:
         assert refused(await sent(stranger))[0] == 401
     for name in ("obs", "tech", "t01"):
@@ -182,4 +182,4 @@ def test_an_order_is_named_as_the_desk_wants_it() -> None:
     from controller.console.wish import CommandId
 
     (laid,) = read_draw(a_file(FIRST), ("T01",), "Cup").matches
-    assert msgspec.convert(f"{laid.order_id}-49", CommandId)
+    assert msgspec.convert(f"{laid.command_id}-49", CommandId)

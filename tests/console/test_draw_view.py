@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.console.view.draw import MAX_FAULTS, Draw, preview, read_draw, shortest_table_name
-from controller.console.view.draw_file import COLUMNS, MOST_BYTES, MOST_ROWS, example
+from controller.console.view.draw_file import COLUMNS, MAX_BYTES, MAX_ROWS, example_draw
 from controller.faults import Language
 from tests.console.draw_files import FIRST, HEADS, SECOND, a_file, changed
 
@@ -41,7 +41,7 @@ def test_a_draw_is_read_whole() -> None:
 def test_the_example_is_a_right_draw_for_the_first_table(
     language: Language, tables: tuple[str, ...]
 ) -> None:
-    file = example(language, shortest_table_name(tables[0], tables))
+    file = example_draw(language, shortest_table_name(tables[0], tables))
     draw = read_draw(file, tables, "")
     assert (draw.faults, [laid.table for laid in draw.matches]) == ([], [tables[0]])
     assert file.startswith(b"\xef\xbb\xbf")
@@ -144,7 +144,7 @@ def test_a_wrong_heading_is_told_before_any_row(heads: list[str], said: str) -> 
         (b"", "the file is empty"),
         (b"\n\n  \n", "the file is empty"),
         (b"PK\x03\x04\x00\x00\xff", "this is no text: save the spreadsheet as CSV"),
-        (b"x" * (MOST_BYTES + 1), "more than 256 KB: this is no draw"),
+        (b"x" * (MAX_BYTES + 1), "more than 256 KB: this is no draw"),
         (a_file()[:-2] + b"\r\n", "there is no match in this file"),
         (b'"' + a_file(), "no CSV: "),
     ],
@@ -160,8 +160,8 @@ def test_a_row_with_more_cells_than_columns_is_a_fault() -> None:
 
 def test_more_faults_than_anybody_reads_are_not_told() -> None:
     assert len(read(*[changed(FIRST, round="x")] * 200).faults) == MAX_FAULTS
-    ((line, _, _),) = faults(read(*[FIRST] * (MOST_ROWS + 1)))
-    assert line == MOST_ROWS + 2
+    ((line, _, _),) = faults(read(*[FIRST] * (MAX_ROWS + 1)))
+    assert line == MAX_ROWS + 2
 
 
 def test_what_a_table_would_not_take_is_told_here() -> None:
@@ -190,9 +190,9 @@ def test_an_event_must_be_named_somewhere() -> None:
 
 
 def test_the_same_match_has_the_same_order_and_any_other_another() -> None:
-    again = [read(FIRST).matches[0].order_id for _ in range(2)]
+    again = [read(FIRST).matches[0].command_id for _ in range(2)]
     others = [
-        read(changed(FIRST, **{key: value})).matches[0].order_id
+        read(changed(FIRST, **{key: value})).matches[0].command_id
         for key, value in (("table", "2"), ("round", "2"), ("north", "x"), ("ew_name", "y"))
     ]
     assert len({*again, *others}) == 5
@@ -206,7 +206,7 @@ def test_matches_of_two_events_have_two_names() -> None:
 def test_a_preview_shows_what_will_be_sent() -> None:
     draw = read(FIRST)
     (row,) = preview(draw)
-    assert (row["table"], row["line"], row["order"]) == ("T01", 2, draw.matches[0].order_id)
+    assert (row["table"], row["line"], row["order"]) == ("T01", 2, draw.matches[0].command_id)
     assert row["pairs"]["NS"]["players"] == {"N": "李娜", "S": "吴军"}
     assert msgspec.json.encode(row)
 

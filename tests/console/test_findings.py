@@ -10,14 +10,20 @@ from sqlalchemy import Engine
 
 from controller.cli import CliError
 from controller.cli.console import read_expected_manifest
-from controller.cli.release_files import SIGNATURE_SUFFIX, make_keys, read_release_key
-from controller.console.config import Own
-from controller.console.findings import LOOK_S, Findings
+from controller.cli.release_files import SIGNATURE_SUFFIX, make_release_keys, read_release_key
+from controller.console.config import ConsoleSettings
+from controller.console.findings import POLL_INTERVAL_S, ChiefNotes
 from controller.console.seen import Result
-from controller.console.store.archive import Archive, Kept, StoreError, WriteBatch, open_engine
+from controller.console.store.archive import (
+    Archive,
+    StoredEvent,
+    StoreError,
+    WriteBatch,
+    open_engine,
+)
 from controller.console.view.chief import ChiefView
 from controller.heads import KeptHead
-from controller.release import Manifest, encode, signature
+from controller.release import Manifest, encode_manifest, sign_manifest
 from tests.console.fake import NOW_MS, Scripted, an_event, now
 from tests.console.web import listening, logged_in, standing
 
@@ -37,11 +43,11 @@ class Hall:
 
     def __init__(self, archive: Archive) -> None:
         self.tables, self.goes = Scripted(), dict[str, str]()
-        self.findings = Findings(self.tables, archive, self.goes.get, now)
+        self.findings = ChiefNotes(self.tables, archive, self.goes.get, now)
 
     def view(self, at_ms: int | None = None) -> ChiefView:
         """Return what the chief sees."""
-        seen = [self.tables.seen(table) for table in self.tables.ids]
+        seen = [self.tables.snapshot(table) for table in self.tables.ids]
         return self.findings.view(seen, NOW_MS if at_ms is None else at_ms)
 
     def opened(self) -> list[tuple[str, int | None]]:
@@ -54,11 +60,11 @@ class Hall:
         """Hear an event of T01, of one run of its daemon; the very same more often, if asked."""
         event = msgspec.structs.replace(an_event("T01", n, kind, data, ago_s), boot=boot)
         for _ in range(times):
-            self.findings.saw(event)
+            self.findings.note_event(event)
 
     def seats(self) -> list[str]:
         """Return whose hands of T01's present match are known, the oldest first."""
-        return [one.hand.seat for one in self.findings._opened.get("T01", ())]
+        return [one.hand.seat for one in self.findings._opened_hands.get("T01", ())]
 
 
 @pytest.fixture
@@ -70,10 +76,10 @@ async def hall(archive: Archive) -> AsyncIterator[Hall]:
     await made.findings.close()
 
 
-def kept(table: str, n: int, kind: str, **data: object) -> Kept:
+def kept(table: str, n: int, kind: str, **data: object) -> StoredEvent:
     """Return an event as the archive has it."""
     event = an_event(table, n, kind, data)
-    return Kept(event, msgspec.json.encode(event))
+    return StoredEvent(event, msgspec.json.encode(event))
 
 
 async def test_an_opened_hand_is_known_until_another_match_begins(hall: Hall) -> None:
@@ -135,7 +141,7 @@ async def test_a_hand_that_was_opened_before_the_console_began_is_in_the_archive
     )
     hall = Hall(archive)
     hall.findings.start()
-    await asyncio.sleep(LOOK_S)
+    await asyncio.sleep(POLL_INTERVAL_S)
     assert hall.opened() == [("T01", 2)]
     hall.hears(3, "opened_hand", boot="boot0001", seat="S")
     assert hall.seats() == ["N"]
@@ -154,7 +160,7 @@ async def test_heads_that_contradict_each_other_are_read_from_the_archive(
     archive.write([WriteBatch(heads=(head("a"),)), WriteBatch(heads=(head("b"),))])
     hall = Hall(archive)
     hall.findings.start()
-    await asyncio.sleep(LOOK_S)
+    await asyncio.sleep(POLL_INTERVAL_S)
     assert "two_pasts" in {one.kind for one in hall.view().integrity}
     await hall.findings.close()
 
@@ -184,7 +190,7 @@ async def test_what_is_open_is_remembered_since_when_and_forgotten_once_it_is_no
     (first,) = [one for one in hall.view(at_ms=1000).unsigned if one.table == "T10"]
     (later,) = [one for one in hall.view(at_ms=9000).unsigned if one.table == "T10"]
     assert first.since_ms == later.since_ms == 1000
-    known = hall.tables.seen("T10").state
+    known = hall.tables.snapshot("T10").state
     assert known is not None
     signed = msgspec.structs.replace(known, match=msgspec.structs.replace(known.match, signers=[]))
     hall.tables.say("T10", signed)
@@ -199,11 +205,11 @@ async def test_while_the_database_is_away_the_rest_is_noted(archive: Archive) ->
         raise StoreError("the database is away")
 
     tables = Scripted()
-    findings = Findings(tables, archive, lambda table: None, away)
+    findings = ChiefNotes(tables, archive, lambda table: None, away)
     findings.start()
-    await asyncio.sleep(LOOK_S)
+    await asyncio.sleep(POLL_INTERVAL_S)
     tables.tell("T01", "opened_hand", seat="N", by="Chen")
-    view = findings.view([tables.seen("T01")], NOW_MS)
+    view = findings.view([tables.snapshot("T01")], NOW_MS)
     assert [one.kind for one in view.integrity] == ["hand_opened"]
     await findings.close()
 
@@ -223,20 +229,20 @@ async def test_the_chiefs_page_is_told_what_was_noted(tmp_path: Path) -> None:
 
 def test_the_release_that_tables_should_run_is_read_with_its_signature(tmp_path: Path) -> None:
     manifest = Manifest(version="1", released="2027-01-01", serial=1, files={}, firmware={})
-    raw = encode(manifest)
+    raw = encode_manifest(manifest)
     file, key = tmp_path / "manifest.json", tmp_path / "release"
     file.write_bytes(raw)
-    public, secret = make_keys(key)
-    signed = signature(raw, read_release_key(secret, secret=True))
+    public, secret = make_release_keys(key)
+    signed = sign_manifest(raw, read_release_key(secret, secret=True))
     file.with_name(f"{file.name}{SIGNATURE_SUFFIX}").write_text(f"{signed}\n")
-    assert read_expected_manifest(Own()) is None
-    assert read_expected_manifest(Own(release=file)) == manifest
-    assert read_expected_manifest(Own(release=file, release_key=public)) == manifest
+    assert read_expected_manifest(ConsoleSettings()) is None
+    assert read_expected_manifest(ConsoleSettings(release=file)) == manifest
+    assert read_expected_manifest(ConsoleSettings(release=file, release_key=public)) == manifest
     file.write_bytes(raw.replace(b"2027", b"2026"))
     with pytest.raises(CliError, match="signature"):
-        read_expected_manifest(Own(release=file, release_key=public))
+        read_expected_manifest(ConsoleSettings(release=file, release_key=public))
 
 
 def test_a_releases_key_alone_is_no_release() -> None:
     with pytest.raises(ValueError, match="release_key"):
-        Own(release_key=Path("release.key"))
+        ConsoleSettings(release_key=Path("release.key"))

@@ -7,12 +7,12 @@ from typing import cast
 
 import pytest
 
-from controller.console.lines.backfill import Ask, Backfill
-from controller.console.lines.intake import MAX_GATHERED_BYTES, Intake
-from controller.console.store.archive import Kept, Mark
+from controller.console.lines.backfill import Backfill, FetchEvents
+from controller.console.lines.intake import MAX_GATHERED_BYTES, EventIntake
+from controller.console.store.archive import JournalMark, StoredEvent
 from controller.console.store.writer import EventWriter
 from controller.heads import KeptHead
-from controller.messages import Event
+from controller.messages import PublicEvent
 from tests.console.journal import Journal
 
 TABLE = "T1"
@@ -27,7 +27,10 @@ class SlowStore:
         self.writing: list[asyncio.Future[None]] = []
 
     def keep(
-        self, kept: Sequence[Kept], marks: Mapping[str, Mark], heads: Sequence[KeptHead] = ()
+        self,
+        kept: Sequence[StoredEvent],
+        marks: Mapping[str, JournalMark],
+        heads: Sequence[KeptHead] = (),
     ) -> "asyncio.Future[None]":
         self.taken.append([one.event.n for one in kept])
         self.marks += [mark.n for mark in marks.values()]
@@ -41,28 +44,28 @@ def store() -> SlowStore:
 
 
 @pytest.fixture
-def intake(store: SlowStore) -> Intake:
-    return Intake(cast("EventWriter", store), {}, lambda event: None, lambda table: None)
+def intake(store: SlowStore) -> EventIntake:
+    return EventIntake(cast("EventWriter", store), {}, lambda event: None, lambda table: None)
 
 
 @pytest.fixture
-def events() -> list[Event]:
+def events() -> list[PublicEvent]:
     journal = Journal(TABLE)
     for _ in range(9):
         journal.happens()
     return list(journal.public)
 
 
-def kept(event: Event, size: int = 10) -> Kept:
-    return Kept(event, b" " * size)
+def kept(event: PublicEvent, size: int = 10) -> StoredEvent:
+    return StoredEvent(event, b" " * size)
 
 
 @pytest.mark.virtual
 async def test_what_gathered_goes_together(
-    intake: Intake, store: SlowStore, events: list[Event]
+    intake: EventIntake, store: SlowStore, events: list[PublicEvent]
 ) -> None:
     for event in events[:3]:
-        intake.heard(kept(event))
+        intake.add_event(kept(event))
     assert store.taken == []
     intake.flush()
     assert store.taken == [[1, 2, 3]]
@@ -70,21 +73,21 @@ async def test_what_gathered_goes_together(
 
 @pytest.mark.virtual
 async def test_what_is_large_waits_for_no_others(
-    intake: Intake, store: SlowStore, events: list[Event]
+    intake: EventIntake, store: SlowStore, events: list[PublicEvent]
 ) -> None:
-    intake.heard(kept(events[0]))
-    intake.heard(kept(events[1], MAX_GATHERED_BYTES))
+    intake.add_event(kept(events[0]))
+    intake.add_event(kept(events[1], MAX_GATHERED_BYTES))
     assert store.taken == [[1, 2]]
-    intake.heard(kept(events[2]))
+    intake.add_event(kept(events[2]))
     assert store.taken == [[1, 2]]
 
 
 @pytest.mark.virtual
 async def test_what_was_heard_goes_before_an_answer_so_that_its_mark_is_not_the_last(
-    intake: Intake, store: SlowStore, events: list[Event]
+    intake: EventIntake, store: SlowStore, events: list[PublicEvent]
 ) -> None:
-    intake.heard(kept(events[0]))
-    intake.page(TABLE, [kept(event) for event in events[:4]])
+    intake.add_event(kept(events[0]))
+    intake.add_page(TABLE, [kept(event) for event in events[:4]])
     intake.flush()
     assert store.taken == [[1], [1, 2, 3, 4]]
     assert store.marks == [1, 4]
@@ -92,30 +95,30 @@ async def test_what_was_heard_goes_before_an_answer_so_that_its_mark_is_not_the_
 
 @pytest.mark.virtual
 async def test_the_next_part_is_asked_for_while_one_is_written_and_none_after_that(
-    intake: Intake, store: SlowStore, events: list[Event]
+    intake: EventIntake, store: SlowStore, events: list[PublicEvent]
 ) -> None:
     asked: list[int] = []
 
-    async def ask(since: int) -> Sequence[Kept]:
+    async def ask(since: int) -> Sequence[StoredEvent]:
         asked.append(since)
         return [kept(event) for event in events if since < event.n <= since + 2]
 
     @asynccontextmanager
-    async def asking(table: str) -> AsyncIterator[Ask]:
+    async def asking(table: str) -> AsyncIterator[FetchEvents]:
         yield ask
 
     backfill = Backfill(intake, asking, lambda table: events[-1].head)
-    backfill.reached(TABLE)
+    backfill.note_connected(TABLE)
     await asyncio.sleep(1)
     assert (asked, store.taken) == ([0, 2], [[1, 2]])
     store.writing[0].set_result(None)
     await asyncio.sleep(1)
     assert (asked, store.taken) == ([0, 2, 4], [[1, 2], [3, 4]])
-    assert backfill.behind == {TABLE}
+    assert backfill.incomplete_tables == {TABLE}
     for number in (1, 2, 3):
         store.writing[number].set_result(None)
         await asyncio.sleep(1)
     assert asked == [0, 2, 4, 6, 8, 9]
     assert store.taken[-1] == [9]
-    assert not backfill.behind
+    assert not backfill.incomplete_tables
     await backfill.close()

@@ -11,8 +11,8 @@ import pytest
 
 from controller.console.config import ConfiguredTable
 from controller.console.hall import Hall, HallPart
-from controller.console.seen import Seen
-from controller.console.standing import SILENT_MS
+from controller.console.seen import TableSnapshot
+from controller.console.standing import SILENT_AFTER_MS
 from controller.console.store.archive import open_engine
 from controller.console.store.takes import AssignmentStore
 from controller.console.takes import CallAssignments
@@ -57,7 +57,7 @@ async def test_a_table_that_says_nothing_grows_silent_by_itself(hall: Hall, tabl
     await asyncio.sleep(1)
     assert parts(hall)["row/T01"]["standing"] == "live"
     assert parts(hall)["waits"] == []
-    await asyncio.sleep(SILENT_MS / 1000)
+    await asyncio.sleep(SILENT_AFTER_MS / 1000)
     assert parts(hall)["row/T01"]["standing"] == "silent"
     assert [wait["table"] for wait in parts(hall)["waits"]] == ["T01"]
 
@@ -67,11 +67,11 @@ async def test_a_table_that_is_heard_and_says_nothing_new_changes_nothing(
 ) -> None:
     tables.hear("T01")
     await asyncio.sleep(1)
-    version, _ = hall.shown(Role.REFEREE).since(0)
+    version, _ = hall.parts_for(Role.REFEREE).changes_since(0)
     for seq in range(5):
         tables.hear("T01", seq=200 + seq)
         await asyncio.sleep(1)
-    assert hall.shown(Role.REFEREE).since(version)[1] == {}
+    assert hall.parts_for(Role.REFEREE).changes_since(version)[1] == {}
 
 
 async def test_whoever_nobody_goes_to_becomes_the_chiefs(
@@ -85,7 +85,7 @@ async def test_whoever_nobody_goes_to_becomes_the_chiefs(
         return {wait["table"]: wait["chiefs"] for wait in parts(hall)["waits"]}
 
     await wait_s(2)
-    takes.put("T02", "Li Na")
+    takes.assign("T02", "Li Na")
     assert await wait_s(ESCALATION_MS / 1000 - 5) == {"T01": False, "T02": False}
     assert await wait_s(6) == {"T01": True, "T02": False}
 
@@ -103,12 +103,12 @@ async def test_nobody_goes_to_a_silent_table_for_so_long_that_it_is_the_chiefs(
 async def test_who_goes_stays_gone_there_until_the_table_is_heard_again(
     tables: Tables, takes: CallAssignments
 ) -> None:
-    takes.put("T01", "Li Na")  # before the console's restart
+    takes.assign("T01", "Li Na")  # before the console's restart
     tables.begin("T01")
     hall = Hall(tables, takes, clock_ms)
     hall.start()
     await asyncio.sleep(1)
-    assert takes.who("T01") == "Li Na"
+    assert takes.assigned_to("T01") == "Li Na"
     tables.hear("T01", calls=[call("button", AT)])
     await asyncio.sleep(1)
     assert parts(hall)["row/T01"]["taken_by"] == "Li Na"
@@ -116,29 +116,29 @@ async def test_who_goes_stays_gone_there_until_the_table_is_heard_again(
 
 
 async def test_who_goes_is_known_after_a_restart(takes: CallAssignments, tmp_path: Path) -> None:
-    takes.put("T01", "Li Na")
-    takes.put("T02", "Wu Jun")
-    takes.put("T02", None)
+    takes.assign("T01", "Li Na")
+    takes.assign("T02", "Wu Jun")
+    takes.assign("T02", None)
     await takes.close()
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
     again = CallAssignments(AssignmentStore(engine), now, clock_ms)
     await again.load(("T01", "T02"))
-    assert (again.who("T01"), again.who("T02")) == ("Li Na", None)
+    assert (again.assigned_to("T01"), again.assigned_to("T02")) == ("Li Na", None)
     engine.dispose()
 
 
 async def test_nobody_goes_to_a_table_that_was_let_go_while_the_console_was_down(
     takes: CallAssignments, tmp_path: Path
 ) -> None:
-    takes.put("T01", "Li Na")
-    takes.put("T02", "Wu Jun")
+    takes.assign("T01", "Li Na")
+    takes.assign("T02", "Wu Jun")
     await takes.close()
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
     again = CallAssignments(AssignmentStore(engine), now, clock_ms)
     await again.load(("T02", "T03"))
     await again.close()
-    assert (again.who("T01"), again.who("T02")) == (None, "Wu Jun")
-    assert AssignmentStore(engine).all() == {"T02": "Wu Jun"}
+    assert (again.assigned_to("T01"), again.assigned_to("T02")) == (None, "Wu Jun")
+    assert AssignmentStore(engine).load() == {"T02": "Wu Jun"}
     engine.dispose()
 
 
@@ -146,13 +146,13 @@ async def test_who_went_there_is_done_with_the_last_that_waits_but_not_with_sile
     hall: Hall, tables: Tables, takes: CallAssignments
 ) -> None:
     tables.hear("T01", calls=[call("button", AT)])
-    takes.put("T01", "Li Na")
+    takes.assign("T01", "Li Na")
     await asyncio.sleep(60)
     assert parts(hall)["row/T01"]["standing"] == "silent"
-    assert takes.who("T01") == "Li Na"
+    assert takes.assigned_to("T01") == "Li Na"
     tables.hear("T01", calls=[])
     await asyncio.sleep(1)
-    assert takes.who("T01") is None
+    assert takes.assigned_to("T01") is None
     assert parts(hall)["row/T01"]["taken_by"] is None
 
 
@@ -202,7 +202,7 @@ async def test_a_deal_that_is_due_and_does_not_begin_is_a_row_after_a_while(
     async def heard_s(seconds: float) -> list[dict[str, Any]]:
         for _ in range(int(seconds)):
             tables.hear("T01", machine={"phase": "empty"}, match=waiting)
-            seen = msgspec.structs.replace(tables.seen("T01"), undealt_ms=since_ms)
+            seen = msgspec.structs.replace(tables.snapshot("T01"), undealt_ms=since_ms)
             tables._seen["T01"] = seen
             await asyncio.sleep(1)
         return list(parts(hall)["waits"])
@@ -242,7 +242,7 @@ async def test_a_part_of_all_tables_that_fails_is_gone_until_it_is_made_again(
 ) -> None:
     fails = False
 
-    def made(seen: Sequence[Seen], now_ms: int) -> int:
+    def made(seen: Sequence[TableSnapshot], now_ms: int) -> int:
         return 1 // (not fails)
 
     tables.hear("T01")
@@ -261,10 +261,10 @@ async def test_a_part_of_all_tables_that_fails_is_gone_until_it_is_made_again(
 async def test_a_part_that_fails_hides_no_table_that_is_called_like_it(
     tables: Tables, takes: CallAssignments
 ) -> None:
-    def heard(seen: Sequence[Seen], now_ms: int) -> list[str]:
+    def heard(seen: Sequence[TableSnapshot], now_ms: int) -> list[str]:
         return [one.table for one in seen if one.state is not None]
 
-    def fails(seen: Sequence[Seen], now_ms: int) -> None:
+    def fails(seen: Sequence[TableSnapshot], now_ms: int) -> None:
         raise ValueError
 
     chief = frozenset({Role.CHIEF})
@@ -281,15 +281,15 @@ async def test_nobody_goes_to_a_table_that_was_let_go(
 ) -> None:
     tables.hear("T01", calls=[call("button", AT)])
     tables.hear("T02", calls=[call("button", "no time at all")])
-    takes.put("T01", "Li Na")
+    takes.assign("T01", "Li Na")
     await asyncio.sleep(1)
-    assert takes.who("T01") == "Li Na"
+    assert takes.assigned_to("T01") == "Li Na"
     for table in ("T01", "T02"):
         tables.remove(table)
     await asyncio.sleep(1)
-    assert takes.who("T01") is None
+    assert takes.assigned_to("T01") is None
     assert hall._unrenderable == {}
     await takes.close()
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-    assert AssignmentStore(engine).all() == {}
+    assert AssignmentStore(engine).load() == {}
     engine.dispose()

@@ -7,8 +7,8 @@ from typing import get_args, get_type_hints
 import msgspec
 import pytest
 
-from controller.console.view.hardware import HardwareView, hardware
-from controller.messages import Boards, ConnectedBoard, Trigger
+from controller.console.view.hardware import HardwareView, describe_hardware
+from controller.messages import ConnectedBoard, ReaderTrigger, ReportedBoards
 from tests.console.states import behind, state
 from tests.console.web import logged_in, standing
 
@@ -16,11 +16,11 @@ HALS = get_args(get_type_hints(ConnectedBoard)["hal"])
 
 
 def told(dealer: str | None, reader: str | None, trigger: str | None) -> HardwareView:
-    return hardware(msgspec.convert(behind(dealer, reader, trigger), Boards))
+    return describe_hardware(msgspec.convert(behind(dealer, reader, trigger), ReportedBoards))
 
 
 @pytest.mark.parametrize("hal", HALS)
-@pytest.mark.parametrize("trigger", get_args(Trigger))
+@pytest.mark.parametrize("trigger", get_args(ReaderTrigger))
 def test_every_hardware_has_its_words_in_both_languages(hal: str, trigger: str) -> None:
     found = told(hal, hal, trigger)
     for words in (found.dealer, found.reader, found.trigger, *found.cannot):
@@ -50,8 +50,8 @@ async def test_a_tables_page_and_set_up_tell_of_the_same_hardware(tmp_path: Path
     bought = state(table="T01", boards=behind("adapter", "rp2", "wire"))
     async with standing(tmp_path) as (console, tables):
         tables.say("T01", bought)
-        expected = msgspec.json.decode(msgspec.json.encode(hardware(bought.boards)))
-        part = console.pages._table_part(console.tables.seen("T01"))
+        expected = msgspec.json.decode(msgspec.json.encode(describe_hardware(bought.boards)))
+        part = console.table_pages._table_part(console.tables.snapshot("T01"))
         assert msgspec.json.decode(msgspec.json.encode(part.hardware)) == expected
         async with logged_in(console, "chief") as client:
             set_up = (await client.get("/api/setup")).json()

@@ -12,13 +12,13 @@ import pytest
 from sqlalchemy import Engine
 
 from controller.console import findings as noted
-from controller.console.carrying import Step, _check_signature, _count, _StepFailed
-from controller.console.desk import Desk
-from controller.console.findings import LOOK_S, Findings
-from controller.console.hall import MOST_BYTES, TICK_S, Hall
-from controller.console.keeping import RETRY_S, SheetKeeper
+from controller.console.carrying import TransferStep, _check_signature, _part_count, _StepFailed
+from controller.console.desk import CommandDispatcher
+from controller.console.findings import POLL_INTERVAL_S, ChiefNotes
+from controller.console.hall import MAX_ROW_BYTES, TICK_INTERVAL_S, Hall
+from controller.console.keeping import RETRY_INTERVAL_S, SheetKeeper
 from controller.console.lines import intake, taken
-from controller.console.lines.intake import Intake
+from controller.console.lines.intake import EventIntake
 from controller.console.lines.taken import (
     MessageRejected,
     is_storable_head,
@@ -26,24 +26,30 @@ from controller.console.lines.taken import (
     parse_state,
 )
 from controller.console.one_table import OFFERS_INTERVAL_S, TablePages
-from controller.console.people import Person
-from controller.console.seen import Seen
-from controller.console.shown import BEAT_S, Shown, stream
-from controller.console.standing import Standing
+from controller.console.people import Account
+from controller.console.seen import TableSnapshot
+from controller.console.shown import BEAT_INTERVAL_S, PageParts, event_stream
+from controller.console.standing import Freshness
 from controller.console.store import proofs
-from controller.console.store.archive import Archive, Kept, StoreError, WriteBatch, open_engine
-from controller.console.store.orders import Orders
+from controller.console.store.archive import (
+    Archive,
+    StoredEvent,
+    StoreError,
+    WriteBatch,
+    open_engine,
+)
+from controller.console.store.orders import CommandLog
 from controller.console.store.proofs import AttemptRecords
 from controller.console.store.sheets import ScoreSheetStore
 from controller.console.store.takes import AssignmentStore
 from controller.console.takes import CallAssignments
-from controller.console.view.proof import view
-from controller.console.view.told import tell
-from controller.console.view.waits import reasons
+from controller.console.view.proof import build_proof_view
+from controller.console.view.told import describe_events
+from controller.console.view.waits import list_reasons
 from controller.console.wish import ConsoleCommandRequest
-from controller.console.wrong import Wrong
+from controller.console.wrong import RequestError
 from controller.gateway.certificates import create_client_keys
-from controller.messages import Command, Event, Reply, Role, SignedHead
+from controller.messages import ClientCommand, CommandReply, PublicEvent, Role, SignedHead
 from tests.console.fake import Scripted, an_event, now
 from tests.console.journal import Journal
 from tests.console.papers import TABLE, a_sheet, played, shown_as
@@ -51,7 +57,7 @@ from tests.console.states import call, state
 
 pytestmark = pytest.mark.virtual
 
-LI = Person(name="Li Na", role=Role.REFEREE)
+LI = Account(name="Li Na", role=Role.REFEREE)
 HOLD = ConsoleCommandRequest(id="area-0001-T01", cmd="hold", args={"reason": "smoke"})
 EVENT = msgspec.to_builtins(Journal().happens(match="M1"))
 
@@ -60,12 +66,12 @@ class Wire:
     """What answers for a table: `says` what, or nothing."""
 
     def __init__(self) -> None:
-        self.sent: list[Command] = []
+        self.sent: list[ClientCommand] = []
         self.says: dict[str, dict[str, Any]] = {}
 
-    async def send(self, command: Command) -> Reply:
+    async def send(self, command: ClientCommand) -> CommandReply:
         self.sent.append(command)
-        return Reply(id=command.id, ok=True, result=self.says.get(command.cmd, {}))
+        return CommandReply(id=command.id, ok=True, result=self.says.get(command.cmd, {}))
 
 
 @pytest.fixture
@@ -81,19 +87,19 @@ def tables() -> Scripted:
 
 
 @pytest.fixture
-def desk(engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path) -> Desk:
+def desk(engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path) -> CommandDispatcher:
     """A desk."""
     for role in Role:
         create_client_keys(tmp_path, role.value, role)
     numbers = count(1)
-    return Desk(
+    return CommandDispatcher(
         tables,
-        Orders(engine),
+        CommandLog(engine),
         now,
         lambda table, role: wire,
-        table_key=lambda table: "k" * 40,
-        keys=lambda table: tmp_path / "clients",
-        ids=lambda: f"own-{next(numbers)}",
+        table_key_of=lambda table: "k" * 40,
+        key_folder_of=lambda table: tmp_path / "clients",
+        new_id=lambda: f"own-{next(numbers)}",
         now_ms=lambda: next(numbers),
     )
 
@@ -127,7 +133,7 @@ def test_what_no_database_takes_is_not_taken_from_a_feed(
     """One row that a database refuses would keep back what all other tables said."""
     body = msgspec.json.encode(EVENT | {"data": {name: match}})
     try:
-        kept = Kept(parse_event(body, "T01"), body)
+        kept = StoredEvent(parse_event(body, "T01"), body)
     except MessageRejected:
         return
     engine = open_engine(store_url)
@@ -143,16 +149,16 @@ def test_numbers_without_end_are_not_remembered_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(intake, "MOST_BEYOND", 50)
-    told: list[Event] = []
+    told: list[PublicEvent] = []
 
     class Full:
         def keep(self, *kept: object) -> None:
             """Have no room."""
 
-    held = Intake(Full(), {}, told.append, lambda table: None)  # type: ignore[arg-type]
+    held = EventIntake(Full(), {}, told.append, lambda table: None)  # type: ignore[arg-type]
     for n in range(2, 502):
         event = an_event("T01", n, "state", {})
-        held.heard(Kept(event, b""))
+        held.add_event(StoredEvent(event, b""))
     assert len(told) == 500
     assert len(held._announced_ahead["T01"]) == 50
 
@@ -179,12 +185,12 @@ async def test_an_archive_that_is_not_understood_ends_no_looking(
     archive = Archive(engine)
     opened = an_event("T01", 1, "opened_hand", {"seat": "N", "by": "Chen"})
     bad = msgspec.structs.replace(opened, time="x")
-    archive.keep([Kept(bad, msgspec.json.encode(bad))])
-    found = Findings(tables, archive, lambda table: None, now)
+    archive.keep([StoredEvent(bad, msgspec.json.encode(bad))])
+    found = ChiefNotes(tables, archive, lambda table: None, now)
     found.start()
-    await asyncio.sleep(3 * LOOK_S)
-    assert found._looking is not None
-    assert not found._looking.done()
+    await asyncio.sleep(3 * POLL_INTERVAL_S)
+    assert found._poll_task is not None
+    assert not found._poll_task.done()
     await found.close()
 
 
@@ -193,31 +199,31 @@ async def test_an_archive_that_is_not_understood_ends_no_looking(
 
 async def test_one_that_says_too_much_fills_nobodys_line(engine: Engine, tables: Scripted) -> None:
     hall = Hall(tables, CallAssignments(AssignmentStore(engine), now, lambda: 0), lambda: 10**13)
-    said = tables.seen("T01").state
+    said = tables.snapshot("T01").state
     assert said is not None
-    much = msgspec.structs.replace(said.match, event="<b>" * MOST_BYTES)
+    much = msgspec.structs.replace(said.match, event="<b>" * MAX_ROW_BYTES)
     tables.say("T01", msgspec.structs.replace(said, match=much))
-    many = [msgspec.structs.replace(call, words_en="x" * MOST_BYTES) for call in _calls(tables)]
+    many = [msgspec.structs.replace(call, words_en="x" * MAX_ROW_BYTES) for call in _calls(tables)]
     tables.say("T02", msgspec.structs.replace(_state(tables, "T02"), calls=many))
     hall.start()
-    _, parts = hall.shown(Role.REFEREE).since(0)
+    _, parts = hall.parts_for(Role.REFEREE).changes_since(0)
     await hall.close()
     for table in ("T01", "T02"):
         body = parts[f"row/{table}"]
         assert body is not None
-        assert len(body) < MOST_BYTES
-        assert json.loads(body)["standing"] == Standing.STALE.value
+        assert len(body) < MAX_ROW_BYTES
+        assert json.loads(body)["standing"] == Freshness.STALE.value
     waits = parts["waits"]
     assert waits is not None
-    assert len(waits) < MOST_BYTES
+    assert len(waits) < MAX_ROW_BYTES
     found = {wait["table"]: wait["reasons"][0]["name"] for wait in json.loads(waits)}
-    assert {found["T01"], found["T02"]} <= {Standing.SILENT.value, Standing.STALE.value}
+    assert {found["T01"], found["T02"]} <= {Freshness.SILENT.value, Freshness.STALE.value}
 
 
 async def test_one_that_no_page_can_show_spoils_nothing_of_the_others(
     engine: Engine, tables: Scripted
 ) -> None:
-    def made(seen: Sequence[Seen], now_ms: int) -> list[str]:
+    def made(seen: Sequence[TableSnapshot], now_ms: int) -> list[str]:
         assert all(one.state is None or len(one.state.match.event or "") < 99 for one in seen)
         return [one.table for one in seen if one.state is not None]
 
@@ -226,11 +232,11 @@ async def test_one_that_no_page_can_show_spoils_nothing_of_the_others(
         tables, CallAssignments(AssignmentStore(engine), now, lambda: 0), lambda: 10**13, parts
     )
     said = _state(tables, "T01")
-    much = msgspec.structs.replace(said.match, event="<b>" * MOST_BYTES)
+    much = msgspec.structs.replace(said.match, event="<b>" * MAX_ROW_BYTES)
     tables.say("T01", msgspec.structs.replace(said, match=much))
     hall.start()
-    await asyncio.sleep(TICK_S)
-    _, shown = hall.shown(Role.REFEREE).since(0)
+    await asyncio.sleep(TICK_INTERVAL_S)
+    _, shown = hall.parts_for(Role.REFEREE).changes_since(0)
     await hall.close()
     assert json.loads(shown["areas"] or b"[]") == [f"T{n:02}" for n in range(2, 12)]
 
@@ -239,11 +245,11 @@ def test_a_fault_that_only_a_newer_table_knows_is_shown() -> None:
     tables = Scripted()
     alert = msgspec.structs.replace(_state(tables, "T04").alerts[0], name="OF_TOMORROW")
     said = msgspec.structs.replace(_state(tables, "T04"), alerts=[alert])
-    assert reasons(said, Standing.LIVE, 0)[0].name == "OF_TOMORROW"
+    assert list_reasons(said, Freshness.LIVE, 0)[0].name == "OF_TOMORROW"
 
 
 def _state(tables: Scripted, table: str) -> Any:
-    found = tables.seen(table).state
+    found = tables.snapshot(table).state
     assert found is not None
     return found
 
@@ -253,7 +259,7 @@ def _calls(tables: Scripted) -> list[Any]:
 
 
 async def test_where_changes_never_end_it_is_still_asked_who_may_look() -> None:
-    shown, loop = Shown(), asyncio.get_running_loop()
+    shown, loop = PageParts(), asyncio.get_running_loop()
     may, beats = True, 0
 
     async def changing() -> None:
@@ -266,18 +272,18 @@ async def test_where_changes_never_end_it_is_still_asked_who_may_look() -> None:
 
     busy = asyncio.ensure_future(changing())
     begun = loop.time()
-    async for said in stream(shown, lambda: 1, {}, looks):
+    async for said in event_stream(shown, lambda: 1, {}, looks):
         beats += said.startswith(b"event: beat")
-        may = loop.time() - begun < 3 * BEAT_S
+        may = loop.time() - begun < 3 * BEAT_INTERVAL_S
         if said.startswith(b"event: gone"):
             break
-        assert loop.time() - begun < 5 * BEAT_S
+        assert loop.time() - begun < 5 * BEAT_INTERVAL_S
     busy.cancel()
     assert beats >= 2
 
 
 async def test_a_thousand_events_at_once_are_told_once_and_read_once(
-    engine: Engine, tables: Scripted, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, tables: Scripted, desk: CommandDispatcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hall = Hall(tables, CallAssignments(AssignmentStore(engine), now, lambda: 0), lambda: 10**13)
     read = 0
@@ -292,7 +298,7 @@ async def test_a_thousand_events_at_once_are_told_once_and_read_once(
     pages = TablePages(tables, desk, hall, Archive(engine), now, lambda: 10**13)
     pages.start()
     told = 0
-    async with pages.looking("T01", Role.REFEREE) as (shown, _):
+    async with pages.open_page("T01", Role.REFEREE) as (shown, _):
         await asyncio.sleep(OFFERS_INTERVAL_S)
         before, put = read, shown.put
 
@@ -313,34 +319,38 @@ async def test_a_thousand_events_at_once_are_told_once_and_read_once(
 @pytest.mark.parametrize("odd", [None, 7, ["hold"], {"hold": 1}, "<b>" * 99])
 def test_a_command_that_is_no_word_is_told_in_some(odd: object) -> None:
     event = an_event("T01", 1, "command", {"cmd": odd, "id": odd, "person": odd, "args": odd})
-    assert len(tell([event])) == 1
+    assert len(describe_events([event])) == 1
 
 
 # Orders and their fate.
 
 
-async def test_what_one_table_says_of_anothers_order_is_nothing(desk: Desk) -> None:
-    await desk.do(LI, "T01", HOLD)
-    desk.saw(an_event("T02", 7, "command", {"id": HOLD.id, "cmd": "hold"}))
+async def test_what_one_table_says_of_anothers_order_is_nothing(desk: CommandDispatcher) -> None:
+    await desk.send(LI, "T01", HOLD)
+    desk.note_event(an_event("T02", 7, "command", {"id": HOLD.id, "cmd": "hold"}))
     for n in range(5000):
-        desk.saw(an_event("T02", n + 8, "command", {"id": f"made-up-{n}", "cmd": "hold"}))
-    assert [one.seen for one in await desk.orders("T01")] == [None]
-    desk.saw(an_event("T01", 9, "command", {"id": HOLD.id, "cmd": "hold"}))
-    assert [one.seen for one in await desk.orders("T01")] == [9]
-    assert len(desk._seen["T02"]) < 2000
+        desk.note_event(an_event("T02", n + 8, "command", {"id": f"made-up-{n}", "cmd": "hold"}))
+    assert [one.seen for one in await desk.recent_commands("T01")] == [None]
+    desk.note_event(an_event("T01", 9, "command", {"id": HOLD.id, "cmd": "hold"}))
+    assert [one.seen for one in await desk.recent_commands("T01")] == [9]
+    assert len(desk._entry_of_command["T02"]) < 2000
 
 
-async def test_an_order_that_its_table_refused_is_not_shown_as_seen(desk: Desk) -> None:
-    await desk.do(LI, "T01", HOLD)
-    desk.saw(an_event("T01", 7, "command", {"id": HOLD.id, "refused": "PAUSED"}))
-    assert [one.seen for one in await desk.orders("T01")] == [None]
+async def test_an_order_that_its_table_refused_is_not_shown_as_seen(
+    desk: CommandDispatcher,
+) -> None:
+    await desk.send(LI, "T01", HOLD)
+    desk.note_event(an_event("T01", 7, "command", {"id": HOLD.id, "refused": "PAUSED"}))
+    assert [one.seen for one in await desk.recent_commands("T01")] == [None]
 
 
-async def test_no_order_goes_to_a_table_that_says_it_is_another(desk: Desk, wire: Wire) -> None:
+async def test_no_order_goes_to_a_table_that_says_it_is_another(
+    desk: CommandDispatcher, wire: Wire
+) -> None:
     """Announced under another's name, its keys are its own, and their fingerprint is right."""
     wire.says["snapshot"] = {"table": "T05", "boot": "fresh"}
-    with pytest.raises(Wrong, match="another table"):
-        await desk.do(LI, "T12", HOLD)
+    with pytest.raises(RequestError, match="another table"):
+        await desk.send(LI, "T12", HOLD)
     assert [sent.cmd for sent in wire.sent] == ["snapshot"]
 
 
@@ -348,9 +358,9 @@ async def test_no_order_goes_to_a_table_that_says_it_is_another(desk: Desk, wire
     "part", [{}, {"parts": "x"}, {"parts": 10**9}, {"parts": 2, "part": 1, "digest": "a"}]
 )
 def test_a_document_that_lacks_something_is_refused_in_words(part: dict[str, Any]) -> None:
-    step = Step(step="document", table="T01", fate="done")
+    step = TransferStep(step="document", table="T01", fate="done")
     with pytest.raises(_StepFailed):
-        _count(step, part)
+        _part_count(step, part)
     with pytest.raises(_StepFailed):
         _check_signature(step, part, "ab" * 32)
 
@@ -359,17 +369,17 @@ def test_a_document_that_lacks_something_is_refused_in_words(part: dict[str, Any
 
 
 async def test_a_sheet_of_another_table_is_not_kept_as_that_ones(
-    engine: Engine, tables: Scripted, desk: Desk, wire: Wire
+    engine: Engine, tables: Scripted, desk: CommandDispatcher, wire: Wire
 ) -> None:
     sheets = ScoreSheetStore(engine, lambda: 1)
     wire.says["sheet"] = msgspec.to_builtins(a_sheet(played(), name="T05"))
     keeper = SheetKeeper(tables, desk, sheets, now)
     keeper.start()
     tables.say(TABLE, shown_as(a_sheet(played())))
-    await asyncio.sleep(3 * RETRY_S)
+    await asyncio.sleep(3 * RETRY_INTERVAL_S)
     await keeper.close()
     assert [sent.cmd for sent in wire.sent].count("sheet") >= 1
-    assert sheets.of("M1") == []
+    assert sheets.versions_of("M1") == []
 
 
 async def test_a_sheet_with_a_number_that_no_database_has_is_a_failure_of_the_store(
@@ -377,28 +387,30 @@ async def test_a_sheet_with_a_number_that_no_database_has_is_a_failure_of_the_st
 ) -> None:
     huge = msgspec.structs.replace(a_sheet(played()), version=1 << 63)
     with pytest.raises(StoreError):
-        ScoreSheetStore(engine, lambda: 1).keep(huge)
+        ScoreSheetStore(engine, lambda: 1).write(huge)
 
 
 async def test_hands_and_names_without_end_do_not_fill_the_chiefs_page(
     engine: Engine, tables: Scripted
 ) -> None:
-    found = Findings(tables, Archive(engine), lambda table: None, now)
+    found = ChiefNotes(tables, Archive(engine), lambda table: None, now)
     for n in range(2000):
-        found.saw(an_event("T01", n, "opened_hand", {"seat": "N" * 999, "by": "x" * 999}))
-        found.saw(an_event("T01", n, "command", {"id": "x", "person": f"nobody {n}"}))
-        found.saw(an_event("T01", n, "command", {"id": "x", "person": "y" * 41}))
-    assert len(found._opened["T01"]) == noted.MAX_OPENED_HANDS
-    assert len(found._orders) == noted.MAX_PEOPLE
-    view = found.view([tables.seen(table) for table in tables.ids], 10**13)
+        found.note_event(an_event("T01", n, "opened_hand", {"seat": "N" * 999, "by": "x" * 999}))
+        found.note_event(an_event("T01", n, "command", {"id": "x", "person": f"nobody {n}"}))
+        found.note_event(an_event("T01", n, "command", {"id": "x", "person": "y" * 41}))
+    assert len(found._opened_hands["T01"]) == noted.MAX_OPENED_HANDS
+    assert len(found._command_count) == noted.MAX_PEOPLE
+    view = found.view([tables.snapshot(table) for table in tables.ids], 10**13)
     assert len(msgspec.json.encode(view)) < 300_000
 
 
 def test_a_proof_that_names_no_rulebook_is_shown_without_one(engine: Engine) -> None:
     odd = an_event("T01", 1, "committed", {"profile_hash": ["x"]})
     shut = an_event("T01", 2, "revealed", {})
-    Archive(engine).keep([Kept(one, msgspec.json.encode(one)) for one in (odd, shut)])
-    shown = view("T01", 1, AttemptRecords(engine).around("T01", 1), {}, over=True)
+    Archive(engine).keep([StoredEvent(one, msgspec.json.encode(one)) for one in (odd, shut)])
+    shown = build_proof_view(
+        "T01", 1, AttemptRecords(engine).rows_of_attempt("T01", 1), {}, over=True
+    )
     assert (shown.standing, shown.rulebooks, len(shown.events)) == ("revealed", [], 2)
 
 
@@ -406,7 +418,7 @@ def test_a_proof_without_end_is_cut_off(engine: Engine, monkeypatch: pytest.Monk
     monkeypatch.setattr(proofs, "MOST_ROWS", 10)
     kinds = ["committed", *["state"] * 50, "revealed"]
     rows = [an_event("T01", n, kind, {}) for n, kind in enumerate(kinds, 1)]
-    Archive(engine).keep([Kept(one, msgspec.json.encode(one)) for one in rows])
-    found = AttemptRecords(engine).around("T01", 1)
+    Archive(engine).keep([StoredEvent(one, msgspec.json.encode(one)) for one in rows])
+    found = AttemptRecords(engine).rows_of_attempt("T01", 1)
     assert found is not None
     assert len(found.bodies) == 10

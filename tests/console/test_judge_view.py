@@ -5,42 +5,52 @@ from typing import Any
 
 import pytest
 
-from controller.console.view.judge import Laid, Question, answered, cards_due, kinds
-from controller.machine.play import Play
+from controller.console.view.judge import (
+    CombinationQuestion,
+    PlayedCards,
+    cards_due,
+    judge_question,
+    list_combination_kinds,
+)
+from controller.machine.play import TableMatch
 from controller.machine.public.match import public_match
 from controller.match import events
 from controller.match.hands import required_counts
 from controller.match.reducer import new_match, step
 from controller.match.state import GuandanMatch
-from controller.messages import Match
+from controller.messages import PublicMatch
 from controller.rules.combos.nonsense import QuestionError
-from controller.rules.combos.ruling import ContainedKinds, Ruling
+from controller.rules.combos.ruling import ContainedKinds, PlayRuling
 from controller.rules.rulebooks import load_guandan, load_profile
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, GUANDAN, INTL, Table
 
 
-def ask(cards: str, on: str | None = None, **more: Any) -> Ruling | ContainedKinds:
+def ask(cards: str, on: str | None = None, **more: Any) -> PlayRuling | ContainedKinds:
     said = {"profile": INTL, "level": "5"} | more
-    question = Question(play=Laid(cards=cards), on=Laid(cards=on) if on else None, **said)
-    return answered(load_profile(question.profile), question)
+    question = CombinationQuestion(
+        play=PlayedCards(cards=cards), on=PlayedCards(cards=on) if on else None, **said
+    )
+    return judge_question(load_profile(question.profile), question)
 
 
 def test_a_play_is_judged_on_the_one_that_lies_there() -> None:
     found = ask("♠K ♥K", "♠9 ♣9")
-    assert isinstance(found, Ruling)
+    assert isinstance(found, PlayRuling)
     assert found.legal
     low = ask("♠9 ♣9", "♠K ♥K")
-    assert isinstance(low, Ruling)
+    assert isinstance(low, PlayRuling)
     assert not low.legal
 
 
 def test_a_declared_wild_card_counts_as_declared() -> None:
-    question = Question(
-        profile=INTL, level="5", play=Laid(cards="♦7 ♦8 ♦9 ♦J ♥5", declared="straight 7 8 9 10 J")
+    question = CombinationQuestion(
+        profile=INTL,
+        level="5",
+        play=PlayedCards(cards="♦7 ♦8 ♦9 ♦J ♥5", declared="straight 7 8 9 10 J"),
     )
-    found = answered(load_profile(INTL), question)
-    assert isinstance(found, Ruling)
+    found = judge_question(load_profile(INTL), question)
+    assert isinstance(found, PlayRuling)
     assert found.play.counts_as is not None
     assert found.play.counts_as.kind == "straight"
 
@@ -60,17 +70,19 @@ def test_a_question_without_sense_is_told_so() -> None:
 
 
 def test_big_two_has_no_level_and_other_kinds() -> None:
-    question = Question(profile=BIG_TWO, play=Laid(cards="♠2"), on=Laid(cards="♥2"))
-    found = answered(load_profile(BIG_TWO), question)
-    assert isinstance(found, Ruling)
+    question = CombinationQuestion(
+        profile=BIG_TWO, play=PlayedCards(cards="♠2"), on=PlayedCards(cards="♥2")
+    )
+    found = judge_question(load_profile(BIG_TWO), question)
+    assert isinstance(found, PlayRuling)
     assert found.legal
-    assert "flush" in {kind.kind for kind in kinds(load_profile(BIG_TWO))}
-    assert "bomb" in {kind.kind for kind in kinds(load_profile(INTL))}
+    assert "flush" in {kind.kind for kind in list_combination_kinds(load_profile(BIG_TWO))}
+    assert "bomb" in {kind.kind for kind in list_combination_kinds(load_profile(INTL))}
 
 
-def shown(match: Any) -> Match:
+def shown(match: Any) -> PublicMatch:
     return public_match(
-        Play(match=match),
+        TableMatch(match=match),
         profile=match.profile.name,
         now_ms=match.now_ms,
         deal=1,
@@ -89,7 +101,7 @@ def test_the_counts_due_are_those_that_the_match_demands(profile: str) -> None:
         for _ in range(200):
             match, _ = step(match, people.next_event(match))
             assert isinstance(match, GuandanMatch)
-            if match.led or not match.under_way:
+            if match.led or not match.is_deal_under_way:
                 continue
             found = cards_due(shown(match), rules.hand)
             assert {one.seat: one.cards for one in found} == required_counts(match)

@@ -4,12 +4,16 @@ from typing import Any
 
 import pytest
 
-from controller.console.view.ladder import ladder
-from controller.console.view.offence_groups import CLOCK_SUGGESTIONS, GROUPS, suggestions
+from controller.console.view.ladder import build_ladder
+from controller.console.view.offence_groups import (
+    CLOCK_SUGGESTIONS,
+    OFFENCE_GROUPS,
+    suggest_charges,
+)
 from controller.match.desk import legal_proposals
-from controller.match.needs import WORDS
-from controller.match.phase import Phase
-from controller.rules.penalties.offences import catalogue
+from controller.match.needs import REFEREE_CALL_WORDS
+from controller.match.phase import MatchPhase
+from controller.rules.penalties.offences import offence_catalogue
 from controller.rules.rulebooks import load_guandan
 from tests.console.states import call, state
 from tests.match.people import charge_of
@@ -17,20 +21,20 @@ from tests.match.table import GUANDAN, INTL, B, N, Table
 
 
 def offence(profile: str, name: str) -> Any:
-    found = ladder(load_guandan(profile))
+    found = build_ladder(load_guandan(profile))
     return next(one for group in found.groups for one in group.offences if one.id == name)
 
 
 def test_every_offence_of_the_catalogue_stands_in_one_group() -> None:
-    listed = [name for _, names in GROUPS.values() for name in names]
-    assert sorted(listed) == sorted(catalogue())
+    listed = [name for _, names in OFFENCE_GROUPS.values() for name in names]
+    assert sorted(listed) == sorted(offence_catalogue())
 
 
 @pytest.mark.parametrize("profile", GUANDAN)
 def test_what_is_likely_is_an_offence_and_its_phase_one_of_a_match(profile: str) -> None:
-    found = ladder(load_guandan(profile))
-    assert set(found.likely) <= set(Phase)
-    assert {name for names in found.likely.values() for name in names} <= set(catalogue())
+    found = build_ladder(load_guandan(profile))
+    assert set(found.likely) <= set(MatchPhase)
+    assert {name for names in found.likely.values() for name in names} <= set(offence_catalogue())
     assert "play" in found.likely  # what a phase without a list falls back to
 
 
@@ -51,7 +55,7 @@ def test_a_first_step_is_what_the_table_would_answer(profile: str) -> None:
     table = Table(profile).started().in_play()
     wrong = {
         name: (first_step(profile, name), answered(table, name))
-        for name in catalogue()
+        for name in offence_catalogue()
         if first_step(profile, name) != answered(table, name)
     }
     assert wrong == {}
@@ -75,29 +79,29 @@ def test_signals_are_picked_from_the_five_of_the_text() -> None:
 
 
 def test_a_rulebook_counts_what_it_counts() -> None:
-    times = {rung.id: rung.times for rung in ladder(load_guandan(INTL)).rungs}
+    times = {rung.id: rung.times for rung in build_ladder(load_guandan(INTL)).rungs}
     assert times["violations_to_foul"] == 2
     assert times["fouls_to_forfeit"] == 3
-    assert {rung.id for rung in ladder(load_guandan(N)).rungs} == {
+    assert {rung.id for rung in build_ladder(load_guandan(N)).rungs} == {
         "out_of_turn_warnings_to_foul",
         "hidden_to_loss",
     }
 
 
 def test_what_a_foul_does_is_said_for_each_rulebook() -> None:
-    assert any("loses this deal" in one.en for one in ladder(load_guandan(INTL)).fouls)
-    assert any("East-West, one level up" in one.en for one in ladder(load_guandan(N)).fouls)
+    assert any("loses this deal" in one.en for one in build_ladder(load_guandan(INTL)).fouls)
+    assert any("East-West, one level up" in one.en for one in build_ladder(load_guandan(N)).fouls)
 
 
 def test_the_four_reasons_of_a_lapse_have_their_articles_where_the_text_has_them() -> None:
-    assert [one.article for one in ladder(load_guandan(INTL)).lapses] == [
+    assert [one.article for one in build_ladder(load_guandan(INTL)).lapses] == [
         f"A15.3.8{sign}" for sign in "①②③④"
     ]
-    assert {one.article for one in ladder(load_guandan(B)).lapses} == {None}
+    assert {one.article for one in build_ladder(load_guandan(B)).lapses} == {None}
 
 
 def test_a_clock_suggests_its_offence_and_which_overrun_it_is() -> None:
-    found = suggestions(
+    found = suggest_charges(
         state(calls=[call("tribute_violation", seat="W"), call("button", seat="N")])
     )
     assert [(one.offence, one.seat, one.step) for one in found] == [("delay_tribute", "W", 2)]
@@ -108,9 +112,9 @@ def test_late_players_are_suggested_by_their_sides() -> None:
         {"duty": "late", "seat": None, "side": side, "left_s": 0, "running": True}
         for side in ("NS", "EW")
     ]
-    found = suggestions(state(calls=[call("late_default")], match={"clocks": clocks}))
+    found = suggest_charges(state(calls=[call("late_default")], match={"clocks": clocks}))
     assert [(one.offence, one.side) for one in found] == [("late", "NS"), ("late", "EW")]
 
 
 def test_every_suggestion_is_a_call_that_a_match_makes() -> None:
-    assert set(CLOCK_SUGGESTIONS) <= set(WORDS)
+    assert set(CLOCK_SUGGESTIONS) <= set(REFEREE_CALL_WORDS)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from sqlalchemy import Engine, event
 
-from controller.console.lines.intake import Intake
-from controller.console.store.archive import Archive, Kept, Mark, WriteBatch
-from controller.messages import Event
+from controller.console.lines.intake import EventIntake
+from controller.console.store.archive import Archive, JournalMark, StoredEvent, WriteBatch
+from controller.messages import PublicEvent
 from tests.console.journal import Journal
 
 
@@ -16,10 +16,10 @@ class Disk:
     """A writer that has room for all, and says what is on the disk when it is asked."""
 
     def __init__(self) -> None:
-        self.marks: dict[str, Mark] = {}
+        self.marks: dict[str, JournalMark] = {}
 
     def keep(
-        self, kept: Sequence[Kept], marks: Mapping[str, Mark], heads: object = ()
+        self, kept: Sequence[StoredEvent], marks: Mapping[str, JournalMark], heads: object = ()
     ) -> "asyncio.Future[None]":
         self.marks |= marks
         done = asyncio.get_running_loop().create_future()
@@ -27,48 +27,48 @@ class Disk:
         return done
 
 
-def kept(one: Event) -> Kept:
-    return Kept(one, msgspec.json.encode(one))
+def kept(one: PublicEvent) -> StoredEvent:
+    return StoredEvent(one, msgspec.json.encode(one))
 
 
-def make(disk: Disk, told: list[Event]) -> Intake:
-    return Intake(disk, {}, told.append, lambda table: None)  # type: ignore[arg-type]
+def make(disk: Disk, told: list[PublicEvent]) -> EventIntake:
+    return EventIntake(disk, {}, told.append, lambda table: None)  # type: ignore[arg-type]
 
 
 async def test_events_that_are_on_the_disk_are_not_remembered() -> None:
-    disk, journal, told = Disk(), Journal(), list[Event]()
+    disk, journal, told = Disk(), Journal(), list[PublicEvent]()
     intake = make(disk, told)
     for _ in range(500):
-        intake.heard(kept(journal.happens()))
+        intake.add_event(kept(journal.happens()))
         intake.flush()
-        intake.written(disk.marks)
+        intake.note_written(disk.marks)
     assert len(told) == 500
     assert sum(map(len, intake._announced_ahead.values())) == 0
 
 
 async def test_what_is_not_on_the_disk_yet_is_told_of_once_however_it_comes() -> None:
-    disk, journal, told = Disk(), Journal(), list[Event]()
+    disk, journal, told = Disk(), Journal(), list[PublicEvent]()
     intake = make(disk, told)
     events = [journal.happens() for _ in range(4)]
     table = events[0].table
     for one in (events[0], events[2], events[3]):  # the second was lost on the way
-        intake.heard(kept(one))
+        intake.add_event(kept(one))
     intake.flush()
-    intake.written(disk.marks)
-    intake.page(table, list(map(kept, events)))
+    intake.note_written(disk.marks)
+    intake.add_page(table, list(map(kept, events)))
     assert sorted(one.n for one in told) == [1, 2, 3, 4]
 
 
 async def test_another_past_of_a_table_is_told_of_though_its_numbers_were_there_before() -> None:
-    disk, journal, told = Disk(), Journal(), list[Event]()
+    disk, journal, told = Disk(), Journal(), list[PublicEvent]()
     intake = make(disk, told)
     for _ in range(5):
-        intake.heard(kept(journal.happens()))
+        intake.add_event(kept(journal.happens()))
     intake.flush()
     other = Journal(journal.table, past="another")
     events = [other.happens() for _ in range(3)]
-    intake.anew(journal.table)
-    intake.page(journal.table, list(map(kept, events)))
+    intake.restart_journal(journal.table)
+    intake.add_page(journal.table, list(map(kept, events)))
     assert told[5:] == events
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.faults import fault
-from controller.words import REASONS
+from controller.words import REASON_WORDS
 from tests.console.modules import Page
 from tests.console.word_files import STATIC, WORDS, taught
 
@@ -112,7 +112,7 @@ def test_a_pairs_number_stands_in_brackets_of_the_readers_language() -> None:
 
 def test_a_reason_that_the_page_proposes_is_the_one_that_its_key_stands_for() -> None:
     zh, en = taught(STATIC / "words" / "table.mjs")["table.reason.at_table"]
-    assert (REASONS["at_table"].zh, REASONS["at_table"].en) == (zh, en)
+    assert (REASON_WORDS["at_table"].zh, REASON_WORDS["at_table"].en) == (zh, en)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_the_reason_that_the_page_proposes_goes_out_by_its_key(
         " fresh: () => false, commands: { hold: { args: [{ name: 'reason', kind: 'text' }] } } }"
     )
     asked = "page.question(ctx, 'hold')"
-    proposed = REASONS["at_table"].zh if language == "zh" else REASONS["at_table"].en
+    proposed = REASON_WORDS["at_table"].zh if language == "zh" else REASON_WORDS["at_table"].en
     assert forms.says(f"{asked}.form.fields[0].value") == proposed
     assert forms.says(f"{asked}.pack({{ reason: {json.dumps(typed)} }})") == {"reason": sent}
 

@@ -7,30 +7,37 @@ import zmq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.client.monitored import LineState, MonitoredConnection, after, needs_retry
+from controller.client.monitored import (
+    MonitoredConnection,
+    TableConnectionState,
+    needs_retry,
+    next_state,
+)
 from controller.console.lines import past as of
-from controller.console.lines.heard import CONTACTS, on_line, on_state
+from controller.console.lines.heard import LINK_BY_LINE_STATE, with_line_state, with_state
 from controller.console.lines.past import JOURNAL_START, Completeness
-from controller.console.standing import Heard, TableLinkState
-from controller.console.store.archive import Mark
+from controller.console.standing import ContactTimes, TableLinkState
+from controller.console.store.archive import JournalMark
 from controller.console.view.waits import stamp_to_epoch_ms
-from controller.messages import Event
+from controller.messages import PublicEvent
 from tests.console.journal import Journal
 from tests.console.states import state
 
 
-def heard(past: Completeness, events: Sequence[Event]) -> Completeness:
+def heard(past: Completeness, events: Sequence[PublicEvent]) -> Completeness:
     for event in events:
-        past = of.told(past, event)
+        past = of.with_event(past, event)
     return past
 
 
 def test_events_that_follow_each_other_are_complete_without_a_question() -> None:
     journal = Journal()
     events = [journal.happens() for _ in range(5)]
-    past = heard(of.filled(of.asking(Completeness()), JOURNAL_START, ""), events)
-    assert past.mark == Mark(5, events[-1].head)
-    assert not past.doubt
+    past = heard(
+        of.with_fill_finished(of.with_fill_begun(Completeness()), JOURNAL_START, ""), events
+    )
+    assert past.mark == JournalMark(5, events[-1].head)
+    assert not past.may_be_incomplete
 
 
 def test_a_private_entry_between_is_a_doubt_that_the_table_settles() -> None:
@@ -38,15 +45,18 @@ def test_a_private_entry_between_is_a_doubt_that_the_table_settles() -> None:
     first = journal.happens()
     journal.private()
     second = journal.happens()
-    past = heard(of.filled(of.asking(Completeness()), JOURNAL_START, ""), [first, second])
-    assert past.doubt
+    past = heard(
+        of.with_fill_finished(of.with_fill_begun(Completeness()), JOURNAL_START, ""),
+        [first, second],
+    )
+    assert past.may_be_incomplete
     assert past.mark.n == first.n
-    past = of.asking(past)
+    past = of.with_fill_begun(past)
     page = journal.events(of.fill_start(past.mark))
-    assert of.goes_on(past.mark, page)
-    past = of.filled(past, Mark(page[-1].n, page[-1].head), journal.head)
-    assert past.mark == Mark(second.n, second.head)
-    assert not past.doubt
+    assert of.is_continued_by(past.mark, page)
+    past = of.with_fill_finished(past, JournalMark(page[-1].n, page[-1].head), journal.head)
+    assert past.mark == JournalMark(second.n, second.head)
+    assert not past.may_be_incomplete
 
 
 def test_what_comes_while_the_table_is_asked_is_a_doubt_again_unless_the_answer_has_it() -> None:
@@ -55,31 +65,37 @@ def test_what_comes_while_the_table_is_asked_is_a_doubt_again_unless_the_answer_
     first = journal.happens()
     journal.private()
     third = journal.happens()
-    asked = of.asking(Completeness())
-    behind = of.filled(heard(asked, [third]), Mark(first.n, first.head), "")
-    assert behind.doubt
-    assert not of.filled(heard(asked, [third]), Mark(third.n, third.head), "").doubt
+    asked = of.with_fill_begun(Completeness())
+    behind = of.with_fill_finished(heard(asked, [third]), JournalMark(first.n, first.head), "")
+    assert behind.may_be_incomplete
+    assert not of.with_fill_finished(
+        heard(asked, [third]), JournalMark(third.n, third.head), ""
+    ).may_be_incomplete
 
 
 def test_another_past_shows_at_the_entry_that_was_kept_last() -> None:
     one, other = Journal(), Journal(past="another")
     kept = [one.happens() for _ in range(3)][-1]
-    mark = Mark(kept.n, kept.head)
-    assert of.goes_on(mark, one.events(of.fill_start(mark)))
-    assert not of.goes_on(mark, other.events(of.fill_start(mark)))
+    mark = JournalMark(kept.n, kept.head)
+    assert of.is_continued_by(mark, one.events(of.fill_start(mark)))
+    assert not of.is_continued_by(mark, other.events(of.fill_start(mark)))
     for _ in range(9):
         other.happens()
-    assert not of.goes_on(mark, other.events(of.fill_start(mark)))
+    assert not of.is_continued_by(mark, other.events(of.fill_start(mark)))
 
 
 def test_a_head_that_is_no_events_may_hide_something_until_the_table_has_said_all() -> None:
     journal = Journal()
     event = journal.happens()
-    past = of.filled(of.asking(Completeness()), Mark(event.n, event.head), "")
-    assert not of.shown(past, event.head)
+    past = of.with_fill_finished(
+        of.with_fill_begun(Completeness()), JournalMark(event.n, event.head), ""
+    )
+    assert not of.may_have_more_events(past, event.head)
     journal.private()
-    assert of.shown(past, journal.head)
-    assert not of.shown(of.filled(of.asking(past), past.mark, journal.head), journal.head)
+    assert of.may_have_more_events(past, journal.head)
+    assert not of.may_have_more_events(
+        of.with_fill_finished(of.with_fill_begun(past), past.mark, journal.head), journal.head
+    )
 
 
 @given(
@@ -98,61 +114,64 @@ def test_a_mark_never_lies_behind_a_hole_whatever_is_lost(entries: list[str], se
         if step in "pl":
             event = journal.happens()
             if step == "p":
-                past = of.told(past, event)
+                past = of.with_event(past, event)
                 have.add(event.n)
         else:
-            past = of.asking(past)
+            past = of.with_fill_begun(past)
             page = journal.events(of.fill_start(past.mark), most=1_000)
-            mark = past.mark if not page else Mark(page[-1].n, page[-1].head)
+            mark = past.mark if not page else JournalMark(page[-1].n, page[-1].head)
             have |= {one.n for one in page}
             late = journal.happens()
             if chance.random() < 0.5:
-                past = of.told(past, late)
+                past = of.with_event(past, late)
                 have.add(late.n)
-            past = of.filled(past, mark, "")
+            past = of.with_fill_finished(past, mark, "")
         assert all(one.n in have for one in journal.public if one.n <= past.mark.n)
-        if not past.doubt and past.mark.n:
+        if not past.may_be_incomplete and past.mark.n:
             missing = [one.n for one in journal.public if one.n not in have]
             assert all(n > max(have) for n in missing)  # only what nothing heard comes behind
 
 
 def test_a_refused_key_is_tried_again_and_other_ends_are_not() -> None:
-    open_ = after(MonitoredConnection(), zmq.Event.HANDSHAKE_SUCCEEDED)
-    assert open_.state is LineState.OPEN
-    assert after(open_, zmq.Event.DISCONNECTED).state is LineState.DOWN
-    refused = after(MonitoredConnection(), zmq.Event.HANDSHAKE_FAILED_AUTH)
-    assert refused.state is LineState.KEY_REFUSED
-    assert after(refused, zmq.Event.DISCONNECTED).state is LineState.KEY_REFUSED
+    open_ = next_state(MonitoredConnection(), zmq.Event.HANDSHAKE_SUCCEEDED)
+    assert open_.state is TableConnectionState.OPEN
+    assert next_state(open_, zmq.Event.DISCONNECTED).state is TableConnectionState.DOWN
+    refused = next_state(MonitoredConnection(), zmq.Event.HANDSHAKE_FAILED_AUTH)
+    assert refused.state is TableConnectionState.KEY_REFUSED
+    assert next_state(refused, zmq.Event.DISCONNECTED).state is TableConnectionState.KEY_REFUSED
     assert needs_retry(zmq.Event.HANDSHAKE_FAILED_AUTH)
     assert not needs_retry(zmq.Event.DISCONNECTED)
-    once = after(MonitoredConnection(), zmq.Event.HANDSHAKE_FAILED_NO_DETAIL)
-    assert once.state is LineState.CONNECTING
-    assert after(once, zmq.Event.HANDSHAKE_FAILED_NO_DETAIL).state is LineState.OTHER_KEY
+    once = next_state(MonitoredConnection(), zmq.Event.HANDSHAKE_FAILED_NO_DETAIL)
+    assert once.state is TableConnectionState.CONNECTING
+    assert (
+        next_state(once, zmq.Event.HANDSHAKE_FAILED_NO_DETAIL).state
+        is TableConnectionState.OTHER_KEY
+    )
 
 
 def test_every_state_of_a_line_is_a_contact() -> None:
-    assert set(CONTACTS) == set(LineState)
-    assert set(CONTACTS.values()) == set(TableLinkState)
+    assert set(LINK_BY_LINE_STATE) == set(TableConnectionState)
+    assert set(LINK_BY_LINE_STATE.values()) == set(TableLinkState)
 
 
 def test_the_same_number_of_the_same_run_is_no_news() -> None:
     first = state(seq=4)
-    once = on_state(Heard(), None, first, 1_000)
-    again = on_state(once, first, state(seq=4), 2_000)
-    assert (again.heard_ms, again.changed_ms) == (2_000, 1_000)
-    assert on_state(again, first, state(seq=4, boot="other"), 3_000).changed_ms == 3_000
-    assert on_line(again, LineState.DOWN, 4_000).link_since_ms == 4_000
+    once = with_state(ContactTimes(), None, first, 1_000)
+    again = with_state(once, first, state(seq=4), 2_000)
+    assert (again.received_ms, again.changed_ms) == (2_000, 1_000)
+    assert with_state(again, first, state(seq=4, boot="other"), 3_000).changed_ms == 3_000
+    assert with_line_state(again, TableConnectionState.DOWN, 4_000).link_since_ms == 4_000
 
 
 def test_how_far_a_tables_clock_is_off_is_told_by_its_news_and_stays_the_same() -> None:
     said = state(seq=1, time="2027-01-01T00:00:00.000+00:00")
     at_ms = stamp_to_epoch_ms(said.time)
-    heard = on_state(Heard(), None, said, at_ms + 900)
+    heard = with_state(ContactTimes(), None, said, at_ms + 900)
     assert heard.skew_ms == 0
-    heard = on_state(Heard(), None, said, at_ms + 3_600_400)
+    heard = with_state(ContactTimes(), None, said, at_ms + 3_600_400)
     assert heard.skew_ms == 3_600_000
     # the same state again, later: nothing new is known of its clock
-    assert on_state(heard, said, said, at_ms + 3_700_000).skew_ms == 3_600_000
+    assert with_state(heard, said, said, at_ms + 3_700_000).skew_ms == 3_600_000
     later = state(seq=2, time="2027-01-01T00:00:01.000+00:00")
-    assert on_state(heard, said, later, at_ms + 3_602_600).skew_ms == 3_600_000
-    assert on_state(heard, said, later, at_ms + 1_100).skew_ms == 0  # somebody has set it
+    assert with_state(heard, said, later, at_ms + 3_602_600).skew_ms == 3_600_000
+    assert with_state(heard, said, later, at_ms + 1_100).skew_ms == 0  # somebody has set it

@@ -23,16 +23,16 @@ from controller.console.people import (
     INVITATION_MS,
     MAX_SESSIONS,
     SESSION_MS,
+    Account,
+    Accounts,
     NotAllowed,
-    People,
-    Person,
 )
 from controller.console.store.archive import open_engine
 from controller.console.store.tables import SESSIONS
 from controller.messages import Role
 from tests.console.fake import QUICK
 
-LI = Person(name="Li Na", role=Role.REFEREE, language="zh")
+LI = Account(name="Li Na", role=Role.REFEREE, language="zh")
 
 
 class Clock:
@@ -51,28 +51,28 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def people(tmp_path: Path, clock: Clock) -> Iterator[People]:
+def people(tmp_path: Path, clock: Clock) -> Iterator[Accounts]:
     """A console that knows nobody."""
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
     numbers = count(1)
-    yield People(engine, clock, lambda size: next(numbers).to_bytes(size, "big"), QUICK)
+    yield Accounts(engine, clock, lambda size: next(numbers).to_bytes(size, "big"), QUICK)
     engine.dispose()
 
 
 @pytest.fixture
-def li(people: People) -> Person:
+def li(people: Accounts) -> Account:
     """Somebody who has set his PIN."""
-    return people.accept(people.invite(LI), "4711")
+    return people.accept_invitation(people.invite(LI), "4711")
 
 
-def test_who_is_invited_sets_a_pin_and_is_let_in(people: People, li: Person) -> None:
+def test_who_is_invited_sets_a_pin_and_is_let_in(people: Accounts, li: Account) -> None:
     who, token = people.log_in("Li Na", "4711")
     assert who == li == LI
-    assert people.whose(token) == LI
+    assert people.session_owner(token) == LI
 
 
 def test_a_name_that_nobody_has_costs_as_much_to_refuse_as_one_that_somebody_has(
-    people: People,
+    people: Accounts,
 ) -> None:
     nobodys = people._dummy_hash
     assert extract_parameters(nobodys) == extract_parameters(QUICK.hash("4711"))
@@ -93,7 +93,7 @@ class Meanwhile(PasswordHasher):
 
 @pytest.mark.parametrize("what", ["removed", "removed and invited", "a new PIN"])
 def test_who_is_let_go_while_his_pin_is_checked_is_not_let_in_later(
-    people: People, li: Person, monkeypatch: pytest.MonkeyPatch, what: str
+    people: Accounts, li: Account, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     hasher = Meanwhile(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -103,7 +103,7 @@ def test_who_is_let_go_while_his_pin_is_checked_is_not_let_in_later(
         if what != "removed":
             code = people.invite(LI)
             if what == "a new PIN":
-                people.accept(code, "2222")
+                people.accept_invitation(code, "2222")
 
     monkeypatch.setattr(hasher, "happens", happens)
     monkeypatch.setattr(people, "_hasher", hasher)
@@ -114,63 +114,63 @@ def test_who_is_let_go_while_his_pin_is_checked_is_not_let_in_later(
         assert base.execute(select(SESSIONS)).all() == []
 
 
-def test_who_was_removed_begins_no_session(people: People, li: Person) -> None:
+def test_who_was_removed_begins_no_session(people: Accounts, li: Account) -> None:
     people.remove("Li Na")
     with pytest.raises(NotAllowed):
-        people.begin("Li Na")
+        people.start_session("Li Na")
 
 
-def test_an_invitation_is_good_once(people: People) -> None:
+def test_an_invitation_is_good_once(people: Accounts) -> None:
     code = people.invite(LI)
-    people.accept(code.lower(), "4711")
+    people.accept_invitation(code.lower(), "4711")
     with pytest.raises(NotAllowed, match="ask for a new one"):
-        people.accept(code, "9999")
+        people.accept_invitation(code, "9999")
 
 
-def test_an_invitation_that_nobody_used_ends(people: People, clock: Clock) -> None:
+def test_an_invitation_that_nobody_used_ends(people: Accounts, clock: Clock) -> None:
     code = people.invite(LI)
     assert people.invited_until_ms("Li Na") == clock.ms + INVITATION_MS
     clock.ms += INVITATION_MS
     with pytest.raises(NotAllowed, match="is over"):
-        people.accept(code, "4711")
-    assert people.accept(people.invite(LI), "4711") == LI
+        people.accept_invitation(code, "4711")
+    assert people.accept_invitation(people.invite(LI), "4711") == LI
     assert people.invited_until_ms("Li Na") is None
 
 
-def test_the_last_code_of_a_person_alone_is_good(people: People, li: Person) -> None:
+def test_the_last_code_of_a_person_alone_is_good(people: Accounts, li: Account) -> None:
     codes = [people.invite(LI) for _ in range(3)]
     for code in codes[:2]:
         with pytest.raises(NotAllowed, match="ask for a new one"):
-            people.accept(code, "0815")
-    assert people.accept(codes[2], "0815") == LI
+            people.accept_invitation(code, "0815")
+    assert people.accept_invitation(codes[2], "0815") == LI
 
 
-def test_the_code_of_somebody_who_was_removed_is_good_for_nothing(people: People) -> None:
+def test_the_code_of_somebody_who_was_removed_is_good_for_nothing(people: Accounts) -> None:
     code = people.invite(LI)
     people.remove("Li Na")
     with pytest.raises(NotAllowed):
-        people.accept(code, "4711")
+        people.accept_invitation(code, "4711")
     assert people.invited_until_ms("Li Na") is None
 
 
 @pytest.mark.parametrize("pin", ["", "123", "12a4", "1234567890123", "１２３４"])
-def test_a_pin_that_is_none_leaves_the_invitation_good(people: People, pin: str) -> None:
+def test_a_pin_that_is_none_leaves_the_invitation_good(people: Accounts, pin: str) -> None:
     code = people.invite(LI)
     with pytest.raises(NotAllowed, match="digits"):
-        people.accept(code, pin)
-    assert people.accept(code, "4711") == LI
+        people.accept_invitation(code, pin)
+    assert people.accept_invitation(code, "4711") == LI
 
 
 @pytest.mark.parametrize(("name", "pin"), [("Li Na", "4712"), ("Li", "4711"), ("", "")])
 def test_a_wrong_name_and_a_wrong_pin_hear_the_same(
-    people: People, li: Person, name: str, pin: str
+    people: Accounts, li: Account, name: str, pin: str
 ) -> None:
     with pytest.raises(NotAllowed, match="name or PIN is wrong"):
         people.log_in(name, pin)
 
 
 def test_who_guesses_waits_ever_longer_even_with_the_right_pin(
-    people: People, li: Person, clock: Clock
+    people: Accounts, li: Account, clock: Clock
 ) -> None:
     for _ in range(FREE_ATTEMPTS_PER_NAME):
         with pytest.raises(NotAllowed, match=r"wrong$"):
@@ -190,7 +190,7 @@ HERE, THERE = "10.0.0.7", "10.0.0.66"
 
 
 def test_wrong_pins_from_elsewhere_keep_nobody_out_of_his_own_tablet(
-    people: People, li: Person, clock: Clock
+    people: Accounts, li: Account, clock: Clock
 ) -> None:
     people.log_in("Li Na", "4711", HERE)
     for _ in range(FREE_ATTEMPTS_PER_NAME):
@@ -201,7 +201,7 @@ def test_wrong_pins_from_elsewhere_keep_nobody_out_of_his_own_tablet(
     assert people.log_in("Li Na", "4711", HERE)[0] == LI
 
 
-def test_his_own_tablet_has_free_guesses_and_no_more(people: People, li: Person) -> None:
+def test_his_own_tablet_has_free_guesses_and_no_more(people: Accounts, li: Account) -> None:
     people.log_in("Li Na", "4711", HERE)
     for _ in range(FREE_ATTEMPTS_PER_NAME):
         with pytest.raises(NotAllowed, match=r"wrong$"):
@@ -210,12 +210,14 @@ def test_his_own_tablet_has_free_guesses_and_no_more(people: People, li: Person)
         people.log_in("Li Na", "4711", HERE)
 
 
-def test_who_is_removed_or_has_a_new_pin_has_no_tablet_any_more(people: People, li: Person) -> None:
+def test_who_is_removed_or_has_a_new_pin_has_no_tablet_any_more(
+    people: Accounts, li: Account
+) -> None:
     for end in (lambda: people.remove("Li Na"), lambda: None):
-        people.accept(people.invite(LI), "4711")
+        people.accept_invitation(people.invite(LI), "4711")
         people.log_in("Li Na", "4711", HERE)
         end()
-        people.accept(people.invite(LI), "4711")
+        people.accept_invitation(people.invite(LI), "4711")
         for _ in range(FREE_ATTEMPTS_PER_NAME):
             with pytest.raises(NotAllowed, match=r"wrong$"):
                 people.log_in("Li Na", "0000", THERE)
@@ -223,7 +225,7 @@ def test_who_is_removed_or_has_a_new_pin_has_no_tablet_any_more(people: People, 
             people.log_in("Li Na", "4711", HERE)
 
 
-def test_an_address_that_tries_one_pin_at_many_names_waits(people: People, li: Person) -> None:
+def test_an_address_that_tries_one_pin_at_many_names_waits(people: Accounts, li: Account) -> None:
     for number in range(FREE_ATTEMPTS_PER_ADDRESS):
         with pytest.raises(NotAllowed, match=r"wrong$"):
             people.log_in(f"somebody {number}", "4711", THERE)
@@ -235,8 +237,10 @@ def test_an_address_that_tries_one_pin_at_many_names_waits(people: People, li: P
     assert people.log_in("Li Na", "4711", HERE)[0] == LI
 
 
-def test_to_log_in_oneself_between_two_guesses_frees_no_address(people: People, li: Person) -> None:
-    people.accept(people.invite(Person(name="guest", role=Role.OBSERVER)), "0815")
+def test_to_log_in_oneself_between_two_guesses_frees_no_address(
+    people: Accounts, li: Account
+) -> None:
+    people.accept_invitation(people.invite(Account(name="guest", role=Role.OBSERVER)), "0815")
     for number in range(FREE_ATTEMPTS_PER_ADDRESS):
         people.log_in("guest", "0815", THERE)
         with pytest.raises(NotAllowed, match=r"wrong$"):
@@ -245,7 +249,7 @@ def test_to_log_in_oneself_between_two_guesses_frees_no_address(people: People, 
         people.log_in("Li Na", "4711", THERE)
 
 
-def test_wrong_pins_of_long_ago_are_forgotten(people: People, li: Person, clock: Clock) -> None:
+def test_wrong_pins_of_long_ago_are_forgotten(people: Accounts, li: Account, clock: Clock) -> None:
     for wait_s in (30, 60):
         for _ in range(FREE_ATTEMPTS_PER_NAME if wait_s == 30 else 1):
             with pytest.raises(NotAllowed, match=r"wrong$"):
@@ -260,7 +264,7 @@ def test_wrong_pins_of_long_ago_are_forgotten(people: People, li: Person, clock:
 
 
 def test_a_clock_that_is_set_back_makes_nobody_wait_for_it(
-    people: People, li: Person, clock: Clock
+    people: Accounts, li: Account, clock: Clock
 ) -> None:
     for _ in range(FREE_ATTEMPTS_PER_NAME):
         with pytest.raises(NotAllowed, match=r"wrong$"):
@@ -272,7 +276,7 @@ def test_a_clock_that_is_set_back_makes_nobody_wait_for_it(
         people.log_in("Li Na", "4711")
 
 
-def test_who_waits_tells_nobody_which_names_there_are(people: People) -> None:
+def test_who_waits_tells_nobody_which_names_there_are(people: Accounts) -> None:
     """Made-up names are counted many together: with which ones nobody can reckon."""
     of_one: dict[str, list[str]] = {}
     for number in range(200):
@@ -299,25 +303,25 @@ def test_what_is_known_of_addresses_has_an_end(monkeypatch: pytest.MonkeyPatch) 
         known.count_failure("nobody", f"10.0.0.{number}", known=False)
         known.count_success("Li Na", f"10.0.1.{number}")
     assert len(known._trusted) == 10
-    assert len([kind for kind, *_ in known._wrong if kind == "host"]) == 10
+    assert len([kind for kind, *_ in known._failures if kind == "host"]) == 10
 
 
-def test_a_session_ends_with_the_day(people: People, li: Person, clock: Clock) -> None:
+def test_a_session_ends_with_the_day(people: Accounts, li: Account, clock: Clock) -> None:
     _, token = people.log_in("Li Na", "4711")
     clock.ms += SESSION_MS - 1
-    assert people.whose(token) == LI
+    assert people.session_owner(token) == LI
     clock.ms += 1
-    assert people.whose(token) is None
+    assert people.session_owner(token) is None
 
 
 def test_sessions_outlive_the_console_and_leave_no_rows(
-    tmp_path: Path, clock: Clock, people: People, li: Person
+    tmp_path: Path, clock: Clock, people: Accounts, li: Account
 ) -> None:
     _, token = people.log_in("Li Na", "4711")
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
     numbers = count(1 << 20)
-    again = People(engine, clock, lambda size: next(numbers).to_bytes(size, "big"), QUICK)
-    assert again.whose(token) == LI
+    again = Accounts(engine, clock, lambda size: next(numbers).to_bytes(size, "big"), QUICK)
+    assert again.session_owner(token) == LI
     clock.ms += SESSION_MS
     again.log_in("Li Na", "4711")
     with engine.connect() as base:
@@ -326,58 +330,58 @@ def test_sessions_outlive_the_console_and_leave_no_rows(
 
 
 def test_one_person_has_so_many_sessions_and_the_oldest_ends(
-    people: People, li: Person, clock: Clock
+    people: Accounts, li: Account, clock: Clock
 ) -> None:
     tokens = []
     for _ in range(MAX_SESSIONS + 2):
         clock.ms += 1
         tokens.append(people.log_in("Li Na", "4711")[1])
-    assert [people.whose(token) for token in tokens[:3]] == [None, None, LI]
-    assert people.whose(tokens[-1]) == LI
+    assert [people.session_owner(token) for token in tokens[:3]] == [None, None, LI]
+    assert people.session_owner(tokens[-1]) == LI
 
 
 @pytest.mark.parametrize(
     ("now", "stays"),
     [
         (LI, True),
-        (Person(name="Li Na", role=Role.REFEREE, language="en"), True),
-        (Person(name="Li Na", role=Role.CHIEF), False),
-        (Person(name="Li Na", role=Role.OBSERVER), False),
-        (Person(name="Li Na", role=Role.TABLE, table="T01"), False),
+        (Account(name="Li Na", role=Role.REFEREE, language="en"), True),
+        (Account(name="Li Na", role=Role.CHIEF), False),
+        (Account(name="Li Na", role=Role.OBSERVER), False),
+        (Account(name="Li Na", role=Role.TABLE, table="T01"), False),
     ],
 )
 def test_another_role_ends_the_sessions_of_the_old_one(
-    people: People, li: Person, now: Person, stays: bool
+    people: Accounts, li: Account, now: Account, stays: bool
 ) -> None:
     _, token = people.log_in("Li Na", "4711")
     people.invite(now)
-    assert people.whose(token) == (now if stays else None)
+    assert people.session_owner(token) == (now if stays else None)
 
 
-def test_who_logs_out_is_out_and_others_stay(people: People, li: Person) -> None:
+def test_who_logs_out_is_out_and_others_stay(people: Accounts, li: Account) -> None:
     _, here = people.log_in("Li Na", "4711")
     _, there = people.log_in("Li Na", "4711")
     people.log_out(here)
-    assert people.whose(here) is None
-    assert people.whose(there) == LI
+    assert people.session_owner(here) is None
+    assert people.session_owner(there) == LI
 
 
-def test_who_is_removed_is_out_at_once_and_for_good(people: People, li: Person) -> None:
+def test_who_is_removed_is_out_at_once_and_for_good(people: Accounts, li: Account) -> None:
     _, token = people.log_in("Li Na", "4711")
     assert people.remove("Li Na")
-    assert people.whose(token) is None
-    assert people.all() == []
+    assert people.session_owner(token) is None
+    assert people.list_accounts() == []
     with pytest.raises(NotAllowed):
         people.log_in("Li Na", "4711")
     assert not people.remove("Li Na")
 
 
 def test_a_new_invitation_changes_the_role_and_keeps_the_pin_until_it_is_used(
-    people: People, li: Person
+    people: Accounts, li: Account
 ) -> None:
-    code = people.invite(Person(name="Li Na", role=Role.CHIEF, language="en"))
+    code = people.invite(Account(name="Li Na", role=Role.CHIEF, language="en"))
     assert people.log_in("Li Na", "4711")[0].role is Role.CHIEF
-    people.accept(code, "0815")
+    people.accept_invitation(code, "0815")
     with pytest.raises(NotAllowed):
         people.log_in("Li Na", "4711")
     assert people.log_in("Li Na", "0815")[0].language == "en"
@@ -386,22 +390,22 @@ def test_a_new_invitation_changes_the_role_and_keeps_the_pin_until_it_is_used(
 def test_people_come_and_go_in_either_database(store_url: str, clock: Clock) -> None:
     engine = open_engine(store_url)
     numbers = count(1)
-    people = People(engine, clock, lambda size: next(numbers).to_bytes(size, "big"), QUICK)
+    people = Accounts(engine, clock, lambda size: next(numbers).to_bytes(size, "big"), QUICK)
     people.invite(LI)
-    assert people.accept(people.invite(LI), "4711") == LI
+    assert people.accept_invitation(people.invite(LI), "4711") == LI
     tokens = []
     for _ in range(MAX_SESSIONS + 1):
         clock.ms += 1
         tokens.append(people.log_in("Li Na", "4711")[1])
-    assert [people.whose(token) for token in tokens[:2]] == [None, LI]
+    assert [people.session_owner(token) for token in tokens[:2]] == [None, LI]
     people.invite(LI)
-    (listed,) = people.all()
+    (listed,) = people.list_accounts()
     assert (listed.name, listed.has_pin) == ("Li Na", True)
     assert listed.invited_until_ms == people.invited_until_ms("Li Na") == clock.ms + INVITATION_MS
-    people.invite(Person(name="Li Na", role=Role.CHIEF))
-    assert people.whose(tokens[1]) is None
+    people.invite(Account(name="Li Na", role=Role.CHIEF))
+    assert people.session_owner(tokens[1]) is None
     assert people.remove("Li Na")
-    assert people.all() == []
+    assert people.list_accounts() == []
     engine.dispose()
 
 
@@ -409,9 +413,9 @@ def test_neither_pin_nor_token_nor_code_lies_in_the_database(tmp_path: Path, clo
     path = tmp_path / "console.db"
     engine = open_engine(f"sqlite:///{path}")
     numbers = count(1)
-    people = People(engine, clock, lambda size: next(numbers).to_bytes(size, "big"), QUICK)
+    people = Accounts(engine, clock, lambda size: next(numbers).to_bytes(size, "big"), QUICK)
     code = people.invite(LI)
-    people.accept(code, "471147114711")
+    people.accept_invitation(code, "471147114711")
     _, token = people.log_in("Li Na", "471147114711")
     people.invite(LI)
     engine.dispose()

@@ -11,13 +11,13 @@ import pytest
 from httpx import AsyncClient
 
 from controller.console.app import make_app
-from controller.console.console import Console
-from controller.console.store.archive import Kept, Mark, WriteBatch
-from controller.console.store.proofs import STEPS, AttemptRecords
-from controller.console.view.proof import code, rulebooks
+from controller.console.console import RefereeConsole
+from controller.console.store.archive import JournalMark, StoredEvent, WriteBatch
+from controller.console.store.proofs import PROOF_KINDS, AttemptRecords
+from controller.console.view.proof import qr_code_svg, rulebooks_by_hash
 from controller.deal import __path__ as VERIFIER
 from controller.journal.verify import verify
-from controller.messages import Event
+from controller.messages import PublicEvent
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile
 from tests.console.evening import TABLE, Rows, evening, of
@@ -44,7 +44,7 @@ def engine() -> Browser:
 
 
 @pytest.fixture
-async def console(tmp_path: Path, rows: Rows) -> AsyncIterator[Console]:
+async def console(tmp_path: Path, rows: Rows) -> AsyncIterator[RefereeConsole]:
     """A console that has kept them; the table is gone."""
     async with standing(tmp_path) as (console, _):
         archived(console, rows)
@@ -52,7 +52,7 @@ async def console(tmp_path: Path, rows: Rows) -> AsyncIterator[Console]:
 
 
 @pytest.fixture
-async def anybody(console: Console) -> AsyncIterator[AsyncClient]:
+async def anybody(console: RefereeConsole) -> AsyncIterator[AsyncClient]:
     """The telephone of somebody in the hall."""
     async with browser(console) as client:
         yield client
@@ -131,7 +131,7 @@ async def test_the_rulebook_is_served_as_its_two_texts(anybody: AsyncClient, row
     asked = {"hash": [named, "0" * 64, named]}
     found = await anybody.get("/api/proof/rulebooks", params=asked)
     assert found.json() == {"rulebooks": [book]}
-    assert set(rulebooks([load_profile("international-000")])) == {named}
+    assert set(rulebooks_by_hash([load_profile("international-000")])) == {named}
 
 
 async def test_every_row_between_commitment_and_reveal_is_there(
@@ -205,12 +205,12 @@ def test_every_finding_of_the_verifier_has_words() -> None:
 
 
 async def test_the_code_is_there_once_the_match_is_over(
-    console: Console, anybody: AsyncClient
+    console: RefereeConsole, anybody: AsyncClient
 ) -> None:
     answer = await anybody.get("/qr.svg", params={"text": f"{PLACE}/1"})
     assert answer.headers["content-type"] == "image/svg+xml"
     assert answer.headers["cache-control"] == "no-store"
-    assert answer.text == code(f"http://console{PLACE}/1")
+    assert answer.text == qr_code_svg(f"http://console{PLACE}/1")
     assert refused(await anybody.get("/qr.svg", params={"text": f"{PLACE}/{LAST}"})) == (
         404,
         "after the match",
@@ -218,12 +218,12 @@ async def test_the_code_is_there_once_the_match_is_over(
 
 
 async def test_the_code_leads_where_the_configuration_says(
-    console: Console, anybody: AsyncClient
+    console: RefereeConsole, anybody: AsyncClient
 ) -> None:
     own = msgspec.structs.replace(console.config.console, public_url="http://192.168.1.5:8080/")
     console.config = msgspec.structs.replace(console.config, console=own)
     answer = await anybody.get("/qr.svg", params={"text": f"{PLACE}/1"})
-    assert answer.text == code(f"http://192.168.1.5:8080{PLACE}/1")
+    assert answer.text == qr_code_svg(f"http://192.168.1.5:8080{PLACE}/1")
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ async def test_whether_a_match_is_over_its_table_says_while_it_has_it(
 
 
 def test_a_code_is_black_on_white_with_a_quiet_zone() -> None:
-    drawn = code("http://192.168.1.5:8080/proof/T01/12")
+    drawn = qr_code_svg("http://192.168.1.5:8080/proof/T01/12")
     assert drawn.startswith("<svg")
     assert "#fff" in drawn
     assert "#000" in drawn
@@ -257,7 +257,7 @@ def test_a_code_is_black_on_white_with_a_quiet_zone() -> None:
 
 
 async def test_the_record_of_a_match_is_what_dealtable_verify_takes(
-    console: Console, tmp_path: Path
+    console: RefereeConsole, tmp_path: Path
 ) -> None:
     async with logged_in(console, "obs") as client:
         answer = await client.get(f"/api/tables/{TABLE}/record/M1")
@@ -272,7 +272,7 @@ async def test_the_record_of_a_match_is_what_dealtable_verify_takes(
 
 
 async def test_a_browser_checks_a_whole_match_from_its_record(
-    console: Console, engine: Browser
+    console: RefereeConsole, engine: Browser
 ) -> None:
     async with logged_in(console, "obs") as client:
         text = (await client.get(f"/api/tables/{TABLE}/record/M1")).text
@@ -287,11 +287,11 @@ async def test_a_browser_checks_a_whole_match_from_its_record(
 
 
 async def test_the_record_of_a_match_holds_nothing_of_the_next_one(
-    console: Console, rows: Rows
+    console: RefereeConsole, rows: Rows
 ) -> None:
     proofs = AttemptRecords(console.engine)
-    first = [msgspec.json.decode(row)["n"] for row in proofs.of_match(TABLE, "M1")]
-    second = [msgspec.json.decode(row)["n"] for row in proofs.of_match(TABLE, "M2")]
+    first = [msgspec.json.decode(row)["n"] for row in proofs.rows_of_match(TABLE, "M1")]
+    second = [msgspec.json.decode(row)["n"] for row in proofs.rows_of_match(TABLE, "M2")]
     assert not set(first) & set(second)
     began = next(row["n"] for row in rows if row["kind"] == "meeting")
     assert sorted([*first, *second]) == [row["n"] for row in rows if row["n"] >= began]
@@ -300,42 +300,42 @@ async def test_the_record_of_a_match_holds_nothing_of_the_next_one(
     assert not proofs.is_over(TABLE, "M9")
 
 
-async def test_a_match_that_is_laid_out_twice_is_one(console: Console, rows: Rows) -> None:
+async def test_a_match_that_is_laid_out_twice_is_one(console: RefereeConsole, rows: Rows) -> None:
     laid = [row for row in rows if row["kind"] == "meeting"]
     again = laid[0] | {"n": laid[0]["n"] + 3, "head": "cd" * 32}
-    before = AttemptRecords(console.engine).of_match(TABLE, "M1")
+    before = AttemptRecords(console.engine).rows_of_match(TABLE, "M1")
     archived(console, [again])
-    after = AttemptRecords(console.engine).of_match(TABLE, "M1")
+    after = AttemptRecords(console.engine).rows_of_match(TABLE, "M1")
     assert len(after) == len(before) + 1
     assert set(before) < set(after)
 
 
 async def test_another_journal_of_the_table_with_the_same_numbers_spoils_no_proof(
-    console: Console, rows: Rows
+    console: RefereeConsole, rows: Rows
 ) -> None:
     proofs = AttemptRecords(console.engine)
-    before = proofs.of_match(TABLE, "M1")
+    before = proofs.rows_of_match(TABLE, "M1")
     ours = {"match": "M7"}
     changed = [row | {"head": row["head"][::-1], "data": row["data"] | ours} for row in rows]
-    events = [msgspec.convert(row, Event) for row in changed]
-    kept = [Kept(event, msgspec.json.encode(event), journal=2) for event in events]
-    console.archive.write([WriteBatch(tuple(kept), {TABLE: Mark(99, "f" * 64, journal=2)})])
-    assert proofs.of_match(TABLE, "M1") == before
+    events = [msgspec.convert(row, PublicEvent) for row in changed]
+    kept = [StoredEvent(event, msgspec.json.encode(event), journal=2) for event in events]
+    console.archive.write([WriteBatch(tuple(kept), {TABLE: JournalMark(99, "f" * 64, journal=2)})])
+    assert proofs.rows_of_match(TABLE, "M1") == before
     heads = {event.head for event in events}
-    shown = proofs.around(TABLE, 1)
+    shown = proofs.rows_of_attempt(TABLE, 1)
     assert shown is not None
     assert {msgspec.json.decode(row)["head"] for row in shown.bodies} <= heads
     assert proofs.is_over(TABLE, "M2")
 
 
 async def test_an_attempt_that_another_journal_tells_otherwise_is_shown_with_both_pasts(
-    console: Console, rows: Rows
+    console: RefereeConsole, rows: Rows
 ) -> None:
     victim = of(rows, "committed", 1)
-    event = msgspec.convert(victim | {"head": "ab" * 32}, Event)
-    kept = Kept(event, msgspec.json.encode(event), journal=2)
-    console.archive.write([WriteBatch((kept,), {TABLE: Mark(99, "f" * 64, journal=2)})])
-    shown = AttemptRecords(console.engine).around(TABLE, 1)
+    event = msgspec.convert(victim | {"head": "ab" * 32}, PublicEvent)
+    kept = StoredEvent(event, msgspec.json.encode(event), journal=2)
+    console.archive.write([WriteBatch((kept,), {TABLE: JournalMark(99, "f" * 64, journal=2)})])
+    shown = AttemptRecords(console.engine).rows_of_attempt(TABLE, 1)
     assert shown is not None
     heads = [msgspec.json.decode(row)["head"] for row in shown.bodies]
     assert {victim["head"], "ab" * 32} <= set(heads)
@@ -346,4 +346,4 @@ def test_the_steps_are_those_of_the_verifier() -> None:
     text = (folder / "record.mjs").read_text(encoding="utf-8")
     listed = re.search(r"export const STEPS = \[(.*?)\]", text, re.DOTALL)
     assert listed is not None
-    assert tuple(re.findall(r'"(\w+)"', listed[1])) == STEPS
+    assert tuple(re.findall(r'"(\w+)"', listed[1])) == PROOF_KINDS

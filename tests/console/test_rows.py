@@ -3,16 +3,16 @@
 import msgspec
 import pytest
 
-from controller.console.standing import Standing
-from controller.console.view.rows import Row, row
-from controller.console.view.waits import WaitingTable, reasons, stamp_to_epoch_ms
-from controller.messages import State
+from controller.console.standing import Freshness
+from controller.console.view.rows import HallRow, build_hall_row
+from controller.console.view.waits import WaitingTable, list_reasons, stamp_to_epoch_ms
+from controller.messages import PublicState
 from tests.console.states import alert, call, state
 
-LIVE = Standing.LIVE, 0
+LIVE = Freshness.LIVE, 0
 
 
-def _running(second: int, **match: object) -> State:
+def _running(second: int, **match: object) -> PublicState:
     """A table's state so many seconds on, its clock running to second 3000 of its own."""
     clock = {"left_s": 3000 - second, "running": True, "deadline_ms": 3_000_000}
     return state(
@@ -22,9 +22,9 @@ def _running(second: int, **match: object) -> State:
 
 
 def _row(
-    said: State, wait: WaitingTable | None = None, standing: tuple[Standing, int] = LIVE
-) -> Row:
-    return row("T01", "A", said, standing, wait)
+    said: PublicState, wait: WaitingTable | None = None, standing: tuple[Freshness, int] = LIVE
+) -> HallRow:
+    return build_hall_row("T01", "A", said, standing, wait)
 
 
 def test_a_running_clock_alone_is_no_news() -> None:
@@ -47,25 +47,25 @@ def test_a_standing_clock_is_told_by_what_is_left() -> None:
 
 
 def test_a_table_that_was_never_heard_is_dark() -> None:
-    found = row("T01", "A", None, (Standing.CONNECTING, 5), None)
+    found = build_hall_row("T01", "A", None, (Freshness.CONNECTING, 5), None)
     assert (found.light, found.since_ms, found.phase) == ("dark", 5, "")
 
 
-@pytest.mark.parametrize("how", [one for one in Standing if one is not Standing.LIVE])
-def test_what_is_not_live_is_dark_whatever_it_said_last(how: Standing) -> None:
+@pytest.mark.parametrize("how", [one for one in Freshness if one is not Freshness.LIVE])
+def test_what_is_not_live_is_dark_whatever_it_said_last(how: Freshness) -> None:
     assert _row(state(calls=[call("button")]), standing=(how, 9)).light == "dark"
 
 
 def test_a_standing_machine_comes_before_who_waits() -> None:
     said = state(machine={"phase": "fault"}, alerts=[alert("LID_OPENED")])
-    wait = WaitingTable(table="T01", reasons=reasons(said, Standing.LIVE, 0))
+    wait = WaitingTable(table="T01", reasons=list_reasons(said, Freshness.LIVE, 0))
     assert _row(said, wait).light == "stands"
     assert _row(state(), wait).light == "waits"
 
 
 def test_what_only_a_technician_wants_to_know_makes_no_table_wait() -> None:
     said = state(alerts=[alert("PANEL_LOST")])
-    wait = WaitingTable(table="T01", reasons=reasons(said, Standing.LIVE, 0))
+    wait = WaitingTable(table="T01", reasons=list_reasons(said, Freshness.LIVE, 0))
     assert _row(said, wait).light == "busy"
 
 
@@ -83,7 +83,7 @@ def test_only_a_running_match_is_busy() -> None:
 def test_a_table_whose_wall_clock_is_wrong_ends_when_its_time_is_up() -> None:
     said = _running(1)
     heard_ms = stamp_to_epoch_ms(said.time) + 3_600_000
-    ends_ms = row("T01", "A", said, LIVE, None, heard_ms=heard_ms).ends_ms
+    ends_ms = build_hall_row("T01", "A", said, LIVE, None, received_ms=heard_ms).ends_ms
     assert ends_ms == pytest.approx(heard_ms + 2_999_000, abs=1000)
 
 

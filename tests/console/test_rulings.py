@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.console.console import Console
-from controller.console.store.archive import Kept
-from controller.console.view.lost_time import in_words
+from controller.console.console import RefereeConsole
+from controller.console.store.archive import StoredEvent
+from controller.console.view.lost_time import lost_time_with_reasons
 from controller.messages import Role
 from tests.console.played import PlayedTables, console_of
 from tests.console.web import browser, logged_in, refused
 
 NUMBERS = itertools.count()
-Desk = tuple[Console, PlayedTables]
+Desk = tuple[RefereeConsole, PlayedTables]
 
 
 @pytest.fixture
@@ -29,23 +29,23 @@ async def at_desk(tmp_path: Path) -> AsyncIterator[Desk]:
     console.engine.dispose()
 
 
-async def get(console: Console, path: str, name: str = "ref", **query: Any) -> Any:
+async def get(console: RefereeConsole, path: str, name: str = "ref", **query: Any) -> Any:
     async with logged_in(console, name) as client:
         answer = await client.get(path, params=query)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
 
-async def post(console: Console, path: str, body: Any, name: str = "ref") -> Any:
+async def post(console: RefereeConsole, path: str, body: Any, name: str = "ref") -> Any:
     async with logged_in(console, name) as client:
         answer = await client.post(path, json=body)
         assert answer.status_code == 200, answer.text
         return answer.json()
 
 
-async def order(console: Console, name: str, cmd: str, **args: Any) -> Any:
+async def order(console: RefereeConsole, name: str, cmd: str, **args: Any) -> Any:
     """Give an order at T01, about what its state shows."""
-    state = console.tables.seen("T01").state
+    state = console.tables.snapshot("T01").state
     assert state is not None
     about = {"deal": state.match.deal, "attempt": state.match.attempt}
     wish = {"id": f"order-{next(NUMBERS):08}", "cmd": cmd, "args": args} | about
@@ -71,7 +71,7 @@ async def test_who_asks_is_told_of_what_is_still_on_its_way_to_the_archive(
     at_desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, tables = at_desk
-    late: list[Kept] = []
+    late: list[StoredEvent] = []
     monkeypatch.setattr(tables, "archive", SimpleNamespace(keep=late.extend))
 
     async def settled() -> None:
@@ -90,9 +90,9 @@ async def test_who_asks_is_told_of_what_is_still_on_its_way_to_the_archive(
     assert (await get(console, f"{table}/told"))["told"][-1]["n"] == newest
     assert (await order(console, "chief", "hold", reason="a phone rings"))["ok"]
     newest = late[-1].event.n
-    async with console.pages.looking("T01", Role.REFEREE) as (shown, _):
-        while "told" not in (parts := shown.since(0)[1]):
-            await shown.changed(shown.since(0)[0])
+    async with console.table_pages.open_page("T01", Role.REFEREE) as (shown, _):
+        while "told" not in (parts := shown.changes_since(0)[1]):
+            await shown.wait_for_change(shown.changes_since(0)[0])
     assert msgspec.json.decode(parts["told"] or b"")[-1]["n"] == newest
 
 
@@ -155,7 +155,7 @@ async def test_what_a_decision_would_do_is_said_before_it_is_made(at_desk: Desk)
     assert ahead["then"]["phase"] == "forfeit"
     reply = await order(console, "chief", "approve", ruling="R3")
     assert reply["ok"]
-    state = console.tables.seen("T01").state
+    state = console.tables.snapshot("T01").state
     assert state is not None
     assert state.match.levels == ahead["then"]["levels"]
     assert state.match.phase == ahead["then"]["phase"]
@@ -210,7 +210,7 @@ async def test_lost_time_is_proposed(at_desk: Desk) -> None:
 )
 def test_why_a_table_lost_time_is_told_in_both_languages(reason: str, said: list[str]) -> None:
     stop = {"reason": reason, "seconds": 60, "lasts": False}
-    told = in_words({"seconds": 60, "needs": "referee", "stops": [stop]})
+    told = lost_time_with_reasons({"seconds": 60, "needs": "referee", "stops": [stop]})
     (one,) = told["stops"]
     assert [one["words"].en, one["words"].zh] == said
     assert (one["reason"], told["seconds"]) == (reason, 60)

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from nacl.utils import random as entropy
 
-from controller.cli.wall import wall_ms
+from controller.cli.wall import read_wall_clock_ms
 from controller.config import ConfigError
-from controller.console.config import ConsoleConfig, Own
-from controller.console.lines.intake import Intake
-from controller.console.people import Person
-from controller.console.serving import ConsoleFailed, opened, serve
-from controller.console.store.archive import Kept
+from controller.console.config import ConsoleConfig, ConsoleSettings
+from controller.console.lines.intake import EventIntake
+from controller.console.people import Account
+from controller.console.serving import ConsoleFailed, open_console, serve
+from controller.console.store.archive import StoredEvent
 from controller.messages import Role
 from tests.console.fake import PIN
 from tests.console.journal import Journal
@@ -31,8 +31,8 @@ async def test_a_connection_that_is_left_leaves_no_stream(tmp_path: Path) -> Non
     ):
         async with listening(client, "/stream/table/T01") as events:
             await events.next()
-            assert console.lookers.open == 1
-        await until(lambda: console.lookers.open == 0)
+            assert console.stream_limits.stream_count == 1
+        await until(lambda: console.stream_limits.stream_count == 0)
 
 
 async def test_a_console_ends_with_its_pages_still_open(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ async def test_a_console_whose_hall_cannot_go_on_ends_rather_than_to_stand_still
         async with visitor(await up, "ref") as client, listening(client, "/stream/hall") as events:
             await events.next()
             monkeypatch.setattr(console.hall, "_show", lambda: 1 / 0)
-            state = tables.seen("T01").state
+            state = tables.snapshot("T01").state
             assert state is not None
             tables.say("T01", state)
             await events.end()
@@ -93,36 +93,38 @@ async def test_a_console_whose_writing_fails_by_a_fault_of_its_own_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path / 'console.db'}"
-    own = Own(name="Hall", listen="127.0.0.1:0", keys=tmp_path / "keys", store=url)
-    async with opened(ConsoleConfig(own, ()), None, now_ms=wall_ms, entropy=entropy) as console:
+    own = ConsoleSettings(name="Hall", listen="127.0.0.1:0", keys=tmp_path / "keys", store=url)
+    async with open_console(
+        ConsoleConfig(own, ()), None, now_ms=read_wall_clock_ms, entropy=entropy
+    ) as console:
         up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         serving = asyncio.ensure_future(serve(console, asyncio.Event(), up.set_result))
         await up
-        monkeypatch.setattr(Intake, "written", lambda *_: 1 // 0)
+        monkeypatch.setattr(EventIntake, "written", lambda *_: 1 // 0)
         event = Journal().happens()
         tables: Any = console.tables
-        tables._writer.keep([Kept(event, msgspec.json.encode(event))])
+        tables._writer.keep([StoredEvent(event, msgspec.json.encode(event))])
         with pytest.raises(ConsoleFailed) as failed:
             await serving
         assert isinstance(failed.value.__cause__, ZeroDivisionError)
-        assert console.tables.store_standing.away_since_ms is not None
-        await console.past(lambda: None)  # no request waits for it
+        assert console.tables.store_status.away_since_ms is not None
+        await console.read_after_flush(lambda: None)  # no request waits for it
 
 
 async def test_a_quiet_hall_whose_database_goes_away_says_so_and_its_pages_go_on(
     tmp_path: Path, postgres: Cluster
 ) -> None:
     """The whole console over a PostgreSQL that is stopped under it, and no table says a word."""
-    own = Own(
+    own = ConsoleSettings(
         name="Hall",
         listen="127.0.0.1:0",
         keys=tmp_path / "keys",
         store=new_database(postgres, "quiet"),
     )
     config = ConsoleConfig(own, ())
-    async with opened(config, None, now_ms=wall_ms, entropy=entropy) as console:
-        code = await console.sessions.invite(Person(name="chief", role=Role.CHIEF))
-        await console.sessions.accept(code, PIN)
+    async with open_console(config, None, now_ms=read_wall_clock_ms, entropy=entropy) as console:
+        code = await console.sessions.invite(Account(name="chief", role=Role.CHIEF))
+        await console.sessions.accept_invitation(code, PIN)
         async with (
             served(console) as url,
             visitor(url, "chief") as client,

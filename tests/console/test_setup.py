@@ -14,18 +14,18 @@ import pytest
 from click import ClickException
 from zeroconf import BadTypeInNameException
 
-from controller.cli.console_keys import make_key_name, make_keys
+from controller.cli.console_keys import make_console_keys, make_key_name
 from controller.client.announced import TableAnnouncement
 from controller.console.app import make_app
-from controller.console.config import load, read_tables
-from controller.console.console import BackgroundService, Console
+from controller.console.config import load_console_config, read_tables
+from controller.console.console import BackgroundService, RefereeConsole
 from controller.console.find import TableDiscovery
-from controller.console.people import INVITATION_MS, Person
-from controller.console.routing import HEADER
-from controller.console.serving import opened
-from controller.console.standing import Standing
+from controller.console.people import INVITATION_MS, Account
+from controller.console.routing import REQUEST_HEADER
+from controller.console.serving import open_console
+from controller.console.standing import Freshness
 from controller.gateway.certificates import create_table_keys
-from controller.gateway.enrolment import admit
+from controller.gateway.enrolment import admit_file
 from controller.messages import Role
 from controller.roster import Roster, fingerprint, read_certificate
 from tests.console.fake import PIN, Scripted, fake
@@ -78,7 +78,7 @@ def announced(own: Path, port: int) -> TableAnnouncement:
 
 
 @pytest.fixture
-def console(tmp_path: Path) -> Iterator[Console]:
+def console(tmp_path: Path) -> Iterator[RefereeConsole]:
     """The fake console with its twelve tables, without a network to listen to."""
     folder = tmp_path / "console"
     folder.mkdir()
@@ -89,17 +89,17 @@ def console(tmp_path: Path) -> Iterator[Console]:
 
 
 @asynccontextmanager
-async def browser(console: Console, name: str = "tech") -> AsyncIterator[httpx.AsyncClient]:
+async def browser(console: RefereeConsole, name: str = "tech") -> AsyncIterator[httpx.AsyncClient]:
     """Give somebody's browser, logged in."""
     wire = httpx.ASGITransport(make_app(console))
     async with httpx.AsyncClient(
-        transport=wire, base_url="http://console.test", headers={HEADER: "1"}
+        transport=wire, base_url="http://console.test", headers={REQUEST_HEADER: "1"}
     ) as client:
         await client.post("/api/login", json={"name": name, "pin": PIN})
         yield client
 
 
-def hear(console: Console, *heard: TableAnnouncement) -> None:
+def hear(console: RefereeConsole, *heard: TableAnnouncement) -> None:
     (network,) = (one for one in console.services if isinstance(one, Network))
     network.heard = heard
 
@@ -113,7 +113,7 @@ async def handle(client: httpx.AsyncClient) -> str:
 
 
 async def test_a_found_table_is_taken_up_at_the_address_that_answers_and_written_down(
-    console: Console, announced: TableAnnouncement
+    console: RefereeConsole, announced: TableAnnouncement
 ) -> None:
     hear(console, announced)
     async with browser(console) as client:
@@ -126,16 +126,16 @@ async def test_a_found_table_is_taken_up_at_the_address_that_answers_and_written
             "fingerprint": announced.fingerprint, "since_ms": 0, "fixed": False, "hardware": None,
         }  # fmt: skip
         assert "T20" in console.tables.ids
-        assert console.line("T20").server_key == announced.key
+        assert console.configured_table("T20").server_key == announced.key
         assert console.path is not None
         (written,) = read_tables(console.path.parent / "tables.toml")
-        assert written == console.line("T20")
+        assert written == console.configured_table("T20")
         (found,) = (await client.get("/api/setup/found")).json()["found"]
         assert found["like"] == "here"
 
 
 async def test_another_fingerprint_changes_nothing(
-    console: Console, announced: TableAnnouncement
+    console: RefereeConsole, announced: TableAnnouncement
 ) -> None:
     hear(console, announced)
     wrong = "0000" if last_group(announced) != "0000" else "0001"
@@ -152,7 +152,7 @@ async def test_another_fingerprint_changes_nothing(
 
 @pytest.mark.parametrize("said", ["", "-", "????", "0123-4567-89ab-????"])
 async def test_no_group_is_no_comparison(
-    console: Console, announced: TableAnnouncement, said: str
+    console: RefereeConsole, announced: TableAnnouncement, said: str
 ) -> None:
     hear(console, announced)
     async with browser(console) as client:
@@ -161,7 +161,7 @@ async def test_no_group_is_no_comparison(
 
 
 async def test_the_browser_is_never_told_the_group_that_it_asks_for(
-    console: Console, announced: TableAnnouncement
+    console: RefereeConsole, announced: TableAnnouncement
 ) -> None:
     hear(console, announced)
     async with browser(console) as client:
@@ -173,7 +173,7 @@ async def test_the_browser_is_never_told_the_group_that_it_asks_for(
 
 
 async def test_a_table_at_which_nobody_answers_is_not_taken_up(
-    console: Console, announced: TableAnnouncement
+    console: RefereeConsole, announced: TableAnnouncement
 ) -> None:
     hear(console, msgspec.structs.replace(announced, feed=1))
     async with browser(console) as client:
@@ -184,7 +184,7 @@ async def test_a_table_at_which_nobody_answers_is_not_taken_up(
 
 
 async def test_a_table_that_is_gone_meanwhile_is_looked_for_again(
-    console: Console, announced: TableAnnouncement
+    console: RefereeConsole, announced: TableAnnouncement
 ) -> None:
     async with browser(console) as client:
         wish = {"handle": "T20:x", "said": last_group(announced), "area": "A"}
@@ -194,7 +194,7 @@ async def test_a_table_that_is_gone_meanwhile_is_looked_for_again(
 
 
 async def test_a_known_name_with_another_key_or_address_is_told_as_such(
-    console: Console, announced: TableAnnouncement
+    console: RefereeConsole, announced: TableAnnouncement
 ) -> None:
     hear(console, announced)
     async with browser(console) as client:
@@ -222,19 +222,19 @@ async def by_hand(client: httpx.AsyncClient, own: Path, port: int, **more: Any) 
 
 
 async def test_a_table_is_added_by_hand_with_its_public_certificate(
-    console: Console, own: Path, port: int
+    console: RefereeConsole, own: Path, port: int
 ) -> None:
     async with browser(console) as client:
         answer = await by_hand(client, own, port)
         assert answer.status_code == 200, answer.text
-    assert console.line("T20").area == "贵宾厅"
+    assert console.configured_table("T20").area == "贵宾厅"
     assert console.path is not None
     (written,) = read_tables(console.path.parent / "tables.toml")
     assert written.area == "贵宾厅"
 
 
 async def test_a_secret_or_another_clients_key_is_not_taken_for_a_tables(
-    console: Console, own: Path, port: int
+    console: RefereeConsole, own: Path, port: int
 ) -> None:
     async with browser(console) as client:
         for text in (
@@ -260,7 +260,7 @@ async def test_a_secret_or_another_clients_key_is_not_taken_for_a_tables(
     ],
 )
 async def test_what_is_filled_in_wrongly_is_named(
-    console: Console, own: Path, port: int, change: dict[str, Any], named: str
+    console: RefereeConsole, own: Path, port: int, change: dict[str, Any], named: str
 ) -> None:
     async with browser(console) as client:
         answer = await by_hand(client, own, port, **change)
@@ -269,7 +269,7 @@ async def test_what_is_filled_in_wrongly_is_named(
 
 
 async def test_a_table_is_let_go_and_one_of_console_toml_is_not(
-    console: Console, own: Path, port: int
+    console: RefereeConsole, own: Path, port: int
 ) -> None:
     async with browser(console) as client:
         await by_hand(client, own, port)
@@ -285,7 +285,7 @@ async def test_a_table_is_let_go_and_one_of_console_toml_is_not(
 
 @pytest.mark.parametrize("name", ["ref", "obs", "t01"])
 async def test_set_up_is_the_technicians_and_the_chiefs(
-    console: Console, own: Path, port: int, name: str
+    console: RefereeConsole, own: Path, port: int, name: str
 ) -> None:
     async with browser(console, name) as client:
         for path in ("/api/setup", "/api/setup/found", "/api/setup/keys/referee"):
@@ -296,7 +296,7 @@ async def test_set_up_is_the_technicians_and_the_chiefs(
 
 
 async def test_a_file_that_cannot_be_written_is_named_and_the_table_not_taken_up(
-    console: Console, own: Path, port: int
+    console: RefereeConsole, own: Path, port: int
 ) -> None:
     assert console.path is not None
     (console.path.parent / "tables.toml").write_text("tables = 5")
@@ -313,10 +313,10 @@ async def test_a_file_that_cannot_be_written_is_named_and_the_table_not_taken_up
 def test_missing_keys_are_made_with_the_consoles_name_and_those_that_are_there_stay(
     tmp_path: Path,
 ) -> None:
-    assert make_keys(tmp_path / "keys", "Hall 1") == list(Role)
+    assert make_console_keys(tmp_path / "keys", "Hall 1") == list(Role)
     before = (tmp_path / "keys" / "chief.key_secret").read_text()
     (tmp_path / "keys" / "referee.key_secret").unlink()
-    assert make_keys(tmp_path / "keys", "Hall 1") == [Role.REFEREE]
+    assert make_console_keys(tmp_path / "keys", "Hall 1") == [Role.REFEREE]
     assert (tmp_path / "keys" / "chief.key_secret").read_text() == before
     secret = (tmp_path / "keys" / "chief.key_secret").stat()
     assert stat.S_IMODE(secret.st_mode) == 0o600
@@ -335,16 +335,16 @@ def test_a_keys_name_can_be_a_file(console: str, name: str) -> None:
 def test_keys_that_cannot_be_made_are_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("no folder")
     with pytest.raises(ClickException, match="keys"):
-        make_keys(tmp_path / "keys", "Hall 1")
+        make_console_keys(tmp_path / "keys", "Hall 1")
 
 
 async def test_the_certificates_to_download_are_those_that_a_table_admits(
-    console: Console, tmp_path: Path
+    console: RefereeConsole, tmp_path: Path
 ) -> None:
     folder = console.config.console.keys
     for file in folder.glob("*.key*"):
         file.unlink()
-    make_keys(folder, "Hall 1")
+    make_console_keys(folder, "Hall 1")
     create_table_keys(tmp_path / "table")
     async with browser(console) as client:
         keys = (await client.get("/api/setup")).json()["keys"]
@@ -356,12 +356,14 @@ async def test_the_certificates_to_download_are_those_that_a_table_admits(
             carried.write_bytes(answer.content)
             assert not read_certificate(carried).has_secrets
             assert fingerprint(read_certificate(carried)) == one["fingerprint"]
-            admit(tmp_path / "table", carried)
+            admit_file(tmp_path / "table", carried)
     admitted = {client.name for client in Roster.load(tmp_path / "table").clients}
     assert {f"Hall-1-{role.value}" for role in Role} <= admitted
 
 
-async def test_a_key_that_cannot_be_admitted_is_told_with_its_reason(console: Console) -> None:
+async def test_a_key_that_cannot_be_admitted_is_told_with_its_reason(
+    console: RefereeConsole,
+) -> None:
     folder = console.config.console.keys
     (folder / "chief.key_secret").unlink()
     async with browser(console) as client:
@@ -373,7 +375,9 @@ async def test_a_key_that_cannot_be_admitted_is_told_with_its_reason(console: Co
         assert (await client.get("/api/setup/keys/nobody")).status_code == 404
 
 
-async def test_an_invitation_is_drawn_with_its_code_behind_the_hash(console: Console) -> None:
+async def test_an_invitation_is_drawn_with_its_code_behind_the_hash(
+    console: RefereeConsole,
+) -> None:
     async with browser(console) as client:
         invited = await client.post("/api/people", json={"name": "Li Na", "role": "referee"})
         code, until_ms = invited.json()["code"], invited.json()["until_ms"]
@@ -395,7 +399,7 @@ async def test_an_invitation_is_drawn_with_its_code_behind_the_hash(console: Con
 
 
 @pytest.mark.parametrize("host", ["x" * 300, "a b", "hall/../x", 'hall"', "evil:999999"])
-async def test_what_names_no_host_is_drawn_for_nobody(console: Console, host: str) -> None:
+async def test_what_names_no_host_is_drawn_for_nobody(console: RefereeConsole, host: str) -> None:
     async with browser(console) as client:
         wish = {"code": "ABCDEFGHJK"}
         answer = await client.post("/api/setup/qr", json=wish, headers={"Host": host})
@@ -486,7 +490,7 @@ async def test_a_table_is_found_compared_taken_up_admits_the_console_and_is_hear
     gateway = msgspec.structs.replace(table.config.gateway, announce=True)
     table.config = msgspec.structs.replace(table.config, gateway=gateway)
     keys = tmp_path / "keys"
-    make_keys(keys, "Hall 1")
+    make_console_keys(keys, "Hall 1")
     path = tmp_path / "console.toml"
     path.write_text(f'[console]\nstore = "sqlite:///{tmp_path}/console.db"\n')
     loop = asyncio.get_running_loop()
@@ -494,8 +498,11 @@ async def test_a_table_is_found_compared_taken_up_admits_the_console_and_is_hear
     try:
         async with (
             table.open(),
-            opened(
-                load(path), path, now_ms=lambda: int(loop.time() * 1000), entropy=_entropy
+            open_console(
+                load_console_config(path),
+                path,
+                now_ms=lambda: int(loop.time() * 1000),
+                entropy=_entropy,
             ) as console,
         ):
             finder = TableDiscovery([HOST])
@@ -506,38 +513,40 @@ async def test_a_table_is_found_compared_taken_up_admits_the_console_and_is_hear
                 await finder.close()
     finally:
         await table.machine.stop()
-    (again,) = load(path).tables
+    (again,) = load_console_config(path).tables
     assert again.id == "T01"
 
 
-async def _set_up(console: Console, table: RealTable, keys: Path, finder: TableDiscovery) -> None:
-    tech = Person(name="tech", role=Role.TECHNICIAN)
+async def _set_up(
+    console: RefereeConsole, table: RealTable, keys: Path, finder: TableDiscovery
+) -> None:
+    tech = Account(name="tech", role=Role.TECHNICIAN)
     code = await console.sessions.invite(tech)
-    await console.sessions.accept(code, PIN)
+    await console.sessions.accept_invitation(code, PIN)
     own = read_certificate(table.folder / "keys" / "table.key")
     async with browser(console) as client:
-        await until(finder.found)
+        await until(finder.list_found)
         (one,) = (await client.get("/api/setup/found")).json()["found"]
         wish = {"handle": one["handle"], "said": fingerprint(own)[-4:], "area": "A"}
         answer = await client.post("/api/setup/tables", json=wish)
         assert answer.status_code == 200, answer.text
 
-        await _stands(console, client, Standing.KEY_REFUSED, table)
-        admit(table.folder, keys / "observer.key")
-        await _stands(console, client, Standing.LIVE, table)
-    state = console.tables.seen("T01").state
+        await _stands(console, client, Freshness.KEY_REFUSED, table)
+        admit_file(table.folder, keys / "observer.key")
+        await _stands(console, client, Freshness.LIVE, table)
+    state = console.tables.snapshot("T01").state
     assert state is not None
     assert state.table == "T01"
 
 
 async def _stands(
-    console: Console, client: httpx.AsyncClient, wanted: Standing, table: RealTable
+    console: RefereeConsole, client: httpx.AsyncClient, wanted: Freshness, table: RealTable
 ) -> None:
     """Return once the one table is shown like this; it publishes its state meanwhile."""
 
     def stands() -> bool:
         table.say()
-        return console.tables.seen("T01").standing(console.now_ms())[0] is wanted
+        return console.tables.snapshot("T01").freshness(console.now_ms())[0] is wanted
 
     await until(stands)
     (told,) = (await client.get("/api/setup")).json()["tables"]

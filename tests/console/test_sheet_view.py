@@ -10,11 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.view.sheet import plain, sheet_csv, sheet_file_name, timed, view
+from controller.console.view.sheet import (
+    build_sheet_view,
+    safe_cell,
+    sheet_csv,
+    sheet_file_name,
+    with_wall_times,
+)
 from controller.faults import Language
 from controller.match import events
 from controller.messages import Role
-from controller.rules.penalties.offences import offence
+from controller.rules.penalties.offences import find_offence
 from controller.words import Words
 from tests.console.papers import a_sheet, played, shown_as
 from tests.match.table import BIG_TWO, B, Table, from_level
@@ -56,8 +62,8 @@ def test_a_correction_by_word_says_whose_it_was_and_that_it_waits_for_the_chief(
     table = Table().started().played("NS").in_play()
     said = {"deal": 1, "order": ("N", "W", "S"), "choice": "from_now", "reason": "misread"}
     word = {"by": "陈明", "role": Role.REFEREE, "verbal": True, "entered_by": "李娜 (referee)"}
-    table.does(events.Corrected, **said, **word)
-    (told,) = view(a_sheet(table)).corrected
+    table.does(events.ResultCorrected, **said, **word)
+    (told,) = build_sheet_view(a_sheet(table)).corrected
     assert told.by == Words(
         "陈明 (chief, by word), entered by 李娜 (referee)",
         "裁判长陈明（口头），李娜（裁判员）录入",
@@ -66,7 +72,7 @@ def test_a_correction_by_word_says_whose_it_was_and_that_it_waits_for_the_chief(
     (row,) = table.match.spoken
     chief = {"by": "陈 (Hall-1-chief)", "role": Role.CHIEF}
     table.does(events.CorrectionConfirmed, row=row, deal=1, **chief)
-    (told,) = view(a_sheet(table)).corrected
+    (told,) = build_sheet_view(a_sheet(table)).corrected
     assert told.confirmed == Words(
         "confirmed by 陈 (Hall-1-chief)", "陈（Hall-1 裁判长）已书面确认"
     )
@@ -76,8 +82,8 @@ def test_why_a_ruling_corrected_a_result_is_told_in_both_languages() -> None:
     table = Table().started().played("NS").in_play()
     table.charged("E", "foul", deal=1)
     table.does(events.RulingApproved, id="R1", by="Chen", role=Role.CHIEF)
-    (told,) = view(a_sheet(table)).corrected
-    row = offence(table.match.rulings[0].charge.offence)
+    (told,) = build_sheet_view(a_sheet(table)).corrected
+    row = find_offence(table.match.rulings[0].charge.offence)
     assert told.reason == Words(row.en, row.zh)
 
 
@@ -86,13 +92,13 @@ def test_a_match_began_and_ended_by_the_wall_of_the_table_that_tells_of_it() -> 
     state = shown_as(untold)
     match = msgspec.structs.replace(state.match, at_ms=180_500)
     state = msgspec.structs.replace(state, match=match, time="2027-01-01T14:30:00.500+08:00")
-    sheet = timed(untold, state)
+    sheet = with_wall_times(untold, state)
     assert sheet.start_at == "2027-01-01T14:28:00+08:00"
     assert sheet.end_at == "2027-01-01T14:29:00+08:00"
     other = msgspec.structs.replace(match, match="another")
     for told in (None, msgspec.structs.replace(state, match=other)):
-        assert timed(untold, told) == untold
-    assert timed(untold, msgspec.structs.replace(state, time="noon")) == untold
+        assert with_wall_times(untold, told) == untold
+    assert with_wall_times(untold, msgspec.structs.replace(state, time="noon")) == untold
 
 
 def test_excel_reads_the_file_as_it_is() -> None:
@@ -126,19 +132,19 @@ def test_a_name_that_is_a_formula_stays_a_name() -> None:
 
 @given(st.text())
 def test_no_text_is_a_formula(text: str) -> None:
-    assert plain(text)[:1] not in ("=", "+", "-", "@", "\t", "\r")
-    assert plain(text).endswith(text)
+    assert safe_cell(text)[:1] not in ("=", "+", "-", "@", "\t", "\r")
+    assert safe_cell(text).endswith(text)
 
 
 @given(st.integers())
 def test_numbers_stay_numbers(number: int) -> None:
-    assert int(plain(number)) == number
+    assert int(safe_cell(number)) == number
 
 
 def test_the_levels_of_a_loser_are_a_number_and_no_formula() -> None:
-    assert plain(-1) == "-1"
-    assert plain("-1") == "'-1"
-    assert plain(None) == ""
+    assert safe_cell(-1) == "-1"
+    assert safe_cell("-1") == "'-1"
+    assert safe_cell(None) == ""
 
 
 def test_secret_returns_stay_secret() -> None:
@@ -159,16 +165,16 @@ def test_big_two_has_a_row_a_deal_with_scores_of_four() -> None:
 
 
 def test_what_no_text_has_is_named() -> None:
-    shown = view(a_sheet(played()))
+    shown = build_sheet_view(a_sheet(played()))
     assert [words.zh for words in shown.provisional] == ["级分换算表"]
-    assert view(a_sheet(Table().started())).provisional == []
+    assert build_sheet_view(a_sheet(Table().started())).provisional == []
 
 
 def test_a_key_that_is_not_known_here_is_named_by_itself() -> None:
     sheet = a_sheet(played())
     assert sheet.score is not None
     score = msgspec.structs.replace(sheet.score, provisional=["score.of_tomorrow"])
-    shown = view(msgspec.structs.replace(sheet, score=score))
+    shown = build_sheet_view(msgspec.structs.replace(sheet, score=score))
     assert [(words.en, words.zh) for words in shown.provisional] == [("score.of_tomorrow",) * 2]
 
 
@@ -181,5 +187,5 @@ def test_who_has_signed_stands_on_the_file() -> None:
     table = played()
     assert cells(sheet_csv(a_sheet(table), "zh"), 1)["签名"] == "未签"
     for signer in ("NS", "EW", "referee"):
-        table.does(events.Signed, signer=signer, person="Nan")
+        table.does(events.SheetSigned, signer=signer, person="Nan")
     assert cells(sheet_csv(a_sheet(table), "zh"), 1)["签名"] == "已签"

@@ -11,14 +11,14 @@ import pytest
 from httpx import AsyncClient
 
 from controller.client.client import NoAnswer
-from controller.client.refused import refusal
-from controller.console.console import Console
-from controller.console.keeping import RETRY_S, SheetKeeper
+from controller.client.refused import refusal_reply
+from controller.console.console import RefereeConsole
+from controller.console.keeping import RETRY_INTERVAL_S, SheetKeeper
 from controller.console.store.archive import open_engine
 from controller.console.store.sheets import ScoreSheetStore, StoredSheet
-from controller.console.wrong import Wrong
+from controller.console.wrong import RequestError
 from controller.match import events
-from controller.messages import Command, Reply
+from controller.messages import ClientCommand, CommandReply
 from tests.console.fake import now
 from tests.console.papers import (
     TABLE,
@@ -47,7 +47,7 @@ def sheets(store_url: str) -> Iterator[ScoreSheetStore]:
 
 
 @pytest.fixture
-async def at(tmp_path: Path) -> AsyncIterator[tuple[Console, Signing]]:
+async def at(tmp_path: Path) -> AsyncIterator[tuple[RefereeConsole, Signing]]:
     """A console at whose table T10 a match is over."""
     async with standing_with(tmp_path, played()) as both:
         yield both
@@ -55,15 +55,17 @@ async def at(tmp_path: Path) -> AsyncIterator[tuple[Console, Signing]]:
 
 def sign(tables: Signing, *signers: str) -> None:
     for signer in signers:
-        tables.table.does(events.Signed, signer=signer, person=f"for {signer}")
+        tables.table.does(events.SheetSigned, signer=signer, person=f"for {signer}")
         tables.tell_state()
 
 
-async def kept(console: Console, fits: Callable[[list[StoredSheet]], object]) -> list[StoredSheet]:
+async def kept(
+    console: RefereeConsole, fits: Callable[[list[StoredSheet]], object]
+) -> list[StoredSheet]:
     """Wait until what is kept of the match fits."""
     store = ScoreSheetStore(console.engine, console.now_ms)
-    await until(lambda: fits(store.of("M1")))
-    return store.of("M1")
+    await until(lambda: fits(store.versions_of("M1")))
+    return store.versions_of("M1")
 
 
 def signed_by(signer: str) -> Callable[[list[StoredSheet]], bool]:
@@ -79,27 +81,27 @@ def signed_by(signer: str) -> Callable[[list[StoredSheet]], bool]:
 def test_each_signature_is_kept_once(sheets: ScoreSheetStore) -> None:
     table = played()
     for count, signer in enumerate(SIGNERS):
-        table.does(events.Signed, signer=signer, person="Nan")
-        assert sheets.keep(a_sheet(table))
-        assert not sheets.keep(a_sheet(table, head="cd" * 32))
-        assert [one.signed for one in sheets.of("M1")] == list(range(1, count + 2))
+        table.does(events.SheetSigned, signer=signer, person="Nan")
+        assert sheets.write(a_sheet(table))
+        assert not sheets.write(a_sheet(table, head="cd" * 32))
+        assert [one.signed for one in sheets.versions_of("M1")] == list(range(1, count + 2))
     assert sheets.newest()[0].sheet == a_sheet(table)
 
 
 def test_what_nobody_has_signed_is_kept_as_it_was_last(sheets: ScoreSheetStore) -> None:
     table = played()
-    sheets.keep(a_sheet(table))
-    sheets.keep(a_sheet(table, head="cd" * 32))
-    (one,) = sheets.of("M1")
+    sheets.write(a_sheet(table))
+    sheets.write(a_sheet(table, head="cd" * 32))
+    (one,) = sheets.versions_of("M1")
     assert one.sheet.head == "cd" * 32
 
 
 def test_a_corrected_sheet_is_a_new_version_beside_the_old(sheets: ScoreSheetStore) -> None:
     table = played().signed()
-    sheets.keep(a_sheet(table))
+    sheets.write(a_sheet(table))
     table.corrected(1, "NWE")
-    sheets.keep(a_sheet(table))
-    assert [(one.sheet.version, one.signed) for one in sheets.of("M1")] == [(1, 3), (2, 0)]
+    sheets.write(a_sheet(table))
+    assert [(one.sheet.version, one.signed) for one in sheets.versions_of("M1")] == [(1, 3), (2, 0)]
     assert sheets.newest()[0].sheet.version == 2
 
 
@@ -108,15 +110,15 @@ def test_two_matches_of_one_name_stay_two(sheets: ScoreSheetStore) -> None:
     later = msgspec.structs.replace(sheet, start_ms=9_000_000)
     elsewhere = msgspec.structs.replace(sheet, table="T11")
     for one in (sheet, later, elsewhere):
-        assert sheets.keep(one)
+        assert sheets.write(one)
     assert len(sheets.newest()) == 3
-    assert {one.table for one in sheets.of("M1")} == {"T10", "T11"}
-    assert [one.table for one in sheets.of("M1", "T11")] == ["T11"]
+    assert {one.table for one in sheets.versions_of("M1")} == {"T10", "T11"}
+    assert [one.table for one in sheets.versions_of("M1", "T11")] == ["T11"]
 
 
 def test_the_list_is_of_one_event_where_it_is_named(sheets: ScoreSheetStore) -> None:
-    sheets.keep(a_sheet(played()))
-    sheets.keep(a_sheet(played(), "T11", event="春季杯"))
+    sheets.write(a_sheet(played()))
+    sheets.write(a_sheet(played(), "T11", event="春季杯"))
     assert [one.table for one in sheets.newest("春季杯")] == ["T11"]
     assert [one.table for one in sheets.newest()] == ["T11", "T10"]
 
@@ -125,7 +127,7 @@ def test_the_list_is_of_one_event_where_it_is_named(sheets: ScoreSheetStore) -> 
 
 
 async def test_a_match_that_ends_is_kept_and_each_signature_after_it(
-    at: tuple[Console, Signing],
+    at: tuple[RefereeConsole, Signing],
 ) -> None:
     console, tables = at
     await kept(console, lambda found: [one.signed for one in found] == [0])
@@ -137,8 +139,8 @@ async def test_a_match_that_ends_is_kept_and_each_signature_after_it(
 
 async def test_a_match_that_is_played_is_not_asked_for(tmp_path: Path) -> None:
     async with standing_with(tmp_path, Table().started()) as (console, _):
-        await asyncio.sleep(3 * RETRY_S)
-        assert ScoreSheetStore(console.engine, console.now_ms).of("M1") == []
+        await asyncio.sleep(3 * RETRY_INTERVAL_S)
+        assert ScoreSheetStore(console.engine, console.now_ms).versions_of("M1") == []
 
 
 class Line(SigningLine):
@@ -147,7 +149,7 @@ class Line(SigningLine):
     silent = 2
     asked = 0
 
-    async def send(self, command: Command) -> Reply:
+    async def send(self, command: ClientCommand) -> CommandReply:
         if self._name == TABLE and command.cmd == "sheet":
             Line.asked += 1
             if Line.asked <= Line.silent:
@@ -162,21 +164,21 @@ async def test_a_table_that_does_not_answer_is_asked_again(tmp_path: Path) -> No
     line = Line(tables, TABLE)
 
     class Desk:
-        async def read(self, table: str, cmd: str) -> Reply:
+        async def query(self, table: str, cmd: str) -> CommandReply:
             try:
-                return await line.send(Command(id="1", cmd=cmd))
+                return await line.send(ClientCommand(id="1", cmd=cmd))
             except NoAnswer as silent:
-                raise Wrong(504, str(silent), "没有应答") from None
+                raise RequestError(504, str(silent), "没有应答") from None
 
     desk: Any = Desk()
     keeper = SheetKeeper(tables, desk, store, now)
     keeper.start()
-    await asyncio.sleep(RETRY_S * 1.5)
-    assert store.of("M1") == []
-    await asyncio.sleep(RETRY_S)
-    assert len(store.of("M1")) == 1
+    await asyncio.sleep(RETRY_INTERVAL_S * 1.5)
+    assert store.versions_of("M1") == []
+    await asyncio.sleep(RETRY_INTERVAL_S)
+    assert len(store.versions_of("M1")) == 1
     tables.tell_state()  # nothing new
-    await asyncio.sleep(RETRY_S)
+    await asyncio.sleep(RETRY_INTERVAL_S)
     assert Line.asked == Line.silent + 1
     await keeper.close()
     engine.dispose()
@@ -191,19 +193,19 @@ async def test_a_gateway_without_its_machine_does_not_say_that_the_match_is_gone
     store, line, said = ScoreSheetStore(engine, lambda: 1), SigningLine(tables, TABLE), [code]
 
     class Desk:
-        async def read(self, table: str, cmd: str) -> Reply:
+        async def query(self, table: str, cmd: str) -> CommandReply:
             if said:
-                return refusal("1", said[0])
-            return await line.send(Command(id="1", cmd=cmd))
+                return refusal_reply("1", said[0])
+            return await line.send(ClientCommand(id="1", cmd=cmd))
 
     desk: Any = Desk()
     keeper = SheetKeeper(tables, desk, store, now)
     keeper.start()
-    await asyncio.sleep(RETRY_S * 1.5)
-    assert store.of("M1") == []
+    await asyncio.sleep(RETRY_INTERVAL_S * 1.5)
+    assert store.versions_of("M1") == []
     said.clear()
-    await asyncio.sleep(RETRY_S)
-    assert len(store.of("M1")) == 1
+    await asyncio.sleep(RETRY_INTERVAL_S)
+    assert len(store.versions_of("M1")) == 1
     await keeper.close()
     engine.dispose()
 
@@ -214,16 +216,16 @@ async def test_a_fault_with_one_sheet_ends_the_keeping_of_none(tmp_path: Path) -
     store, line, fails = ScoreSheetStore(engine, lambda: 1), SigningLine(tables, TABLE), [True]
 
     class Desk:
-        async def read(self, table: str, cmd: str) -> Reply:
+        async def query(self, table: str, cmd: str) -> CommandReply:
             if fails.pop() if fails else False:
                 raise ZeroDivisionError
-            return await line.send(Command(id="1", cmd=cmd))
+            return await line.send(ClientCommand(id="1", cmd=cmd))
 
     desk: Any = Desk()
     keeper = SheetKeeper(tables, desk, store, now)
     keeper.start()
-    await asyncio.sleep(RETRY_S * 1.5)
-    assert len(store.of("M1")) == 1
+    await asyncio.sleep(RETRY_INTERVAL_S * 1.5)
+    assert len(store.versions_of("M1")) == 1
     await keeper.close()
     engine.dispose()
 
@@ -236,15 +238,15 @@ async def test_a_match_that_followed_is_not_kept_in_the_place_of_the_one_that_wa
     store, line = ScoreSheetStore(engine, lambda: 1), SigningLine(tables, TABLE)
 
     class Desk:
-        async def read(self, table: str, cmd: str) -> Reply:
-            reply = await line.send(Command(id="1", cmd=cmd))
+        async def query(self, table: str, cmd: str) -> CommandReply:
+            reply = await line.send(ClientCommand(id="1", cmd=cmd))
             return msgspec.structs.replace(reply, result=(reply.result or {}) | {"match": "M2"})
 
     desk: Any = Desk()
     keeper = SheetKeeper(tables, desk, store, now)
     keeper.start()
-    await asyncio.sleep(RETRY_S * 1.5)
-    assert (store.of("M1"), store.of("M2")) == ([], [])
+    await asyncio.sleep(RETRY_INTERVAL_S * 1.5)
+    assert (store.versions_of("M1"), store.versions_of("M2")) == ([], [])
     await keeper.close()
     engine.dispose()
 
@@ -253,7 +255,7 @@ async def test_a_match_that_followed_is_not_kept_in_the_place_of_the_one_that_wa
 
 
 async def test_a_sheet_is_asked_of_its_table_with_the_versions_that_are_kept(
-    at: tuple[Console, Signing],
+    at: tuple[RefereeConsole, Signing],
 ) -> None:
     console, tables = at
     await kept(console, bool)
@@ -266,13 +268,13 @@ async def test_a_sheet_is_asked_of_its_table_with_the_versions_that_are_kept(
 
 
 async def test_a_table_that_is_gone_leaves_its_signed_sheet(
-    at: tuple[Console, Signing], monkeypatch: pytest.MonkeyPatch
+    at: tuple[RefereeConsole, Signing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, tables = at
     sign(tables, *SIGNERS)
     await kept(console, lambda found: found and found[-1].signed == 3)
 
-    async def gone(*_: object) -> Reply:
+    async def gone(*_: object) -> CommandReply:
         raise NoAnswer("nobody there")
 
     monkeypatch.setattr(SigningLine, "send", gone)
@@ -285,7 +287,7 @@ async def test_a_table_that_is_gone_leaves_its_signed_sheet(
     assert of_match["sheet"]["state"] == "signed"
 
 
-async def test_every_version_can_be_looked_at(at: tuple[Console, Signing]) -> None:
+async def test_every_version_can_be_looked_at(at: tuple[RefereeConsole, Signing]) -> None:
     console, tables = at
     sign(tables, *SIGNERS)
     await kept(console, lambda found: found and found[-1].signed == 3)
@@ -305,11 +307,11 @@ async def test_every_version_can_be_looked_at(at: tuple[Console, Signing]) -> No
 
 
 async def test_a_match_whose_name_has_a_slash_has_a_sheet(
-    at: tuple[Console, Signing],
+    at: tuple[RefereeConsole, Signing],
 ) -> None:
     console, _ = at
     sheet = a_sheet(played().signed(), match="cup/1")
-    ScoreSheetStore(console.engine, console.now_ms).keep(sheet)
+    ScoreSheetStore(console.engine, console.now_ms).write(sheet)
     async with logged_in(console, "ref") as client:
         assert (await client.get("/api/sheets/cup%2F1")).json()["sheet"]["match"] == "cup/1"
     async with browser(console) as stranger:  # the page itself comes from a file, in real time
@@ -317,7 +319,7 @@ async def test_a_match_whose_name_has_a_slash_has_a_sheet(
 
 
 async def test_a_sheet_comes_as_a_file_in_the_language_of_who_asks(
-    at: tuple[Console, Signing],
+    at: tuple[RefereeConsole, Signing],
 ) -> None:
     console, _ = at
     await kept(console, bool)
@@ -332,7 +334,7 @@ async def test_a_sheet_comes_as_a_file_in_the_language_of_who_asks(
 
 
 async def test_a_sheet_is_not_for_strangers_and_not_for_a_display(
-    at: tuple[Console, Signing],
+    at: tuple[RefereeConsole, Signing],
 ) -> None:
     console, _ = at
     paths = (f"/api/tables/{TABLE}/sheet", "/api/sheets/M1", "/api/history")
@@ -343,7 +345,7 @@ async def test_a_sheet_is_not_for_strangers_and_not_for_a_display(
 
 
 async def test_a_table_without_a_match_says_so_in_its_own_words(
-    at: tuple[Console, Signing],
+    at: tuple[RefereeConsole, Signing],
 ) -> None:
     console, _ = at
     async with logged_in(console, "ref") as client:
@@ -360,13 +362,13 @@ async def listed(client: AsyncClient, query: str = "") -> dict[str, dict[str, An
 
 
 async def test_the_list_has_each_match_once_what_is_played_and_what_is_kept(
-    at: tuple[Console, Signing],
+    at: tuple[RefereeConsole, Signing],
 ) -> None:
     console, tables = at
     sign(tables, *SIGNERS)
     await kept(console, lambda found: found and found[-1].signed == 3)
     elsewhere = a_sheet(played().signed(), "T77", match="M7", event="春季杯")
-    ScoreSheetStore(console.engine, console.now_ms).keep(elsewhere)
+    ScoreSheetStore(console.engine, console.now_ms).write(elsewhere)
     async with logged_in(console, "obs") as client:
         found = await listed(client)
         assert set(await listed(client, "?event=春季杯")) == {"T77 M7"}

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.console.standing import (
-    SILENT_MS,
+    SILENT_AFTER_MS,
     STALE_AFTER_MS,
-    Heard,
-    Standing,
+    ContactTimes,
+    Freshness,
     TableLinkState,
     after_console_stall,
-    standing,
+    freshness_of,
 )
 
 NOW = 1_000_000
@@ -20,67 +20,70 @@ NOW = 1_000_000
 
 def heard(
     contact: TableLinkState = TableLinkState.OPEN, ago: int = 0, news_ago: int | None = None
-) -> Heard:
+) -> ContactTimes:
     news = ago if news_ago is None else news_ago
-    return Heard(contact=contact, link_since_ms=5, heard_ms=NOW - ago, changed_ms=NOW - news)
+    return ContactTimes(link=contact, link_since_ms=5, received_ms=NOW - ago, changed_ms=NOW - news)
 
 
 def test_a_table_that_was_just_heard_is_live() -> None:
-    assert standing(heard(ago=10), NOW) == (Standing.LIVE, NOW - 10)
+    assert freshness_of(heard(ago=10), NOW) == (Freshness.LIVE, NOW - 10)
 
 
 def test_a_table_that_says_nothing_is_silent_since_it_was_last_heard() -> None:
-    assert standing(heard(ago=SILENT_MS + 1), NOW) == (Standing.SILENT, NOW - SILENT_MS - 1)
+    assert freshness_of(heard(ago=SILENT_AFTER_MS + 1), NOW) == (
+        Freshness.SILENT,
+        NOW - SILENT_AFTER_MS - 1,
+    )
 
 
 def test_a_line_that_is_down_is_silent_at_once() -> None:
-    assert standing(heard(TableLinkState.DOWN, ago=1), NOW) == (Standing.SILENT, NOW - 1)
+    assert freshness_of(heard(TableLinkState.DOWN, ago=1), NOW) == (Freshness.SILENT, NOW - 1)
 
 
 def test_a_line_that_opens_again_makes_nothing_live_that_was_heard_before() -> None:
-    again = Heard(
-        contact=TableLinkState.OPEN, link_since_ms=NOW - 10, heard_ms=NOW - 30, changed_ms=NOW - 30
+    again = ContactTimes(
+        link=TableLinkState.OPEN, link_since_ms=NOW - 10, received_ms=NOW - 30, changed_ms=NOW - 30
     )
-    assert standing(again, NOW) == (Standing.SILENT, NOW - 30)
+    assert freshness_of(again, NOW) == (Freshness.SILENT, NOW - 30)
 
 
 def test_a_table_that_says_the_same_again_and_again_is_stale_since_its_last_news() -> None:
     same = heard(ago=100, news_ago=STALE_AFTER_MS + 1)
-    assert standing(same, NOW) == (Standing.STALE, NOW - STALE_AFTER_MS - 1)
+    assert freshness_of(same, NOW) == (Freshness.STALE, NOW - STALE_AFTER_MS - 1)
 
 
 @pytest.mark.parametrize(
     ("contact", "said"),
     [
-        (TableLinkState.KEY_REFUSED, Standing.KEY_REFUSED),
-        (TableLinkState.OTHER_KEY, Standing.OTHER_KEY),
+        (TableLinkState.KEY_REFUSED, Freshness.KEY_REFUSED),
+        (TableLinkState.OTHER_KEY, Freshness.OTHER_KEY),
     ],
 )
-@given(ago=st.integers(0, 10 * SILENT_MS))
+@given(ago=st.integers(0, 10 * SILENT_AFTER_MS))
 def test_a_refused_key_and_another_key_are_told_apart_from_silence(
-    contact: TableLinkState, said: Standing, ago: int
+    contact: TableLinkState, said: Freshness, ago: int
 ) -> None:
-    assert standing(heard(contact, ago=ago), NOW) == (said, 5)
+    assert freshness_of(heard(contact, ago=ago), NOW) == (said, 5)
 
 
 def test_a_table_not_heard_yet_is_first_connecting_then_silent() -> None:
-    new = Heard(contact=TableLinkState.CONNECTING, link_since_ms=NOW)
-    assert standing(new, NOW + SILENT_MS) == (Standing.CONNECTING, NOW)
-    assert standing(new, NOW + SILENT_MS + 1) == (Standing.SILENT, NOW)
+    new = ContactTimes(link=TableLinkState.CONNECTING, link_since_ms=NOW)
+    assert freshness_of(new, NOW + SILENT_AFTER_MS) == (Freshness.CONNECTING, NOW)
+    assert freshness_of(new, NOW + SILENT_AFTER_MS + 1) == (Freshness.SILENT, NOW)
 
 
 @given(
     contact=st.sampled_from(TableLinkState),
-    ago=st.integers(0, 3 * SILENT_MS),
+    ago=st.integers(0, 3 * SILENT_AFTER_MS),
     news_ago=st.integers(0, 3 * STALE_AFTER_MS),
 )
 def test_nothing_is_live_that_was_not_heard_over_an_open_line_with_news(
     contact: TableLinkState, ago: int, news_ago: int
 ) -> None:
-    how, _ = standing(heard(contact, ago, news_ago), NOW)
-    fresh = ago <= SILENT_MS and news_ago <= STALE_AFTER_MS
+    how, _ = freshness_of(heard(contact, ago, news_ago), NOW)
+    fresh = ago <= SILENT_AFTER_MS and news_ago <= STALE_AFTER_MS
     lost = contact in (TableLinkState.DOWN, TableLinkState.KEY_REFUSED, TableLinkState.OTHER_KEY)
-    assert (how is Standing.LIVE) == (fresh and not lost)
+    assert (how is Freshness.LIVE) == (fresh and not lost)
 
 
 @pytest.mark.parametrize(
@@ -92,17 +95,17 @@ def test_no_table_is_silent_for_the_time_in_which_the_console_itself_stood_still
     back = NOW + 16_000
     waking = after_console_stall(heard(), NOW, back)
     waking = msgspec.structs.replace(waking, contact=contact, link_since_ms=back)
-    assert standing(waking, back + SILENT_MS) == (Standing.CONNECTING, NOW)
-    assert standing(waking, back + SILENT_MS + 1) == (Standing.SILENT, NOW)
+    assert freshness_of(waking, back + SILENT_AFTER_MS) == (Freshness.CONNECTING, NOW)
+    assert freshness_of(waking, back + SILENT_AFTER_MS + 1) == (Freshness.SILENT, NOW)
     opened = msgspec.structs.replace(waking, contact=TableLinkState.OPEN, heard_ms=back + 9)
-    assert standing(opened, back + 10) == (Standing.LIVE, back + 9)
+    assert freshness_of(opened, back + 10) == (Freshness.LIVE, back + 9)
 
 
 def test_a_table_not_heard_yet_is_not_silent_for_that_time_either() -> None:
-    waking = after_console_stall(Heard(link_since_ms=NOW), NOW, NOW + 16_000)
-    assert standing(waking, NOW + 16_000) == (Standing.CONNECTING, NOW)
+    waking = after_console_stall(ContactTimes(link_since_ms=NOW), NOW, NOW + 16_000)
+    assert freshness_of(waking, NOW + 16_000) == (Freshness.CONNECTING, NOW)
 
 
 def test_a_table_that_was_silent_before_the_console_stood_still_stays_so() -> None:
-    silent = heard(ago=SILENT_MS + 1)
+    silent = heard(ago=SILENT_AFTER_MS + 1)
     assert after_console_stall(silent, NOW, NOW + 16_000) == silent

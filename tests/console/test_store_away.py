@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from controller.console import leaving
-from controller.console.console import Console
-from controller.console.leaving import AGAIN_S
-from controller.console.people import Person
+from controller.console.console import RefereeConsole
+from controller.console.leaving import RETRY_INTERVAL_S
+from controller.console.people import Account
 from controller.console.seen import Result, StoreStatus
-from controller.console.sessions import CACHE_MS, LATE_S, Sessions
+from controller.console.sessions import CACHE_MS, LOOKUP_TIMEOUT_S, Sessions
 from controller.console.store.archive import Archive, StoreError
-from controller.console.store.orders import Orders
+from controller.console.store.orders import CommandLog
 from controller.messages import Role
 from tests.console.fake import Scripted
 from tests.console.web import listening, logged_in, refused, standing
@@ -24,7 +24,7 @@ AWAY = StoreStatus(away_since_ms=1_800_000_000_000, why="no such disk", waiting=
 
 pytestmark = pytest.mark.virtual
 
-Hall = tuple[Console, Scripted]
+Hall = tuple[RefereeConsole, Scripted]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ async def test_what_could_not_be_written_down_was_not_sent_and_is_shown_so(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, _ = hall
-    monkeypatch.setattr(Orders, "write", away)
+    monkeypatch.setattr(CommandLog, "write", away)
     async with logged_in(console, "ref") as client:
         said = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
         answer = await client.post("/api/tables/T01/do", json=said)
@@ -80,8 +80,8 @@ async def test_whoever_is_not_known_yet_is_told_that_the_database_cannot_be_used
 ) -> None:
     console, _ = hall
     async with logged_in(console, "chief") as client:
-        console.sessions._forget()
-        console.sessions._run = away_now
+        console.sessions._clear_cache()
+        console.sessions._run_blocking = away_now
         answer = await client.get(path)
     assert refused(answer) == (503, "the console's database cannot be used: see its log")
 
@@ -92,7 +92,7 @@ async def test_a_table_page_reads_again_what_could_not_be_read(
     console, _ = hall
     async with logged_in(console, "ref") as client:
         with monkeypatch.context() as patch:
-            for where, call in ((Orders, "last"), (Archive, "newest")):
+            for where, call in ((CommandLog, "last"), (Archive, "newest")):
                 patch.setattr(where, call, away)
             async with listening(client, "/stream/table/T01") as events:
                 assert await events.part("told", lambda told: told == []) == []
@@ -125,9 +125,9 @@ class Known:
     """People of whom one is there until he is let go, or goes."""
 
     def __init__(self) -> None:
-        self.person: Person | None = Person(name="Chen", role=Role.CHIEF)
+        self.person: Account | None = Account(name="Chen", role=Role.CHIEF)
 
-    def whose(self, token: str) -> Person | None:
+    def session_owner(self, token: str) -> Account | None:
         return self.person if token == "his" else None
 
     def log_out(self, token: str) -> None:
@@ -158,29 +158,29 @@ async def test_who_is_known_looks_on_while_the_database_is_away_or_hangs(
     sessions: Sessions, slow: Slow, known: Known
 ) -> None:
     chief = known.person
-    assert await sessions.whose("his") == chief
+    assert await sessions.session_owner("his") == chief
     slow.fails = True
     await asyncio.sleep(CACHE_MS / 1000)
-    assert await sessions.whose("his") == chief
+    assert await sessions.session_owner("his") == chief
     slow.takes_s = 600.0
     before, asked = asyncio.get_running_loop().time(), slow.asked
     for _ in range(50):
-        assert await sessions.whose("his") == chief
-    assert asyncio.get_running_loop().time() - before <= 50 * LATE_S
+        assert await sessions.session_owner("his") == chief
+    assert asyncio.get_running_loop().time() - before <= 50 * LOOKUP_TIMEOUT_S
     assert slow.asked == asked + 1  # they wait for one answer, and fill no queue
     with pytest.raises(StoreError):
-        await sessions.whose("hers")
+        await sessions.session_owner("hers")
 
 
 async def test_who_was_let_go_is_out_as_soon_as_the_database_says_so(
     sessions: Sessions, slow: Slow, known: Known
 ) -> None:
-    assert await sessions.whose("his") is not None
-    known.person, slow.takes_s = None, 3 * LATE_S
+    assert await sessions.session_owner("his") is not None
+    known.person, slow.takes_s = None, 3 * LOOKUP_TIMEOUT_S
     await asyncio.sleep(CACHE_MS / 1000)
-    assert await sessions.whose("his") is not None
-    await asyncio.sleep(3 * LATE_S)
-    assert await sessions.whose("his") is None
+    assert await sessions.session_owner("his") is not None
+    await asyncio.sleep(3 * LOOKUP_TIMEOUT_S)
+    assert await sessions.session_owner("his") is None
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["was asked for before", "was not"])
@@ -188,17 +188,17 @@ async def test_who_logs_out_while_the_database_is_away_is_out_here_at_once_and_l
     sessions: Sessions, slow: Slow, known: Known, is_known: bool
 ) -> None:
     if is_known:
-        await sessions.whose("his")
+        await sessions.session_owner("his")
     slow.fails = True
-    await asyncio.wait_for(sessions.log_out("his"), LATE_S)
-    assert await sessions.whose("his") is None
+    await asyncio.wait_for(sessions.log_out("his"), LOOKUP_TIMEOUT_S)
+    assert await sessions.session_owner("his") is None
     await asyncio.sleep(60)
     assert known.person is not None
-    assert await sessions.whose("his") is None
+    assert await sessions.session_owner("his") is None
     slow.fails = False
-    await asyncio.sleep(AGAIN_S)
+    await asyncio.sleep(RETRY_INTERVAL_S)
     assert known.person is None
-    assert await sessions.whose("his") is None
+    assert await sessions.session_owner("his") is None
     asked = slow.asked
     await asyncio.sleep(60)
     assert slow.asked == asked  # there is nothing more to end
@@ -208,11 +208,11 @@ async def test_who_logs_out_while_the_database_is_away_is_out_here_at_once_and_l
 async def test_who_logs_out_of_a_database_that_hangs_does_not_wait_for_it(
     sessions: Sessions, slow: Slow, known: Known
 ) -> None:
-    await sessions.whose("his")
-    slow.takes_s = 3 * LATE_S
-    await asyncio.wait_for(sessions.log_out("his"), 2 * LATE_S)
-    assert await sessions.whose("his") is None
-    await asyncio.sleep(3 * LATE_S)
+    await sessions.session_owner("his")
+    slow.takes_s = 3 * LOOKUP_TIMEOUT_S
+    await asyncio.wait_for(sessions.log_out("his"), 2 * LOOKUP_TIMEOUT_S)
+    assert await sessions.session_owner("his") is None
+    await asyncio.sleep(3 * LOOKUP_TIMEOUT_S)
     assert known.person is None
     await sessions.close()
 
@@ -220,7 +220,7 @@ async def test_who_logs_out_of_a_database_that_hangs_does_not_wait_for_it(
 async def test_who_logged_out_is_out_in_a_database_that_is_back_when_the_console_ends(
     sessions: Sessions, slow: Slow, known: Known
 ) -> None:
-    await sessions.whose("his")
+    await sessions.session_owner("his")
     slow.fails = True
     await sessions.log_out("his")
     slow.fails = False
@@ -243,7 +243,7 @@ async def test_a_browser_loses_its_cookie_although_the_database_is_away(
 ) -> None:
     console, _ = hall
     async with logged_in(console, "chief") as client:
-        console.sessions._forget()
+        console.sessions._clear_cache()
         for run in (console.sessions, console.sessions._pending_logouts):
             monkeypatch.setattr(run, "_run", away_now)
         answer = await client.post("/api/logout")

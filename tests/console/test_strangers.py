@@ -14,20 +14,26 @@ from nacl.utils import random as entropy
 from sqlalchemy import select
 from starlette.routing import Route
 
-from controller.cli.console_keys import make_keys
+from controller.cli.console_keys import make_console_keys
 from controller.console import doors, sessions
 from controller.console.app import all_routes, make_app
-from controller.console.config import load
-from controller.console.console import MAX_ANONYMOUS_REQUESTS, Console
+from controller.console.config import load_console_config
+from controller.console.console import MAX_ANONYMOUS_REQUESTS, RefereeConsole
 from controller.console.guesses import FREE_ATTEMPTS_PER_ADDRESS, FREE_ATTEMPTS_PER_NAME
 from controller.console.lookers import StreamLimits
-from controller.console.pacing import Pace
-from controller.console.people import NotAllowed, People, Person
-from controller.console.routing import HEADER, PATIENCE_S, SESSION_COOKIE, Asked, route
-from controller.console.serving import opened
+from controller.console.pacing import TokenBuckets
+from controller.console.people import Account, Accounts, NotAllowed
+from controller.console.routing import (
+    BODY_TIMEOUT_S,
+    REQUEST_HEADER,
+    SESSION_COOKIE,
+    ConsoleRequest,
+    route,
+)
+from controller.console.serving import open_console
 from controller.console.sessions import Sessions
 from controller.console.store.archive import StoreError, open_engine
-from controller.console.store.tables import ORDERS
+from controller.console.store.tables import COMMAND_LOG
 from controller.messages import Role
 from tests.console.fake import PIN, now
 from tests.console.web import (
@@ -40,7 +46,7 @@ from tests.console.web import (
 )
 from tests.waiting import turn, until
 
-LI = Person(name="Li Na", role=Role.REFEREE)
+LI = Account(name="Li Na", role=Role.REFEREE)
 OLD, NEW, WRONG = "4711", "8822", "0000"
 
 
@@ -64,18 +70,18 @@ def hasher() -> Counting:
 
 
 @pytest.fixture
-def people(tmp_path: Path, hasher: Counting) -> Iterator[People]:
+def people(tmp_path: Path, hasher: Counting) -> Iterator[Accounts]:
     """A console at which Li Na has a PIN."""
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
     numbers = iter(range(1, 1 << 20))
-    people = People(engine, lambda: 0, lambda size: next(numbers).to_bytes(size, "big"), hasher)
-    people.accept(people.invite(LI), OLD)
+    people = Accounts(engine, lambda: 0, lambda size: next(numbers).to_bytes(size, "big"), hasher)
+    people.accept_invitation(people.invite(LI), OLD)
     yield people
     engine.dispose()
 
 
 @pytest.fixture
-async def console(tmp_path: Path) -> AsyncIterator[Console]:
+async def console(tmp_path: Path) -> AsyncIterator[RefereeConsole]:
     """A console over scripted tables."""
     async with standing(tmp_path) as (console, _):
         yield console
@@ -84,24 +90,24 @@ async def console(tmp_path: Path) -> AsyncIterator[Console]:
 # PINs and sessions.
 
 
-def test_a_code_that_is_none_costs_no_hash(people: People, hasher: Counting) -> None:
+def test_a_code_that_is_none_costs_no_hash(people: Accounts, hasher: Counting) -> None:
     before = hasher.hashed
     with pytest.raises(NotAllowed, match="ask for a new one"):
-        people.accept("ABCDEFGHJK", OLD)
+        people.accept_invitation("ABCDEFGHJK", OLD)
     assert hasher.hashed == before
 
 
-async def test_who_chooses_a_new_pin_ends_the_sessions_of_the_old_one(people: People) -> None:
+async def test_who_chooses_a_new_pin_ends_the_sessions_of_the_old_one(people: Accounts) -> None:
     known = Sessions(people, now, lambda: 0)
     _, stolen = await known.log_in("Li Na", OLD)
     code = await known.invite(LI)
-    assert await known.whose(stolen) == LI
-    await known.accept(code, NEW)
-    assert await known.whose(stolen) is None
+    assert await known.session_owner(stolen) == LI
+    await known.accept_invitation(code, NEW)
+    assert await known.session_owner(stolen) is None
 
 
 def test_made_up_names_make_nobody_forget_who_was_guessed(
-    people: People, scale: Callable[[int], int]
+    people: Accounts, scale: Callable[[int], int]
 ) -> None:
     for _ in range(FREE_ATTEMPTS_PER_NAME):
         with pytest.raises(NotAllowed, match="wrong"):
@@ -109,14 +115,14 @@ def test_made_up_names_make_nobody_forget_who_was_guessed(
     for number in range(scale(20_000)):
         with pytest.raises(NotAllowed):
             people.log_in(f"nobody {number}", WRONG)
-    counted = people._throttle._wrong
+    counted = people._throttle._failures
     assert len(counted) <= 1 + 16**3
     assert not any("nobody " in name for _, name, _ in counted)
     with pytest.raises(NotAllowed, match="wait"):
         people.log_in("Li Na", OLD)
 
 
-async def test_who_guesses_leaves_room_for_others_to_log_in(people: People) -> None:
+async def test_who_guesses_leaves_room_for_others_to_log_in(people: Accounts) -> None:
     may = asyncio.Event()
 
     async def slow(call: object) -> object:
@@ -132,11 +138,11 @@ async def test_who_guesses_leaves_room_for_others_to_log_in(people: People) -> N
     await turn()
     may.set()
     said = [str(one) for one in await asyncio.gather(*tries, return_exceptions=True)]
-    assert said.count("name or PIN is wrong") == sessions.MOST_OF_ONE
+    assert said.count("name or PIN is wrong") == sessions.MAX_PIN_CHECKS_PER_ADDRESS
     assert (await own)[0] == LI
 
 
-async def test_who_waits_for_his_guesses_fills_nobodys_room(people: People) -> None:
+async def test_who_waits_for_his_guesses_fills_nobodys_room(people: Accounts) -> None:
     known = Sessions(people, now, lambda: 0)
     hosts = [f"10.0.0.{number}" for number in range(60, 65)]
     for host in hosts:
@@ -164,7 +170,9 @@ async def test_who_guesses_keeps_nobody_waiting_who_is_in(
 ) -> None:
     path = tmp_path / "console.toml"
     path.write_text('[console]\nlisten = "127.0.0.1:0"\n')
-    async with opened(load(path), path, now_ms=lambda: 0, entropy=entropy) as console:
+    async with open_console(
+        load_console_config(path), path, now_ms=lambda: 0, entropy=entropy
+    ) as console:
         begun, may = threading.Event(), threading.Event()
 
         def checks(name: str, pin: str, host: str) -> None:
@@ -172,14 +180,14 @@ async def test_who_guesses_keeps_nobody_waiting_who_is_in(
             may.wait()
             raise NotAllowed("wrong", "有误")
 
-        monkeypatch.setattr(console.sessions._people, "log_in", checks)
+        monkeypatch.setattr(console.sessions._accounts, "log_in", checks)
         tries = [
             asyncio.ensure_future(console.sessions.log_in("nobody", WRONG))
             for _ in range(sessions.MAX_PIN_CHECKS)
         ]
         try:
             await until(begun.is_set)
-            assert await console.sessions.whose("x" * 64) is None
+            assert await console.sessions.session_owner("x" * 64) is None
             assert not any(one.done() for one in tries)
         finally:
             may.set()
@@ -187,20 +195,20 @@ async def test_who_guesses_keeps_nobody_waiting_who_is_in(
 
 
 async def test_to_end_a_session_that_is_nobodys_makes_nobody_ask_anew(
-    people: People, monkeypatch: pytest.MonkeyPatch
+    people: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = Sessions(people, now, lambda: 0)
     _, token = await known.log_in("Li Na", OLD)
-    assert await known.whose(token) == LI
+    assert await known.session_owner(token) == LI
     monkeypatch.setattr(people, "log_out", lambda token: 1 / 0)
     await known.log_out("made up")
     asked: list[str] = []
     monkeypatch.setattr(people, "whose", asked.append)
-    assert await known.whose(token) == LI
+    assert await known.session_owner(token) == LI
     assert asked == []
 
 
-async def test_who_was_let_go_is_not_let_in_by_what_was_read_before(people: People) -> None:
+async def test_who_was_let_go_is_not_let_in_by_what_was_read_before(people: Accounts) -> None:
     has_read, may = asyncio.Event(), asyncio.Event()
 
     async def late(call: Callable[[], object]) -> object:
@@ -211,15 +219,15 @@ async def test_who_was_let_go_is_not_let_in_by_what_was_read_before(people: Peop
 
     known = Sessions(people, late, lambda: 0, now)  # type: ignore[arg-type]
     _, token = await known.log_in("Li Na", OLD)
-    before = asyncio.ensure_future(known.whose(token))
+    before = asyncio.ensure_future(known.session_owner(token))
     await has_read.wait()
-    await known.accept(people.invite(LI), NEW)
-    behind = asyncio.ensure_future(known.whose(token))
+    await known.accept_invitation(people.invite(LI), NEW)
+    behind = asyncio.ensure_future(known.session_owner(token))
     await turn()
     may.set()
     assert await behind is None
     assert await before == LI
-    assert await known.whose(token) is None
+    assert await known.session_owner(token) is None
 
 
 # Roles.
@@ -322,7 +330,7 @@ def test_every_route_says_here_for_whom_it_is() -> None:
     assert there == WHO.keys()
 
 
-async def test_every_route_lets_in_its_own_roles_and_no_other(console: Console) -> None:
+async def test_every_route_lets_in_its_own_roles_and_no_other(console: RefereeConsole) -> None:
     found: dict[str, set[str]] = {asked: set() for asked in WHO}
     for name in sorted(MAY["everybody"]):
         async with browser(console) as client:
@@ -342,7 +350,9 @@ async def test_every_route_lets_in_its_own_roles_and_no_other(console: Console) 
 
 
 @pytest.mark.parametrize("path", ["/table/T01%26next=x", "/sheets/M%231", "/table/%0d%0aX:1"])
-async def test_where_he_came_from_is_one_word_of_an_address(console: Console, path: str) -> None:
+async def test_where_he_came_from_is_one_word_of_an_address(
+    console: RefereeConsole, path: str
+) -> None:
     async with browser(console) as client:
         location = urlsplit((await client.get(path)).headers["location"])
     assert location.fragment == ""
@@ -350,7 +360,7 @@ async def test_where_he_came_from_is_one_word_of_an_address(console: Console, pa
 
 
 @pytest.mark.parametrize("host", ["[", "a b", "x" * 5000, "evil.example:99999999", "::1]"])
-async def test_a_host_that_is_none_breaks_nothing(console: Console, host: str) -> None:
+async def test_a_host_that_is_none_breaks_nothing(console: RefereeConsole, host: str) -> None:
     async with browser(console) as client:
         for path in ("/", "/table/T01"):
             assert (await client.get(path, headers={"Host": host})).status_code == 303
@@ -360,11 +370,13 @@ async def test_a_host_that_is_none_breaks_nothing(console: Console, host: str) -
         assert host not in answer.headers["set-cookie"]
 
 
-async def test_the_keys_of_a_console_with_a_chinese_name_are_given_out(console: Console) -> None:
+async def test_the_keys_of_a_console_with_a_chinese_name_are_given_out(
+    console: RefereeConsole,
+) -> None:
     folder = console.config.console.keys
     for file in folder.glob("*.key*"):
         file.unlink()
-    make_keys(folder, "一号厅")
+    make_console_keys(folder, "一号厅")
     async with logged_in(console, "tech") as client:
         answer = await client.get("/api/setup/keys/referee")
     assert answer.status_code == 200
@@ -373,9 +385,9 @@ async def test_the_keys_of_a_console_with_a_chinese_name_are_given_out(console: 
 
 
 async def test_what_the_database_says_is_for_the_log_alone(
-    console: Console, monkeypatch: pytest.MonkeyPatch
+    console: RefereeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def failing(token: str) -> Person | None:
+    async def failing(token: str) -> Account | None:
         raise StoreError('connection to server at "10.0.0.5" failed for user "hall"')
 
     monkeypatch.setattr(console.sessions, "whose", failing)
@@ -386,16 +398,18 @@ async def test_what_the_database_says_is_for_the_log_alone(
     assert "hall" not in answer.text
 
 
-async def test_an_order_that_no_table_takes_is_not_kept_either(console: Console) -> None:
+async def test_an_order_that_no_table_takes_is_not_kept_either(console: RefereeConsole) -> None:
     said = {"id": "order-0001", "cmd": "call", "args": {"seat": "N", "reason": "x" * 17_000}}
     async with logged_in(console, "t01") as client:
         answer = await client.post("/api/tables/T01/do", json=said)
     assert refused(answer) == (413, "expected at most 16384 bytes")
     with console.engine.connect() as base:
-        assert base.execute(select(ORDERS)).all() == []
+        assert base.execute(select(COMMAND_LOG)).all() == []
 
 
-async def test_nobody_keeps_the_hall_waiting_with_a_question_on_cards(console: Console) -> None:
+async def test_nobody_keeps_the_hall_waiting_with_a_question_on_cards(
+    console: RefereeConsole,
+) -> None:
     play = {"cards": " ".join(["♠3"] * 1000)}
     async with logged_in(console, "obs") as client:
         wish = {"profile": "international-000", "level": "2", "play": play}
@@ -407,13 +421,13 @@ async def test_nobody_keeps_the_hall_waiting_with_a_question_on_cards(console: C
 @pytest.mark.parametrize(
     "path", ["/api/tables/%00/proof/1", "/qr.svg?text=/proof/%00/1", "/static/%00", "/table/%00"]
 )
-async def test_what_no_database_takes_is_not_there(console: Console, path: str) -> None:
+async def test_what_no_database_takes_is_not_there(console: RefereeConsole, path: str) -> None:
     async with browser(console) as client:
         assert refused(await client.get(path))[0] == 404
 
 
 @pytest.mark.virtual
-async def test_a_body_that_does_not_end_is_given_up(console: Console) -> None:
+async def test_a_body_that_does_not_end_is_given_up(console: RefereeConsole) -> None:
     loop, never = asyncio.get_running_loop(), asyncio.Event()
 
     async def drops() -> AsyncIterator[bytes]:
@@ -424,14 +438,14 @@ async def test_a_body_that_does_not_end_is_given_up(console: Console) -> None:
         begun = loop.time()
         answer = await client.post("/api/login", content=drops())
     assert refused(answer)[0] == 408
-    assert loop.time() - begun == PATIENCE_S
+    assert loop.time() - begun == BODY_TIMEOUT_S
 
 
 async def test_an_upload_that_is_broken_off_is_no_fault_of_the_console(
-    console: Console, caplog: pytest.LogCaptureFixture
+    console: RefereeConsole, caplog: pytest.LogCaptureFixture
 ) -> None:
     head = (
-        f"POST /api/login HTTP/1.1\r\nHost: x\r\n{HEADER}: 1\r\n"
+        f"POST /api/login HTTP/1.1\r\nHost: x\r\n{REQUEST_HEADER}: 1\r\n"
         "Expect: 100-continue\r\nContent-Length: 99\r\n\r\n"
     )
     async with served(console) as url:
@@ -444,9 +458,9 @@ async def test_an_upload_that_is_broken_off_is_no_fault_of_the_console(
 
 
 async def test_a_fault_of_its_own_says_nothing_and_is_kept_and_framed_nowhere(
-    console: Console,
+    console: RefereeConsole,
 ) -> None:
-    async def broken(asked: Asked) -> None:
+    async def broken(asked: ConsoleRequest) -> None:
         raise ZeroDivisionError("of the vault at /srv/hall")
 
     app = make_app(console, [route("/broken", broken, roles=None)])
@@ -461,7 +475,7 @@ async def test_a_fault_of_its_own_says_nothing_and_is_kept_and_framed_nowhere(
 
 @pytest.mark.virtual
 async def test_strangers_who_ask_for_proofs_wait_for_each_other(
-    console: Console, monkeypatch: pytest.MonkeyPatch
+    console: RefereeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once, most = 0, 0
 
@@ -483,8 +497,10 @@ async def test_strangers_who_ask_for_proofs_wait_for_each_other(
 
 
 @pytest.mark.virtual
-async def test_one_person_has_so_many_pages_open_and_the_oldest_ends(console: Console) -> None:
-    console.lookers = StreamLimits(most=2)
+async def test_one_person_has_so_many_pages_open_and_the_oldest_ends(
+    console: RefereeConsole,
+) -> None:
+    console.stream_limits = StreamLimits(per_person=2)
     async with (
         logged_in(console, "obs") as guest,
         logged_in(console, "ref") as referee,
@@ -501,7 +517,7 @@ async def test_one_person_has_so_many_pages_open_and_the_oldest_ends(console: Co
                 await second.until("beat")
                 await third.until("beat")
                 await others.until("beat")
-    assert console.lookers.open == 0
+    assert console.stream_limits.stream_count == 0
 
 
 # Connections.
@@ -513,7 +529,7 @@ async def test_one_person_has_so_many_pages_open_and_the_oldest_ends(console: Co
 )
 def test_this_computers_own_connections_are_not_counted(host: str, is_counted: bool) -> None:
     """A proxy would be one of them, and all tablets behind it one address."""
-    assert doors.counted(host) == (host if is_counted else "")
+    assert doors.limited_address(host) == (host if is_counted else "")
 
 
 async def _asked(url: str, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -526,15 +542,15 @@ async def _asked(url: str, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.S
 
 
 def test_who_has_waited_may_ask_again() -> None:
-    pace = Pace(3, 2.0)
-    assert [pace.take("a", 10.0) for _ in range(5)] == [True, True, True, False, False]
-    assert pace.take("b", 10.0)
-    assert [pace.take("a", 10.5), pace.take("a", 10.5)] == [True, False]
-    assert [pace.take("a", 99.0) for _ in range(4)] == [True, True, True, False]
+    pace = TokenBuckets(3, 2.0)
+    assert [pace.allow("a", 10.0) for _ in range(5)] == [True, True, True, False, False]
+    assert pace.allow("b", 10.0)
+    assert [pace.allow("a", 10.5), pace.allow("a", 10.5)] == [True, False]
+    assert [pace.allow("a", 99.0) for _ in range(4)] == [True, True, True, False]
 
 
 async def test_one_address_has_so_many_connections_and_others_have_theirs(
-    console: Console, monkeypatch: pytest.MonkeyPatch
+    console: RefereeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hosts = iter(["10.0.0.66"] * 5 + ["10.0.0.7"])
     monkeypatch.setattr(doors, "MOST_OF_ONE", 3)

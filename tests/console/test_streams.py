@@ -10,25 +10,25 @@ import pytest
 from starlette.requests import Request
 
 from controller.console import one_table
-from controller.console.console import Console
+from controller.console.console import RefereeConsole
 from controller.console.one_table import EXPIRY_S
-from controller.console.people import Person
+from controller.console.people import Account
 from controller.console.routes import stream as streams
-from controller.console.routing import Asked
-from controller.console.shown import BEAT_S, Shown, stream
+from controller.console.routing import ConsoleRequest
+from controller.console.shown import BEAT_INTERVAL_S, PageParts, event_stream
 from controller.console.store.archive import StoreError
-from controller.console.wrong import Wrong
-from controller.messages import Event, Reply, Role, State
+from controller.console.wrong import RequestError
+from controller.messages import CommandReply, PublicEvent, PublicState, Role
 from tests.console.fake import Scripted
 from tests.console.web import Events, listening, logged_in, standing
 
 pytestmark = pytest.mark.virtual
 
-REF = Person(name="ref", role=Role.REFEREE)
+REF = Account(name="ref", role=Role.REFEREE)
 HOLD = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
 
 
-Hall = tuple[Console, Scripted]
+Hall = tuple[RefereeConsole, Scripted]
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ async def test_the_hall_is_told_whole_and_then_what_changes(hall: Hall) -> None:
         assert [wait["table"] for wait in said["waits"]][:2] == ["T02", "T09"]
         assert said["areas"]
         assert "chief" not in said
-        state = tables.seen("T02").state
+        state = tables.snapshot("T02").state
         assert state is not None
         tables.say("T02", msgspec.structs.replace(state, calls=[]))
         changed = await events.until("some", "waits")
@@ -72,12 +72,12 @@ async def test_who_takes_a_table_is_shown_to_all_and_gone_with_what_it_waited_fo
         await client.post("/api/tables/T02/take", json={})
         taken = await events.until("some", "row/T02")
         assert taken["row/T02"]["taken_by"] == "ref"
-        state = tables.seen("T02").state
+        state = tables.snapshot("T02").state
         assert state is not None
         tables.say("T02", msgspec.structs.replace(state, calls=[]))
         while taken["row/T02"]["taken_by"] is not None:
             taken = await events.until("some", "row/T02")
-        assert console.takes.who("T02") is None
+        assert console.call_assignments.assigned_to("T02") is None
 
 
 async def test_a_stream_beats_so_that_a_page_knows_that_it_lives(hall: Hall) -> None:
@@ -85,7 +85,7 @@ async def test_a_stream_beats_so_that_a_page_knows_that_it_lives(hall: Hall) -> 
     console.now_ms = lambda: int(asyncio.get_running_loop().time() * 1000)
     async with logged_in(console, "obs") as client, listening(client, "/stream/hall") as events:
         first = (await events.next())[1]["now_ms"]
-        assert (await events.until("beat"))["now_ms"] == first + BEAT_S * 1000
+        assert (await events.until("beat"))["now_ms"] == first + BEAT_INTERVAL_S * 1000
 
 
 async def test_a_table_is_told_as_it_published_itself_with_orders_and_words(hall: Hall) -> None:
@@ -95,7 +95,7 @@ async def test_a_table_is_told_as_it_published_itself_with_orders_and_words(hall
         listening(client, "/stream/table/T01") as events,
     ):
         _, said = await events.next()
-        body = tables.seen("T01").body
+        body = tables.snapshot("T01").body
         assert body is not None
         assert said["state"] == msgspec.json.decode(body)
         assert said["table"]["standing"] == "live"
@@ -128,7 +128,7 @@ async def test_the_stream_of_a_session_that_is_over_ends(hall: Hall, how: str) -
         elif how == "removed":
             await console.sessions.remove("ref")
         else:
-            (ref,) = [one for one in await console.sessions.all() if one.name == "ref"]
+            (ref,) = [one for one in await console.sessions.list_accounts() if one.name == "ref"]
             await console.sessions.invite(msgspec.structs.replace(ref, role=Role.OBSERVER))
         await events.until("gone")
         await events.end()
@@ -140,9 +140,9 @@ async def test_nobody_is_shown_what_nobody_looks_at(hall: Hall) -> None:
         async with listening(client, "/stream/table/T01") as events:
             await events.next()
         await asyncio.sleep(EXPIRY_S - 0.1)
-        assert console.pages.open == 1
+        assert console.table_pages.page_count == 1
         await asyncio.sleep(0.2)
-        assert console.pages.open == 0
+        assert console.table_pages.page_count == 0
 
 
 async def test_who_loads_a_tables_page_anew_is_shown_what_changed_and_the_table_asked_nothing_anew(
@@ -150,18 +150,18 @@ async def test_who_loads_a_tables_page_anew_is_shown_what_changed_and_the_table_
 ) -> None:
     console, _ = hall
     asked: list[str] = []
-    read = console.desk.read
+    read = console.dispatcher.query
 
-    async def counted(table: str, *more: Any) -> Reply:
+    async def counted(table: str, *more: Any) -> CommandReply:
         asked.append(table)
         return await read(table, *more)
 
-    monkeypatch.setattr(console.desk, "read", counted)
+    monkeypatch.setattr(console.dispatcher, "read", counted)
     async with logged_in(console, "ref") as client:
         async with listening(client, "/stream/table/T01") as events:
             await events.part("offers")
             known = {"Last-Event-ID": events.known}
-        assert console.lookers.open == 0
+        assert console.stream_limits.stream_count == 0
         async with client.stream("GET", "/stream/table/T01", headers=known) as answer:
             assert (await Events(answer).next())[0] == "some"
         async with listening(client, "/stream/table/T01") as events:
@@ -173,16 +173,16 @@ async def test_a_table_that_did_not_say_what_may_be_ordered_is_asked_again(
     hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     console, _ = hall
-    read, silent = console.desk.read, [True, True]
+    read, silent = console.dispatcher.query, [True, True]
 
     async def once_silent(*args: Any) -> Any:
         if silent:
             silent.pop()
-            raise Wrong(504, "no answer", "没有回答")
+            raise RequestError(504, "no answer", "没有回答")
         return await read(*args)
 
     monkeypatch.setattr(one_table, "OFFERS_S", 0.0)
-    monkeypatch.setattr(console.desk, "read", once_silent)
+    monkeypatch.setattr(console.dispatcher, "read", once_silent)
     async with (
         logged_in(console, "ref") as client,
         listening(client, "/stream/table/T01") as events,
@@ -198,11 +198,11 @@ async def test_a_page_that_failed_when_nobody_looked_is_made_anew(
     async with logged_in(console, "ref") as client:
         async with listening(client, "/stream/table/T01") as events:
             await events.part("offers")
-        assert console.lookers.open == 0
+        assert console.stream_limits.stream_count == 0
         with monkeypatch.context() as broken_:
             broken_.setattr(one_table, "tell", broken)
             tables.tell("T01", "out", seat="N")
-            (page,) = console.pages._pages.values()
+            (page,) = console.table_pages._pages.values()
             await page.failed.wait()
         async with listening(client, "/stream/table/T01") as events:
             await events.until("beat")
@@ -216,14 +216,16 @@ async def test_a_page_that_is_left_leaves_nothing_that_runs_on(
     made: list[Any] = []
 
     def kept(*args: Any, **more: Any) -> AsyncGenerator[bytes, None]:
-        events = stream(*args, **more)
+        events = event_stream(*args, **more)
         made.append(events)
         return events
 
     monkeypatch.setattr(streams, "stream", kept)
     async with standing(tmp_path) as (console, _):
-        asked = Asked(Request({"type": "http", "headers": [], "query_string": b""}), console, REF)
-        told = streams._told(asked, Shown())
+        asked = ConsoleRequest(
+            Request({"type": "http", "headers": [], "query_string": b""}), console, REF
+        )
+        told = streams._viewer_events(asked, PageParts())
         before = asyncio.all_tasks()
 
         async def read() -> None:
@@ -236,7 +238,7 @@ async def test_a_page_that_is_left_leaves_nothing_that_runs_on(
             assert made[0].ag_frame is None
             return
         reading = asyncio.ensure_future(read())
-        await asyncio.sleep(BEAT_S / 2)
+        await asyncio.sleep(BEAT_INTERVAL_S / 2)
         assert made[0].ag_running  # it waits for what comes next
         for _ in range(times):
             reading.cancel()
@@ -256,7 +258,7 @@ async def test_a_tables_page_that_cannot_be_kept_ends_rather_than_to_stand_still
     if what == "tell":
         monkeypatch.setattr(one_table, "tell", broken)
     else:
-        monkeypatch.setattr(console.desk, "orders", broken)
+        monkeypatch.setattr(console.dispatcher, "orders", broken)
     async with (
         logged_in(console, "ref") as client,
         listening(client, "/stream/table/T01") as events,
@@ -273,7 +275,7 @@ async def test_a_page_that_cannot_be_brought_up_to_date_ends_rather_than_to_stan
     console, _ = hall
     newest, failure = console.archive.newest, list[Exception]([StoreError("no such disk")])
 
-    def fails(table: str, count: int, kind: str | None = None) -> list[Event]:
+    def fails(table: str, count: int, kind: str | None = None) -> list[PublicEvent]:
         if kind is None:
             raise failure[-1]
         return newest(table, count, kind)
@@ -303,12 +305,12 @@ async def test_a_console_that_ends_ends_what_is_being_shown(
         listening(client, "/stream/table/T01") as events,
     ):
         await events.part("orders", lambda orders: orders == [])
-        monkeypatch.setattr(console.desk, "orders", for_ever)
-        console.desk.on_orders("T01")
+        monkeypatch.setattr(console.dispatcher, "orders", for_ever)
+        console.dispatcher.on_commands_changed("T01")
         await begun.wait()
-        monkeypatch.setattr(console.pages, "_undo", [])  # it is closed once more, at the end
-        await console.pages.close()
-        assert console.pages._refresh_tasks == set()
+        monkeypatch.setattr(console.table_pages, "_undo", [])  # it is closed once more, at the end
+        await console.table_pages.close()
+        assert console.table_pages._refresh_tasks == set()
 
 
 async def test_what_a_table_says_late_is_told_at_its_place(hall: Hall) -> None:
@@ -331,7 +333,7 @@ def broken(*_: object) -> None:
     raise ZeroDivisionError
 
 
-def seen_state(tables: Scripted, table: str) -> State:
-    found = tables.seen(table).state
+def seen_state(tables: Scripted, table: str) -> PublicState:
+    found = tables.snapshot(table).state
     assert found is not None
     return found

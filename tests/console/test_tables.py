@@ -15,10 +15,10 @@ import zmq.asyncio
 
 from controller.client.client import ClientIdentity
 from controller.console.config import ConfiguredTable
-from controller.console.standing import Heard, Standing
+from controller.console.standing import ContactTimes, Freshness
 from controller.console.store.archive import Archive, open_engine
 from controller.console.store.aside import WorkerThread
-from controller.console.tables import Tables
+from controller.console.tables import TableFeeds
 from controller.trials.feeds import SimulatedFeed, StateTemplate
 from tests.console.journal import Journal
 from tests.console.postgres import Cluster, new_database
@@ -33,7 +33,7 @@ Feeds = Callable[[int], "list[Sim]"]
 
 
 @asynccontextmanager
-async def opened(url: str, **more: Any) -> AsyncIterator[Tables]:
+async def opened(url: str, **more: Any) -> AsyncIterator[TableFeeds]:
     """A console's tables over a database."""
     engine, writing = open_engine(url), WorkerThread("writing")
     numbers, loop = itertools.count(), asyncio.get_running_loop()
@@ -42,7 +42,7 @@ async def opened(url: str, **more: Any) -> AsyncIterator[Tables]:
     def ids() -> str:
         return f"id-{next(numbers)}"
 
-    async with Tables(
+    async with TableFeeds(
         lambda line: ME,
         Archive(engine),
         writing.run,
@@ -63,13 +63,13 @@ class Sim:
         self.feed = SimulatedFeed(context, state(table=name, head=self.journal.head, signed=None))
         self.feed.head = lambda: self.journal.head
         self.feed.events = lambda since: self.journal.events(since, most=50)
-        self.line = ConfiguredTable(**msgspec.structs.asdict(self.feed.at))
+        self.line = ConfiguredTable(**msgspec.structs.asdict(self.feed.address))
 
     def happens(self, **data: Any) -> None:
-        self.feed.happened(self.journal.happens(**data))
+        self.feed.publish_event(self.journal.happens(**data))
 
     def say(self) -> None:
-        self.feed.say("2027-01-01T00:00:00.000Z")
+        self.feed.publish_state("2027-01-01T00:00:00.000Z")
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ async def feeds() -> AsyncIterator[Feeds]:
     def make(count: int) -> list[Sim]:
         new = [Sim(context, f"T{number:03}") for number in range(len(made), len(made) + count)]
         made.extend(new)
-        tasks.extend(asyncio.create_task(sim.feed.answer()) for sim in new)
+        tasks.extend(asyncio.create_task(sim.feed.answer_commands()) for sim in new)
         return new
 
     tasks.append(asyncio.create_task(until(talk)))
@@ -111,20 +111,20 @@ def truth(sim: Sim) -> list[tuple[int, str]]:
     return [(event.n, event.head) for event in sim.journal.public]
 
 
-async def kept(tables: Tables, sim: Sim) -> list[tuple[int, str]]:
+async def kept(tables: TableFeeds, sim: Sim) -> list[tuple[int, str]]:
     events = await tables._write(lambda: list(tables._archive.events(sim.journal.table)))
     return [(event.n, event.head) for event in events]
 
 
-async def all_kept(tables: Tables, sims: list[Sim]) -> None:
+async def all_kept(tables: TableFeeds, sims: list[Sim]) -> None:
     """Return when the archive has all of the tables' present journals."""
     for sim in sims:
         while await kept(tables, sim) != truth(sim):
-            await until(lambda: not tables.behind)
+            await until(lambda: not tables.incomplete_tables)
 
 
-async def live(tables: Tables) -> None:
-    await until(lambda: all(tables.standing(one)[0] is Standing.LIVE for one in tables.ids))
+async def live(tables: TableFeeds) -> None:
+    await until(lambda: all(tables.freshness(one)[0] is Freshness.LIVE for one in tables.ids))
 
 
 async def test_four_hundred_lines_need_no_thread_of_their_own_and_leave_nothing(
@@ -139,7 +139,7 @@ async def test_four_hundred_lines_need_no_thread_of_their_own_and_leave_nothing(
         for sim in sims[1:]:
             tables.add(sim.line)
         await live(tables)
-        await until(lambda: not tables.behind)
+        await until(lambda: not tables.incomplete_tables)
         assert len(os.listdir("/proc/self/task")) == threads
         for sim in sims:
             sim.happens()
@@ -168,18 +168,18 @@ async def test_junk_is_counted_and_the_table_goes_on(feeds: Feeds, tmp_path: Pat
         tables.add(sim.line)
         await live(tables)
         name = sim.journal.table.encode()
-        sim.feed.send(b"event/" + name, b"{}")
-        sim.feed.send(b"event/" + name, b"\xff")
-        sim.feed.send(b"event/" + name)
-        sim.feed.send(b"event/" + name, b"{}", b"{}")
-        sim.feed.send(b"event/T99", msgspec.json.encode(Journal("T99").happens()))
+        sim.feed.send_frames(b"event/" + name, b"{}")
+        sim.feed.send_frames(b"event/" + name, b"\xff")
+        sim.feed.send_frames(b"event/" + name)
+        sim.feed.send_frames(b"event/" + name, b"{}", b"{}")
+        sim.feed.send_frames(b"event/T99", msgspec.json.encode(Journal("T99").happens()))
         other = msgspec.json.encode(msgspec.structs.replace(sim.journal.happens(), schema=9))
-        sim.feed.send(b"event/" + name, other)
-        await until(lambda: tables.counts(sim.journal.table).other_version)
-        counts = tables.counts(sim.journal.table)
-        assert (counts.junk, counts.other, counts.other_table) == (4, 1, "T99")
-        sim.feed.send(b"state/" + name, b"[]")
-        await until(lambda: tables.counts(sim.journal.table).junk == 5)
+        sim.feed.send_frames(b"event/" + name, other)
+        await until(lambda: tables.rejections(sim.journal.table).other_version)
+        counts = tables.rejections(sim.journal.table)
+        assert (counts.junk, counts.other_tables, counts.other_table) == (4, 1, "T99")
+        sim.feed.send_frames(b"state/" + name, b"[]")
+        await until(lambda: tables.rejections(sim.journal.table).junk == 5)
         await live(tables)
         sim.happens()  # behind the one that was not taken: there is a hole
         await all_kept(tables, [sim])
@@ -254,20 +254,20 @@ async def test_a_database_that_goes_away_loses_nothing_and_is_said_to_be_away(
                         sim.journal.private()
                     sim.happens()
                 if number == 0:  # one of each is heard: what follows may come in one heap
-                    await until(lambda: tables.store_standing.waiting >= 3)
-                    await until(lambda: tables.store_standing.away_since_ms is not None)
-            standing = tables.store_standing
+                    await until(lambda: tables.store_status.waiting >= 3)
+                    await until(lambda: tables.store_status.away_since_ms is not None)
+            standing = tables.store_status
             assert standing.why
             assert "\n" not in standing.why
-            shown = tables.seen(tables.ids[0]).state
-            await until(lambda: tables.seen(tables.ids[0]).state != shown)  # people see on
+            shown = tables.snapshot(tables.ids[0]).state
+            await until(lambda: tables.snapshot(tables.ids[0]).state != shown)  # people see on
             await live(tables)
-            assert 3 <= tables.store_standing.waiting <= room
+            assert 3 <= tables.store_status.waiting <= room
         finally:
             postgres.start()
         await all_kept(tables, sims)
-        assert tables.store_standing.away_since_ms is None
-        assert (tables.store_standing.refused > 0) == (room == 30)
+        assert tables.store_status.away_since_ms is None
+        assert (tables.store_status.refused > 0) == (room == 30)
 
 
 async def test_a_fault_with_one_table_keeps_no_other_from_being_found_silent(
@@ -278,13 +278,15 @@ async def test_a_fault_with_one_table_keeps_no_other_from_being_found_silent(
         for sim in sims:
             tables.add(sim.line)
         await live(tables)
-        first, second = (tables._all[name] for name in tables.ids)
+        first, second = (tables._feeds[name] for name in tables.ids)
         monkeypatch.setattr(first, "seen", None)
-        second.seen = msgspec.structs.replace(second.seen, heard=Heard(link_since_ms=-10_000_000))
-        tables._feed.shut(second.line.id)
-        tables._feed.shut(first.line.id)
-        await until(lambda: second.standing is not Standing.LIVE)
-        assert not tables._looking.done()
+        second.snapshot = msgspec.structs.replace(
+            second.snapshot, heard=ContactTimes(link_since_ms=-10_000_000)
+        )
+        tables._sockets.close_table(second.configured.id)
+        tables._sockets.close_table(first.configured.id)
+        await until(lambda: second.freshness is not Freshness.LIVE)
+        assert not tables._poll_task.done()
         monkeypatch.undo()
 
 
@@ -295,14 +297,14 @@ async def test_no_table_is_called_silent_when_the_console_itself_stood_still(
         for sim in feeds(3):
             tables.add(sim.line)
         await live(tables)
-        shown: list[Standing] = []
-        tables.on_change(lambda table: shown.extend(tables.standing(one)[0] for one in tables.ids))
+        shown: list[Freshness] = []
+        tables.on_change(lambda table: shown.extend(tables.freshness(one)[0] for one in tables.ids))
         loop = asyncio.get_running_loop()
         steady_s = loop.time
         monkeypatch.setattr(loop, "time", lambda: steady_s() + 16)
-        assert {tables.standing(one)[0] for one in tables.ids} == {Standing.CONNECTING}
+        assert {tables.freshness(one)[0] for one in tables.ids} == {Freshness.CONNECTING}
         await live(tables)
-        assert Standing.SILENT not in shown
+        assert Freshness.SILENT not in shown
 
 
 def _fails(told: object) -> None:
@@ -311,6 +313,6 @@ def _fails(told: object) -> None:
 
 def test_a_template_says_what_is_set_anew_and_nothing_else_differs() -> None:
     first = state()
-    said = msgspec.json.decode(StateTemplate(first).body(7, "now", 9, "f"), type=type(first))
+    said = msgspec.json.decode(StateTemplate(first).encode(7, "now", 9, "f"), type=type(first))
     machine = msgspec.structs.replace(first.machine, fed=9)
     assert said == msgspec.structs.replace(first, seq=7, time="now", head="f", machine=machine)

@@ -14,19 +14,19 @@ from controller import heads
 from controller.client.client import ClientIdentity
 from controller.client.line import BadAddress
 from controller.console.config import ConfiguredTable
-from controller.console.lines.feed import TICK_S
-from controller.console.standing import Standing
+from controller.console.lines.feed import READ_INTERVAL_S
+from controller.console.standing import Freshness
 from controller.console.store.archive import Archive, open_engine
 from controller.console.store.aside import WorkerThread
-from controller.console.tables import Tables
+from controller.console.tables import TableFeeds
 from controller.gateway.enrolment import enrol_client
 from controller.messages import Role
-from controller.roster import KEYS, SIGN_FILE, Certificate, read_sign_file
+from controller.roster import KEYS_FOLDER, SIGN_FILE, Certificate, read_sign_file
 from tests.console.real_table import RealTable
 from tests.console.states import state
 from tests.waiting import until
 
-Open = Callable[..., AbstractAsyncContextManager[Tables]]
+Open = Callable[..., AbstractAsyncContextManager[TableFeeds]]
 
 
 @pytest.fixture
@@ -53,11 +53,11 @@ def open_tables(table: RealTable, tmp_path: Path) -> Open:
     @asynccontextmanager
     async def open_(
         who: ClientIdentity | None = None, audit_s: float = 0.05
-    ) -> AsyncIterator[Tables]:
+    ) -> AsyncIterator[TableFeeds]:
         engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
         writing = WorkerThread("writing")
         loop = asyncio.get_running_loop()
-        async with Tables(
+        async with TableFeeds(
             lambda line: who or table.observer(),
             Archive(engine),
             writing.run,
@@ -81,10 +81,10 @@ def archived(tmp_path: Path, table: str = "T01") -> list[msgspec.Raw]:
     return [msgspec.Raw(msgspec.json.encode(event)) for event in events]
 
 
-def complete(tables: Tables, table: RealTable, tmp_path: Path) -> bool:
+def complete(tables: TableFeeds, table: RealTable, tmp_path: Path) -> bool:
     """Whether nothing is missing, by the console's own word and in truth."""
     told = [msgspec.Raw(msgspec.json.encode(event)) for event in table.journal.public]
-    return not tables.behind and archived(tmp_path) == told
+    return not tables.incomplete_tables and archived(tmp_path) == told
 
 
 pytestmark = pytest.mark.usefixtures("machine")
@@ -95,12 +95,12 @@ async def test_the_last_state_is_shown_as_it_was_published_and_is_live(
 ) -> None:
     async with table.open() as line, open_tables() as tables:
         tables.add(line)
-        assert tables.standing("T01")[0] is Standing.CONNECTING
-        await until(lambda: tables.seen("T01").state)
+        assert tables.freshness("T01")[0] is Freshness.CONNECTING
+        await until(lambda: tables.snapshot("T01").state)
         said = table.say()
-        await until(lambda: tables.seen("T01").state == said)
-        assert tables.seen("T01").body == msgspec.json.encode(said)
-        assert tables.standing("T01")[0] is Standing.LIVE
+        await until(lambda: tables.snapshot("T01").state == said)
+        assert tables.snapshot("T01").body == msgspec.json.encode(said)
+        assert tables.freshness("T01")[0] is Freshness.LIVE
 
 
 async def test_changes_are_told_and_come_together_where_they_come_fast(
@@ -110,20 +110,20 @@ async def test_changes_are_told_and_come_together_where_they_come_fast(
         told: list[str] = []
         undo = tables.on_change(told.append)
         tables.add(line)
-        await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+        await until(lambda: tables.freshness("T01")[0] is Freshness.LIVE)
         told.clear()
         loop = asyncio.get_running_loop()
         begun_s = loop.time()
         for _ in range(200):
             last = table.say()
-        await until(lambda: tables.seen("T01").state == last)
-        most = 2 + (loop.time() - begun_s) / TICK_S
+        await until(lambda: tables.snapshot("T01").state == last)
+        most = 2 + (loop.time() - begun_s) / READ_INTERVAL_S
         assert 1 <= len(told) <= most
         undo()
         undo()
         told.clear()
         last = table.say()
-        await until(lambda: tables.seen("T01").state == last)
+        await until(lambda: tables.snapshot("T01").state == last)
         assert told == []
 
 
@@ -134,7 +134,7 @@ async def test_every_event_is_kept_as_it_came_and_told_once(
         told: list[int] = []
         tables.on_event(lambda event: told.append(event.n))
         tables.add(line)
-        await until(lambda: tables.seen("T01").state)
+        await until(lambda: tables.snapshot("T01").state)
         for number in range(30):
             if number % 4 == 0:
                 table.journal.private()
@@ -158,7 +158,7 @@ async def test_what_nobody_told_is_asked_for_until_nothing_is_missing(
             table.happens((lambda event: None) if number % 3 == 0 else None)
         await until(lambda: complete(tables, table, tmp_path))
         last = table.say()
-        await until(lambda: tables.seen("T01").state == last and not tables.behind)
+        await until(lambda: tables.snapshot("T01").state == last and not tables.incomplete_tables)
         table.happens(lambda event: None)  # and the last one, which only the state shows
         table.say()
         await until(lambda: complete(tables, table, tmp_path))
@@ -189,7 +189,7 @@ async def test_a_console_that_was_stopped_with_a_hole_fills_it_when_it_starts_ag
     async with table.open() as line:
         async with open_tables() as tables:
             tables.add(line)
-            await until(lambda: tables.seen("T01").state and not tables.behind)
+            await until(lambda: tables.snapshot("T01").state and not tables.incomplete_tables)
             script, table.machine.script = table.machine.script, lambda message: []
             for number in range(9):
                 table.happens((lambda event: None) if number in (0, 4) else None)
@@ -206,17 +206,17 @@ async def test_a_table_that_is_unplugged_is_silent_and_what_it_did_meanwhile_is_
     async with open_tables(audit_s=3_600) as tables:
         async with table.open() as line:
             tables.add(line)
-            await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
-            await until(lambda: not tables.behind)
+            await until(lambda: tables.freshness("T01")[0] is Freshness.LIVE)
+            await until(lambda: not tables.incomplete_tables)
             table.happens()
-        await until(lambda: tables.standing("T01")[0] is Standing.SILENT)
-        shown = tables.seen("T01").state
+        await until(lambda: tables.freshness("T01")[0] is Freshness.SILENT)
+        shown = tables.snapshot("T01").state
         for _ in range(15):
             table.journal.happens()
         table.machine.state = table.state()
         async with table.open():
-            await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
-            assert tables.seen("T01").state != shown
+            await until(lambda: tables.freshness("T01")[0] is Freshness.LIVE)
+            assert tables.snapshot("T01").state != shown
             await until(lambda: complete(tables, table, tmp_path))
 
 
@@ -228,9 +228,9 @@ async def test_a_key_that_is_not_admitted_is_said_so_until_it_is(
     hall = Certificate(name="hall", role=Role.OBSERVER, curve=public, verify=bytes(32), seal=None)
     async with table.open() as line, open_tables(stranger) as tables:
         tables.add(line)
-        await until(lambda: tables.standing("T01")[0] is Standing.KEY_REFUSED)
+        await until(lambda: tables.freshness("T01")[0] is Freshness.KEY_REFUSED)
         enrol_client(table.folder, hall)
-        await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+        await until(lambda: tables.freshness("T01")[0] is Freshness.LIVE)
 
 
 async def test_a_table_with_another_key_is_said_so_and_not_shown(
@@ -239,10 +239,10 @@ async def test_a_table_with_another_key_is_said_so_and_not_shown(
     other, _ = zmq.curve_keypair()
     async with table.open() as line, open_tables() as tables:
         tables.add(msgspec.structs.replace(line, server_key=other.decode()))
-        await until(lambda: tables.standing("T01")[0] is Standing.OTHER_KEY)
-        assert tables.seen("T01").state is None
+        await until(lambda: tables.freshness("T01")[0] is Freshness.OTHER_KEY)
+        assert tables.snapshot("T01").state is None
         tables.add(line)  # the right one, at set-up
-        await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+        await until(lambda: tables.freshness("T01")[0] is Freshness.LIVE)
 
 
 async def test_another_tables_word_is_counted_and_never_taken(
@@ -250,11 +250,11 @@ async def test_another_tables_word_is_counted_and_never_taken(
 ) -> None:
     async with table.open() as line, open_tables() as tables:
         tables.add(msgspec.structs.replace(line, id="T09"))
-        await until(lambda: tables.counts("T09").other)
+        await until(lambda: tables.rejections("T09").other_tables)
         table.happens()
-        await until(lambda: tables.counts("T09").other > 1)
-        assert tables.counts("T09").other_table == "T01"
-        assert tables.seen("T09").state is None
+        await until(lambda: tables.rejections("T09").other_tables > 1)
+        assert tables.rejections("T09").other_table == "T01"
+        assert tables.snapshot("T09").state is None
     assert archived(tmp_path) == archived(tmp_path, "T09") == []
 
 
@@ -263,14 +263,14 @@ async def test_a_table_that_is_taken_out_is_heard_no_more_and_may_come_again(
 ) -> None:
     async with table.open() as line, open_tables() as tables:
         tables.add(line)
-        await until(lambda: tables.seen("T01").state)
+        await until(lambda: tables.snapshot("T01").state)
         tables.remove("T01")
         assert tables.ids == ()
         with pytest.raises(KeyError):
-            tables.seen("T01")
+            tables.snapshot("T01")
         table.say()
         tables.add(line)
-        await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+        await until(lambda: tables.freshness("T01")[0] is Freshness.LIVE)
 
 
 async def test_tables_stand_in_the_order_of_their_numbers_whichever_was_added_first(
@@ -288,18 +288,18 @@ async def test_heads_that_the_table_signed_are_kept_and_others_counted(
 ) -> None:
     async with table.open() as line, open_tables() as tables:
         tables.add(line)
-        secret = read_sign_file(table.folder / KEYS / SIGN_FILE)
-        good = heads.sign(line.server_key, 4, bytes(32), secret)
+        secret = read_sign_file(table.folder / KEYS_FOLDER / SIGN_FILE)
+        good = heads.sign_head(line.server_key, 4, bytes(32), secret)
         table.say(signed=good)
         table.say(signed=good)
-        bad = heads.sign(line.server_key, 5, bytes(32), bytes(32))
+        bad = heads.sign_head(line.server_key, 5, bytes(32), bytes(32))
         table.say(signed=good)
-        await until(lambda: tables.seen("T01").state)
+        await until(lambda: tables.snapshot("T01").state)
         last = table.say(signed=bad)
-        await until(lambda: tables.seen("T01").state == last)
-        assert tables.counts("T01").heads == 1
+        await until(lambda: tables.snapshot("T01").state == last)
+        assert tables.rejections("T01").unsigned_heads == 1
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-    assert [one.signed for one in Archive(engine).heads("T01")] == [good]
+    assert [one.signed_head for one in Archive(engine).heads("T01")] == [good]
     engine.dispose()
 
 
@@ -325,16 +325,16 @@ async def test_since_when_a_deal_is_due_and_not_begun_is_counted_until_it_begins
 
     async with open_tables() as tables, table.open() as line:
         tables.add(line)
-        await until(lambda: tables.seen("T01").state is not None)
-        assert tables.seen("T01").undealt_ms is None
+        await until(lambda: tables.snapshot("T01").state is not None)
+        assert tables.snapshot("T01").deal_due_since_ms is None
         waits()
-        await until(lambda: tables.seen("T01").undealt_ms is not None)
-        first = tables.seen("T01")
+        await until(lambda: tables.snapshot("T01").deal_due_since_ms is not None)
+        first = tables.snapshot("T01")
         waits()
-        await until(lambda: tables.seen("T01").state != first.state)
-        assert tables.seen("T01").undealt_ms == first.undealt_ms
+        await until(lambda: tables.snapshot("T01").state != first.state)
+        assert tables.snapshot("T01").deal_due_since_ms == first.deal_due_since_ms
         table.say()
-        await until(lambda: tables.seen("T01").undealt_ms is None)
+        await until(lambda: tables.snapshot("T01").deal_due_since_ms is None)
 
 
 async def test_a_fault_with_one_state_keeps_nobody_from_what_else_was_told(
@@ -342,14 +342,14 @@ async def test_a_fault_with_one_state_keeps_nobody_from_what_else_was_told(
 ) -> None:
     async with open_tables() as tables, table.open() as line:
         tables.add(line)
-        await until(lambda: tables.seen("T01").state is not None)
+        await until(lambda: tables.snapshot("T01").state is not None)
         with monkeypatch.context() as patch:
             patch.setattr(tables, "_take", lambda *_: 1 // 0)
             table.say()
             table.happens()
             await until(lambda: complete(tables, table, tmp_path))
         last = table.say()
-        await until(lambda: tables.seen("T01").state == last)
+        await until(lambda: tables.snapshot("T01").state == last)
 
 
 async def test_a_fault_with_one_message_leaves_none_behind_it_unread(
@@ -357,7 +357,7 @@ async def test_a_fault_with_one_message_leaves_none_behind_it_unread(
 ) -> None:
     async with open_tables() as tables, table.open() as line:
         tables.add(line)
-        await until(lambda: tables.seen("T01").state is not None)
+        await until(lambda: tables.snapshot("T01").state is not None)
         failed: list[str] = []
 
         def fail(name: str, *_: bytes) -> None:
@@ -365,7 +365,7 @@ async def test_a_fault_with_one_message_leaves_none_behind_it_unread(
             raise ZeroDivisionError
 
         with monkeypatch.context() as patch:
-            patch.setattr(tables._feed, "_on_message", fail)
+            patch.setattr(tables._sockets, "_on_message", fail)
             for _ in range(3):
                 table.happens()
                 table.say()
@@ -379,13 +379,13 @@ async def test_a_clock_that_is_set_makes_nothing_older_or_newer(
 ) -> None:
     async with open_tables() as tables, table.open() as line:
         tables.add(line)
-        await until(lambda: tables.seen("T01").state is not None)
-        before = tables.seen("T01").heard
+        await until(lambda: tables.snapshot("T01").state is not None)
+        before = tables.snapshot("T01").contact_times
         told: list[str] = []
         tables.on_change(told.append)
-        tables.stepped(3_600_000)
-        after = tables.seen("T01").heard
+        tables.shift_times(3_600_000)
+        after = tables.snapshot("T01").contact_times
         assert told == ["T01"]
-        assert before.heard_ms is not None
-        assert after.heard_ms == before.heard_ms + 3_600_000
+        assert before.received_ms is not None
+        assert after.received_ms == before.received_ms + 3_600_000
         assert after.link_since_ms == before.link_since_ms + 3_600_000

@@ -58,13 +58,13 @@ def test_a_tables_own_state_and_event_are_taken() -> None:
 def test_what_is_not_taken_says_why(wrong: bytes, why: str, other: str) -> None:
     with pytest.raises(MessageRejected) as raised:
         parse_event(wrong, "T01")
-    assert (raised.value.why, raised.value.other) == (why, other)
+    assert (raised.value.reason, raised.value.other_table) == (why, other)
 
 
 def test_another_tables_state_is_not_taken_and_named() -> None:
     with pytest.raises(MessageRejected) as raised:
         parse_state(msgspec.json.encode(state(table="T07")), "T01")
-    assert (raised.value.why, raised.value.other) == ("other_table", "T07")
+    assert (raised.value.reason, raised.value.other_table) == ("other_table", "T07")
 
 
 @given(_ANY, st.sampled_from(sorted(EVENT)))

@@ -13,8 +13,8 @@ from httpx import AsyncClient
 
 from controller.config import ConfigError
 from controller.console import doors
-from controller.console.console import Console
-from controller.console.routing import HEADER, SESSION_COOKIE
+from controller.console.console import RefereeConsole
+from controller.console.routing import REQUEST_HEADER, SESSION_COOKIE
 from controller.console.serving import serve
 from tests.console.certificates import Sealed, certificate
 from tests.console.fake import PIN
@@ -28,24 +28,24 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Sealed:
 
 
 @pytest.fixture
-async def console(tmp_path: Path, sealed: Sealed) -> AsyncIterator[Console]:
+async def console(tmp_path: Path, sealed: Sealed) -> AsyncIterator[RefereeConsole]:
     """A console over scripted tables that has a certificate."""
     async with standing(tmp_path) as (console, _):
         with_tls(console, sealed.cert, sealed.key)
         yield console
 
 
-def with_tls(console: Console, cert: Path, key: Path) -> None:
+def with_tls(console: RefereeConsole, cert: Path, key: Path) -> None:
     own = msgspec.structs.replace(console.config.console, tls_cert=cert, tls_key=key)
     console.config = msgspec.structs.replace(console.config, console=own)
 
 
 def visiting(url: str, trusts: ssl.SSLContext) -> AsyncClient:
-    return AsyncClient(base_url=url, headers={HEADER: "1"}, verify=trusts, timeout=None)
+    return AsyncClient(base_url=url, headers={REQUEST_HEADER: "1"}, verify=trusts, timeout=None)
 
 
 async def test_who_logs_in_gets_a_cookie_that_never_goes_out_unsealed(
-    console: Console, sealed: Sealed
+    console: RefereeConsole, sealed: Sealed
 ) -> None:
     async with served(console) as url, visiting(url, sealed.trusted()) as client:
         assert url.startswith("https://127.0.0.1:")
@@ -64,7 +64,9 @@ async def test_who_logs_in_gets_a_cookie_that_never_goes_out_unsealed(
         assert SESSION_COOKIE not in client.cookies
 
 
-async def test_a_code_to_scan_leads_to_the_sealed_address(console: Console, sealed: Sealed) -> None:
+async def test_a_code_to_scan_leads_to_the_sealed_address(
+    console: RefereeConsole, sealed: Sealed
+) -> None:
     async with served(console) as url, visiting(url, sealed.trusted()) as client:
         await client.post("/api/login", json={"name": "tech", "pin": PIN})
         drawn = (await client.post("/api/setup/qr", json={"code": "ABCDEFGHJK"})).json()
@@ -72,7 +74,7 @@ async def test_a_code_to_scan_leads_to_the_sealed_address(console: Console, seal
 
 
 async def test_a_browser_that_does_not_know_the_certificate_says_nothing_to_it(
-    console: Console, tmp_path: Path
+    console: RefereeConsole, tmp_path: Path
 ) -> None:
     other = certificate(tmp_path, "other")
     async with served(console) as url:
@@ -83,7 +85,7 @@ async def test_a_browser_that_does_not_know_the_certificate_says_nothing_to_it(
 
 
 async def test_a_certificate_for_another_name_is_refused_by_the_browser(
-    console: Console, tmp_path: Path
+    console: RefereeConsole, tmp_path: Path
 ) -> None:
     elsewhere = certificate(tmp_path, "elsewhere", names="console.elsewhere")
     with_tls(console, elsewhere.cert, elsewhere.key)
@@ -109,7 +111,7 @@ async def left(reader: asyncio.StreamReader) -> bytes:
     return heard
 
 
-async def test_who_speaks_plain_http_to_it_is_told_nothing(console: Console) -> None:
+async def test_who_speaks_plain_http_to_it_is_told_nothing(console: RefereeConsole) -> None:
     async with served(console) as url:
         reader, writer = await knock(url, b"GET /login HTTP/1.1\r\nHost: x\r\n\r\n")
         heard = await left(reader)
@@ -119,7 +121,7 @@ async def test_who_speaks_plain_http_to_it_is_told_nothing(console: Console) -> 
 
 
 async def test_who_knocks_and_leaves_frees_his_place(
-    console: Console, sealed: Sealed, monkeypatch: pytest.MonkeyPatch
+    console: RefereeConsole, sealed: Sealed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How long it waits for who stays and does not greet is in test_doors.py."""
     monkeypatch.setattr(doors, "MOST_OF_ONE", 3)
@@ -139,7 +141,7 @@ async def test_who_knocks_and_leaves_frees_his_place(
 
 
 async def test_it_ends_at_once_though_somebody_knocks(
-    console: Console, monkeypatch: pytest.MonkeyPatch
+    console: RefereeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doors, "HEAD_S", 3_600)  # no greeting may take so long
     async with served(console) as url:
@@ -151,7 +153,7 @@ async def test_it_ends_at_once_though_somebody_knocks(
     writer.close()
 
 
-async def test_what_cannot_seal_is_one_line(console: Console, tmp_path: Path) -> None:
+async def test_what_cannot_seal_is_one_line(console: RefereeConsole, tmp_path: Path) -> None:
     mine, other = certificate(tmp_path, "mine"), certificate(tmp_path, "other")
     locked = certificate(tmp_path, "locked", password="secret words")
     for cert, key, said in (

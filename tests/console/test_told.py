@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.commands import COMMANDS
-from controller.console.late import insert
+from controller.console.late import insert_in_order
 from controller.console.view import called
-from controller.console.view.told import FIRST, KINDS, tell, told
-from controller.console.view.told_match import MATCH, describe_match_event
-from controller.journal.kinds import KINDS as JOURNAL
+from controller.console.view.told import LINE_BY_KIND, NO_CONTEXT, describe_event, describe_events
+from controller.console.view.told_match import LINE_BY_MATCH_EVENT, describe_match_event
+from controller.journal.kinds import ENTRY_KINDS as JOURNAL
 from controller.match.events import MatchEvent
-from controller.messages import Event
-from controller.words import NEEDS
+from controller.messages import PublicEvent
+from controller.words import CALL_WORDS
 from tests.console.match_entries import entries
 from tests.match.table import Table
 
@@ -33,26 +33,26 @@ def examples(section: str) -> list[Any]:
     return [msgspec.json.decode(block[1]) for block in _BLOCK.finditer(text)]
 
 
-EVENTS = [msgspec.convert(raw, Event) for raw in examples("events")]
+EVENTS = [msgspec.convert(raw, PublicEvent) for raw in examples("events")]
 MATCHES = examples("match events")
 
 
-def match_event(**data: Any) -> Event:
+def match_event(**data: Any) -> PublicEvent:
     """Return an entry of a match."""
     return msgspec.structs.replace(EVENTS[0], kind="match", deal=2, data={"at_ms": 1} | data)
 
 
 def test_every_public_kind_and_every_event_of_a_match_has_its_words() -> None:
-    assert set(KINDS) == {kind for kind, row in JOURNAL.items() if row.public}
-    assert set(MATCH) == {event.__name__ for event in get_args(MatchEvent)}
-    assert {event.kind for event in EVENTS} == set(KINDS)
-    assert {data["event"] for data in MATCHES} == set(MATCH)
+    assert set(LINE_BY_KIND) == {kind for kind, row in JOURNAL.items() if row.public}
+    assert set(LINE_BY_MATCH_EVENT) == {event.__name__ for event in get_args(MatchEvent)}
+    assert {event.kind for event in EVENTS} == set(LINE_BY_KIND)
+    assert {data["event"] for data in MATCHES} == set(LINE_BY_MATCH_EVENT)
 
 
 def test_an_entry_is_one_line_of_each_language(subtests: pytest.Subtests) -> None:
     for event in EVENTS:
         with subtests.test(kind=event.kind):
-            line = told(event)
+            line = describe_event(event)
             assert line.en != event.kind
             assert line.zh != event.kind
             _reads_well(line.en, line.zh)
@@ -61,7 +61,7 @@ def test_an_entry_is_one_line_of_each_language(subtests: pytest.Subtests) -> Non
 def test_an_event_of_a_match_is_one_line_of_each_language(subtests: pytest.Subtests) -> None:
     for data in MATCHES:
         with subtests.test(event=data["event"]):
-            words = describe_match_event(data, FIRST)
+            words = describe_match_event(data, NO_CONTEXT)
             assert words.en != data["event"]
             _reads_well(words.en, words.zh)
 
@@ -69,10 +69,12 @@ def test_an_event_of_a_match_is_one_line_of_each_language(subtests: pytest.Subte
 def test_what_a_referee_was_called_for_and_saw_to_is_told_in_both_languages(
     subtests: pytest.Subtests,
 ) -> None:
-    for need, words in NEEDS.items():
+    for need, words in CALL_WORDS.items():
         data = {"name": need, "by": "Lin (referee)", "board": ""}
         with subtests.test(need=need):
-            line = told(msgspec.structs.replace(EVENTS[0], kind="acknowledged", data=data))
+            line = describe_event(
+                msgspec.structs.replace(EVENTS[0], kind="acknowledged", data=data)
+            )
             assert line.en == f"seen to by Lin (referee): {words.en}"
             assert line.zh == f"Lin（裁判员）已知悉：{words.zh}"
 
@@ -81,7 +83,7 @@ def test_what_a_referee_was_called_for_and_saw_to_is_told_in_both_languages(
 def test_a_transfer_by_word_names_the_chief_and_who_carried_it_out(kind: str) -> None:
     (example,) = (event for event in EVENTS if event.kind == kind)
     by_word = example.data | {"by": "Chen", "entered_by": "Li Na (referee)"}
-    line = told(msgspec.structs.replace(example, data=by_word))
+    line = describe_event(msgspec.structs.replace(example, data=by_word))
     assert line.en.endswith("(Chen (chief, by word), entered by Li Na (referee))")
     assert line.zh.endswith("（裁判长Chen（口头），Li Na（裁判员）录入）")
 
@@ -98,7 +100,7 @@ def _reads_well(en: str, zh: str) -> None:
 def test_who_goes_out_is_told_with_his_place() -> None:
     outs = ("N", "W", "S")
     events = [match_event(event="Released"), *(match_event(event="Out", seat=s) for s in outs)]
-    lines = tell(events)[1:]
+    lines = describe_events(events)[1:]
     assert [line.en for line in lines] == [
         "North is out, UP",
         "West is out, 2ND",
@@ -110,7 +112,7 @@ def test_who_goes_out_is_told_with_his_place() -> None:
 
 def test_hands_that_a_machine_let_out_begin_a_deal() -> None:
     released = next(event for event in EVENTS if event.kind == "released")
-    lines = tell([released, match_event(event="Out", seat="E")])
+    lines = describe_events([released, match_event(event="Out", seat="E")])
     assert not lines[0].quiet
     assert lines[1].zh == "东家出完，第1名"
 
@@ -122,92 +124,94 @@ def test_a_place_that_was_taken_back_is_free_again() -> None:
         ("OutWithdrawn", {"seat": "N"}),
     ]
     happened.append(("Out", {"seat": "E"}))
-    lines = tell(match_event(event=name, **data) for name, data in happened)
+    lines = describe_events(match_event(event=name, **data) for name, data in happened)
     assert lines[-1].en == "East is out, UP"
 
 
 def test_without_the_beginning_of_a_deal_no_place_is_told() -> None:
-    assert tell([match_event(event="Out", seat="N")])[0].en == "North is out"
+    assert describe_events([match_event(event="Out", seat="N")])[0].en == "North is out"
 
 
 def test_a_new_deal_counts_places_anew() -> None:
     names = ["Released", "Out", "Released", "Out"]
-    lines = tell(match_event(event=name, seat="E") for name in names)
+    lines = describe_events(match_event(event=name, seat="E") for name in names)
     assert lines[-1].zh == "东家出完，第1名"
 
 
 def test_a_result_says_the_class_of_the_win() -> None:
-    double = describe_match_event({"event": "ResultEntered", "order": ["N", "S"]}, FIRST)
+    double = describe_match_event({"event": "ResultEntered", "order": ["N", "S"]}, NO_CONTEXT)
     assert double.zh == "录入名次：上游北家、二游南家（双下）"
-    three = describe_match_event({"event": "ResultEntered", "order": ["N", "W", "S"]}, FIRST)
+    three = describe_match_event({"event": "ResultEntered", "order": ["N", "W", "S"]}, NO_CONTEXT)
     assert three.en.endswith("(R13)")
 
 
 def test_what_the_machine_tells_beside_it_is_quiet_but_not_by_hand() -> None:
     cut: dict[str, Any] = {"event": "Cut", "seat": "N", "n": 40}
-    assert tell([match_event(**cut)])[0].quiet
+    assert describe_events([match_event(**cut)])[0].quiet
     by_hand = [match_event(event="DealtByHand", reason="no power"), match_event(**cut)]
-    assert not tell(by_hand)[1].quiet
+    assert not describe_events(by_hand)[1].quiet
 
 
 def test_a_kind_of_a_later_version_is_told_by_its_name() -> None:
     event = msgspec.structs.replace(EVENTS[0], kind="weather", data={"rain": True})
-    assert told(event).en == "weather"
-    assert describe_match_event({"event": "Weather"}, FIRST).zh == "Weather"
+    assert describe_event(event).en == "weather"
+    assert describe_match_event({"event": "Weather"}, NO_CONTEXT).zh == "Weather"
 
 
-@given(st.sampled_from(sorted(KINDS)), st.dictionaries(st.text(), st.integers() | st.none()))
+@given(st.sampled_from(sorted(LINE_BY_KIND)), st.dictionaries(st.text(), st.integers() | st.none()))
 def test_nothing_that_an_entry_may_hold_stops_the_telling(kind: str, data: dict[str, Any]) -> None:
     event = msgspec.structs.replace(EVENTS[0], kind=kind, data=data)
-    assert all(line.en is not None for line in tell([event, event]))
+    assert all(line.en is not None for line in describe_events([event, event]))
 
 
 def test_who_gave_an_order_is_told_with_his_role() -> None:
     event = msgspec.structs.replace(
         EVENTS[0], kind="pause", data={"reason": "referee", "by": "Li Na (referee)", "why": "call"}
     )
-    assert told(event).zh == "Li Na（裁判员）暂停：call"
+    assert describe_event(event).zh == "Li Na（裁判员）暂停：call"
 
 
 def test_a_reason_that_has_a_key_is_told_in_each_readers_language() -> None:
     data = {"reason": "referee", "by": "referee", "why": "at_table"}
-    line = told(msgspec.structs.replace(EVENTS[0], kind="pause", data=data))
+    line = describe_event(msgspec.structs.replace(EVENTS[0], kind="pause", data=data))
     assert (line.en, line.zh) == (
         "stopped by referee: the referee is at the table",
         "裁判员暂停：裁判到台处理",
     )
-    line = told(match_event(event="Suspended", reason="chief, referee"))
+    line = describe_event(match_event(event="Suspended", reason="chief, referee"))
     assert line.zh == "暂停待裁：裁判长暂停、裁判员暂停"
 
 
 def test_a_stop_of_the_area_is_told_with_why_and_by_whom_where_that_is_known() -> None:
-    line = told(match_event(event="AreaPaused", reason="fire alarm", by="Zhang Hui (chief)"))
+    line = describe_event(
+        match_event(event="AreaPaused", reason="fire alarm", by="Zhang Hui (chief)")
+    )
     assert line.en == "the area's clocks are stopped: fire alarm (Zhang Hui (chief))"
     assert line.zh == "全区停表：fire alarm（Zhang Hui（裁判长））"
-    assert told(match_event(event="AreaPaused")).zh == "全区停表"
+    assert describe_event(match_event(event="AreaPaused")).zh == "全区停表"
 
 
 def test_a_card_is_told_as_people_write_it() -> None:
-    assert describe_match_event({"event": "TurnedUp", "card": "SK"}, FIRST).zh == "翻牌：♠K"
-    assert describe_match_event({"event": "TurnedUp", "card": "BJ"}, FIRST).zh == "翻牌：大王"
+    assert describe_match_event({"event": "TurnedUp", "card": "SK"}, NO_CONTEXT).zh == "翻牌：♠K"
+    assert describe_match_event({"event": "TurnedUp", "card": "BJ"}, NO_CONTEXT).zh == "翻牌：大王"
 
 
 def test_every_command_has_words_for_its_button() -> None:
-    assert set(COMMANDS) <= set(called.COMMANDS)
+    assert set(COMMANDS) <= set(called.COMMAND_WORDS)
 
 
-def entry(n: int, *, boot: str = "one", at_s: int = 0) -> Event:
+def entry(n: int, *, boot: str = "one", at_s: int = 0) -> PublicEvent:
     """Return an entry of a journal, told so many seconds after another's beginning."""
     time = f"2027-01-01T00:{at_s // 60:02}:{at_s % 60:02}.000+00:00"
     head = f"{boot}{n}"
     return msgspec.structs.replace(EVENTS[0], n=n, boot=boot, time=time, head=head)
 
 
-def inserted(*events: Event, most: int = 4) -> list[int]:
+def inserted(*events: PublicEvent, most: int = 4) -> list[int]:
     """Return the numbers of entries that came in this order, as they are told."""
-    known: list[Event] = []
+    known: list[PublicEvent] = []
     for event in events:
-        insert(known, event, most)
+        insert_in_order(known, event, most)
     return [event.n for event in known]
 
 
@@ -246,23 +250,25 @@ WORD = {"by": "陈明", "role": "referee", "verbal": True, "entered_by": "李娜
     ],
 )
 def test_the_chiefs_word_is_told_with_who_entered_it(data: dict[str, Any]) -> None:
-    line = told(match_event(**data, **WORD))
+    line = describe_event(match_event(**data, **WORD))
     assert "陈明 (chief, by word), entered by 李娜 (referee)" in line.en
     assert "裁判长陈明（口头），李娜（裁判员）录入" in line.zh
-    himself = told(match_event(**data, by="陈明 (chief)", role="chief"))
+    himself = describe_event(match_event(**data, by="陈明 (chief)", role="chief"))
     assert "陈明（裁判长）" in himself.zh
     assert "口头" not in himself.zh
 
 
 def test_the_confirmation_of_a_spoken_correction_is_told() -> None:
-    line = told(match_event(event="CorrectionConfirmed", row=4, deal=1, by="陈明 (chief)"))
+    line = describe_event(
+        match_event(event="CorrectionConfirmed", row=4, deal=1, by="陈明 (chief)")
+    )
     assert line.zh == "陈明（裁判长）确认第1副成绩的口头更正"
     assert line.en == "the word by which deal 1 was corrected is confirmed by 陈明 (chief)"
 
 
 def test_a_ruling_that_is_approved_a_deal_later_is_told_with_the_deal_of_the_offence() -> None:
     table = Table().started().in_play().charged("W", "foul").played("ENS").in_play().approved()
-    lines = tell(entries(table))
+    lines = describe_events(entries(table))
     proposed, approved = (line for line in lines if "R1" in line.en)
     assert "判罚R1（第1副）" in proposed.zh
     assert "判罚R1（第1副）" in approved.zh

@@ -7,12 +7,12 @@ from itertools import count
 import pytest
 from sqlalchemy import Engine, func, insert, select, text, update
 
-from controller.console.people import SESSION_MS, NotAllowed, People, Person
+from controller.console.people import SESSION_MS, Account, Accounts, NotAllowed
 from controller.console.store.archive import StoreError, open_engine
 from controller.console.store.aside import WorkerThread
-from controller.console.store.orders import Given, Orders
-from controller.console.store.tables import ORDERS, PEOPLE, SESSIONS
-from controller.messages import Command, Role
+from controller.console.store.orders import CommandLog, LoggedCommand
+from controller.console.store.tables import ACCOUNTS, COMMAND_LOG, SESSIONS
+from controller.messages import ClientCommand, Role
 from tests.console.fake import QUICK
 from tests.console.postgres import Cluster, new_database
 from tests.waiting import until
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.postgres
 
 _numbers = count(1)
 NOW_MS = 1_000_000
-LI = Person(name="Li Na", role=Role.REFEREE, language="zh")
+LI = Account(name="Li Na", role=Role.REFEREE, language="zh")
 
 
 @pytest.fixture
@@ -42,10 +42,10 @@ async def other() -> AsyncIterator[WorkerThread]:
     thread.close()
 
 
-def people_of(engine: Engine) -> People:
+def people_of(engine: Engine) -> Accounts:
     """Return a console's people; each console has tokens of its own."""
     console = next(_numbers) << 64
-    return People(
+    return Accounts(
         engine, lambda: NOW_MS, lambda size: (console + next(_numbers)).to_bytes(size, "big"), QUICK
     )
 
@@ -78,10 +78,10 @@ async def test_who_is_removed_at_one_console_is_not_let_in_by_the_other_at_that_
     engines: tuple[Engine, Engine], other: WorkerThread
 ) -> None:
     here, there = engines
-    people_of(here).accept(people_of(here).invite(LI), "4711")
+    people_of(here).accept_invitation(people_of(here).invite(LI), "4711")
     with here.begin() as removing:
-        removing.execute(update(PEOPLE).where(PEOPLE.c.name == LI.name).values(active=False))
-        entering = await meanwhile(here, other, lambda: people_of(there).begin(LI.name))
+        removing.execute(update(ACCOUNTS).where(ACCOUNTS.c.name == LI.name).values(active=False))
+        entering = await meanwhile(here, other, lambda: people_of(there).start_session(LI.name))
     with pytest.raises(NotAllowed):
         await entering
     assert sessions(here) == 0
@@ -91,9 +91,9 @@ async def test_who_is_let_in_at_one_console_while_the_other_removes_him_is_out_a
     engines: tuple[Engine, Engine], other: WorkerThread
 ) -> None:
     here, there = engines
-    people_of(here).accept(people_of(here).invite(LI), "4711")
+    people_of(here).accept_invitation(people_of(here).invite(LI), "4711")
     with here.begin() as entering:
-        he = select(PEOPLE.c.pin).where(PEOPLE.c.name == LI.name).with_for_update()
+        he = select(ACCOUNTS.c.pin).where(ACCOUNTS.c.name == LI.name).with_for_update()
         entering.execute(he)
         removing = await meanwhile(here, other, lambda: people_of(there).remove(LI.name))
         session = {"token": "t", "person": LI.name, "until_ms": NOW_MS + SESSION_MS}
@@ -106,16 +106,16 @@ async def test_an_id_that_two_consoles_give_at_once_is_one_order(
     engines: tuple[Engine, Engine], other: WorkerThread
 ) -> None:
     here, there = engines
-    given = Given(
+    given = LoggedCommand(
         table="T01",
         person="Li Na",
         role=Role.REFEREE,
         at_ms=NOW_MS,
-        command=Command(id="order-0001", cmd="release"),
+        command=ClientCommand(id="order-0001", cmd="release"),
     )
     with here.begin() as first:
         said = {"person": given.person, "role": "referee", "at_ms": NOW_MS, "command": b"{}"}
-        first.execute(insert(ORDERS).values(id=given.command.id, table_id="T01", **said))
-        second = await meanwhile(here, other, lambda: Orders(there).write(given))
+        first.execute(insert(COMMAND_LOG).values(id=given.command.id, table_id="T01", **said))
+        second = await meanwhile(here, other, lambda: CommandLog(there).write(given))
     with pytest.raises(StoreError):  # so that nothing is sent a second time
         await second

@@ -7,117 +7,119 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.standing import Standing
+from controller.console.standing import Freshness
 from controller.console.view.waits import (
     ESCALATION_MS,
-    Rank,
-    Reason,
+    Urgency,
     WaitingTable,
+    WaitReason,
+    build_queue,
+    build_waiting_table,
     is_deal_due,
-    queue,
-    reasons,
+    list_reasons,
     stamp_to_epoch_ms,
-    wait,
 )
-from controller.faults import catalogue
-from controller.match.needs import WORDS
-from controller.messages import Role, State
+from controller.faults import fault_catalogue
+from controller.match.needs import REFEREE_CALL_WORDS
+from controller.messages import PublicState, Role
 from tests.console.states import alert, call, state
 
 AT = "2027-01-01T00:00:10.000+00:00"
 AT_MS = stamp_to_epoch_ms(AT)
 
 
-def found(**changes: Any) -> list[tuple[Rank, str]]:
-    said = reasons(state(**changes), Standing.LIVE, 0)
+def found(**changes: Any) -> list[tuple[Urgency, str]]:
+    said = list_reasons(state(**changes), Freshness.LIVE, 0)
     return [(one.rank, one.name) for one in said]
 
 
 def test_a_quiet_table_waits_for_nobody() -> None:
     assert found() == []
-    assert wait("T01", (), None, 0) is None
+    assert build_waiting_table("T01", (), None, 0) is None
 
 
 def test_a_stop_with_people_at_the_table_comes_before_a_raised_hand() -> None:
     said = found(alerts=[alert("ESTOP_PRESSED")], calls=[call("button", seat="N")])
-    assert said == [(Rank.DANGER, "ESTOP_PRESSED"), (Rank.BUTTON, "button")]
+    assert said == [(Urgency.DANGER, "ESTOP_PRESSED"), (Urgency.BUTTON, "button")]
 
 
 def test_a_stop_with_nobody_there_is_a_machine_that_stands() -> None:
     assert found(alerts=[alert("LID_OPENED")], match={"seated": []}) == [
-        (Rank.STOPPED, "LID_OPENED")
+        (Urgency.STOPPED, "LID_OPENED")
     ]
 
 
 def test_a_fault_for_service_that_stops_nothing_is_for_the_technician() -> None:
-    assert found(alerts=[alert("LINE_LOST")]) == [(Rank.TECHNICAL, "LINE_LOST")]
+    assert found(alerts=[alert("LINE_LOST")]) == [(Urgency.TECHNICAL, "LINE_LOST")]
     stands = found(alerts=[alert("LINE_LOST")], machine={"phase": "fault"})
-    assert stands == [(Rank.STOPPED, "LINE_LOST")]
+    assert stands == [(Urgency.STOPPED, "LINE_LOST")]
 
 
 def test_every_call_of_a_match_has_its_rank_and_words_in_both_languages(
     subtests: pytest.Subtests,
 ) -> None:
-    for why, words in WORDS.items():
+    for why, words in REFEREE_CALL_WORDS.items():
         said = call(why, words_en=words.en, words_zh=words.zh)
         with subtests.test(why=why):
-            (one,) = reasons(state(calls=[said]), Standing.LIVE, 0)
-            assert Rank.COUNT <= one.rank <= Rank.LATE
+            (one,) = list_reasons(state(calls=[said]), Freshness.LIVE, 0)
+            assert Urgency.COUNT <= one.rank <= Urgency.LATE
             assert (one.words_en, one.words_zh) == (words.en, words.zh)
 
 
 def test_every_fault_can_be_ranked() -> None:
-    ranked = {name: len(found(alerts=[alert(name)])) for name in catalogue()}
+    ranked = {name: len(found(alerts=[alert(name)])) for name in fault_catalogue()}
     assert {name: count for name, count in ranked.items() if count != 1} == {}
 
 
 def test_a_table_that_is_not_heard_keeps_what_it_waited_for() -> None:
-    said = reasons(state(calls=[call("button")]), Standing.SILENT, 77)
+    said = list_reasons(state(calls=[call("button")]), Freshness.SILENT, 77)
     assert [(one.rank, one.since_ms) for one in said] == [
-        (Rank.BUTTON, AT_MS),
-        (Rank.UNHEARD, 77),
+        (Urgency.BUTTON, AT_MS),
+        (Urgency.UNHEARD, 77),
     ]
-    assert [one.name for one in reasons(None, Standing.KEY_REFUSED, 5)] == ["key_refused"]
+    assert [one.name for one in list_reasons(None, Freshness.KEY_REFUSED, 5)] == ["key_refused"]
 
 
 def test_who_goes_there_is_said_and_who_nobody_goes_to_is_the_chiefs() -> None:
-    said = reasons(state(calls=[call("button")]), Standing.LIVE, 0)
-    taken = wait("T01", said, "Li Na", AT_MS + 10 * ESCALATION_MS)
+    said = list_reasons(state(calls=[call("button")]), Freshness.LIVE, 0)
+    taken = build_waiting_table("T01", said, "Li Na", AT_MS + 10 * ESCALATION_MS)
     assert taken is not None
     assert (taken.taken_by, taken.chiefs) == ("Li Na", False)
     for late in (ESCALATION_MS - 1, ESCALATION_MS):
-        left = wait("T01", said, None, AT_MS + late)
+        left = build_waiting_table("T01", said, None, AT_MS + late)
         assert left is not None
         assert left.chiefs == (late == ESCALATION_MS)
 
 
 def test_tables_that_wait_alike_stand_in_the_order_of_their_numbers() -> None:
-    said = reasons(state(calls=[call("button")]), Standing.LIVE, 0)
-    waits = filter(None, (wait(table, said, None, AT_MS) for table in ("T10", "T2", "T1")))
-    assert [one.table for one in queue(waits, Role.REFEREE)] == ["T1", "T2", "T10"]
+    said = list_reasons(state(calls=[call("button")]), Freshness.LIVE, 0)
+    waits = filter(
+        None, (build_waiting_table(table, said, None, AT_MS) for table in ("T10", "T2", "T1"))
+    )
+    assert [one.table for one in build_queue(waits, Role.REFEREE)] == ["T1", "T2", "T10"]
 
 
 def test_a_referee_does_not_see_what_is_for_the_technician() -> None:
-    said = reasons(state(alerts=[alert("PANEL_LOST")]), Standing.LIVE, 0)
-    row = wait("T01", said, None, AT_MS)
+    said = list_reasons(state(alerts=[alert("PANEL_LOST")]), Freshness.LIVE, 0)
+    row = build_waiting_table("T01", said, None, AT_MS)
     assert row is not None
-    assert queue([row], Role.REFEREE) == ()
-    assert queue([row], Role.TECHNICIAN) == (row,)
+    assert build_queue([row], Role.REFEREE) == ()
+    assert build_queue([row], Role.TECHNICIAN) == (row,)
 
 
 def test_nor_does_he_see_it_beside_what_the_table_waits_for() -> None:
     both = state(alerts=[alert("PANEL_LOST")], calls=[call("button", seat="N")])
-    row = wait("T01", reasons(both, Standing.LIVE, 0), "Li Na", AT_MS)
+    row = build_waiting_table("T01", list_reasons(both, Freshness.LIVE, 0), "Li Na", AT_MS)
     assert row is not None
-    (seen,) = queue([row], Role.REFEREE)
+    (seen,) = build_queue([row], Role.REFEREE)
     assert [one.name for one in seen.reasons] == ["button"]
     assert (seen.table, seen.taken_by) == ("T01", "Li Na")
-    assert queue([row], Role.TECHNICIAN) == (row,)
+    assert build_queue([row], Role.TECHNICIAN) == (row,)
 
 
 ranked = st.builds(
-    Reason,
-    rank=st.sampled_from(Rank),
+    WaitReason,
+    rank=st.sampled_from(Urgency),
     name=st.just("x"),
     since_ms=st.integers(0, 9),
     words_en=st.just("x"),
@@ -130,7 +132,7 @@ waiting = st.builds(
 
 @given(waits=st.lists(waiting))
 def test_nobody_who_is_less_urgent_or_came_later_stands_above(waits: list[WaitingTable]) -> None:
-    rows = queue(waits, Role.TECHNICIAN)
+    rows = build_queue(waits, Role.TECHNICIAN)
     assert len(rows) == len(waits)
     for above, below in pairwise(rows):
         assert (above.rank, above.since_ms) <= (below.rank, below.since_ms)
@@ -173,8 +175,8 @@ def test_how_long_somebody_waits_is_counted_by_the_consoles_clock() -> None:
     """A table without the right time, as in a hall without internet, has people wait no longer."""
     behind_ms = 365 * 86_400_000
     said = state(calls=[call("button")], alerts=[alert("JAM")])
-    right = reasons(said, Standing.LIVE, 0)
-    moved = reasons(said, Standing.LIVE, 0, skew_ms=behind_ms)
+    right = list_reasons(said, Freshness.LIVE, 0)
+    moved = list_reasons(said, Freshness.LIVE, 0, skew_ms=behind_ms)
     assert [one.since_ms for one in moved] == [one.since_ms + behind_ms for one in right]
 
 
@@ -197,7 +199,7 @@ RULING: dict[str, Any] = {
 }
 
 
-def proposed(*rulings: dict[str, Any], second: int = 20) -> State:
+def proposed(*rulings: dict[str, Any], second: int = 20) -> PublicState:
     """Return a state so many seconds on in which rulings are proposed, or were."""
     return state(
         time=f"2027-01-01T00:00:{second}.400+00:00",
@@ -206,29 +208,33 @@ def proposed(*rulings: dict[str, Any], second: int = 20) -> State:
 
 
 def test_a_proposed_ruling_waits_for_somebody_as_a_decision_does() -> None:
-    (one,) = reasons(proposed({}), Standing.LIVE, 0)
-    assert (one.rank, one.name) == (Rank.DECISION, "ruling_chiefs")
+    (one,) = list_reasons(proposed({}), Freshness.LIVE, 0)
+    assert (one.rank, one.name) == (Urgency.DECISION, "ruling_chiefs")
     assert one.words_en == "ruling R1 waits for the chief referee: East, slow play: foul"
     assert one.words_zh == "判罚R1待裁判长裁定：东家，超时，犯规"
     mine = {"needs": "referee", "seat": None}
-    (one,) = reasons(proposed(mine), Standing.LIVE, 0)
-    assert (one.rank, one.name) == (Rank.DECISION, "ruling")
+    (one,) = list_reasons(proposed(mine), Freshness.LIVE, 0)
+    assert (one.rank, one.name) == (Urgency.DECISION, "ruling")
     assert one.words_zh == "判罚R1待裁判员裁定：东西，超时，犯规"
 
 
 def test_a_proposed_ruling_waits_since_it_was_proposed_and_is_no_news_each_second() -> None:
-    told = {reasons(proposed({}, second=second), Standing.LIVE, 0) for second in range(10, 60)}
+    told = {
+        list_reasons(proposed({}, second=second), Freshness.LIVE, 0) for second in range(10, 60)
+    }
     ((one,),) = told
     assert one.since_ms == pytest.approx(stamp_to_epoch_ms("2027-01-01T00:00:05+00:00"), abs=1000)
 
 
 def test_a_ruling_that_is_decided_or_rejected_waits_for_nobody() -> None:
-    assert reasons(proposed({"state": "decided"}, {"state": "rejected"}), Standing.LIVE, 0) == ()
+    assert (
+        list_reasons(proposed({"state": "decided"}, {"state": "rejected"}), Freshness.LIVE, 0) == ()
+    )
 
 
 def test_many_proposed_rulings_are_one_line() -> None:
     many = proposed(*({"id": f"R{n}", "at_ms": 1000 * n} for n in range(1, 60)))
-    (one,) = reasons(many, Standing.LIVE, 0)
+    (one,) = list_reasons(many, Freshness.LIVE, 0)
     assert one.words_en.endswith("(and 58 more)")
     assert one.words_zh.endswith("（另58件）")
 
@@ -236,6 +242,8 @@ def test_many_proposed_rulings_are_one_line() -> None:
 def test_what_the_chief_has_in_his_list_already_is_not_told_him_twice() -> None:
     later_ms = stamp_to_epoch_ms("2027-01-01T01:00:00+00:00")
     for one, chiefs in (({}, False), ({"needs": "referee"}, True)):
-        waits = wait("T01", reasons(proposed(one), Standing.LIVE, 0), None, later_ms)
+        waits = build_waiting_table(
+            "T01", list_reasons(proposed(one), Freshness.LIVE, 0), None, later_ms
+        )
         assert waits is not None
         assert waits.chiefs is chiefs

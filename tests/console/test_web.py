@@ -12,10 +12,10 @@ from httpx import AsyncClient
 from starlette.routing import Route
 
 from controller.console.app import all_routes
-from controller.console.console import Console
+from controller.console.console import RefereeConsole
 from controller.console.guesses import FREE_ATTEMPTS_PER_NAME
 from controller.console.routing import SESSION_COOKIE
-from controller.faults import catalogue
+from controller.faults import fault_catalogue
 from controller.messages import Role
 from tests.console.fake import PIN
 from tests.console.web import browser, logged_in, refused, standing
@@ -26,21 +26,21 @@ HOLD = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
 
 
 @pytest.fixture
-async def console(tmp_path: Path) -> AsyncIterator[Console]:
+async def console(tmp_path: Path) -> AsyncIterator[RefereeConsole]:
     """A console over scripted tables."""
     async with standing(tmp_path) as (console, _):
         yield console
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def unchanged(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Console]:
+async def unchanged(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RefereeConsole]:
     """A console for tests that change nothing at it."""
     async with standing(tmp_path_factory.mktemp("web")) as (console, _):
         yield console
 
 
 @pytest.fixture
-async def stranger(console: Console) -> AsyncIterator[AsyncClient]:
+async def stranger(console: RefereeConsole) -> AsyncIterator[AsyncClient]:
     """The browser of nobody."""
     async with browser(console) as client:
         yield client
@@ -73,7 +73,7 @@ async def test_the_cookie_is_neither_read_by_a_script_nor_sent_by_another_site(
     ("host", "is_sealed"), [("hall.example", True), ("hall.example:8080", False), ("x", False)]
 )
 async def test_a_cookie_behind_the_proxy_of_the_public_address_never_goes_out_unsealed(
-    console: Console, stranger: AsyncClient, host: str, is_sealed: bool
+    console: RefereeConsole, stranger: AsyncClient, host: str, is_sealed: bool
 ) -> None:
     own = msgspec.structs.replace(console.config.console, public_url="https://hall.example")
     console.config = msgspec.structs.replace(console.config, console=own)
@@ -91,7 +91,7 @@ async def test_who_guesses_a_pin_waits(stranger: AsyncClient) -> None:
     assert "wait" in refused(answer)[1]
 
 
-async def test_nothing_is_changed_without_the_pages_own_header(console: Console) -> None:
+async def test_nothing_is_changed_without_the_pages_own_header(console: RefereeConsole) -> None:
     async with logged_in(console, "chief") as client:
         del client.headers["X-Dealtable"]
         for path in ("/api/login", "/api/people", "/api/tables/T01/do", "/api/logout"):
@@ -124,7 +124,9 @@ async def test_the_verifier_comes_from_where_it_lies_and_nothing_else_there_does
 
 @pytest.mark.parametrize("path", ["/api/nothing", "/nothing", "/static/nothing.css"])
 @ONE_LOOP
-async def test_what_is_not_there_is_said_in_both_languages(unchanged: Console, path: str) -> None:
+async def test_what_is_not_there_is_said_in_both_languages(
+    unchanged: RefereeConsole, path: str
+) -> None:
     async with browser(unchanged) as stranger:
         assert refused(await stranger.get(path)) == (404, "there is no such page")
 
@@ -133,7 +135,9 @@ async def test_what_is_not_there_is_said_in_both_languages(unchanged: Console, p
     "path", ["/nope", "/table/T99", "/table/T99/rulings", "/table/T99/sheet", "/display/T99"]
 )
 @ONE_LOOP
-async def test_a_browser_gets_a_page_where_there_is_nothing(unchanged: Console, path: str) -> None:
+async def test_a_browser_gets_a_page_where_there_is_nothing(
+    unchanged: RefereeConsole, path: str
+) -> None:
     async with logged_in(unchanged, "ref") as client:
         answer = await client.get(path, headers={"Accept": "text/html,*/*"})
     assert (answer.status_code, answer.headers["content-type"][:9]) == (404, "text/html")
@@ -171,7 +175,7 @@ async def test_nothing_is_told_to_who_is_not_logged_in(stranger: AsyncClient) ->
 @pytest.mark.parametrize("path", ["/", "/wall", "/chief", "/table/T01", "/setup"])
 @ONE_LOOP
 async def test_who_is_not_logged_in_is_sent_to_log_in_and_back(
-    unchanged: Console, path: str
+    unchanged: RefereeConsole, path: str
 ) -> None:
     async with browser(unchanged) as stranger:
         answer = await stranger.get(path)
@@ -199,13 +203,13 @@ async def test_who_is_not_logged_in_is_sent_to_log_in_and_back(
 )
 @ONE_LOOP
 async def test_what_a_role_may_not_is_refused(
-    unchanged: Console, name: str, method: str, path: str, body: Any
+    unchanged: RefereeConsole, name: str, method: str, path: str, body: Any
 ) -> None:
     async with logged_in(unchanged, name) as client:
         assert refused(await client.request(method, path, json=body))[0] == 403
 
 
-async def test_a_refusal_of_a_role_is_in_the_words_of_a_hall(console: Console) -> None:
+async def test_a_refusal_of_a_role_is_in_the_words_of_a_hall(console: RefereeConsole) -> None:
     async with logged_in(console, "obs") as client:
         said = (await client.get("/api/people")).json()["error"]
     assert said["en"] == "this is not for an observer, but for: the chief referee, a technician"
@@ -213,7 +217,7 @@ async def test_a_refusal_of_a_role_is_in_the_words_of_a_hall(console: Console) -
 
 
 @pytest.mark.virtual
-async def test_an_order_is_answered_as_the_table_answers(console: Console) -> None:
+async def test_an_order_is_answered_as_the_table_answers(console: RefereeConsole) -> None:
     async with logged_in(console, "ref") as client:
         said = await client.post("/api/tables/T01/do", json=HOLD)
         assert said.json()["reply"]["ok"]
@@ -224,7 +228,7 @@ async def test_an_order_is_answered_as_the_table_answers(console: Console) -> No
 
 
 @pytest.mark.virtual
-async def test_an_order_without_an_answer_is_unknown(console: Console) -> None:
+async def test_an_order_without_an_answer_is_unknown(console: RefereeConsole) -> None:
     async with logged_in(console, "ref") as client:
         wish = HOLD | {"cmd": "stop_deal"}
         said = await client.post("/api/tables/T01/do", json=wish)
@@ -236,7 +240,7 @@ async def test_an_order_without_an_answer_is_unknown(console: Console) -> None:
 )
 @ONE_LOOP
 async def test_what_is_not_understood_is_refused_in_one_line(
-    unchanged: Console, body: bytes
+    unchanged: RefereeConsole, body: bytes
 ) -> None:
     async with logged_in(unchanged, "ref") as client:
         status, said = refused(await client.post("/api/tables/T01/do", content=body))
@@ -244,14 +248,14 @@ async def test_what_is_not_understood_is_refused_in_one_line(
         assert "\n" not in said
 
 
-async def test_a_body_without_end_is_cut_off(console: Console) -> None:
+async def test_a_body_without_end_is_cut_off(console: RefereeConsole) -> None:
     async with logged_in(console, "ref") as client:
         answer = await client.post("/api/tables/T01/do", content=b"x" * (1 << 21))
         assert refused(answer)[0] == 413
 
 
 @pytest.mark.virtual
-async def test_two_who_go_to_a_table_do_not_both_think_so(console: Console) -> None:
+async def test_two_who_go_to_a_table_do_not_both_think_so(console: RefereeConsole) -> None:
     async with logged_in(console, "ref") as one, logged_in(console, "ref2") as two:
         assert (await one.post("/api/tables/T02/take", json={"over": None})).status_code == 200
         late = await two.post("/api/tables/T02/take", json={"over": None})
@@ -264,7 +268,7 @@ async def test_two_who_go_to_a_table_do_not_both_think_so(console: Console) -> N
 
 @pytest.mark.parametrize(("name", "may"), [("ref2", False), ("tech", False), ("chief", True)])
 async def test_nobody_but_the_chief_says_that_another_goes_no_more(
-    console: Console, name: str, may: bool
+    console: RefereeConsole, name: str, may: bool
 ) -> None:
     """Else a table that nobody goes to looked as if nobody had ever gone, and none was told."""
     async with logged_in(console, "ref") as one, logged_in(console, name) as two:
@@ -275,12 +279,14 @@ async def test_nobody_but_the_chief_says_that_another_goes_no_more(
         else:
             assert refused(said)[0] == 403
             assert "ref goes there" in refused(said)[1]
-        assert console.takes.who("T02") == (None if may else "ref")
+        assert console.call_assignments.assigned_to("T02") == (None if may else "ref")
         assert (await one.post("/api/tables/T02/leave", json={})).json() == {"taken_by": None}
 
 
 @pytest.mark.parametrize("how", ["removed", "observer", "technician"])
-async def test_nobody_waits_for_somebody_who_may_come_no_more(console: Console, how: str) -> None:
+async def test_nobody_waits_for_somebody_who_may_come_no_more(
+    console: RefereeConsole, how: str
+) -> None:
     async with logged_in(console, "ref") as ref, logged_in(console, "chief") as chief:
         await ref.post("/api/tables/T02/take", json={})
         if how == "removed":
@@ -288,11 +294,11 @@ async def test_nobody_waits_for_somebody_who_may_come_no_more(console: Console, 
         else:
             said = await chief.post("/api/people", json={"name": "ref", "role": how})
         assert said.status_code == 200
-    assert console.takes.who("T02") == ("ref" if how == "technician" else None)
+    assert console.call_assignments.assigned_to("T02") == ("ref" if how == "technician" else None)
 
 
 async def test_who_logs_in_anew_ends_the_session_that_his_browser_had(
-    console: Console, stranger: AsyncClient
+    console: RefereeConsole, stranger: AsyncClient
 ) -> None:
     async with logged_in(console, "obs") as client:
         stranger.cookies.set(SESSION_COOKIE, client.cookies[SESSION_COOKIE])  # somebody copied it
@@ -305,7 +311,7 @@ async def test_who_logs_in_anew_ends_the_session_that_his_browser_had(
 
 
 async def test_who_is_invited_chooses_a_pin_and_is_in(
-    console: Console, stranger: AsyncClient
+    console: RefereeConsole, stranger: AsyncClient
 ) -> None:
     async with logged_in(console, "chief") as chief:
         said = await chief.post("/api/people", json={"name": "李娜", "role": "referee"})
@@ -330,14 +336,14 @@ async def test_who_is_invited_chooses_a_pin_and_is_in(
 )
 @ONE_LOOP
 async def test_an_invitation_that_is_none_is_refused(
-    unchanged: Console, said: dict[str, str]
+    unchanged: RefereeConsole, said: dict[str, str]
 ) -> None:
     async with logged_in(unchanged, "chief") as chief:
         assert refused(await chief.post("/api/people", json=said))[0] == 400
 
 
 async def test_a_technician_makes_nobody_a_chief_and_takes_no_chiefs_place(
-    console: Console,
+    console: RefereeConsole,
 ) -> None:
     async with logged_in(console, "tech") as tech:
         for said in ({"name": "tech2", "role": "chief"}, {"name": "chief", "role": "observer"}):
@@ -350,7 +356,7 @@ async def test_a_technician_makes_nobody_a_chief_and_takes_no_chiefs_place(
         assert refused(itself)[0] == 400
 
 
-async def test_a_language_is_remembered(console: Console) -> None:
+async def test_a_language_is_remembered(console: RefereeConsole) -> None:
     async with logged_in(console, "ref") as client:
         await client.post("/api/me", json={"language": "en"})
         assert (await client.get("/api/me")).json()["language"] == "en"
@@ -359,7 +365,7 @@ async def test_a_language_is_remembered(console: Console) -> None:
         assert (await again.get("/api/me")).json()["language"] == "en"
 
 
-async def test_a_display_sees_its_own_page_and_no_other(console: Console) -> None:
+async def test_a_display_sees_its_own_page_and_no_other(console: RefereeConsole) -> None:
     async with logged_in(console, "t01") as display:
         assert (await display.get("/api/me")).json()["table"] == "T01"
         for path in ("/", "/table/T01", "/chief"):
@@ -369,7 +375,7 @@ async def test_a_display_sees_its_own_page_and_no_other(console: Console) -> Non
         assert answer.json()["reply"]["ok"]
 
 
-async def test_the_journal_of_a_table_is_read_behind_a_number(console: Console) -> None:
+async def test_the_journal_of_a_table_is_read_behind_a_number(console: RefereeConsole) -> None:
     async with logged_in(console, "obs") as client:
         read = (await client.get("/api/tables/T01/events", params={"since": "1"})).json()
         assert [one["n"] for one in read["events"]] == [2, 3]
@@ -379,17 +385,17 @@ async def test_the_journal_of_a_table_is_read_behind_a_number(console: Console) 
         assert refused(await client.get("/api/tables/T99/events"))[0] == 404
 
 
-async def test_every_fault_is_told_in_words(console: Console) -> None:
+async def test_every_fault_is_told_in_words(console: RefereeConsole) -> None:
     async with logged_in(console, "obs") as client:
         faults = (await client.get("/api/faults")).json()
-    assert faults.keys() == catalogue().keys()
+    assert faults.keys() == fault_catalogue().keys()
     assert faults["COUNT_WRONG"] == {
         "en": "A player's count was wrong: the hands are dealt again",
         "zh": "张数不符，重新发牌",
     }
 
 
-async def test_all_that_can_be_ordered_is_listed_with_words(console: Console) -> None:
+async def test_all_that_can_be_ordered_is_listed_with_words(console: RefereeConsole) -> None:
     async with logged_in(console, "obs") as client:
         every = (await client.get("/api/commands")).json()
     assert every["release"]["roles"] == [Role.REFEREE, Role.CHIEF]

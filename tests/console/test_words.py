@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from controller.rules.seat_words import SIDES
-from controller.words import ROLES
+from controller.rules.seat_words import SIDE_NAMES
+from controller.words import ROLE_WORDS
 from tests.console.word_files import STATIC, WORDS, taught
 
 ROOT = Path(__file__).parents[2] / "controller" / "console"
@@ -195,7 +195,7 @@ def test_keys_are_said_where_they_can_be_read() -> None:
 
 def test_roles_and_sides_are_called_in_chinese_as_everywhere_else() -> None:
     common = taught(COMMON)
-    for stem, named in (("role", ROLES), ("side", SIDES)):
+    for stem, named in (("role", ROLE_WORDS), ("side", SIDE_NAMES)):
         assert {name: common[f"{stem}.{name}"][0] for name in named} == {
             name: words.zh for name, words in named.items()
         }

@@ -8,8 +8,15 @@ import pytest
 
 from controller.console.running import TaskSupervisor
 from controller.console.seen import Result
-from controller.console.store.archive import Archive, Kept, Mark, StoreError, WriteBatch, Written
-from controller.console.store.writer import LOOK_S, RETRY_S, EventWriter
+from controller.console.store.archive import (
+    Archive,
+    JournalMark,
+    StoredEvent,
+    StoreError,
+    WriteBatch,
+    WriteResult,
+)
+from controller.console.store.writer import IDLE_CHECK_INTERVAL_S, RETRY_INTERVAL_S, EventWriter
 from tests.console.journal import Journal
 from tests.waiting import until
 
@@ -44,16 +51,16 @@ class Disk(Archive):
         self.held = False
         self.go_on()
 
-    def write(self, batches: Sequence[WriteBatch]) -> Written:
+    def write(self, batches: Sequence[WriteBatch]) -> WriteResult:
         if self.away:
             raise StoreError("no such disk")
-        self.groups.append([one.event.n for batch in batches for one in batch.kept])
-        return Written(0, {}, ())
+        self.groups.append([one.event.n for batch in batches for one in batch.events])
+        return WriteResult(0, {}, ())
 
 
-def events(count: int) -> list[Kept]:
+def events(count: int) -> list[StoredEvent]:
     journal = Journal()
-    return [Kept(journal.happens(), b"{}") for _ in range(count)]
+    return [StoredEvent(journal.happens(), b"{}") for _ in range(count)]
 
 
 @pytest.fixture
@@ -83,9 +90,9 @@ async def test_what_comes_while_one_group_is_written_becomes_the_next_one(
 ) -> None:
     writer, kept = make(), events(6)
     disk.held = True
-    first = writer.keep(kept[:1])
+    first = writer.add(kept[:1])
     await until(lambda: disk.asked == 1)
-    later = [writer.keep([one]) for one in kept[1:]]
+    later = [writer.add([one]) for one in kept[1:]]
     disk.let_go()
     assert first is not None
     await first
@@ -93,7 +100,7 @@ async def test_what_comes_while_one_group_is_written_becomes_the_next_one(
         assert done is not None
         await done
     assert disk.groups == [[1], [2, 3, 4, 5, 6]]
-    assert writer.standing.waiting == 0
+    assert writer.status.waiting == 0
 
 
 async def test_while_the_database_is_away_events_wait_and_that_is_said(
@@ -101,17 +108,17 @@ async def test_while_the_database_is_away_events_wait_and_that_is_said(
 ) -> None:
     writer, kept = make(), events(3)
     disk.away = True
-    done = [writer.keep([one]) for one in kept]
-    await until(lambda: writer.away)
-    assert writer.standing.away_since_ms == 77
-    assert writer.standing.why == "no such disk"
-    assert writer.standing.waiting == 3
+    done = [writer.add([one]) for one in kept]
+    await until(lambda: writer.is_away)
+    assert writer.status.away_since_ms == 77
+    assert writer.status.why == "no such disk"
+    assert writer.status.waiting == 3
     disk.away = False
     for one in done:
         assert one is not None
         await one
     assert [n for group in disk.groups for n in group] == [1, 2, 3]
-    assert not writer.away
+    assert not writer.is_away
 
 
 async def test_what_finds_no_room_is_refused_and_counted(
@@ -119,27 +126,27 @@ async def test_what_finds_no_room_is_refused_and_counted(
 ) -> None:
     writer, kept = make(most_events=4), events(7)
     disk.away = True
-    assert writer.keep(kept[:3]) is not None
-    assert writer.keep(kept[3:5]) is None
-    assert writer.keep(kept[5:6]) is not None
-    assert writer.standing.refused == 2
-    assert writer.standing.waiting == 4
+    assert writer.add(kept[:3]) is not None
+    assert writer.add(kept[3:5]) is None
+    assert writer.add(kept[5:6]) is not None
+    assert writer.status.refused == 2
+    assert writer.status.waiting == 4
 
 
 async def test_who_reads_waits_for_what_was_taken_before_and_for_nothing_later(
     make: Callable[..., EventWriter], disk: Disk
 ) -> None:
     writer, kept = make(), events(3)
-    await writer.settled()
+    await writer.wait_until_written()
     disk.held = True
-    writer.keep(kept[:1])
+    writer.add(kept[:1])
     await until(lambda: disk.asked == 1)
-    writer.keep(kept[1:2])
-    settled = asyncio.ensure_future(writer.settled())
+    writer.add(kept[1:2])
+    settled = asyncio.ensure_future(writer.wait_until_written())
     disk.go_on()
     await until(lambda: disk.asked == 2)  # the first is written, and the second is begun
     assert not settled.done()
-    writer.keep(kept[2:])
+    writer.add(kept[2:])
     disk.go_on()
     await settled
     assert disk.groups == [[1], [2]]
@@ -150,21 +157,21 @@ async def test_who_reads_does_not_wait_for_a_database_that_is_away(
 ) -> None:
     writer, kept = make(), events(2)
     disk.away = disk.held = True
-    writer.keep(kept[:1])
-    settled = asyncio.ensure_future(writer.settled())
+    writer.add(kept[:1])
+    settled = asyncio.ensure_future(writer.wait_until_written())
     await until(lambda: disk.asked == 1)
     assert not settled.done()
     disk.let_go()
     await settled
-    writer.keep(kept[1:])
-    await writer.settled()
-    assert writer.standing.waiting == 2
+    writer.add(kept[1:])
+    await writer.wait_until_written()
+    assert writer.status.waiting == 2
 
 
 async def test_one_batch_larger_than_all_room_is_taken_where_nothing_waits(
     make: Callable[..., EventWriter], disk: Disk
 ) -> None:
-    done = make(most_events=2).keep(events(5))
+    done = make(most_events=2).add(events(5))
     assert done is not None
     await done
     assert disk.groups == [[1, 2, 3, 4, 5]]
@@ -174,12 +181,12 @@ async def test_who_closes_it_has_all_written_and_waits_for_no_database_that_is_a
     make: Callable[..., EventWriter], disk: Disk
 ) -> None:
     writer = make()
-    writer.keep(events(2))
+    writer.add(events(2))
     await writer.close()
     assert disk.groups == [[1, 2]]
     disk.away = True
     other = make()
-    left = other.keep(events(1), {"T01": Mark(1, "0" * 64)})
+    left = other.add(events(1), {"T01": JournalMark(1, "0" * 64)})
     await other.close()
     assert left is not None
     assert left.cancelled()
@@ -190,11 +197,11 @@ async def test_in_a_quiet_hall_it_is_found_out_that_the_database_is_away_and_tha
 ) -> None:
     writer = make()
     disk.away = True
-    await asyncio.sleep(LOOK_S + 0.1)
-    assert writer.away
+    await asyncio.sleep(IDLE_CHECK_INTERVAL_S + 0.1)
+    assert writer.is_away
     disk.away = False
-    await asyncio.sleep(RETRY_S + LOOK_S)
-    assert not writer.away
+    await asyncio.sleep(RETRY_INTERVAL_S + IDLE_CHECK_INTERVAL_S)
+    assert not writer.is_away
 
 
 async def test_whatever_fails_in_writing_loses_nothing_and_is_said(
@@ -203,9 +210,9 @@ async def test_whatever_fails_in_writing_loses_nothing_and_is_said(
     with monkeypatch.context() as patch:
         patch.setattr(disk, "write", lambda batches: 1 // 0)
         writer = make()
-        done = writer.keep(events(2))
-        await until(lambda: writer.away)
-        assert writer.standing.why
+        done = writer.add(events(2))
+        await until(lambda: writer.is_away)
+        assert writer.status.why
     assert done is not None
     await done
     assert [group for group in disk.groups if group] == [[1, 2]]
@@ -223,16 +230,16 @@ async def test_writing_that_ended_by_a_fault_is_said_and_keeps_nobody_waiting(
 
     writer = make(most_events=2, **{what: breaks})
     disk.away = what == "on_standing"
-    writer.keep(events(1))
-    await until(lambda: told and writer.away)
-    await writer.settled()
-    assert writer.standing.away_since_ms == 77
-    assert writer.standing.why
-    writer.keep(events(1))
-    await writer.settled()
-    while writer.keep(events(1)) is not None:  # it does not pile up without end
+    writer.add(events(1))
+    await until(lambda: told and writer.is_away)
+    await writer.wait_until_written()
+    assert writer.status.away_since_ms == 77
+    assert writer.status.why
+    writer.add(events(1))
+    await writer.wait_until_written()
+    while writer.add(events(1)) is not None:  # it does not pile up without end
         pass
-    assert writer.standing.waiting <= 2
+    assert writer.status.waiting <= 2
 
 
 async def test_who_has_to_know_is_told_that_writing_has_ended(
@@ -240,16 +247,16 @@ async def test_who_has_to_know_is_told_that_writing_has_ended(
 ) -> None:
     held: list[bool] = []
 
-    def breaks(written: Written) -> None:
+    def breaks(written: WriteResult) -> None:
         raise ZeroDivisionError
 
     def hold() -> None:
-        held.append(writer.away)
+        held.append(writer.is_away)
 
     writer: EventWriter = make(on_written=breaks, on_standing=hold)
-    writer.keep(events(1))
+    writer.add(events(1))
     await until(lambda: held)
-    left = writer.keep(events(1))
+    left = writer.add(events(1))
     await writer.close()
     assert held == [True]
     assert left is not None
@@ -261,16 +268,16 @@ async def test_the_console_ends_where_writing_ends_by_a_fault_and_not_where_the_
 ) -> None:
     running = TaskSupervisor()
 
-    def breaks(written: Written) -> None:
+    def breaks(written: WriteResult) -> None:
         raise ZeroDivisionError
 
     disk.away = True
-    writer = make(on_written=breaks, begin=running.begin)
-    writer.keep(events(1))
+    writer = make(on_written=breaks, begin=running.start)
+    writer.add(events(1))
     await until(lambda: disk.asked > 1)  # it is tried again
-    assert not running.ending.is_set()
+    assert not running.stopping.is_set()
     disk.away = False
-    await running.ending.wait()
+    await running.stopping.wait()
     assert isinstance(running.failure, ZeroDivisionError)
 
 
@@ -280,9 +287,9 @@ async def never() -> None:
 
 async def test_what_is_ended_on_purpose_is_no_failure_of_the_console() -> None:
     running = TaskSupervisor()
-    ended = running.begin(never())
-    over = running.begin(asyncio.sleep(0))
+    ended = running.start(never())
+    over = running.start(asyncio.sleep(0))
     ended.cancel()
     await asyncio.gather(ended, over, return_exceptions=True)
     assert running.failure is None
-    assert not running.ending.is_set()
+    assert not running.stopping.is_set()

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from controller.console.hall import Hall
-from controller.console.seen import Seen
-from controller.console.standing import Heard, TableLinkState
+from controller.console.seen import TableSnapshot
+from controller.console.standing import ContactTimes, TableLinkState
 from controller.console.view.waits import stamp_to_epoch_ms
 from controller.messages import Role
 from tests.console.fake import Scripted
@@ -31,18 +31,22 @@ class Tables(Scripted):
 
     def begin(self, table: str) -> None:
         """Add a table that has published nothing."""
-        self._seen[table] = Seen(table=table, area="A", heard=Heard(link_since_ms=clock_ms()))
+        self._seen[table] = TableSnapshot(
+            table=table, area="A", contact_times=ContactTimes(link_since_ms=clock_ms())
+        )
 
     def hear(self, table: str, **changes: Any) -> None:
         """Publish a state of a table."""
         said = state(table=table, **changes)
-        heard = Heard(
-            contact=TableLinkState.OPEN,
+        heard = ContactTimes(
+            link=TableLinkState.OPEN,
             link_since_ms=AT_MS,
-            heard_ms=clock_ms(),
+            received_ms=clock_ms(),
             changed_ms=clock_ms(),
         )
-        seen = Seen(table=table, area="A", state=said, body=msgspec.json.encode(said), heard=heard)
+        seen = TableSnapshot(
+            table=table, area="A", state=said, body=msgspec.json.encode(said), contact_times=heard
+        )
         self._seen[table] = seen
         for told in self._changed[:]:
             told(table)
@@ -50,5 +54,5 @@ class Tables(Scripted):
 
 def parts(hall: Hall, role: Role = Role.REFEREE) -> dict[str, Any]:
     """Return what a page of this role shows that is opened now."""
-    _, found = hall.shown(role).since(0)
+    _, found = hall.parts_for(role).changes_since(0)
     return {name: json.loads(body) for name, body in found.items() if body is not None}

@@ -15,8 +15,8 @@ from httpx import AsyncBaseTransport, AsyncByteStream, AsyncClient, Request, Res
 from starlette.types import ASGIApp, Message
 
 from controller.console.app import all_routes, make_app
-from controller.console.console import Console
-from controller.console.routing import HEADER
+from controller.console.console import RefereeConsole
+from controller.console.routing import REQUEST_HEADER
 from controller.console.serving import serve
 from tests.console.fake import PIN, Scripted, fake
 
@@ -27,7 +27,7 @@ all_routes()
 
 
 @asynccontextmanager
-async def standing(folder: Path, count: int = 12) -> AsyncIterator[tuple[Console, Scripted]]:
+async def standing(folder: Path, count: int = 12) -> AsyncIterator[tuple[RefereeConsole, Scripted]]:
     """Give a console that was started, and the tables that it sees, so many."""
     tables = Scripted(count)
     console = fake(folder, tables=tables)
@@ -122,13 +122,15 @@ class _Body(AsyncByteStream):
         await self._running
 
 
-def browser(console: Console) -> AsyncClient:
+def browser(console: RefereeConsole) -> AsyncClient:
     """Return a browser that sends what the console's own pages send."""
-    return AsyncClient(transport=InProcess(make_app(console)), base_url=BASE, headers={HEADER: "1"})
+    return AsyncClient(
+        transport=InProcess(make_app(console)), base_url=BASE, headers={REQUEST_HEADER: "1"}
+    )
 
 
 @asynccontextmanager
-async def logged_in(console: Console, name: str) -> AsyncIterator[AsyncClient]:
+async def logged_in(console: RefereeConsole, name: str) -> AsyncIterator[AsyncClient]:
     """Give the browser of somebody who has logged in."""
     async with browser(console) as client:
         answer = await client.post("/api/login", json={"name": name, "pin": PIN})
@@ -145,7 +147,7 @@ def refused(answer: Response) -> tuple[int, str]:
 
 
 @asynccontextmanager
-async def served(console: Console) -> AsyncIterator[str]:
+async def served(console: RefereeConsole) -> AsyncIterator[str]:
     """Serve a console on a free port for the block; give its address."""
     up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
@@ -214,7 +216,7 @@ async def listening(client: AsyncClient, path: str) -> AsyncIterator[Events]:
 @asynccontextmanager
 async def visitor(url: str, name: str, pin: str = PIN) -> AsyncIterator[AsyncClient]:
     """Give a logged-in browser, over a real connection, at a console that serves."""
-    async with AsyncClient(base_url=url, headers={HEADER: "1"}, timeout=None) as client:
+    async with AsyncClient(base_url=url, headers={REQUEST_HEADER: "1"}, timeout=None) as client:
         answer = await client.post("/api/login", json={"name": name, "pin": pin})
         assert answer.status_code == 200
         yield client

@@ -17,17 +17,17 @@ from typing import Any, Self
 
 from controller.journal.entries import ChainedEntry, public_event
 from controller.journal.errors import StorageFailed
-from controller.journal.fold import attempts
+from controller.journal.fold import attempt_histories
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.play import Play, fold
-from controller.messages import Command, Event, Reply, Role, State
+from controller.machine.play import TableMatch, fold_match
+from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState, Role
 from controller.rules.profile import Profile
-from controller.trials.inproc import TableInProcess, trial
-from controller.trials.mortal import DaemonDeath, KillableStore, cut_off, lose_power
+from controller.trials.inproc import TableInProcess, run_table_in_process
+from controller.trials.mortal import DaemonDeath, KillableStore, apply_power_loss, kill_daemon
 from sim.inproc import BOARDS, HardwareInProcess
 from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 
 SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
 """People's keys: they stay the same people over all lives."""
@@ -38,7 +38,7 @@ class Life:
     """One run of the daemon: its store, and what it put on the feed."""
 
     store: KillableStore
-    feed: list[Event] = field(default_factory=list)
+    feed: list[PublicEvent] = field(default_factory=list)
     died: asyncio.Event = field(default_factory=asyncio.Event)
     wrote: int = 0
 
@@ -51,8 +51,8 @@ class Scene:
     folder: Path
     runtime_dir: Path
     lives: list[Life] = field(default_factory=list)
-    asked: dict[str, Command] = field(default_factory=dict)
-    told: dict[str, Reply] = field(default_factory=dict)
+    asked: dict[str, ClientCommand] = field(default_factory=dict)
+    told: dict[str, CommandReply] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
     store_type: type[KillableStore] = KillableStore
     _journals: int = 0
@@ -62,7 +62,7 @@ class Scene:
     def new(cls, faults: Sequence[str], folder: Path, runtime_dir: Path, seed: int = 1) -> Self:
         """Set a table up whose machine has these faults."""
         boots = count(1)
-        settings = Settings(faults=tuple(map(parse_fault, faults)))
+        settings = MechanicsSettings(faults=tuple(map(parse_fault, faults)))
         sim = HardwareInProcess(settings, random.Random(seed), boots=lambda: next(boots))
         folder.mkdir()
         scene = cls(sim, folder, runtime_dir)
@@ -81,17 +81,17 @@ class Scene:
         store = self.store_type.open(self.state_dir)
         life = Life(store)
         self.lives.append(life)
-        store.death, store.die = death, lambda: self._die(life)
+        store.death, store.on_death = death, lambda: self._die(life)
 
-        def told(value: State | Event) -> bool:
-            if life.store.alive and isinstance(value, Event):
+        def told(value: PublicState | PublicEvent) -> bool:
+            if life.store.is_alive and isinstance(value, PublicEvent):
                 life.feed.append(value)
-            return life.store.alive  # the feed of a dead daemon is silent
+            return life.store.is_alive  # the feed of a dead daemon is silent
 
         try:
             with suppress(StorageFailed):
-                async with trial(
-                    Settings(),
+                async with run_table_in_process(
+                    MechanicsSettings(),
                     self.runtime_dir,
                     store=store,
                     state_dir=self.folder,
@@ -104,16 +104,16 @@ class Scene:
                     await self._act(at, life, script)
         finally:
             store.close()
-        if death is not None and not store.alive:
+        if death is not None and not store.is_alive:
             await self._aftermath(store, death)
-        return store.alive
+        return store.is_alive
 
     async def _act(self, at: TableInProcess, life: Life, script: "Script") -> None:
         acting = asyncio.ensure_future(script(self, at))
         dying = asyncio.ensure_future(life.died.wait())
         try:
             await asyncio.wait({acting, dying}, return_when=asyncio.FIRST_COMPLETED)
-            if life.store.alive:
+            if life.store.is_alive:
                 acting.result()
         finally:
             for task in (acting, dying):
@@ -123,20 +123,20 @@ class Scene:
                 await self._hands
 
     def _die(self, life: Life) -> None:
-        if cut_off(self.sim, life.store):
+        if kill_daemon(self.sim, life.store):
             life.wrote = life.store.last()[0]
             life.died.set()
 
     async def _aftermath(self, store: KillableStore, death: DaemonDeath) -> None:
-        if death.power:
+        if death.power_lost:
             before = self.state_dir
             self._journals += 1
-            lose_power(before, self.runtime_dir, store.synced, self.state_dir)
-            self.lives[-1].wrote = store.synced
-        for name in BOARDS if death.reset else ():
+            apply_power_loss(before, self.runtime_dir, store.last_synced, self.state_dir)
+            self.lives[-1].wrote = store.last_synced
+        for name in BOARDS if death.boards_reset else ():
             self.sim.kill(name)
             self.sim.start(name)
-        await asyncio.sleep(death.away_s)
+        await asyncio.sleep(death.restart_after_s)
 
     # What people do.
 
@@ -147,19 +147,19 @@ class Scene:
 
     async def order(
         self, at: TableInProcess, what: str, role: Role, cmd: str, **args: Any
-    ) -> Reply:
+    ) -> CommandReply:
         """Give an order; the same words under the same id, over all lives, until it is answered.
 
         After a refusal it is another order; for another life than it was signed in, at once.
         """
         name = f"{what} ({self.refused[what]})"
         if name not in self.asked:
-            unsigned = at.command(role, cmd, **args)
-            command = Command(
+            unsigned = at.make_command(role, cmd, **args)
+            command = ClientCommand(
                 id=name, cmd=cmd, deal=unsigned.deal, attempt=unsigned.attempt, args=args
             )
-            self.asked[name] = at.signed(command, SIGNERS[role])
-        reply = await at.lasting.order(self.asked[name])
+            self.asked[name] = at.sign_command(command, SIGNERS[role])
+        reply = await at.lasting.submit(self.asked[name])
         self.told[name] = reply
         self.refused[what] += not reply.ok
         if reply.error is not None and reply.error.code == "OTHER_RUN":
@@ -170,7 +170,7 @@ class Scene:
         """Say again whatever was answered well before: it is answered the same."""
         for name, before in self.told.items():
             if before.ok:
-                again = await at.lasting.order(self.asked[name])
+                again = await at.lasting.submit(self.asked[name])
                 assert (again.ok, again.result) == (before.ok, before.result)
 
     # What was written.
@@ -186,18 +186,18 @@ class Scene:
     def outcomes(self) -> list[tuple[int, str | None, list[str]]]:
         """Return number, outcome and reasons of every attempt."""
         found = []
-        for number, progress in attempts(item.entry for item in self.entries()).items():
+        for number, progress in attempt_histories(item.entry for item in self.entries()).items():
             ends = [progress.data(kind) for kind in ("recalled", "withdrawn", "verdict")]
             end = next((one for one in ends if one is not None), {})
             outcome = end.get("outcome", "void") if end else None
             found.append((number, outcome, end.get("reasons", [])))
         return found
 
-    def play(self, profile: Profile) -> Play:
+    def play(self, profile: Profile) -> TableMatch:
         """Return what was played, as the journal has it."""
-        play = Play()
+        play = TableMatch()
         for item in self.entries():
-            play = fold(play, item.entry, profile)
+            play = fold_match(play, item.entry, profile)
         return play
 
     def commitments(self) -> list[str]:

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from controller.match.phase import Phase as MatchPhase
-from controller.messages import Match, Outcome, Phase, Role, State
-from controller.rules.seats import ALL
+from controller.match.phase import MatchPhase as MatchPhase
+from controller.messages import AttemptOutcome, MachinePhase, PublicMatch, PublicState, Role
+from controller.rules.seats import SEATS
 from controller.trials.inproc import TableInProcess
 from sim.mechanics.faults import parse_fault
 from tests.crash.lives import Scene, Script
@@ -14,7 +14,7 @@ from tests.match.people import meeting
 Orders = tuple[list[str], list[str]]
 ORDERS: Orders = (["N", "W", "S"], ["W", "N", "E"])
 """Who goes out in each deal: then N and S, W and E, in turn, are first and third."""
-_FAILED = (Outcome.MISDEAL, Outcome.VOID)
+_FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 
 
 def a_match(faults_of_second: tuple[str, ...] = (), orders: Orders = ORDERS) -> Script:
@@ -40,7 +40,7 @@ def a_match(faults_of_second: tuple[str, ...] = (), orders: Orders = ORDERS) -> 
     return play
 
 
-async def _act(scene: Scene, at: TableInProcess, state: State, orders: Orders) -> None:
+async def _act(scene: Scene, at: TableInProcess, state: PublicState, orders: Orders) -> None:
     match = state.match
     if match.match is None:
         said = meeting()
@@ -72,30 +72,30 @@ async def _act(scene: Scene, at: TableInProcess, state: State, orders: Orders) -
         await _at_the_table(scene, at, match, orders)
 
 
-async def _deal(scene: Scene, at: TableInProcess, state: State) -> None:
+async def _deal(scene: Scene, at: TableInProcess, state: PublicState) -> None:
     """Have the deal started, cut and released, and the machine cleared where it failed."""
     machine, truth = state.machine, scene.sim.world.truth()
     proof = state.fairness[-1] if state.fairness else None
     failed = proof is not None and proof.outcome in _FAILED
-    if failed and machine.phase in (Phase.FAULT, Phase.EMPTY):
+    if failed and machine.phase in (MachinePhase.FAULT, MachinePhase.EMPTY):
         lying = any(truth.pockets) or truth.path or truth.window or truth.feeder
         if lying or not truth.hopper:
             await scene.with_hands(scene.sim.world.people.collect())
             return
-    if machine.phase is Phase.RELEASED:
+    if machine.phase is MachinePhase.RELEASED:
         await _hands(scene, state)
-    elif machine.phase is Phase.EMPTY:
+    elif machine.phase is MachinePhase.EMPTY:
         if truth.table:
             scene.sim.world.people.load()
         what = f"start {state.match.deal} {machine.attempt}"
         await scene.order(at, what, Role.REFEREE, "start_deal")
-    elif machine.phase is Phase.COMMITTED:
+    elif machine.phase is MachinePhase.COMMITTED:
         await scene.order(at, f"cut {machine.attempt}", Role.TABLE, "cut", n=CUT)
-    elif machine.phase is Phase.HELD:
+    elif machine.phase is MachinePhase.HELD:
         await scene.order(at, f"release {machine.attempt}", Role.REFEREE, "release")
 
 
-async def _hands(scene: Scene, state: State) -> None:
+async def _hands(scene: Scene, state: PublicState) -> None:
     """Take hands that are lifted; lay them on the table once the result is there."""
     truth = scene.sim.world.truth()
     if truth.lift_up and any(truth.pockets[:4]):
@@ -104,17 +104,19 @@ async def _hands(scene: Scene, state: State) -> None:
         scene.sim.world.people.lay_down()
 
 
-async def _at_the_table(scene: Scene, at: TableInProcess, match: Match, orders: Orders) -> None:
+async def _at_the_table(
+    scene: Scene, at: TableInProcess, match: PublicMatch, orders: Orders
+) -> None:
     """Do what the match waits for."""
     deal = match.deal
     if match.phase == MatchPhase.SETUP:
-        for seat in ALL:
+        for seat in SEATS:
             if seat not in match.seated:
                 await scene.order(at, f"seat {seat}", Role.TABLE, "confirm", seat=seat)
-        if len(match.seated) == len(ALL):
+        if len(match.seated) == len(SEATS):
             await scene.order(at, "start", Role.CHIEF, "start_match")
     elif match.phase == MatchPhase.COUNT_CHECK:
-        for seat in ALL:
+        for seat in SEATS:
             if seat not in match.counted:
                 await scene.order(at, f"count {deal} {seat}", Role.TABLE, "confirm", seat=seat)
     elif match.phase == MatchPhase.TRIBUTE and match.tribute is not None:

@@ -14,25 +14,25 @@ from typing import Any
 import pytest
 
 from controller.cards import composition
-from controller.config import CardSet
-from controller.journal.entries import Entry
-from controller.machine.play import Play
+from controller.config import CardSetSection
+from controller.journal.entries import JournalEntry
+from controller.machine.play import TableMatch
 from controller.match import events
-from controller.match.reducer import replayed
+from controller.match.reducer import replay_events
 from controller.match.sheet import DealRow
 from controller.match.state import GuandanMatch
-from controller.messages import Role, Seat, State
+from controller.messages import PublicState, Role, Seat
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
-from controller.rules.seats import ALL
-from controller.rules.tribute import anti_stands, tribute_value
-from controller.trials.foursome import Mischief, PlayerDurations, SimulatedPlayers
+from controller.rules.seats import SEATS
+from controller.rules.tribute import has_anti_tribute, tribute_value
+from controller.trials.foursome import PlayerDurations, PlayerMistakes, SimulatedPlayers
 from controller.trials.inproc import TableInProcess
 from controller.trials.mortal import DaemonDeath
-from controller.vault.exchange import hand
+from controller.vault.exchange import dealt_hand
 from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import BACKS, Settings
-from sim.mechanics.settings import CardSet as PhysicalSet
+from sim.mechanics.settings import BACKS, MechanicsSettings
+from sim.mechanics.settings import PhysicalSet as PhysicalSet
 from sim.mechanics.truth import Truth
 from tests.crash.deaths import AS_IT_GOES, AWAY_S, BEHIND_S, ENTRIES, FAULTS, evenly, in_a_row
 from tests.crash.lives import Scene, Script
@@ -48,7 +48,7 @@ SEAMS = (
 )
 """Entries behind which a store could be torn within a step, were it not for its transactions."""
 GLANCE_S = 0.2
-TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+TWO_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 WHOLE = [face for face, n in enumerate(composition(2, jokers=True)) for _ in range(n)]
 DEALS_AHEAD = 3
 DOUBLE_DOWN = (["N", "S"], ["W", "N", "E"])
@@ -71,7 +71,7 @@ class Session:
     rows: int
     steps: tuple[int, ...]
     faults: tuple[str, ...] = ()
-    sets: tuple[CardSet, ...] = ()
+    sets: tuple[CardSetSection, ...] = ()
     seed: int | None = None
     first: int = 1
     options: dict[str, Any] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Ground:
             sets = tuple(PhysicalSet(one.id, BACKS[one.back]) for one in session.sets)
             scene.sim.close()
             scene.sim = HardwareInProcess(
-                Settings(sets=sets), random.Random(seed), boots=lambda: next(boots)
+                MechanicsSettings(sets=sets), random.Random(seed), boots=lambda: next(boots)
             )
         return scene
 
@@ -117,16 +117,16 @@ def ground(tmp_path: Path, runtime_dir: Path) -> Ground:
     return Ground(tmp_path, runtime_dir)
 
 
-async def lived(scene: Scene, session: Session, script: Script, *row: DaemonDeath) -> Play:
+async def lived(scene: Scene, session: Session, script: Script, *row: DaemonDeath) -> TableMatch:
     """Run a session through these deaths; assert what must hold, and return what was played."""
-    lives: list[Play] = []
+    lives: list[TableMatch] = []
 
     async def noted(scene: Scene, at: TableInProcess) -> None:
-        lives.append(at.machine.record.play)
+        lives.append(at.machine.record.match_written)
         try:
             await script(scene, at)
         finally:
-            lives.append(at.machine.record.shown)
+            lives.append(at.machine.record.match_committed)
 
     try:
         for death in (*row, None):
@@ -136,12 +136,12 @@ async def lived(scene: Scene, session: Session, script: Script, *row: DaemonDeat
         entries, end = [item.entry for item in scene.entries()], scene.play(session.profile)
         times = [entry.data["at_ms"] for entry in entries if "at_ms" in entry.data]
         assert times == sorted(times)
-        if not any(death.power for death in row):
+        if not any(death.power_lost for death in row):
             for earlier, later in pairwise([*lives, end]):
                 # Each daemon begins with what the one before it left. No event is lost or added.
-                assert later.log[: len(earlier.log)] == earlier.log
+                assert later.events[: len(earlier.events)] == earlier.events
         if isinstance(match := end.match, GuandanMatch):
-            assert replayed(match.profile, match.meeting, match.record, end.log) == match
+            assert replay_events(match.profile, match.meeting, match.record, end.events) == match
         return end
     except BaseException as error:
         error.add_note(f"after {row}")
@@ -187,7 +187,7 @@ def facts(scene: Scene, script: Script) -> object:
         for row in match.sheet
         if isinstance(row, DealRow)
     ]
-    happened = [type(event).__name__ for event in play.log]
+    happened = [type(event).__name__ for event in play.events]
     return (
         *(rows, match.standing, match.score, [one.signer for one in match.signatures]),
         [name for name in happened if name not in _MAY_DIFFER],
@@ -220,7 +220,7 @@ class Lasting(SimulatedPlayers):
         """Lay the cards back, whatever becomes of the daemon meanwhile."""
         await self.scene.with_hands(super().collect(card_set))
 
-    def see(self, state: State, truth: Truth) -> None:
+    def see(self, state: PublicState, truth: Truth) -> None:
         """Look at the hands as they come up: one whole set of one back, no others about."""
         cards = sum(truth.pockets[:4], ())
         self.releases.append((state.machine.deal, state.machine.attempt))
@@ -238,19 +238,21 @@ class DealsAhead:
         self.people: Lasting | None = None
 
     async def __call__(self, scene: Scene, at: TableInProcess) -> None:
-        at._orders = 100_000 * len(scene.lives)  # nobody's ids come twice
+        at._commands_made = 100_000 * len(scene.lives)  # nobody's ids come twice
         if self.people is None:
             pauses = PlayerDurations(play=(20, 40), count=(2, 5), load=(1, 3))
-            mischief = Mischief(claims=0.2, redeals=0.1)
-            self.people = Lasting(at, self._chance, ahead=True, pauses=pauses, mischief=mischief)
+            mischief = PlayerMistakes(claims=0.2, redeals=0.1)
+            self.people = Lasting(
+                at, self._chance, deal_ahead=True, durations=pauses, mistakes=mischief
+            )
             self.people.releases, self.people.wrong = [], []
             self.people._on_hands = self.people.see
         people = self.people
-        people.at, people.scene = at, scene
-        await at.until(lambda state: state.machine.phase != "fault" or bool(state.alerts))
+        people.table, people.scene = at, scene
+        await at.wait_for_state(lambda state: state.machine.phase != "fault" or bool(state.alerts))
         if at.states[-1].match.phase in ("idle", "setup"):
             await people.begin_match("M1")
-        await at.until(lambda state: bool(state.match.deal))
+        await at.wait_for_state(lambda state: bool(state.match.deal))
         while (at.states[-1].match.deal or 0) <= DEALS_AHEAD:
             await people.play(1)
 
@@ -296,7 +298,7 @@ async def test_a_match_has_a_misdeal_a_tray_card_and_two_tributes(ground: Ground
     assert isinstance(end.match, GuandanMatch)
     first, second = (row for row in end.match.sheet if isinstance(row, DealRow))
     assert not first.tribute
-    assert [type(event).__name__ for event in end.log].count("TributeLaid") == 2
+    assert [type(event).__name__ for event in end.events].count("TributeLaid") == 2
     assert second.misdeals == 1
     assert [outcome for _, outcome, _ in scene.outcomes() if outcome] == ["ok", "misdeal", "ok"]
     entries = [chained.entry for chained in scene.entries()]
@@ -361,8 +363,8 @@ async def test_two_sets_are_not_mixed_up_when_the_power_fails(
             chance.randrange(20, AHEAD.entries),
             chance.choice(BEHIND_S),
             chance.choice(AWAY_S),
-            power=True,
-            reset=number % 2 == 0,
+            power_lost=True,
+            boards_reset=number % 2 == 0,
         )
         assert await ground.ends(AHEAD, death) == ([], True), death
 
@@ -382,7 +384,7 @@ TRIBUTES = replace(MATCH, people=lambda seed: a_match(orders=DOUBLE_DOWN))
 """The match without faults. With its seed, the second deal has no anti-tribute."""
 
 
-def entries_with(scene: Scene, event: str) -> list[Entry]:
+def entries_with(scene: Scene, event: str) -> list[JournalEntry]:
     """Return the entries of one kind of event of a match."""
     return [item.entry for item in scene.entries() if item.entry.data.get("event") == event]
 
@@ -403,19 +405,19 @@ async def test_the_vault_answers_for_a_tribute_after_a_restart(payer: int, groun
         try:
             while not playing.done():
                 await asyncio.wait({playing}, timeout=GLANCE_S)
-                out = at.machine.table.out.dealt()
+                out = at.machine.table_boards.hands_with_players.dealt_hands()
                 if out is not None and at.states[-1].match.deal == 2:
                     known = (out.vault, out.sequence)
-                    hands.update({seat: tuple(hand(*known, seat)) for seat in ALL})
+                    hands.update({seat: tuple(dealt_hand(*known, seat)) for seat in SEATS})
             playing.result()
         finally:
             playing.cancel()
 
     end = await lived(scene, TRIBUTES, noting, DaemonDeath(laid[payer - 1], 0.0, 1.0))
     assert isinstance(end.match, GuandanMatch)
-    (valued,) = [event for event in end.log if isinstance(event, events.TributeValued)]
+    (valued,) = [event for event in end.events if isinstance(event, events.TributeValued)]
     level = 5
-    assert not anti_stands(end.match.profile, ("E", "W"), hands)
+    assert not has_anti_tribute(end.match.profile, ("E", "W"), hands)
     assert valued.values == {
         seat: tribute_value(end.match.profile, hands[seat], level) for seat in valued.values
     }
@@ -429,15 +431,15 @@ async def test_after_a_power_cut_the_referee_answers_for_the_vault(ground: Groun
     first, play = ground.scene(TRIBUTES), TRIBUTES.people(0)
     await lived(first, TRIBUTES, play)
     counted = [entry.n for entry in entries_with(first, "Counted")]
-    dark = DaemonDeath(counted[-1], 0.0, 1.0, power=True)
+    dark = DaemonDeath(counted[-1], 0.0, 1.0, power_lost=True)
 
     async def by_referee(scene: Scene, at: TableInProcess) -> None:
         async def seen(phase: str) -> None:
-            await at.until(lambda state: state.match.phase == phase)
+            await at.wait_for_state(lambda state: state.match.phase == phase)
 
         if len(scene.lives) == 1:
             return await play(scene, at)
-        await at.until(lambda state: any(a.name == "HANDS_UNKNOWN" for a in state.alerts))
+        await at.wait_for_state(lambda state: any(a.name == "HANDS_UNKNOWN" for a in state.alerts))
         for seat in list(at.states[-1].match.waiting_for):
             await scene.order(at, f"counts {seat}", Role.TABLE, "confirm", seat=seat)
         await seen("anti_check")
@@ -449,7 +451,7 @@ async def test_after_a_power_cut_the_referee_answers_for_the_vault(ground: Groun
         await scene.order(at, "tribute", Role.REFEREE, "tribute", **said)
         await seen("return")
         await play(scene, at)
-        await at.until(lambda state: not state.alerts)
+        await at.wait_for_state(lambda state: not state.alerts)
 
     scene = ground.scene(TRIBUTES)
     await lived(scene, TRIBUTES, by_referee, dark)
@@ -484,15 +486,15 @@ def with_late_looks(chance: random.Random) -> Script:
         async def deafen() -> None:
             while True:
                 await asyncio.sleep(chance.uniform(2, 4))
-                line.spoil = lambda data: []
+                line.distort = lambda data: []
                 await asyncio.sleep(chance.uniform(0.32, 0.45))
-                line.spoil = None
+                line.distort = None
 
         deafening = asyncio.ensure_future(deafen())
         try:
             await practice(1)(scene, at)
         finally:
             deafening.cancel()
-            line.spoil = None
+            line.distort = None
 
     return play

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.chain import Row
+from controller.journal.chain import StoredRow
 from controller.journal.errors import JournalError, StorageFailed
 from controller.journal.store import JournalStore
-from controller.messages import Phase, Role
+from controller.messages import MachinePhase, Role
 from controller.trials.inproc import TableInProcess
 from controller.trials.mortal import KillableStore
 from tests.crash.deaths import AS_IT_GOES, ENTRIES, FAULTS
@@ -41,7 +41,7 @@ class Disk:
         disk = self
 
         class OnDisk(KillableStore):
-            def write(self, rows: Sequence[Row], *, durable: bool) -> None:
+            def write(self, rows: Sequence[StoredRow], *, durable: bool) -> None:
                 disk.full = disk.full or any(row.n >= disk.full_from for row in rows)
                 if disk.full:
                     # Just behind the fault, before the machine has come to a stand.
@@ -59,15 +59,17 @@ def with_somebody_who_makes_room(disk: Disk, away_s: float) -> Script:
         playing = asyncio.ensure_future(practice(1)(scene, at))
         disk.on_full = at.lasting.machine.publish_state
         try:
-            full = asyncio.ensure_future(at.until(lambda state: "STORAGE_FAILED" in _alerts(state)))
+            full = asyncio.ensure_future(
+                at.wait_for_state(lambda state: "STORAGE_FAILED" in _alerts(state))
+            )
             await asyncio.wait({playing, full}, return_when=asyncio.FIRST_COMPLETED)
             assert full.done()
-            assert full.result().machine.phase is Phase.FAULT
+            assert full.result().machine.phase is MachinePhase.FAULT
             await nothing_happens(scene, at, away_s)
             since = dropwhile(lambda state: "STORAGE_FAILED" not in _alerts(state), at.states)
-            assert {state.machine.phase for state in since} == {Phase.FAULT}
+            assert {state.machine.phase for state in since} == {MachinePhase.FAULT}
             disk.make_room()
-            back = await at.until(lambda state: "STORAGE_FAILED" not in _alerts(state))
+            back = await at.wait_for_state(lambda state: "STORAGE_FAILED" not in _alerts(state))
             assert back.boot != full.result().boot
             await playing
         finally:
@@ -87,7 +89,7 @@ async def nothing_happens(scene: Scene, at: TableInProcess, for_s: float) -> Non
     assert after.lift_up is truth.lift_up
     assert len(at.events) == told
     assert len(at.states) > states  # whoever comes now sees the fault
-    refused = await at.order(Role.REFEREE, "hold", reason="look")
+    refused = await at.send_command(Role.REFEREE, "hold", reason="look")
     assert refused.error is not None
     assert refused.error.code == "STORAGE_FAILED"
     assert "STORAGE_FAILED" in _alerts(at.states[-1])

@@ -9,7 +9,7 @@ from nacl.public import PrivateKey
 
 from controller.cli.open import command
 from controller.gateway.certificates import create_client_keys
-from controller.journal.fold import attempts
+from controller.journal.fold import attempt_histories
 from controller.messages import Role
 from controller.roster import read_certificate
 from controller.trials.mortal import DaemonDeath
@@ -38,7 +38,9 @@ async def dark(tmp_path: Path, runtime_dir: Path, chief: Path) -> Path:
     (dealt,) = (each.entry.n for each in whole.entries() if each.entry.kind == "dealt")
     scene = Scene.new(FAULTS, tmp_path / "scene", runtime_dir)
     try:
-        await scene.live(practice(1), DaemonDeath(dealt, power=True, reset=True), chief=seal)
+        await scene.live(
+            practice(1), DaemonDeath(dealt, power_lost=True, boards_reset=True), chief=seal
+        )
         assert await scene.live(practice(1), chief=seal)
     finally:
         scene.sim.close()
@@ -51,9 +53,9 @@ def opening(state_dir: Path, number: int, key: Path, *options: str) -> Result:
 
 
 def sealed(state_dir: Path) -> int:
-    from controller.journal.verify.sources import read
+    from controller.journal.verify.sources import read_source
 
-    found = attempts(chained.entry for chained in read(state_dir).entries)
+    found = attempt_histories(chained.entry for chained in read_source(state_dir).entries)
     return next(n for n, progress in found.items() if "sealed_to_chief" in progress.steps)
 
 

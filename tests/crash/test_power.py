@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.fold import Progress, attempts
+from controller.journal.fold import AttemptHistory, attempt_histories
 from controller.journal.verify import verify
-from controller.messages import Alert, Outcome
+from controller.messages import Alert, AttemptOutcome
 from controller.trials.inproc import TableInProcess
 from controller.trials.mortal import DaemonDeath
 from tests.crash.deaths import AWAY_S, BEHIND_S, FAULTS
@@ -30,24 +30,24 @@ def cuts(times: int) -> list[DaemonDeath]:
             1 + number * ENTRIES // times,
             chance.choice(BEHIND_S),
             chance.choice(AWAY_S),
-            power=True,
-            reset=chance.random() < 0.5,
+            power_lost=True,
+            boards_reset=chance.random() < 0.5,
         )
         for number in range(times)
     ]
 
 
-def end_without_power(left: Progress, death: DaemonDeath) -> tuple[Outcome, list[str]]:
+def end_without_power(left: AttemptHistory, death: DaemonDeath) -> tuple[AttemptOutcome, list[str]]:
     """Return how an attempt must end that stands like this when the power goes, and why."""
-    if left.outcome not in (None, Outcome.OK):
+    if left.outcome not in (None, AttemptOutcome.OK):
         return left.outcome, left.reasons  # its verdict was written before
     if left.outcome is None:
-        return Outcome.VOID, ["POWER"]
+        return AttemptOutcome.VOID, ["POWER"]
     if "released" in left.steps:
-        return Outcome.OK, []
+        return AttemptOutcome.OK, []
     if left.deal == 1:  # of the first deal a card is turned up, and nobody knows the faces now
-        return Outcome.VOID, ["POWER"]
-    return (Outcome.VOID, ["BOARD_RESET"]) if death.reset else (Outcome.OK, [])
+        return AttemptOutcome.VOID, ["POWER"]
+    return (AttemptOutcome.VOID, ["BOARD_RESET"]) if death.boards_reset else (AttemptOutcome.OK, [])
 
 
 @pytest.mark.slow
@@ -57,14 +57,14 @@ async def test_a_power_cut_costs_what_was_not_held_and_hides_nothing(
     for number, death in enumerate(cuts(scale(400))):
         scene = Scene.new(FAULTS, tmp_path / str(number), runtime_dir, seed=number)
         try:
-            left: dict[int, Progress] = {}
+            left: dict[int, AttemptHistory] = {}
             if not await scene.live(practice(2), death):
-                left = attempts(chained.entry for chained in scene.entries())
+                left = attempt_histories(chained.entry for chained in scene.entries())
                 assert await scene.live(practice(2))
             scene.check()
         finally:
             scene.sim.close()
-        after = attempts(chained.entry for chained in scene.entries())
+        after = attempt_histories(chained.entry for chained in scene.entries())
         ends = {number: (outcome, reasons) for number, outcome, reasons in scene.outcomes()}
         for number, progress in left.items():
             if "committed" not in progress.steps or _is_closed(progress):
@@ -74,7 +74,7 @@ async def test_a_power_cut_costs_what_was_not_held_and_hides_nothing(
             assert not OPEN - set(progress.steps) & set(after[number].steps), (death, number)
 
 
-def _is_closed(progress: Progress) -> bool:
+def _is_closed(progress: AttemptHistory) -> bool:
     steps = set(progress.steps)
     return steps >= OPEN or {"released", "revealed"} <= steps
 
@@ -83,7 +83,7 @@ async def test_after_a_power_cut_people_are_told_what_to_do_with_the_cards(
     tmp_path: Path, runtime_dir: Path
 ) -> None:
     scene = Scene.new((), tmp_path / "scene", runtime_dir)
-    assert not await scene.live(practice(1), DaemonDeath(18, 0.5, power=True))
+    assert not await scene.live(practice(1), DaemonDeath(18, 0.5, power_lost=True))
     assert any(scene.sim.world.truth().pockets)
     told: list[Alert] = []
 
@@ -102,4 +102,4 @@ async def test_after_a_power_cut_people_are_told_what_to_do_with_the_cards(
         ("void", True),
         ("ok", False),
     ]
-    assert report.apart[0].unprovable_reasons == ["POWER"]
+    assert report.unprovable_attempts[0].unprovable_reasons == ["POWER"]

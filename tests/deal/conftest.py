@@ -6,29 +6,29 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from controller.deal.attempt import Attempt, Stage, new_attempt, step
+from controller.deal.attempt import AttemptState, Stage, new_attempt, step
 from controller.deal.effects import (
+    AttemptEffect,
     AwaitLook,
-    Check,
-    Effect,
-    Feed,
+    FeedCards,
     HoldHands,
     RefuseHands,
-    Reread,
-    Route,
-    Shuffle,
+    RequestFinalCount,
+    RereadCard,
+    RouteCard,
+    ShuffleCards,
 )
 from controller.deal.sightings import (
     BothBegan,
     CardAtReader,
     CardGated,
     CardLanded,
-    Look,
-    Seen,
-    Settled,
-    Shuffled,
+    CardVerdict,
+    FinalCount,
+    LookOutcome,
+    Observation,
+    ShufflerDone,
     SourceEmptied,
-    Verdict,
 )
 
 SEATS = "NWSE"
@@ -53,26 +53,26 @@ class Table:
     upto: int = 0
     idle: bool = True
 
-    def answer(self, effect: Effect) -> list[Seen]:
+    def answer(self, effect: AttemptEffect) -> list[Observation]:
         """Return what is seen because of one effect, in order."""
-        if isinstance(effect, Shuffle):
-            return [Shuffled()]
-        if isinstance(effect, Feed):
+        if isinstance(effect, ShuffleCards):
+            return [ShufflerDone()]
+        if isinstance(effect, FeedCards):
             self.source_is_tray, self.upto = effect.tray, effect.upto
             return self._next_card() if self.idle else []
-        if isinstance(effect, Reread):
+        if isinstance(effect, RereadCard):
             return [self._look()]
-        if isinstance(effect, Route):
+        if isinstance(effect, RouteCard):
             return self._passed(effect.outlet)
-        if isinstance(effect, Check):
+        if isinstance(effect, RequestFinalCount):
             return [self.settled()]
         assert isinstance(effect, AwaitLook | HoldHands | RefuseHands)
         return []
 
-    def settled(self) -> Settled:
+    def settled(self) -> FinalCount:
         """Return what the sensors and totals say now."""
         landed = tuple(len(self.pockets[seat]) for seat in SEATS)
-        return Settled(
+        return FinalCount(
             hopper_empty=not self.hopper,
             path_empty=not self.window,
             tray_empty=not self.tray,
@@ -85,7 +85,7 @@ class Table:
             set_faults=(),
         )
 
-    def _next_card(self) -> list[Seen]:
+    def _next_card(self) -> list[Observation]:
         pile = self.tray if self.source_is_tray else self.hopper
         self.idle = self.index >= self.upto or not pile
         if self.idle:
@@ -96,18 +96,20 @@ class Table:
         self.index += 1
         return [CardAtReader(self.index, doubled=len(self.window) == 2), self._look()]
 
-    def _look(self) -> Seen:
+    def _look(self) -> Observation:
         card = self.window[0]
         if self.bad.get(card, 0) > 0:
             self.bad[card] -= 1
             again = self.bad[card] % 3 != 0
-            return Verdict(self.index, Look.REREAD if again else Look.TRAY, "UNREADABLE")
-        return Verdict(self.index, Look.ACCEPT)
+            return CardVerdict(
+                self.index, LookOutcome.REREAD if again else LookOutcome.TRAY, "UNREADABLE"
+            )
+        return CardVerdict(self.index, LookOutcome.ACCEPT)
 
-    def _passed(self, outlet: str) -> list[Seen]:
+    def _passed(self, outlet: str) -> list[Observation]:
         (self.tray if outlet == "tray" else self.pockets[outlet]).extend(self.window)
         self.window = []
-        seen: list[Seen] = [CardGated(self.index, outlet), CardLanded(self.index, outlet)]
+        seen: list[Observation] = [CardGated(self.index, outlet), CardLanded(self.index, outlet)]
         return seen + self._next_card()
 
 
@@ -115,22 +117,22 @@ class Table:
 class Played:
     """How an attempt went: its last state, all it asked for, all that was seen."""
 
-    attempt: Attempt
-    effects: list[Effect]
-    seen: list[Seen]
+    attempt: AttemptState
+    effects: list[AttemptEffect]
+    seen: list[Observation]
 
     @property
     def held(self) -> bool:
         return self.attempt.stage is Stage.HELD
 
 
-Spoil = Callable[[list[Seen]], Sequence[Seen]]
+Spoil = Callable[[list[Observation]], Sequence[Observation]]
 
 
 def play(table: Table, sequence: str, spoil: Spoil = list) -> Played:
     """Run an attempt against a table; `spoil` may bend what is seen on its way."""
     played = Played(new_attempt(sequence, passes=3), [], [])
-    waiting: list[Seen] = [BothBegan()]
+    waiting: list[Observation] = [BothBegan()]
     while waiting:
         event = waiting.pop(0)
         played.seen.append(event)

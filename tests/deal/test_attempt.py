@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.deal.attempt import Stage, new_attempt, step
-from controller.deal.effects import HoldHands, RefuseHands, Reread, Route
+from controller.deal.effects import HoldHands, RefuseHands, RereadCard, RouteCard
 from controller.deal.sequence import sequence
 from controller.deal.sightings import (
     AttemptStopped,
@@ -16,14 +16,14 @@ from controller.deal.sightings import (
     CardAtReader,
     CardGated,
     CardLanded,
+    CardVerdict,
+    FinalCount,
     LandingMissed,
-    Look,
+    LookOutcome,
     LookOverdue,
-    Seen,
-    Settled,
-    Shuffled,
+    Observation,
+    ShufflerDone,
     StrayLanded,
-    Verdict,
 )
 
 ORDER = sequence(bytes(32), bytes(32), 40, 108)
@@ -33,11 +33,11 @@ Make = Callable[..., Any]
 
 
 def routed(played: Any) -> dict[int, str]:
-    return {e.index: e.outlet for e in played.effects if isinstance(e, Route)}
+    return {e.index: e.outlet for e in played.effects if isinstance(e, RouteCard)}
 
 
 def reasons(played: Any) -> tuple[str, ...]:
-    assert played.attempt.stage is Stage.OVER
+    assert played.attempt.stage is Stage.ENDED
     return tuple(played.attempt.reasons)
 
 
@@ -102,37 +102,37 @@ def test_a_seventh_card_in_the_tray_ends_the_attempt(fresh_table: Make, play_att
 def dealing() -> Any:
     """An attempt with its first card in the window."""
     attempt = new_attempt(SMALL, passes=1)
-    for event in (BothBegan(), Shuffled(), CardAtReader(1)):
+    for event in (BothBegan(), ShufflerDone(), CardAtReader(1)):
         attempt, _ = step(attempt, event)
     return attempt
 
 
 def test_nothing_is_routed_before_both_the_window_and_the_reader_saw_the_card() -> None:
     attempt = new_attempt(SMALL, passes=1)
-    for event in (BothBegan(), Shuffled()):
+    for event in (BothBegan(), ShufflerDone()):
         attempt, _ = step(attempt, event)
     only_seen = step(attempt, CardAtReader(1))
-    only_read = step(attempt, Verdict(1, Look.ACCEPT))
+    only_read = step(attempt, CardVerdict(1, LookOutcome.ACCEPT))
     for _, effects in (only_seen, only_read):
-        assert not any(isinstance(effect, Route) for effect in effects)
-    assert step(only_seen[0], Verdict(1, Look.ACCEPT))[1] == (Route(1, SMALL[0]),)
+        assert not any(isinstance(effect, RouteCard) for effect in effects)
+    assert step(only_seen[0], CardVerdict(1, LookOutcome.ACCEPT))[1] == (RouteCard(1, SMALL[0]),)
     both, effects = step(only_read[0], CardAtReader(1))
-    assert effects[0] == Reread(1)  # the look may be one at the card before this one
-    assert step(both, Verdict(1, Look.ACCEPT))[1] == (Route(1, SMALL[0]),)
+    assert effects[0] == RereadCard(1)  # the look may be one at the card before this one
+    assert step(both, CardVerdict(1, LookOutcome.ACCEPT))[1] == (RouteCard(1, SMALL[0]),)
 
 
 def test_a_card_that_is_not_read_in_time_gets_its_second_look(dealing: Any) -> None:
-    assert step(dealing, LookOverdue(1))[1] == (Route(1, "tray"),)
+    assert step(dealing, LookOverdue(1))[1] == (RouteCard(1, "tray"),)
 
 
 def test_an_answer_that_comes_after_the_route_changes_nothing(dealing: Any) -> None:
     routed_away, _ = step(dealing, LookOverdue(1))
-    assert step(routed_away, Verdict(1, Look.ACCEPT)) == (routed_away, ())
+    assert step(routed_away, CardVerdict(1, LookOutcome.ACCEPT)) == (routed_away, ())
 
 
 def test_an_uncertain_look_is_taken_again_while_the_card_is_held(dealing: Any) -> None:
-    _, effects = step(dealing, Verdict(1, Look.REREAD, "UNREADABLE"))
-    assert effects[0] == Reread(1)
+    _, effects = step(dealing, CardVerdict(1, LookOutcome.REREAD, "UNREADABLE"))
+    assert effects[0] == RereadCard(1)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_an_uncertain_look_is_taken_again_while_the_card_is_held(dealing: Any) -
     [
         (CardAtReader(1), "COUNT_OVER"),
         (CardAtReader(3), "COUNT_OVER"),
-        (Verdict(3, Look.ACCEPT), "PULSE_COUNT"),
+        (CardVerdict(3, LookOutcome.ACCEPT), "PULSE_COUNT"),
         (CardGated(1, "N"), "EVENT_LOST"),
         (CardLanded(1, "N"), "EVENT_LOST"),
         (StrayLanded("W"), "WRONG_POCKET"),
@@ -150,16 +150,16 @@ def test_an_uncertain_look_is_taken_again_while_the_card_is_held(dealing: Any) -
     ],
 )
 def test_what_no_right_deal_can_bring_ends_the_attempt(
-    dealing: Any, event: Seen, reason: str
+    dealing: Any, event: Observation, reason: str
 ) -> None:
     ended, effects = step(dealing, event)
     assert effects == (RefuseHands((reason,)),)
-    assert step(ended, Verdict(1, Look.ACCEPT)) == (ended, ())
+    assert step(ended, CardVerdict(1, LookOutcome.ACCEPT)) == (ended, ())
 
 
 def test_a_card_seen_to_cross_to_another_pocket_is_a_wrong_pocket(dealing: Any) -> None:
-    held, (route,) = step(dealing, Verdict(1, Look.ACCEPT))
-    assert isinstance(route, Route)
+    held, (route,) = step(dealing, CardVerdict(1, LookOutcome.ACCEPT))
+    assert isinstance(route, RouteCard)
     other = next(seat for seat in "NWSE" if seat != route.outlet)
     assert step(held, CardGated(1, other))[1] == (RefuseHands(("WRONG_POCKET",)),)
     crossed, _ = step(held, CardGated(1, route.outlet))
@@ -167,11 +167,11 @@ def test_a_card_seen_to_cross_to_another_pocket_is_a_wrong_pocket(dealing: Any) 
 
 
 def test_a_card_the_board_turned_into_the_tray_keeps_its_place(dealing: Any) -> None:
-    held, _ = step(dealing, Verdict(1, Look.ACCEPT))
+    held, _ = step(dealing, CardVerdict(1, LookOutcome.ACCEPT))
     for event in (CardGated(1, "tray"), CardLanded(1, "tray")):
         held, effects = step(held, event)
         assert effects == ()
-    assert held.ledger.aside == (1,)
+    assert held.ledger.open_places == (1,)
 
 
 SENSORS = [
@@ -191,10 +191,10 @@ SENSORS = [
 def test_each_part_of_the_lock_alone_keeps_it_open(
     fresh_table: Make, play_attempt: Make, lie: dict[str, Any], reason: str
 ) -> None:
-    def spoil(seen: list[Seen]) -> Sequence[Seen]:
+    def spoil(seen: list[Observation]) -> Sequence[Observation]:
         return [
-            Settled(**{name: lie.get(name, getattr(e, name)) for name in e.__struct_fields__})
-            if isinstance(e, Settled)
+            FinalCount(**{name: lie.get(name, getattr(e, name)) for name in e.__struct_fields__})
+            if isinstance(e, FinalCount)
             else e
             for e in seen
         ]
@@ -217,9 +217,9 @@ def test_whatever_is_lost_repeated_or_bent_a_release_is_right_or_none(
     at = data.draw(st.integers(0, 40))
     count = 0
 
-    def spoil(seen: list[Seen]) -> Sequence[Seen]:
+    def spoil(seen: list[Observation]) -> Sequence[Observation]:
         nonlocal count
-        bent: list[Seen] = []
+        bent: list[Observation] = []
         for event in seen:
             count += 1
             bent.extend(_harmed(event, harm) if count == at else [event])
@@ -233,7 +233,7 @@ def test_whatever_is_lost_repeated_or_bent_a_release_is_right_or_none(
     assert sum(isinstance(e, HoldHands | RefuseHands) for e in played.effects) <= 1
 
 
-def _harmed(event: Seen, harm: str) -> list[Seen]:
+def _harmed(event: Observation, harm: str) -> list[Observation]:
     if harm == "lose":
         return []
     if harm == "repeat":

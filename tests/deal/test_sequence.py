@@ -62,11 +62,13 @@ def test_the_published_vectors_hold_for_the_product_and_for_the_page(
     seed = bytes.fromhex(vector["seed"])
     committed = fair.commitment(context, seed)
     pockets = fair.sequence(committed, seed, vector["cut"], vector["cards"])
-    places = fair.turned_up(committed, seed, vector["cut"], vector["cards"])
+    places = fair.turn_up_places(committed, seed, vector["cut"], vector["cards"])
     found = (committed.hex(), pockets, list(itertools.islice(places, 3)))
     assert found == (vector["commitment"], vector["sequence"], vector["turned_up"])
     assert by_the_page(vector) == found
-    hands = fair.hands(committed, bytes.fromhex(vector["nonce"]), bytes.fromhex(vector["record"]))
+    hands = fair.hands_commitment(
+        committed, bytes.fromhex(vector["nonce"]), bytes.fromhex(vector["record"])
+    )
     assert hands.hex() == vector["hands"]
 
 
@@ -76,7 +78,7 @@ def test_the_stream_goes_on_for_as_many_places_as_are_asked_for(seed: bytes) -> 
     material = b"".join(len(field).to_bytes(2, "big") + field for field in fields)
     below = fair.even_draws(iter(hashlib.shake_256(material).digest(2048)))
     fair.fair_order(below, 108)
-    places = itertools.islice(fair.turned_up(bytes(32), seed, 41, 108), 600)
+    places = itertools.islice(fair.turn_up_places(bytes(32), seed, 41, 108), 600)
     assert list(places) == [below(108) + 1 for _ in range(600)]
 
 

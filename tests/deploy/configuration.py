@@ -20,7 +20,7 @@ from controller.console.config import ConsoleConfig
 from controller.rules import keys as rule_keys
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile, profile_names
-from controller.tomlwords import bare, expected, shown
+from controller.tomlwords import expected_words, inner_type, toml_text
 from drivers.adapters.modbus_map import ModbusMap
 
 ROOT: Final = Path(__file__).parents[2]
@@ -124,12 +124,12 @@ def _rule_types() -> dict[str, str]:
     for name in profile_names():
         profile: Profile = load_profile(name)
         for key, shape in _leaves(inspect.type_info(type(profile)), ""):
-            found.setdefault(key, expected(shape).en)
+            found.setdefault(key, expected_words(shape).en)
     return found
 
 
 def _leaves(shape: inspect.Type, above: str) -> Iterator[tuple[str, inspect.Type]]:
-    held = bare(shape)
+    held = inner_type(shape)
     if isinstance(held, inspect.StructType) and not held.array_like:
         for field in held.fields:
             yield from _leaves(field.type, f"{above}.{field.encode_name}".lstrip("."))
@@ -139,7 +139,7 @@ def _leaves(shape: inspect.Type, above: str) -> Iterator[tuple[str, inspect.Type
 
 def _tables(shape: inspect.Type, above: str) -> Iterator[tuple[str, inspect.StructType]]:
     """Yield every table with its heading, a table of a person's own name as NAME."""
-    held = bare(shape)
+    held = inner_type(shape)
     if not isinstance(held, inspect.StructType):
         return
     yield (f"[{above}]" if above and not above.endswith("]]") else above), held
@@ -158,14 +158,14 @@ def _bare_name(above: str) -> str:
 
 def _table_of(shape: inspect.Type) -> tuple[inspect.StructType | None, str]:
     """Return the type of a table, or of each of many; None for what holds a value."""
-    held = bare(shape)
+    held = inner_type(shape)
     if isinstance(held, inspect.StructType):
         return held, ""
     if isinstance(held, inspect.DictType):
-        inner = bare(held.value_type)
+        inner = inner_type(held.value_type)
         return (inner, "dict") if isinstance(inner, inspect.StructType) else (None, "")
     if isinstance(held, inspect.VarTupleType | inspect.ListType):
-        inner = bare(held.item_type)
+        inner = inner_type(held.item_type)
         return (inner, "list") if isinstance(inner, inspect.StructType) else (None, "")
     return None, ""
 
@@ -186,8 +186,8 @@ def takes(shape: inspect.Type) -> str:
     if isinstance(shape, inspect.VarTupleType):
         least, most = shape.min_length or 0, shape.max_length
         count = f"{least} " if least == most else f"{least} to {most} " if most else ""
-        return f"a list of {count}values, each {expected(shape.item_type).en}"
-    return expected(shape).en
+        return f"a list of {count}values, each {expected_words(shape.item_type).en}"
+    return expected_words(shape).en
 
 
 def _default(field: inspect.Field) -> str:
@@ -203,8 +203,8 @@ def _default(field: inspect.Field) -> str:
 
 def _toml(value: Any) -> str:
     if isinstance(value, PurePath):
-        return shown(str(value))
-    return shown(list(value) if isinstance(value, tuple) else value)
+        return toml_text(str(value))
+    return toml_text(list(value) if isinstance(value, tuple) else value)
 
 
 def _prose(shape: type) -> str:

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from controller.faults import Fault, Language, catalogue
+from controller.faults import CatalogueFault, Language, fault_catalogue
 
 ROOT: Final = Path(__file__).parents[2]
 PAGES: Final[Mapping[Language, Path]] = {
@@ -51,7 +51,7 @@ def parts() -> Mapping[str, list[str]]:
     return {**_figures()["part"], **more()["part"]}
 
 
-def symptom(fault: Fault) -> str:
+def symptom(fault: CatalogueFault) -> str:
     """Return the name of what people see. Raises KeyError where faults.toml has no row."""
     if fault.code >= REFUSALS_FROM:
         return "refused"
@@ -66,7 +66,7 @@ def page(language: Language) -> str:
     links = [f"* [{words[n]}](#{_anchor(words[n])})" for words in names.values()]
     blocks.append("\n".join(links))
     for name, words in names.items():
-        found = [fault for fault in catalogue().values() if symptom(fault) == name]
+        found = [fault for fault in fault_catalogue().values() if symptom(fault) == name]
         rows = [_row(fault, language) for fault in found]
         head = _COLUMNS[language]
         rule = "|".join(["---"] * (head.count("|") - 1))
@@ -81,7 +81,7 @@ _COLUMNS: Final[Mapping[Language, str]] = {
 }
 
 
-def _row(fault: Fault, language: Language) -> str:
+def _row(fault: CatalogueFault, language: Language) -> str:
     n = 0 if language == "en" else 1
     cells = (
         f"{fault.code} {fault.name}",
@@ -95,21 +95,21 @@ def _row(fault: Fault, language: Language) -> str:
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
 
 
-def _samples(fault: Fault, language: Language) -> dict[str, object]:
+def _samples(fault: CatalogueFault, language: Language) -> dict[str, object]:
     """Leave out all that is only said where it is known; name what every text needs."""
     text = fault.cause_zh if language == "zh" else fault.cause_en
     bare = re.sub(r"\[[^\[\]]*\]", "", text)
     return dict.fromkeys(_PLACEHOLDER.findall(bare), "…")
 
 
-def _evidence(fault: Fault, n: int) -> str:
+def _evidence(fault: CatalogueFault, n: int) -> str:
     names = dict.fromkeys(_PLACEHOLDER.findall((fault.cause_en, fault.cause_zh)[n]))
     words = more()["evidence"]
     said = [words[name][n] for name in names if name in words]
     return ("; ", "；")[n].join(said) or _WORDS["nothing"][n]
 
 
-def _then(fault: Fault, n: int) -> str:
+def _then(fault: CatalogueFault, n: int) -> str:
     if fault.code >= REFUSALS_FROM:
         return str(more()["then"]["refused"][n])
     named = [
@@ -122,14 +122,14 @@ def _then(fault: Fault, n: int) -> str:
     return f"{said}{_WORDS['figure'][n]}{listed}" if named else said
 
 
-def _parts(fault: Fault, n: int) -> str:
+def _parts(fault: CatalogueFault, n: int) -> str:
     if fault.code >= REFUSALS_FROM:
         return _WORDS["nothing"][n]
     known = parts()
     return ("; ", "、")[n].join(known[name][n] for name in more()["fault"][fault.name]["parts"])
 
 
-def _who(fault: Fault, n: int) -> str:
+def _who(fault: CatalogueFault, n: int) -> str:
     said = str(more()["severity"][fault.fault_class][n])
     return said if fault.counts_hold else f"{said}; {_WORDS['bars'][n]}"
 
@@ -137,7 +137,7 @@ def _who(fault: Fault, n: int) -> str:
 def _index(language: Language) -> str:
     n = 0 if language == "en" else 1
     rows = []
-    for fault in catalogue().values():
+    for fault in fault_catalogue().values():
         words = more()["symptom"][symptom(fault)][n]
         rows.append(f"| {fault.code} | {fault.name} | [{words}](#{_anchor(words)}) |")
     head = ("| code | name | under |", "| 代码 | 名称 | 见 |")[n]

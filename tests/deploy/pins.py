@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from controller.config import Panel
+from controller.config import PanelSection
 from drivers.firmware import wire
 
 ROOT: Final = Path(__file__).parents[2]
@@ -130,7 +130,7 @@ _CONTACTS: Final = {
 def panel() -> list[Pin]:
     """Return the panel's pins as they are where table.toml says nothing else."""
     pins = []
-    for field in msgspec.structs.fields(Panel):
+    for field in msgspec.structs.fields(PanelSection):
         if not isinstance(field.default, int):
             continue
         out = field.name.startswith("lamp_") or field.name == "buzzer"

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from controller.cli.deploy import command
 from controller.cli.latency import warn_about_latency
 from controller.config import load_table
-from drivers.latency import USB_LATENCY_MS, latency_ms
+from drivers.latency import USB_LATENCY_MS, read_latency_ms
 from tests.deploy import fake_usb
 
 pytestmark = pytest.mark.system
@@ -157,10 +157,10 @@ def test_a_port_says_how_long_its_adapter_waits_where_it_does(tmp_path: Path) ->
     timer.write_text("16\n")
     port = tmp_path / "table-reader"
     port.symlink_to("/dev/ttyUSB7")
-    assert latency_ms(str(port), tmp_path) == 16
-    assert latency_ms("/dev/ttyACM0", tmp_path) is None
+    assert read_latency_ms(str(port), tmp_path) == 16
+    assert read_latency_ms("/dev/ttyACM0", tmp_path) is None
     timer.write_text("nonsense")
-    assert latency_ms(str(port), tmp_path) is None
+    assert read_latency_ms(str(port), tmp_path) is None
 
 
 @pytest.mark.parametrize(("found_ms", "told"), [(16, 2), (USB_LATENCY_MS, 0), (None, 0)])

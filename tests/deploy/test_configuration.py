@@ -11,14 +11,14 @@ from msgspec import inspect
 
 from controller.cli.barcode_file import load_barcode_file
 from controller.config import load_sim, load_table
-from controller.console.config import load as load_console
+from controller.console.config import load_console_config as load_console
 from controller.rules import keys as rule_keys
-from controller.rules.profile import rules_of
+from controller.rules.profile import rules_by_key
 from controller.rules.rulebooks import load_profile
 from drivers.adapters.modbus_map import ModbusMap
-from drivers.adapters.modbus_sound import check
+from drivers.adapters.modbus_sound import check_map
 from drivers.firmware import wire
-from drivers.firmware.settings import Settings
+from drivers.firmware.settings import BoardSettings
 from tests.deploy.configuration import PAGE, ROOT, SHAPES, meanings, parts, takes
 
 DEPLOY = ROOT / "deploy"
@@ -77,7 +77,7 @@ def test_every_rule_that_an_event_may_settle_has_its_row() -> None:
     section = PAGE.read_text("utf-8").partition("## `event.toml`\n")[2]
     rows = set(re.findall(r"^\| `([\w.]+)` \|", section, re.MULTILINE))
     assert set(rule_keys.all_keys()) <= rows
-    assert set(rules_of(load_profile("international-000"))) <= rows
+    assert set(rules_by_key(load_profile("international-000"))) <= rows
 
 
 @pytest.mark.parametrize("file", WHOLE)
@@ -114,7 +114,7 @@ def test_the_examples_can_be_used_as_they_are() -> None:
     load_barcode_file(DEPLOY / "barcode.toml")
     load_profile("international-000", DEPLOY / "event.toml")
     raw = tomllib.loads((DEPLOY / "modbus.toml").read_text("utf-8"))
-    check(msgspec.convert(raw, ModbusMap, dec_hook=place))
+    check_map(msgspec.convert(raw, ModbusMap, dec_hook=place))
 
 
 def test_the_example_of_a_modbus_line_names_every_key() -> None:
@@ -130,7 +130,7 @@ def test_the_example_of_a_modbus_line_names_every_key() -> None:
 def test_the_settings_of_the_example_are_those_a_board_comes_with(table: str, kind: int) -> None:
     said = said_in((DEPLOY / "table.toml").read_text("utf-8"))
     (pinned,) = (one.value for one in said if (one.table, one.key) == (table, "settings_crc"))
-    assert pinned == Settings(kind).crc()
+    assert pinned == BoardSettings(kind).crc()
 
 
 def test_a_key_that_is_switched_off_is_seen() -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from controller.faults import Language, catalogue
+from controller.faults import Language, fault_catalogue
 from tests.deploy.faultpage import PAGES, REFUSALS_FROM, more, parts, symptom
 
 
@@ -12,9 +12,9 @@ from tests.deploy.faultpage import PAGES, REFUSALS_FROM, more, parts, symptom
 def test_every_fault_has_one_row_with_every_cell_filled(language: Language) -> None:
     text = PAGES[language].read_text("utf-8")
     rows = re.findall(r"^\| (\d+) ([A-Z_]+) \|(.*)\|$", text, re.MULTILINE)
-    assert sorted(name for _, name, _ in rows) == sorted(catalogue())
+    assert sorted(name for _, name, _ in rows) == sorted(fault_catalogue())
     for code, name, rest in rows:
-        assert int(code) == catalogue()[name].code
+        assert int(code) == fault_catalogue()[name].code
         cells = [cell.strip() for cell in rest.split(" | ")]
         assert len(cells) == 6
         assert all(cells)
@@ -22,7 +22,9 @@ def test_every_fault_has_one_row_with_every_cell_filled(language: Language) -> N
 
 def test_every_fault_of_the_machine_says_its_part_and_what_comes_then() -> None:
     told = more()["fault"]
-    assert set(told) == {fault.name for fault in catalogue().values() if fault.code < REFUSALS_FROM}
+    assert set(told) == {
+        fault.name for fault in fault_catalogue().values() if fault.code < REFUSALS_FROM
+    }
     for name, row in told.items():
         assert row["symptom"] in more()["symptom"], name
         assert set(row["parts"]) <= set(parts()), name
@@ -30,11 +32,11 @@ def test_every_fault_of_the_machine_says_its_part_and_what_comes_then() -> None:
 
 
 def test_no_symptom_is_without_a_fault() -> None:
-    assert {symptom(fault) for fault in catalogue().values()} == set(more()["symptom"])
+    assert {symptom(fault) for fault in fault_catalogue().values()} == set(more()["symptom"])
 
 
 def test_all_that_a_cause_is_told_with_has_words() -> None:
-    for fault in catalogue().values():
+    for fault in fault_catalogue().values():
         names = set(re.findall(r"\{(\w+)\}", fault.cause_en + fault.cause_zh))
         assert names <= set(more()["evidence"]), fault.name
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from controller.cli import main
-from controller.cli.release_files import make_keys, read_release_key
+from controller.cli.release_files import make_release_keys, read_release_key
 
 HOUSE = Path(__file__).parents[2] / "deploy" / "house.py"
 
@@ -25,7 +25,7 @@ def house(tmp_path: Path) -> Path:
     (folder / "wheels").mkdir(parents=True)
     (folder / "wheels" / "a-1.0-py3-none-any.whl").write_bytes(b"a wheel")
     (folder / "install.sh").write_text("#!/bin/sh\n")
-    make_keys(tmp_path / "release")
+    make_release_keys(tmp_path / "release")
     words = ("--version", "0.1.0", "--serial", 7, "--released", "2027-03-01")
     made = release("make", folder, "--whole", *words)
     assert made.exit_code == 0, made.output
@@ -105,7 +105,7 @@ def test_dealtable_checks_it_likewise(house: Path) -> None:
 
 
 def test_another_key_another_manifest_and_no_signature_are_refused(house: Path) -> None:
-    make_keys(house.parent / "other")
+    make_release_keys(house.parent / "other")
     code, said = checked(house, "--key", house.parent / "other.key")
     assert (code, "is no signature of this manifest" in said) == (1, True)
     sign(house, "other")

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
-from controller.messages import Phase, Role
+from controller.messages import MachinePhase, Role
 from controller.users import User
 from tests.deploy import confined
 from tests.deploy.confined import Directives, Limits, allowed, directives
@@ -151,7 +151,7 @@ async def test_both_parts_serve_and_deal_under_their_limits(
         held = await people.held()
         assert held.alerts == []
         await people.order(Role.REFEREE, "release")
-        await people.until(lambda state: state.machine.phase is Phase.RELEASED)
+        await people.until(lambda state: state.machine.phase is MachinePhase.RELEASED)
     for process in parts.values():
         process.send_signal(signal.SIGTERM)
         out, _ = await process.communicate()

@@ -10,9 +10,9 @@ from typing import cast
 
 import pytest
 
-from controller.cli.machine_process import _status
+from controller.cli.machine_process import _format_status
 from controller.machine.lasting import MachineSupervisor
-from controller.messages import Phase
+from controller.messages import MachinePhase
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -88,10 +88,16 @@ def test_nobody_but_root_changes_a_computer() -> None:
 
 def test_an_upgrade_knows_a_deal_under_way_by_what_the_machine_says_of_itself() -> None:
     text = (DEPLOY / "upgrade.sh").read_text()
-    known = {phase for phase in Phase if f'*": {phase.value},"*' in text}
-    assert known == set(Phase) - {Phase.EMPTY, Phase.RELEASED, Phase.FAULT}
-    state = SimpleNamespace(table="T01", alerts=[], machine=SimpleNamespace(phase=Phase.DEALING))
-    status = _status(cast(MachineSupervisor, SimpleNamespace(state=lambda: state)))
+    known = {phase for phase in MachinePhase if f'*": {phase.value},"*' in text}
+    assert known == set(MachinePhase) - {
+        MachinePhase.EMPTY,
+        MachinePhase.RELEASED,
+        MachinePhase.FAULT,
+    }
+    state = SimpleNamespace(
+        table="T01", alerts=[], machine=SimpleNamespace(phase=MachinePhase.DEALING)
+    )
+    status = _format_status(cast(MachineSupervisor, SimpleNamespace(state=lambda: state)))
     assert ": dealing," in status
 
 

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from controller.commands import COMMANDS
-from controller.config import Gateway
-from controller.console.config import Own
-from controller.journal.kinds import KINDS
+from controller.config import GatewaySection
+from controller.console.config import ConsoleSettings
+from controller.journal.kinds import ENTRY_KINDS
 from controller.messages import Role
 from tests.deploy.test_pages import DEPLOY
 
@@ -37,11 +37,11 @@ def test_each_threat_says_what_is_done_and_what_is_left() -> None:
 
 def test_the_ports_that_a_firewall_leaves_open_are_the_gateways() -> None:
     said = re.findall(r"\d{4}", ROWS["The network, without a firewall"]["does"])
-    gateway = Gateway()
+    gateway = GatewaySection()
     assert [end.rpartition(":")[2] for end in (gateway.feed, gateway.commands)] == said
     assert gateway.feed.startswith("tcp://*:")
     assert gateway.metrics.startswith("tcp://127.0.0.1:")
-    assert Own().host == "127.0.0.1"
+    assert ConsoleSettings().host == "127.0.0.1"
 
 
 @pytest.mark.parametrize("word", ["sshd", "nft", "iptables", "ufw", "usbguard", "mount "])
@@ -64,4 +64,4 @@ def test_no_unit_sets_the_clock_and_the_machine_reaches_the_named_kinds_of_devic
 def test_a_referee_can_enter_what_no_sensor_sees() -> None:
     for cmd in ("result", "confirm", "sign"):
         assert Role.REFEREE in COMMANDS[cmd].roles
-    assert not any("play" in kind or "trick" in kind for kind in KINDS)
+    assert not any("play" in kind or "trick" in kind for kind in ENTRY_KINDS)

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from controller.cli.doctor_boards import answers
-from controller.cli.doctor_facts import imported, keys_of
-from controller.cli.doctor_feed import feed_of
+from controller.cli.doctor_boards import ask_boards
+from controller.cli.doctor_facts import gather_keys, import_libraries
+from controller.cli.doctor_feed import gather_feed
 from controller.client.endpoints import Endpoints, write_endpoints
-from controller.config import Gateway, TableConfig
+from controller.config import GatewaySection, TableConfig
 from controller.doctor.computer import Computer
 from controller.gateway.certificates import create_table_keys
 from controller.roster import read_certificate
@@ -25,44 +25,44 @@ def config(tmp_path: Path) -> TableConfig:
     reader = replace(CONFIG.reader, port=str(tmp_path / "reader"))
     table.state_dir.mkdir()
     create_table_keys(table.state_dir)
-    return replace(CONFIG, table=table, gateway=Gateway(), dealer=dealer, reader=reader)
+    return replace(CONFIG, table=table, gateway=GatewaySection(), dealer=dealer, reader=reader)
 
 
 def test_libraries_are_imported_apart_and_those_that_are_not_there_are_named() -> None:
-    zmq, none = imported(("zmq", "no_such_library"))
+    zmq, none = import_libraries(("zmq", "no_such_library"))
     assert (zmq.curve, zmq.trouble) == (True, "")
     assert zmq.version
     assert "no_such_library" in none.trouble
 
 
 def test_a_table_with_keys_of_its_own_has_a_chief(config: TableConfig) -> None:
-    known = keys_of(config)
-    assert (known.chiefs, known.trouble, known.missing) == (1, "", False)
+    known = gather_keys(config)
+    assert (known.chiefs, known.trouble, known.are_missing) == (1, "", False)
     assert known.clients > 1
 
 
 def test_a_table_without_keys_and_one_that_lost_some_are_told_apart(config: TableConfig) -> None:
     folder = config.table.state_dir
     elsewhere = replace(config, table=replace(config.table, state_dir=folder / "other"))
-    assert keys_of(elsewhere).missing
+    assert gather_keys(elsewhere).are_missing
     (folder / "keys" / "table.sign").unlink()
-    assert "table.sign" in keys_of(config).trouble
+    assert "table.sign" in gather_keys(config).trouble
 
 
 def test_a_chief_who_is_no_longer_admitted_is_missed(config: TableConfig) -> None:
     (config.table.state_dir / "admitted" / "chief.key").unlink()
-    assert keys_of(config).chiefs == 0
+    assert gather_keys(config).chiefs == 0
 
 
 def test_ports_without_boards_are_told_in_the_catalogues_words(config: TableConfig) -> None:
-    told = answers(config)
+    told = ask_boards(config)
     assert {one.fault for one in told.values()} == {"PORT_MISSING"}
     assert config.reader.port in told["reader"].cause
 
 
 def test_a_feed_that_nobody_serves_any_more_is_told(config: TableConfig) -> None:
     folder = config.table.state_dir
-    assert feed_of(config, Computer()).address is None
+    assert gather_feed(config, Computer()).address is None
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
@@ -72,10 +72,10 @@ def test_a_feed_that_nobody_serves_any_more_is_told(config: TableConfig) -> None
         )
         for file in (folder / "clients").iterdir():
             file.unlink()
-        stale = feed_of(config, Computer())
+        stale = gather_feed(config, Computer())
         assert "nobody answers" in stale.trouble
         free.listen()
-        assert feed_of(config, Computer()).has_no_key
+        assert gather_feed(config, Computer()).has_no_key
     other = Endpoints(table="T01", feed=address, commands=address, server_key="0" * 40)
     write_endpoints(folder, other)
-    assert "another table's key" in feed_of(config, Computer()).trouble
+    assert "another table's key" in gather_feed(config, Computer()).trouble

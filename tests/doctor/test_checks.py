@@ -6,32 +6,37 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from controller.config import Gateway, TableConfig
-from controller.doctor.checks import CHECKS, run_checks, verdict
+from controller.config import GatewaySection, TableConfig
+from controller.doctor.checks import DOCTOR_CHECKS, run_checks, worst_light
 from controller.doctor.facts import (
-    Answer,
+    BoardAnswer,
     DoctorFacts,
-    Feed,
-    Keys,
-    Memory,
-    Part,
-    Port,
+    FeedFacts,
+    KeyFacts,
+    LibraryFacts,
+    MemoryFacts,
+    PortFacts,
     PortHolder,
     PythonFacts,
-    Supply,
+    SupplyFacts,
 )
-from controller.doctor.finding import Finding, Light, amber, green
-from drivers.events import Board
+from controller.doctor.finding import DoctorFinding, FindingLight, amber, green
+from drivers.events import BoardKind
 from tests.doctor.healthy import CONFIG, FACTS, SHIPPED, UNITS, welcome
 
-GREEN, AMBER, RED, UNKNOWN = Light.GREEN, Light.AMBER, Light.RED, Light.UNKNOWN
+GREEN, AMBER, RED, UNKNOWN = (
+    FindingLight.GREEN,
+    FindingLight.AMBER,
+    FindingLight.RED,
+    FindingLight.UNKNOWN,
+)
 
 
-def found(facts: DoctorFacts, config: TableConfig = CONFIG) -> list[Finding]:
+def found(facts: DoctorFacts, config: TableConfig = CONFIG) -> list[DoctorFinding]:
     return [one for part in run_checks(config, facts).values() for one in part]
 
 
-def about(check: str, facts: DoctorFacts, config: TableConfig = CONFIG) -> list[Finding]:
+def about(check: str, facts: DoctorFacts, config: TableConfig = CONFIG) -> list[DoctorFinding]:
     return [one for one in found(facts, config) if one.check == check]
 
 
@@ -52,7 +57,7 @@ def dealer(**changed: Any) -> DoctorFacts:
 
 def board(**changed: Any) -> DoctorFacts:
     """Return the facts with another answer at the dealer board's port."""
-    return replace(FACTS, answers=FACTS.answers | {"dealer": Answer(**changed)})
+    return replace(FACTS, answers=FACTS.answers | {"dealer": BoardAnswer(**changed)})
 
 
 def service(**changed: str) -> DoctorFacts:
@@ -66,31 +71,39 @@ def test_a_healthy_table_is_green_but_for_what_only_another_computer_can_know() 
     lights = {one.check: one.light for one in found(FACTS)}
     assert {check for check, light in lights.items() if light is not GREEN} == {"firewall"}
     assert lights["firewall"] is UNKNOWN
-    assert verdict(run_checks(CONFIG, FACTS)) is GREEN
+    assert worst_light(run_checks(CONFIG, FACTS)) is GREEN
 
 
 def test_every_check_says_something_whatever_is_known() -> None:
     nothing = of(
-        memory=Memory(),
-        supply=Supply(),
+        memory=MemoryFacts(),
+        supply=SupplyFacts(),
         services=None,
-        feed=Feed(),
+        feed=FeedFacts(),
         clock={"synchronized": None},
-        keys=Keys(closed="/var/lib/dealtable/T01"),
+        keys=KeyFacts(closed_folder="/var/lib/dealtable/T01"),
     )
-    away: dict[Board, Port] = {"dealer": Port("/dev/a"), "reader": Port("/dev/b")}
+    away: dict[BoardKind, PortFacts] = {
+        "dealer": PortFacts("/dev/a"),
+        "reader": PortFacts("/dev/b"),
+    }
     for facts in (FACTS, nothing, replace(nothing, ports=away)):
-        for _, checks in CHECKS:
+        for _, checks in DOCTOR_CHECKS:
             assert all(list(check(CONFIG, facts)) for check in checks)
 
 
-Case = tuple[DoctorFacts, str, Light, str]
+Case = tuple[DoctorFacts, str, FindingLight, str]
 CASES: list[Case] = [
     (of(python=PythonFacts((3, 10, 1), 64, "aarch64")), "python", RED, "older than 3.11"),
     (of(python=PythonFacts((3, 11, 2), 32, "armv7l")), "python", RED, "32 bit"),
     (of(python=PythonFacts((3, 11, 2), 64, "riscv64")), "python", AMBER, "riscv64"),
-    (of(parts=(Part("lgpio", trouble="no module"),)), "wheels", RED, "lgpio cannot be imported"),
-    (of(parts=(Part("zmq", "26.0", curve=False),)), "wheels", RED, "no CURVE"),
+    (
+        of(parts=(LibraryFacts("lgpio", trouble="no module"),)),
+        "wheels",
+        RED,
+        "lgpio cannot be imported",
+    ),
+    (of(parts=(LibraryFacts("zmq", "26.0", curve=False),)), "wheels", RED, "no CURVE"),
     (of(program={"release": None}), "release", AMBER, "of no release"),
     (of(program={"trouble": "manifest.json: no JSON"}), "release", RED, "no JSON"),
     (of(program={"unlike": ("a.py: changed",) * 5}), "release", RED, "and 2 more"),
@@ -108,7 +121,7 @@ CASES: list[Case] = [
     (dealer(open_to_all=True), "dealer port", RED, "could listen to the cards"),
     (dealer(holders=(PortHolder(7, "ModemManager"),)), "dealer port", RED, "ModemManager (7)"),
     (
-        replace(dealer(holders=(PortHolder(7, "dealtable", locks=True),)), closed=True),
+        replace(dealer(holders=(PortHolder(7, "dealtable", has_lock=True),)), closed=True),
         "dealer port",
         UNKNOWN,
         "whether dealtable (7)",
@@ -176,17 +189,17 @@ CASES: list[Case] = [
     (of(memory={"core_limit": "unlimited unlimited"}), "core dumps", RED, "unlimited"),
     (of(memory={"core_pattern": "|/usr/bin/apport %p"}), "core dumps", AMBER, "/usr/bin/apport"),
     (of(memory={"core_pattern": None}), "core dumps", UNKNOWN, "where they go"),
-    (of(supply=Supply()), "supply", UNKNOWN, "voltage"),
+    (of(supply=SupplyFacts()), "supply", UNKNOWN, "voltage"),
     (of(supply={"throttled": 0x50005}), "supply", RED, "too low now"),
     (of(supply={"throttled": None, "alarm": True}), "supply", RED, "too low now"),
     (of(supply={"throttled": 0x4}), "supply", RED, "slower now"),
     (of(supply={"throttled": 0x50000}), "supply", AMBER, "since the start"),
-    (of(supply=Supply()), "temperature", UNKNOWN, "no sensor"),
+    (of(supply=SupplyFacts()), "temperature", UNKNOWN, "no sensor"),
     (of(supply={"celsius": 81.0}), "temperature", RED, "81 °C"),
     (of(supply={"celsius": 75.0}), "temperature", AMBER, "75 °C"),
     (of(users="state_dir is open to others"), "users", RED, "open to others"),
-    (of(keys=Keys(closed="/var/lib")), "keys", UNKNOWN, "/var/lib"),
-    (of(keys=Keys(missing=True)), "keys", AMBER, "none yet"),
+    (of(keys=KeyFacts(closed_folder="/var/lib")), "keys", UNKNOWN, "/var/lib"),
+    (of(keys=KeyFacts(are_missing=True)), "keys", AMBER, "none yet"),
     (of(keys={"trouble": "table.sign: is not there"}), "keys", RED, "table.sign"),
     (of(keys={"chiefs": 0}), "keys", RED, "no chief"),
     (of(keys={"expired": ("anna",)}), "keys", AMBER, "anna is over"),
@@ -196,8 +209,8 @@ CASES: list[Case] = [
     (service(active="failed"), "services", RED, "has failed"),
     (service(active="inactive"), "services", AMBER, "does not run"),
     (service(enabled="disabled"), "services", AMBER, "not again"),
-    (of(feed=Feed()), "feed", UNKNOWN, "no gateway"),
-    (of(feed=Feed(taken=("tcp://*:5556",))), "feed", RED, "tcp://*:5556"),
+    (of(feed=FeedFacts()), "feed", UNKNOWN, "no gateway"),
+    (of(feed=FeedFacts(taken_addresses=("tcp://*:5556",))), "feed", RED, "tcp://*:5556"),
     (of(feed={"trouble": "nobody answers there"}), "feed", RED, "nobody answers"),
     (of(feed={"no_key": True}), "feed", UNKNOWN, "speaks with whom"),
     (of(feed={"alerts": ("LID_OPENED",)}), "feed", AMBER, "LID_OPENED"),
@@ -241,7 +254,7 @@ def test_a_simulated_panel_that_is_not_there_is_red() -> None:
 
 def test_a_port_that_the_tables_own_machine_holds_is_as_it_should_be() -> None:
     facts = replace(
-        dealer(holders=(PortHolder(41, "dealtable", locks=True),), blind=True), machine=41
+        dealer(holders=(PortHolder(41, "dealtable", has_lock=True),), blind=True), machine=41
     )
     (one,) = about("dealer port", facts)
     assert one.light is GREEN
@@ -249,22 +262,22 @@ def test_a_port_that_the_tables_own_machine_holds_is_as_it_should_be() -> None:
 
 
 def test_one_user_for_both_processes_is_amber() -> None:
-    config = replace(CONFIG, gateway=Gateway(), table=replace(CONFIG.table, user=None))
+    config = replace(CONFIG, gateway=GatewaySection(), table=replace(CONFIG.table, user=None))
     (one,) = about("users", FACTS, config)
     assert one.light is AMBER
 
 
 def test_a_feed_that_only_this_computer_reaches_is_amber_at_a_real_table() -> None:
     config = replace(CONFIG, gateway=replace(CONFIG.gateway, feed="tcp://127.0.0.1:5556"))
-    lights = [one.light for one in about("feed", of(feed=Feed()), config)]
+    lights = [one.light for one in about("feed", of(feed=FeedFacts()), config)]
     assert lights == [AMBER, UNKNOWN]
 
 
 def test_the_verdict_is_the_worst_light() -> None:
     red_one = of(memory={"swaps": ("/var/swap",)}, clock={"synchronized": False})
-    assert verdict(run_checks(CONFIG, red_one)) is RED
-    assert verdict(run_checks(CONFIG, of(clock={"synchronized": False}))) is AMBER
-    assert verdict(run_checks(CONFIG, of(services=None))) is GREEN
+    assert worst_light(run_checks(CONFIG, red_one)) is RED
+    assert worst_light(run_checks(CONFIG, of(clock={"synchronized": False}))) is AMBER
+    assert worst_light(run_checks(CONFIG, of(services=None))) is GREEN
 
 
 def test_no_light_asks_for_something_without_saying_what() -> None:

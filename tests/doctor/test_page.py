@@ -5,21 +5,21 @@ import json
 import msgspec
 from msgspec.structs import replace
 
-from controller.doctor.checks import run_checks, verdict
+from controller.doctor.checks import run_checks, worst_light
 from controller.doctor.facts import DoctorFacts
-from controller.doctor.page import Examination, lines
+from controller.doctor.page import Examination, page_lines
 from tests.doctor.healthy import CONFIG, FACTS
 
 
 def examination(facts: DoctorFacts) -> Examination:
     findings = run_checks(CONFIG, facts)
     return Examination(
-        table="T01", simulated=False, time="now", verdict=verdict(findings), findings=findings
+        table="T01", simulated=False, time="now", verdict=worst_light(findings), findings=findings
     )
 
 
 def page(facts: DoctorFacts) -> list[str]:
-    return [text for text, _ in lines(examination(facts))]
+    return [text for text, _ in page_lines(examination(facts))]
 
 
 def test_a_page_is_one_page_wide_and_long_and_needs_no_colour() -> None:

@@ -10,14 +10,14 @@ from pytest_mock import MockerFixture
 
 from drivers import dealer as dealer_module
 from drivers import reader as reader_module
-from drivers.dealer import Dealer
-from drivers.errors import Result, WrongProtocol
-from drivers.events import BoardActivity, Event, Outlet, Source
+from drivers.dealer import DealerBoard
+from drivers.errors import BoardResult, WrongProtocol
+from drivers.events import BoardActivity, BoardEvent, FeedSource, Outlet
 from drivers.firmware import wire
 from drivers.link import frames
-from drivers.link.frames import Command, Reply
+from drivers.link.frames import BoardCommand, BoardReply
 from drivers.link.link import Link
-from drivers.reader import Reader
+from drivers.reader import ReaderBoard
 
 Calls = Callable[[Any], Coroutine[Any, Any, None]]
 
@@ -31,7 +31,7 @@ def golden_status(board: str) -> bytes:
 @pytest.fixture
 def link(mocker: MockerFixture) -> Any:
     link = mocker.create_autospec(Link, instance=True)
-    link.do.return_value = Reply(1, Result.DONE, b"")
+    link.do.return_value = BoardReply(1, BoardResult.DONE, b"")
     link.welcome = None
     return link
 
@@ -39,72 +39,75 @@ def link(mocker: MockerFixture) -> Any:
 @pytest.mark.parametrize(
     ("call", "command"),
     [
-        (lambda board: board.begin(7, 108, 27), frames.Begin(7, 108, 27)),
-        (lambda board: board.shuffle(7, 3), frames.Shuffle(7, 3)),
-        (lambda board: board.feed(7, Source.TRAY, 110), frames.Feed(7, Source.TRAY, 110)),
-        (lambda board: board.release(7), frames.Release(7)),
+        (lambda board: board.begin(7, 108, 27), frames.BeginCommand(7, 108, 27)),
+        (lambda board: board.shuffle(7, 3), frames.ShuffleCommand(7, 3)),
+        (
+            lambda board: board.feed(7, FeedSource.TRAY, 110),
+            frames.FeedCommand(7, FeedSource.TRAY, 110),
+        ),
+        (lambda board: board.release(7), frames.ReleaseCommand(7)),
         (lambda board: board.retract(), frames.RetractCommand()),
-        (lambda board: board.purge(7), frames.Purge(7)),
+        (lambda board: board.purge(7), frames.PurgeCommand(7)),
         (lambda board: board.selftest(), frames.SelftestCommand()),
-        (lambda board: board.configure("landing_window_ms", 350), frames.Configure(4, 350)),
+        (lambda board: board.configure("landing_window_ms", 350), frames.ConfigureCommand(4, 350)),
     ],
 )
-async def test_a_dealer_board_is_told(link: Any, call: Calls, command: Command) -> None:
-    await call(Dealer(link))
+async def test_a_dealer_board_is_told(link: Any, call: Calls, command: BoardCommand) -> None:
+    await call(DealerBoard(link))
     link.do.assert_awaited_once_with(command)
 
 
 @pytest.mark.parametrize(
     ("call", "command"),
     [
-        (lambda board: board.begin(7, 108, 27), frames.Begin(7, 108, 27)),
+        (lambda board: board.begin(7, 108, 27), frames.BeginCommand(7, 108, 27)),
         (lambda board: board.selftest(), frames.SelftestCommand()),
-        (lambda board: board.configure("read_limit_ms", 90), frames.Configure(2, 90)),
+        (lambda board: board.configure("read_limit_ms", 90), frames.ConfigureCommand(2, 90)),
     ],
 )
-async def test_a_reader_board_is_told(link: Any, call: Calls, command: Command) -> None:
-    await call(Reader(link))
+async def test_a_reader_board_is_told(link: Any, call: Calls, command: BoardCommand) -> None:
+    await call(ReaderBoard(link))
     link.do.assert_awaited_once_with(command)
 
 
 def test_routes_rereads_and_stops_wait_for_nobody(link: Any) -> None:
-    Dealer(link).route(7, 12, Outlet.TRAY)
-    link.post.assert_called_once_with(frames.Route(7, 12, Outlet.TRAY))
-    Reader(link).reread(7, 12)
-    link.post.assert_called_with(frames.Reread(7, 12))
-    Dealer(link).stop()
-    Reader(link).stop()
+    DealerBoard(link).route(7, 12, Outlet.TRAY)
+    link.post.assert_called_once_with(frames.RouteCommand(7, 12, Outlet.TRAY))
+    ReaderBoard(link).reread(7, 12)
+    link.post.assert_called_with(frames.RereadCommand(7, 12))
+    DealerBoard(link).stop()
+    ReaderBoard(link).stop()
     assert link.stop.call_count == 2
 
 
 def test_a_reader_is_told_of_a_card_where_no_wire_does(link: Any, mocker: MockerFixture) -> None:
-    Reader(link).announce_card(7, 12)
+    ReaderBoard(link).announce_card(7, 12)
     link.post.assert_not_called()
     link.welcome = mocker.Mock(asked=True)
-    Reader(link).announce_card(7, 12)
-    link.post.assert_called_once_with(frames.Look(7, 12))
+    ReaderBoard(link).announce_card(7, 12)
+    link.post.assert_called_once_with(frames.LookCommand(7, 12))
 
 
 def test_a_reader_that_is_asked_hears_of_the_card_before_it_reads_it_again(
     link: Any, mocker: MockerFixture
 ) -> None:
     link.welcome = mocker.Mock(asked=True)
-    Reader(link).reread(7, 12)
+    ReaderBoard(link).reread(7, 12)
     assert link.post.call_args_list == [
-        mocker.call(frames.Look(7, 12)),
-        mocker.call(frames.Reread(7, 12)),
+        mocker.call(frames.LookCommand(7, 12)),
+        mocker.call(frames.RereadCommand(7, 12)),
     ]
 
 
-@pytest.mark.parametrize("board", [Dealer, Reader])
+@pytest.mark.parametrize("board", [DealerBoard, ReaderBoard])
 async def test_a_setting_of_another_name_is_a_mistake_of_the_program(link: Any, board: Any) -> None:
     with pytest.raises(KeyError):
         await board(link).configure("pace_ms", 100)
 
 
-@pytest.mark.parametrize("board", [Dealer, Reader])
+@pytest.mark.parametrize("board", [DealerBoard, ReaderBoard])
 def test_on_event_is_the_links_own(link: Any, board: Any) -> None:
-    events: list[Event] = []
+    events: list[BoardEvent] = []
     on_event = events.append
     typed = board(link)
     typed.on_event = on_event
@@ -112,13 +115,13 @@ def test_on_event_is_the_links_own(link: Any, board: Any) -> None:
 
 
 async def test_the_status_of_a_dealer_board_has_names(link: Any) -> None:
-    link.do.return_value = Reply(3, Result.DONE, golden_status("dealer"))
-    status = await Dealer(link).status()
+    link.do.return_value = BoardReply(3, BoardResult.DONE, golden_status("dealer"))
+    status = await DealerBoard(link).get_status()
     link.do.assert_awaited_once_with(frames.GetStatusCommand())
     assert (status.attempt, status.doing, status.source, status.upto) == (
         7,
         BoardActivity.HOLDING,
-        Source.HOPPER,
+        FeedSource.HOPPER,
         108,
     )
     assert (status.fed, status.holding, status.route) == (17, 17, None)
@@ -129,7 +132,7 @@ async def test_the_status_of_a_dealer_board_has_names(link: Any) -> None:
     assert (status.sees_path, status.sees_shuffler) == (False, False)
     assert (status.lid_open, status.estop, status.lift_up, status.locked) == (False,) * 4
     assert status.lift_down
-    assert not status.clear
+    assert not status.is_clear
 
 
 def test_each_sensor_of_a_dealer_board_has_its_own_name() -> None:
@@ -148,13 +151,13 @@ def test_each_sensor_of_a_dealer_board_has_its_own_name() -> None:
         wire.SEES_SUPPLY_LOW: "supply_low",
     }.items():
         body[at : at + 2] = bit.to_bytes(2, "big")
-        status = dealer_module.status_from(bytes(body))
+        status = dealer_module.decode_dealer_status(bytes(body))
         seen = {field for field in status.__struct_fields__ if getattr(status, field) is True}
         assert seen == {name}
         assert not any(status.sees_pockets)
     for place, bit in enumerate((wire.SEES_NORTH, wire.SEES_WEST, wire.SEES_SOUTH, wire.SEES_EAST)):
         body[at : at + 2] = bit.to_bytes(2, "big")
-        pockets = dealer_module.status_from(bytes(body)).sees_pockets
+        pockets = dealer_module.decode_dealer_status(bytes(body)).sees_pockets
         assert [index for index, seen in enumerate(pockets) if seen] == [place]
 
 
@@ -176,16 +179,20 @@ def test_a_machine_is_clear_with_its_lift_down_and_no_card_on_the_way(
     body = bytearray(golden_status("dealer"))
     at = len(body) - 7
     body[at : at + 2] = (wire.SEES_LIFT_DOWN | sees).to_bytes(2, "big")
-    assert dealer_module.status_from(bytes(body)).clear == clear
+    assert dealer_module.decode_dealer_status(bytes(body)).is_clear == clear
 
 
 async def test_the_status_of_a_reader_board_has_names(link: Any) -> None:
-    link.do.return_value = Reply(3, Result.DONE, golden_status("reader"))
-    status = await Reader(link).status()
-    assert status == reader_module.Status(7, BoardActivity.IDLE, pulses=17, reads=17, events=41)
+    link.do.return_value = BoardReply(3, BoardResult.DONE, golden_status("reader"))
+    status = await ReaderBoard(link).get_status()
+    assert status == reader_module.ReaderStatus(
+        7, BoardActivity.IDLE, pulses=17, reads=17, events=41
+    )
 
 
-@pytest.mark.parametrize("status_from", [dealer_module.status_from, reader_module.status_from])
+@pytest.mark.parametrize(
+    "status_from", [dealer_module.decode_dealer_status, reader_module.decode_reader_status]
+)
 @pytest.mark.parametrize("body", [b"", b"short", b"\xff" * 24, b"\xff" * 11])
 def test_a_status_that_is_none_is_another_protocol(
     status_from: Callable[[bytes], object], body: bytes

@@ -3,9 +3,9 @@
 import pytest
 
 from drivers import errors
-from drivers.errors import DriverError, LineLost, Mismatch, Result
+from drivers.errors import BoardResult, DriverError, LineLost, Mismatch
 from drivers.events import Outlet
-from drivers.link.frames import Route
+from drivers.link.frames import RouteCommand
 
 EVERY = [
     errors.PortMissing("/dev/table-dealer", "No such file or directory"),
@@ -13,7 +13,7 @@ EVERY = [
     errors.LineLost("dealer", "no answer to HELLO"),
     errors.SessionRenewed("dealer", "nothing heard for 500 ms"),
     errors.BoardReset("reader", 0xB0070001, 0xB0070002),
-    errors.Refused("dealer", Route(7, 12, Outlet.S), Result.ROUTE_DIFFERS),
+    errors.BoardRefused("dealer", RouteCommand(7, 12, Outlet.S), BoardResult.ROUTE_DIFFERS),
     errors.WrongKind("dealer", "dealer", "reader (0011223344556677)"),
     errors.WrongBoard("dealer", "e660a4931754432f", "0011223344556677"),
     errors.BoardsSwapped("dealer", "e660a4931754432f", "0011223344556677"),
@@ -49,7 +49,9 @@ def test_a_mismatch_names_both_values(error: Mismatch) -> None:
 
 
 def test_a_refusal_names_the_command_and_the_reason() -> None:
-    refused = errors.Refused("dealer", Route(7, 12, Outlet.S), Result.ROUTE_DIFFERS)
+    refused = errors.BoardRefused(
+        "dealer", RouteCommand(7, 12, Outlet.S), BoardResult.ROUTE_DIFFERS
+    )
     assert "index=12" in str(refused)
     assert "ROUTE_DIFFERS" in str(refused)
 

@@ -10,20 +10,22 @@ from rich.pretty import pprint
 from drivers.events import (
     Back,
     BoardActivity,
+    BoardEvent,
+    BoardEventCode,
     BoardStopReason,
-    Code,
-    Event,
+    CardReadEvent,
+    DealerMotor,
+    FeedSource,
     JamPlace,
-    Motor,
     Outlet,
-    Read,
-    Source,
 )
 from drivers.firmware import wire
 
 
-def read(face: int) -> Read:
-    return Read("reader", 1, 2, 3, Code.READ, 4, 5, 6, 0, face, Back.A, False, 200)
+def read(face: int) -> CardReadEvent:
+    return CardReadEvent(
+        "reader", 1, 2, 3, BoardEventCode.READ, 4, 5, 6, 0, face, Back.A, False, 200
+    )
 
 
 @pytest.mark.parametrize("face", [7, 53, wire.UNREADABLE])
@@ -39,26 +41,26 @@ def test_printing_a_read_never_shows_its_face(face: int) -> None:
 
 
 def test_a_read_is_an_event_and_says_whether_it_saw_a_face() -> None:
-    assert isinstance(read(0), Event)
-    assert read(0).readable
-    assert not read(wire.UNREADABLE).readable
+    assert isinstance(read(0), BoardEvent)
+    assert read(0).is_readable
+    assert not read(wire.UNREADABLE).is_readable
 
 
 def test_an_event_cannot_be_changed() -> None:
-    event = Event("dealer", 1, 2, 3, Code.GATE, 4, 5, 6, Outlet.TRAY)
+    event = BoardEvent("dealer", 1, 2, 3, BoardEventCode.GATE, 4, 5, 6, Outlet.TRAY)
     with pytest.raises(AttributeError):
         event.index = 7  # type: ignore[misc]
     assert msgspec.structs.replace(event, index=7).index == 7
 
 
 def test_the_words_cover_every_number_of_the_wire() -> None:
-    assert {int(code): code.name for code in Code} == wire.EVENTS
+    assert {int(code): code.name for code in BoardEventCode} == wire.EVENTS
     assert list(Outlet) == list(range(wire.OUTLETS))
     assert [outlet.name for outlet in Outlet] == ["N", "W", "S", "E", "TRAY"]
     for words, last in (
-        (Source, wire.FROM_TRAY),
+        (FeedSource, wire.FROM_TRAY),
         (JamPlace, wire.AT_LIFT),
-        (Motor, wire.MOTOR_LIFT),
+        (DealerMotor, wire.MOTOR_LIFT),
         (BoardStopReason, wire.BY_DRIVE),
         (Back, wire.BACK_FOREIGN),
         (BoardActivity, wire.STOPPED_STATE),

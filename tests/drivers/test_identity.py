@@ -4,18 +4,18 @@ import msgspec
 import pytest
 
 from drivers import errors
-from drivers.identity import PROTOCOL, ExpectedBoard, Welcome, check
+from drivers.identity import PROTOCOL_HEX, ExpectedBoard, Welcome, check_identity
 
 FIRMWARE = "0011223344556677"
-DEALER = ExpectedBoard("dealer", "e660a4931754432f", simulated=False, firmware=FIRMWARE)
-READER = ExpectedBoard("reader", "e660a49317001d2c", simulated=False, firmware=FIRMWARE)
+DEALER = ExpectedBoard("dealer", "e660a4931754432f", is_simulated=False, firmware=FIRMWARE)
+READER = ExpectedBoard("reader", "e660a49317001d2c", is_simulated=False, firmware=FIRMWARE)
 WELCOME = Welcome(
     kind="dealer",
     hal="rp2",
     uid=DEALER.uid,
     firmware="0.1.0",
     firmware_hash=FIRMWARE,
-    protocol=PROTOCOL,
+    protocol=PROTOCOL_HEX,
     boot=1,
     settings_crc=0x1C291CA3,
     reset_cause=0,
@@ -36,9 +36,9 @@ def pinned(**fields: object) -> ExpectedBoard:
 
 
 def test_the_board_that_was_expected_passes() -> None:
-    check(WELCOME, DEALER)
-    check(WELCOME, DEALER, other=READER)
-    check(WELCOME, pinned(settings_crc=0x1C291CA3), other=READER)
+    check_identity(WELCOME, DEALER)
+    check_identity(WELCOME, DEALER, other=READER)
+    check_identity(WELCOME, pinned(settings_crc=0x1C291CA3), other=READER)
 
 
 @pytest.mark.parametrize(
@@ -67,25 +67,25 @@ def test_another_board_is_refused_by_name(
     welcome: Welcome, expected: ExpectedBoard, error: type[errors.Mismatch]
 ) -> None:
     with pytest.raises(errors.Mismatch) as caught:
-        check(welcome, expected, other=READER)
+        check_identity(welcome, expected, other=READER)
     assert type(caught.value) is error
     assert caught.value.board == "dealer"
 
 
 def test_both_values_are_named_as_a_person_reads_them() -> None:
     with pytest.raises(errors.BackendMismatch, match=r"backend is sim, .* expects serial"):
-        check(answered(hal="sim"), DEALER)
+        check_identity(answered(hal="sim"), DEALER)
     with pytest.raises(errors.WrongSettings, match=r"is 1c291ca3, .* expects 000000ff"):
-        check(WELCOME, pinned(settings_crc=0xFF))
+        check_identity(WELCOME, pinned(settings_crc=0xFF))
 
 
 def test_without_the_other_board_pinned_a_swap_is_a_wrong_kind() -> None:
     with pytest.raises(errors.WrongKind):
-        check(answered(kind="reader", uid=READER.uid), DEALER)
+        check_identity(answered(kind="reader", uid=READER.uid), DEALER)
 
 
 @pytest.mark.parametrize("simulated", [False, True])
 def test_an_adapter_goes_with_either_kind_of_table_and_is_not_simulated(simulated: bool) -> None:
     adapter = answered(hal="adapter")
-    check(adapter, pinned(simulated=simulated))
-    assert not adapter.simulated
+    check_identity(adapter, pinned(simulated=simulated))
+    assert not adapter.is_simulated

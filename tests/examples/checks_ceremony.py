@@ -3,7 +3,7 @@
 from controller.deal import sequence
 from controller.match import events
 from controller.match.effects import DealDue, TurnupRepeated
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.messages import Seat
 from controller.rules.ceremony import cut_problem, drawer_of_card
 from controller.rules.profile import GuandanProfile
@@ -21,7 +21,7 @@ def turn_up(profile: GuandanProfile, *, shuffler: Seat, cutter: Seat, cards: lis
         effects = table.draw(shuffler, cutter, card)
         drawers[card] = table.match.first_drawer
         if any(isinstance(effect, TurnupRepeated) for effect in effects):
-            assert table.match.phase is Phase.CUT
+            assert table.match.phase is MatchPhase.CUT
             again.append(card)
     return {"first_drawer": [drawers[card] for card in cards if drawers[card]], "again": again}
 
@@ -40,7 +40,7 @@ def leads_by_hand(
     first = table.match.first_drawer
     assert first is not None
     lands_on = drawer_of_card(profile, first, position)
-    table.do(events.Dealt, turned_to=lands_on)
+    table.do(events.HandsDealt, turned_to=lands_on)
     table.count().end("NS R12")
     row = table.last_deal
     return {"lands_on": lands_on, "leader": row.leader, "first_drawer": row.first_drawer}
@@ -49,12 +49,12 @@ def leads_by_hand(
 def leads_by_machine(profile: GuandanProfile, *, commitment: str, seed: str, cut: int) -> Got:
     """The same from a machine: its sequence knows the seat, and nobody draws first."""
     drawn_from = bytes.fromhex(commitment), bytes.fromhex(seed), cut, profile.deck.cards
-    position = next(sequence.turned_up(*drawn_from))
+    position = next(sequence.turn_up_places(*drawn_from))
     lands_on = sequence.sequence(*drawn_from)[position - 1]
     table = Table(profile)
-    table.do(events.Cut, seat="S", n=cut)
-    table.do(events.Dealt, turned_to=lands_on)
-    table.do(events.Released)
+    table.do(events.SetCut, seat="S", n=cut)
+    table.do(events.HandsDealt, turned_to=lands_on)
+    table.do(events.HandsReleased)
     table.count()
     leader, first_drawer = table.match.leader, table.match.first_drawer
     table.end("NS R12")
@@ -86,11 +86,11 @@ def cuts(profile: GuandanProfile, *, packets: list[int]) -> Got:
     for packet in packets:
         table = Table(profile).deals(["NS R13"])
         up = order_of("NS R13")[0]
-        code = refusal(table.tell(events.Cut, seat=up, n=packet))
+        code = refusal(table.tell(events.SetCut, seat=up, n=packet))
         assert code in ("", "ILLEGAL_CUT")
         assert (cut_problem(profile, packet) is None) == (not code)
         if not code:
-            assert table.match.phase is Phase.DEALING
+            assert table.match.phase is MatchPhase.DEALING
             legal.append(packet)
     return {"legal": legal}
 
@@ -117,7 +117,7 @@ def recount(
         "result before": table.match.follows == follows,
     }
     if again:
-        assert table.match.phase is Phase.CUT
+        assert table.match.phase is MatchPhase.CUT
         table.play()
     else:
         assert table.match.phase is waited_for

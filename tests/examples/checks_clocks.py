@@ -1,10 +1,10 @@
 """Clocks of the table; asked in the examples 37 and 38."""
 
 from controller.match import events
-from controller.match.clocks import Due
+from controller.match.clocks import ClockReport
 from controller.match.desk import legal_proposals
 from controller.match.effects import Effects
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.messages import Seat
 from controller.rules.penalties.consequences import TurnLost
 from controller.rules.penalties.proposals import PenaltyProposal
@@ -36,7 +36,7 @@ def return_time(profile: GuandanProfile, *, previous: str, after_s: int) -> Got:
     ((giver, _),) = exchange.plan.returns
     table.wait(after_s)
     told = _told(table, [table.do(events.ReturnLaid, seat=giver)])
-    assert table.match.phase is Phase.PLAY
+    assert table.match.phase is MatchPhase.PLAY
     return told
 
 
@@ -56,7 +56,7 @@ def play_time(profile: GuandanProfile, *, seat: Seat, looks_s: list[int], plays:
 
 def _told(table: Table, told: list[Effects]) -> Got:
     """What the clock said, and what that leads to by the ladder."""
-    dues = [effect.due for effect in clock_says(told)]
+    dues = [effect.report for effect in clock_says(told)]
     proposed = [_proposal(table, due) for due in dues]
     return {
         "says": [due.kind for due in dues],
@@ -71,7 +71,7 @@ def _told(table: Table, told: list[Effects]) -> Got:
     }
 
 
-def _proposal(table: Table, due: Due) -> PenaltyProposal:
+def _proposal(table: Table, due: ClockReport) -> PenaltyProposal:
     assert due.offence is not None
     assert due.seat is not None
     charge = table.charge(due.offence, due.seat, step=due.step)

@@ -2,12 +2,12 @@
 
 from controller.match import events
 from controller.match.effects import ClockReported, DealDue, ExtraDealDue
-from controller.match.meeting import Stage
-from controller.match.phase import Phase
+from controller.match.meeting import EventStage
+from controller.match.phase import MatchPhase
 from controller.match.sheet import DealRow, EndRow, StoppedRow
 from controller.messages import Role
 from controller.rules.profile import GuandanProfile
-from controller.rules.regional import opponent
+from controller.rules.regional import regional_opponent
 from tests.examples.table import GRADES, Table, numbers, refusal
 
 Got = dict[str, object]
@@ -67,18 +67,18 @@ def after_deals(profile: GuandanProfile, *, before: list[str], deals: list[str])
     }
 
 
-def final(profile: GuandanProfile, *, before: list[str], stage: Stage = "swiss") -> Got:
+def final(profile: GuandanProfile, *, before: list[str], stage: EventStage = "swiss") -> Got:
     """A whole match to its end by its number of deals, or past A."""
     table = Table(profile, stage).deals(before)
     return {"levels": table.levels, "deals": table.match.standing.deals, **table.ending}
 
 
 def time_between_deals(
-    profile: GuandanProfile, *, before: list[str], stage: Stage = "swiss"
+    profile: GuandanProfile, *, before: list[str], stage: EventStage = "swiss"
 ) -> Got:
     """Time runs out when a deal is due and has not begun."""
     table = Table(profile, stage).deals(before)
-    assert table.match.phase is Phase.CUT
+    assert table.match.phase is MatchPhase.CUT
     table.wait(profile.ending.time_s - 1)
     table.do(events.TimePassed)
     assert not table.over
@@ -104,9 +104,9 @@ def time_in_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Go
     table.play()
     table.wait(profile.ending.time_s)
     said = table.do(events.TimePassed)
-    announced = [effect.due.kind for effect in said if isinstance(effect, ClockReported)]
+    announced = [effect.report.kind for effect in said if isinstance(effect, ClockReported)]
     assert "time_up" in announced
-    assert table.match.phase is Phase.PLAY
+    assert table.match.phase is MatchPhase.PLAY
     refused = refusal(table.tell(events.DealStopped, reason="time is up", **CHIEF))
     assert refused in ("", "NOT_STOPPED_BY_TIME")
     if refused:
@@ -128,7 +128,7 @@ def extra_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Got:
     effects = table.play().end(before[-1])
     equal = table.levels
     needed = any(isinstance(effect, ExtraDealDue) for effect in effects)
-    assert needed == (table.match.phase is Phase.MATCH_CHECK)
+    assert needed == (table.match.phase is MatchPhase.MATCH_CHECK)
     table.do(events.ExtraDealOrdered, reason="a winner is needed", **CHIEF)
     table.deals([deal])
     return {"equal": equal, "needed": needed, "to": table.levels, **table.ending}
@@ -136,4 +136,4 @@ def extra_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Got:
 
 def pairing(profile: GuandanProfile, *, match_no: int, teams: list[int]) -> Got:
     """Whom teams meet in a match of the regional stage (seed 004)."""
-    return {"against": [opponent(team, match_no) for team in teams]}
+    return {"against": [regional_opponent(team, match_no) for team in teams]}

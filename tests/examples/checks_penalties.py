@@ -4,7 +4,7 @@ from typing import Any
 
 from controller.match import events
 from controller.match.effects import DealDue
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.match.sheet import DealRow
 from controller.messages import Role, Seat
 from controller.rules.profile import GuandanProfile
@@ -37,11 +37,11 @@ def forfeited(
     proposal = table.propose(**last)
     refused = table.approve(Role.REFEREE)
     waiting = {"levels": table.levels, "phase": table.match.phase, "sheet": table.match.sheet}
-    assert waiting == {"levels": at, "phase": Phase.PLAY, "sheet": sheet}
+    assert waiting == {"levels": at, "phase": MatchPhase.PLAY, "sheet": sheet}
     approved = table.approve(Role.CHIEF)
     row = table.last_deal
     assert isinstance(row.result, ForfeitedDeal)
-    assert table.match.phase is Phase.FORFEIT
+    assert table.match.phase is MatchPhase.FORFEIT
     got: Got = {
         "from": at,
         "proposed": proposal.penalty,
@@ -69,7 +69,7 @@ def _next_deal(table: Table, names: Seat) -> Got:
         "next_at": level,
         "next_cutters": list(due.cutters),
         "next_tribute": table.match.exchange is not None,
-        "next_leader": table.match.leader if table.match.phase is Phase.PLAY else "open",
+        "next_leader": table.match.leader if table.match.phase is MatchPhase.PLAY else "open",
     }
 
 
@@ -85,7 +85,7 @@ def fouls(profile: GuandanProfile, *, before: list[str], charges: list[Said]) ->
         assert not table.over
         levels = table.levels
         assert table.approve(Role.CHIEF) == ""
-        if table.match.phase is Phase.FORFEIT:
+        if table.match.phase is MatchPhase.FORFEIT:
             table.do(events.LeaderNamed, seat="N")
     return {"from": at, "proposed": proposed, "levels": levels, **table.ending}
 
@@ -105,7 +105,7 @@ def shifts(profile: GuandanProfile, *, before: list[str], charges: list[Said]) -
             assert table.levels == unmoved
         assert table.approve(Role.CHIEF if proposal.needs == "chief" else Role.REFEREE) == ""
         after.append(table.levels)
-    goes_on = table.match.phase is Phase.PLAY
+    goes_on = table.match.phase is MatchPhase.PLAY
     if goes_on:
         assert table.match.level == level
         assert not any(isinstance(row, DealRow) for row in table.match.sheet[sheet:])
@@ -136,19 +136,19 @@ def dead_hand(
     at = table.levels
     table.play()
     for seat in order_of(out_before):
-        table.do(events.Out, seat=seat)
+        table.do(events.OutConfirmed, seat=seat)
     proposal = table.propose("wrong_tribute_in_play", offender)
-    order = table.match.order
+    order = table.match.places
     refused = table.approve(Role.REFEREE)
-    assert table.match.order == order
+    assert table.match.places == order
     assert table.match.dead == ()
     assert table.approve(Role.CHIEF) == ""
-    plays_again = refusal(table.tell(events.Out, seat=offender))
+    plays_again = refusal(table.tell(events.OutConfirmed, seat=offender))
     for seat in order_of(out_after):
-        table.do(events.Out, seat=seat)
+        table.do(events.OutConfirmed, seat=seat)
     if entered:
         table.do(events.ResultEntered, order=order_of(entered))
-    assert table.match.phase is Phase.RESULT
+    assert table.match.phase is MatchPhase.RESULT
     table.do(events.ResultConfirmed, by="NS")
     table.do(events.ResultConfirmed, by="EW")
     row = table.last_deal
@@ -160,7 +160,7 @@ def dead_hand(
         "referee_alone": refused,
         "offender_goes_out": plays_again,
         "dead": " ".join(row.dead),
-        "order": " ".join(row.result.order),
+        "order": " ".join(row.result.places),
         "class": row.result.result_class,
         "to": grades(row.levels),
     }

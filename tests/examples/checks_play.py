@@ -1,7 +1,7 @@
 """Combinations, and the report of cards left; asked in the examples 39 and 45–62."""
 
-from controller.rules.combos.judge import judge
-from controller.rules.combos.ruling import Reading, Ruling
+from controller.rules.combos.judge import judge_play
+from controller.rules.combos.ruling import ComboReading, PlayRuling
 from controller.rules.conduct import is_report_due
 from controller.rules.profile import GuandanProfile
 from tests.examples.table import GRADES
@@ -58,10 +58,10 @@ def _judged(
     play: str,
     on: str | None = None,
     declare: str | None = None,
-) -> Ruling:
-    return judge(profile.name, GRADES.index(level) + 2, play, on, declare)
+) -> PlayRuling:
+    return judge_play(profile.name, GRADES.index(level) + 2, play, on, declare)
 
 
-def _text(one: Reading) -> str:
+def _text(one: ComboReading) -> str:
     """A reading by its kind and the rank that decides: "full house K"."""
     return f"{one.en} {one.decides}"

@@ -3,12 +3,12 @@
 from controller.cards import face_text, parse_face
 from controller.match import events
 from controller.match.effects import TributePlanned
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.messages import Seat
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import finish
-from controller.rules.returns import judge_return, return_rule, returns_shown
-from controller.rules.tribute import chooser_of_tribute, is_right, required
+from controller.rules.result import parse_finish
+from controller.rules.returns import judge_return, return_rule, return_visibility
+from controller.rules.tribute import chooser_of_tribute, is_right_tribute, tribute_choices
 from controller.rules.wrong_card import remedy_for_wrong_card
 from tests.examples.table import GRADES, Table, arrows, faces, order_of
 
@@ -20,8 +20,10 @@ RETURNED = {"any": "any", "ten": "10 or less", "ten_advised": "any, above 10 wit
 def card_due(profile: GuandanProfile, *, level: str, hand: str) -> Got:
     """What a payer's hand owes, in a deal at this level, and who says which of equal ones."""
     held = faces(hand)
-    due = required(profile, held, GRADES.index(level) + 2)
-    right = {card for card in held if is_right(profile, held, GRADES.index(level) + 2, card)}
+    due = tribute_choices(profile, held, GRADES.index(level) + 2)
+    right = {
+        card for card in held if is_right_tribute(profile, held, GRADES.index(level) + 2, card)
+    }
     assert right == due
     return {
         "due": [face_text(card) for card in sorted(due)],
@@ -45,9 +47,9 @@ def exchange(
     table.release().count().tribute(hands)
     swapped = table.match.exchange
     assert swapped is not None
-    owed = finish(order_of(previous))
+    owed = parse_finish(order_of(previous))
     if swapped.anti:
-        assert table.match.phase is Phase.PLAY
+        assert table.match.phase is MatchPhase.PLAY
         return {"anti": True, "tribute": [], "returns": [], "leader": table.match.leader}
     if up_takes is not None:
         told = table.do(events.TributeChosen, payer=up_takes)
@@ -58,7 +60,7 @@ def exchange(
     assert plan is not None
     values = {seat: GRADES.index(rank) + 2 for seat, rank in (returned or {}).items()}
     table.returns(values)
-    assert table.match.phase is Phase.PLAY
+    assert table.match.phase is MatchPhase.PLAY
     return {
         "anti": False,
         "tribute": arrows(plan.payments),
@@ -66,12 +68,12 @@ def exchange(
         "leader": table.match.leader,
         "cards": {payer: _due(table, hands[payer]) for payer in swapped.payers},
         "may_return": [RETURNED[return_rule(profile, owed, *pair)] for pair in plan.returns],
-        "shown": returns_shown(profile, owed),
+        "shown": return_visibility(profile, owed),
     }
 
 
 def _due(table: Table, hand: str) -> str:
-    due = required(table.profile, faces(hand), table.match.level)
+    due = tribute_choices(table.profile, faces(hand), table.match.level)
     return " ".join(face_text(card) for card in sorted(due))
 
 
@@ -79,7 +81,7 @@ def returned(
     profile: GuandanProfile, *, previous: str, level: str, card: str, before_play: bool = True
 ) -> Got:
     """UP gives `card` back to the one payer of `previous`: the verdict, and what it costs."""
-    owed = finish(order_of(previous))
+    owed = parse_finish(order_of(previous))
     assert owed.last is not None
     verdict = judge_return(
         profile, owed, owed.up, owed.last, parse_face(card), GRADES.index(level) + 2

@@ -6,9 +6,9 @@ from typing import Any, cast
 from controller.cards import Face, parse_face
 from controller.match import events
 from controller.match.desk import legal_proposals
-from controller.match.effects import ClockReported, Effects, Refused
-from controller.match.meeting import Stage
-from controller.match.phase import Phase
+from controller.match.effects import ClockReported, Effects, EventRefused
+from controller.match.meeting import EventStage
+from controller.match.phase import MatchPhase
 from controller.match.reducer import new_match, step
 from controller.match.sheet import DealRow, EndRow
 from controller.match.state import GuandanMatch
@@ -17,7 +17,7 @@ from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.profile import GuandanProfile
 from controller.rules.standing import PerSide
-from controller.rules.tribute import anti_stands, tribute_value
+from controller.rules.tribute import has_anti_tribute, tribute_value
 from tests.match.people import meeting
 
 GRADES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A", "A+")
@@ -56,7 +56,7 @@ def numbers(sides: PerSide | None) -> dict[str, int] | None:
 class Table:
     """A match with four seated, after the chief's start. Time passes by `wait` alone."""
 
-    def __init__(self, profile: GuandanProfile, stage: Stage = "swiss") -> None:
+    def __init__(self, profile: GuandanProfile, stage: EventStage = "swiss") -> None:
         match = new_match(profile, meeting(stage))
         assert isinstance(match, GuandanMatch)
         self.profile, self.match = profile, match
@@ -78,7 +78,7 @@ class Table:
     def do(self, kind: type[events.MatchEvent], **said: Any) -> Effects:
         """What follows from an event that must be legal."""
         effects = self.tell(kind, **said)
-        refused = [effect.refusal.text() for effect in effects if isinstance(effect, Refused)]
+        refused = [effect.refusal.text() for effect in effects if isinstance(effect, EventRefused)]
         assert not refused, f"{kind.__name__}: {refused} in {self.match.phase}"
         return effects
 
@@ -91,21 +91,21 @@ class Table:
         """Cut, dealt by the machine and handed out."""
         due = self.match.duties
         assert due is not None
-        self.do(events.Cut, seat=due.cutters[0], n=40)
-        self.do(events.Dealt, turned_to=turned_to if due.turnup else None)
-        self.do(events.Released)
+        self.do(events.SetCut, seat=due.cutters[0], n=40)
+        self.do(events.HandsDealt, turned_to=turned_to if due.turnup else None)
+        self.do(events.HandsReleased)
         return self
 
     def draw(self, shuffler: Seat, cutter: Seat, card: str) -> Effects:
         """The first deal drawn by hand, up to the turned-up card."""
         self.do(events.HandDealOrdered, reason="the machine is broken")
-        self.do(events.Shuffled, seat=shuffler)
-        self.do(events.Cut, seat=cutter, n=50)
+        self.do(events.SetShuffled, seat=shuffler)
+        self.do(events.SetCut, seat=cutter, n=50)
         return self.do(events.CardTurnedUp, card=card)
 
     def count(self) -> "Table":
         for seat in _SIDES:
-            self.do(events.Counted, seat=seat)
+            self.do(events.HandCounted, seat=seat)
         return self
 
     def tribute(self, hands: Mapping[Seat, str] | None = None) -> "Table":
@@ -114,7 +114,9 @@ class Table:
         if exchange is None:
             return self
         held = {seat: faces(cards) for seat, cards in (hands or _ACE).items()}
-        stands = anti_stands(self.profile, exchange.payers, cast(Mapping[Seat, list[Face]], held))
+        stands = has_anti_tribute(
+            self.profile, exchange.payers, cast(Mapping[Seat, list[Face]], held)
+        )
         self.do(events.AntiTributeAnswered, stands=stands)
         if not stands:
             for payer in exchange.payers:
@@ -141,7 +143,7 @@ class Table:
     def end(self, result: str) -> Effects:
         """The deal in play to its end, confirmed by both sides."""
         for seat in order_of(result):
-            self.do(events.Out, seat=seat)
+            self.do(events.OutConfirmed, seat=seat)
         self.do(events.ResultConfirmed, by="NS")
         return self.do(events.ResultConfirmed, by="EW")
 
@@ -158,8 +160,8 @@ class Table:
         return Charge(
             offence=offence,
             seat=seat,
-            person=meeting.player(seat),
-            pair=meeting.pair(seat).id,
+            person=meeting.player_name(seat),
+            pair=meeting.pair_of(seat).id,
             side=_SIDES[seat],
             event=meeting.event,
             round=meeting.round,
@@ -197,7 +199,7 @@ class Table:
 
     @property
     def over(self) -> bool:
-        return self.match.phase in (Phase.OVER, Phase.SIGNED)
+        return self.match.phase in (MatchPhase.OVER, MatchPhase.SIGNED)
 
     @property
     def last_deal(self) -> DealRow:
@@ -219,7 +221,7 @@ class Table:
 
 
 def refusal(effects: Effects) -> str:
-    return next((one.refusal.code for one in effects if isinstance(one, Refused)), "")
+    return next((one.refusal.code for one in effects if isinstance(one, EventRefused)), "")
 
 
 def clock_says(effects: Sequence[Effects]) -> list[ClockReported]:

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from pathlib import Path
 
-from controller.rules.profile import rules_of
+from controller.rules.profile import rules_by_key
 from tests.examples import (
     checks_bigtwo,
     checks_ceremony,
@@ -76,7 +76,7 @@ def test_an_example_says_p_exactly_where_it_rests_on_a_provisional_key(
     run: Run, tmp_path: Path
 ) -> None:
     profile = run.profile(tmp_path)
-    known = {*rules_of(profile), *PROVISIONAL_EVERYWHERE}
+    known = {*rules_by_key(profile), *PROVISIONAL_EVERYWHERE}
     assert set(run.rests_on) <= known
     assert [key for key in run.rests_on if profile.article(key) is not None] == []
     assert run.source[:2] in ("S ", "D ", "P ")

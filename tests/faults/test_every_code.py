@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.config import Limits
-from controller.faults import _FAULT_BY_DRIVER_ERROR, catalogue
-from controller.messages import Phase, Role
+from controller.config import LimitsSection
+from controller.faults import _FAULT_BY_DRIVER_ERROR, fault_catalogue
+from controller.messages import MachinePhase, Role
 from controller.trials.inproc import TableInProcess
 from tests.machine.redeal_page import REASONS
 from tests.machine.stages import STAGES, alerts, ordered, refused
@@ -158,18 +158,18 @@ TOLD = {
 """The test that raises a code, below tests/."""
 
 TESTS = Path(__file__).parents[1]
-LIMITS = Limits()
+LIMITS = LimitsSection()
 
 
 async def _alert(trial: TableInProcess, name: str) -> list[str]:
     """Wait until an alert is up; return all that are."""
-    await trial.until(lambda state: name in alerts(trial))
+    await trial.wait_for_state(lambda state: name in alerts(trial))
     return alerts(trial)
 
 
 async def _silent(ground: Ground) -> list[str]:
     async with ground.table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         trial.sim.mute("reader")
         return await _alert(trial, "BOARD_SILENT")
 
@@ -216,9 +216,9 @@ async def _hands_unknown(ground: Ground) -> list[str]:
 
 async def _board_away(ground: Ground) -> list[str]:
     async with ground.table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         trial.sim.kill("reader")
-        await trial.phase(Phase.FAULT)
+        await trial.wait_for_phase(MachinePhase.FAULT)
         return [await refused(trial, Role.TECHNICIAN, "selftest")]
 
 
@@ -242,7 +242,7 @@ SCENARIOS: dict[str, Callable[[Ground], Awaitable[list[str]]]] = {
 def test_every_code_is_raised_by_a_test_and_every_test_raises_a_code() -> None:
     assert set(REASONS) <= PLAYED
     raised = PLAYED | set(REFUSED) | set(TOLD) | set(SCENARIOS)
-    assert raised == set(catalogue())
+    assert raised == set(fault_catalogue())
 
 
 @each_row("code", TOLD)

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from controller.faults import Fault, catalogue, driver_error_fault, fault
+from controller.faults import CatalogueFault, driver_error_fault, fault, fault_catalogue
 from drivers import errors
 from tests.rows import each_row
 
@@ -19,23 +19,23 @@ EVERY = {
 }
 
 
-every_fault = each_row("row", catalogue().values(), ids=lambda row: row.name)
+every_fault = each_row("row", fault_catalogue().values(), ids=lambda row: row.name)
 
 
 def test_codes_and_names_are_unique(request: pytest.FixtureRequest) -> None:
     text = (request.config.rootpath / "controller" / "faults.toml").read_text("utf-8")
     names = re.findall(r'^name = "(\w+)"', text, re.MULTILINE)
-    assert names == list(catalogue())
-    assert len({row.code for row in catalogue().values()}) == len(names)
+    assert names == list(fault_catalogue())
+    assert len({row.code for row in fault_catalogue().values()}) == len(names)
 
 
 def test_rows_stand_in_the_order_of_their_codes() -> None:
-    codes = [row.code for row in catalogue().values()]
+    codes = [row.code for row in fault_catalogue().values()]
     assert codes == sorted(codes)
 
 
 @every_fault
-def test_a_fault_says_cause_and_action_in_both_languages(row: Fault) -> None:
+def test_a_fault_says_cause_and_action_in_both_languages(row: CatalogueFault) -> None:
     for text in (row.cause(), row.action()):
         assert text
         assert text.isascii()
@@ -44,14 +44,14 @@ def test_a_fault_says_cause_and_action_in_both_languages(row: Fault) -> None:
 
 
 @every_fault
-def test_both_languages_show_the_same_evidence(row: Fault) -> None:
+def test_both_languages_show_the_same_evidence(row: CatalogueFault) -> None:
     assert placeholders(row.cause_en) == placeholders(row.cause_zh)
     assert placeholders(row.action_en) == placeholders(row.action_zh)
     assert set(placeholders(row.cause_en)) <= set(EVERY)
 
 
 @every_fault
-def test_a_text_without_evidence_has_no_gap(row: Fault) -> None:
+def test_a_text_without_evidence_has_no_gap(row: CatalogueFault) -> None:
     for text in (row.cause(), row.cause(language="zh"), row.action(), row.action(language="zh")):
         assert not re.search(r"[{}\[\]]|  |[:：（(]$| $", text)
 
@@ -71,7 +71,7 @@ def test_evidence_that_is_half_known_is_left_out() -> None:
 
 
 def test_only_reasons_of_the_count_check_are_misdeals() -> None:
-    assert {row.code // 100 for row in catalogue().values() if row.misdeal} == {1}
+    assert {row.code // 100 for row in fault_catalogue().values() if row.misdeal} == {1}
 
 
 def test_a_name_outside_the_catalogue_is_refused() -> None:
@@ -81,7 +81,7 @@ def test_a_name_outside_the_catalogue_is_refused() -> None:
 
 def test_every_error_of_the_drivers_is_a_fault() -> None:
     for kind in leaves(errors.DriverError):
-        assert driver_error_fault(kind.__new__(kind)) in catalogue()
+        assert driver_error_fault(kind.__new__(kind)) in fault_catalogue()
 
 
 def test_a_renewed_session_is_a_lost_line_for_whoever_does_not_handle_it() -> None:

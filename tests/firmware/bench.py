@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from drivers.firmware import wire
-from drivers.firmware.board import Board
+from drivers.firmware.board import BoardCore
 from drivers.firmware.codec import Decoder, encode
-from drivers.firmware.dealer import Dealer
+from drivers.firmware.dealer import DealerCore
 from drivers.firmware.hal import LIFT_DOWN, LIFT_UP
-from drivers.firmware.reader import Reader
+from drivers.firmware.reader import ReaderCore
 
 INPUTS = (
     *("hopper", "tray_feed", "window", "double", "exit", "gate_at"),
@@ -93,7 +93,7 @@ class Pins:
 class Line:
     """A host that says what the test says: nothing is repeated and nothing comes by itself."""
 
-    def __init__(self, board: Board, pins: Pins) -> None:
+    def __init__(self, board: BoardCore, pins: Pins) -> None:
         self.board = board
         self.pins = pins
         self.now = 1000
@@ -122,7 +122,7 @@ class Line:
 
     def frame(self, kind: int, *fields: int, number: int = 0) -> bytes:
         header = (kind, self.session, number, self.seen, self.kept)
-        return encode(wire.host_frame(*header, *fields))
+        return encode(wire.pack_host_frame(*header, *fields))
 
     # Words.
 
@@ -202,9 +202,9 @@ class DealerLine(Line):
 
     def __init__(self) -> None:
         pins = Pins()
-        super().__init__(Dealer(pins, BOOT), pins)
+        super().__init__(DealerCore(pins, BOOT), pins)
         self.dealer = self.board
-        assert isinstance(self.board, Dealer)
+        assert isinstance(self.board, DealerCore)
 
     def begin(self, cards: int = 8, per: int = 2, attempt: int = ATTEMPT) -> None:
         """Open a session and begin an attempt, cards in the hopper."""
@@ -297,7 +297,7 @@ class ReaderLine(Line):
 
     def __init__(self) -> None:
         pins = Pins()
-        super().__init__(Reader(pins, BOOT), pins)
+        super().__init__(ReaderCore(pins, BOOT), pins)
 
     def begin(self, attempt: int = ATTEMPT) -> None:
         if not self.session:

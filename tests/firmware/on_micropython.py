@@ -13,12 +13,10 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from drivers.firmware import codec, wire
-    from drivers.firmware.dealer import Dealer
-    from drivers.firmware.reader import Reader
+    from drivers.firmware.dealer import DealerCore
+    from drivers.firmware.reader import ReaderCore
 else:
     from firmware import codec, wire
-    from firmware.dealer import Dealer
-    from firmware.reader import Reader
 
 SESSION = 0x5EA10001
 ATTEMPT = 7
@@ -71,7 +69,7 @@ class Pins:
 class Host:
     """A host that says each word once, and acknowledges every event."""
 
-    def __init__(self, board: "Dealer | Reader", pins: Pins) -> None:
+    def __init__(self, board: "DealerCore | ReaderCore", pins: Pins) -> None:
         self.board = board
         self.pins = pins
         self.number = 0
@@ -94,7 +92,9 @@ class Host:
             self.number += 1
         number = self.number if kind >= wire.BEGIN else 0
         seen = len(self.events)
-        return self.step(codec.encode(wire.host_frame(kind, SESSION, number, seen, 0, *fields)))
+        return self.step(
+            codec.encode(wire.pack_host_frame(kind, SESSION, number, seen, 0, *fields))
+        )
 
     def do(self, kind: int, *fields: int) -> int:
         acks = [payload for payload in self.say(kind, *fields) if payload[0] == wire.ACK]
@@ -120,7 +120,7 @@ def golden(path: str) -> None:
         check(codec.encode(payload) == line, frame["name"])
         check(codec.Decoder().feed(line) == [payload], frame["name"])
         if frame["from"] == "host":
-            said = codec.Decoder().feed(Dealer(Pins(), 1).step(0, line))
+            said = codec.Decoder().feed(DealerCore(Pins(), 1).step(0, line))
             answer = wire.WELCOME if frame["kind"] == "HELLO" else wire.NO_SESSION
             check([one[0] for one in said] == [answer], frame["name"])
 
@@ -128,7 +128,7 @@ def golden(path: str) -> None:
 def deal() -> None:
     """Eight cards go where their routes say, and are released; nothing moves without them."""
     pins = Pins()
-    host = Host(Dealer(pins, 77), pins)
+    host = Host(DealerCore(pins, 77), pins)
     host.say(wire.HELLO)
     check(host.do(wire.BEGIN, ATTEMPT, 8, 2) == wire.DONE, "the path is clear")
     check(host.do(wire.SHUFFLE, ATTEMPT, 1) == wire.DONE, "the shuffler runs")
@@ -182,7 +182,7 @@ def deal() -> None:
 def read() -> None:
     """The reader counts pulses and says what the engine answers, or that it did not."""
     pins = Pins()
-    host = Host(Reader(pins, 78), pins)
+    host = Host(ReaderCore(pins, 78), pins)
     host.say(wire.HELLO)
     host.do(wire.BEGIN, ATTEMPT, 8, 2)
     host.edge("pulse", 1)

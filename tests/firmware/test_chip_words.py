@@ -3,13 +3,13 @@
 import pytest
 
 from drivers.firmware import wire
-from drivers.firmware.hal import LOST
+from drivers.firmware.hal import LOST_EDGES
 from tests.firmware.bench import ATTEMPT, DealerLine, ReaderLine
 
 
 def lose(line: DealerLine | ReaderLine) -> None:
     """Have the HAL tell of lost edges."""
-    line.pins._edges.append((line.now, LOST, 3))
+    line.pins._edges.append((line.now, LOST_EDGES, 3))
     line.step()
 
 
@@ -77,7 +77,7 @@ def test_only_a_board_whose_shell_can_gives_the_chip_away(dealer: DealerLine) ->
     assert dealer.do(wire.SERVICE) == wire.UNKNOWN
     dealer.board.allow_service()
     assert dealer.do(wire.SERVICE) == wire.DONE
-    assert dealer.board.service
+    assert dealer.board.service_requested
 
 
 @pytest.mark.parametrize("sees", ["window", "exit"])
@@ -86,7 +86,7 @@ def test_nobody_gets_a_board_with_a_card_in_its_path(dealer: DealerLine, sees: s
     dealer.board.allow_service()
     dealer.edge(sees, 1)
     assert dealer.do(wire.SERVICE) == wire.NOT_CLEAR
-    assert not dealer.board.service
+    assert not dealer.board.service_requested
 
 
 def test_nobody_gets_a_board_between_the_first_card_and_the_released_hands(
@@ -104,8 +104,8 @@ def test_nobody_gets_a_board_between_the_first_card_and_the_released_hands(
 
 def test_a_pause_costs_nothing_while_a_card_is_held_or_falls(dealer: DealerLine) -> None:
     dealer.begin()
-    assert dealer.board.calm()
+    assert dealer.board.can_pause()
     dealer.feed()
-    assert not dealer.board.calm()
+    assert not dealer.board.can_pause()
     dealer.edge("window", 1)
-    assert dealer.board.calm()
+    assert dealer.board.can_pause()

@@ -9,10 +9,10 @@ import pytest
 
 import drivers.link
 from drivers.firmware import wire
-from drivers.firmware.board import Board
+from drivers.firmware.board import BoardCore
 from drivers.firmware.codec import Decoder
-from drivers.firmware.dealer import Dealer
-from drivers.firmware.reader import Reader
+from drivers.firmware.dealer import DealerCore
+from drivers.firmware.reader import ReaderCore
 from tests.firmware.bench import ATTEMPT, SESSION, DealerLine, Pins, ReaderLine
 
 GOLDEN: list[dict[str, Any]] = json.loads(
@@ -32,7 +32,7 @@ HOST = [frame["name"] for frame in GOLDEN if frame["from"] == "host"]
 def test_a_board_without_a_session_answers_a_golden_frame_with_welcome_or_no_session(
     name: str,
 ) -> None:
-    board = Dealer(Pins(), 2953248771)
+    board = DealerCore(Pins(), 2953248771)
     (payload,) = Decoder().feed(board.step(0, line(name)))
     if name == "hello":
         assert payload[0] == wire.WELCOME
@@ -65,7 +65,7 @@ def test_a_golden_opening_is_understood_word_by_word(dealer: DealerLine) -> None
 def test_a_reader_says_golden_reads() -> None:
     pins = Pins()
     reader = ReaderLine()
-    board: Board = Reader(pins, 2953248771)
+    board: BoardCore = ReaderCore(pins, 2953248771)
     reader.board, reader.pins = board, pins
     reader.begin()
     assert board.attempt == ATTEMPT

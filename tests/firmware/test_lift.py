@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from drivers.firmware import wire
-from drivers.firmware.dealer import Dealer
+from drivers.firmware.dealer import DealerCore
 from drivers.firmware.hal import LIFT_DOWN, LIFT_STAY, LIFT_UP
 from tests.firmware.bench import ATTEMPT, BOOT, SESSION, DealerLine
 
@@ -69,7 +69,7 @@ def test_the_lift_stays_where_it_is_when_it_is_stopped_on_its_way_up(
     assert dealer.pins.runs("lift") == LIFT_STAY
     assert [event.place for event in dealer.said(wire.STOPPED)] == [reason]
     assert dealer.said(wire.RELEASED) == []
-    assert not dealer.board.busy()
+    assert not dealer.board.is_busy()
 
 
 @stops
@@ -279,7 +279,7 @@ def test_a_lift_left_half_way_by_a_reset_is_lowered_before_an_attempt_begins(
     dealer: DealerLine,
 ) -> None:
     half_way(dealer, stop)
-    dealer.board = Dealer(dealer.pins, BOOT + 1)
+    dealer.board = DealerCore(dealer.pins, BOOT + 1)
     dealer.events.clear()
     dealer.hello(SESSION + 1)
     assert not dealer.sensors() & (wire.SEES_LIFT_UP | wire.SEES_LIFT_DOWN)

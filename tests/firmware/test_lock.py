@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from drivers.firmware import wire
-from drivers.firmware.dealer import Dealer
+from drivers.firmware.dealer import DealerCore
 from drivers.firmware.hal import LIFT_UP
 from tests.firmware.bench import ATTEMPT, SESSION, DealerLine
 
@@ -281,7 +281,7 @@ def test_a_purge_takes_a_card_that_was_not_believed_yet_for_no_new_one(
     dealer.edge("window", 0)
     dealer.edge("window", 1, 0)
     dealer.board.on_stop()
-    assert isinstance(dealer.dealer, Dealer)
+    assert isinstance(dealer.dealer, DealerCore)
     assert dealer.dealer.feeding.purge()
     dealer.wait(10)
     assert [event.index for event in dealer.said(wire.AT_READER)] == [1]

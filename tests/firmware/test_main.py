@@ -60,7 +60,9 @@ class BoardProcess:
         tty.setraw(self.line)
 
     def say(self, kind: int, *fields: int, number: int = 0) -> None:
-        os.write(self.line, b"\x00" + encode(wire.host_frame(kind, SESSION, number, 0, 0, *fields)))
+        os.write(
+            self.line, b"\x00" + encode(wire.pack_host_frame(kind, SESSION, number, 0, 0, *fields))
+        )
 
     def hear(self, kind: int) -> bytes:
         """Return the next payload of this kind; the ones before it are dropped."""

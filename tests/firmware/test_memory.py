@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivers.firmware import wire
-from drivers.firmware.memory import NEVER, EventMemory
+from drivers.firmware.memory import NEVER_MS, EventMemory
 from tests.firmware.bench import SESSION, DealerLine, events_of
 
 
@@ -111,7 +111,7 @@ def test_the_memory_holds_1024_events_and_the_lock_knows_when_one_was_lost(
     assert dealer.locked()
     flap(dealer, 2 * (wire.EVENT_MEMORY // 2))
     dealer.step()
-    assert dealer.board.memory.room() == 0
+    assert dealer.board.memory.free_slots() == 0
     assert dealer.board.memory.last == wire.EVENT_MEMORY
     assert not dealer.locked()
 
@@ -151,16 +151,16 @@ def test_a_host_that_takes_only_the_next_event_gets_each_once_and_in_order(
         now += after
         for _ in range(fresh):
             memory.add(struct.pack(">I", memory.last + 1))
-        sent = [struct.unpack(">I", body)[0] for body in memory.due(now)]
+        sent = [struct.unpack(">I", body)[0] for body in memory.bodies_due(now)]
         assert len(sent) <= wire.EVENT_WINDOW
         assert sent == sorted(sent)
         for number in sent[: chance % 10]:  # the line loses the rest
             taken += number == taken + 1
         memory.acknowledge(taken, taken - taken % (1 + chance), now)
-        assert memory.room() == wire.EVENT_MEMORY - (memory.last - memory.kept)
+        assert memory.free_slots() == wire.EVENT_MEMORY - (memory.last - memory.kept)
     while memory.seen < memory.last:
-        now = max(now, memory.deadline() if memory.deadline() < NEVER else now)
-        for body in memory.due(now):
+        now = max(now, memory.deadline() if memory.deadline() < NEVER_MS else now)
+        for body in memory.bodies_due(now):
             taken += struct.unpack(">I", body)[0] == taken + 1
         memory.acknowledge(taken, taken, now)
     assert taken == memory.last

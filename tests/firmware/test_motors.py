@@ -4,7 +4,7 @@ import binascii
 import struct
 
 from drivers.firmware import wire
-from drivers.firmware.dealer import Dealer
+from drivers.firmware.dealer import DealerCore
 from tests.firmware.bench import ATTEMPT, BOOT, SESSION, DealerLine, Pins, ReaderLine
 
 
@@ -205,10 +205,10 @@ def test_settings_and_life_outlast_a_reset_through_what_the_shell_stores(
     dealer.deal()
     stored = dealer.board.to_store()
     assert dealer.board.to_store() == b""
-    board = Dealer(Pins(), BOOT + 1, stored=stored)
+    board = DealerCore(Pins(), BOOT + 1, stored=stored)
     assert board.settings["landing_window_ms"] == 350
     assert (board.life_in, board.life_out) == (8, 8)
-    assert Dealer(Pins(), BOOT + 1, stored=stored[:5]).life_in == 0
+    assert DealerCore(Pins(), BOOT + 1, stored=stored[:5]).life_in == 0
 
 
 def test_nothing_is_stored_while_a_card_moves(dealer: DealerLine) -> None:

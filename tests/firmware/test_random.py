@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivers.firmware import wire
-from drivers.firmware.dealer import Dealer
+from drivers.firmware.dealer import DealerCore
 from drivers.firmware.hal import LIFT_DOWN, LIFT_STAY, LIFT_UP
 from tests.firmware.bench import ATTEMPT, DealerLine
 
@@ -245,16 +245,16 @@ def play(rng: random.Random, turns: int) -> tuple[DealerLine, Machine]:
 def check(line: DealerLine, machine: Machine) -> None:
     """What holds after every step."""
     board = line.board
-    assert isinstance(board, Dealer)
+    assert isinstance(board, DealerCore)
     memory = board.memory
-    assert memory.last - memory.kept + memory.room() == wire.EVENT_MEMORY
+    assert memory.last - memory.kept + memory.free_slots() == wire.EVENT_MEMORY
     assert board.deadline() > line.now or line.pins._edges or machine_waits(board, line.now)
     assert board.feeding.fed <= machine.arrived
     driven = line.pins.outputs.get("lift", LIFT_STAY) != LIFT_STAY
     assert driven == (board.doing() == wire.LIFTING)
 
 
-def machine_waits(board: Dealer, now: int) -> bool:
+def machine_waits(board: DealerCore, now: int) -> bool:
     """Whether the board was simply not stepped since its deadline passed."""
     return board.now < now
 

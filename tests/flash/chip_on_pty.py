@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from controller.cli.flash import _FlashSystem
-from drivers.events import Board
+from drivers.events import BoardKind
 from drivers.flash import image as images
 from drivers.flash.flashing import Flasher
 from drivers.flash.image import FirmwareImage
@@ -43,12 +43,12 @@ class OnPty:
         self.port, self.flash = port, flash
         self.teller = Teller()
 
-    def flasher(self, image: FirmwareImage, kind: Board = "dealer") -> Flasher:
+    def flasher(self, image: FirmwareImage, kind: BoardKind = "dealer") -> Flasher:
         return Flasher(self.port, kind, image, _FlashSystem(), self.teller, BAUD)
 
-    def welcome(self, kind: Board = "dealer") -> Welcome:
+    def welcome(self, kind: BoardKind = "dealer") -> Welcome:
         """Return the name that the board's firmware reports, as soon as it answers."""
-        found = wait_until(self.flasher(OWN, kind).greet)
+        found = wait_until(self.flasher(OWN, kind).query_board)
         assert found is not None
         return found
 
@@ -69,7 +69,7 @@ def patched(image: FirmwareImage, name: str, *changes: tuple[bytes, bytes]) -> F
     return msgspec.structs.replace(image, files={**image.files, name: content})
 
 
-OWN = images.own()
+OWN = images.own_image()
 NEWER = patched(OWN, "version.py", (b"= (0, 1, 0)", b"= (0, 1, 1)"))
 
 
@@ -79,7 +79,7 @@ def chip(micropython: str, tmp_path: Path) -> Iterator[Callable[..., OnPty]]:
     running: list[subprocess.Popen[str]] = []
 
     def make(
-        image: FirmwareImage | None = OWN, kind: Board = "dealer", *, at_prompt: bool = False
+        image: FirmwareImage | None = OWN, kind: BoardKind = "dealer", *, at_prompt: bool = False
     ) -> OnPty:
         flash = tmp_path / "flash"
         flash.mkdir()

@@ -26,24 +26,24 @@ STATES = [
 
 @pytest.mark.parametrize(("state", "chosen"), STATES)
 def test_the_slot_that_starts(state: str, chosen: tuple[str, bool, str]) -> None:
-    assert boot.choose(state) == chosen
+    assert boot.choose_slot(state) == chosen
 
 
 @given(state=st.text(st.sampled_from("ab 01\n")) | st.text(max_size=9))
 def test_whatever_the_file_says_some_slot_starts_and_a_trial_ends(state: str) -> None:
     for _ in range(60):
-        slot, trial, state = boot.choose(state)
+        slot, trial, state = boot.choose_slot(state)
         assert slot in boot.SLOTS
         if not trial:
             break
-    assert boot.choose(state) == (slot, False, state) or not state[-1].isdigit()
+    assert boot.choose_slot(state) == (slot, False, state) or not state[-1].isdigit()
 
 
 def test_a_trial_has_one_start_and_the_one_before_follows() -> None:
     state = boot.trial_state("b", "a")
-    slot, trial, state = boot.choose(state)
+    slot, trial, state = boot.choose_slot(state)
     assert (slot, trial) == ("a", True)
-    slot, trial, state = boot.choose(state)
+    slot, trial, state = boot.choose_slot(state)
     assert (slot, trial, state) == ("b", False, "b")
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from controller import release
 from controller.cli import flash, main
-from controller.cli.installed import digests, find_program_folder, read_program_firmware
+from controller.cli.installed import find_program_folder, hash_program_files, read_program_firmware
 from drivers.flash import image as images
 from tests.flash.chip_on_pty import NEWER, OWN, OnPty
 
@@ -101,15 +101,15 @@ def test_a_firmware_that_is_not_the_released_one_is_put_on_no_board(
         version="0.1.0",
         released="2027-03-01",
         serial=3,
-        files=digests(folder),
+        files=hash_program_files(folder),
         firmware=read_program_firmware(folder),
     )
     path = tmp_path / "manifest.json"
-    path.write_bytes(release.encode(manifest))
+    path.write_bytes(release.encode_manifest(manifest))
     monkeypatch.setattr(flash, "MANIFEST", str(path))
-    assert flash._released(OWN, "dealer", None).startswith("of release 0.1.0 (serial 3)")
+    assert flash._describe_release(OWN, "dealer", None).startswith("of release 0.1.0 (serial 3)")
     with pytest.raises(Exception, match="is not the released one"):
-        flash._released(NEWER, "dealer", None)
+        flash._describe_release(NEWER, "dealer", None)
 
 
 def test_a_key_where_there_is_no_release_is_a_mistake(tmp_path: Path) -> None:

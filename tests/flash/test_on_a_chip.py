@@ -29,8 +29,8 @@ def test_a_board_of_ours_gets_the_new_firmware_and_loses_the_old_one(chip: MakeC
 
 def test_a_chip_that_was_never_ours_becomes_a_board(chip: MakeChip) -> None:
     board = chip(None)
-    assert board.flasher(OWN, "reader").greet(0.3) is None
-    assert board.flasher(OWN, "reader").differs() == sorted(OWN.files)
+    assert board.flasher(OWN, "reader").query_board(0.3) is None
+    assert board.flasher(OWN, "reader").find_differing_files() == sorted(OWN.files)
     found = board.flasher(OWN, "reader").flash()
     assert (found.kind, found.firmware_hash) == ("reader", OWN.hash)
     assert (board.text("slot"), board.text("board")) == ("a", "reader")
@@ -69,7 +69,7 @@ def test_what_reads_back_otherwise_is_refused_and_the_old_one_runs_on(
     assert "\n" not in str(told.value)
     assert not (board.flash / "b").exists()
     assert board.text("main.py") == main
-    assert board.flasher(OWN).runs(board.welcome())
+    assert board.flasher(OWN).is_running_image(board.welcome())
 
 
 BROKEN = patched(NEWER, "hal_rp2.py", (b"import machine\n", b"import machine\n1 / 0\n"))
@@ -90,7 +90,7 @@ def test_a_firmware_that_does_not_answer_gives_way_to_the_old_one_by_itself(
     assert "\n" not in str(told.value)
     assert board.text("slot") == "a"
     assert board.names("a") == set(OWN.files)
-    assert board.flasher(OWN).runs(board.welcome())
+    assert board.flasher(OWN).is_running_image(board.welcome())
 
 
 @pytest.mark.parametrize("at_prompt", [False, True])
@@ -100,7 +100,7 @@ def test_a_board_of_the_other_kind_is_left_alone(chip: MakeChip, at_prompt: bool
         board.flasher(NEWER).flash()
     assert board.names("a") == set(OWN.files)
     assert board.names("b") == set()
-    assert board.flasher(OWN, "reader").runs(board.welcome("reader"))
+    assert board.flasher(OWN, "reader").is_running_image(board.welcome("reader"))
 
 
 def test_a_board_that_does_not_stand_still_keeps_its_chip(

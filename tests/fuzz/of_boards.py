@@ -8,15 +8,15 @@ from collections import Counter
 
 from drivers import dealer as host_dealer
 from drivers import reader as host_reader
-from drivers.events import Board
+from drivers.events import BoardKind
 from drivers.firmware import wire
-from drivers.firmware.board import Board as Core
+from drivers.firmware.board import BoardCore as Core
 from drivers.firmware.codec import MAX_ENCODED, Decoder, encode
-from drivers.firmware.dealer import Dealer
+from drivers.firmware.dealer import DealerCore
 from drivers.firmware.hal import FORWARD, LIFT_DOWN, LIFT_STAY, LIFT_UP
-from drivers.firmware.reader import Reader
+from drivers.firmware.reader import ReaderCore
 from drivers.link import frames
-from drivers.link.frames import Reply
+from drivers.link.frames import BoardReply
 from tests.firmware.bench import Pins
 from tests.fuzz.words import Words
 
@@ -37,7 +37,7 @@ SENT_AT_ONCE = 16
 """Frames that a board may send of itself in one step, beside its answers."""
 
 
-class Watched(Dealer):
+class Watched(DealerCore):
     """A dealer board whose events and orders are written down as they happen."""
 
     def __init__(self, pins: Pins, stored: bytes) -> None:
@@ -59,7 +59,7 @@ class Watched(Dealer):
 class Host:
     """What a host says, right or not; it hears every frame that the board sends."""
 
-    def __init__(self, core: Core, pins: Pins, board: Board) -> None:
+    def __init__(self, core: Core, pins: Pins, board: BoardKind) -> None:
         self.core, self.pins, self.board = core, pins, board
         self.now = FIRST_MS
         self.heard_ms = FIRST_MS
@@ -78,7 +78,7 @@ class Host:
         for payload in sent:
             self._look(payload)
         memory = self.core.memory
-        assert memory.last - memory.kept + memory.room() == wire.EVENT_MEMORY
+        assert memory.last - memory.kept + memory.free_slots() == wire.EVENT_MEMORY
         assert 0 <= memory.kept <= memory.seen <= memory.last
         assert len(self.core._decoder._rest) <= MAX_ENCODED
         assert self.core.deadline() > self.now, "it asks to be stepped again at once"
@@ -96,11 +96,14 @@ class Host:
         return bool(whole and session and session == self.session)
 
     def _look(self, payload: bytes) -> None:
-        decoded = frames.decode(payload, self.board)
+        decoded = frames.decode_board_frame(payload, self.board)
         assert decoded is not None, payload.hex()
         _, frame = decoded
-        if isinstance(frame, Reply) and frame.body:
-            status = {"dealer": host_dealer.status_from, "reader": host_reader.status_from}
+        if isinstance(frame, BoardReply) and frame.body:
+            status = {
+                "dealer": host_dealer.decode_dealer_status,
+                "reader": host_reader.decode_reader_status,
+            }
             status[self.board](frame.body)
 
     def frame(self, kind: int, body: bytes = b"", number: int = 0) -> bytes:
@@ -277,7 +280,7 @@ class Table:
         jams = [place for code, _, place in mine if code == wire.JAM and place != wire.AT_SHUFFLER]
         return (
             core.attempt > 0
-            and all(landed[seat] == core.per for seat in range(4))
+            and all(landed[seat] == core.per_pocket for seat in range(4))
             and codes[wire.AT_READER] == codes[wire.LANDED]
             and not codes[wire.STRAY]
             and not jams
@@ -305,7 +308,7 @@ def reader(data: bytes) -> None:
     """The reader board never raises, and says of every pulse what its engine answered."""
     words = Words(data)
     pins = Pins()
-    core = Reader(pins, BOOT, stored=words.some(words.byte() % 32))
+    core = ReaderCore(pins, BOOT, stored=words.some(words.byte() % 32))
     host = Host(core, pins, "reader")
     host.hello(SESSION)
     while words.more:
@@ -328,5 +331,5 @@ def reader(data: bytes) -> None:
         else:
             host.say(words)
         assert core.pulses <= 255
-        if core.busy():
+        if core.is_busy():
             assert core.next_ms() <= core.now + core.settings["read_limit_ms"]

@@ -10,17 +10,17 @@ from controller.cli import transfer as cli_transfer
 from controller.cli.heads_file import KeptHeadsFile
 from controller.cli.installed import read_remembered_release
 from controller.cli.release_files import read_manifest
-from controller.client.endpoints import FILE, Endpoints, NoEndpoints, read_endpoints
+from controller.client.endpoints import ENDPOINTS_FILE, Endpoints, NoEndpoints, read_endpoints
 from controller.config import ConfigError, SimConfig, TableConfig, load_sim, load_table
 from controller.journal.errors import JournalError
 from controller.journal.verify.heads import read_kept_heads
-from controller.release import Manifest, decode, encode
+from controller.release import Manifest, decode_manifest, encode_manifest
 from controller.roster import Roster, RosterError, read_certificate
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import ProfileError, apply_event_file, load_profile
 from controller.tomlfile import FileError
-from hil_tests.benchfile import Bench, BenchError, load_bench
+from hil_tests.benchfile import BenchError, BenchFile, load_bench
 from tests.fuzz.folders import file
 from tests.fuzz.refusals import one_line
 
@@ -46,14 +46,14 @@ def sim_toml(data: bytes) -> None:
     with file("sim.toml", data) as path:
         found = told(load_sim, path, ConfigError)
         if isinstance(found, SimConfig):
-            told(lambda _: cli_sim._settings(found, None, (), None), path, CliError)
+            told(lambda _: cli_sim._make_settings(found, None, (), None), path, CliError)
 
 
 def bench_toml(data: bytes) -> None:
     """A bench file of hil_tests."""
     with file("bench.toml", data) as path:
         found = told(load_bench, path, BenchError)
-        assert found is None or isinstance(found, Bench)
+        assert found is None or isinstance(found, BenchFile)
 
 
 def event_toml(data: bytes) -> None:
@@ -104,14 +104,14 @@ def manifest(data: bytes) -> None:
     with file("release.json", data) as path:
         found = told(read_manifest, path, FileError)
         if isinstance(found, Manifest):
-            assert decode(encode(found)) == found
+            assert decode_manifest(encode_manifest(found)) == found
             assert len(found.release.hash) == 64
         told(read_remembered_release, path.parent, FileError)
 
 
 def endpoints(data: bytes) -> None:
     """What a state directory says of its running gateway."""
-    with file(FILE, data) as path:
+    with file(ENDPOINTS_FILE, data) as path:
         found = told(read_endpoints, path.parent, NoEndpoints)
         assert found is None or isinstance(found, Endpoints)
 
@@ -119,4 +119,4 @@ def endpoints(data: bytes) -> None:
 def carried(data: bytes) -> None:
     """A match on its way in a file (`dealtable transfer --file`)."""
     with file("match.json", data) as path:
-        told(cli_transfer._read, path, CliError)
+        told(cli_transfer._read_parts, path, CliError)

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 
 from controller.framing import canonical_json
-from controller.journal.chain import ChainBreak, Row, follow
+from controller.journal.chain import ChainBreak, StoredRow, walk_chain
 from controller.journal.errors import JournalError
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
-from controller.journal.verify.findings import Report
-from controller.journal.wire_group import unpack, unpack_opened
+from controller.journal.verify.findings import VerifyReport
+from controller.journal.wire_group import unpack_events, unpack_opened
 from tests.fuzz.folders import file, folder
 from tests.fuzz.jsonlines import lines_of
 from tests.fuzz.refusals import one_line
@@ -28,7 +28,7 @@ MOST_OF_A_FINDING = 100_000
 def entries(data: bytes) -> None:
     """Entries with any text, chained anew by somebody with the file in his hands."""
     bodies = [_body(number, line) for number, line in enumerate(lines_of(data), start=1)]
-    rows = rechained([Row(n, body, b"") for n, body in enumerate(bodies, start=1)])
+    rows = rechained([StoredRow(n, body, b"") for n, body in enumerate(bodies, start=1)])
     with folder() as state_dir:
         write_rows(state_dir, rows)
         report = verify(state_dir)
@@ -42,11 +42,11 @@ def _body(number: int, line: object) -> bytes:
     return canonical_json(line)[:0xFFFF]
 
 
-def _readable(report: Report) -> None:
+def _readable(report: VerifyReport) -> None:
     """Whatever was found can be printed, and told as JSON."""
     for said in (*report.attempts, *report.findings):
         one_line(str(said), MOST_OF_A_FINDING)
-    assert report.apart is not None
+    assert report.unprovable_attempts is not None
     msgspec.json.encode(report)
 
 
@@ -84,8 +84,8 @@ def _read(path: Path) -> None:
 
 
 def _chain(store: JournalStore) -> list[object]:
-    rows = [Row(each.entry.n, each.body, each.head) for each in store.entries()]
-    return list(follow(rows))
+    rows = [StoredRow(each.entry.n, each.body, each.head) for each in store.entries()]
+    return list(walk_chain(rows))
 
 
 def _spoilt(data: bytes) -> bytes:
@@ -140,7 +140,7 @@ def wire_groups(data: bytes) -> None:
     for line in lines_of(data):
         if isinstance(line, dict):
             try:
-                events = unpack(line, 7)
+                events = unpack_events(line, 7)
             except ValueError:
                 continue
             assert all(event.attempt == 7 for event in events)

@@ -4,8 +4,8 @@ import io
 import zipfile
 from functools import cache
 
-from controller.trials.lab.data import Deals, InvalidDeals, check
-from controller.trials.lab.file import read
+from controller.trials.lab.data import CollectedDeals, InvalidDeals, check_deals
+from controller.trials.lab.file import read_deals
 from tests.fuzz.refusals import one_line
 from tests.fuzz.targets import CORPUS
 
@@ -25,12 +25,12 @@ def deals_file(data: bytes) -> None:
 
 def _taken(data: bytes) -> None:
     try:
-        deals = read(io.BytesIO(data))
+        deals = read_deals(io.BytesIO(data))
     except InvalidDeals as error:
         one_line(error)
         return
-    assert isinstance(deals, Deals)
-    check(deals)
+    assert isinstance(deals, CollectedDeals)
+    check_deals(deals)
 
 
 def _with(name: str, array: bytes) -> bytes:

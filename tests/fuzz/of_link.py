@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from drivers import identity
-from drivers.dealer import Dealer
+from drivers.dealer import DealerBoard
 from drivers.errors import DriverError
-from drivers.events import Event, Outlet, Source
+from drivers.events import BoardEvent, FeedSource, Outlet
 from drivers.firmware import codec, wire
 from drivers.identity import ExpectedBoard
 from drivers.link.link import Link
@@ -74,15 +74,15 @@ async def _life(words: Words) -> None:
     loop = asyncio.get_running_loop()
     broken: list[str] = []
     loop.set_exception_handler(lambda _, about: broken.append(repr(about)))
-    pinned = ExpectedBoard(kind="dealer", uid=UID, simulated=True, firmware="0" * 16)
-    taken: list[Event] = []
+    pinned = ExpectedBoard(kind="dealer", uid=UID, is_simulated=True, firmware="0" * 16)
+    taken: list[BoardEvent] = []
     port = Port()
     sessions = iter(range(1, 1 << 20))
     line = Link(
         port,
         "dealer",
         session_ids=lambda: next(sessions),
-        check=functools.partial(identity.check, pinned=pinned),
+        check=functools.partial(identity.check_identity, expected=pinned),
         on_event=taken.append,
     )
     at = _Line(words, line, port)
@@ -108,7 +108,7 @@ class _Line:
 
     def __init__(self, words: Words, line: Link, port: Port) -> None:
         self.words, self.line, self.port = words, line, port
-        self.dealer = Dealer(line)
+        self.dealer = DealerBoard(line)
         self.waiting: set[asyncio.Task[None]] = set()
         self._event = 0
 
@@ -132,7 +132,7 @@ class _Line:
         elif what == 11:
             self.line.stop()
         elif what == 12:
-            self.line.kept(words.byte(), None if words.byte() % 2 else BOOT)
+            self.line.mark_kept(words.byte(), None if words.byte() % 2 else BOOT)
         elif what == 13:
             self.port.lose() if words.byte() % 2 else self.line.close()
         else:
@@ -154,7 +154,7 @@ class _Line:
             body = struct.pack(">HB", number, words.byte() % 13 if words.byte() % 2 else 0)
             port.frame(wire.ACK, body + words.some(words.byte() % 26))
         elif what in (3, 4):
-            self._event = self.line.taken + 1 if what == 3 else words.byte()
+            self._event = self.line.last_event + 1 if what == 3 else words.byte()
             fields = (boot, self._event, 1, words.byte() % 40, *words.some(4).ljust(4, b"\0"))
             port.frame(wire.EVENT, struct.pack(">IIIBBBBB", *fields) + words.some(words.byte() % 5))
         else:
@@ -171,11 +171,11 @@ class _Line:
         deeds = (
             lambda: self.dealer.begin(one, other, other // 4),
             lambda: self.dealer.shuffle(one, other),
-            lambda: self.dealer.feed(one, Source.HOPPER, other),
+            lambda: self.dealer.feed(one, FeedSource.HOPPER, other),
             lambda: self.dealer.release(one),
             lambda: self.dealer.purge(one),
-            self.dealer.status,
-            self.dealer.moves,
+            self.dealer.get_status,
+            self.dealer.is_moving,
             self.dealer.retract,
         )
         with suppress(DriverError):

@@ -18,30 +18,30 @@ from controller.bridge import (
     MAX_GATEWAY_LINE_BYTES,
     CommandMessage,
     GatewayProtocolError,
-    Lines,
+    LineSplitter,
     ReplyMessage,
     decode_gateway_line,
     decode_machine_line,
-    to_line,
+    encode_line,
 )
-from controller.client.refused import refusal
+from controller.client.refused import refusal_reply
 from controller.commands import COMMANDS, BadArgs, parse_args
-from controller.faults import catalogue
-from controller.gateway.requests import BadCommand, parse
+from controller.faults import fault_catalogue
+from controller.gateway.requests import BadCommand, parse_command
 from controller.heads import verify_key
-from controller.match.reducer import replayed
-from controller.match.transfer import TransferDocument, packed, state_digest
-from controller.messages import Command, Phase, Reply, Role, State
+from controller.match.reducer import replay_events
+from controller.match.transfer import TransferDocument, pack_document, state_digest
+from controller.messages import ClientCommand, CommandReply, MachinePhase, PublicState, Role
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile
-from controller.signing import sign, sign_document
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, trial
+from controller.signing import sign_command, sign_document
+from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, run_table_in_process
 from drivers.firmware import codec, wire
 from sim.inproc import BoardName
 from sim.mechanics.faults import FaultError, parse_fault
 from sim.mechanics.people import OutOfReach
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 from tests.fuzz.folders import folder
 from tests.fuzz.jsonlines import lines_of
@@ -73,8 +73,10 @@ async def _life(moves: Sequence[Move], runtime_dir: Path) -> None:
     loop = asyncio.get_running_loop()
     broken: list[str] = []
     loop.set_exception_handler(lambda _, about: broken.append(_told(about)))
-    async with trial(Settings(), runtime_dir, profile=load_profile(name)) as at:
-        await at.phase(Phase.EMPTY)
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, profile=load_profile(name)
+    ) as at:
+        await at.wait_for_phase(MachinePhase.EMPTY)
         if stage is not None and name == PROFILES[0]:
             await STAGES[stage](at)
         table = _Table(at)
@@ -96,7 +98,7 @@ class _Table:
     def __init__(self, at: TableInProcess) -> None:
         self.at = at
         self._number = 0
-        self._asked: list[asyncio.Future[Reply]] = []
+        self._asked: list[asyncio.Future[CommandReply]] = []
 
     async def move(self, move: Move) -> None:
         """Let one thing happen."""
@@ -109,11 +111,11 @@ class _Table:
         """All is answered, and the table still tells how it is."""
         for asked in self._asked:
             self._right(await asked)
-        reply = await self._ask(Command(id="last", cmd="snapshot"))
+        reply = await self._ask(ClientCommand(id="last", cmd="snapshot"))
         assert reply.ok, reply
-        state = msgspec.convert(reply.result, State)
+        state = msgspec.convert(reply.result, PublicState)
         assert self.at.machine.record.state is not None
-        assert state.machine.phase in set(Phase)
+        assert state.machine.phase in set(MachinePhase)
 
     # Commands.
 
@@ -123,11 +125,13 @@ class _Table:
         self._number += 1
         said.setdefault("id", f"c{self._number}")
         if "deal" not in said and "attempt" not in said:
-            said["deal"], said["attempt"] = self.at._present(str(said["cmd"]))
+            said["deal"], said["attempt"] = self.at._bound_to(str(said["cmd"]))
         try:
-            command = parse(msgspec.json.encode(said) + bytes(str(move.get("tail", "")), "utf8"))
+            command = parse_command(
+                msgspec.json.encode(said) + bytes(str(move.get("tail", "")), "utf8")
+            )
         except BadCommand as bad:
-            refused = refusal(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
+            refused = refusal_reply(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
             msgspec.json.encode(refused)
             return
         role = next((role for role in Role if role.value == move.get("as")), Role.CHIEF)
@@ -142,28 +146,28 @@ class _Table:
         else:
             self._right(await self._ask(command))
 
-    def _signed(self, command: Command, seed: bytes) -> Command:
+    def _signed(self, command: ClientCommand, seed: bytes) -> ClientCommand:
         """Sign it; what cannot be signed says that it was."""
         try:
-            return self.at.signed(command, seed)
+            return self.at.sign_command(command, seed)
         except ValueError:
-            key = sign(Command(id="", cmd=""), TABLE_KEY, seed).key
+            key = sign_command(ClientCommand(id="", cmd=""), TABLE_KEY, seed).key
             return msgspec.structs.replace(command, key=key, sig="00" * 64)
 
-    async def _ask(self, command: Command) -> Reply:
-        line = to_line(CommandMessage(1, "peer", command))
+    async def _ask(self, command: ClientCommand) -> CommandReply:
+        line = encode_line(CommandMessage(1, "peer", command))
         message = decode_gateway_line(line[:-1])
         assert isinstance(message, CommandMessage)
         async with asyncio.timeout(ANSWER_S):
-            reply = await self.at.lasting.order(message.body)
-        answer = decode_machine_line(to_line(ReplyMessage(1, reply))[:-1])
+            reply = await self.at.lasting.submit(message.body)
+        answer = decode_machine_line(encode_line(ReplyMessage(1, reply))[:-1])
         assert isinstance(answer, ReplyMessage)
         return reply
 
-    def _right(self, reply: Reply) -> None:
+    def _right(self, reply: CommandReply) -> None:
         assert reply.ok == (reply.error is None)
         if reply.error is not None:
-            assert reply.error.code in catalogue(), reply.error
+            assert reply.error.code in fault_catalogue(), reply.error
             assert reply.error.code not in ("STORAGE_FAILED", "NOT_CARRIED_OUT"), reply.error
             assert "{" not in reply.error.action, reply.error
 
@@ -175,7 +179,7 @@ class _Table:
     async def press(self, move: Move) -> None:
         seat = move["press"]
         if seat == "start":
-            await self.at.start()
+            await self.at.press_start()
         elif seat in SEATS:
             key = "red" if move.get("key") == "red" else "green"
             await self.at.press(
@@ -211,7 +215,7 @@ class _Table:
         """Let the cut and the cards have their time, as long as cards move."""
         for _ in range(60):
             phase = self.at.states[-1].machine.phase
-            if phase not in (Phase.CUT, Phase.SHUFFLING, Phase.DEALING):
+            if phase not in (MachinePhase.CUT, MachinePhase.SHUFFLING, MachinePhase.DEALING):
                 return
             await asyncio.sleep(1)
 
@@ -229,13 +233,13 @@ class _Table:
         """A board says a word that it should not: any event, in its turn."""
         dealer = move["board"] != "reader"
         link = (self.at.machine.dealer if dealer else self.at.machine.reader).link
-        if not link.up or link.welcome is None:
+        if not link.is_up or link.welcome is None:
             return
         byte = [_whole(move.get(name), 255) for name in ("code", "in", "out", "index", "place")]
         state = self.at.machine.record.state
         attempt = _whole(move.get("attempt", state.attempt), 2**32 - 1)
         body = struct.pack(
-            wire.BODIES[wire.EVENT], link.welcome.boot, link.taken + 1, attempt, *byte
+            wire.BODIES[wire.EVENT], link.welcome.boot, link.last_event + 1, attempt, *byte
         )
         if isinstance(look := move.get("look"), list):
             body += bytes(_whole(each, 255) for each in look[:4]).ljust(4, b"\0")
@@ -252,7 +256,7 @@ class _Table:
         except (msgspec.ValidationError, UnicodeEncodeError):
             return
         transfer = self._sealed(transfer, self.at.machine._profile)
-        document = packed(transfer)
+        document = pack_document(transfer)
         for number, part in enumerate(document.parts, start=1):
             args = {"digest": document.digest, "part": number, "text": part}
             args["parts"] = len(document.parts)
@@ -262,7 +266,7 @@ class _Table:
 
     def _sealed(self, transfer: TransferDocument, profile: Profile) -> TransferDocument:
         """Let the document say the result that its events lead to, whatever they are."""
-        match = replayed(profile, transfer.meeting, transfer.record, transfer.events)
+        match = replay_events(profile, transfer.meeting, transfer.record, transfer.events)
         hashed = profile_hash(profile).hex()
         return msgspec.structs.replace(
             transfer, result=state_digest(match), to="T01", profile_hash=hashed
@@ -294,9 +298,9 @@ def requests(data: bytes) -> None:
     """Bytes off the network and off the bridge: messages, or a refusal in its words."""
     for line in data.split(b"\n")[:MOST_MOVES]:
         try:
-            command = parse(line)
+            command = parse_command(line)
         except BadCommand as bad:
-            refused = refusal(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
+            refused = refusal_reply(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
             assert refused.error is not None
             assert len(msgspec.json.encode(refused)) < 1 << 16
         else:
@@ -311,7 +315,7 @@ def requests(data: bytes) -> None:
             except GatewayProtocolError:
                 continue
     most = 1 + len(data) % 97
-    lines, found = Lines(MAX_GATEWAY_LINE_BYTES), []
+    lines, found = LineSplitter(MAX_GATEWAY_LINE_BYTES), []
     for at in range(0, len(data), most):
-        found += lines.take(data[at : at + most])
+        found += lines.split(data[at : at + most])
     assert found == data.split(b"\n")[:-1] or len(data) > MAX_GATEWAY_LINE_BYTES

@@ -4,20 +4,20 @@ import msgspec
 
 from controller.cards import face_text
 from drivers.firmware import codec
-from drivers.link.recording import Chunk, RecordingError, Way, read
-from drivers.link.wire_text import line, row, said
+from drivers.link.recording import Chunk, ChunkKind, RecordingError, read_recording
+from drivers.link.wire_text import read_frames, to_json, to_line
 from tests.fuzz import of_wire
 from tests.fuzz.refusals import one_line
 from tests.fuzz.words import Words
 
 MOST_CHUNKS = 400
-WAYS: tuple[Way, ...] = ("host", "board", "opened", "closed", "lost", "full")
+WAYS: tuple[ChunkKind, ...] = ("host", "board", "opened", "closed", "lost", "full")
 
 
 def recording(data: bytes) -> None:
     """A file is a recording that can be read aloud, or is refused in a line."""
     try:
-        _, found = read(data.splitlines(keepends=True))
+        _, found = read_recording(data.splitlines(keepends=True))
         chunks = [chunk for _, chunk in zip(range(MOST_CHUNKS), found, strict=False)]
     except RecordingError as error:
         one_line(error)
@@ -42,7 +42,7 @@ def heard(data: bytes) -> None:
 
 
 def _aloud(chunks: list[Chunk]) -> None:
-    for one in said(chunks):
-        one_line(line(one))
-        one_line(line(one, face_text))
-        msgspec.json.encode(row(one, face_text))
+    for one in read_frames(chunks):
+        one_line(to_line(one))
+        one_line(to_line(one, face_text))
+        msgspec.json.encode(to_json(one, face_text))

@@ -11,10 +11,10 @@ from typing import Any, cast
 import msgspec
 
 from sim.contacts import PanelContacts
-from sim.control import Control
+from sim.control import ControlServer
 from sim.inproc import HardwareInProcess
-from sim.mechanics.faults import Fault, FaultError, WearLevel, load_wear, parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.faults import FaultError, SimulatedFault, WearLevel, load_wear, parse_fault
+from sim.mechanics.settings import MechanicsSettings
 from sim.pinserver import PinServer
 from sim.virtual import VirtualLoop
 from tests.fuzz.folders import file, folder
@@ -32,7 +32,7 @@ def faults(data: bytes) -> None:
         except FaultError as error:
             a_word(error)
             continue
-        assert isinstance(found, Fault)
+        assert isinstance(found, SimulatedFault)
 
 
 def wear_toml(data: bytes) -> None:
@@ -54,7 +54,7 @@ def control(data: bytes) -> None:
 
 async def _controlled(data: bytes, at: Path) -> None:
     boots = count(1)
-    table = HardwareInProcess(Settings(), random.Random(1), boots=lambda: next(boots))
+    table = HardwareInProcess(MechanicsSettings(), random.Random(1), boots=lambda: next(boots))
     contacts = PanelContacts(table.world)
     stub = SimpleNamespace(
         world=table.world,
@@ -67,11 +67,11 @@ async def _controlled(data: bytes, at: Path) -> None:
         restart=_restarted(table),
         table=table,
     )
-    desk = Control(cast(Any, stub), at / "control")
+    desk = ControlServer(cast(Any, stub), at / "control")
     pins = PinServer(contacts, at / "pins")
     try:
         for line in data.split(b"\n")[:MOST_LINES]:
-            pins._take(line.split())
+            pins._handle_line(line.split())
             try:
                 async with asyncio.timeout(WAIT_S):
                     answer = await desk.answer(line)

@@ -8,18 +8,18 @@ import msgspec
 
 from drivers import dealer, reader
 from drivers.errors import WrongProtocol
-from drivers.events import Board, Event, Read
+from drivers.events import BoardEvent, BoardKind, CardReadEvent
 from drivers.firmware import codec, wire
-from drivers.identity import PROTOCOL, Welcome
+from drivers.identity import PROTOCOL_HEX, Welcome
 from drivers.link import frames
-from drivers.link.frames import AliveReport, BoardFrame, NoSession, Reply
+from drivers.link.frames import AliveReport, BoardFrame, BoardReply, NoSession
 from tests.fuzz.words import Words
 
-BOARDS: tuple[Board, ...] = ("dealer", "reader")
+BOARDS: tuple[BoardKind, ...] = ("dealer", "reader")
 COMMANDS = tuple(
-    kind for kind in frames.Command.__subclasses__() if kind.__struct_fields__ is not None
+    kind for kind in frames.BoardCommand.__subclasses__() if kind.__struct_fields__ is not None
 )
-_STATUS = {"dealer": dealer.status_from, "reader": reader.status_from}
+_STATUS = {"dealer": dealer.decode_dealer_status, "reader": reader.decode_reader_status}
 
 
 def decoder(data: bytes) -> None:
@@ -56,16 +56,16 @@ def board_frames(data: bytes) -> None:
     words = Words(data)
     board = words.pick(BOARDS)
     said = payload(words)
-    decoded = frames.decode(said, board)
+    decoded = frames.decode_board_frame(said, board)
     if decoded is None:
         return
     session, frame = decoded
     assert session == struct.unpack_from(wire.BOARD_HEADER, said)[1]
     body = said[wire.BOARD_HEADER_SIZE :]
     assert _packed(frame)[: len(body)] == body[: len(_packed(frame))]
-    if isinstance(frame, Read):
+    if isinstance(frame, CardReadEvent):
         assert "face=<hidden>" in repr(frame)
-    if isinstance(frame, Reply):
+    if isinstance(frame, BoardReply):
         _status(frame.body, board)
 
 
@@ -77,8 +77,8 @@ def host_frames(data: bytes) -> None:
     fields = tuple(words.number(struct.calcsize(f">{one}")) for one in layout[1:])
     session, number, seen, kept = words.number(4), words.number(2), words.number(4), words.number(4)
     command = cast(Any, kind)(*fields)
-    line = frames.encode(kind.kind, session, number, seen, kept, command)
-    payload = wire.host_frame(kind.kind, session, number, seen, kept, *fields)
+    line = frames.encode_host_frame(kind.kind, session, number, seen, kept, command)
+    payload = wire.pack_host_frame(kind.kind, session, number, seen, kept, *fields)
     assert line == codec.encode(payload)
     assert codec.Decoder().feed(line) == [payload]
 
@@ -93,7 +93,7 @@ def payload(words: Words) -> bytes:
     if kind == wire.WELCOME and words.byte() % 2:
         uid = words.some(10).ljust(10, b"\1")
         version = words.some(11).ljust(11, b"\1")
-        body = uid + version + bytes.fromhex(PROTOCOL) + words.rest()
+        body = uid + version + bytes.fromhex(PROTOCOL_HEX) + words.rest()
     else:
         body = words.rest()
     extra = 4 * (kind == wire.EVENT and len(body) > size)
@@ -104,23 +104,23 @@ def payload(words: Words) -> bytes:
 def _packed(frame: BoardFrame) -> bytes:
     """A frame packed again from its typed fields; of a WELCOME the part that never changes."""
     match frame:
-        case Event():
+        case BoardEvent():
             fields = (frame.boot, frame.number, frame.attempt, frame.code, frame.seen)
             more = (frame.landed, frame.index, frame.place)
             packed = struct.pack(wire.BODIES[wire.EVENT], *fields, *more)
-            if not isinstance(frame, Read):
+            if not isinstance(frame, CardReadEvent):
                 return packed
             return packed + struct.pack(">BB", frame.face, frame.back)
-        case Reply():
+        case BoardReply():
             return struct.pack(wire.BODIES[wire.ACK], frame.number, frame.result) + frame.body
         case AliveReport() | NoSession():
             kind = wire.ALIVE if isinstance(frame, AliveReport) else wire.NO_SESSION
             return struct.pack(wire.BODIES[kind], *msgspec.structs.astuple(frame))
         case Welcome():
-            return b"" if frame.kind == "other" else bytes([frames.KINDS[frame.kind]])
+            return b"" if frame.kind == "other" else bytes([frames.BOARD_KIND_IDS[frame.kind]])
 
 
-def _status(body: bytes, board: Board) -> None:
+def _status(body: bytes, board: BoardKind) -> None:
     """A STATUS is one, or the board speaks another protocol."""
     with suppress(WrongProtocol):
         _STATUS[board](body)

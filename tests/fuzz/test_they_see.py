@@ -7,11 +7,11 @@ import pytest
 from controller.journal.verify import one_attempt
 from controller.machine.acts import TableCommands
 from drivers.firmware import codec, lock, wire
-from drivers.firmware.board import Board
+from drivers.firmware.board import BoardCore
 from drivers.firmware.feeding import Feeding
 from drivers.firmware.memory import EventMemory
 from drivers.link import frames, intake
-from drivers.link.intake import Intake, Taken
+from drivers.link.intake import EventArrival, EventSequence
 from tests.fuzz.of_boards import dealer
 from tests.fuzz.of_journals import entries
 from tests.fuzz.of_link import link
@@ -44,10 +44,10 @@ def test_right_hands_are_seen_to_go_out(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_board_that_feeds_without_its_host_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     dealer(ONE_CARD + A_SECOND)
 
-    def shrug(board: Board) -> None:
-        board._silent = board.now >= board._heard + 500
+    def shrug(board: BoardCore) -> None:
+        board._is_silent = board.now >= board._heard_ms + 500
 
-    monkeypatch.setattr(Board, "_listen", shrug)
+    monkeypatch.setattr(BoardCore, "_listen", shrug)
     with pytest.raises(AssertionError, match="although nobody is there"):
         dealer(ONE_CARD + A_SECOND)
 
@@ -74,8 +74,8 @@ def test_an_event_taken_twice_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     session = bytes([8, 0, 0, 1, 1, 0, 0, 14, 1])
     link(session + event + event)
 
-    def careless(known: Intake, number: int) -> tuple[Intake, Taken]:
-        return Intake(known.boot, number, known.kept), Taken.NEW
+    def careless(known: EventSequence, number: int) -> tuple[EventSequence, EventArrival]:
+        return EventSequence(known.boot, number, known.kept), EventArrival.NEW
 
     monkeypatch.setattr(intake, "take", careless)
     with pytest.raises(AssertionError, match="an event twice"):

@@ -13,14 +13,14 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import SOCKET_NAME
-from controller.cli.wall import wall
+from controller.cli.wall import read_wall_clock
 from controller.client.client import Client, ClientIdentity
 from controller.client.endpoints import Endpoints
-from controller.client.line import Keys, Line
+from controller.client.line import CurveKeys, TableConnection
 from controller.config import TableConfig
 from controller.gateway.certificates import create_table_keys
 from controller.gateway.gateway import open_gateway
-from controller.messages import Event, Machine, State
+from controller.messages import PublicEvent, PublicMachine, PublicState
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, Told, identity
 from tests.table_doubles import STATE, loopback_config
 
@@ -30,7 +30,7 @@ def make_state() -> MakeState:
     """States of table T01, each with a number of its own; machine=… sets what is asked for."""
     numbers = itertools.count(1)
 
-    def make(machine: Machine | None = None, **more: Any) -> State:
+    def make(machine: PublicMachine | None = None, **more: Any) -> PublicState:
         seq = next(numbers)
         own = {
             "seq": seq,
@@ -45,11 +45,11 @@ def make_state() -> MakeState:
 
 
 @pytest.fixture
-def make_event() -> Callable[[int], Event]:
+def make_event() -> Callable[[int], PublicEvent]:
     """A public journal entry of table T01 with the given number."""
 
-    def make(n: int) -> Event:
-        return Event(
+    def make(n: int) -> PublicEvent:
+        return PublicEvent(
             table="T01",
             boot="00" * 8,
             n=n,
@@ -94,7 +94,7 @@ ANSWER_S = 30.0
 @pytest.fixture
 async def endpoints(config: TableConfig, machine: ScriptedMachine) -> AsyncIterator[Endpoints]:
     """Where a running gateway serves; its machine is connected."""
-    async with open_gateway(config, wall, ANSWER_S) as where:
+    async with open_gateway(config, read_wall_clock, ANSWER_S) as where:
         await machine.connected.wait()
         yield where
 
@@ -128,8 +128,8 @@ async def raw(state_dir: Path, endpoints: Endpoints) -> AsyncIterator[Raw]:
     """A client with an admitted key and without manners."""
     me, told = identity(state_dir, "table"), Told()
     context = zmq.asyncio.Context()
-    keys = Keys(endpoints.server_key, me.public, me.secret)
-    line = Line(context, zmq.DEALER, endpoints.commands, keys, told.note)
+    keys = CurveKeys(endpoints.server_key, me.public, me.secret)
+    line = TableConnection(context, zmq.DEALER, endpoints.commands, keys, told.note)
     watching = asyncio.create_task(line.follow_monitor())
     yield Raw(line, told)
     watching.cancel()

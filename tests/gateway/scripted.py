@@ -12,16 +12,16 @@ from controller.bridge import (
     AskMetricsMessage,
     CommandMessage,
     HelloMessage,
-    Lines,
+    LineSplitter,
     MetricsMessage,
     ReplyMessage,
 )
 from controller.client.client import Client, ClientIdentity
-from controller.client.line import Line, LineState
-from controller.messages import Event, Reply, State
+from controller.client.line import TableConnection, TableConnectionState
+from controller.messages import CommandReply, PublicEvent, PublicState
 from controller.roster import CLIENTS_FOLDER, read_certificate
 
-MakeState = Callable[..., State]
+MakeState = Callable[..., PublicState]
 Connect = Callable[..., Client]
 
 
@@ -32,7 +32,7 @@ class ScriptedMachine:
     `metrics` are its numbers, None while it does not say them.
     """
 
-    def __init__(self, path: Path, state: State) -> None:
+    def __init__(self, path: Path, state: PublicState) -> None:
         self.state = state
         self.hello = HelloMessage("T01", simulated=True)
         self.commands: list[CommandMessage] = []
@@ -41,14 +41,14 @@ class ScriptedMachine:
         self.connected = asyncio.Event()
         self.left = asyncio.Event()
         self.got_command = asyncio.Event()
-        self.script: Callable[[CommandMessage], list[Reply]] = self.agree
+        self.script: Callable[[CommandMessage], list[CommandReply]] = self.agree
         self._path = path
         self._server: asyncio.Server | None = None
         self._writers: list[asyncio.StreamWriter] = []
 
     @staticmethod
-    def agree(message: CommandMessage) -> list[Reply]:
-        return [Reply(id=message.body.id, ok=True, result={"did": message.body.cmd})]
+    def agree(message: CommandMessage) -> list[CommandReply]:
+        return [CommandReply(id=message.body.id, ok=True, result={"did": message.body.cmd})]
 
     async def start(self) -> None:
         self._server = await asyncio.start_unix_server(self._serve, self._path)
@@ -63,11 +63,11 @@ class ScriptedMachine:
             self._writers.clear()
             self._path.unlink(missing_ok=True)
 
-    def publish(self, value: State | Event) -> None:
-        self.say(bridge.to_line(bridge.public(value)))
+    def publish(self, value: PublicState | PublicEvent) -> None:
+        self.say(bridge.encode_line(bridge.feed_message(value)))
 
-    def reply(self, ref: int, reply: Reply) -> None:
-        self.say(bridge.to_line(ReplyMessage(ref, reply)))
+    def reply(self, ref: int, reply: CommandReply) -> None:
+        self.say(bridge.encode_line(ReplyMessage(ref, reply)))
 
     def say(self, line: bytes) -> None:
         for writer in self._writers:
@@ -75,13 +75,13 @@ class ScriptedMachine:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writers = [writer]
-        self.say(bridge.to_line(self.hello))
+        self.say(bridge.encode_line(self.hello))
         self.publish(self.state)
         self.connected.set()
-        lines = Lines(bridge.MAX_GATEWAY_LINE_BYTES)
+        lines = LineSplitter(bridge.MAX_GATEWAY_LINE_BYTES)
         with suppress(ConnectionError):
             while data := await reader.read(65536):
-                for line in lines.take(data):
+                for line in lines.split(data):
                     message = bridge.decode_gateway_line(line)
                     if isinstance(message, AskMetricsMessage):
                         self._say_metrics()
@@ -94,7 +94,7 @@ class ScriptedMachine:
     def _say_metrics(self) -> None:
         self.asked_metrics += 1
         if self.metrics is not None:
-            self.say(bridge.to_line(self.metrics))
+            self.say(bridge.encode_line(self.metrics))
 
     def _take(self, message: CommandMessage) -> None:
         self.commands.append(message)
@@ -103,18 +103,18 @@ class ScriptedMachine:
             self.reply(message.ref, reply)
 
 
-class Told(list[LineState]):
+class Told(list[TableConnectionState]):
     """What a client was told of its line, and a wait for more."""
 
     def __init__(self) -> None:
         super().__init__()
         self._more = asyncio.Event()
 
-    def note(self, state: LineState) -> None:
+    def note(self, state: TableConnectionState) -> None:
         self.append(state)
         self._more.set()
 
-    async def until(self, state: LineState) -> None:
+    async def until(self, state: TableConnectionState) -> None:
         while state not in self:
             self._more.clear()
             await self._more.wait()
@@ -123,19 +123,19 @@ class Told(list[LineState]):
 class Raw:
     """A client that sends what it likes."""
 
-    def __init__(self, line: Line, told: Told) -> None:
+    def __init__(self, line: TableConnection, told: Told) -> None:
         self.line = line
         self.told = told
 
     async def send(self, *frames: bytes) -> None:
         await self.line.socket.send_multipart(frames)
 
-    async def receive(self) -> Reply:
+    async def receive(self) -> CommandReply:
         *_, body = await self.line.socket.recv_multipart()
-        return msgspec.json.decode(body, type=Reply)
+        return msgspec.json.decode(body, type=CommandReply)
 
 
-def code(reply: Reply) -> str | None:
+def code(reply: CommandReply) -> str | None:
     """The error's name, or None."""
     return reply.error.code if reply.error else None
 

@@ -14,14 +14,14 @@ import structlog
 from zeroconf import IPVersion
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
-from controller.cli.wall import wall
+from controller.cli.wall import read_wall_clock
 from controller.client.announced import (
-    SERVICE,
+    SERVICE_TYPE,
     BadAnnouncement,
     TableAnnouncement,
-    heard,
+    parse_service,
+    service_fields,
     table_fingerprint,
-    told,
 )
 from controller.client.endpoints import Endpoints
 from controller.config import TableConfig, load_table
@@ -51,7 +51,7 @@ async def finder() -> AsyncIterator[TableDiscovery]:
 
 def by_fingerprint(finder: TableDiscovery) -> dict[str, TableAnnouncement]:
     """Return what `finder` has found. The network may hold tables of other tests, too."""
-    return {one.fingerprint: one for one in finder.found()}
+    return {one.fingerprint: one for one in finder.list_found()}
 
 
 def announcing(config: TableConfig) -> TableConfig:
@@ -66,7 +66,7 @@ async def test_a_table_that_announces_itself_is_found_with_its_keys_and_gone_wit
 ) -> None:
     own = read_certificate(state_dir / "keys" / "table.key")
     async with finder() as console:
-        async with open_gateway(announcing(config), wall) as endpoints:
+        async with open_gateway(announcing(config), read_wall_clock) as endpoints:
             await until(lambda: fingerprint(own) in by_fingerprint(console))
             found = by_fingerprint(console)[fingerprint(own)]
             assert found.table == "T01"
@@ -103,19 +103,19 @@ async def test_two_machines_that_say_they_are_one_table_are_both_found(
 @needs_multicast
 async def test_what_is_no_table_is_not_found(config: TableConfig, state_dir: Path) -> None:
     own = read_certificate(state_dir / "keys" / "table.key")
-    liar = told("T02", own, 5556, 5557) | {"fingerprint": "0000-0000-0000-0000"}
+    liar = service_fields("T02", own, 5556, 5557) | {"fingerprint": "0000-0000-0000-0000"}
     network = AsyncZeroconf(LOOPBACK, ip_version=IPVersion.V4Only)
     info = AsyncServiceInfo(
-        SERVICE, f"liar.{SERVICE}", port=5556, properties=liar, server="liar.local.",
+        SERVICE_TYPE, f"liar.{SERVICE_TYPE}", port=5556, properties=liar, server="liar.local.",
         addresses=[socket.inet_aton("127.0.0.1")],
     )  # fmt: skip
     await (await network.async_register_service(info))
     try:
         with structlog.testing.capture_logs() as lines:
-            async with finder() as console, open_gateway(announcing(config), wall):
+            async with finder() as console, open_gateway(announcing(config), read_wall_clock):
                 await until(lambda: fingerprint(own) in by_fingerprint(console))
                 await until(lambda: [line for line in lines if "no table's" in line["event"]])
-                assert "T02" not in [one.table for one in console.found()]
+                assert "T02" not in [one.table for one in console.list_found()]
     finally:
         await network.async_unregister_all_services()
         await network.async_close()
@@ -126,7 +126,7 @@ async def test_a_table_says_nothing_unless_it_is_told_to(
 ) -> None:
     said: list[object] = []
     monkeypatch.setattr("controller.gateway.announce.announce", said.append)
-    async with open_gateway(config, wall):
+    async with open_gateway(config, read_wall_clock):
         await turn()
     assert said == []
     assert not load_table(ROOT / "deploy" / "table.toml").gateway.announce
@@ -144,7 +144,7 @@ async def test_without_the_library_one_line_says_so_and_the_table_goes_on(
 
     monkeypatch.setattr(builtins, "__import__", importing)
     with structlog.testing.capture_logs() as lines:
-        async with open_gateway(announcing(config), wall):
+        async with open_gateway(announcing(config), read_wall_clock):
             (line,) = await until(lambda: [line for line in lines if "announced" in line["event"]])
     assert line["library"] == "zeroconf"
     assert "pip install" in line["mend"]
@@ -174,7 +174,7 @@ async def test_a_network_that_cannot_be_had_is_told_once_and_tried_again(
 
 @pytest.fixture
 def said(state_dir: Path) -> dict[str, str]:
-    return told("T01", read_certificate(state_dir / "keys" / "table.key"), 5556, 5557)
+    return service_fields("T01", read_certificate(state_dir / "keys" / "table.key"), 5556, 5557)
 
 
 def as_heard(said: dict[str, str]) -> dict[bytes, bytes | None]:
@@ -182,7 +182,7 @@ def as_heard(said: dict[str, str]) -> dict[bytes, bytes | None]:
 
 
 def test_what_a_table_says_is_what_a_console_hears(said: dict[str, str]) -> None:
-    found = heard(as_heard(said), ["192.168.1.11", "fe80::1"])
+    found = parse_service(as_heard(said), ["192.168.1.11", "fe80::1"])
     assert (found.table, found.feed, found.commands) == ("T01", 5556, 5557)
     assert found.addresses == ("192.168.1.11",)
     assert found.fingerprint == said["fingerprint"]
@@ -220,23 +220,23 @@ def test_what_is_wrong_with_an_announcement_is_said(
     said: dict[str, str], change: dict[str, str], why: str
 ) -> None:
     with pytest.raises(BadAnnouncement, match=why):
-        heard(as_heard(said | change), ["192.168.1.11"])
+        parse_service(as_heard(said | change), ["192.168.1.11"])
 
 
 def test_a_table_without_an_address_cannot_be_reached(said: dict[str, str]) -> None:
     with pytest.raises(BadAnnouncement, match="no address"):
-        heard(as_heard(said), ["fe80::1"])
+        parse_service(as_heard(said), ["fe80::1"])
 
 
 def test_nobody_is_knocked_at_by_the_hundred_at_a_strangers_word(said: dict[str, str]) -> None:
-    found = heard(as_heard(said), [f"192.168.1.{number}" for number in range(1, 200)])
+    found = parse_service(as_heard(said), [f"192.168.1.{number}" for number in range(1, 200)])
     assert found.addresses == tuple(f"192.168.1.{number}" for number in range(1, 9))
 
 
 def test_a_field_that_is_missing_is_named(said: dict[str, str]) -> None:
     del said["verify"]
     with pytest.raises(BadAnnouncement, match="verify is missing"):
-        heard(as_heard(said), ["192.168.1.11"])
+        parse_service(as_heard(said), ["192.168.1.11"])
 
 
 def test_the_fingerprint_is_the_one_that_keys_prints(state_dir: Path) -> None:

@@ -14,36 +14,36 @@ from controller.bridge import (
     FeedMessage,
     GatewayProtocolError,
     HelloMessage,
-    Lines,
+    LineSplitter,
     MachineMessage,
     ReplyMessage,
 )
-from controller.messages import Command, Event, Reply
+from controller.messages import ClientCommand, CommandReply, PublicEvent
 
 MESSAGES: list[MachineMessage] = [
     HelloMessage("T01", simulated=True),
     FeedMessage("state/T01", msgspec.Raw(b'{"a":1}')),
-    ReplyMessage(7, Reply(id="x", ok=True, result={"a": [1, "掼"]})),
+    ReplyMessage(7, CommandReply(id="x", ok=True, result={"a": [1, "掼"]})),
 ]
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
 def test_what_the_machine_says_arrives_as_it_was_said(message: MachineMessage) -> None:
-    line = bridge.to_line(message)
+    line = bridge.encode_line(message)
 
     assert line.count(b"\n") == 1
     assert bridge.decode_machine_line(line) == message
 
 
 def test_a_command_arrives_as_it_was_sent() -> None:
-    message = CommandMessage(1, "key", Command(id="x", cmd="call", args={"reason": "a\nb"}))
+    message = CommandMessage(1, "key", ClientCommand(id="x", cmd="call", args={"reason": "a\nb"}))
 
-    assert bridge.decode_gateway_line(bridge.to_line(message)) == message
+    assert bridge.decode_gateway_line(bridge.encode_line(message)) == message
 
 
-def test_the_machine_reads_no_machine(make_event: Callable[[int], Event]) -> None:
+def test_the_machine_reads_no_machine(make_event: Callable[[int], PublicEvent]) -> None:
     with pytest.raises(GatewayProtocolError):
-        bridge.decode_gateway_line(bridge.to_line(bridge.public(make_event(1))))
+        bridge.decode_gateway_line(bridge.encode_line(bridge.feed_message(make_event(1))))
 
 
 @given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b""))), st.data())
@@ -52,12 +52,12 @@ def test_lines_come_out_whole_however_the_stream_is_cut(
 ) -> None:
     stream = b"".join(line + b"\n" for line in said)
     cuts = data.draw(st.lists(st.integers(0, len(stream))).map(sorted))
-    lines = Lines(20)
+    lines = LineSplitter(20)
 
     heard = [
         line
         for start, end in pairwise([0, *cuts, len(stream)])
-        for line in lines.take(stream[start:end])
+        for line in lines.split(stream[start:end])
     ]
 
     assert heard == said
@@ -65,11 +65,11 @@ def test_lines_come_out_whole_however_the_stream_is_cut(
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\nx\n"])
 def test_a_line_beyond_the_limit_is_an_error_whether_it_ends_or_not(end: bytes) -> None:
-    lines = Lines(20)
-    assert lines.take(b"x" * 20) == []
+    lines = LineSplitter(20)
+    assert lines.split(b"x" * 20) == []
 
     with pytest.raises(GatewayProtocolError):
-        lines.take(b"x" + end)
+        lines.split(b"x" + end)
 
 
 @given(st.binary(max_size=100))

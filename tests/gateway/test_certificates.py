@@ -10,7 +10,7 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.gateway.certificates import FIRST_CLIENTS, create_client_keys, create_table_keys
-from controller.gateway.enrolment import admit
+from controller.gateway.enrolment import admit_file
 from controller.messages import Role
 from controller.roster import (
     ADMITTED_FOLDER,
@@ -186,7 +186,7 @@ def test_nothing_is_ever_overwritten(files: Path) -> None:
     before = contents(files)
 
     with pytest.raises(RosterError, match="has the same name here"):
-        admit(files, guest)
+        admit_file(files, guest)
 
     assert contents(files) == before
 
@@ -194,14 +194,14 @@ def test_nothing_is_ever_overwritten(files: Path) -> None:
 def test_admitting_twice_is_admitting_once(files: Path) -> None:
     guest = create_client_keys(files, "guest", Role.OBSERVER)
 
-    assert admit(files, guest) == admit(files, guest)
+    assert admit_file(files, guest) == admit_file(files, guest)
 
 
 def test_neither_a_secret_nor_the_tables_own_key_is_admitted(files: Path) -> None:
     with pytest.raises(RosterError, match="public"):
-        admit(files, files / "clients" / "chief.key_secret")
+        admit_file(files, files / "clients" / "chief.key_secret")
     with pytest.raises(RosterError, match="public"):
-        admit(files, files / "keys" / "table.key")
+        admit_file(files, files / "keys" / "table.key")
 
 
 def contents(folder: Path) -> dict[Path, bytes]:

@@ -17,13 +17,13 @@ from controller.config import TableConfig
 from controller.gateway.certificates import create_client_keys
 from controller.messages import (
     Alert,
-    Event,
+    CommandReply,
     Failure,
-    Machine,
-    Phase,
-    Reply,
+    MachinePhase,
+    PublicEvent,
+    PublicMachine,
+    PublicState,
     Role,
-    State,
 )
 from tests.gateway.scripted import MakeState, ScriptedMachine
 from tests.waiting import until
@@ -84,13 +84,13 @@ async def test_watch_prints_the_json_of_every_message_as_it_came(
     endpoints: Endpoints,
     state_dir: Path,
     start: Run,
-    make_event: Callable[[int], Event],
+    make_event: Callable[[int], PublicEvent],
 ) -> None:
     process = await start("watch", "--json", "--state-dir", state_dir)
 
-    assert msgspec.json.decode(await line(process), type=State) == machine.state
+    assert msgspec.json.decode(await line(process), type=PublicState) == machine.state
     machine.publish(make_event(5))
-    assert msgspec.json.decode(await line(process), type=Event) == make_event(5)
+    assert msgspec.json.decode(await line(process), type=PublicEvent) == make_event(5)
 
 
 async def test_watch_can_be_told_to_print_events_alone(
@@ -98,7 +98,7 @@ async def test_watch_can_be_told_to_print_events_alone(
     endpoints: Endpoints,
     state_dir: Path,
     start: Run,
-    make_event: Callable[[int], Event],
+    make_event: Callable[[int], PublicEvent],
 ) -> None:
     both = await start("watch", "--json", "--state-dir", state_dir)
     events = await start("watch", "--json", "--topic", "event", "--state-dir", state_dir)
@@ -112,7 +112,7 @@ async def test_watch_can_be_told_to_print_events_alone(
 
     await until(published_and_printed)
 
-    assert msgspec.json.decode(await reading, type=Event) == make_event(5)
+    assert msgspec.json.decode(await reading, type=PublicEvent) == make_event(5)
 
 
 async def test_watch_prints_a_line_for_each_change(
@@ -127,7 +127,7 @@ async def test_watch_prints_a_line_for_each_change(
     assert "T01" in (first := await line(process))
     assert "empty" in first
 
-    dealing = Machine(phase=Phase.DEALING, deal=3, attempt=7, of_deal=2, fed=54)
+    dealing = PublicMachine(phase=MachinePhase.DEALING, deal=3, attempt=7, of_deal=2, fed=54)
     machine.publish(make_state(dealing))
     machine.publish(make_state(dealing))
     jam = Alert(
@@ -215,11 +215,11 @@ async def test_send_signs_and_names_the_present_deal_and_attempt(
     dealtable: Dealtable,
     make_state: MakeState,
 ) -> None:
-    present = make_state(Machine(phase=Phase.COMMITTED, deal=3, attempt=7))
+    present = make_state(PublicMachine(phase=MachinePhase.COMMITTED, deal=3, attempt=7))
 
-    def answer(message: CommandMessage) -> list[Reply]:
+    def answer(message: CommandMessage) -> list[CommandReply]:
         result = msgspec.to_builtins(present) if message.body.cmd == "snapshot" else {}
-        return [Reply(id=message.body.id, ok=True, result=result)]
+        return [CommandReply(id=message.body.id, ok=True, result=result)]
 
     machine.script = answer
 
@@ -228,7 +228,7 @@ async def test_send_signs_and_names_the_present_deal_and_attempt(
     )
 
     command = machine.commands[-1].body
-    signing.check(command, endpoints.server_key)
+    signing.check_command(command, endpoints.server_key)
     assert (code, out) == (0, "ok\n")
     assert (command.deal, command.attempt) == (3, 7)
     assert command.args == {"n": 40, "why": "the 4th"}
@@ -241,10 +241,10 @@ async def test_send_names_the_deal_of_the_match_for_what_the_match_decides(
     dealtable: Dealtable,
     make_state: MakeState,
 ) -> None:
-    state = make_state(Machine(phase=Phase.COMMITTED, deal=4, attempt=8))
+    state = make_state(PublicMachine(phase=MachinePhase.COMMITTED, deal=4, attempt=8))
     match = msgspec.structs.replace(state.match, deal=3, attempt=7)
     present = msgspec.to_builtins(msgspec.structs.replace(state, match=match))
-    machine.script = lambda message: [Reply(id=message.body.id, ok=True, result=present)]
+    machine.script = lambda message: [CommandReply(id=message.body.id, ok=True, result=present)]
 
     code, _, _ = await dealtable("send", "out", "seat=N", "--as", "table", "--state-dir", state_dir)
 
@@ -259,7 +259,7 @@ async def test_send_takes_the_deal_and_attempt_it_is_given(
 
     code, out, _ = await dealtable("send", "release", "--as", "referee", *where)
 
-    reply = msgspec.json.decode(out, type=Reply)
+    reply = msgspec.json.decode(out, type=CommandReply)
     looked, given = (message.body for message in machine.commands)
     assert (code, reply.ok, looked.cmd) == (0, True, "snapshot")
     assert (given.deal, given.attempt, given.person) == (4, 9, None)
@@ -284,7 +284,7 @@ async def test_send_tells_a_refusal_in_one_line_and_ends_with_1(
     machine: ScriptedMachine, endpoints: Endpoints, state_dir: Path, dealtable: Dealtable
 ) -> None:
     failure = Failure(code="WRONG_PHASE", message="no hands are held", action="Wait for held")
-    machine.script = lambda message: [Reply(id=message.body.id, ok=False, error=failure)]
+    machine.script = lambda message: [CommandReply(id=message.body.id, ok=False, error=failure)]
 
     code, out, err = await dealtable(
         "send", "start_deal", "--as", "referee", "--state-dir", state_dir

@@ -9,8 +9,8 @@ from controller import signing
 from controller.bridge import CommandMessage
 from controller.client.client import Client
 from controller.client.endpoints import Endpoints
-from controller.client.refused import refusal
-from controller.messages import Event, Reply
+from controller.client.refused import refusal_reply
+from controller.messages import CommandReply, PublicEvent
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine, code
 
 FIRST, SECOND = "a1" * 16, "b2" * 16
@@ -27,13 +27,13 @@ def unseeing(connect: Connect) -> Client:
 def shows(machine: ScriptedMachine, boot: str) -> None:
     """Let the machine be of a run, as the machine's desk takes orders."""
 
-    def answer(message: CommandMessage) -> list[Reply]:
+    def answer(message: CommandMessage) -> list[CommandReply]:
         command = message.body
         if command.cmd == "snapshot":
-            return [Reply(id=command.id, ok=True, result={"boot": boot})]
+            return [CommandReply(id=command.id, ok=True, result={"boot": boot})]
         if command.boot != boot:
-            return [refusal(command.id, "OTHER_RUN")]
-        return [Reply(id=command.id, ok=True)]
+            return [refusal_reply(command.id, "OTHER_RUN")]
+        return [CommandReply(id=command.id, ok=True)]
 
     machine.script = answer
 
@@ -52,7 +52,7 @@ async def test_before_its_first_order_a_client_looks_once_and_signs_for_what_it_
     assert asked(machine) == [("snapshot", None), ("hold", FIRST), ("resume", FIRST)]
     assert [message.body.person for message in machine.commands] == [None, "Li Na", None]
     for message in machine.commands[1:]:
-        signing.check(message.body, endpoints.server_key)
+        signing.check_command(message.body, endpoints.server_key)
 
 
 async def test_who_only_reads_is_asked_for_no_look(
@@ -75,15 +75,15 @@ async def test_who_hears_the_feed_has_seen_the_run_that_it_is_of(
     machine: ScriptedMachine,
     unseeing: Client,
     make_state: MakeState,
-    make_event: Callable[[int], Event],
+    make_event: Callable[[int], PublicEvent],
 ) -> None:
     shows(machine, SECOND)
-    await unseeing.hear()  # the state that the machine greeted with
+    await unseeing.next_message()  # the state that the machine greeted with
     assert unseeing.boot == machine.state.boot
     for value in (make_state(boot=FIRST), msgspec.structs.replace(make_event(1), boot=SECOND)):
         machine.publish(value)
         while unseeing.boot != value.boot:
-            await unseeing.hear()
+            await unseeing.next_message()
     assert (await unseeing.ask("resume")).ok
     assert asked(machine) == [("resume", SECOND)]
 
@@ -104,7 +104,7 @@ async def test_an_order_that_a_restart_overtook_is_not_signed_anew_and_the_next_
 async def test_where_there_is_nothing_to_see_the_order_is_refused_for_that_under_its_id(
     machine: ScriptedMachine, unseeing: Client
 ) -> None:
-    machine.script = lambda message: [refusal(message.body.id, "STORAGE_FAILED")]
+    machine.script = lambda message: [refusal_reply(message.body.id, "STORAGE_FAILED")]
     reply = await unseeing.ask("hold", command_id="mine")
     assert (reply.id, code(reply)) == ("mine", "STORAGE_FAILED")
     assert asked(machine) == [("snapshot", None)]

@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller import bridge, signing
-from controller.cli.wall import wall
+from controller.cli.wall import read_wall_clock
 from controller.client.client import Client, NoAnswer
 from controller.client.endpoints import Endpoints
-from controller.client.line import LineState
-from controller.client.refused import LARGEST, MAX_MESSAGE_BYTES
+from controller.client.line import TableConnectionState
+from controller.client.refused import MAX_COMMAND_BYTES, MAX_MESSAGE_BYTES
 from controller.config import TableConfig
 from controller.gateway.commands import MAX_PENDING_PER_KEY
 from controller.gateway.gateway import open_gateway
-from controller.gateway.rates import BURST, RateLimiter
-from controller.gateway.requests import BadCommand, parse
-from controller.messages import Command, Reply
+from controller.gateway.rates import COMMAND_BURST, RateLimiter
+from controller.gateway.requests import BadCommand, parse_command
+from controller.messages import ClientCommand, CommandReply
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, code, identity
 
 
@@ -32,10 +32,10 @@ async def test_a_command_goes_to_the_machine_and_its_reply_comes_back(
 
     reply = await client.ask("release", {"why": "掼蛋"}, deal=3, attempt=7)
 
-    assert reply == Reply(id="id-1", ok=True, result={"did": "release"})
+    assert reply == CommandReply(id="id-1", ok=True, result={"did": "release"})
     command = machine.commands[0].body
     assert (command.cmd, command.deal, command.attempt) == ("release", 3, 7)
-    signing.check(command, endpoints.server_key)
+    signing.check_command(command, endpoints.server_key)
 
 
 async def test_the_machine_is_told_under_which_key_a_command_came(
@@ -51,7 +51,7 @@ async def test_what_only_reads_needs_no_signature(
 ) -> None:
     await connect("observer").ask("snapshot")
 
-    assert machine.commands[0].body == Command(id="id-1", cmd="snapshot")
+    assert machine.commands[0].body == ClientCommand(id="id-1", cmd="snapshot")
 
 
 async def test_the_same_id_twice_reaches_the_machine_twice(
@@ -72,7 +72,7 @@ async def test_replies_find_who_asked_in_whatever_order_they_come(
 ) -> None:
     held: list[bridge.CommandMessage] = []
 
-    def in_reverse(message: bridge.CommandMessage) -> list[Reply]:
+    def in_reverse(message: bridge.CommandMessage) -> list[CommandReply]:
         held.append(message)
         if len(held) == 3:
             for each in reversed(held):
@@ -129,11 +129,11 @@ async def test_commands_go_through_again_when_the_machine_is_back(
     machine: ScriptedMachine, connect: Connect, make_state: MakeState
 ) -> None:
     client = connect("observer")
-    await client.hear()
+    await client.next_message()
     await machine.stop()
     machine.state = make_state()
     await machine.start()
-    assert (await client.hear()).body == msgspec.json.encode(machine.state)
+    assert (await client.next_message()).body == msgspec.json.encode(machine.state)
 
     assert (await client.ask("snapshot")).result == {"did": "snapshot"}
 
@@ -143,10 +143,10 @@ async def test_a_machine_that_is_late_is_called_late(
 ) -> None:
     machine.script = lambda message: []
     async with (
-        open_gateway(config, wall, answer_s=0.05) as endpoints,
+        open_gateway(config, read_wall_clock, answer_s=0.05) as endpoints,
         Client(endpoints, identity(config.table.state_dir, "referee"), lambda: "1") as client,
     ):
-        await client.hear()  # the gateway has read the machine's first message
+        await client.next_message()  # the gateway has read the machine's first message
         reply = await client.ask("release")
 
     assert code(reply) == "MACHINE_LATE"
@@ -158,7 +158,7 @@ async def test_a_client_without_a_gateway_gives_up_and_says_where_it_knocked(
     nowhere = msgspec.structs.replace(endpoints, commands="tcp://127.0.0.1:1")
 
     with pytest.raises(NoAnswer, match=r"tcp://127.0.0.1:1: no answer in 0.1 s"):
-        await connect("referee", nowhere).ask("snapshot", answer_s=0.1)
+        await connect("referee", nowhere).ask("snapshot", timeout_s=0.1)
 
 
 NONSENSE = {
@@ -172,7 +172,7 @@ NONSENSE = {
     "an empty id": b'{"id":"","cmd":"hold"}',
     "an endless id": b'{"id":"' + b"x" * 1000 + b'","cmd":"hold"}',
     "deep": b'{"id":"x","cmd":"hold","args":' + b'{"a":' * 3000,
-    "too long": b'{"id":"x","cmd":"hold","args":{"a":"' + b"x" * LARGEST + b'"}}',
+    "too long": b'{"id":"x","cmd":"hold","args":{"a":"' + b"x" * MAX_COMMAND_BYTES + b'"}}',
 }
 
 
@@ -216,10 +216,10 @@ async def test_the_empty_frame_of_a_req_socket_is_understood(raw: Raw) -> None:
 async def test_a_message_beyond_the_hard_limit_ends_its_connection_and_no_other(
     connect: Connect, raw: Raw
 ) -> None:
-    await raw.told.until(LineState.OPEN)
+    await raw.told.until(TableConnectionState.OPEN)
 
     await raw.send(b"x" * (MAX_MESSAGE_BYTES + 1))
-    await raw.told.until(LineState.DOWN)
+    await raw.told.until(TableConnectionState.DOWN)
 
     assert (await connect("observer").ask("snapshot")).ok
 
@@ -231,8 +231,8 @@ async def test_our_own_client_refuses_what_the_gateway_would_hang_up_on(
 
     assert code(reply) == "BAD_COMMAND"
     assert reply.error is not None
-    assert f"at most {LARGEST}" in reply.error.message
-    assert f"至多{LARGEST}字节" in reply.error.message_zh
+    assert f"at most {MAX_COMMAND_BYTES}" in reply.error.message
+    assert f"至多{MAX_COMMAND_BYTES}字节" in reply.error.message_zh
     assert machine.commands == []
 
 
@@ -245,7 +245,7 @@ async def test_a_flood_is_refused_beyond_what_may_wait_and_the_others_are_served
     machine.script = lambda message: machine.agree(message) if message.body.cmd == "hold" else []
 
     for number in range(flood):
-        await raw.send(msgspec.json.encode(Command(id=str(number), cmd="snapshot")))
+        await raw.send(msgspec.json.encode(ClientCommand(id=str(number), cmd="snapshot")))
     refused = [await raw.receive() for _ in range(flood - MAX_PENDING_PER_KEY)]
 
     assert {code(reply) for reply in refused} == {"TOO_MANY"}
@@ -255,7 +255,7 @@ async def test_a_flood_is_refused_beyond_what_may_wait_and_the_others_are_served
     for message in machine.commands[:MAX_PENDING_PER_KEY]:
         machine.reply(message.ref, *machine.agree(message))
     assert {(await raw.receive()).ok for _ in range(MAX_PENDING_PER_KEY)} == {True}
-    await raw.send(msgspec.json.encode(Command(id="after", cmd="hold")))
+    await raw.send(msgspec.json.encode(ClientCommand(id="after", cmd="hold")))
     assert (await raw.receive()).ok
 
 
@@ -270,16 +270,16 @@ async def test_what_a_key_sends_beyond_its_rate_is_refused_and_never_reaches_the
 ) -> None:
     """Answered at once, so that nothing waits: it is the number that is too high."""
     answers: Counter[str | None] = Counter()
-    for number in range(int(BURST) + 10):
-        await raw.send(msgspec.json.encode(Command(id=str(number), cmd="snapshot")))
+    for number in range(int(COMMAND_BURST) + 10):
+        await raw.send(msgspec.json.encode(ClientCommand(id=str(number), cmd="snapshot")))
         answers[code(await raw.receive())] += 1
 
-    assert answers == {None: BURST, "TOO_MANY": 10}
-    assert len(machine.commands) == BURST
+    assert answers == {None: COMMAND_BURST, "TOO_MANY": 10}
+    assert len(machine.commands) == COMMAND_BURST
     assert (await connect("referee").ask("hold")).ok
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_whatever_comes_is_a_command_or_a_bad_one(payload: bytes) -> None:
     with suppress(BadCommand):
-        assert parse(payload).id == msgspec.json.decode(payload)["id"]
+        assert parse_command(payload).id == msgspec.json.decode(payload)["id"]

@@ -10,11 +10,11 @@ import zmq.asyncio
 
 from controller.client.client import ClientIdentity, NoAnswer
 from controller.client.endpoints import Endpoints
-from controller.client.line import LineState
+from controller.client.line import TableConnectionState
 from controller.config import TableConfig
 from controller.counting import MAX_REFUSED_KEYS, REFUSAL_LOG_INTERVAL_S, RefusalLogLimiter
 from controller.gateway.certificates import create_client_keys
-from controller.gateway.enrolment import admit
+from controller.gateway.enrolment import admit_file
 from controller.messages import Role
 from controller.roster import ADMITTED_FOLDER
 from tests.gateway.scripted import Connect, ScriptedMachine, Told, code
@@ -27,10 +27,10 @@ async def test_a_strangers_feed_is_refused_and_both_sides_are_told(
     client = connect(stranger, on_line=told.note)
 
     with structlog.testing.capture_logs() as logs:
-        hearing = asyncio.ensure_future(client.hear())
-        await told.until(LineState.KEY_REFUSED)
+        hearing = asyncio.ensure_future(client.next_message())
+        await told.until(TableConnectionState.KEY_REFUSED)
 
-    assert told == [LineState.KEY_REFUSED]
+    assert told == [TableConnectionState.KEY_REFUSED]
     assert not hearing.done()
     assert [log for log in logs if log["log_level"] == "warning"] == [
         {
@@ -60,13 +60,13 @@ async def test_a_key_that_is_admitted_meanwhile_comes_in(
     public_file = create_client_keys(state_dir, "guest", Role.OBSERVER)
     told = Told()
     client = connect("guest", on_line=told.note, retry_s=0.01)
-    hearing = asyncio.ensure_future(client.hear())
-    await told.until(LineState.KEY_REFUSED)
+    hearing = asyncio.ensure_future(client.next_message())
+    await told.until(TableConnectionState.KEY_REFUSED)
 
-    admit(state_dir, public_file)
+    admit_file(state_dir, public_file)
 
     assert (await hearing).body == msgspec.json.encode(machine.state)
-    assert told == [LineState.KEY_REFUSED, LineState.OPEN]
+    assert told == [TableConnectionState.KEY_REFUSED, TableConnectionState.OPEN]
 
 
 async def test_a_certificate_that_is_taken_away_ends_its_commands_at_once(
@@ -99,9 +99,9 @@ async def test_another_table_in_its_place_is_seen_as_a_different_key(
 ) -> None:
     told = Told()
     other = msgspec.structs.replace(endpoints, server_key=stranger.public)
-    hearing = asyncio.ensure_future(connect("observer", other, on_line=told.note).hear())
+    hearing = asyncio.ensure_future(connect("observer", other, on_line=told.note).next_message())
 
-    await told.until(LineState.OTHER_KEY)
+    await told.until(TableConnectionState.OTHER_KEY)
 
     assert not hearing.done()
     hearing.cancel()
@@ -112,9 +112,9 @@ async def test_another_table_in_its_place_is_seen_as_a_different_key(
 async def test_nobody_there_is_told(connect: Connect, endpoints: Endpoints) -> None:
     told = Told()
     nowhere = msgspec.structs.replace(endpoints, feed="tcp://127.0.0.1:1")
-    hearing = asyncio.ensure_future(connect("observer", nowhere, on_line=told.note).hear())
+    hearing = asyncio.ensure_future(connect("observer", nowhere, on_line=told.note).next_message())
 
-    await told.until(LineState.DOWN)
+    await told.until(TableConnectionState.DOWN)
 
     hearing.cancel()
 
@@ -139,14 +139,14 @@ async def test_without_curve_nobody_comes_in(endpoints: Endpoints, address: str)
 def test_a_key_that_knocks_and_knocks_is_told_once_a_minute() -> None:
     refusals = RefusalLogLimiter()
 
-    assert [refusals.note("k", now_s) for now_s in (1.0, 1.1, 30.0)] == [0, None, None]
-    assert refusals.note("k", 1.0 + REFUSAL_LOG_INTERVAL_S) == 2
+    assert [refusals.allow_line("k", now_s) for now_s in (1.0, 1.1, 30.0)] == [0, None, None]
+    assert refusals.allow_line("k", 1.0 + REFUSAL_LOG_INTERVAL_S) == 2
 
 
 def test_ever_new_keys_are_told_of_up_to_a_bound_and_then_counted() -> None:
     refusals = RefusalLogLimiter()
 
-    told = [refusals.note(str(number), 1.0) for number in range(1000)]
+    told = [refusals.allow_line(str(number), 1.0) for number in range(1000)]
 
     assert told.count(0) == MAX_REFUSED_KEYS
-    assert refusals.note("later", 2.0 + REFUSAL_LOG_INTERVAL_S) == 1000 - MAX_REFUSED_KEYS
+    assert refusals.allow_line("later", 2.0 + REFUSAL_LOG_INTERVAL_S) == 1000 - MAX_REFUSED_KEYS

@@ -8,12 +8,12 @@ import pytest
 
 from controller import bridge
 from controller.bridge import FeedMessage, HelloMessage
-from controller.cli.wall import wall
-from controller.client.client import Heard
+from controller.cli.wall import read_wall_clock
+from controller.client.client import ReceivedMessage
 from controller.client.endpoints import Endpoints
 from controller.config import TableConfig
 from controller.gateway.gateway import open_gateway
-from controller.messages import Event, State
+from controller.messages import PublicEvent, PublicState
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine
 from tests.waiting import until
 
@@ -22,7 +22,7 @@ async def test_the_first_second_and_third_subscriber_get_the_whole_state_at_once
     machine: ScriptedMachine, connect: Connect
 ) -> None:
     for _ in range(3):
-        assert await connect("observer").hear() == heard(machine.state)
+        assert await connect("observer").next_message() == heard(machine.state)
 
 
 async def test_joins_at_the_same_time_are_answered_once(
@@ -30,18 +30,18 @@ async def test_joins_at_the_same_time_are_answered_once(
 ) -> None:
     client = connect("observer", topics=("", "state/", "state/T01", "st"))
 
-    joined = await client.hear()
+    joined = await client.next_message()
     machine.publish(later := make_state())
 
     assert joined == heard(machine.state)
-    assert await client.hear() == heard(later)
+    assert await client.next_message() == heard(later)
 
 
 async def test_who_wants_events_alone_is_sent_no_state(
-    machine: ScriptedMachine, connect: Connect, make_event: Callable[[int], Event]
+    machine: ScriptedMachine, connect: Connect, make_event: Callable[[int], PublicEvent]
 ) -> None:
     client = connect("observer", topics=("event/",))
-    hearing = asyncio.ensure_future(client.hear())
+    hearing = asyncio.ensure_future(client.next_message())
 
     def published_and_heard() -> bool:
         """Publish the event; a subscription is not acknowledged, so this is done repeatedly."""
@@ -57,11 +57,11 @@ async def test_states_and_events_go_out_as_the_machine_said_them_and_in_order(
     machine: ScriptedMachine,
     connect: Connect,
     make_state: MakeState,
-    make_event: Callable[[int], Event],
+    make_event: Callable[[int], PublicEvent],
 ) -> None:
     client = connect("observer")
-    await client.hear()
-    said: list[State | Event] = [
+    await client.next_message()
+    said: list[PublicState | PublicEvent] = [
         make_event(1),
         make_state(),
         make_event(2),
@@ -72,33 +72,33 @@ async def test_states_and_events_go_out_as_the_machine_said_them_and_in_order(
     for value in said:
         machine.publish(value)
 
-    assert [await client.hear() for _ in said] == [heard(value) for value in said]
+    assert [await client.next_message() for _ in said] == [heard(value) for value in said]
 
 
 async def test_a_message_longer_than_one_read_arrives_whole(
-    machine: ScriptedMachine, connect: Connect, make_event: Callable[[int], Event]
+    machine: ScriptedMachine, connect: Connect, make_event: Callable[[int], PublicEvent]
 ) -> None:
     client = connect("observer")
-    await client.hear()
+    await client.next_message()
     record = msgspec.structs.replace(make_event(1), data={"record": "ab" * 200_000})
 
     machine.publish(record)
 
-    assert await client.hear() == heard(record)
+    assert await client.next_message() == heard(record)
 
 
 async def test_a_machine_that_comes_back_is_heard_again_and_its_old_state_never(
     machine: ScriptedMachine, connect: Connect, make_state: MakeState
 ) -> None:
     early = connect("observer")
-    await early.hear()
+    await early.next_message()
 
     await machine.stop()
-    late = asyncio.ensure_future(connect("referee").hear())
+    late = asyncio.ensure_future(connect("referee").next_message())
     machine.state = make_state()
     await machine.start()
 
-    assert await early.hear() == heard(machine.state)
+    assert await early.next_message() == heard(machine.state)
     assert await late == heard(machine.state)
 
 
@@ -106,7 +106,7 @@ async def test_the_gateway_waits_for_a_machine_that_starts_later(
     config: TableConfig, machine: ScriptedMachine
 ) -> None:
     await machine.stop()
-    async with open_gateway(config, wall):
+    async with open_gateway(config, read_wall_clock):
         await machine.start()
         await machine.connected.wait()
 
@@ -120,8 +120,8 @@ async def test_the_gateway_waits_for_a_machine_that_starts_later(
         b"\xff\xfe\n",
         b"[" * 100_000 + b"\n",
         b"x" * (bridge.MAX_MACHINE_LINE_BYTES + 1),
-        bridge.to_line(HelloMessage("T01", simulated=True)),
-        bridge.to_line(FeedMessage("state/T02", msgspec.Raw(b"{}"))),
+        bridge.encode_line(HelloMessage("T01", simulated=True)),
+        bridge.encode_line(FeedMessage("state/T02", msgspec.Raw(b"{}"))),
     ],
     ids=["empty", "no kind", "a command", "no text", "deep", "endless", "hello twice", "topic"],
 )
@@ -129,19 +129,19 @@ async def test_a_machine_that_talks_nonsense_is_left_and_met_again(
     machine: ScriptedMachine, connect: Connect, make_state: MakeState, nonsense: bytes
 ) -> None:
     client = connect("observer")
-    await client.hear()
+    await client.next_message()
 
     machine.state = make_state()
     machine.say(nonsense)
 
-    assert await client.hear() == heard(machine.state)
+    assert await client.next_message() == heard(machine.state)
 
 
 async def test_another_tables_machine_is_not_published(
     config: TableConfig, machine: ScriptedMachine
 ) -> None:
     machine.hello = HelloMessage("T02", simulated=True)
-    async with open_gateway(config, wall):
+    async with open_gateway(config, read_wall_clock):
         await machine.connected.wait()
         await machine.left.wait()
 
@@ -151,7 +151,7 @@ async def test_endpoints_name_the_real_ports_as_long_as_the_gateway_is_open(
 ) -> None:
     file = config.table.state_dir / "endpoints.json"
 
-    async with open_gateway(config, wall) as endpoints:
+    async with open_gateway(config, read_wall_clock) as endpoints:
         written = msgspec.json.decode(file.read_bytes(), type=Endpoints)
         assert written == endpoints
         assert not endpoints.feed.endswith((":0", ":*"))
@@ -160,6 +160,6 @@ async def test_endpoints_name_the_real_ports_as_long_as_the_gateway_is_open(
     assert not file.exists()
 
 
-def heard(value: State | Event) -> Heard:
-    kind = "state" if isinstance(value, State) else "event"
-    return Heard(f"{kind}/{value.table}", msgspec.json.encode(value))
+def heard(value: PublicState | PublicEvent) -> ReceivedMessage:
+    kind = "state" if isinstance(value, PublicState) else "event"
+    return ReceivedMessage(f"{kind}/{value.table}", msgspec.json.encode(value))

@@ -7,7 +7,7 @@ import signal
 import msgspec
 import pytest
 
-from controller.cli.wall import wall
+from controller.cli.wall import read_wall_clock
 from controller.client.endpoints import Endpoints
 from controller.config import TableConfig
 from controller.gateway.gateway import GatewayError, open_gateway, run_gateway
@@ -20,7 +20,7 @@ async def test_a_signal_ends_it_and_leaves_nothing(
     config: TableConfig, machine: ScriptedMachine, number: signal.Signals
 ) -> None:
     opened: asyncio.Future[Endpoints] = asyncio.get_running_loop().create_future()
-    running = asyncio.ensure_future(run_gateway(config, wall, opened.set_result))
+    running = asyncio.ensure_future(run_gateway(config, read_wall_clock, opened.set_result))
     await opened
     await machine.connected.wait()
     assert (config.table.state_dir / "endpoints.json").exists()
@@ -34,14 +34,14 @@ async def test_a_signal_ends_it_and_leaves_nothing(
 
 
 async def test_the_same_addresses_are_free_again_at_once(config: TableConfig) -> None:
-    async with open_gateway(config, wall) as first:
+    async with open_gateway(config, read_wall_clock) as first:
         fixed = at(config, first.feed, first.commands)
 
     await open_and_close(fixed)
 
 
 async def test_an_address_in_use_is_named(config: TableConfig) -> None:
-    async with open_gateway(config, wall) as first:
+    async with open_gateway(config, read_wall_clock) as first:
         with pytest.raises(GatewayError, match=rf'commands = "{first.feed}": Address already'):
             await open_and_close(at(config, "tcp://127.0.0.1:*", first.feed))
 
@@ -63,7 +63,9 @@ async def test_an_admitted_file_that_is_no_certificate_is_named(config: TableCon
 async def test_all_interfaces_are_reached_by_this_computer_under_its_own(
     config: TableConfig,
 ) -> None:
-    async with open_gateway(at(config, "tcp://*:*", "tcp://0.0.0.0:0"), wall) as endpoints:
+    async with open_gateway(
+        at(config, "tcp://*:*", "tcp://0.0.0.0:0"), read_wall_clock
+    ) as endpoints:
         assert endpoints.feed.startswith("tcp://127.0.0.1:")
         assert endpoints.commands.startswith("tcp://127.0.0.1:")
 
@@ -74,5 +76,5 @@ def at(config: TableConfig, feed: str, commands: str) -> TableConfig:
 
 
 async def open_and_close(config: TableConfig) -> None:
-    async with open_gateway(config, wall):
+    async with open_gateway(config, read_wall_clock):
         pass

@@ -7,15 +7,15 @@ import msgspec
 import pytest
 
 from controller.bridge import HelloMessage, MetricsMessage
-from controller.cli.wall import wall
+from controller.cli.wall import read_wall_clock
 from controller.client.endpoints import Endpoints
 from controller.config import ConfigError, TableConfig, load_table
-from controller.counting import Histogram, Sample
-from controller.gateway.families import FAMILIES
+from controller.counting import Histogram, MetricSample
+from controller.gateway.families import METRIC_FAMILIES
 from controller.gateway.gateway import GatewayError, open_gateway
-from controller.gateway.metrics import text
+from controller.gateway.metrics import render_metrics
 from controller.gateway.scrape import MAX_REQUEST_BYTES
-from controller.messages import Alert, Call, Machine, Phase
+from controller.messages import Alert, MachinePhase, PublicMachine, RefereeCall
 from tests.gateway.metrics_requests import request_metrics, scrape
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine
 
@@ -30,8 +30,8 @@ def tells(machine: ScriptedMachine) -> None:
         took.add(took_s)
     machine.hello = HelloMessage("T01", simulated=True, boot="ab", metrics=True)
     machine.metrics = MetricsMessage(
-        (Sample("deals", (), 7), Sample("voids", ("JAM",), 2)),
-        (took.read("route_latency_seconds"),),
+        (MetricSample("deals", (), 7), MetricSample("voids", ("JAM",), 2)),
+        (took.distribution("route_latency_seconds"),),
     )
 
 
@@ -58,8 +58,10 @@ async def test_phase_alerts_and_calls_are_those_of_the_last_state(
     endpoints: Endpoints, machine: ScriptedMachine, make_state: MakeState, connect: Connect
 ) -> None:
     alert = Alert(code=1, name="JAM", since="", cause="", action="", cause_zh="", action_zh="")
-    call = Call(seat="N", reason="button", since="")
-    machine.publish(make_state(Machine(phase=Phase.FAULT), alerts=[alert], calls=[call]))
+    call = RefereeCall(seat="N", reason="button", since="")
+    machine.publish(
+        make_state(PublicMachine(phase=MachinePhase.FAULT), alerts=[alert], calls=[call])
+    )
     await connect("observer").ask("snapshot")  # behind the state on the same line
 
     body = await scrape(endpoints)
@@ -92,7 +94,7 @@ async def test_a_machine_of_an_older_version_is_never_asked(
     config: TableConfig, machine: ScriptedMachine
 ) -> None:
     machine.hello = HelloMessage("T01", simulated=True)
-    async with open_gateway(config, wall) as endpoints:
+    async with open_gateway(config, read_wall_clock) as endpoints:
         await machine.connected.wait()
         await scrape(endpoints)
 
@@ -103,7 +105,7 @@ async def test_without_its_machine_the_gateway_still_tells_of_itself(
     config: TableConfig, machine: ScriptedMachine
 ) -> None:
     await machine.stop()
-    async with open_gateway(config, wall) as endpoints:
+    async with open_gateway(config, read_wall_clock) as endpoints:
         assert 'dealtable_machine_up{simulated="true",table="T01"} 0.0' in await scrape(endpoints)
 
 
@@ -133,7 +135,7 @@ async def test_where_metrics_are_off_nothing_listens(
     quiet = msgspec.structs.replace(
         config, gateway=msgspec.structs.replace(config.gateway, metrics="off")
     )
-    async with open_gateway(quiet, wall) as endpoints:
+    async with open_gateway(quiet, read_wall_clock) as endpoints:
         assert endpoints.metrics is None
 
 
@@ -145,7 +147,7 @@ async def test_a_port_that_is_taken_is_named_in_one_line(
     taken = msgspec.structs.replace(config.gateway, metrics=f"tcp://127.0.0.1:{port}")
 
     with pytest.raises(GatewayError, match=r"\[gateway\] metrics = .*in use; stop what listens"):
-        async with open_gateway(msgspec.structs.replace(config, gateway=taken), wall):
+        async with open_gateway(msgspec.structs.replace(config, gateway=taken), read_wall_clock):
             pass
 
 
@@ -160,14 +162,17 @@ def test_metrics_are_for_this_computer_alone(tmp_path: Path, address: str) -> No
 
 
 def test_a_number_that_is_in_no_family_is_passed_over() -> None:
-    told = [Sample("of a later version", (), 1), Sample("deals", ("one label too many",), 1)]
-    body = text("T01", "true", told, [])
+    told = [
+        MetricSample("of a later version", (), 1),
+        MetricSample("deals", ("one label too many",), 1),
+    ]
+    body = render_metrics("T01", "true", told, [])
     assert b"later" not in body
     assert b"dealtable_deals_total{" not in body
 
 
 def test_a_family_has_its_kind_s_name_and_a_help(subtests: pytest.Subtests) -> None:
-    for family in FAMILIES.values():
+    for family in METRIC_FAMILIES.values():
         with subtests.test(family.name):
             assert (family.kind == "counter") == family.name.endswith("_total")
             assert family.help.endswith(".")

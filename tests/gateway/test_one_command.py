@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from controller import bridge
 from controller.bridge import MAX_ARGUMENT_DEPTH, CommandMessage, is_too_deep
-from controller.client.refused import LARGEST
-from controller.gateway.commands import Commands
-from controller.gateway.rates import Peer
-from controller.gateway.requests import BadCommand, parse
-from controller.messages import Command
+from controller.client.refused import MAX_COMMAND_BYTES
+from controller.gateway.commands import CommandSocket
+from controller.gateway.rates import ConnectedPeer
+from controller.gateway.requests import BadCommand, parse_command
+from controller.messages import ClientCommand
 from tests.gateway.scripted import Connect, Raw, ScriptedMachine, code
 
 
@@ -50,14 +50,14 @@ async def test_arguments_as_deep_as_may_be_go_to_the_machine(
 async def test_a_command_that_leads_to_an_error_is_dropped_and_the_next_is_answered(
     machine: ScriptedMachine, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    refused = Commands._refused
+    refused = CommandSocket._refusal_before_machine
 
-    def planted(self: Commands, peer: Peer, command: Command) -> Any:
+    def planted(self: CommandSocket, peer: ConnectedPeer, command: ClientCommand) -> Any:
         if command.cmd == "trap":
             raise ZeroDivisionError
         return refused(self, peer, command)
 
-    monkeypatch.setattr(Commands, "_refused", planted)
+    monkeypatch.setattr(CommandSocket, "_refused", planted)
     client = connect("referee")
     assert (await client.ask("hold")).ok
     with structlog.testing.capture_logs() as logs:
@@ -70,10 +70,10 @@ async def test_a_command_that_leads_to_an_error_is_dropped_and_the_next_is_answe
 
 
 def test_the_machine_refuses_what_only_a_taken_over_gateway_passes_on() -> None:
-    command = msgspec.json.decode(nested(MAX_ARGUMENT_DEPTH + 1), type=Command)
+    command = msgspec.json.decode(nested(MAX_ARGUMENT_DEPTH + 1), type=ClientCommand)
 
     with pytest.raises(bridge.GatewayProtocolError, match="deep"):
-        bridge.decode_gateway_line(bridge.to_line(CommandMessage(1, "key", command)))
+        bridge.decode_gateway_line(bridge.encode_line(CommandMessage(1, "key", command)))
 
 
 ANYTHING = st.recursive(
@@ -86,23 +86,23 @@ ANYTHING = st.recursive(
 def test_what_the_gateway_takes_the_machine_takes_too(args: dict[str, Any], deal: int) -> None:
     text = json.dumps({"id": "1", "cmd": "x", "deal": deal, "args": args}, ensure_ascii=False)
     try:
-        command = parse(text.encode(errors="surrogatepass"))
+        command = parse_command(text.encode(errors="surrogatepass"))
     except BadCommand:
         return
     message = CommandMessage(1, "p" * 40, command)
-    line = bridge.to_line(message)
+    line = bridge.encode_line(message)
     assert len(line) <= bridge.MAX_GATEWAY_LINE_BYTES
     assert bridge.decode_gateway_line(line) == message
 
 
 @pytest.mark.parametrize("item", ["1e15", "-1e15", '"\\n"', '"掼"', "1e-5", "{}"])
 def test_no_command_grows_beyond_a_line_on_its_way_to_the_machine(item: str) -> None:
-    room = LARGEST - 50
+    room = MAX_COMMAND_BYTES - 50
     items = ",".join([item] * (room // (len(item.encode()) + 1)))
-    command = parse(b'{"id":"1","cmd":"x","args":{"a":[%s]}}' % items.encode())
+    command = parse_command(b'{"id":"1","cmd":"x","args":{"a":[%s]}}' % items.encode())
 
     assert (
-        len(bridge.to_line(CommandMessage(1 << 53, "p" * 40, command)))
+        len(bridge.encode_line(CommandMessage(1 << 53, "p" * 40, command)))
         <= bridge.MAX_GATEWAY_LINE_BYTES
     )
 

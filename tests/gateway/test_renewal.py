@@ -9,17 +9,17 @@ import pytest
 import structlog
 import zmq
 
-from controller.client.client import Client, Heard, NoAnswer
+from controller.client.client import Client, NoAnswer, ReceivedMessage
 from controller.client.endpoints import Endpoints
-from controller.client.line import LineState
+from controller.client.line import TableConnectionState
 from controller.config import TableConfig
 from controller.gateway import renewal
 from controller.gateway.certificates import create_client_keys
-from controller.gateway.enrolment import admit, revoke_client
-from controller.gateway.feed import Feed
+from controller.gateway.enrolment import admit_file, revoke_client
+from controller.gateway.feed import FeedSocket
 from controller.gateway.gateway import open_gateway
-from controller.messages import Event, Reply, Role, State
-from controller.roster import moment
+from controller.messages import CommandReply, PublicEvent, PublicState, Role
+from controller.roster import parse_moment
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, Told, code, identity
 from tests.waiting import until
 
@@ -30,20 +30,20 @@ NOW = "2027-03-01T12:00:00.000Z"
 
 
 def put_out(config: TableConfig, name: str) -> None:
-    revoke_client(config.table.state_dir, name, "lost", moment(NOW))
+    revoke_client(config.table.state_dir, name, "lost", parse_moment(NOW))
 
 
-async def until_heard(client: Client, body: bytes) -> list[Heard]:
+async def until_heard(client: Client, body: bytes) -> list[ReceivedMessage]:
     """Everything that a client hears up to a message."""
-    heard = [await client.hear()]
+    heard = [await client.next_message()]
     while heard[-1].body != body:
-        heard.append(await client.hear())
+        heard.append(await client.next_message())
     return heard
 
 
 async def joined(client: Client) -> Client:
     """A client that has the state."""
-    await client.hear()
+    await client.next_message()
     return client
 
 
@@ -61,7 +61,7 @@ async def test_a_subscriber_whose_key_is_revoked_hears_no_more_and_is_told(
 
     listening = asyncio.ensure_future(listen())
     put_out(config, "technician")
-    await told.until(LineState.KEY_REFUSED)
+    await told.until(TableConnectionState.KEY_REFUSED)
     machine.publish(last := make_state())
     await until_heard(other, msgspec.json.encode(last))
 
@@ -76,7 +76,7 @@ async def test_a_client_whose_key_is_revoked_can_send_no_more(
     assert (await raw.receive()).ok
 
     put_out(config, "table")  # the key that `raw` comes with
-    await raw.told.until(LineState.KEY_REFUSED)
+    await raw.told.until(TableConnectionState.KEY_REFUSED)
     sending = asyncio.ensure_future(raw.send(b'{"id": "2", "cmd": "hold"}'))
     assert (await connect("referee").ask("hold", command_id="behind it")).ok
     sending.cancel()
@@ -110,24 +110,24 @@ async def heard_around_a_cut(
     connect: Connect,
     config: TableConfig,
     monkeypatch: pytest.MonkeyPatch,
-    values: Sequence[State | Event],
-) -> list[list[Heard]]:
+    values: Sequence[PublicState | PublicEvent],
+) -> list[list[ReceivedMessage]]:
     """Return what the other clients receive of `values` while the technician's key is revoked.
 
     20 values are published before the cut, 100 while the feed is held back for it, and the rest
     behind it. The feed continues when every other client has connected again: the gateway then
     repeats its state to the client.
     """
-    held: list[Feed] = []
-    go_on_in = Feed.go_on_in
-    monkeypatch.setattr(Feed, "go_on_in", lambda feed, after_s: held.append(feed))
-    everything: list[list[Heard]] = [[] for _ in OTHERS]
+    held: list[FeedSocket] = []
+    go_on_in = FeedSocket.resume_in
+    monkeypatch.setattr(FeedSocket, "go_on_in", lambda feed, after_s: held.append(feed))
+    everything: list[list[ReceivedMessage]] = [[] for _ in OTHERS]
 
-    async def listen(client: Client, heard: list[Heard]) -> None:
+    async def listen(client: Client, heard: list[ReceivedMessage]) -> None:
         async for message in client.feed():
             heard.append(message)
 
-    def all_heard(value: State | Event) -> bool:
+    def all_heard(value: PublicState | PublicEvent) -> bool:
         body = msgspec.json.encode(value)
         return all(body in [each.body for each in heard] for heard in everything)
 
@@ -163,7 +163,7 @@ async def test_the_others_miss_nothing_and_hear_nothing_twice(
     machine: ScriptedMachine,
     connect: Connect,
     config: TableConfig,
-    make_event: Callable[[int], Event],
+    make_event: Callable[[int], PublicEvent],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     values = [make_event(n) for n in range(1, 201)]
@@ -196,8 +196,8 @@ async def test_who_joins_behind_the_cut_has_the_state_at_once(
     await joined(connect("technician", on_line=told.note))
 
     put_out(config, "technician")
-    await told.until(LineState.KEY_REFUSED)
-    first = await connect("observer").hear()
+    await told.until(TableConnectionState.KEY_REFUSED)
+    first = await connect("observer").next_message()
 
     assert first.body == msgspec.json.encode(machine.state)
 
@@ -213,9 +213,9 @@ async def test_an_answer_that_was_on_its_way_is_asked_again_by_its_id(
 
     await machine.got_command.wait()
     put_out(config, "technician")
-    await told.until(LineState.DOWN)
+    await told.until(TableConnectionState.DOWN)
     machine.script = machine.agree
-    machine.reply(1, Reply(id="once", ok=True))  # nobody is there to take it
+    machine.reply(1, CommandReply(id="once", ok=True))  # nobody is there to take it
     reply = await asking
 
     assert reply.ok
@@ -225,7 +225,9 @@ async def test_an_answer_that_was_on_its_way_is_asked_again_by_its_id(
 async def test_a_key_that_expires_is_put_out_like_one_that_is_revoked(
     machine: ScriptedMachine, state_dir: Path, config: TableConfig
 ) -> None:
-    admit(state_dir, create_client_keys(state_dir, "guest", Role.OBSERVER), moment("2027-03-01"))
+    admit_file(
+        state_dir, create_client_keys(state_dir, "guest", Role.OBSERVER), parse_moment("2027-03-01")
+    )
     now, told = [NOW], Told()
     with structlog.testing.capture_logs() as logs:
         async with open_gateway(config, lambda: now[0]) as endpoints:
@@ -233,9 +235,9 @@ async def test_a_key_that_expires_is_put_out_like_one_that_is_revoked(
             async with Client(
                 endpoints, identity(state_dir, "guest"), lambda: "x", told.note
             ) as guest:
-                await guest.hear()
+                await guest.next_message()
                 now[0] = "2027-03-02T00:00:00.000Z"
-                await told.until(LineState.KEY_REFUSED)
+                await told.until(TableConnectionState.KEY_REFUSED)
                 with pytest.raises(NoAnswer, match="revoked or expired"):
                     await guest.ask("snapshot")
     refused = [log for log in logs if log["event"] == "key refused"]
@@ -251,7 +253,7 @@ async def test_both_addresses_stay_as_they_were(
         other = await joined(connect("observer"))
         put_out(config, name)
         assert (await other.ask("snapshot")).ok
-    await told.until(LineState.KEY_REFUSED)
+    await told.until(TableConnectionState.KEY_REFUSED)
     assert (await connect("observer").ask("snapshot")).ok
 
 
@@ -266,7 +268,7 @@ async def test_whose_key_never_came_in_disturbs_nobody_by_being_revoked(
         put_out(config, "technician")
         await until(lambda: "allow-list changed" in [log["event"] for log in logs])
         put_out(config, "referee")
-        await told.until(LineState.KEY_REFUSED)
+        await told.until(TableConnectionState.KEY_REFUSED)
 
     assert [log["whose"] for log in logs if "whose" in log] == [["referee"]]
 

@@ -14,17 +14,23 @@ import zmq.asyncio
 from controller.client.client import NoAnswer
 from controller.client.endpoints import Endpoints
 from controller.gateway.allowed import BAN_TIME_S, AdmittedKeys
-from controller.gateway.rates import Peer
-from controller.gateway.topics import BURST, BYTES_PER_TOPIC, MOST_BYTES, NOBODY, TopicLimits
+from controller.gateway.rates import ConnectedPeer
+from controller.gateway.topics import (
+    BYTES_PER_TOPIC,
+    MAX_TOPIC_BYTES,
+    NO_PEER,
+    SUBSCRIPTION_BURST,
+    TopicLimits,
+)
 from controller.roster import NotAdmitted
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine, identity
 
-A, B = Peer("a" * 40, "192.168.1.2"), Peer("b" * 40, "192.168.1.3")
-A_ELSEWHERE = Peer(A.key, B.address)
+A, B = ConnectedPeer("a" * 40, "192.168.1.2"), ConnectedPeer("b" * 40, "192.168.1.3")
+A_ELSEWHERE = ConnectedPeer(A.key, B.address)
 
 
-def ask(topics: TopicLimits, peer: Peer, *asked: str, at_s: float = 0.0) -> bool:
-    return topics.take(peer, [b"\x01" + topic.encode() for topic in asked], at_s)
+def ask(topics: TopicLimits, peer: ConnectedPeer, *asked: str, at_s: float = 0.0) -> bool:
+    return topics.accept(peer, [b"\x01" + topic.encode() for topic in asked], at_s)
 
 
 @pytest.fixture
@@ -33,7 +39,7 @@ def topics() -> TopicLimits:
 
 
 def test_what_the_feed_has_may_be_asked_for_however_often(topics: TopicLimits) -> None:
-    for number in range(int(BURST)):
+    for number in range(int(SUBSCRIPTION_BURST)):
         assert ask(topics, A, ["", "state/", "state/T01", "event/T01", "e"][number % 5])
 
 
@@ -46,7 +52,7 @@ def test_a_console_of_a_large_hall_may_ask_for_every_tables_topics(topics: Topic
 def test_one_peer_may_not_ask_for_more_than_so_much_that_the_feed_has_not(
     topics: TopicLimits,
 ) -> None:
-    most = MOST_BYTES // (400 + BYTES_PER_TOPIC)
+    most = MAX_TOPIC_BYTES // (400 + BYTES_PER_TOPIC)
     assert all(ask(topics, A, f"{number:0400}") for number in range(most))
     assert ask(topics, B, "x" * 400)
     assert ask(topics, A_ELSEWHERE, "y" * 400)  # the same key, and none of its flood
@@ -54,29 +60,29 @@ def test_one_peer_may_not_ask_for_more_than_so_much_that_the_feed_has_not(
 
 
 def test_what_no_connection_keeps_any_more_counts_no_more(topics: TopicLimits) -> None:
-    for number in range(10 * MOST_BYTES // 400):
+    for number in range(10 * MAX_TOPIC_BYTES // 400):
         topic = f"{number:0400}"
         assert ask(topics, A, topic, at_s=float(number))
-        assert topics.take(NOBODY, [b"\x00" + topic.encode()], 0.0)
+        assert topics.accept(NO_PEER, [b"\x00" + topic.encode()], 0.0)
 
 
 def test_a_client_cannot_take_back_what_its_other_connection_keeps(topics: TopicLimits) -> None:
-    for number in range(10 * MOST_BYTES // 400):
+    for number in range(10 * MAX_TOPIC_BYTES // 400):
         topic = f"{number:0400}".encode()
-        if not topics.take(A, [b"\x01" + topic], float(number)):
+        if not topics.accept(A, [b"\x01" + topic], float(number)):
             return
-        topics.take(A, [b"\x00" + topic], float(number))
+        topics.accept(A, [b"\x00" + topic], float(number))
     pytest.fail("it was never told that it is too much")
 
 
 def test_subscriptions_in_a_later_frame_count_too(topics: TopicLimits) -> None:
     frames = [b"\x02", *(b"\x01" + f"{number:0400}".encode() for number in range(100))]
-    assert not topics.take(A, frames, 0.0)
+    assert not topics.accept(A, frames, 0.0)
 
 
 def test_no_peer_sends_on_and_on(topics: TopicLimits) -> None:
-    sent = [topics.take(A, [b"\x02"], 0.0) for _ in range(int(BURST) + 1)]
-    assert sent == [True] * int(BURST) + [False]
+    sent = [topics.accept(A, [b"\x02"], 0.0) for _ in range(int(SUBSCRIPTION_BURST) + 1)]
+    assert sent == [True] * int(SUBSCRIPTION_BURST) + [False]
 
 
 class Hostile:
@@ -130,11 +136,11 @@ async def test_who_floods_the_feed_is_put_out_and_the_others_miss_nothing(
     flood: str,
 ) -> None:
     client = connect("referee")
-    await client.hear()
+    await client.next_message()
     with structlog.testing.capture_logs() as logs:
         await hostile.until_barred(logs, FLOODS[flood])
         machine.publish(later := make_state())
-        while later.time not in (await client.hear()).body.decode():
+        while later.time not in (await client.next_message()).body.decode():
             pass
         assert (await client.ask("hold")).ok
         with pytest.raises(NoAnswer, match="key refused"):
@@ -146,13 +152,13 @@ async def test_who_floods_the_feed_is_put_out_and_the_others_miss_nothing(
 async def test_topics_behind_another_frame_are_seen(
     no_refill: None, connect: Connect, hostile: Hostile
 ) -> None:
-    await connect("referee").hear()
+    await connect("referee").next_message()
     hidden = [b"\x01" + f"{number:0400}".encode() for number in range(60)]
     with structlog.testing.capture_logs() as logs:
         for frame in hidden:
             await hostile.socket.send_multipart([b"\x02", frame])
         while not any(log["event"].startswith("key barred") for log in logs):
-            await connect("referee").hear()
+            await connect("referee").next_message()
 
 
 async def test_who_has_the_key_of_a_flood_and_another_address_goes_on(
@@ -164,7 +170,7 @@ async def test_who_has_the_key_of_a_flood_and_another_address_goes_on(
     hostile: Hostile,
 ) -> None:
     me, context = identity(state_dir, "observer"), zmq.asyncio.Context()
-    await connect("referee").hear()
+    await connect("referee").next_message()
     with structlog.testing.capture_logs() as logs:
         await hostile.until_barred(logs, FLOODS["ever new topics"])
     elsewhere = context.socket(zmq.SUB)
@@ -183,14 +189,14 @@ async def test_a_barred_peer_is_admitted_again_after_its_time_and_its_key_elsewh
     state_dir: Path,
 ) -> None:
     allowed = AdmittedKeys(state_dir, lambda: "2027-03-01T12:00:00.000Z")
-    peer = Peer(identity(state_dir, "observer").public, A.address)
-    allowed.bar(peer)
+    peer = ConnectedPeer(identity(state_dir, "observer").public, A.address)
+    allowed.ban(peer)
 
     await asyncio.sleep(BAN_TIME_S - 0.001)
-    assert allowed.why_not(peer) == NotAdmitted("TOO_MANY", "observer")
-    assert allowed.gone([peer]) == ["observer"]
-    assert allowed.why_not(Peer(peer.key, B.address)) is None
-    assert allowed.gone([Peer(peer.key, B.address)]) == []
+    assert allowed.refusal_of_peer(peer) == NotAdmitted("TOO_MANY", "observer")
+    assert allowed.no_longer_admitted([peer]) == ["observer"]
+    assert allowed.refusal_of_peer(ConnectedPeer(peer.key, B.address)) is None
+    assert allowed.no_longer_admitted([ConnectedPeer(peer.key, B.address)]) == []
     await asyncio.sleep(0.001)
-    assert allowed.why_not(peer) is None
-    assert allowed.gone([peer]) == []
+    assert allowed.refusal_of_peer(peer) is None
+    assert allowed.no_longer_admitted([peer]) == []

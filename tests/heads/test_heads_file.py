@@ -31,8 +31,8 @@ def keep(path: Path, *heads: KeptHead) -> list[str | None]:
     with KeptHeadsFile(path) as file:
         said: list[str | None] = []
         for one in heads:
-            wrong = file.see(one)
-            file.keep()
+            wrong = file.add(one)
+            file.write_added()
             said.append(None if wrong is None else wrong.kind)
         return said
 
@@ -57,7 +57,7 @@ def test_what_contradicts_itself_in_the_file_is_known_at_once(path: Path) -> Non
     keep(path, head(4, 1), head(4, 2))
 
     with KeptHeadsFile(path) as file:
-        assert [wrong.kind for wrong in file.wrong] == ["forked"]
+        assert [wrong.kind for wrong in file.disagreements] == ["forked"]
 
 
 def test_a_line_that_a_power_cut_left_half_written_is_taken_away(path: Path) -> None:
@@ -109,16 +109,16 @@ def test_without_room_a_head_is_kept_as_soon_as_there_is_some(
         raise OSError(28, "No space left on device")
 
     with KeptHeadsFile(path) as file:
-        file.see(head(1))
-        file.keep()
+        file.add(head(1))
+        file.write_added()
         with monkeypatch.context() as disk:
             disk.setattr("controller.cli.heads_file.os.fsync", full)
-            file.see(head(4))
+            file.add(head(4))
             with pytest.raises(FileError, match="No space left"):
-                file.keep()
+                file.write_added()
             assert lines(path) == [head(1)]
-        file.see(head(9))
-        file.keep()
+        file.add(head(9))
+        file.write_added()
 
     assert lines(path) == [head(1), head(4), head(9)]
 

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from controller.heads import KeptHead, KeptHeads, fits
+from controller.heads import KeptHead, KeptHeads, is_signed_by
 from controller.journal.store import JournalStore
 from controller.machine.phase_heads import PhaseHeads
-from controller.messages import Phase, Role, SignedHead, State
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, trial
+from controller.messages import MachinePhase, PublicState, Role, SignedHead
+from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, run_table_in_process
 from controller.trials.mortal import DaemonDeath
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.crash.lives import Scene
 from tests.crash.people import practice
 
 pytestmark = pytest.mark.virtual
 
 
-def heads_in(states: list[State]) -> list[SignedHead]:
+def heads_in(states: list[PublicState]) -> list[SignedHead]:
     """Return each signed head once, in the order in which they were shown."""
     shown = [state.signed for state in states if state.signed is not None]
     return [head for head, before in zip(shown, [None, *shown], strict=False) if head != before]
@@ -33,8 +33,8 @@ def kept(head: SignedHead) -> KeptHead:
 async def test_each_phase_of_a_deal_has_its_head_signed_by_the_tables_own_key(
     runtime_dir: Path,
 ) -> None:
-    async with trial(Settings(), runtime_dir) as at:
-        await at.deal()
+    async with run_table_in_process(MechanicsSettings(), runtime_dir) as at:
+        await at.play_attempt()
         await at.return_hands()
         chained = {one.entry.n: one for one in at.machine.record.journal.entries()}
         opened = next(event for event in at.events if event.kind == "opened")
@@ -47,17 +47,17 @@ async def test_each_phase_of_a_deal_has_its_head_signed_by_the_tables_own_key(
         # Boards that come up change the phase, and write nothing.
         other = before.machine.phase is not now.machine.phase and before.head != now.head
         assert not other or before.signed != now.signed
-    assert all(fits(head, TABLE_KEY, verify) for head in signed)
+    assert all(is_signed_by(head, TABLE_KEY, verify) for head in signed)
     assert all(chained[head.n].head.hex() == head.head for head in signed)
     assert [head.n for head in signed] == sorted({head.n for head in signed})
 
 
 async def test_within_a_phase_no_other_head_is_signed(runtime_dir: Path) -> None:
-    async with trial(Settings(), runtime_dir) as at:
-        before = await at.phase(Phase.EMPTY)
-        reply = await at.order(Role.REFEREE, "hold", reason="a spectator talks")
+    async with run_table_in_process(MechanicsSettings(), runtime_dir) as at:
+        before = await at.wait_for_phase(MachinePhase.EMPTY)
+        reply = await at.send_command(Role.REFEREE, "hold", reason="a spectator talks")
         assert reply.ok
-        after = await at.until(lambda state: bool(state.machine.pauses))
+        after = await at.wait_for_state(lambda state: bool(state.machine.pauses))
 
     assert after.machine.phase is before.machine.phase
     assert after.head != before.head
@@ -69,13 +69,13 @@ async def test_the_next_run_of_a_table_goes_on_from_the_heads_of_the_last(
 ) -> None:
     seen = KeptHeads()
     for life in range(2):
-        async with trial(
-            Settings(), runtime_dir, store=JournalStore.open(tmp_path), seed=life
+        async with run_table_in_process(
+            MechanicsSettings(), runtime_dir, store=JournalStore.open(tmp_path), seed=life
         ) as at:
-            await at.deal()
+            await at.play_attempt()
         signed = heads_in(at.states)
         assert signed
-        assert [seen.see(kept(head)) for head in signed] == [None] * len(signed)
+        assert [seen.add(kept(head)) for head in signed] == [None] * len(signed)
 
 
 DEATHS = tuple(range(2, 34, 5))
@@ -87,14 +87,14 @@ async def test_no_power_cut_takes_back_a_head_that_was_shown(
     entry: int, tmp_path: Path, runtime_dir: Path
 ) -> None:
     scene = Scene.new((), tmp_path / "scene", runtime_dir)
-    lives: list[list[State]] = []
+    lives: list[list[PublicState]] = []
 
     async def watched(scene: Scene, at: TableInProcess) -> None:
         lives.append(at.states)
         await practice(1)(scene, at)
 
     try:
-        assert not await scene.live(watched, DaemonDeath(entry, 0.05, power=True))
+        assert not await scene.live(watched, DaemonDeath(entry, 0.05, power_lost=True))
         assert await scene.live(watched)
     finally:
         scene.sim.close()
@@ -103,7 +103,7 @@ async def test_no_power_cut_takes_back_a_head_that_was_shown(
     journal = {one.entry.n: one.head.hex() for one in scene.entries()}
     for states in lives:
         for head in heads_in(states):
-            assert seen.see(kept(head)) is None
+            assert seen.add(kept(head)) is None
             assert journal[head.n] == head.head
         assert {state.head for state in states} <= {*journal.values(), bytes(32).hex()}
 
@@ -111,21 +111,21 @@ async def test_no_power_cut_takes_back_a_head_that_was_shown(
 def test_a_head_is_signed_when_the_phase_changes_and_there_is_a_new_one() -> None:
     heads = PhaseHeads(TABLE_KEY, TABLE_SIGN)
 
-    heads.see(Phase.FAULT, None)
+    heads.on_phase(MachinePhase.FAULT, None)
     assert heads.latest is None
-    heads.see(Phase.FAULT, (1, bytes(32)))
+    heads.on_phase(MachinePhase.FAULT, (1, bytes(32)))
     first = heads.latest
     assert first is not None
-    heads.see(Phase.FAULT, (2, bytes(32)))
-    heads.see(Phase.EMPTY, (1, bytes(32)))
+    heads.on_phase(MachinePhase.FAULT, (2, bytes(32)))
+    heads.on_phase(MachinePhase.EMPTY, (1, bytes(32)))
     assert heads.latest is first
-    heads.see(Phase.COMMITTED, (3, bytes(32)))
+    heads.on_phase(MachinePhase.COMMITTED, (3, bytes(32)))
     assert heads.latest.n == 3
 
 
 def test_without_the_tables_secret_nothing_is_signed() -> None:
     heads = PhaseHeads(TABLE_KEY, None)
 
-    heads.see(Phase.EMPTY, (1, bytes(32)))
+    heads.on_phase(MachinePhase.EMPTY, (1, bytes(32)))
 
     assert heads.latest is None

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.heads import HeadConflict, KeptHead, KeptHeads, fits, message, sign, verify_key
+from controller.heads import (
+    HeadConflict,
+    KeptHead,
+    KeptHeads,
+    head_signed_bytes,
+    is_signed_by,
+    sign_head,
+    verify_key,
+)
 from controller.messages import SignedHead
 
 TABLE = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
@@ -22,7 +30,7 @@ SIG = (
 
 
 def test_the_signed_bytes_are_the_documented_ones() -> None:
-    assert message(TABLE, 1234, HEAD) == (
+    assert head_signed_bytes(TABLE, 1234, HEAD) == (
         b"\0\x10dealtable/head/1"
         b"\0\x28rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
         b"\0\x041234"
@@ -31,10 +39,10 @@ def test_the_signed_bytes_are_the_documented_ones() -> None:
 
 
 def test_the_signature_is_the_known_one() -> None:
-    signed = sign(TABLE, 1234, HEAD, SECRET)
+    signed = sign_head(TABLE, 1234, HEAD, SECRET)
 
     assert signed == SignedHead(n=1234, head=HEAD.hex(), sig=SIG)
-    assert fits(signed, TABLE, VERIFY)
+    assert is_signed_by(signed, TABLE, VERIFY)
 
 
 SPOILT: list[Callable[[SignedHead], SignedHead]] = [
@@ -51,15 +59,15 @@ SPOILT: list[Callable[[SignedHead], SignedHead]] = [
 
 @pytest.mark.parametrize("spoil", SPOILT)
 def test_a_head_that_was_changed_is_not_signed(spoil: Callable[[SignedHead], SignedHead]) -> None:
-    assert not fits(spoil(sign(TABLE, 1234, HEAD, SECRET)), TABLE, VERIFY)
+    assert not is_signed_by(spoil(sign_head(TABLE, 1234, HEAD, SECRET)), TABLE, VERIFY)
 
 
 def test_a_head_is_signed_for_one_table_by_one_key() -> None:
-    signed = sign(TABLE, 1234, HEAD, SECRET)
+    signed = sign_head(TABLE, 1234, HEAD, SECRET)
 
-    assert not fits(signed, OTHER_TABLE, VERIFY)
-    assert not fits(signed, TABLE, verify_key(bytes(32)))
-    assert not fits(signed, TABLE, b"short")
+    assert not is_signed_by(signed, OTHER_TABLE, VERIFY)
+    assert not is_signed_by(signed, TABLE, verify_key(bytes(32)))
+    assert not is_signed_by(signed, TABLE, b"short")
 
 
 # -- heads that were kept --------------------------------------------------------
@@ -67,22 +75,22 @@ def test_a_head_is_signed_for_one_table_by_one_key() -> None:
 
 def kept(n: int, head: int = 0, table: str = TABLE, time: str = "12:00") -> KeptHead:
     """A head as it was kept; which one `head` is, is all that counts here."""
-    signed = sign(table, n, head.to_bytes(32, "big"), SECRET)
+    signed = sign_head(table, n, head.to_bytes(32, "big"), SECRET)
     return KeptHead(table="T01", table_key=table, n=n, head=signed.head, sig=signed.sig, time=time)
 
 
 def test_a_journal_that_grows_agrees_with_every_head_that_was_kept() -> None:
     heads = KeptHeads()
 
-    assert [heads.see(kept(n, n)) for n in (4, 4, 9, 9, 9, 30)] == [None] * 6
-    assert heads.holds(kept(9, 9))
-    assert not heads.holds(kept(9, 8))
+    assert [heads.add(kept(n, n)) for n in (4, 4, 9, 9, 9, 30)] == [None] * 6
+    assert heads.contains(kept(9, 9))
+    assert not heads.contains(kept(9, 8))
 
 
 def test_two_heads_of_one_entry_are_a_journal_that_was_written_anew() -> None:
     heads = KeptHeads([kept(9, 1, time="noon"), kept(30, 2)])
 
-    wrong = heads.see(kept(9, 7))
+    wrong = heads.add(kept(9, 7))
 
     assert wrong == HeadConflict("forked", kept(9, 1, time="noon"), kept(9, 7))
     assert "entry 9" in wrong.en
@@ -93,7 +101,7 @@ def test_two_heads_of_one_entry_are_a_journal_that_was_written_anew() -> None:
 def test_a_table_at_an_earlier_entry_than_before_has_lost_its_end() -> None:
     heads = KeptHeads([kept(9, 1), kept(30, 2, time="noon")])
 
-    wrong = heads.see(kept(12, 7))
+    wrong = heads.add(kept(12, 7))
 
     assert wrong == HeadConflict("rewound", kept(30, 2, time="noon"), kept(12, 7))
     assert "entry 12" in wrong.en
@@ -104,7 +112,7 @@ def test_a_table_at_an_earlier_entry_than_before_has_lost_its_end() -> None:
 def test_an_older_copy_of_a_journal_is_seen_though_its_head_was_kept() -> None:
     heads = KeptHeads([kept(9, 1), kept(30, 2)])
 
-    wrong = heads.see(kept(9, 1, time="later"))
+    wrong = heads.add(kept(9, 1, time="later"))
 
     assert wrong is not None
     assert wrong.kind == "rewound"
@@ -113,17 +121,17 @@ def test_an_older_copy_of_a_journal_is_seen_though_its_head_was_kept() -> None:
 def test_what_a_table_goes_on_showing_is_said_once() -> None:
     heads = KeptHeads([kept(9, 1)])
 
-    assert heads.see(kept(9, 2)) is not None
-    assert heads.see(kept(9, 2)) is None
-    assert heads.see(kept(9, 1)) is None  # what was kept first
-    assert heads.see(kept(9, 2)) is not None
+    assert heads.add(kept(9, 2)) is not None
+    assert heads.add(kept(9, 2)) is None
+    assert heads.add(kept(9, 1)) is None  # what was kept first
+    assert heads.add(kept(9, 2)) is not None
 
 
 def test_tables_are_told_apart_by_their_keys_not_by_their_names() -> None:
     heads = KeptHeads([kept(9, 1), kept(30, 2)])
 
-    assert heads.see(kept(9, 7, table=OTHER_TABLE)) is None
-    assert heads.see(kept(3, 7, table=OTHER_TABLE)) is not None
+    assert heads.add(kept(9, 7, table=OTHER_TABLE)) is None
+    assert heads.add(kept(3, 7, table=OTHER_TABLE)) is not None
 
 
 def test_heads_that_were_kept_may_disagree_among_themselves() -> None:
@@ -143,7 +151,7 @@ def test_a_past_is_believed_exactly_as_long_as_it_only_grows(shown: list[tuple[i
         else:
             expected = "rewound" if n < max(told) else None
         before = n, head
-        wrong = heads.see(_cheap(n, head))
+        wrong = heads.add(_cheap(n, head))
         assert (wrong.kind if wrong else None) == expected
 
 

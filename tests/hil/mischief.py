@@ -11,7 +11,7 @@ import pytest
 
 from controller.journal.store import STORE_NAME
 from hil_tests import target
-from hil_tests.table import Table, alerts
+from hil_tests.table import ScenarioTable, alert_names
 
 OTHER_FIRMWARE = "0123456789abcdef"
 
@@ -20,54 +20,54 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--mischief", default="")
 
 
-async def nothing(table: Table) -> None:
+async def nothing(table: ScenarioTable) -> None:
     pass
 
 
-async def alert(table: Table) -> None:
+async def alert(table: ScenarioTable) -> None:
     """Somebody opens the lid, and nobody says so."""
-    await table.hands.do("open_lid")
-    await table.until(lambda state: "LID_OPENED" in alerts(state))
-    await table.hands.do("close_lid")
-    await table.quiet()
+    await table.hands.do_step("open_lid")
+    await table.until(lambda state: "LID_OPENED" in alert_names(state))
+    await table.hands.do_step("close_lid")
+    await table.wait_for_quiet()
 
 
-async def counter(table: Table) -> None:
+async def counter(table: ScenarioTable) -> None:
     """The line is worse than anybody says."""
     for _ in range(3):
-        await table.hands.fault("bytes_corrupted", board="dealer", way="to_host")
+        await table.hands.cause_fault("bytes_corrupted", board="dealer", way="to_host")
         await table.wait(2)
 
 
-async def card(table: Table) -> None:
+async def card(table: ScenarioTable) -> None:
     """Somebody takes cards away."""
-    table.expects("LID_OPENED")
-    await table.hands.do("keep_80")
-    await table.quiet()
+    table.expect_alerts("LID_OPENED")
+    await table.hands.do_step("keep_80")
+    await table.wait_for_quiet()
 
 
-async def sensor(table: Table) -> None:
+async def sensor(table: ScenarioTable) -> None:
     """A sensor breaks that nobody asks at rest."""
-    await table.hands.fault("sensor_stuck", sensor="double", value=0)
+    await table.hands.cause_fault("sensor_stuck", sensor="double", value=0)
 
 
-async def lid(table: Table) -> None:
+async def lid(table: ScenarioTable) -> None:
     """Somebody leaves the lid open once the daemon is gone."""
-    _afterwards(table, lambda: table.hands.do("open_lid"))
+    _afterwards(table, lambda: table.hands.do_step("open_lid"))
 
 
-async def journal(table: Table) -> None:
+async def journal(table: ScenarioTable) -> None:
     """Somebody changes the past."""
 
     async def change() -> None:
-        with closing(sqlite3.connect(table.program.state_dir / STORE_NAME)) as file, file:
+        with closing(sqlite3.connect(table.daemon.state_dir / STORE_NAME)) as file, file:
             file.execute("DROP TRIGGER journal_never_updates")
             file.execute("UPDATE journal SET head = zeroblob(32) WHERE n = 4")
 
     _afterwards(table, change)
 
 
-def _afterwards(table: Table, does: Callable[[], Awaitable[None]]) -> None:
+def _afterwards(table: ScenarioTable, does: Callable[[], Awaitable[None]]) -> None:
     stop = table.stop
 
     async def stopped() -> None:
@@ -77,7 +77,7 @@ def _afterwards(table: Table, does: Callable[[], Awaitable[None]]) -> None:
     table.stop = stopped  # type: ignore[method-assign]  # mischief
 
 
-DOES: dict[str, Callable[[Table], Awaitable[None]]] = {
+DOES: dict[str, Callable[[ScenarioTable], Awaitable[None]]] = {
     each.__name__: each for each in (nothing, alert, counter, card, sensor, lid, journal)
 }
 
@@ -89,15 +89,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     name = left.pop(0)
     item.config.option.mischief = ",".join(left)
     patch = pytest.MonkeyPatch()
-    rest = Table.rest
+    rest = ScenarioTable.bring_to_rest
 
-    async def rested(table: Table) -> None:
+    async def rested(table: ScenarioTable) -> None:
         await rest(table)
         await DOES[name](table)
 
     if name == "hello":
         patch.setattr(target, "own_firmware_hash", lambda: bytes.fromhex(OTHER_FIRMWARE))
     elif name:
-        patch.setattr(Table, "rest", rested)
+        patch.setattr(ScenarioTable, "rest", rested)
     yield
     patch.undo()

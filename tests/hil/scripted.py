@@ -8,18 +8,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from controller.trials.hall import Control
-from drivers.panel import HOLD_S, SETTLE_S
+from controller.trials.hall import ControlClient
+from drivers.panel import DEBOUNCE_S, LONG_PRESS_S
 from hil_tests.hands import ControlHands
 
 ASKED = re.compile(r"== (\w+) ([^=]+) ==")
-TAP_S = 3 * SETTLE_S
+TAP_S = 3 * DEBOUNCE_S
 
 
 class ScriptedPerson:
     """Answers at the terminal `path` for the block; `asked` is all that it received, in order."""
 
-    def __init__(self, control: Control) -> None:
+    def __init__(self, control: ControlClient) -> None:
         self._hands = ControlHands(control)
         self._master, slave = os.openpty()
         tty.setraw(slave)
@@ -79,11 +79,11 @@ class ScriptedPerson:
 
     async def _done(self, kind: str, what: str) -> str:
         if kind in ("do", "go"):
-            await self._hands.do(what)
+            await self._hands.do_step(what)
         elif kind in ("press", "hold"):
-            await self._hands.press(what, TAP_S if kind == "press" else HOLD_S + TAP_S)
+            await self._hands.press_button(what, TAP_S if kind == "press" else LONG_PRESS_S + TAP_S)
         elif kind == "count":
-            return " ".join(map(str, await self._hands.counted()))
+            return " ".join(map(str, await self._hands.count_hands()))
         elif kind == "tidy":
-            await self._hands.tidy()
+            await self._hands.restore_table()
         return ""

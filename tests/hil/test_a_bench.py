@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from controller.trials.hall import Control, HallPlan, TableProcess, simulator
+from controller.trials.hall import ControlClient, HallPlan, TableProcess, run_simulator
 from tests.hil.scenario_run import RunScenarios
 from tests.hil.scripted import ScriptedPerson
 
@@ -21,21 +21,21 @@ FEATURES = ("lid", "buttons", "estop", "spare_cards")
 @pytest.fixture
 async def boards(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[TableProcess]:
     """Give simulated boards on ptys and their control socket, without a daemon."""
-    async with simulator(HallPlan(tmp_path / "sim", speed=SPEED), runtime_dir) as (table,):
+    async with run_simulator(HallPlan(tmp_path / "sim", speed=SPEED), runtime_dir) as (table,):
         yield table
 
 
-async def control_of(boards: TableProcess) -> Control:
+async def control_of(boards: TableProcess) -> ControlClient:
     """Return the way to the simulator for whoever moves its cards."""
-    info: dict[str, Any] = await boards.control.do("info")
-    return Control(info["control"])
+    info: dict[str, Any] = await boards.control.request("info")
+    return ControlClient(info["control"])
 
 
 async def bench_of(
     boards: TableProcess, folder: Path, terminal: Path
 ) -> tuple[Path, dict[str, Any]]:
     """Write the bench file of simulated boards; times are a busy computer's, not a machine's."""
-    info: dict[str, Any] = await boards.control.do("info")
+    info: dict[str, Any] = await boards.control.request("info")
     path = folder / "bench.toml"
     path.write_text(
         f"""\

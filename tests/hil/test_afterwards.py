@@ -5,12 +5,18 @@ from typing import Any
 
 import pytest
 
-from controller.gateway.families import FAMILIES
-from drivers.dealer import Status
+from controller.gateway.families import METRIC_FAMILIES
+from drivers.dealer import DealerStatus
 from drivers.events import BoardActivity
-from hil_tests.afterwards import LATE, journal_findings, lasting, misplaced_cards, unexplained
+from hil_tests.afterwards import (
+    TIMING_COUNTERS,
+    active_faults,
+    journal_findings,
+    misplaced_cards,
+    unexplained_counters,
+)
 from hil_tests.hello import table_disorder
-from hil_tests.program import LINE_COUNTERS, counted
+from hil_tests.program import LINE_COUNTERS, parse_counters
 from tests.hil.mischief import OTHER_FIRMWARE
 from tests.hil.scenario_run import RunScenarios
 
@@ -78,8 +84,8 @@ def test_a_card_or_part_that_is_not_where_it_belongs_is_found() -> None:
 
 
 def test_a_fault_that_outlasts_its_scenario_is_found() -> None:
-    assert lasting({"struck": [1], "in_force": []}) == []
-    found = lasting({"struck": [], "in_force": [{"fault": {"name": "jam"}}]})
+    assert active_faults({"struck": [1], "in_force": []}) == []
+    found = active_faults({"struck": [], "in_force": [{"fault": {"name": "jam"}}]})
     assert found == ["still in force: jam"]
 
 
@@ -87,20 +93,23 @@ def test_a_counter_of_a_line_that_moved_is_found_unless_its_scenario_explains_it
     for counter in LINE_COUNTERS:
         moved = {f"{counter} dealer": 2.0, "misreads": 3.0, "cards_fed": 108.0}
         told = [f"dealer board: {counter} moved by 2"]
-        assert unexplained(moved, frozenset(), hurried=False) == told
-        assert unexplained(moved, frozenset({"another"}), hurried=False) == told
-        assert unexplained(moved, frozenset({counter}), hurried=False) == []
-        assert unexplained(moved, frozenset({"all"}), hurried=False) == []
-        assert unexplained({f"{counter} dealer": 0.0}, frozenset(), hurried=False) == []
-        hurried = [] if counter in LATE else told
-        assert unexplained(moved, frozenset(), hurried=True) == hurried
+        assert unexplained_counters(moved, frozenset(), is_time_shared=False) == told
+        assert unexplained_counters(moved, frozenset({"another"}), is_time_shared=False) == told
+        assert unexplained_counters(moved, frozenset({counter}), is_time_shared=False) == []
+        assert unexplained_counters(moved, frozenset({"all"}), is_time_shared=False) == []
+        assert (
+            unexplained_counters({f"{counter} dealer": 0.0}, frozenset(), is_time_shared=False)
+            == []
+        )
+        hurried = [] if counter in TIMING_COUNTERS else told
+        assert unexplained_counters(moved, frozenset(), is_time_shared=True) == hurried
 
 
 def test_counters_of_both_lines_are_read_from_a_metrics_page() -> None:
-    name = f"dealtable_{FAMILIES['line_resends'].name}"
+    name = f"dealtable_{METRIC_FAMILIES['line_resends'].name}"
     rows = ('{board="dealer"} 2.0', '{board="reader"} 1.0', "_created 1.7e9")
     page = "\n".join((f"# HELP {name} ...", *(f"{name}{row}" for row in rows)))
-    assert counted(page) == {"resends dealer": 2.0, "resends reader": 1.0}
+    assert parse_counters(page) == {"resends dealer": 2.0, "resends reader": 1.0}
 
 
 AT_REST: dict[str, Any] = {
@@ -129,10 +138,12 @@ SEEN = {
 }
 
 
-def seen_by_the_board(**other: Any) -> Status:
+def seen_by_the_board(**other: Any) -> DealerStatus:
     """Return a status of the dealer board at rest, but for what is said."""
-    blank: dict[str, Any] = dict.fromkeys(Status.__struct_fields__, 0)
-    return Status(**(blank | {"doing": BoardActivity.IDLE, "landed": (0,) * 5} | AT_REST | other))
+    blank: dict[str, Any] = dict.fromkeys(DealerStatus.__struct_fields__, 0)
+    return DealerStatus(
+        **(blank | {"doing": BoardActivity.IDLE, "landed": (0,) * 5} | AT_REST | other)
+    )
 
 
 def test_what_a_board_sees_where_nothing_may_be_is_found() -> None:

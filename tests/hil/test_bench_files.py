@@ -7,12 +7,12 @@ import pytest
 from controller.config import load_table
 from hil_tests.benchfile import BenchError, load_bench
 from hil_tests.features import BENCH_FEATURES
-from hil_tests.measuring import QUANTITIES, Limits, Target, measured
+from hil_tests.measuring import QUANTITIES, MeasurementLimits, TargetKind, make_measurement
 from hil_tests.program import table_config_text
 from tests.hil.bench_text import SMALL, bench_file
 
 EXAMPLE = Path("hil_tests/bench.toml")
-TARGETS: tuple[Target, ...] = ("bench", "sim", "inproc")
+TARGETS: tuple[TargetKind, ...] = ("bench", "sim", "inproc")
 WRONG = [
     (SMALL.replace('operator = "Chen"', ""), "operator"),
     (SMALL + "[limits]\nspeed = 3.0\n", "speed"),
@@ -53,7 +53,7 @@ def test_the_example_is_a_bench_with_every_feature_and_the_limits_that_hold_anyw
 ) -> None:
     bench = load_bench(request.config.rootpath / EXAMPLE)
     assert set(bench.bench.features) == BENCH_FEATURES
-    assert bench.limits == Limits()
+    assert bench.limits == MeasurementLimits()
 
 
 def test_the_daemon_of_a_bench_is_configured_as_its_file_says(
@@ -69,15 +69,18 @@ def test_the_daemon_of_a_bench_is_configured_as_its_file_says(
 
 
 def test_every_quantity_has_a_limit_and_every_limit_a_quantity() -> None:
-    assert set(QUANTITIES) == set(Limits.__struct_fields__)
+    assert set(QUANTITIES) == set(MeasurementLimits.__struct_fields__)
 
 
 def test_a_limit_counts_on_a_bench_and_elsewhere_only_what_no_clock_measures() -> None:
     for name, quantity in QUANTITIES.items():
-        limit = getattr(Limits(), name)
-        too_far = limit / 2 if quantity.least else limit + 1
-        assert measured(name, limit, Limits(), "bench").right, name
-        wrong = {at: measured(name, too_far, Limits(), at).right for at in TARGETS}
+        limit = getattr(MeasurementLimits(), name)
+        too_far = limit / 2 if quantity.is_minimum else limit + 1
+        assert make_measurement(name, limit, MeasurementLimits(), "bench").is_within_limit, name
+        wrong = {
+            at: make_measurement(name, too_far, MeasurementLimits(), at).is_within_limit
+            for at in TARGETS
+        }
         in_process = quantity.everywhere or quantity.protocol
         assert wrong == {
             "bench": False,

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.trials.hall import Control
-from hil_tests.hands import ControlHands, InProcessHands, Skipped
-from hil_tests.inproc import boards
-from sim.hall import SimTable, TablePlan
+from controller.trials.hall import ControlClient
+from hil_tests.hands import ControlHands, InProcessHands, StepSkipped
+from hil_tests.inproc import make_table
+from sim.hall import HardwareOnPtys, TablePlan
 from sim.interpreters import cpython_interpreter
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 
 
 async def press(name: str, down: bool) -> None:
@@ -18,10 +18,12 @@ async def press(name: str, down: bool) -> None:
 
 
 async def test_a_fault_that_a_table_in_this_process_cannot_have_skips_its_scenario() -> None:
-    sim = boards(random.Random(1))
+    sim = make_table(random.Random(1))
     try:
-        with pytest.raises(Skipped, match="daemon_killed: this simulator has no daemon to kill"):
-            await InProcessHands(sim, press).fault("daemon_killed")
+        with pytest.raises(
+            StepSkipped, match="daemon_killed: this simulator has no daemon to kill"
+        ):
+            await InProcessHands(sim, press).cause_fault("daemon_killed")
     finally:
         sim.close()
 
@@ -31,9 +33,9 @@ async def test_a_fault_that_a_simulator_cannot_have_skips_its_scenario(
     runtime_dir: Path, name: str
 ) -> None:
     plan = TablePlan(
-        "T", runtime_dir, Settings(), interpreter=cpython_interpreter(), attendant=False
+        "T", runtime_dir, MechanicsSettings(), interpreter=cpython_interpreter(), attendant=False
     )
-    async with SimTable(plan, iter(range(1, 9)).__next__) as table:
-        hands = ControlHands(Control(table.info()["control"]))
-        with pytest.raises(Skipped, match=f"{name}: this simulator has no"):
-            await hands.fault(name)
+    async with HardwareOnPtys(plan, iter(range(1, 9)).__next__) as table:
+        hands = ControlHands(ControlClient(table.info()["control"]))
+        with pytest.raises(StepSkipped, match=f"{name}: this simulator has no"):
+            await hands.cause_fault(name)

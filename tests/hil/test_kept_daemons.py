@@ -7,21 +7,21 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.messages import CardSetState, Event, Machine, Phase, State
+from controller.messages import CardSetState, MachinePhase, PublicEvent, PublicMachine, PublicState
 from controller.rules.rulebooks import load_profile
-from controller.trials.hall import Control
+from controller.trials.hall import ControlClient
 from hil_tests.hands import ControlHands
-from hil_tests.measuring import Limits
-from hil_tests.program import Daemon, Process
-from hil_tests.table import Notes, Table
-from hil_tests.target import MAX_SCENARIOS, Kept, Reached, simulated_bench
+from hil_tests.measuring import MeasurementLimits
+from hil_tests.program import DaemonClient, DaemonProcess
+from hil_tests.table import ScenarioRecord, ScenarioTable
+from hil_tests.target import MAX_SCENARIOS, KeptDaemon, TableAccess, simulated_bench
 from tests.table_doubles import STATE as EMPTY
 
 STATE = msgspec.structs.replace(
     EMPTY,
     simulated=True,
     mode="test",
-    machine=Machine(phase=Phase.EMPTY, card_set="S1"),
+    machine=PublicMachine(phase=MachinePhase.EMPTY, card_set="S1"),
     sets=[CardSetState(id="S1", back="A"), CardSetState(id="S2", back="B")],
 )
 INFO = {
@@ -34,8 +34,8 @@ INFO = {
 }
 
 
-def event(n: int) -> Event:
-    return Event(
+def event(n: int) -> PublicEvent:
+    return PublicEvent(
         table="T01",
         boot="00",
         n=n,
@@ -51,40 +51,40 @@ def event(n: int) -> Event:
 
 
 @pytest.fixture
-def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reached:
+def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableAccess:
     """A table whose daemon runs, at the end of a scenario that left nothing."""
-    monkeypatch.setattr(Process, "running", True)
-    process = Process(simulated_bench(INFO), tmp_path / "state", tmp_path / "run")
-    program = Daemon(process)
+    monkeypatch.setattr(DaemonProcess, "running", True)
+    process = DaemonProcess(simulated_bench(INFO), tmp_path / "state", tmp_path / "run")
+    program = DaemonClient(process)
     program.states, program.events = [STATE], [event(7), event(8)]
-    table = Table(
+    table = ScenarioTable(
         program,
-        ControlHands(Control("nowhere")),
+        ControlHands(ControlClient("nowhere")),
         target="sim",
         profile=load_profile("international-000"),
-        limits=Limits(),
-        notes=Notes(),
+        limits=MeasurementLimits(),
+        notes=ScenarioRecord(),
         ports={},
-        ids=random.Random(1),
+        session_ids=random.Random(1),
     )
-    table.first, table.counted = table.standing(), {"sessions dealer": 1.0}
-    return Reached(table)
+    table.first_condition, table.last_counters = table.condition(), {"sessions dealer": 1.0}
+    return TableAccess(table)
 
 
-def test_a_daemon_in_which_nothing_is_left_serves_the_next_scenario(reached: Reached) -> None:
+def test_a_daemon_in_which_nothing_is_left_serves_the_next_scenario(reached: TableAccess) -> None:
     kept = reached.daemon_to_keep()
     assert kept is not None
-    assert (kept.scenarios, kept.heard, kept.numbers) == (1, 8, {"sessions dealer": 1.0})
-    assert kept.first == reached.table.standing()
+    assert (kept.scenario_count, kept.last_event, kept.counters) == (1, 8, {"sessions dealer": 1.0})
+    assert kept.first_condition == reached.table.condition()
 
 
-def with_machine(state: State, **changes: object) -> State:
+def with_machine(state: PublicState, **changes: object) -> PublicState:
     return msgspec.structs.replace(state, machine=msgspec.structs.replace(state.machine, **changes))
 
 
-LEFT: dict[str, Callable[[State], State]] = {
+LEFT: dict[str, Callable[[PublicState], PublicState]] = {
     "another set in the hopper": lambda state: with_machine(state, card_set="S2"),
-    "a deal under way": lambda state: with_machine(state, phase=Phase.COMMITTED),
+    "a deal under way": lambda state: with_machine(state, phase=MachinePhase.COMMITTED),
     "a barred set": lambda state: msgspec.structs.replace(
         state, sets=[CardSetState(id="S1", back="A", barred=["COUNT_SHORT"]), state.sets[1]]
     ),
@@ -94,36 +94,38 @@ LEFT: dict[str, Callable[[State], State]] = {
 }
 
 
-def test_a_daemon_in_which_something_is_left_serves_no_other(reached: Reached) -> None:
+def test_a_daemon_in_which_something_is_left_serves_no_other(reached: TableAccess) -> None:
     for what, left in LEFT.items():
-        reached.table.program.states.append(left(STATE))
+        reached.table.daemon.states.append(left(STATE))
         assert reached.daemon_to_keep() is None, what
 
 
-def test_a_daemon_that_ended_is_not_kept(reached: Reached, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Process, "running", False)
+def test_a_daemon_that_ended_is_not_kept(
+    reached: TableAccess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DaemonProcess, "running", False)
     assert reached.daemon_to_keep() is None
 
 
-def test_a_daemon_serves_so_many_scenarios_and_no_more(reached: Reached) -> None:
-    program, first = reached.table.program, reached.table.first
-    assert isinstance(program, Daemon)
+def test_a_daemon_serves_so_many_scenarios_and_no_more(reached: TableAccess) -> None:
+    program, first = reached.table.daemon, reached.table.first_condition
+    assert isinstance(program, DaemonClient)
     assert first is not None
     for served, goes_on in ((MAX_SCENARIOS - 2, True), (MAX_SCENARIOS - 1, False)):
-        reached.before = Kept(program.process, {}, 3, first, served)
+        reached.previous = KeptDaemon(program.process, {}, 3, first, served)
         assert (reached.daemon_to_keep() is not None) is goes_on
 
 
 async def test_a_daemon_whose_line_began_another_session_is_not_kept(
-    reached: Reached, monkeypatch: pytest.MonkeyPatch
+    reached: TableAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = reached.table
 
     async def numbers() -> dict[str, float]:
         return {"sessions dealer": 2.0}
 
-    monkeypatch.setattr(table.program, "numbers", numbers)
-    await table.count()
-    assert table.interrupted
+    monkeypatch.setattr(table.daemon, "numbers", numbers)
+    await table.add_counters()
+    assert table.was_interrupted
     assert reached.daemon_to_keep() is None
-    assert table.notes.numbers == {"sessions dealer": 1.0}
+    assert table.record.numbers == {"sessions dealer": 1.0}

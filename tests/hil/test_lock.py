@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hil_tests.lock import Lock, Taken
+from hil_tests.lock import BenchInUse, BenchLock
 
 HOLDER = """
 import os, sys
@@ -26,14 +26,14 @@ def bench(tmp_path: Path) -> Path:
 
 
 def test_a_second_run_is_refused_and_told_who_is_there(bench: Path) -> None:
-    first, second = Lock(bench), Lock(bench)
-    first.take("Chen")
-    with pytest.raises(Taken, match=f"taken by Chen .process {os.getpid()}.; wait"):
-        second.take("Wu")
+    first, second = BenchLock(bench), BenchLock(bench)
+    first.acquire("Chen")
+    with pytest.raises(BenchInUse, match=f"taken by Chen .process {os.getpid()}.; wait"):
+        second.acquire("Wu")
     assert first.path.read_text().startswith("Chen (process")
     first.release()
     assert not first.path.exists()
-    second.take("Wu")
+    second.acquire("Wu")
     second.release()
 
 
@@ -41,8 +41,8 @@ def test_a_lock_that_was_removed_meanwhile_is_taken_anew(
     bench: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first one lets go between the second one's opening of the file and its lock."""
-    first, second, third = Lock(bench), Lock(bench), Lock(bench)
-    first.take("Chen")
+    first, second, third = BenchLock(bench), BenchLock(bench), BenchLock(bench)
+    first.acquire("Chen")
     real = fcntl.flock
 
     def flock(fd: int, how: int) -> None:
@@ -51,9 +51,9 @@ def test_a_lock_that_was_removed_meanwhile_is_taken_anew(
         real(fd, how)
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    second.take("Wu")
-    with pytest.raises(Taken, match="taken by Wu"):
-        third.take("Li")
+    second.acquire("Wu")
+    with pytest.raises(BenchInUse, match="taken by Wu"):
+        third.acquire("Li")
     second.release()
 
 
@@ -66,10 +66,10 @@ def test_a_run_that_died_leaves_the_bench_free(bench: Path, request: pytest.Fixt
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"taken\n"
-        with pytest.raises(Taken, match="taken by Wu"):
-            Lock(bench).take("Chen")
+        with pytest.raises(BenchInUse, match="taken by Wu"):
+            BenchLock(bench).acquire("Chen")
         holder.kill()
         holder.wait()
-    lock = Lock(bench)
-    lock.take("Chen")
+    lock = BenchLock(bench)
+    lock.acquire("Chen")
     lock.release()

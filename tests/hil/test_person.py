@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hil_tests.features import BENCH_FEATURES, Feature
-from hil_tests.hands import Skipped
-from hil_tests.person import BELL, Person, RunStopped, Terminal
-from hil_tests.steps import steps
+from hil_tests.hands import StepSkipped
+from hil_tests.person import BELL, BenchOperator, OperatorTerminal, RunStopped
+from hil_tests.steps import load_steps
 from tests.waiting import until
 
 
@@ -59,16 +59,16 @@ def noted() -> list[str]:
 
 
 @pytest.fixture
-async def person(screen: Screen, noted: list[str]) -> AsyncIterator[Person]:
-    terminal = Terminal(screen.path)
-    yield Person(terminal, BENCH_FEATURES, noted.append)
+async def person(screen: Screen, noted: list[str]) -> AsyncIterator[BenchOperator]:
+    terminal = OperatorTerminal(screen.path)
+    yield BenchOperator(terminal, BENCH_FEATURES, noted.append)
     terminal.close()
 
 
 async def test_a_step_is_told_in_both_languages_and_done_once_enter_was_pressed(
-    screen: Screen, person: Person, noted: list[str]
+    screen: Screen, person: BenchOperator, noted: list[str]
 ) -> None:
-    doing = asyncio.ensure_future(person.do("take_one_card"))
+    doing = asyncio.ensure_future(person.do_step("take_one_card"))
     shown = await screen.read()
     for word in ("do take_one_card", "抽走任意一张牌", "Take any one card", "skip WHY", "stop"):
         assert word in shown, word
@@ -80,11 +80,11 @@ async def test_a_step_is_told_in_both_languages_and_done_once_enter_was_pressed(
 
 
 async def test_questions_come_one_at_a_time_and_each_answer_is_its_own(
-    screen: Screen, person: Person, noted: list[str]
+    screen: Screen, person: BenchOperator, noted: list[str]
 ) -> None:
     async def both() -> None:
-        await person.do("open_lid")
-        await person.do("close_lid")
+        await person.do_step("open_lid")
+        await person.do_step("close_lid")
 
     doing = asyncio.ensure_future(both())
     first = await screen.read()
@@ -99,14 +99,14 @@ async def test_questions_come_one_at_a_time_and_each_answer_is_its_own(
 
 
 async def test_what_was_typed_before_a_question_was_asked_answers_nothing(
-    screen: Screen, person: Person
+    screen: Screen, person: BenchOperator
 ) -> None:
-    doing = asyncio.ensure_future(person.do("open_lid"))
+    doing = asyncio.ensure_future(person.do_step("open_lid"))
     await screen.read()
     screen.type("")
     screen.type("")
     await doing
-    doing = asyncio.ensure_future(person.do("close_lid"))
+    doing = asyncio.ensure_future(person.do_step("close_lid"))
     await screen.read()
     assert not doing.done(), "an Enter too many answers the next question"
     screen.type("")
@@ -114,16 +114,19 @@ async def test_what_was_typed_before_a_question_was_asked_answers_nothing(
 
 
 async def test_skip_skips_with_the_persons_reason_and_stop_ends_the_run(
-    screen: Screen, person: Person, noted: list[str]
+    screen: Screen, person: BenchOperator, noted: list[str]
 ) -> None:
-    screen_says = {"skip no tape": (Skipped, "no tape"), "skip": (Skipped, "could not do it")}
+    screen_says = {
+        "skip no tape": (StepSkipped, "no tape"),
+        "skip": (StepSkipped, "could not do it"),
+    }
     for words, (kind, told) in screen_says.items():
-        doing = asyncio.ensure_future(person.do("hold_feeder"))
+        doing = asyncio.ensure_future(person.do_step("hold_feeder"))
         await screen.read()
         screen.type(words)
         with pytest.raises(kind, match=told):
             await doing
-    doing = asyncio.ensure_future(person.do("hold_feeder"))
+    doing = asyncio.ensure_future(person.do_step("hold_feeder"))
     await screen.read()
     screen.type("stop")
     with pytest.raises(RunStopped, match="ended the run"):
@@ -132,9 +135,9 @@ async def test_skip_skips_with_the_persons_reason_and_stop_ends_the_run(
 
 
 async def test_a_person_is_readied_before_a_signal_and_types_nothing_after_it(
-    screen: Screen, person: Person
+    screen: Screen, person: BenchOperator
 ) -> None:
-    doing = asyncio.ensure_future(person.ready("open_lid"))
+    doing = asyncio.ensure_future(person.prepare_step("open_lid"))
     shown = await screen.read()
     assert "ready open_lid" in shown
     assert "At the signal" in shown
@@ -142,7 +145,7 @@ async def test_a_person_is_readied_before_a_signal_and_types_nothing_after_it(
     assert not doing.done()
     screen.type("")
     await doing
-    await person.now("open_lid")
+    await person.signal_step("open_lid")
     shown = await screen.read(end="\n")
     assert BELL in shown
     assert "NOW" in shown
@@ -150,9 +153,9 @@ async def test_a_person_is_readied_before_a_signal_and_types_nothing_after_it(
 
 
 async def test_counts_are_asked_for_until_they_are_four_numbers(
-    screen: Screen, person: Person, noted: list[str]
+    screen: Screen, person: BenchOperator, noted: list[str]
 ) -> None:
-    doing = asyncio.ensure_future(person.counted())
+    doing = asyncio.ensure_future(person.count_hands())
     for words in ("27 27 27", "27 27 27 x", "27 27 27 26"):
         await screen.read()
         screen.type(words)
@@ -162,24 +165,26 @@ async def test_counts_are_asked_for_until_they_are_four_numbers(
 
 async def test_what_a_bench_lacks_is_asked_of_nobody(screen: Screen, noted: list[str]) -> None:
     has: frozenset[Feature] = BENCH_FEATURES - {"lid"}
-    person = Person(Terminal(screen.path), has, noted.append)
-    with pytest.raises(Skipped, match="lacks lid: "):
-        await person.do("open_lid")
-    with pytest.raises(Skipped, match="lacks lid: "):
-        await person.ready("open_lid")
-    with pytest.raises(Skipped, match="lacks lid: "):
-        await person.now("open_lid")
-    for nobody_can in (person.truth(), person.faults(), person.fault("jam")):
-        with pytest.raises(Skipped):
+    person = BenchOperator(OperatorTerminal(screen.path), has, noted.append)
+    with pytest.raises(StepSkipped, match="lacks lid: "):
+        await person.do_step("open_lid")
+    with pytest.raises(StepSkipped, match="lacks lid: "):
+        await person.prepare_step("open_lid")
+    with pytest.raises(StepSkipped, match="lacks lid: "):
+        await person.signal_step("open_lid")
+    for nobody_can in (person.read_truth(), person.read_faults(), person.cause_fault("jam")):
+        with pytest.raises(StepSkipped):
             await nobody_can
-    asked = asyncio.ensure_future(person.do("take_one_card"))
+    asked = asyncio.ensure_future(person.do_step("take_one_card"))
     assert (await screen.read()).startswith("\n== do take_one_card ==")
     screen.type("")
     await asked
 
 
-async def test_a_terminal_that_goes_away_ends_the_run(screen: Screen, person: Person) -> None:
-    doing = asyncio.ensure_future(person.do("open_lid"))
+async def test_a_terminal_that_goes_away_ends_the_run(
+    screen: Screen, person: BenchOperator
+) -> None:
+    doing = asyncio.ensure_future(person.do_step("open_lid"))
     await screen.read()
     os.close(screen.master)
     screen.master = os.dup(screen.slave)
@@ -188,7 +193,7 @@ async def test_a_terminal_that_goes_away_ends_the_run(screen: Screen, person: Pe
 
 
 def test_a_step_says_what_a_person_does_in_chinese_and_english() -> None:
-    for name, step in steps().items():
+    for name, step in load_steps().items():
         assert any("\u4e00" <= letter <= "\u9fff" for letter in step.zh), name
         assert not any("\u4e00" <= letter <= "\u9fff" for letter in step.en), name
         assert step.en.endswith(tuple("abcdefghijklmnopqrstuvwxyz)")), name

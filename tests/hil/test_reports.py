@@ -5,20 +5,20 @@ from dataclasses import dataclass
 
 import pytest
 
-from hil_tests.measuring import Limits, measured
-from hil_tests.report import Run, ScenarioResult, Verdict, page
+from hil_tests.measuring import MeasurementLimits, make_measurement
+from hil_tests.report import ScenarioResult, ScenarioRun, ScenarioVerdict, render_page
 
-SLOW = measured("cards_per_s", 3.0, Limits(), "bench")
-KEPT = measured("lid_to_fault_s", 0.2, Limits(), "sim")
+SLOW = make_measurement("cards_per_s", 3.0, MeasurementLimits(), "bench")
+KEPT = make_measurement("lid_to_fault_s", 0.2, MeasurementLimits(), "sim")
 
 
-def scenario(name: str, verdict: Verdict, **fields: object) -> ScenarioResult:
+def scenario(name: str, verdict: ScenarioVerdict, **fields: object) -> ScenarioResult:
     whole = {"name": f"hil_tests/test_x.py::test_{name}", "verdict": verdict} | fields
     return ScenarioResult(**whole)  # type: ignore[arg-type]  # fields as given
 
 
-def run(*scenarios: ScenarioResult, broken: str | None = None) -> Run:
-    return Run(
+def run(*scenarios: ScenarioResult, broken: str | None = None) -> ScenarioRun:
+    return ScenarioRun(
         began="2027-01-01T10:00:00",
         ended="2027-01-01T11:00:00",
         about={"operator": "Chen <b>", "dealer id": "00000000000000d1"},
@@ -54,7 +54,7 @@ class Page:
 
 @pytest.fixture(scope="module")
 def whole() -> Page:
-    return Page(page(WHOLE))
+    return Page(render_page(WHOLE))
 
 
 def rows_of(page: Page) -> list[list[str]]:
@@ -114,7 +114,7 @@ def test_every_measurement_stands_with_its_limit_unit_and_verdict(whole: Page) -
     rows = rows_of(whole)
     assert [dealt, "A card is missed", "3", at_least, "cards/s", "不合格 FAILED"] in rows
     assert [lid, "A lid is opened", "0.2", at_most, "s", "仅记录 kept, not judged"] in rows
-    assert (SLOW.right, KEPT.right) == (False, None)
+    assert (SLOW.is_within_limit, KEPT.is_within_limit) == (False, None)
 
 
 def test_what_a_scenario_was_run_with_is_told_as_it_is() -> None:
@@ -130,4 +130,4 @@ def test_a_run_fails_where_anything_failed_or_nothing_was_shown() -> None:
     assert run().verdict == "failed"
     assert run(passed, scenario("c", "not run")).verdict == "failed"
     assert run(passed, broken="no board answers").verdict == "failed"
-    assert "no board answers" in page(run(passed, broken="no board answers"))
+    assert "no board answers" in render_page(run(passed, broken="no board answers"))

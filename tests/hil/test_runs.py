@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from drivers.identity import PROTOCOL, Welcome
-from hil_tests.hello import ExpectedIdentity, WrongBoards, check
-from hil_tests.lock import Lock
+from drivers.identity import PROTOCOL_HEX, Welcome
+from hil_tests.hello import ExpectedIdentity, WrongBoards, check_boards
+from hil_tests.lock import BenchLock
 from sim.inproc import own_firmware_hash
 from tests.hil.bench_text import SMALL, bench_file
 from tests.hil.scenario_run import RunScenarios
@@ -28,7 +28,7 @@ async def test_a_run_writes_a_page_for_people_and_a_file_for_programs(
     about = shown.properties
     assert about["target"] == "inproc"
     assert about["dealer firmware"].endswith(own_firmware_hash().hex())
-    assert about["dealer protocol"] == PROTOCOL
+    assert about["dealer protocol"] == PROTOCOL_HEX
     assert 'name="start_to_held_s"' in shown.junit.read_text(encoding="utf-8")
 
 
@@ -45,8 +45,8 @@ async def test_a_bench_that_is_taken_refuses_a_second_run(
     scenarios: RunScenarios, tmp_path: Path
 ) -> None:
     path = bench_file(tmp_path, SMALL)
-    lock = Lock(path)
-    lock.take("Wu")
+    lock = BenchLock(path)
+    lock.acquire("Wu")
     shown = await scenarios("--target", str(path), "-k", WHOLE_DEAL)
     lock.release()
     assert shown.code == USAGE, shown.said
@@ -72,7 +72,7 @@ def welcome(**other: object) -> Welcome:
         "uid": "00000000000000d1",
         "firmware": "0.1.0",
         "firmware_hash": "aa" * 8,
-        "protocol": PROTOCOL,
+        "protocol": PROTOCOL_HEX,
         "boot": 1,
         "settings_crc": 7,
         "reset_cause": 0,
@@ -90,18 +90,18 @@ WRONG = {
     "kind": ("reader", "dealer"),
     "uid": ("00000000000000d2", "00000000000000d1"),
     "firmware_hash": ("bb" * 8, "aa" * 8),
-    "protocol": ("cc" * 8, PROTOCOL),
+    "protocol": ("cc" * 8, PROTOCOL_HEX),
     "settings_crc": (8, "00000007"),
     "simulated": (False, "True"),
 }
 
 
 def test_a_board_that_is_another_one_is_told_with_both_values() -> None:
-    check({"dealer": RIGHT}, {"dealer": welcome()})
+    check_boards({"dealer": RIGHT}, {"dealer": welcome()})
     for field, (found, expected) in WRONG.items():
         other = {"hal": "rp2"} if field == "simulated" else {field: found}
         with pytest.raises(WrongBoards) as caught:
-            check({"dealer": RIGHT}, {"dealer": welcome(**other)})
+            check_boards({"dealer": RIGHT}, {"dealer": welcome(**other)})
         said = str(caught.value)
         assert f"expected {expected}" in said
         assert str(found) in said

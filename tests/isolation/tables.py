@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from controller.cli.two_users import lay_out
+from controller.cli.two_users import create_table_folders
 from controller.users import User, find_user
 from tests.isolation import apart
 from tests.isolation.apart import (
@@ -120,7 +120,7 @@ async def apart_boards(reachable: None, open_folder: Path) -> AsyncIterator[Apar
     try:
         (open_folder / "table.toml").write_text(configuration(info))
         table = ApartTable(info, open_folder)
-        lay_out(table.settings)
+        create_table_folders(table.settings)
         try:
             yield table
         finally:

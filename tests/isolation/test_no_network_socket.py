@@ -18,7 +18,7 @@ import pytest
 
 from controller.cli.hardening import KILL, deny_network
 from controller.config import load_table
-from controller.messages import Phase, Role
+from controller.messages import MachinePhase, Role
 from controller.trials.hall import TableProcess
 from tests.isolation.looking import Watch, libraries, listening, network_sockets
 from tests.processes.people import People, held_after_all
@@ -103,12 +103,12 @@ async def test_a_machine_has_no_network_socket_at_any_moment_of_deals_faults_and
         watch.look()
         again = part(table.daemon.pid, "machine")
         await people.order(Role.REFEREE, "release")
-        await people.until(lambda state: state.machine.phase is Phase.RELEASED)
+        await people.until(lambda state: state.machine.phase is MachinePhase.RELEASED)
         watch.look()
     async with People(table, watch.look_if_there) as people:
-        await table.control.do("take_hands")
-        await table.control.do("load")
-        await people.until(lambda state: state.machine.phase is not Phase.RELEASED)
+        await table.control.request("take_hands")
+        await table.control.request("load")
+        await people.until(lambda state: state.machine.phase is not MachinePhase.RELEASED)
         await lose_the_boards(table, people)
         watch.look()
     assert set(watch.looks) == {first, again}
@@ -121,7 +121,7 @@ async def test_a_machine_has_no_network_socket_at_any_moment_of_deals_faults_and
 
 async def lose_the_boards(table: TableProcess, people: People) -> None:
     """Kill both boards, until the table says so."""
-    info = await table.control.do("info")
+    info = await table.control.request("info")
     for board in ("dealer", "reader"):
         os.kill(info["boards"][board]["pid"], signal.SIGKILL)
     await people.until(lambda state: len(state.alerts) >= 2)

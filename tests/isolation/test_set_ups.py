@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import CliError, keys
-from controller.cli.two_users import check_separation, lay_out
+from controller.cli.two_users import check_separation, create_table_folders
 from controller.client.endpoints import (
     Endpoints,
     NoEndpoints,
@@ -26,13 +26,21 @@ from controller.messages import Role
 from controller.roster import (
     ADMITTED_FOLDER,
     CLIENTS_FOLDER,
-    KEYS,
+    KEYS_FOLDER,
     REVOKED_FOLDER,
     SIGN_FILE,
     Roster,
     read_certificate,
 )
-from controller.users import READ, WRITE, User, UserError, changeable_path, find_user, may
+from controller.users import (
+    READ,
+    WRITE,
+    User,
+    UserError,
+    changeable_path,
+    find_user,
+    has_permission,
+)
 from tests.isolation.apart import GATEWAY, MACHINE, StartAs, configuration
 from tests.isolation.looking import mode
 from tests.processes.program import Dealtable
@@ -64,7 +72,7 @@ def file(open_folder: Path) -> Path:
 def config(as_root: None, file: Path) -> TableConfig:
     """Give a table of two users that is laid out."""
     config = load_table(file)
-    lay_out(config)
+    create_table_folders(config)
     return config
 
 
@@ -77,15 +85,15 @@ def test_a_table_is_laid_out_once_and_nothing_of_it_is_made_anew(config: TableCo
 
     expected = {
         state_dir: (machine.uid, 0o700),
-        state_dir / KEYS: (machine.uid, 0o700),
-        state_dir / KEYS / SIGN_FILE: (machine.uid, 0o600),
+        state_dir / KEYS_FOLDER: (machine.uid, 0o700),
+        state_dir / KEYS_FOLDER / SIGN_FILE: (machine.uid, 0o600),
         state_dir / CLIENTS_FOLDER: (0, 0o700),
         config.table.runtime_dir: (machine.uid, 0o700),
         config.socket.parent: (machine.uid, 0o2710),
         place: (0, 0o755),
-        place / KEYS: (0, 0o755),
-        place / KEYS / "table.key": (0, 0o644),
-        place / KEYS / "table.key_secret": (gateway.uid, 0o600),
+        place / KEYS_FOLDER: (0, 0o755),
+        place / KEYS_FOLDER / "table.key": (0, 0o644),
+        place / KEYS_FOLDER / "table.key_secret": (gateway.uid, 0o600),
         place / ADMITTED_FOLDER: (0, 0o755),
         place / ADMITTED_FOLDER / "chief.key": (0, 0o644),
         place / REVOKED_FOLDER: (0, 0o755),
@@ -97,7 +105,7 @@ def test_a_table_is_laid_out_once_and_nothing_of_it_is_made_anew(config: TableCo
     assert found == expected
     assert config.socket.parent.stat().st_gid == gateway.gid
     contents = {path: path.read_bytes() for path in expected if path.is_file()}
-    lay_out(config)
+    create_table_folders(config)
     assert {path: whose(path) for path in expected} == expected
     assert {path: path.read_bytes() for path in contents} == contents
     assert len(Roster.load(place).clients) == len(list((state_dir / CLIENTS_FOLDER).glob("*.key")))
@@ -123,15 +131,15 @@ def test_a_table_of_one_user_becomes_one_of_two_as_the_page_says_and_keeps_its_k
     (state_dir / REVOKED_FOLDER).mkdir(mode=0o700)
     (state_dir / "endpoints.json").write_text("{}")
     (state_dir / "journal.db").touch(mode=0o644)
-    key = (state_dir / KEYS / "table.key").read_bytes()
+    key = (state_dir / KEYS_FOLDER / "table.key").read_bytes()
     clients = len(Roster.load(state_dir).clients)
     subprocess.run(["sh", "-eu", "-c", script], check=True)
     config = load_table(file)
-    lay_out(config)
+    create_table_folders(config)
     check_separation(config, file)
-    assert (config.gateway_dir / KEYS / "table.key").read_bytes() == key
-    assert (config.table.state_dir / KEYS / "table.key").read_bytes() == key
-    assert not (state_dir / KEYS / "table.key_secret").exists()
+    assert (config.gateway_dir / KEYS_FOLDER / "table.key").read_bytes() == key
+    assert (config.table.state_dir / KEYS_FOLDER / "table.key").read_bytes() == key
+    assert not (state_dir / KEYS_FOLDER / "table.key_secret").exists()
     assert len(Roster.load(config.gateway_dir).clients) == clients
     assert len(list((config.gateway_dir / CLIENTS_FOLDER).glob("*.key_secret"))) == clients
     assert read_certificate(state_dir / CLIENTS_FOLDER / "chief.key_secret").unseal
@@ -144,7 +152,7 @@ def test_the_machines_user_who_exchanges_what_root_writes_gets_nothing_of_roots(
     config: TableConfig, open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its copy of table.key is spoilt, so that root writes it anew; then it exchanges the part."""
-    folder, victim = config.table.state_dir / KEYS, open_folder / "roots"
+    folder, victim = config.table.state_dir / KEYS_FOLDER, open_folder / "roots"
     victim.write_text("root's")
     victim.chmod(0o600)
     copy = folder / "table.key"
@@ -161,7 +169,7 @@ def test_the_machines_user_who_exchanges_what_root_writes_gets_nothing_of_roots(
 
     monkeypatch.setattr(os, "fsync", exchange)
     with suppress(CliError):
-        lay_out(config)
+        create_table_folders(config)
     assert exchanged
     assert (victim.stat().st_uid, victim.read_text()) == (0, "root's")
 
@@ -246,11 +254,11 @@ WRONG: dict[str, tuple[Callable[[TableConfig], None], str]] = {
         "{place}/revoked: gateway.user {gateway} could change it",
     ),
     "the table's key its own": (
-        lambda c: give(c.gateway_dir / KEYS / "table.key", GATEWAY),
+        lambda c: give(c.gateway_dir / KEYS_FOLDER / "table.key", GATEWAY),
         "{place}/keys/table.key: gateway.user {gateway} could change it",
     ),
     "secret for all": (
-        lambda c: (c.gateway_dir / KEYS / "table.key_secret").chmod(0o644),
+        lambda c: (c.gateway_dir / KEYS_FOLDER / "table.key_secret").chmod(0o644),
         "{place}/keys/table.key_secret is the secret of gateway.user {gateway} alone",
     ),
     "clients for all": (
@@ -427,8 +435,11 @@ def test_a_mode_lets_the_owner_a_group_and_all_others_do_what_it_says(
     file.touch()
     os.chown(file, uid, gid)
     file.chmod(rights)
-    assert (may(ME, file.stat(), READ), may(ME, file.stat(), WRITE)) == (reads, writes)
-    assert may(User("root", 0, 0, (0,)), file.stat(), WRITE)
+    assert (has_permission(ME, file.stat(), READ), has_permission(ME, file.stat(), WRITE)) == (
+        reads,
+        writes,
+    )
+    assert has_permission(User("root", 0, 0, (0,)), file.stat(), WRITE)
 
 
 def test_what_is_anothers_stays_in_a_sticky_folder_and_goes_out_of_others(

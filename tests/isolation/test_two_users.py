@@ -9,8 +9,8 @@ from contextlib import suppress
 import pytest
 
 from controller.journal.store import STORE_NAME
-from controller.messages import Outcome
-from controller.roster import CLIENTS_FOLDER, KEYS, SIGN_FILE
+from controller.messages import AttemptOutcome
+from controller.roster import CLIENTS_FOLDER, KEYS_FOLDER, SIGN_FILE
 from controller.users import User, find_user
 from tests.isolation.apart import GATEWAY, MACHINE, ApartTable, StartAs, forget, probe
 from tests.isolation.looking import Watch, files, gone, holds, mode, status
@@ -35,7 +35,7 @@ async def test_a_table_of_two_users_deals_a_whole_deal_and_serves_clients(
     dealtable: Dealtable,
 ) -> None:
     held = await sitting.held()
-    assert held.fairness[-1].outcome is Outcome.OK
+    assert held.fairness[-1].outcome is AttemptOutcome.OK
     assert await sitting.pockets() == [27, 27, 27, 27, 0]
     assert two_users.daemon is not None
     for name, user in (("machine", machine_user), ("gateway", gateway_user)):
@@ -63,7 +63,10 @@ async def test_the_gateways_user_can_read_and_change_nothing_of_the_machine_in_m
     paths, pids = two_users.paths(), [two_users.daemon.pid, machine]
     secrets = {str(key) for key in (two_users.folder / "run").glob("attempt-*.key")}
     assert secrets
-    secrets |= {str(two_users.state_dir / STORE_NAME), str(two_users.state_dir / KEYS / SIGN_FILE)}
+    secrets |= {
+        str(two_users.state_dir / STORE_NAME),
+        str(two_users.state_dir / KEYS_FOLDER / SIGN_FILE),
+    }
 
     got = await probe(gateway_user, paths=paths, pids=pids)
     served = two_users.folder / "gateway"
@@ -109,7 +112,7 @@ async def test_the_gateway_has_no_file_of_the_machine_open_and_no_attempt_key_in
     words = {raw, raw.hex().encode(), base64.b64encode(raw)}
     assert holds(part(two_users.daemon.pid, "gateway"), words) == set()
     assert holds(part(two_users.daemon.pid, "machine"), words) >= {raw}
-    await two_users.control.do("speed", value=FAST)
+    await two_users.control.request("speed", value=FAST)
     await sitting.held()
     machines = tuple(str(two_users.folder / name) for name in ("state", "run/", "run.gateway"))
     assert {name for name in watch.found if name.startswith(machines)} == set()
@@ -188,7 +191,7 @@ async def test_each_part_runs_as_a_unit_of_its_own_and_as_no_other_user(
     gateway = await unit("gateway", gateway_user)
     await gateway.line("gateway open")
     async with People(apart_boards) as people:
-        assert (await people.held()).fairness[-1].outcome is Outcome.OK
+        assert (await people.held()).fairness[-1].outcome is AttemptOutcome.OK
     for program in (gateway, machine):
         assert (await program.end(signal.SIGTERM)).code == 0
     assert not (apart_boards.settings.socket).exists()

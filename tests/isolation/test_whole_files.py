@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.whole_files import give, make_folder, replace_file, write_new_file
+from controller.whole_files import change_owner, make_folder, replace_file, write_new_file
 from tests.isolation.apart import MACHINE
 from tests.isolation.looking import mode
 
@@ -21,7 +21,7 @@ CALLS = ("open", "mkdir", "link", "replace", "fchown", "fchmod", "fsync", "stat"
 WRITING: dict[str, Callable[[Path], None]] = {
     "over": lambda folder: replace_file(folder / "table.key", b"new", 0o644),
     "new": lambda folder: write_new_file(folder / "fresh.key", b"new", 0o600),
-    "given": lambda folder: give(folder / "table.key", OTHER, OTHER),
+    "given": lambda folder: change_owner(folder / "table.key", OTHER, OTHER),
     "folder": lambda folder: make_folder(folder / "inner", OTHER, OTHER, 0o700),
     "deeper": lambda folder: replace_file(folder / "inner" / "file", b"new", 0o644),
 }
@@ -146,7 +146,7 @@ def test_a_file_with_a_second_name_is_given_to_nobody(victim: Path, theirs: Path
     (theirs / "table.key").unlink()
     os.link(victim / "table.key", theirs / "table.key")
     with pytest.raises(FileExistsError, match="no plain file with one name"):
-        give(theirs / "table.key", OTHER, OTHER)
+        change_owner(theirs / "table.key", OTHER, OTHER)
     (theirs / "table.key").unlink()
 
 
@@ -154,7 +154,7 @@ def test_a_pipe_in_a_files_place_keeps_nobody_waiting(theirs: Path) -> None:
     (theirs / "table.key").unlink()
     os.mkfifo(theirs / "table.key")
     with pytest.raises(FileExistsError, match="no plain file"):
-        give(theirs / "table.key", OTHER, OTHER)
+        change_owner(theirs / "table.key", OTHER, OTHER)
     replace_file(theirs / "table.key", b"new", 0o644)
     assert stat.S_ISREG((theirs / "table.key").stat().st_mode)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.chain import Row
+from controller.journal.chain import StoredRow
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.messages import Event
+from controller.messages import PublicEvent
 from tests.journal.scripted import Script, whole_table, write_journal
 
 
@@ -20,17 +20,17 @@ def state_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def written(state_dir: Path) -> Callable[[Script], list[Event]]:
+def written(state_dir: Path) -> Callable[[Script], list[PublicEvent]]:
     """Write the journal of a script into `state_dir`; returns what was on the feed."""
 
-    def write(script: Script) -> list[Event]:
+    def write(script: Script) -> list[PublicEvent]:
         return asyncio.run(write_journal(state_dir, script))
 
     return write
 
 
 @pytest.fixture(scope="session")
-def good_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+def good_rows(tmp_path_factory: pytest.TempPathFactory) -> list[StoredRow]:
     """The rows of a journal in which nothing is wrong."""
     folder = tmp_path_factory.mktemp("good")
     asyncio.run(write_journal(folder, whole_table))

@@ -7,19 +7,19 @@ from typing import Any
 import msgspec
 
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.journal.verify import Report, verify
-from controller.messages import Event
+from controller.journal.verify import VerifyReport, verify
+from controller.messages import PublicEvent
 from tests.journal.scripted import Script, rechained, write_rows
 
-Write = Callable[[Script], list[Event]]
+Write = Callable[[Script], list[PublicEvent]]
 
 
-def what(report: Report) -> str:
+def what(report: VerifyReport) -> str:
     """Return the findings of a report in one line."""
     return " | ".join(map(str, report.findings))
 
 
-def rewritten(state_dir: Path, kind: str, change: Callable[[dict[str, Any]], None]) -> Report:
+def rewritten(state_dir: Path, kind: str, change: Callable[[dict[str, Any]], None]) -> VerifyReport:
     """Change the data of the first entry of a kind, chain all rows anew, verify."""
     rows = []
     changed = False
@@ -40,7 +40,7 @@ def setting(name: str, value: object) -> Callable[[dict[str, Any]], None]:
     return lambda entry: entry["data"].update({name: value})
 
 
-def kept_log(tmp_path: Path, events: list[Event]) -> Path:
+def kept_log(tmp_path: Path, events: list[PublicEvent]) -> Path:
     """Write what a subscriber of the feed keeps, and return the file."""
     log = tmp_path / "events.jsonl"
     state = b'{"schema":1,"machine":{},"head":"00"}'

@@ -15,11 +15,11 @@ from nacl.secret import SecretBox
 
 from controller.cards import composition
 from controller.deal import sequence as fair
-from controller.journal.chain import Row
+from controller.journal.chain import StoredRow
 from controller.journal.committer import InlineCommitter
 from controller.journal.entries import public_event
 from controller.journal.journal import Journal
-from controller.journal.kinds import KINDS
+from controller.journal.kinds import ENTRY_KINDS
 from controller.journal.store import STORE_NAME, JournalStore
 from controller.journal.wire_group import (
     AT_READER,
@@ -28,17 +28,17 @@ from controller.journal.wire_group import (
     LANDED,
     READ,
     SHUFFLED,
+    CardLook,
     LoggedBoardEvent,
-    Look,
-    groups,
-    opened,
-    pack,
     pack_course,
+    pack_events,
+    pack_opened,
+    split_into_groups,
 )
-from controller.messages import Command, Event
+from controller.messages import ClientCommand, PublicEvent
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile
-from controller.signing import sign
+from controller.signing import sign_command
 
 TABLE_KEY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 PROFILE = load_profile("international-000")
@@ -116,14 +116,14 @@ class ScriptedTable:
         """An order with its signature, and its row."""
         of, boot = (self.deal, self.attempt), self.journal._boot
         named: dict[str, Any] = {"deal": of[0], "attempt": of[1], "boot": boot, "cmd": cmd}
-        order = Command(id=f"c{self.journal.last}", args=args, **named)
-        order = sign(order, TABLE_KEY, SIGNER)
+        order = ClientCommand(id=f"c{self.journal.last_number}", args=args, **named)
+        order = sign_command(order, TABLE_KEY, SIGNER)
         said: dict[str, Any] = {"key": order.key, "role": role, "who": role, "cmd": cmd}
         said |= {"person": None, "args": args, "of": of, "boot": boot, "sig": order.sig}
         self.write("command", bound=True, id=order.id, result=result, **said)
 
     def step(self, kind: str, *, public: bool = True, **data: Any) -> None:
-        if "at_ms" in KINDS[kind].always:
+        if "at_ms" in ENTRY_KINDS[kind].required_fields:
             data["at_ms"] = 1000 * self.attempt
         self.write(kind, public=public, bound=True, **data)
 
@@ -144,7 +144,7 @@ class ScriptedTable:
 
     def card(self, index: int, outlet: int, face: int, back: int = 0) -> Iterator[LoggedBoardEvent]:
         yield self.event("dealer", AT_READER, index, 0)
-        yield self.event("reader", READ, index, 0, look=Look(face, back, 0, 250))
+        yield self.event("reader", READ, index, 0, look=CardLook(face, back, 0, 250))
         yield self.event("dealer", GATE, index, outlet)
         yield self.event("dealer", LANDED, index, outlet)
 
@@ -154,8 +154,8 @@ class ScriptedTable:
         return faces
 
     def record_wire(self, events: Sequence[LoggedBoardEvent]) -> None:
-        for group in groups(self.seen(events)):
-            self.step("wire", public=False, **pack(group, self.seal))
+        for group in split_into_groups(self.seen(events)):
+            self.step("wire", public=False, **pack_events(group, self.seal))
 
     def seal(self, plain: bytes) -> bytes:
         """Return a box under the attempt's key."""
@@ -200,7 +200,7 @@ class ScriptedTable:
         nonce, record = self.rng.randbytes(32), bytes(faces)
         self.step("dealt", fed=CARDS, refed=0)
         self.step("hands_box", public=False, box=_text(self.seal(nonce + record)))
-        self.step("held", hands=fair.hands(self.commitment, nonce, record).hex())
+        self.step("held", hands=fair.hands_commitment(self.commitment, nonce, record).hex())
         self.verdict("ok")
         self.command("release", "referee", {})
         self.step("released")
@@ -216,7 +216,7 @@ class ScriptedTable:
         self.step("revealed", **course, seed=self.seed.hex(), cut=cut)
         if open_hands:
             shown = {"nonce": nonce.hex(), "hands": record.hex(), "key": self.key.hex()}
-            told: dict[str, Any] = {**shown, "events": opened(self.seen(events))}
+            told: dict[str, Any] = {**shown, "events": pack_opened(self.seen(events))}
             self.step("record", **told)
 
     def give_up(
@@ -226,7 +226,7 @@ class ScriptedTable:
         self.record_wire(events)
         self.verdict(outcome, reason, **landed)
         self.step("revealed", seed=self.seed.hex(), cut=self.cut)
-        told = opened(self.seen(events))
+        told = pack_opened(self.seen(events))
         self.step("record", nonce=None, hands=None, events=told, key=self.key.hex())
 
     def missing_card(self) -> None:
@@ -270,11 +270,11 @@ def wall() -> str:
     return "2026-01-01T12:00:00.000Z"
 
 
-async def write_journal(state_dir: Path, script: Script, seed: int = 1) -> list[Event]:
+async def write_journal(state_dir: Path, script: Script, seed: int = 1) -> list[PublicEvent]:
     """Let a scripted table write its journal; return the public events, as a feed has them."""
     store = JournalStore.open(state_dir)
     journal = Journal(store, InlineCommitter(store), wall=wall, boot="b007")
-    feed: list[Event] = []
+    feed: list[PublicEvent] = []
     journal.on_committed = lambda entries: feed.extend(
         public_event(item, "T01", True) for item in entries if item.entry.public
     )
@@ -321,12 +321,12 @@ def write_rows(state_dir: Path, rows: Sequence[tuple[int, bytes, bytes]]) -> Non
         db.execute("COMMIT")
 
 
-def rechained(rows: Sequence[Row]) -> list[Row]:
+def rechained(rows: Sequence[StoredRow]) -> list[StoredRow]:
     """Chain rows anew, as somebody does who rewrites the whole file."""
     head, out = bytes(32), []
     for row in rows:
         framed = len(row.body).to_bytes(2, "big") + row.body
         tag = b"dealtable/entry/1"
         head = hashlib.sha256(len(tag).to_bytes(2, "big") + tag + head + framed).digest()
-        out.append(Row(row.n, row.body, head))
+        out.append(StoredRow(row.n, row.body, head))
     return out

@@ -2,15 +2,15 @@
 
 import pytest
 
-from controller.journal.verify.course import course
-from controller.journal.verify.evidence import Evidence, rulings
+from controller.journal.verify.course import trace_course
+from controller.journal.verify.evidence import RecordEvidence, check_reasons
 from controller.journal.wire_group import AT_READER, GATE, LANDED, OUTLETS, STRAY, LoggedBoardEvent
 
 NORTH, WEST = OUTLETS.index("N"), OUTLETS.index("W")
 LANDS_NORTH = ((AT_READER, 1, 0), (GATE, 1, NORTH), (LANDED, 1, NORTH))
 
 
-def evidence(*events: tuple[int, int, int]) -> Evidence:
+def evidence(*events: tuple[int, int, int]) -> RecordEvidence:
     """Return the evidence of a record of these events: code, index, place."""
     said = [
         LoggedBoardEvent(
@@ -26,7 +26,7 @@ def evidence(*events: tuple[int, int, int]) -> Evidence:
         )
         for number, (code, index, place) in enumerate(events, 1)
     ]
-    return Evidence(course(said, 4), "NWSE", (1, 1, 1, 1), 0, {})
+    return RecordEvidence(trace_course(said, 4), "NWSE", (1, 1, 1, 1), 0, {})
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,5 @@ def evidence(*events: tuple[int, int, int]) -> Evidence:
 def test_a_double_feed_is_shown_by_a_landing_right_behind_another_alone(
     events: tuple[tuple[int, int, int], ...], shown: bool
 ) -> None:
-    (ruling,) = rulings(["DOUBLE_FEED"], evidence(*events))
+    (ruling,) = check_reasons(["DOUBLE_FEED"], evidence(*events))
     assert ruling.says == ("follows" if shown else "disproved")

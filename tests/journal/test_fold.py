@@ -1,36 +1,36 @@
 """Questions a machine asks its journal when it starts."""
 
-from controller.journal.chain import Row
-from controller.journal.entries import Entry, decode
-from controller.journal.fold import attempts, last_taken
-from controller.messages import Outcome
+from controller.journal.chain import StoredRow
+from controller.journal.entries import JournalEntry, decode
+from controller.journal.fold import attempt_histories, last_board_events
+from controller.messages import AttemptOutcome
 from tests.journal.scripted import DEALER_BOOT, READER_BOOT
 
 
-def entry(kind: str, attempt: int | None = None, **data: object) -> Entry:
-    return Entry(
+def entry(kind: str, attempt: int | None = None, **data: object) -> JournalEntry:
+    return JournalEntry(
         n=1, time="", boot="b0", kind=kind, public=False, deal=1, attempt=attempt, data=data
     )
 
 
-def test_the_last_event_taken_is_known_per_boot_of_a_board(good_rows: list[Row]) -> None:
+def test_the_last_event_taken_is_known_per_boot_of_a_board(good_rows: list[StoredRow]) -> None:
     entries = [decode(row.body) for row in good_rows]
-    taken = last_taken(entries)
+    taken = last_board_events(entries)
     assert set(taken) == {DEALER_BOOT, READER_BOOT}
     assert taken[READER_BOOT] == 3 * 108 + 107 + 10
 
 
 def test_an_old_group_does_not_set_the_last_event_back() -> None:
     groups = [entry("wire", boots={"dealer": [7, first, last]}) for first, last in [(1, 9), (4, 5)]]
-    assert last_taken(groups) == {7: 9}
+    assert last_board_events(groups) == {7: 9}
 
 
-def test_attempts_know_how_they_ended_and_why(good_rows: list[Row]) -> None:
-    ended = attempts(decode(row.body) for row in good_rows)
+def test_attempts_know_how_they_ended_and_why(good_rows: list[StoredRow]) -> None:
+    ended = attempt_histories(decode(row.body) for row in good_rows)
     assert [(each.deal, each.outcome, each.reasons) for each in ended.values()] == [
-        (1, Outcome.OK, []),
-        (2, Outcome.MISDEAL, ["MISSING_CARD"]),
-        (2, Outcome.OK, []),
-        (3, Outcome.VOID, ["LID_OPENED"]),
-        (3, Outcome.OK, []),
+        (1, AttemptOutcome.OK, []),
+        (2, AttemptOutcome.MISDEAL, ["MISSING_CARD"]),
+        (2, AttemptOutcome.OK, []),
+        (3, AttemptOutcome.VOID, ["LID_OPENED"]),
+        (3, AttemptOutcome.OK, []),
     ]

@@ -9,11 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli.verify import command
-from controller.journal.chain import Row
+from controller.journal.chain import StoredRow
 from controller.journal.entries import decode, encode
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
-from controller.journal.wire_group import JAM, STRAY, LoggedBoardEvent, opened, unpack_opened
+from controller.journal.wire_group import JAM, STRAY, LoggedBoardEvent, pack_opened, unpack_opened
 from tests.journal.findings import Write, rewritten, setting, what
 from tests.journal.scripted import (
     ScriptedTable,
@@ -152,7 +152,7 @@ def test_no_event_stands_in_the_record_alone(
         events = unpack_opened(entry["data"]["events"], 2)
         last = [event for event in events if event.board == "dealer"][-1]
         more = msgspec.structs.replace(last, number=last.number + 1, code=code, place=place)
-        entry["data"]["events"] = opened([*events, more])
+        entry["data"]["events"] = pack_opened([*events, more])
 
     report = rewritten(state_dir, "record", change)
     assert "record has other board events than the journal" in what(report)
@@ -167,7 +167,7 @@ def test_totals_of_a_board_are_those_of_the_journal(
     def change(entry: dict[str, Any]) -> None:
         events = unpack_opened(entry["data"]["events"], 2)
         events[7] = msgspec.structs.replace(events[7], **{total: 99})
-        entry["data"]["events"] = opened(events)
+        entry["data"]["events"] = pack_opened(events)
 
     report = rewritten(state_dir, "record", change)
     assert "record has other board events than the journal" in what(report)
@@ -341,7 +341,7 @@ async def test_what_was_kept_back_is_told_before_hands_go_out_again(
         for card in ("♠2", "♠3"):
             event: dict[str, Any] = {"event": "ReturnLaid", "at_ms": 1000, "card": card}
             table.write("match_kept", public=False, **event)
-            kept.append({"n": table.journal.last, "event": event})
+            kept.append({"n": table.journal.last_number, "event": event})
         table.write("match_told", told=kept[:told])
         table.play()
 
@@ -400,7 +400,7 @@ def test_data_of_any_depth_end_in_a_report(state_dir: Path, written: Write, dept
     assert "entry 1: its text" in told.output
 
 
-def test_an_entry_is_no_deeper_than_whoever_reads_it(good_rows: list[Row]) -> None:
+def test_an_entry_is_no_deeper_than_whoever_reads_it(good_rows: list[StoredRow]) -> None:
     entry = decode(good_rows[0].body)
     deep: Any = []
     for _ in range(63):

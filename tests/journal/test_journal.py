@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.journal.chain import ZERO, next_head
+from controller.journal.chain import ZERO_HEAD, next_head
 from controller.journal.committer import Committer, InlineCommitter, ThreadCommitter
-from controller.journal.entries import ChainedEntry, encode, entry_of, public_event
+from controller.journal.entries import ChainedEntry, encode, entry_from_event, public_event
 from controller.journal.errors import PrivateEntryError, StorageFailed
 from controller.journal.journal import Journal
 from controller.journal.store import JournalStore
@@ -36,9 +36,9 @@ class Heard:
 
     def _on_committed(self, entries: Sequence[ChainedEntry]) -> None:
         assert entries, "never called for nothing"
-        assert self.journal.committed >= entries[-1].entry.n
+        assert self.journal.last_committed >= entries[-1].entry.n
         if any(item.entry.public for item in entries):
-            assert self.journal.synced >= max(e.entry.n for e in entries if e.entry.public)
+            assert self.journal.last_synced >= max(e.entry.n for e in entries if e.entry.public)
         self.committed.extend(entries)
         if self._waiting is not None:
             self._waiting.set_result(None)
@@ -66,7 +66,7 @@ async def journal(request: pytest.FixtureRequest, state_dir: Path) -> AsyncItera
 async def test_an_entry_has_its_number_and_head_at_once(journal: Journal) -> None:
     first = journal.append("opened", {"table": "T01"}, public=True)
     second = journal.append("cut", {"cut": 41}, deal=1, attempt=1, public=True)
-    assert (first.entry.n, first.prev) == (1, ZERO)
+    assert (first.entry.n, first.prev) == (1, ZERO_HEAD)
     assert (second.entry.n, second.prev) == (2, first.head)
     assert second.head == next_head(first.head, second.body) == journal.head
 
@@ -98,7 +98,7 @@ async def test_nothing_is_told_from_inside_append_flush_or_sync(journal: Journal
 async def test_a_sync_ends_when_all_before_it_is_durable(journal: Journal) -> None:
     journal.append("seed", {"box": ""}, public=False)
     await journal.sync()
-    assert (journal.synced, journal.committed, journal.last) == (1, 1, 1)
+    assert (journal.last_synced, journal.last_committed, journal.last_number) == (1, 1, 1)
 
 
 async def test_syncs_that_wait_together_all_end(journal: Journal) -> None:
@@ -107,7 +107,7 @@ async def test_syncs_that_wait_together_all_end(journal: Journal) -> None:
         journal.append("seed", {"box": ""}, public=False)
         waiting.append(asyncio.ensure_future(journal.sync()))
     await asyncio.gather(*waiting)
-    assert journal.synced == 5
+    assert journal.last_synced == 5
 
 
 async def test_a_sync_somebody_gave_up_harms_no_other(journal: Journal) -> None:
@@ -117,13 +117,13 @@ async def test_a_sync_somebody_gave_up_harms_no_other(journal: Journal) -> None:
     given_up.cancel()
     journal.append("seed", {"box": ""}, public=False)
     await journal.sync()
-    assert journal.synced == 2
+    assert journal.last_synced == 2
 
 
 async def test_a_journal_goes_on_where_it_ended(state_dir: Path) -> None:
     for run in range(3):
         journal = open_journal(state_dir, ThreadCommitter)
-        assert journal.last == run
+        assert journal.last_number == run
         appended = journal.append("opened", {"run": run}, public=True)
         await journal.close()
         assert appended.entry.n == run + 1
@@ -149,7 +149,7 @@ async def test_an_event_is_its_entry_again(journal: Journal) -> None:
     cut = journal.append("cut", {"cut": 41, "who": "南"}, deal=3, attempt=7, public=True)
     event = public_event(cut, "T01", False)
     assert (event.n, event.deal, event.attempt, event.simulated) == (1, 3, 7, False)
-    assert encode(entry_of(event)) == cut.body
+    assert encode(entry_from_event(event)) == cut.body
 
 
 @pytest.mark.parametrize("value", [0.5, b"raw", {1: "a"}, 2**60, object(), "\ud800"])
@@ -158,7 +158,7 @@ async def test_what_two_writers_might_spell_differently_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=r"cut|surrogates"):
         journal.append("cut", {"deep": [{"x": value}]}, public=True)
-    assert journal.last == 0
+    assert journal.last_number == 0
 
 
 async def test_an_entry_too_long_for_the_chain_is_refused(journal: Journal) -> None:
@@ -280,7 +280,7 @@ async def test_a_sync_ends_also_where_the_owner_fails_over_what_was_committed(
     journal.on_committed = fail
     journal.append("opened", {}, public=True)
     await journal.sync()
-    assert (journal.synced, raised) == (1, [failure])
+    assert (journal.last_synced, raised) == (1, [failure])
     await journal.close()
 
 
@@ -312,7 +312,7 @@ async def test_a_slow_disk_stops_neither_the_loop_nor_an_append(state_dir: Path)
     syncing = asyncio.ensure_future(journal.sync())
     for _ in range(10):
         await turn()
-    assert journal.last == 500
+    assert journal.last_number == 500
     assert not syncing.done()
     assert heard.committed == []
     disk.let_go()

@@ -7,19 +7,19 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli.verify import command
-from controller.journal.verify import Report, verify
-from controller.messages import Event
+from controller.journal.verify import VerifyReport, verify
+from controller.messages import PublicEvent
 from tests.journal.findings import Write, what
 from tests.journal.scripted import ScriptedTable, whole_table
 
 
-def log_of(events: list[Event], folder: Path) -> Path:
+def log_of(events: list[PublicEvent], folder: Path) -> Path:
     path = folder / "events.jsonl"
     path.write_bytes(b"\n".join(map(msgspec.json.encode, events)))
     return path
 
 
-def without(events: list[Event], folder: Path, attempt: int, *kinds: str) -> Report:
+def without(events: list[PublicEvent], folder: Path, attempt: int, *kinds: str) -> VerifyReport:
     """Verify what a console kept that missed these steps of an attempt."""
     kept = [one for one in events if one.attempt != attempt or one.kind not in kinds]
     assert len(events) - len(kept) == len(kinds)
@@ -31,7 +31,7 @@ def without(events: list[Event], folder: Path, attempt: int, *kinds: str) -> Rep
 def test_nothing_is_missing_in_a_log_that_has_all(tmp_path: Path, written: Write) -> None:
     report = verify(log_of(written(whole_table), tmp_path))
     assert [each.missing for each in report.attempts] == [[]] * 5
-    assert report.holes == ""
+    assert report.missing_text == ""
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_step_of_right_hands_that_is_not_here_is_named(
     assert standing.missing == [kind]
     assert standing.grade is None
     assert f"no grade: not in this file: {kind}" in str(standing)
-    assert report.holes == "steps of attempts 3"
+    assert report.missing_text == "steps of attempts 3"
 
 
 @pytest.mark.parametrize("kind", ["cut", "begun", "shuffled", "verdict", "revealed", "record"])

@@ -5,13 +5,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.cards import FACES, face_text
+from controller.cards import FACE_COUNT, face_text
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.messages import Event, Outcome
-from controller.trials.inproc import trial
+from controller.messages import AttemptOutcome, PublicEvent
+from controller.trials.inproc import run_table_in_process
 from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.journal.findings import kept_log, rewritten, setting, what
 
 pytestmark = pytest.mark.virtual
@@ -30,15 +30,17 @@ REFUSED = [
 MENDED = ["double_feed:at=30", "unreadable:at=5,times=5", "no_answer:at=11"]
 
 
-async def play(state_dir: Path, runtime_dir: Path, *faults: str) -> list[Event]:
+async def play(state_dir: Path, runtime_dir: Path, *faults: str) -> list[PublicEvent]:
     """Deal until one deal was played; return what was on the feed."""
-    settings = Settings(faults=tuple(map(parse_fault, faults)))
+    settings = MechanicsSettings(faults=tuple(map(parse_fault, faults)))
     store = JournalStore.open(state_dir)
-    async with trial(settings, runtime_dir, store=store, state_dir=state_dir) as table:
-        ended = await table.deal()
-        if ended.fairness[-1].outcome is not Outcome.OK:
+    async with run_table_in_process(
+        settings, runtime_dir, store=store, state_dir=state_dir
+    ) as table:
+        ended = await table.play_attempt()
+        if ended.fairness[-1].outcome is not AttemptOutcome.OK:
             await table.sim.world.people.change_set()
-            await table.deal()
+            await table.play_attempt()
         await table.return_hands()
         return table.events
 
@@ -68,11 +70,13 @@ async def test_held_hands_that_are_withdrawn_are_opened_and_proved(
     state_dir: Path, runtime_dir: Path
 ) -> None:
     store = JournalStore.open(state_dir)
-    async with trial(Settings(), runtime_dir, store=store, state_dir=state_dir) as table:
-        await table.deal()
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, store=store, state_dir=state_dir
+    ) as table:
+        await table.play_attempt()
         table.sim.world.set_lid(True)
-        await table.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
-        await table.until(lambda state: state.fairness[-1].reveal is not None)
+        await table.wait_for_state(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
+        await table.wait_for_state(lambda state: state.fairness[-1].reveal is not None)
     (standing,) = verify(state_dir).attempts
     assert (standing.withdrawn, standing.grade) == (True, "hands")
     assert standing.unprovable_reasons == ["LID_OPENED"]
@@ -89,10 +93,12 @@ async def test_no_face_lies_open_in_the_journal_before_the_hands_are_out(
     state_dir: Path, runtime_dir: Path
 ) -> None:
     store = JournalStore.open(state_dir)
-    async with trial(Settings(), runtime_dir, store=store, state_dir=state_dir) as table:
-        await table.deal()
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, store=store, state_dir=state_dir
+    ) as table:
+        await table.play_attempt()
         told = b"".join(chained.body for chained in store.entries()).decode()
-    assert not any(f'"{face_text(face)}"' in told for face in range(FACES))
+    assert not any(f'"{face_text(face)}"' in told for face in range(FACE_COUNT))
     assert '"looks"' not in told
 
 
@@ -103,4 +109,4 @@ async def test_every_misdeal_is_shown_by_its_own_record(
     await play(tmp_path, runtime_dir, fault)
     report = verify(tmp_path)
     assert not report.findings
-    assert not report.apart
+    assert not report.unprovable_attempts

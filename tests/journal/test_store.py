@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal.chain import Row, next_head
+from controller.journal.chain import StoredRow, next_head
 from controller.journal.entries import encode
 from controller.journal.errors import JournalError
 from controller.journal.store import LOCK_NAME, STORE_NAME, JournalStore
@@ -82,7 +82,7 @@ def test_two_daemons_cannot_append_to_one_journal(state_dir: Path) -> None:
     ],
 )
 def test_the_file_itself_refuses_every_change_to_the_past(state_dir: Path, change: str) -> None:
-    write_rows(state_dir, [Row(1, b"{}", bytes(32))])
+    write_rows(state_dir, [StoredRow(1, b"{}", bytes(32))])
     db = sqlite3.connect(state_dir / STORE_NAME)
     with pytest.raises(sqlite3.IntegrityError, match="only grows"):
         db.execute(change)
@@ -100,7 +100,7 @@ def test_the_journal_is_for_its_own_user_alone(state_dir: Path) -> None:
 
 
 def test_a_broken_chain_is_refused_with_the_entry_and_where_to_look(
-    state_dir: Path, good_rows: list[Row]
+    state_dir: Path, good_rows: list[StoredRow]
 ) -> None:
     rows = [*good_rows[:9], good_rows[9]._replace(head=bytes(32)), *good_rows[10:]]
     write_rows(state_dir, rows)
@@ -155,15 +155,15 @@ def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 
 def test_the_same_number_is_never_written_twice(state_dir: Path) -> None:
     store = JournalStore.open(state_dir)
-    store.write([Row(1, b"{}", bytes(32))], durable=False)
+    store.write([StoredRow(1, b"{}", bytes(32))], durable=False)
     with pytest.raises(JournalError, match="grows at its end"):
-        store.write([Row(2, b"{}", bytes(32)), Row(1, b"{}", bytes(32))], durable=False)
+        store.write([StoredRow(2, b"{}", bytes(32)), StoredRow(1, b"{}", bytes(32))], durable=False)
     assert store.last() == (1, bytes(32))
     store.close()
 
 
 def test_opening_checks_each_row_against_the_one_before(
-    state_dir: Path, good_rows: list[Row]
+    state_dir: Path, good_rows: list[StoredRow]
 ) -> None:
     write_rows(state_dir, good_rows)
     store = JournalStore.open(state_dir)

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cli.verify import command
-from controller.journal.chain import Row, next_head
+from controller.journal.chain import StoredRow, next_head
 from controller.journal.committer import InlineCommitter
 from controller.journal.entries import decode
 from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
-from controller.journal.verify import Report, verify
-from controller.journal.wire_group import GATE, unpack
-from controller.messages import Event
+from controller.journal.verify import VerifyReport, verify
+from controller.journal.wire_group import GATE, unpack_events
+from controller.messages import PublicEvent
 from tests.journal.findings import Write, kept_log, rewritten, setting, what
 from tests.journal.scripted import (
     ScriptedTable,
@@ -62,7 +62,7 @@ def test_an_uncut_deal_is_called_uncut(state_dir: Path, written: Write) -> None:
 
 def test_a_void_that_no_record_can_show_is_counted_apart(state_dir: Path, written: Write) -> None:
     written(whole_table)
-    assert [each.reasons for each in verify(state_dir).apart] == [["LID_OPENED"]]
+    assert [each.reasons for each in verify(state_dir).unprovable_attempts] == [["LID_OPENED"]]
 
 
 def test_a_running_attempt_is_no_finding(state_dir: Path, written: Write) -> None:
@@ -81,7 +81,7 @@ def test_a_running_attempt_is_no_finding(state_dir: Path, written: Write) -> Non
 
 @given(data=st.data())
 def test_any_byte_changed_in_any_column_of_any_row_is_found(
-    good_rows: list[Row], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+    good_rows: list[StoredRow], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     at = data.draw(st.integers(0, len(good_rows) - 1), "row")
     row = good_rows[at]
@@ -103,7 +103,7 @@ def test_any_byte_changed_in_any_column_of_any_row_is_found(
 
 @given(data=st.data())
 def test_every_exchange_of_two_rows_is_found(
-    good_rows: list[Row], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+    good_rows: list[StoredRow], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     one, other = sorted(
         data.draw(st.lists(st.integers(0, len(good_rows) - 1), min_size=2, max_size=2, unique=True))
@@ -112,9 +112,11 @@ def test_every_exchange_of_two_rows_is_found(
     rows = list(good_rows)
     rows[one], rows[other] = good_rows[other], good_rows[one]
     if renumbered:
-        rows = [Row(n, row.body, row.head) for n, row in enumerate(rows, start=1)]
+        rows = [StoredRow(n, row.body, row.head) for n, row in enumerate(rows, start=1)]
     else:
-        rows = [Row(n, *row[1:]) for n, row in zip(range(1, len(rows) + 1), rows, strict=True)]
+        rows = [
+            StoredRow(n, *row[1:]) for n, row in zip(range(1, len(rows) + 1), rows, strict=True)
+        ]
     folder = tmp_path_factory.mktemp("exchanged")
     write_rows(folder, rows)
     assert verify(folder).findings
@@ -122,13 +124,13 @@ def test_every_exchange_of_two_rows_is_found(
 
 @given(data=st.data())
 def test_every_deletion_but_of_the_last_rows_is_found_without_help(
-    good_rows: list[Row], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+    good_rows: list[StoredRow], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     first = data.draw(st.integers(0, len(good_rows) - 2))
     last = data.draw(st.integers(first, len(good_rows) - 2))
     rows = [*good_rows[:first], *good_rows[last + 1 :]]
     if data.draw(st.booleans(), "renumbered"):
-        rows = [Row(n, row.body, row.head) for n, row in enumerate(rows, start=1)]
+        rows = [StoredRow(n, row.body, row.head) for n, row in enumerate(rows, start=1)]
     folder = tmp_path_factory.mktemp("deleted")
     write_rows(folder, rows)
     assert verify(folder).findings
@@ -136,14 +138,14 @@ def test_every_deletion_but_of_the_last_rows_is_found_without_help(
 
 @given(data=st.data())
 def test_every_insertion_is_found(
-    good_rows: list[Row], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+    good_rows: list[StoredRow], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     at = data.draw(st.integers(0, len(good_rows) - 1))
     copied = data.draw(st.sampled_from(good_rows))
     before = good_rows[at - 1].head if at else bytes(32)
-    inserted = Row(0, copied.body, next_head(before, copied.body))
+    inserted = StoredRow(0, copied.body, next_head(before, copied.body))
     rows = [*good_rows[:at], inserted, *good_rows[at:]]
-    rows = [Row(n, row.body, row.head) for n, row in enumerate(rows, start=1)]
+    rows = [StoredRow(n, row.body, row.head) for n, row in enumerate(rows, start=1)]
     folder = tmp_path_factory.mktemp("inserted")
     write_rows(folder, rows)
     assert verify(folder).findings
@@ -395,7 +397,7 @@ def test_a_listener_who_came_late_or_missed_some_finds_nothing_wrong(
 
 @given(data=st.data())
 def test_a_changed_event_is_found(
-    good_feed: list[Event], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+    good_feed: list[PublicEvent], tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     at = data.draw(st.integers(0, len(good_feed) - 1))
     event = good_feed[at]
@@ -454,7 +456,7 @@ def test_the_command_says_each_finding_in_one_line_and_exits_1(
 def test_the_command_prints_its_report_as_json(state_dir: Path, written: Write) -> None:
     written(whole_table)
     result = CliRunner().invoke(command, [str(state_dir), "--json"])
-    assert msgspec.json.decode(result.output, type=Report) == verify(state_dir)
+    assert msgspec.json.decode(result.output, type=VerifyReport) == verify(state_dir)
 
 
 def test_the_command_exits_2_for_what_is_no_journal(tmp_path: Path) -> None:
@@ -479,7 +481,7 @@ async def test_a_journal_can_be_checked_while_its_daemon_writes(state_dir: Path)
     table.play()
     journal.flush()
     assert verify(state_dir).findings == []
-    assert verify(state_dir).entries == journal.last
+    assert verify(state_dir).entries == journal.last_number
     await journal.close()
 
 
@@ -489,18 +491,18 @@ def cut_off(state_dir: Path, count: int) -> None:
     write_rows(state_dir, left)
 
 
-def test_board_events_are_read_again_as_they_came(good_rows: list[Row]) -> None:
+def test_board_events_are_read_again_as_they_came(good_rows: list[StoredRow]) -> None:
     entries = [decode(row.body) for row in good_rows]
     events = [
         event
         for entry in entries
         if entry.kind == "wire" and entry.attempt == 1
-        for event in unpack(entry.data, entry.attempt)
+        for event in unpack_events(entry.data, entry.attempt)
     ]
     assert [event.index for event in events if event.code == GATE] == list(range(1, 109))
     assert all(event.look is None for event in events)
 
 
 @pytest.fixture(scope="session")
-def good_feed(tmp_path_factory: pytest.TempPathFactory) -> list[Event]:
+def good_feed(tmp_path_factory: pytest.TempPathFactory) -> list[PublicEvent]:
     return asyncio.run(write_journal(tmp_path_factory.mktemp("feed"), whole_table))

@@ -9,8 +9,8 @@ from controller.cli import main
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.rules.rulebooks import ProfileError, load_profile
-from controller.trials.inproc import trial
-from sim.mechanics.settings import Settings
+from controller.trials.inproc import run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from tests.journal.findings import what
 
 PROFILE = "international-000"
@@ -33,10 +33,10 @@ def event_file(folder: Path, *, margin: int, title: str = "Cup", profile: str = 
 async def dealt_under(event: Path, state_dir: Path, runtime_dir: Path, name: str = PROFILE) -> None:
     store = JournalStore.open(state_dir)
     profile = load_profile(name, event)
-    async with trial(
-        Settings(), runtime_dir, store=store, state_dir=state_dir, profile=profile
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, store=store, state_dir=state_dir, profile=profile
     ) as table:
-        await table.deal()
+        await table.play_attempt()
         await table.return_hands()
 
 

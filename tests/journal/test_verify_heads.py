@@ -13,8 +13,8 @@ from controller import heads
 from controller.cli import main
 from controller.journal.errors import JournalError
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.journal.verify import Report, verify
-from controller.messages import Event
+from controller.journal.verify import VerifyReport, verify
+from controller.messages import PublicEvent
 from tests.journal.scripted import (
     TABLE_KEY,
     Script,
@@ -23,20 +23,20 @@ from tests.journal.scripted import (
     write_rows,
 )
 
-Write = Callable[[Script], list[Event]]
+Write = Callable[[Script], list[PublicEvent]]
 SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))
 
 
-def what(report: Report) -> str:
+def what(report: VerifyReport) -> str:
     return " | ".join(map(str, report.findings))
 
 
-def kept(folder: Path, *events: Event, secret: bytes = SECRET, key: str = TABLE_KEY) -> Path:
+def kept(folder: Path, *events: PublicEvent, secret: bytes = SECRET, key: str = TABLE_KEY) -> Path:
     """A file as `watch --heads` keeps it: the heads of these events, signed."""
     path = folder / "heads.jsonl"
     lines = []
     for event in events:
-        signed = heads.sign(key, event.n, bytes.fromhex(event.head), secret)
+        signed = heads.sign_head(key, event.n, bytes.fromhex(event.head), secret)
         line = json.loads(msgspec.json.encode(signed))
         lines.append(json.dumps(line | {"table": "T01", "table_key": key, "time": event.time}))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -18,23 +18,23 @@ from controller.journal.wire_group import (
     POCKET_CODES,
     READ,
     SEALED_PLACE,
+    CardLook,
     LoggedBoardEvent,
-    Look,
-    groups,
-    opened,
-    pack,
     pack_course,
-    unpack,
+    pack_events,
+    pack_opened,
+    split_into_groups,
+    unpack_events,
     unpack_opened,
 )
 from controller.vault.sealing import AttemptKey
-from drivers.events import Back, Code, Read
-from drivers.events import Event as BoardEvent
+from drivers.events import Back, BoardEventCode, CardReadEvent
+from drivers.events import BoardEvent as BoardEvent
 from drivers.firmware import wire
 from tests.journal.scripted import CARDS, ScriptedTable, wall
 
 byte = st.integers(0, 255)
-faces = st.builds(Look, byte, byte, byte, byte)
+faces = st.builds(CardLook, byte, byte, byte, byte)
 
 
 @st.composite
@@ -76,8 +76,8 @@ def key() -> AttemptKey:
 def test_events_come_back_as_they_were(events: list[LoggedBoardEvent], limit: int) -> None:
     back = [
         event
-        for group in groups(events, limit)
-        for event in unpack(pack(group, key().seal), group[0].attempt, key().unseal)
+        for group in split_into_groups(events, limit)
+        for event in unpack_events(pack_events(group, key().seal), group[0].attempt, key().unseal)
     ]
     assert back == events
 
@@ -85,7 +85,7 @@ def test_events_come_back_as_they_were(events: list[LoggedBoardEvent], limit: in
 @given(events=runs())
 def test_a_record_opened_to_everybody_says_the_same(events: list[LoggedBoardEvent]) -> None:
     one = [event for event in events if event.attempt == 1]
-    assert unpack_opened(opened(one), 1) == one
+    assert unpack_opened(pack_opened(one), 1) == one
 
 
 @given(events=runs())
@@ -99,8 +99,8 @@ def test_a_course_has_every_pocket_and_no_look(events: list[LoggedBoardEvent]) -
 def test_without_the_key_only_faces_and_pockets_are_missing(events: list[LoggedBoardEvent]) -> None:
     shut = [
         event
-        for group in groups(events)
-        for event in unpack(pack(group, key().seal), group[0].attempt)
+        for group in split_into_groups(events)
+        for event in unpack_events(pack_events(group, key().seal), group[0].attempt)
     ]
     hidden = POCKET_CODES | {READ}
     assert shut == [
@@ -109,7 +109,7 @@ def test_without_the_key_only_faces_and_pockets_are_missing(events: list[LoggedB
         )
         for event in events
     ]
-    assert not any(event.told for event in shut if event.code in hidden)
+    assert not any(event.is_open for event in shut if event.code in hidden)
 
 
 @given(face=byte, other=byte)
@@ -125,43 +125,47 @@ def test_no_byte_outside_the_sealed_part_depends_on_a_pocket(
     code: int, pocket: int, other: int
 ) -> None:
     def outside(place: int) -> bytes:
-        return open_part([BoardEvent("dealer", 7, 1, 3, Code(code), 1, 0, 1, place)])
+        return open_part([BoardEvent("dealer", 7, 1, 3, BoardEventCode(code), 1, 0, 1, place)])
 
     assert outside(pocket) == outside(other)
 
 
 def open_part(events: Sequence[BoardEvent]) -> bytes:
-    data = pack(events, key().seal)
+    data = pack_events(events, key().seal)
     return canonical_json({name: value for name, value in data.items() if name != "sealed"})
 
 
 def test_a_read_of_an_attempt_without_a_key_loses_its_face_and_keeps_its_place() -> None:
-    data = pack([board_read(face=5)], None)
+    data = pack_events([board_read(face=5)], None)
     assert set(data) == {"boots", "b"}
-    assert unpack(data, 3, key().unseal)[0].look is None
+    assert unpack_events(data, 3, key().unseal)[0].look is None
 
 
 def test_events_of_the_drivers_are_packed_as_they_are() -> None:
     events: Sequence[BoardEvent] = [
-        BoardEvent("dealer", 7, 1, 3, Code.AT_READER, 1, 0, 1, 0),
+        BoardEvent("dealer", 7, 1, 3, BoardEventCode.AT_READER, 1, 0, 1, 0),
         board_read(face=52),
-        BoardEvent("dealer", 7, 2, 3, Code.GATE, 1, 0, 1, 2),
+        BoardEvent("dealer", 7, 2, 3, BoardEventCode.GATE, 1, 0, 1, 2),
     ]
-    dealer, read, gate = unpack(pack(events, key().seal), 3, key().unseal)
-    assert (dealer.code, gate.code, gate.place) == (Code.AT_READER, Code.GATE, 2)
-    assert read.look == Look(52, 0, 0, 250)
+    dealer, read, gate = unpack_events(pack_events(events, key().seal), 3, key().unseal)
+    assert (dealer.code, gate.code, gate.place) == (
+        BoardEventCode.AT_READER,
+        BoardEventCode.GATE,
+        2,
+    )
+    assert read.look == CardLook(52, 0, 0, 250)
 
 
 @pytest.mark.parametrize("printed", [repr, str, "{}".format])
 def test_no_face_is_ever_printed(printed: Callable[[object], str]) -> None:
-    (event,) = unpack(pack([board_read(face=37)], key().seal), 3, key().unseal)
+    (event,) = unpack_events(pack_events([board_read(face=37)], key().seal), 3, key().unseal)
     assert "37" not in printed(event)
 
 
 def test_a_gap_is_never_packed_as_if_there_were_none() -> None:
-    first, third = (BoardEvent("dealer", 7, n, 3, Code.LID, 0, 0, 0, 1) for n in (1, 3))
+    first, third = (BoardEvent("dealer", 7, n, 3, BoardEventCode.LID, 0, 0, 0, 1) for n in (1, 3))
     with pytest.raises(ValueError, match="does not go on from 1"):
-        pack([first, third])
+        pack_events([first, third])
 
 
 @pytest.mark.parametrize(
@@ -178,7 +182,7 @@ def test_a_gap_is_never_packed_as_if_there_were_none() -> None:
 )
 def test_what_is_no_group_is_refused(spoilt: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
-        unpack(spoilt, 3)
+        unpack_events(spoilt, 3)
 
 
 def test_the_codes_are_those_of_the_line() -> None:
@@ -203,5 +207,7 @@ async def test_a_deal_takes_less_than_thirty_kibibytes_and_forty_bytes_an_event(
     await journal.close()
 
 
-def board_read(face: int) -> Read:
-    return Read("reader", 9, 1, 3, Code.READ, 1, 1, 1, 0, face, Back.A, False, 250)
+def board_read(face: int) -> CardReadEvent:
+    return CardReadEvent(
+        "reader", 9, 1, 3, BoardEventCode.READ, 1, 1, 1, 0, face, Back.A, False, 250
+    )

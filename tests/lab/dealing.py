@@ -7,17 +7,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.trials.lab.chain import deal_chain
-from controller.trials.lab.data import CARDS, Deals, Rows, Verdict, check, make_deals
+from controller.trials.lab.data import (
+    CARDS,
+    CollectedDeals,
+    ReadingOutcome,
+    Rows,
+    check_deals,
+    make_deals,
+)
 
 FACES = 54
 
 
-def production(deals: int, seed: int = 1, method: str = "fair") -> Deals:
+def production(deals: int, seed: int = 1, method: str = "fair") -> CollectedDeals:
     """Return deals of the code that deals at a table."""
     return deal_chain(deals, method, random.Random(f"tests {seed}").randbytes)
 
 
-def uniform(deals: int, rng: np.random.Generator, *, tray: float = 0.01) -> Deals:
+def uniform(deals: int, rng: np.random.Generator, *, tray: float = 0.01) -> CollectedDeals:
     """Return fair deals that no code of ours dealt; their input order keeps much of the past."""
     letters = rng.permuted(np.tile(np.repeat(np.arange(4), 27), (deals, 1)), axis=1)
     steps = np.arange(CARDS)
@@ -29,11 +36,11 @@ def uniform(deals: int, rng: np.random.Generator, *, tray: float = 0.01) -> Deal
     return make_deals(cards, letters, letters, verdicts, stack)
 
 
-def same(one: Deals, other: Deals) -> bool:
+def same(one: CollectedDeals, other: CollectedDeals) -> bool:
     """Return True where two collections have the same deals, whatever their sources are."""
     return all(
         np.array_equal(getattr(one, field.name), getattr(other, field.name))
-        for field in fields(Deals)
+        for field in fields(CollectedDeals)
         if field.name != "source"
     )
 
@@ -41,7 +48,7 @@ def same(one: Deals, other: Deals) -> bool:
 class Table:
     """Deals that can be changed by hand, and stay deals of four hands of 27."""
 
-    def __init__(self, deals: Deals, seed: int = 7) -> None:
+    def __init__(self, deals: CollectedDeals, seed: int = 7) -> None:
         self.deals = replace(
             deals,
             cards=deals.cards.copy(),
@@ -51,9 +58,9 @@ class Table:
         )
         self.chance = random.Random(seed)
 
-    def done(self) -> Deals:
+    def done(self) -> CollectedDeals:
         """Return what became of them."""
-        check(self.deals)
+        check_deals(self.deals)
         return self.deals
 
     def rows(self, share: float) -> list[int]:
@@ -84,7 +91,9 @@ class Table:
         return letters
 
 
-def routed(deals: Deals, share: float, chance: random.Random, *, told: str) -> Deals:
+def routed(
+    deals: CollectedDeals, share: float, chance: random.Random, *, told: str
+) -> CollectedDeals:
     """Return the deals of a machine that looks: it gives side N+S jokers of the other side.
 
     In a share of the deals it rejects one joker that W or E was to get and one card 2 … 5 that N
@@ -104,7 +113,7 @@ def routed(deals: Deals, share: float, chance: random.Random, *, told: str) -> D
         if not (len(jokers) and len(low)):
             continue
         good, bad = int(chance.choice(jokers)), int(chance.choice(low))
-        done.verdicts[row, [good, bad]] = Verdict.TRAY
+        done.verdicts[row, [good, bad]] = ReadingOutcome.TRAY
         column: NDArray[np.uint8] = done.seats if told == "index" else done.cards
         column[row, good], column[row, bad] = column[row, bad], column[row, good]
     return table.done()

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from controller.trials.lab.counting import longest_runs
-from controller.trials.lab.data import CARDS, Deals, Verdict
-from controller.trials.lab.seen import Seen
+from controller.trials.lab.data import CARDS, CollectedDeals, ReadingOutcome
+from controller.trials.lab.seen import DealMeasures
 from tests.lab.dealing import FACES, Table
 
 N, W, S, E = range(4)
@@ -52,7 +52,7 @@ def top_of_the_stack(table: Table) -> None:
 
 def upper_half_of_the_stack(table: Table) -> None:
     """E gets a card from far up for one from far down in each deal."""
-    depths = Seen(table.deals).stack_of
+    depths = DealMeasures(table.deals).stack_of
     assert depths is not None
     for row in table.rows(1):
         depth, letters = depths[row], table.letters(row)
@@ -137,7 +137,7 @@ def last_two(table: Table) -> None:
 
 def parted_twins(table: Table) -> None:
     """One pair of twins a deal is parted."""
-    seats = Seen(table.deals).seat_of
+    seats = DealMeasures(table.deals).seat_of
     for row in table.rows(1):
         face = int(table.chance.choice(np.flatnonzero(seats[row, :54] == seats[row, 54:])))
         place = table.place_of(row, face)
@@ -209,7 +209,7 @@ def once_more(table: Table) -> None:
 
 def twins_with_neighbours(table: Table) -> None:
     """Deals with many like neighbours get three pairs of twins more, the others three less."""
-    seen = Seen(table.deals)
+    seen = DealMeasures(table.deals)
     many, seats = seen.adjacent > 26, seen.seat_of.copy()
     for row in table.rows(1):
         parted = seats[row, :54] != seats[row, 54:]
@@ -221,7 +221,7 @@ def twins_with_neighbours(table: Table) -> None:
 
 def neighbours_after_neighbours(table: Table) -> None:
     """After a deal with many like neighbours the next one gets three more, else three less."""
-    many = Seen(table.deals).adjacent > 26
+    many = DealMeasures(table.deals).adjacent > 26
     for row in table.rows(1)[1:]:
         for place in (20, 50, 80):
             seat = int(table.letters(row)[place])
@@ -232,13 +232,13 @@ def choosy_reader(table: Table) -> None:
     """In half of the deals a card goes to the tray because N's pocket waits for it."""
     for row in table.rows(0.5):
         place = int(table.chance.choice(np.flatnonzero(table.letters(row) == N)))
-        table.deals.verdicts[row, place] = Verdict.TRAY
+        table.deals.verdicts[row, place] = ReadingOutcome.TRAY
 
 
 def good_ones_to_north(table: Table) -> None:
     """Good cards from the tray lie with N, bad ones elsewhere: a record by place says so."""
     face = table.deals.cards % FACES
-    for row, place in np.argwhere(table.deals.verdicts >= Verdict.TRAY):
+    for row, place in np.argwhere(table.deals.verdicts >= ReadingOutcome.TRAY):
         good = face[row, place] > 51 or face[row, place] % 13 > 8
         table.give(row, place, N if good else W)
 
@@ -252,7 +252,7 @@ def good_ones_to_a_side(table: Table) -> None:
             ((face[row] % 13 > 9) | (face[row] > 51)) & (table.letters(row) % 2 == side)
         )
         for place in table.chance.sample(list(good), 2):
-            table.deals.verdicts[row, place] = Verdict.TRAY
+            table.deals.verdicts[row, place] = ReadingOutcome.TRAY
 
 
 def one_card_moved(table: Table) -> None:
@@ -301,7 +301,7 @@ FLAWS: dict[str, Callable[[Table], None]] = {
 """The flaw that each test of the family is there for."""
 
 
-def flawed(deals: Deals, name: str) -> Deals:
+def flawed(deals: CollectedDeals, name: str) -> CollectedDeals:
     """Return the deals with the flaw made for this test."""
     table = Table(deals)
     FLAWS[name](table)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from controller.trials.lab import chances, counting
-from controller.trials.lab.data import Deals, make_deals
+from controller.trials.lab.data import CollectedDeals, make_deals
 from controller.trials.lab.order import interplay, shared_pair_correlations
-from controller.trials.lab.pockets import SAME_SEAT_VARIANCE, chain
-from controller.trials.lab.seen import Seen
+from controller.trials.lab.pockets import SAME_SEAT_VARIANCE, pair_degrees
+from controller.trials.lab.seen import DealMeasures
 from tests.lab.dealing import uniform
 
 pytestmark = pytest.mark.slow
@@ -22,7 +22,7 @@ DEALS = 8_000
 def test_two_cards_lie_in_one_hand_as_often_as_the_literature_says() -> None:
     assert Fraction(26, 107) == chances.PAIR
     assert 107 * chances.PAIR == 26
-    assert chances.pairs_variance(chain(1)) ** 0.5 == pytest.approx(4.44, abs=0.005)
+    assert chances.pairs_variance(pair_degrees(1)) ** 0.5 == pytest.approx(4.44, abs=0.005)
     assert chances.pairs_variance([1] * 108) ** 0.5 == pytest.approx(3.16, abs=0.01)
     assert pytest.approx(20.44, abs=0.01) == SAME_SEAT_VARIANCE
 
@@ -84,16 +84,16 @@ def test_right_guesses_of_small_sets_are_counted_as_by_trying_all(hand: int, sea
             right[-1] += left.index(max(left)) == letter
             left[letter] -= 1
 
-    assert chances.guessed((hand,) * seats) == pytest.approx((np.mean(right), np.var(right)))
+    assert chances.guess_moments((hand,) * seats) == pytest.approx((np.mean(right), np.var(right)))
 
 
 def test_figures_of_many_deals_are_as_counted() -> None:
     deals = 4_000
-    seen = Seen(uniform(deals, np.random.default_rng(3)))
+    seen = DealMeasures(uniform(deals, np.random.default_rng(3)))
     for figures, (mean, variance) in (
         (seen.descents, chances.window_moments(chances.is_descent, 2)),
         (seen.valleys, chances.window_moments(chances.is_valley, 3)),
-        (seen.guessed, chances.guessed()),
+        (seen.right_guesses, chances.guess_moments()),
     ):
         assert figures.mean() == pytest.approx(mean, abs=4 * (variance / deals) ** 0.5)
         assert figures.var() == pytest.approx(variance, rel=0.1)
@@ -109,8 +109,8 @@ def test_every_seat_has_a_card_after_82_at_the_latest() -> None:
 
 
 def test_bombs_and_sides_vary_as_counted_in_many_deals() -> None:
-    seen = Seen(uniform(4_000, np.random.default_rng(4)))
-    mean, variance = chances.bombs()
+    seen = DealMeasures(uniform(4_000, np.random.default_rng(4)))
+    mean, variance = chances.bomb_moments()
     weights = seen.side_weights(tray_only=False)
     squares = seen.side_lead(weights) ** 2
     due, spread = counting.side_moments(weights)
@@ -133,11 +133,11 @@ def test_the_chi_square_of_faces_is_the_usual_one_times_107_to_108() -> None:
 
 
 def test_small_classes_of_a_histogram_are_joined_by_what_is_expected() -> None:
-    assert counting.fit([50, 46, 4], [0.5, 0.46, 0.04]) == (0.0, 1)
-    assert counting.fit([1, 1], [0.5, 0.5])[1] == 0
+    assert counting.fit_histogram([50, 46, 4], [0.5, 0.46, 0.04]) == (0.0, 1)
+    assert counting.fit_histogram([1, 1], [0.5, 0.5])[1] == 0
 
 
-def fed_alike(deals: int, passes: float) -> Deals:
+def fed_alike(deals: int, passes: float) -> CollectedDeals:
     """Fair deals in which the cards always come in one order; the less mixed, the more alike."""
     rng = np.random.default_rng(6)
     dealt = uniform(deals, rng)
@@ -150,8 +150,8 @@ def fed_alike(deals: int, passes: float) -> Deals:
 
 @pytest.mark.parametrize("passes", [3, 12, 200])
 def test_figures_go_together_as_much_as_their_pairs_of_cards_do(passes: float) -> None:
-    seen = Seen(fed_alike(DEALS, passes))
-    together = seen.together
+    seen = DealMeasures(fed_alike(DEALS, passes))
+    together = seen.neighbours_together
     assert together is not None
     figures = {"adjacent": seen.adjacent, "twins": seen.twins, "collected": together}
 
@@ -162,10 +162,13 @@ def test_figures_go_together_as_much_as_their_pairs_of_cards_do(passes: float) -
 
 
 def test_cards_that_are_hardly_mixed_make_figures_go_together() -> None:
-    owed = shared_pair_correlations(Seen(fed_alike(2, 3)))
+    owed = shared_pair_correlations(DealMeasures(fed_alike(2, 3)))
 
     assert owed["adjacent", "collected"][0] > 0.3
     assert owed["twins", "collected"][0] > 0.3
     assert (
-        abs(shared_pair_correlations(Seen(fed_alike(2, 10_000)))["adjacent", "collected"][0]) < 0.1
+        abs(
+            shared_pair_correlations(DealMeasures(fed_alike(2, 10_000)))["adjacent", "collected"][0]
+        )
+        < 0.1
     )

@@ -7,8 +7,14 @@ import pytest
 
 from controller.trials.lab import collect as collecting
 from controller.trials.lab.chain import Entropy
-from controller.trials.lab.collect import CollectionResult, Plan, collect, parts, run_part
-from controller.trials.lab.data import Deals
+from controller.trials.lab.collect import (
+    CollectionPlan,
+    CollectionResult,
+    collect_deals,
+    plan_parts,
+    run_part,
+)
+from controller.trials.lab.data import CollectedDeals
 from tests.lab.dealing import same
 
 pytestmark = pytest.mark.slow
@@ -24,9 +30,9 @@ def nobody(size: int) -> bytes:
 
 
 def test_the_same_seed_gives_the_same_deals_over_one_core_and_over_two() -> None:
-    plan = Plan(deals=90, seed=4)
+    plan = CollectionPlan(deals=90, seed=4)
 
-    alone, shared = collect(plan, nobody), collect(plan, nobody, jobs=2)
+    alone, shared = collect_deals(plan, nobody), collect_deals(plan, nobody, jobs=2)
 
     assert same(alone.deals, shared.deals)
     assert alone.deals.source == shared.deals.source
@@ -35,27 +41,30 @@ def test_the_same_seed_gives_the_same_deals_over_one_core_and_over_two() -> None
 
 def test_a_retest_has_fresh_deals() -> None:
     first, again = (
-        collect(Plan(deals=20, seed=4, again=how), nobody).deals for how in (False, True)
+        collect_deals(CollectionPlan(deals=20, seed=4, again=how), nobody).deals
+        for how in (False, True)
     )
 
     assert not same(first, again)
 
 
 def test_deals_without_a_seed_are_of_the_entropy_that_is_handed_in() -> None:
-    one, other = (collect(Plan(deals=20), random.Random(7).randbytes).deals for _ in range(2))
+    one, other = (
+        collect_deals(CollectionPlan(deals=20), random.Random(7).randbytes).deals for _ in range(2)
+    )
 
     assert same(one, other)
-    assert not same(one, collect(Plan(deals=20), random.Random(8).randbytes).deals)
+    assert not same(one, collect_deals(CollectionPlan(deals=20), random.Random(8).randbytes).deals)
 
 
 def test_no_two_parts_have_the_same_deals() -> None:
-    first, second = list(parts(Plan(deals=40, seed=1)))
+    first, second = list(plan_parts(CollectionPlan(deals=40, seed=1)))
 
     assert not same(run_part(first, nobody), run_part(second, nobody))
 
 
 def test_the_cards_of_a_part_do_not_follow_those_of_the_part_before() -> None:
-    flags = collect(Plan(deals=50, seed=1), nobody).deals.follows
+    flags = collect_deals(CollectionPlan(deals=50, seed=1), nobody).deals.follows
 
     assert np.flatnonzero(~flags).tolist() == [0, 20, 40]
 
@@ -69,7 +78,7 @@ def test_who_breaks_it_off_keeps_what_was_there(jobs: int) -> None:
         if len(came) == 3:
             raise KeyboardInterrupt
 
-    collected = collect(Plan(deals=2_000, seed=1), nobody, jobs=jobs, saw=saw)
+    collected = collect_deals(CollectionPlan(deals=2_000, seed=1), nobody, jobs=jobs, on_deals=saw)
 
     assert collected.interrupted
     assert len(collected.deals) >= 60
@@ -79,13 +88,13 @@ def test_who_breaks_it_off_keeps_what_was_there(jobs: int) -> None:
 def test_a_part_that_fails_is_told_and_the_others_are_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def once(part: collecting.Part, entropy: Entropy) -> Deals:
+    def once(part: collecting.CollectionPart, entropy: Entropy) -> CollectedDeals:
         if part.number == 1:
             raise ValueError("the third\nstep")
         return run_part(part, entropy)
 
     monkeypatch.setattr(collecting, "run_part", once)
-    collected: CollectionResult = collect(Plan(deals=60, seed=1), nobody)
+    collected: CollectionResult = collect_deals(CollectionPlan(deals=60, seed=1), nobody)
 
     assert len(collected.deals) == 40
     assert collected.failed == (collected.failed[0],)
@@ -93,7 +102,7 @@ def test_a_part_that_fails_is_told_and_the_others_are_kept(
 
 
 def test_whole_simulated_deals_are_read_out_of_their_journals() -> None:
-    collected = collect(Plan(deals=6, path="full", seed=3), nobody)
+    collected = collect_deals(CollectionPlan(deals=6, path="full", seed=3), nobody)
     deals = collected.deals
 
     assert collected.failed == ()
@@ -101,4 +110,4 @@ def test_whole_simulated_deals_are_read_out_of_their_journals() -> None:
     assert np.array_equal(deals.seats, deals.waiting)
     assert deals.collected is None
     assert len({row.tobytes() for row in deals.waiting}) == 6
-    assert same(deals, collect(Plan(deals=6, path="full", seed=3), nobody).deals)
+    assert same(deals, collect_deals(CollectionPlan(deals=6, path="full", seed=3), nobody).deals)

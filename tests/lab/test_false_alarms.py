@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from controller.trials.lab.family import FAMILY, LEVEL, holm_bounds, judged
+from controller.trials.lab.family import FAMILY, FAMILY_LEVEL, holm_bounds, judge_deals
 from tests.lab.dealing import uniform
 
 pytestmark = pytest.mark.slow
@@ -23,11 +23,11 @@ def test_fair_collections_are_outside_as_rarely_as_the_family_says(
     collections, rng = scale(2_000), np.random.default_rng(2)
     outside, below = 0, Counter[str]()
     for _ in range(collections):
-        judgement = judged(uniform(DEALS, rng, tray=0.03))
+        judgement = judge_deals(uniform(DEALS, rng, tray=0.03))
         outside += bool(judgement.outside)
         below.update(each.name for each in judgement.results if (each.p or 0) < 0.05)
 
-    most = stats.binom.isf(_SURE, collections, 1 - LEVEL)
+    most = stats.binom.isf(_SURE, collections, 1 - FAMILY_LEVEL)
     assert outside <= most
     for name in _EVEN:
         assert _as_often(below[name], collections), name

@@ -9,25 +9,31 @@ import numpy as np
 import pytest
 
 from controller.tomlfile import FileError
-from controller.trials.lab.data import InvalidDeals, Source, make_deals, numbered, with_source
-from controller.trials.lab.file import MAX_DEALS, load, read, save
+from controller.trials.lab.data import (
+    DealsSource,
+    InvalidDeals,
+    make_deals,
+    number_cards,
+    with_source,
+)
+from controller.trials.lab.file import MAX_DEALS, load_deals, read_deals, save_deals
 from tests.lab.dealing import production, same
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "deals.npz"
-    save(production(30), path)
+    save_deals(production(30), path)
     return path
 
 
 def test_what_was_written_is_read_again(path: Path) -> None:
-    assert same(load(path), production(30))
-    assert load(path).source == production(30).source
+    assert same(load_deals(path), production(30))
+    assert load_deals(path).source == production(30).source
 
 
 def test_the_same_deals_give_the_same_bytes(path: Path, tmp_path: Path) -> None:
-    save(production(30), tmp_path / "again.npz")
+    save_deals(production(30), tmp_path / "again.npz")
 
     assert (tmp_path / "again.npz").read_bytes() == path.read_bytes()
 
@@ -50,17 +56,17 @@ def test_other_programs_read_it_as_the_page_says(path: Path) -> None:
 
 
 def test_a_deal_takes_less_than_250_bytes(tmp_path: Path) -> None:
-    save(production(500), tmp_path / "many.npz")
+    save_deals(production(500), tmp_path / "many.npz")
 
     assert (tmp_path / "many.npz").stat().st_size < 500 * 250
 
 
 def test_deals_without_a_stack_have_none_in_the_file(tmp_path: Path) -> None:
     dealt = production(5)
-    bare = make_deals(dealt.cards, dealt.waiting, dealt.seats, source=Source(path="given"))
-    save(bare, tmp_path / "bare.npz")
+    bare = make_deals(dealt.cards, dealt.waiting, dealt.seats, source=DealsSource(path="given"))
+    save_deals(bare, tmp_path / "bare.npz")
 
-    assert load(tmp_path / "bare.npz").collected is None
+    assert load_deals(tmp_path / "bare.npz").collected is None
 
 
 def test_a_file_that_is_not_there_or_none_of_ours_is_one_line(tmp_path: Path) -> None:
@@ -68,7 +74,7 @@ def test_a_file_that_is_not_there_or_none_of_ours_is_one_line(tmp_path: Path) ->
 
     for name in ("missing", "text"):
         with pytest.raises(FileError) as caught:
-            load(tmp_path / name)
+            load_deals(tmp_path / name)
         assert "\n" not in str(caught.value)
         assert name in str(caught.value)
 
@@ -77,7 +83,7 @@ def test_a_file_cut_short_or_changed_is_refused(path: Path) -> None:
     raw = path.read_bytes()
     for broken in (raw[:-50], raw[: len(raw) // 2], b"", raw[:200] + bytes(64) + raw[264:]):
         with pytest.raises(InvalidDeals):
-            read(io.BytesIO(broken))
+            read_deals(io.BytesIO(broken))
 
 
 def changed(path: Path, **arrays: Any) -> io.BytesIO:
@@ -102,7 +108,7 @@ def test_arrays_that_are_no_deals_are_refused(path: Path) -> None:
         ({"cards": np.array([{}], dtype=object)}, "cards"),
     ):
         with pytest.raises(InvalidDeals, match=words):
-            read(changed(path, **arrays))
+            read_deals(changed(path, **arrays))
 
 
 def test_a_file_that_claims_more_deals_than_there_are_is_not_unpacked(path: Path) -> None:
@@ -116,7 +122,7 @@ def test_a_file_that_claims_more_deals_than_there_are_is_not_unpacked(path: Path
             new.writestr(name, header.getvalue() if name == "cards.npy" else old.read(name))
 
     with pytest.raises(InvalidDeals, match="cards"):
-        read(out)
+        read_deals(out)
 
 
 def test_rows_that_a_program_hands_in_are_checked() -> None:
@@ -131,7 +137,7 @@ def test_rows_that_a_program_hands_in_are_checked() -> None:
 
 def test_faces_become_cards_by_the_order_in_which_twins_come() -> None:
     faces = production(4).cards % 54
-    cards = numbered(faces)
+    cards = number_cards(faces)
 
     assert np.array_equal(np.sort(cards, axis=1)[0], np.arange(108))
     assert np.array_equal(cards % 54, faces)
@@ -140,4 +146,4 @@ def test_faces_become_cards_by_the_order_in_which_twins_come() -> None:
 
 
 def test_a_source_can_be_named_anew() -> None:
-    assert with_source(production(1), Source(path="bench")).source.path == "bench"
+    assert with_source(production(1), DealsSource(path="bench")).source.path == "bench"

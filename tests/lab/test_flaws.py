@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.trials.lab.data import Deals
-from controller.trials.lab.family import FAMILY, judged
+from controller.trials.lab.data import CollectedDeals
+from controller.trials.lab.family import FAMILY, judge_deals
 from tests.lab.dealing import production
 from tests.lab.flaws import FLAWS, flawed
 
@@ -13,7 +13,7 @@ DEALS = 1_000
 
 
 @pytest.fixture(scope="module")
-def fair() -> Deals:
+def fair() -> CollectedDeals:
     return production(DEALS)
 
 
@@ -21,20 +21,22 @@ def test_every_test_has_a_flaw_that_is_made_for_it() -> None:
     assert list(FLAWS) == [question.name for question in FAMILY]
 
 
-def test_the_deals_without_a_flaw_are_inside(fair: Deals) -> None:
-    judgement = judged(fair)
+def test_the_deals_without_a_flaw_are_inside(fair: CollectedDeals) -> None:
+    judgement = judge_deals(fair)
 
     assert judgement.outside == ()
     assert all(result.p is not None for result in judgement.results)
 
 
 @pytest.mark.parametrize("name", FLAWS)
-def test_a_test_is_outside_by_its_own_flaw(fair: Deals, name: str) -> None:
-    assert name in judged(flawed(fair, name)).outside
+def test_a_test_is_outside_by_its_own_flaw(fair: CollectedDeals, name: str) -> None:
+    assert name in judge_deals(flawed(fair, name)).outside
 
 
-def test_no_two_tests_of_the_family_are_one(fair: Deals) -> None:
+def test_no_two_tests_of_the_family_are_one(fair: CollectedDeals) -> None:
     """A chance that is another's to the last digit was counted from the same."""
-    found = [each for each in judged(fair).results if each.name not in ("repeated", "own-place")]
+    found = [
+        each for each in judge_deals(fair).results if each.name not in ("repeated", "own-place")
+    ]
 
     assert len({(each.statistic, each.p) for each in found}) == len(found)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from controller.trials.lab import full
-from controller.trials.lab.data import Deals, Source, Verdict
+from controller.trials.lab.data import CollectedDeals, DealsSource, ReadingOutcome
 from sim.mechanics.faults import WearLevel, parse_fault
 
 pytestmark = pytest.mark.slow
@@ -14,29 +14,31 @@ pytestmark = pytest.mark.slow
 SEED = 3
 
 
-def life(deals: int, *faults: str) -> Deals:
+def life(deals: int, *faults: str) -> CollectedDeals:
     wear = WearLevel(rates=tuple(map(parse_fault, faults)))
     return full.deal_life(deals, random.Random(SEED).randbytes, wear)
 
 
 @pytest.fixture(scope="module")
-def faultless() -> Deals:
+def faultless() -> CollectedDeals:
     return life(3)
 
 
-def test_a_faultless_machine_accepts_every_card_and_gives_none_away(faultless: Deals) -> None:
+def test_a_faultless_machine_accepts_every_card_and_gives_none_away(
+    faultless: CollectedDeals,
+) -> None:
     assert len(faultless) == 3
     assert not faultless.verdicts.any()
     assert np.array_equal(faultless.seats, faultless.waiting)
     assert faultless.collected is None
-    assert faultless.source == Source(path="full", asked=3, passes=3)
+    assert faultless.source == DealsSource(path="full", asked=3, passes=3)
 
 
-def test_the_next_deal_follows_with_the_same_set(faultless: Deals) -> None:
+def test_the_next_deal_follows_with_the_same_set(faultless: CollectedDeals) -> None:
     assert faultless.follows.tolist() == [False, True, True]
 
 
-def test_another_entropy_is_another_life(faultless: Deals) -> None:
+def test_another_entropy_is_another_life(faultless: CollectedDeals) -> None:
     other = full.deal_life(1, random.Random(4).randbytes, WearLevel())
 
     assert not np.array_equal(other.waiting[0], faultless.waiting[0])
@@ -45,14 +47,14 @@ def test_another_entropy_is_another_life(faultless: Deals) -> None:
 def test_two_cards_that_left_as_one_were_in_the_tray_both() -> None:
     deals = life(1, "double_feed:at=30")
 
-    assert np.flatnonzero(deals.verdicts[0] == Verdict.TRAY).tolist() == [29, 107]
+    assert np.flatnonzero(deals.verdicts[0] == ReadingOutcome.TRAY).tolist() == [29, 107]
     assert np.array_equal(deals.seats, deals.waiting)
 
 
 def test_a_card_that_was_read_wrong_once_was_read_again() -> None:
     deals = life(1, "misread:at=50,confidence=50")
 
-    assert deals.verdicts[0, 49] in (Verdict.READ_AGAIN, Verdict.TRAY)
+    assert deals.verdicts[0, 49] in (ReadingOutcome.READ_AGAIN, ReadingOutcome.TRAY)
     assert np.count_nonzero(deals.verdicts) == 1
 
 
@@ -65,7 +67,8 @@ def test_attempts_that_came_to_nothing_are_counted_and_not_among_the_deals() -> 
 
 def test_another_set_does_not_follow_the_one_before() -> None:
     opened = [
-        full.Opened([], [], [], [], card_set, 2) for card_set in ("S1", "S1", "S2", "S2", "S1")
+        full.AttemptByPlace([], [], [], [], card_set, 2)
+        for card_set in ("S1", "S1", "S2", "S2", "S1")
     ]
 
     assert list(full._follows(opened)) == [False, True, False, True, False]

@@ -19,9 +19,9 @@ from click.testing import CliRunner, Result
 
 from controller.cli import lab, main
 from controller.trials.lab import collect as collecting
-from controller.trials.lab.data import Source, with_source
+from controller.trials.lab.data import DealsSource, with_source
 from controller.trials.lab.family import FAMILY
-from controller.trials.lab.file import load, save
+from controller.trials.lab.file import load_deals, save_deals
 from controller.trials.lab.methods import METHODS
 from controller.trials.lab.report import LabReport
 from controller.trials.lab.requirements import CLAUSES
@@ -74,7 +74,7 @@ def test_what_was_collected_can_be_reported(tmp_path: Path) -> None:
 
 def test_several_files_are_reported_as_one(tmp_path: Path) -> None:
     for seed in (1, 2):
-        save(production(60, seed), tmp_path / f"{seed}.npz")
+        save_deals(production(60, seed), tmp_path / f"{seed}.npz")
     code, told = report(tmp_path / "1.npz", tmp_path / "2.npz")
 
     assert code == 0
@@ -93,8 +93,8 @@ def test_a_naive_method_is_outside_twice_and_exits_1() -> None:
 
 
 def test_the_retest_counts(tmp_path: Path) -> None:
-    bad = with_source(flawed(production(200), "own-place"), Source(path="sequence", seed=3))
-    save(bad, tmp_path / "bad.npz")
+    bad = with_source(flawed(production(200), "own-place"), DealsSource(path="sequence", seed=3))
+    save_deals(bad, tmp_path / "bad.npz")
 
     code, told = report(tmp_path / "bad.npz")
 
@@ -104,10 +104,10 @@ def test_the_retest_counts(tmp_path: Path) -> None:
 
 
 def test_deals_from_elsewhere_wait_for_their_retest(tmp_path: Path) -> None:
-    elsewhere = Source(path="given", method="table T01")
-    save(with_source(flawed(production(100), "own-place"), elsewhere), tmp_path / "bad.npz")
-    save(with_source(production(100, 2), elsewhere), tmp_path / "good.npz")
-    save(with_source(production(90, 2), elsewhere), tmp_path / "few.npz")
+    elsewhere = DealsSource(path="given", method="table T01")
+    save_deals(with_source(flawed(production(100), "own-place"), elsewhere), tmp_path / "bad.npz")
+    save_deals(with_source(production(100, 2), elsewhere), tmp_path / "good.npz")
+    save_deals(with_source(production(90, 2), elsewhere), tmp_path / "few.npz")
 
     code, told = report(tmp_path / "bad.npz")
     assert (code, told.verdict) == (1, "outside, not retested")
@@ -171,8 +171,8 @@ def test_broken_off_the_deals_that_came_are_in_the_file(
 
     assert result.exit_code == 130
     assert f"{path}: 200 of 1000 deals" in result.output
-    assert len(load(path)) == 200
-    assert load(path).source.asked == 1_000
+    assert len(load_deals(path)) == 200
+    assert load_deals(path).source.asked == 1_000
 
 
 def test_ctrl_c_in_a_terminal_leaves_what_was_shown_in_the_file(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_ctrl_c_in_a_terminal_leaves_what_was_shown_in_the_file(tmp_path: Path) 
     assert child.returncode == 130
     found = re.search(rb"([1-9]\d*)/1000000", shown)
     assert found is not None
-    assert len(load(path)) >= int(found[1])
+    assert len(load_deals(path)) >= int(found[1])
 
 
 def test_a_report_that_was_broken_off_judges_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,7 +354,7 @@ def test_what_was_not_judged_is_said_beside_the_verdict_and_why(tmp_path: Path) 
 
 
 def test_a_machine_whose_stack_nobody_saw_leaves_its_tests_unanswered(tmp_path: Path) -> None:
-    save(replace(production(100), collected=None), tmp_path / "bare.npz")
+    save_deals(replace(production(100), collected=None), tmp_path / "bare.npz")
     _, told = report(tmp_path / "bare.npz")
 
     unanswered = {result.name for result in told.first.results if result.p is None}

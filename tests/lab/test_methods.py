@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from controller.deal.sequence import POCKET_LETTERS, fair_order, sequence
 from controller.trials.lab.chain import deal_chain
-from controller.trials.lab.data import Verdict, make_deals
-from controller.trials.lab.family import judged
+from controller.trials.lab.data import ReadingOutcome, make_deals
+from controller.trials.lab.family import judge_deals
 from controller.trials.lab.methods import METHODS, UNFAIR_METHODS, route_through_tray
-from controller.trials.lab.seen import Seen
-from controller.trials.lab.stack import collected, gathered, new_set, riffle_stack
+from controller.trials.lab.seen import DealMeasures
+from controller.trials.lab.stack import collect_stack, gather_pockets, new_stack, riffle_stack
 from tests.lab.dealing import production, routed, uniform
 
 pytestmark = pytest.mark.slow
 
 
 @given(
-    said=st.lists(st.sampled_from(list(Verdict)), min_size=108, max_size=108),
+    said=st.lists(st.sampled_from(list(ReadingOutcome)), min_size=108, max_size=108),
     seed=st.integers(0, 2**32),
 )
 def test_no_verdict_moves_a_card_from_its_own_pocket(said: list[int], seed: int) -> None:
@@ -31,8 +31,8 @@ def test_no_verdict_moves_a_card_from_its_own_pocket(said: list[int], seed: int)
 
 def test_a_rejected_card_shifts_the_others_where_the_method_is_naive() -> None:
     letters = ("NWSE" * 27)[:108]
-    said = [Verdict.ACCEPTED] * 108
-    said[10] = Verdict.TRAY
+    said = [ReadingOutcome.ACCEPTED] * 108
+    said[10] = ReadingOutcome.TRAY
 
     dealt = METHODS["reject-shift"](letters, said, random.Random(0))
 
@@ -43,11 +43,11 @@ def test_a_rejected_card_shifts_the_others_where_the_method_is_naive() -> None:
 
 @pytest.mark.parametrize("method", UNFAIR_METHODS)
 def test_a_naive_method_is_outside_with_two_hundred_deals(method: str) -> None:
-    assert judged(production(200, 0, method)).outside
+    assert judge_deals(production(200, 0, method)).outside
 
 
 def test_a_random_pocket_that_is_not_full_gives_itself_away_by_the_last_two_cards() -> None:
-    judgement = judged(production(400, method="naive-pocket"))
+    judgement = judge_deals(production(400, method="naive-pocket"))
 
     assert "tail" in judgement.outside
     tail = next(result for result in judgement.results if result.name == "tail")
@@ -56,12 +56,12 @@ def test_a_random_pocket_that_is_not_full_gives_itself_away_by_the_last_two_card
 
 def test_riffles_alone_leave_the_order_of_the_stack() -> None:
     assert {"collected-pairs", "index-seat"} <= set(
-        judged(production(200, method="riffles")).outside
+        judge_deals(production(200, method="riffles")).outside
     )
 
 
 def test_rejects_that_shift_are_outside_by_the_cards_that_moved_alone() -> None:
-    assert judged(production(400, method="reject-shift")).outside == ("own-place",)
+    assert judge_deals(production(400, method="reject-shift")).outside == ("own-place",)
 
 
 @pytest.mark.parametrize(
@@ -70,24 +70,24 @@ def test_rejects_that_shift_are_outside_by_the_cards_that_moved_alone() -> None:
 def test_routing_jokers_through_rejects_is_outside(told: str, tests: set[str]) -> None:
     deals = routed(production(400), 1, random.Random(1), told=told)
 
-    assert tests <= set(judged(deals).outside)
+    assert tests <= set(judge_deals(deals).outside)
 
 
 def test_routing_in_one_deal_of_twenty_is_seen_in_a_thousand() -> None:
     deals = routed(production(1_000), 0.05, random.Random(2), told="place")
 
-    assert "tray-face" in judged(deals).outside
+    assert "tray-face" in judge_deals(deals).outside
 
 
 def test_giving_up_the_deals_that_are_bad_for_a_side_is_outside() -> None:
     deals = production(625, 0)
-    seen = Seen(deals)
+    seen = DealMeasures(deals)
     lead = seen.side_lead(seen.side_weights(tray_only=False))
     kept = np.flatnonzero(lead >= np.quantile(lead, 0.2))
 
     chosen = make_deals(*(getattr(deals, name)[kept] for name in ("cards", "waiting", "seats")))
 
-    assert "strength" in judged(chosen).outside
+    assert "strength" in judge_deals(chosen).outside
 
 
 def test_the_deals_are_those_of_the_production_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,9 +135,9 @@ def test_a_deal_is_fed_from_the_stack_that_the_deal_before_it_left() -> None:
 def test_riffles_keep_every_card_and_make_few_rising_runs(
     chance: random.Random, passes: int
 ) -> None:
-    stack = riffle_stack(new_set(), passes, chance)
+    stack = riffle_stack(new_stack(), passes, chance)
 
-    assert sorted(stack) == new_set()
+    assert sorted(stack) == new_stack()
     place = {card: index for index, card in enumerate(stack)}
     runs = 1 + sum(place[card] > place[card + 1] for card in range(107))
     assert runs <= 2**passes
@@ -147,9 +147,9 @@ def test_players_lay_down_what_they_have_of_a_rank_together() -> None:
     deals = uniform(1, np.random.default_rng(1))
     cards, seats = deals.cards[0].tolist(), deals.seats[0].tolist()
 
-    stack = collected(cards, seats, random.Random(1))
+    stack = collect_stack(cards, seats, random.Random(1))
 
-    assert sorted(stack) == new_set()
+    assert sorted(stack) == new_stack()
     seat = dict(zip(cards, seats, strict=True))
     lowest = min(
         card % 54 % 13 for card in cards if seat[card] == seat[stack[0]] and card % 54 < 52
@@ -158,4 +158,4 @@ def test_players_lay_down_what_they_have_of_a_rank_together() -> None:
 
 
 def test_a_misdeal_is_gathered_pocket_by_pocket() -> None:
-    assert gathered([5, 6, 7, 8], [1, 0, 1, 3]) == [6, 5, 7, 8]
+    assert gather_pockets([5, 6, 7, 8], [1, 0, 1, 3]) == [6, 5, 7, 8]

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import pytest
 
 from drivers.errors import BoardReset, LineLost
-from drivers.events import Code, Event, Outlet, Source
+from drivers.events import BoardEvent, BoardEventCode, FeedSource, Outlet
 from drivers.firmware import codec, wire
-from drivers.firmware.board import Board as FirmwareCore
-from drivers.firmware.memory import NEVER
+from drivers.firmware.board import BoardCore as FirmwareCore
+from drivers.firmware.memory import NEVER_MS
 from drivers.identity import Welcome
-from drivers.link.frames import Begin, Feed, Route
+from drivers.link.frames import BeginCommand, FeedCommand, RouteCommand
 from drivers.link.link import Link
 from sim.virtual import VirtualLoop
 
@@ -338,7 +338,7 @@ class Host:
         self.line = line
         self.session_ids = session_ids
         self.taken: dict[int, int] = {}
-        self.events: list[Event] = []
+        self.events: list[BoardEvent] = []
         self.renewals: list[Welcome] = []
         self.downs: list[LineLost] = []
         self.wake = asyncio.Event()
@@ -362,19 +362,19 @@ class Host:
 
     async def connect(self) -> None:
         """Open the link, however often it takes."""
-        while not self.link.up:
+        while not self.link.is_up:
             with suppress(LineLost):
                 await self.open()
 
-    def on_event(self, event: Event) -> None:
+    def on_event(self, event: BoardEvent) -> None:
         self.taken[event.boot] = event.number
         self.events.append(event)
-        if event.code is Code.AT_READER:
+        if event.code is BoardEventCode.AT_READER:
             self.route(event.index)
         self.wake.set()
 
     def route(self, index: int) -> None:
-        self.link.post(Route(ATTEMPT, index, Outlet(index % 4)))
+        self.link.send(RouteCommand(ATTEMPT, index, Outlet(index % 4)))
 
     def on_renewed(self, welcome: Welcome) -> None:
         self.renewals.append(welcome)
@@ -386,7 +386,7 @@ class Host:
 
     @property
     def landed(self) -> list[int]:
-        return self._cards(Code.LANDED)
+        return self._cards(BoardEventCode.LANDED)
 
     async def deal(self, cards: int) -> None:
         """Deal `cards` cards, saying everything again whenever the session was another.
@@ -397,8 +397,8 @@ class Host:
             sessions = len(self.renewals) + len(self.downs)
             with suppress(LineLost):
                 await self.connect()
-                await self.link.do(Begin(ATTEMPT, cards, cards // 4))
-                await self.link.do(Feed(ATTEMPT, Source.HOPPER, cards))
+                await self.link.request(BeginCommand(ATTEMPT, cards, cards // 4))
+                await self.link.request(FeedCommand(ATTEMPT, FeedSource.HOPPER, cards))
                 for index in sorted(self.at_reader - set(self.landed)):
                     self.route(index)
                 while len(self.landed) < cards and sessions == len(self.renewals) + len(self.downs):
@@ -411,9 +411,9 @@ class Host:
 
     @property
     def at_reader(self) -> set[int]:
-        return set(self._cards(Code.AT_READER))
+        return set(self._cards(BoardEventCode.AT_READER))
 
-    def _cards(self, code: Code) -> list[int]:
+    def _cards(self, code: BoardEventCode) -> list[int]:
         return [e.index for e in self.events if e.code is code and e.attempt == ATTEMPT]
 
 
@@ -545,7 +545,7 @@ class FirmwareBoard:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self.core.deadline() < NEVER:
+        if self.core.deadline() < NEVER_MS:
             self._timer = loop.call_at(self.core.deadline() / 1000, self._step)
 
 

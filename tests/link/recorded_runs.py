@@ -16,23 +16,23 @@ from unittest.mock import patch
 import msgspec
 
 from controller.messages import Role
-from controller.trials.inproc import TableInProcess, trial
-from drivers.events import Event, Read
-from drivers.link.port import Port
+from controller.trials.inproc import TableInProcess, run_table_in_process
+from drivers.events import BoardEvent, CardReadEvent
+from drivers.link.port import LinkPort
 from drivers.link.recording import (
     Chunk,
+    MemoryRecording,
     RecordedBoard,
     RecordingHeader,
     RecordingPort,
-    Tape,
-    as_lines,
-    read,
+    encode_recording,
+    read_recording,
 )
-from drivers.link.replay import Answer, ReplayResult, replay
+from drivers.link.replay import ReplayedCommand, ReplayResult, replay
 from sim.folders import memory_folder
 from sim.inproc import DEALER_ID, READER_ID, HardwareInProcess
 from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.pipe import PipePort
 from sim.virtual import VirtualLoop
 
@@ -80,7 +80,7 @@ class Noise:
 class NoisyPort:
     """A port on a bad line."""
 
-    def __init__(self, port: Port, noise: Noise) -> None:
+    def __init__(self, port: LinkPort, noise: Noise) -> None:
         self._port, self._noise = port, noise
 
     def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
@@ -104,17 +104,17 @@ class RecordedTable(HardwareInProcess):
     def __init__(self, seed: int, *faults: str, noise: Noise) -> None:
         boots = random.Random(f"boots {seed}")
         super().__init__(
-            Settings(faults=tuple(map(parse_fault, faults))),
+            MechanicsSettings(faults=tuple(map(parse_fault, faults))),
             random.Random(f"mechanics {seed}"),
             boots=partial(boots.getrandbits, 32),
             delay_ms=0.25,
         )
-        self.tape = Tape(asyncio.get_running_loop().time)
+        self.tape = MemoryRecording(asyncio.get_running_loop().time)
         self.noise = noise
 
     def port(self, name: Literal["dealer", "reader"]) -> Any:
         """Return the host's end of a line, recorded behind whatever the line does."""
-        return RecordingPort(NoisyPort(super().port(name), self.noise), name, self.tape.take)
+        return RecordingPort(NoisyPort(super().port(name), self.noise), name, self.tape.add_chunk)
 
     def reset(self, name: Literal["dealer", "reader"]) -> None:
         """Let a board restart behind a converter that keeps its port: nobody sees it vanish."""
@@ -137,7 +137,9 @@ class Run:
         noise = Noise(random.Random(f"noise {self.seed}"), **self.noise)
         table = RecordedTable(self.seed, *self.faults, noise=noise)
         try:
-            async with trial(Settings(), runtime_dir, seed=self.seed, sim=table) as at:
+            async with run_table_in_process(
+                MechanicsSettings(), runtime_dir, seed=self.seed, sim=table
+            ) as at:
                 await self.does(at)
         finally:
             table.close()
@@ -145,14 +147,14 @@ class Run:
 
 
 async def _a_deal(at: TableInProcess) -> None:
-    await at.deal()
+    await at.play_attempt()
     await at.return_hands()
 
 
 async def _cut_short(at: TableInProcess, cards: int, what: Callable[[RecordedTable], None]) -> None:
     """Begin a deal, and do something behind so many cards; return when it is void and over."""
-    dealing = asyncio.ensure_future(at.deal())
-    await at.until(lambda state: state.machine.fed >= cards)
+    dealing = asyncio.ensure_future(at.play_attempt())
+    await at.wait_for_state(lambda state: state.machine.fed >= cards)
     assert isinstance(at.sim, RecordedTable)
     what(at.sim)
     await dealing
@@ -165,17 +167,17 @@ async def _a_reset(at: TableInProcess) -> None:
 
 async def _unplugged(at: TableInProcess) -> None:
     """A cable that is pulled out and put back: the board at its end goes on as it was."""
-    await _cut_short(at, 10, lambda sim: HardwareInProcess.port(sim, "reader").unplug())
+    await _cut_short(at, 10, lambda sim: HardwareInProcess.port(sim, "reader").drop_connection())
 
 
 async def _a_dead_line(at: TableInProcess) -> None:
     """A line that is dead for longer than anybody's patience, and cards that are held up."""
-    dealing = asyncio.ensure_future(at.deal())
-    await at.until(lambda state: state.machine.fed >= 5)
-    await at.order(Role.REFEREE, "hold", reason="a look")
+    dealing = asyncio.ensure_future(at.play_attempt())
+    await at.wait_for_state(lambda state: state.machine.fed >= 5)
+    await at.send_command(Role.REFEREE, "hold", reason="a look")
     await asyncio.sleep(1)
-    await at.order(Role.REFEREE, "resume")
-    await at.until(lambda state: state.machine.fed >= 12)
+    await at.send_command(Role.REFEREE, "resume")
+    await at.wait_for_state(lambda state: state.machine.fed >= 12)
     assert isinstance(at.sim, RecordedTable)
     at.sim.noise.dead = True
     await asyncio.sleep(0.7)
@@ -201,13 +203,13 @@ def recorded(run: str) -> str:
         memory_folder() as folder,
         asyncio.Runner(loop_factory=VirtualLoop) as runner,
     ):
-        return as_lines(HEADER, runner.run(RUNS[run].chunks(folder))).decode()
+        return encode_recording(HEADER, runner.run(RUNS[run].chunks(folder))).decode()
 
 
 def kept(run: str) -> list[Chunk]:
     """Return a recording that is kept."""
     with (FOLDER / f"{run}.jsonl").open("rb") as file:
-        return list(read(file)[1])
+        return list(read_recording(file)[1])
 
 
 def replayed(chunks: list[Chunk]) -> list[ReplayResult]:
@@ -225,7 +227,7 @@ def page(results: list[ReplayResult]) -> str:
     parts = []
     for result in results:
         events = ",\n".join(f"  {_json(_event(event))}" for event in result.events)
-        answers = ",\n".join(f"  {_json(_answer(answer))}" for answer in result.answers)
+        answers = ",\n".join(f"  {_json(_answer(answer))}" for answer in result.commands)
         parts.append(
             f'"{result.board}": {{\n'
             f' "counters": {_json(msgspec.to_builtins(result.counters))},\n'
@@ -238,18 +240,18 @@ def page(results: list[ReplayResult]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _event(event: Event) -> list[Any]:
+def _event(event: BoardEvent) -> list[Any]:
     row = [event.boot, event.number, event.attempt, event.code.name]
     row += [event.seen, event.landed, event.index, event.place]
-    if isinstance(event, Read):
+    if isinstance(event, CardReadEvent):
         row += [event.face, event.back.name, event.face_up, event.confidence]
     return row
 
 
-def _answer(answer: Answer) -> list[Any]:
+def _answer(answer: ReplayedCommand) -> list[Any]:
     row: list[Any] = [type(answer.command).__name__, *msgspec.structs.astuple(answer.command)]
     row.append(answer.outcome)
-    return row if answer.found is None else [*row, msgspec.to_builtins(answer.found)]
+    return row if answer.result is None else [*row, msgspec.to_builtins(answer.result)]
 
 
 def _json(value: Any) -> str:

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drivers.errors import BoardReset, LineLost
-from drivers.events import Code, Source
+from drivers.events import BoardEventCode, FeedSource
 from drivers.firmware import wire
-from drivers.link.frames import Begin, Feed
+from drivers.link.frames import BeginCommand, FeedCommand
 
 if TYPE_CHECKING:
     from tests.link.bad_line import Rig
@@ -167,8 +167,8 @@ def test_a_command_whose_acknowledgement_died_with_the_host_is_done_once(
         while True:
             try:
                 await rig.host.connect()
-                await rig.link.do(Begin(7, 4, 1))
-                await rig.link.do(Feed(7, Source.HOPPER, 4))
+                await rig.link.request(BeginCommand(7, 4, 1))
+                await rig.link.request(FeedCommand(7, FeedSource.HOPPER, 4))
             except LineLost:
                 continue
             return
@@ -187,7 +187,7 @@ def test_a_command_whose_acknowledgement_died_with_the_host_is_done_once(
         await say(rig)
         await asyncio.sleep(5)
         assert rig.board.moved == [1]
-        assert [event.code for event in rig.host.events] == [Code.AT_READER]
+        assert [event.code for event in rig.host.events] == [BoardEventCode.AT_READER]
         rig.check()
         rig.close()
 

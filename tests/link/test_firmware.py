@@ -9,17 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.dealer import Dealer
-from drivers.errors import BoardReset, LineLost, Refused, Result, SessionRenewed
-from drivers.events import BoardActivity, BoardStopReason, Code, Event, Read, Source
-from drivers.firmware.dealer import Dealer as DealerCore
-from drivers.firmware.reader import Reader as ReaderCore
+from drivers.dealer import DealerBoard
+from drivers.errors import BoardRefused, BoardReset, BoardResult, LineLost, SessionRenewed
+from drivers.events import (
+    BoardActivity,
+    BoardEvent,
+    BoardEventCode,
+    BoardStopReason,
+    CardReadEvent,
+    FeedSource,
+)
+from drivers.firmware.dealer import DealerCore as DealerCore
+from drivers.firmware.reader import ReaderCore as ReaderCore
 from drivers.link.link import Link
 from drivers.link.outbox import CommandQueue
-from drivers.reader import Reader
+from drivers.reader import ReaderBoard
 
 if TYPE_CHECKING:
-    from drivers.firmware.board import Board as FirmwareCore
+    from drivers.firmware.board import BoardCore as FirmwareCore
     from tests.link.bad_line import FirmwareBoard, Line, Pins
 
     MakeLine = Callable[..., Line]
@@ -39,15 +46,15 @@ class Desk:
         self.line = line
         self.board = board
         self.pins = board.pins
-        self.events: list[Event] = []
+        self.events: list[BoardEvent] = []
         self.downs: list[LineLost] = []
-        self.dealer = Dealer(
+        self.dealer = DealerBoard(
             Link(line, "dealer", session_ids=lambda: next(ids), on_down=self.downs.append)
         )
         self.dealer.on_event = self.events.append
 
     @property
-    def codes(self) -> list[Code]:
+    def codes(self) -> list[BoardEventCode]:
         return [event.code for event in self.events]
 
 
@@ -68,19 +75,23 @@ async def test_a_dealer_board_says_who_it_is_and_where_it_stands(
 ) -> None:
     desk = make_desk()
     welcome = await desk.dealer.link.open({}, {})
-    assert (welcome.kind, welcome.simulated, welcome.boot) == ("dealer", True, BOOT)
+    assert (welcome.kind, welcome.is_simulated, welcome.boot) == ("dealer", True, BOOT)
     assert welcome.uid == "e660a4931754432f"
     await desk.dealer.begin(7, 108, 27)
     desk.pins.levels |= {"hopper": 1, "pocket_2": 1, "shuffler": 3}
-    status = await desk.dealer.status()
-    assert (status.attempt, status.doing, status.source) == (7, BoardActivity.IDLE, Source.HOPPER)
+    status = await desk.dealer.get_status()
+    assert (status.attempt, status.doing, status.source) == (
+        7,
+        BoardActivity.IDLE,
+        FeedSource.HOPPER,
+    )
     assert (status.fed, status.holding, status.route) == (0, 0, None)
     assert status.sees_pockets == (False, False, True, False)
     assert status.sees_hopper
     assert status.sees_shuffler
     sees_nothing = (status.sees_tray, status.sees_window, status.sees_path, status.lid_open)
     assert not any(sees_nothing)
-    assert not status.clear
+    assert not status.is_clear
     assert not status.locked
 
 
@@ -89,17 +100,17 @@ async def test_a_dealer_board_refuses_with_its_reasons(make_desk: Callable[[], D
     desk = make_desk()
     await desk.dealer.link.open({}, {})
     desk.pins.levels["pocket_1"] = 1
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(BoardRefused) as caught:
         await desk.dealer.begin(7, 108, 27)
-    assert caught.value.result is Result.NOT_CLEAR
+    assert caught.value.result is BoardResult.NOT_CLEAR
     desk.pins.levels["pocket_1"] = 0
     await desk.dealer.begin(7, 108, 27)
     for refused, result in (
-        (desk.dealer.release(7), Result.NOT_LOCKED),
-        (desk.dealer.shuffle(8, 1), Result.WRONG_ATTEMPT),
-        (desk.dealer.configure("jam_retries", 3), Result.BAD_VALUE),
+        (desk.dealer.release(7), BoardResult.NOT_LOCKED),
+        (desk.dealer.shuffle(8, 1), BoardResult.WRONG_ATTEMPT),
+        (desk.dealer.configure("jam_retries", 3), BoardResult.BAD_VALUE),
     ):
-        with pytest.raises(Refused) as caught:
+        with pytest.raises(BoardRefused) as caught:
             await refused
         assert caught.value.result is result
 
@@ -129,7 +140,7 @@ async def test_a_board_whose_host_fell_silent_stops_and_says_so_when_it_is_back(
     desk.line.to_board.cut = False
     await asyncio.sleep(1)
     assert desk.downs == []
-    assert desk.codes == [Code.STOPPED]
+    assert desk.codes == [BoardEventCode.STOPPED]
     assert desk.events[0].place == BoardStopReason.HOST_SILENT
 
 
@@ -140,7 +151,7 @@ async def test_three_copies_of_a_stop_stop_once(make_desk: Callable[[], Desk]) -
     await desk.dealer.begin(7, 108, 27)
     desk.dealer.stop()
     await asyncio.sleep(0.1)
-    assert desk.codes == [Code.STOPPED]
+    assert desk.codes == [BoardEventCode.STOPPED]
     assert desk.events[0].place == BoardStopReason.HOST
 
 
@@ -152,8 +163,8 @@ async def test_a_board_that_another_host_took_is_taken_back_once(
     await desk.dealer.link.open({}, {})
     desk.board.core.session = 4711
     with pytest.raises(SessionRenewed, match="another session"):
-        await desk.dealer.status()
-    assert (await desk.dealer.status()).attempt == 0
+        await desk.dealer.get_status()
+    assert (await desk.dealer.get_status()).attempt == 0
 
 
 @pytest.mark.virtual
@@ -178,9 +189,9 @@ async def test_command_numbers_of_a_board_go_round_as_the_hosts_do(
     desk = make_desk()
     await desk.dealer.link.open({}, {})
     desk.board.core._number = 65530
-    desk.dealer.link._outbox = CommandQueue(number=65530)
+    desk.dealer.link._commands = CommandQueue(last_number=65530)
     for _ in range(10):
-        await desk.dealer.status()
+        await desk.dealer.get_status()
     assert desk.dealer.link.counters.sessions == 1
 
 
@@ -201,20 +212,24 @@ def test_every_read_of_a_reader_board_arrives_once_over_a_bad_line(
         core = ReaderCore(pins, BOOT)
         board = run_firmware(line, core, pins)
         ids = itertools.count(1)
-        events: list[Event] = []
+        events: list[BoardEvent] = []
         asked: list[int] = []
-        too_late: list[Refused] = []
+        too_late: list[BoardRefused] = []
 
-        def on_event(event: Event) -> None:
+        def on_event(event: BoardEvent) -> None:
             events.append(event)
-            if isinstance(event, Read) and event.index % 3 == 0 and event.index not in asked:
+            if (
+                isinstance(event, CardReadEvent)
+                and event.index % 3 == 0
+                and event.index not in asked
+            ):
                 asked.append(event.index)
                 reader.reread(7, event.index)
 
         link = Link(line, "reader", session_ids=lambda: next(ids), on_refused=too_late.append)
-        reader = Reader(link)
+        reader = ReaderBoard(link)
         reader.on_event = on_event
-        while not core.attempt or not link.up:
+        while not core.attempt or not link.is_up:
             try:
                 await link.open({BOOT: len(events)}, {})
                 await reader.begin(7, 108, 27)
@@ -225,13 +240,13 @@ def test_every_read_of_a_reader_board_arrives_once_over_a_bad_line(
             pins.move("pulse", 0)
             await asyncio.sleep(0.5)
         while len(events) < core.memory.last:
-            if not link.up:
+            if not link.is_up:
                 await link.open({BOOT: len(events)}, {})
             await asyncio.sleep(0.5)
         assert [event.number for event in events] == list(range(1, core.memory.last + 1))
         assert events[-1].landed == core.reads == len(pins.shots)
         rereads = len(asked) - len(too_late)
-        assert {refused.result for refused in too_late} <= {Result.WRONG_INDEX}
+        assert {refused.result for refused in too_late} <= {BoardResult.WRONG_INDEX}
         assert core.reads <= cards + rereads
         if link.counters.sessions == 1:
             assert core.reads == cards + rereads

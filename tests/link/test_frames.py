@@ -5,20 +5,20 @@ import struct
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drivers.errors import Result
-from drivers.events import Board, Event
+from drivers.errors import BoardResult
+from drivers.events import BoardEvent, BoardKind
 from drivers.firmware import codec, wire
 from drivers.identity import Welcome
 from drivers.link import frames
 
 KINDS = (wire.WELCOME, wire.ALIVE, wire.ACK, wire.EVENT, wire.NO_SESSION, wire.HELLO, 0xFF)
 SIZES = [struct.calcsize(body) for body in wire.BODIES.values()]
-boards: st.SearchStrategy[Board] = st.sampled_from(("dealer", "reader"))
+boards: st.SearchStrategy[BoardKind] = st.sampled_from(("dealer", "reader"))
 
 
 @given(st.sampled_from(KINDS), st.binary(max_size=codec.MAX_PAYLOAD - 1), boards)
-def test_no_payload_makes_decoding_raise(kind: int, rest: bytes, board: Board) -> None:
-    frames.decode(bytes([kind]) + rest, board)
+def test_no_payload_makes_decoding_raise(kind: int, rest: bytes, board: BoardKind) -> None:
+    frames.decode_board_frame(bytes([kind]) + rest, board)
 
 
 @given(st.sampled_from(KINDS), st.sampled_from(SIZES), st.data())
@@ -26,7 +26,7 @@ def test_no_payload_of_a_right_size_makes_decoding_raise(
     kind: int, size: int, data: st.DataObject
 ) -> None:
     body = data.draw(st.binary(min_size=size + 4, max_size=size + 8))
-    decoded = frames.decode(bytes([kind]) + body, "reader")
+    decoded = frames.decode_board_frame(bytes([kind]) + body, "reader")
     assert decoded is None or decoded[0] == int.from_bytes(body[:4], "big")
 
 
@@ -37,21 +37,21 @@ def event(code: int, *read: int) -> bytes:
 
 
 def test_what_is_not_in_the_document_is_left_out() -> None:
-    assert frames.decode(b"", "dealer") is None
-    assert frames.decode(event(0x7F), "dealer") is None
-    assert frames.decode(event(wire.GATE, 0), "dealer") is None
-    assert frames.decode(event(wire.READ), "reader") is None
+    assert frames.decode_board_frame(b"", "dealer") is None
+    assert frames.decode_board_frame(event(0x7F), "dealer") is None
+    assert frames.decode_board_frame(event(wire.GATE, 0), "dealer") is None
+    assert frames.decode_board_frame(event(wire.READ), "reader") is None
     for bad_read in ((54, 0, 0, 0), (0, 3, 0, 0), (0, 0, 0)):
-        assert frames.decode(event(wire.READ, *bad_read), "reader") is None
+        assert frames.decode_board_frame(event(wire.READ, *bad_read), "reader") is None
     refusal = struct.pack(wire.BOARD_HEADER + "HB", wire.ACK, 1, 1, max(wire.RESULTS) + 1)
-    assert frames.decode(refusal, "dealer") is None
+    assert frames.decode_board_frame(refusal, "dealer") is None
 
 
 def test_an_event_knows_its_board_and_a_read_hides_its_face() -> None:
-    decoded = frames.decode(event(wire.READ, 51, wire.BACK_A, 1, 99), "reader")
+    decoded = frames.decode_board_frame(event(wire.READ, 51, wire.BACK_A, 1, 99), "reader")
     assert decoded is not None
     read = decoded[1]
-    assert isinstance(read, Event)
+    assert isinstance(read, BoardEvent)
     assert read.board == "reader"
     assert "51" not in f"{read!r} {read}"
 
@@ -61,7 +61,7 @@ def test_of_a_welcome_in_another_protocol_only_its_beginning_is_believed() -> No
         ">BB8s3s8s8s", 1, 1, b"unique_i", bytes((1, 2, 3)), b"firmware", b"protocol"
     )
     for rest in (b"", b"\x01" * 60):
-        decoded = frames.decode(prefix + rest, "dealer")
+        decoded = frames.decode_board_frame(prefix + rest, "dealer")
         assert decoded is not None
         session, welcome = decoded
         assert session == 9
@@ -71,13 +71,16 @@ def test_of_a_welcome_in_another_protocol_only_its_beginning_is_believed() -> No
 
 
 def test_every_command_packs_its_fields_in_the_order_of_the_wire() -> None:
-    for command in frames.Command.__subclasses__():
+    for command in frames.BoardCommand.__subclasses__():
         assert len(command.__struct_fields__) == len(wire.BODIES[command.kind]) - 1
-    assert {command.kind for command in frames.Command.__subclasses__()} == {
+    assert {command.kind for command in frames.BoardCommand.__subclasses__()} == {
         kind for kind in wire.BODIES if wire.BEGIN <= kind < wire.WELCOME
     }
 
 
 def test_a_status_answer_is_handed_on_as_it_came() -> None:
     payload = struct.pack(wire.BOARD_HEADER + "HB", wire.ACK, 1, 5, wire.DONE) + b"body"
-    assert frames.decode(payload, "dealer") == (1, frames.Reply(5, Result.DONE, b"body"))
+    assert frames.decode_board_frame(payload, "dealer") == (
+        1,
+        frames.BoardReply(5, BoardResult.DONE, b"body"),
+    )

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from drivers.events import Event, Read
+from drivers.events import BoardEvent, CardReadEvent
 from drivers.firmware import codec, wire
 from drivers.identity import Welcome
 from drivers.link import frames, link
@@ -18,7 +18,7 @@ Golden = dict[str, Any]
 FRAMES: list[Golden] = json.loads((Path(link.__file__).parent / "golden.json").read_text())[
     "frames"
 ]
-COMMANDS = {command.kind: command for command in frames.Command.__subclasses__()}
+COMMANDS = {command.kind: command for command in frames.BoardCommand.__subclasses__()}
 
 
 def value(number: int | str) -> int | bytes:
@@ -73,7 +73,8 @@ def test_the_host_sends_it(subtests: pytest.Subtests) -> None:
             command = COMMANDS[header[0]](*fields) if header[0] in COMMANDS else None
             kind, session, number, seen, kept = header
             assert (
-                frames.encode(kind, session, number, seen, kept, command).hex() == golden["frame"]
+                frames.encode_host_frame(kind, session, number, seen, kept, command).hex()
+                == golden["frame"]
             )
             if command is not None:
                 assert list(msgspec.structs.asdict(command)) == [name for name, _ in golden["body"]]
@@ -82,11 +83,11 @@ def test_the_host_sends_it(subtests: pytest.Subtests) -> None:
 def test_the_host_understands_it(subtests: pytest.Subtests) -> None:
     for golden in [row for row in FRAMES if row["from"] == "board"]:
         with subtests.test(golden["name"]):
-            decoded = frames.decode(bytes.fromhex(golden["payload"]), "dealer")
+            decoded = frames.decode_board_frame(bytes.fromhex(golden["payload"]), "dealer")
             assert decoded is not None
             session, frame = decoded
             assert session == dict(golden["header"])["session"]
-            if isinstance(frame, frames.Reply):
+            if isinstance(frame, frames.BoardReply):
                 more = bytes.fromhex(golden["payload"])[wire.BOARD_HEADER_SIZE + 3 :]
                 assert [frame.number, frame.result, frame.body] == [
                     *(number for _, number in golden["body"]),
@@ -95,14 +96,14 @@ def test_the_host_understands_it(subtests: pytest.Subtests) -> None:
             elif not isinstance(frame, Welcome):
                 fields = [*golden["body"], *golden["more"]]
                 known = list(msgspec.structs.astuple(frame))
-                assert (known[1:] if isinstance(frame, Event) else known) == [
+                assert (known[1:] if isinstance(frame, BoardEvent) else known) == [
                     number for _, number in fields
                 ]
 
 
 def test_a_welcome_is_understood_field_by_field() -> None:
     [golden] = [row for row in FRAMES if row["name"] == "welcome of a dealer board"]
-    decoded = frames.decode(bytes.fromhex(golden["payload"]), "dealer")
+    decoded = frames.decode_board_frame(bytes.fromhex(golden["payload"]), "dealer")
     assert decoded is not None
     body = dict(golden["body"])
     assert decoded[1] == Welcome(
@@ -125,8 +126,8 @@ def test_a_welcome_is_understood_field_by_field() -> None:
 
 def test_every_kind_of_frame_every_event_and_both_boards_are_there() -> None:
     assert {getattr(wire, row["kind"]) for row in FRAMES} == set(wire.BODIES)
-    decoded = [frames.decode(bytes.fromhex(row["payload"]), "dealer") for row in FRAMES]
-    events = [frame[1] for frame in decoded if frame and isinstance(frame[1], Event)]
+    decoded = [frames.decode_board_frame(bytes.fromhex(row["payload"]), "dealer") for row in FRAMES]
+    events = [frame[1] for frame in decoded if frame and isinstance(frame[1], BoardEvent)]
     assert {int(event.code) for event in events} == set(wire.EVENTS)
-    assert any(isinstance(event, Read) and not event.readable for event in events)
+    assert any(isinstance(event, CardReadEvent) and not event.is_readable for event in events)
     assert sum(row["name"].startswith("status of a") for row in FRAMES) == len(wire.STATUS_BODIES)

@@ -10,18 +10,24 @@ import pytest
 
 from drivers import identity
 from drivers.errors import (
+    BoardRefused,
     BoardReset,
+    BoardResult,
     LineLost,
-    Refused,
-    Result,
     SessionRenewed,
     WrongBoard,
     WrongKind,
     WrongProtocol,
 )
-from drivers.events import Code, Event, Outlet, Source
+from drivers.events import BoardEvent, BoardEventCode, FeedSource, Outlet
 from drivers.firmware import codec, wire
-from drivers.link.frames import Begin, Feed, GetStatusCommand, Route, Shuffle
+from drivers.link.frames import (
+    BeginCommand,
+    FeedCommand,
+    GetStatusCommand,
+    RouteCommand,
+    ShuffleCommand,
+)
 from drivers.link.link import Link
 from drivers.link.outbox import CommandQueue
 from sim.virtual import VirtualLoop
@@ -65,8 +71,8 @@ async def sleep_ms(ms: float) -> None:
 async def test_open_returns_who_answered(make_rig: "MakeRig") -> None:
     rig = make_rig()
     welcome = await rig.host.open()
-    assert (welcome.kind, welcome.simulated, welcome.boot) == ("dealer", True, rig.board.boot)
-    assert rig.link.up
+    assert (welcome.kind, welcome.is_simulated, welcome.boot) == ("dealer", True, rig.board.boot)
+    assert rig.link.is_up
     assert rig.link.counters.sessions == 1
 
 
@@ -113,7 +119,7 @@ async def test_a_board_of_another_protocol_is_refused_with_both_values(make_rig:
     rig.board.welcome = partial(rig.board.welcome, other)  # type: ignore[method-assign]
     with pytest.raises(WrongProtocol) as caught:
         await rig.host.open()
-    assert (caught.value.expected, caught.value.found) == (identity.PROTOCOL, other.hex())
+    assert (caught.value.expected, caught.value.found) == (identity.PROTOCOL_HEX, other.hex())
     assert not rig.line.is_open
 
 
@@ -123,8 +129,8 @@ async def test_a_board_of_an_unknown_kind_is_refused_as_one_and_not_as_silent(
     rig = make_rig()
     unknown = b"\x09" + rig.board.welcome()[1:]
     monkeypatch.setattr(rig.board, "welcome", lambda protocol=b"": unknown)
-    pinned = identity.ExpectedBoard("dealer", "0" * 16, simulated=True, firmware="0" * 16)
-    check = partial(identity.check, pinned=pinned)
+    pinned = identity.ExpectedBoard("dealer", "0" * 16, is_simulated=True, firmware="0" * 16)
+    check = partial(identity.check_identity, expected=pinned)
     link = Link(rig.line, "dealer", session_ids=lambda: 5, check=check)
     with pytest.raises(WrongKind, match="kind is other"):
         await link.open({}, {})
@@ -135,12 +141,12 @@ async def test_a_board_that_is_not_the_one_pinned_says_nothing_to_anyone(
     make_rig: "MakeRig",
 ) -> None:
     rig = make_rig()
-    pinned = identity.ExpectedBoard("dealer", "1" * 16, simulated=True, firmware="0" * 16)
+    pinned = identity.ExpectedBoard("dealer", "1" * 16, is_simulated=True, firmware="0" * 16)
     link = Link(
         rig.line,
         "dealer",
         session_ids=lambda: 5,
-        check=partial(identity.check, pinned=pinned),
+        check=partial(identity.check_identity, expected=pinned),
         on_event=rig.host.on_event,
     )
     rig.board.emit(wire.LID, place=1)
@@ -220,7 +226,9 @@ async def test_what_a_lost_line_left_behind_spoils_no_frame_of_the_next(
 async def test_commands_are_numbered_and_one_is_outstanding(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
-    replies = await asyncio.gather(*(rig.link.do(Shuffle(1, passes)) for passes in range(1, 5)))
+    replies = await asyncio.gather(
+        *(rig.link.request(ShuffleCommand(1, passes)) for passes in range(1, 5))
+    )
     assert [reply.number for reply in replies] == [1, 2, 3, 4]
     assert times(rig, wire.SHUFFLE) == [2, 4, 6, 8]
 
@@ -231,8 +239,8 @@ async def test_a_command_posted_in_on_event_is_on_the_line_before_the_read_callb
     rig = make_rig()
     written: list[list[int]] = []
 
-    def route(event: Event) -> None:
-        rig.link.post(Route(7, event.index, Outlet.N))
+    def route(event: BoardEvent) -> None:
+        rig.link.send(RouteCommand(7, event.index, Outlet.N))
         written.append(times(rig, wire.ROUTE))
 
     rig.link.on_event = route
@@ -248,26 +256,26 @@ async def test_a_refusal_is_raised_at_once_and_not_repeated(make_rig: "MakeRig")
     rig = make_rig()
     rig.board.result[wire.BEGIN] = wire.NOT_CLEAR
     await rig.host.open()
-    with pytest.raises(Refused) as caught:
-        await rig.link.do(Begin(7, 108, 27))
-    assert caught.value.result is Result.NOT_CLEAR
-    assert caught.value.command == Begin(7, 108, 27)
+    with pytest.raises(BoardRefused) as caught:
+        await rig.link.request(BeginCommand(7, 108, 27))
+    assert caught.value.result is BoardResult.NOT_CLEAR
+    assert caught.value.command == BeginCommand(7, 108, 27)
     await sleep_ms(1000)
     assert len(times(rig, wire.BEGIN)) == 1
 
 
 async def test_a_refusal_of_a_posted_command_is_told(make_rig: "MakeRig") -> None:
     rig = make_rig()
-    refusals: list[Refused] = []
+    refusals: list[BoardRefused] = []
     rig.link.on_refused = refusals.append
     await rig.host.open()
-    await rig.link.do(Begin(7, 108, 27))
-    rig.link.post(Route(7, 1, Outlet.N))
-    rig.link.post(Route(7, 1, Outlet.S))
+    await rig.link.request(BeginCommand(7, 108, 27))
+    rig.link.send(RouteCommand(7, 1, Outlet.N))
+    rig.link.send(RouteCommand(7, 1, Outlet.S))
     await sleep_ms(10)
     [refused] = refusals
-    assert refused.result is Result.ROUTE_DIFFERS
-    assert refused.command == Route(7, 1, Outlet.S)
+    assert refused.result is BoardResult.ROUTE_DIFFERS
+    assert refused.command == RouteCommand(7, 1, Outlet.S)
 
 
 async def test_a_command_without_acknowledgement_is_sent_again_under_its_number(
@@ -276,7 +284,7 @@ async def test_a_command_without_acknowledgement_is_sent_again_under_its_number(
     rig = make_rig()
     await rig.host.open()
     rig.line.to_host.cut = True
-    waiting = asyncio.ensure_future(rig.link.do(Begin(7, 108, 27)))
+    waiting = asyncio.ensure_future(rig.link.request(BeginCommand(7, 108, 27)))
     await sleep_ms(300)
     rig.line.to_host.cut = False
     reply = await waiting
@@ -289,9 +297,12 @@ async def test_a_command_without_acknowledgement_is_sent_again_under_its_number(
 async def test_every_command_has_waits_of_its_own(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
-    for kind, command in ((wire.BEGIN, Begin(7, 108, 27)), (wire.SHUFFLE, Shuffle(7, 3))):
+    for kind, command in (
+        (wire.BEGIN, BeginCommand(7, 108, 27)),
+        (wire.SHUFFLE, ShuffleCommand(7, 3)),
+    ):
         rig.board.answers = False
-        doing = asyncio.ensure_future(rig.link.do(command))
+        doing = asyncio.ensure_future(rig.link.request(command))
         await sleep_ms(300)
         rig.board.answers = True
         await doing
@@ -304,26 +315,28 @@ async def test_a_command_never_acknowledged_ends_with_a_new_session(make_rig: "M
     await rig.host.open()
     rig.board.answers = False
     with pytest.raises(SessionRenewed, match="no acknowledgement after 5 resends"):
-        await rig.link.do(Begin(7, 108, 27))
+        await rig.link.request(BeginCommand(7, 108, 27))
     assert [at - 2 for at in times(rig, wire.BEGIN)] == [0, 50, 150, 350, 750, 1150]
     assert times(rig, wire.HELLO) == [0, 1552]
-    assert rig.link.up
+    assert rig.link.is_up
     assert len(rig.host.renewals) == 1
     rig.board.answers = True
-    assert (await rig.link.do(Begin(7, 108, 27))).number == 1
+    assert (await rig.link.request(BeginCommand(7, 108, 27))).number == 1
 
 
 async def test_no_command_outlives_its_session(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
     rig.board.answers = False
-    doing = [asyncio.ensure_future(rig.link.do(Shuffle(1, passes))) for passes in (1, 2)]
+    doing = [
+        asyncio.ensure_future(rig.link.request(ShuffleCommand(1, passes))) for passes in (1, 2)
+    ]
     await sleep_ms(1000)
     rig.line.to_board.cut = True
     await sleep_ms(1000)
-    assert not rig.link.up
-    doing.append(asyncio.ensure_future(rig.link.do(Shuffle(1, 3))))
-    rig.link.post(Route(7, 1, Outlet.N))
+    assert not rig.link.is_up
+    doing.append(asyncio.ensure_future(rig.link.request(ShuffleCommand(1, 3))))
+    rig.link.send(RouteCommand(7, 1, Outlet.N))
     await sleep_ms(10)
     rig.line.to_board.cut = False
     rig.board.answers = True
@@ -339,12 +352,12 @@ async def test_a_cancelled_caller_takes_back_what_was_not_sent_and_nothing_else(
 ) -> None:
     rig = make_rig()
     await rig.host.open()
-    sent = asyncio.ensure_future(rig.link.do(Shuffle(1, 1)))
-    unsent = asyncio.ensure_future(rig.link.do(Shuffle(1, 2)))
+    sent = asyncio.ensure_future(rig.link.request(ShuffleCommand(1, 1)))
+    unsent = asyncio.ensure_future(rig.link.request(ShuffleCommand(1, 2)))
     await asyncio.sleep(0)
     sent.cancel()
     unsent.cancel()
-    reply = await rig.link.do(Shuffle(1, 3))
+    reply = await rig.link.request(ShuffleCommand(1, 3))
     assert reply.number == 2
     assert len(times(rig, wire.SHUFFLE)) == 2
 
@@ -353,16 +366,16 @@ async def test_after_command_65535_comes_command_1(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
     rig.board.number = 65534
-    rig.link._outbox = CommandQueue(number=65534)
-    assert (await rig.link.do(GetStatusCommand())).number == 65535
-    assert (await rig.link.do(GetStatusCommand())).number == 1
+    rig.link._commands = CommandQueue(last_number=65534)
+    assert (await rig.link.request(GetStatusCommand())).number == 65535
+    assert (await rig.link.request(GetStatusCommand())).number == 1
 
 
 async def test_without_a_session_do_fails_and_post_does_nothing(make_rig: "MakeRig") -> None:
     rig = make_rig()
-    rig.link.post(Route(7, 1, Outlet.N))
+    rig.link.send(RouteCommand(7, 1, Outlet.N))
     with pytest.raises(LineLost, match="not open"):
-        await rig.link.do(GetStatusCommand())
+        await rig.link.request(GetStatusCommand())
 
 
 # Events and heartbeats.
@@ -379,7 +392,7 @@ async def test_any_frame_puts_the_next_beat_off(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
     await sleep_ms(60)
-    await rig.link.do(GetStatusCommand())
+    await rig.link.request(GetStatusCommand())
     await sleep_ms(140)
     assert [at - 2 for at in times(rig, wire.BEAT)] == [0, 160]
 
@@ -417,11 +430,11 @@ async def test_kept_travels_with_the_next_frame_and_not_for_another_boot(
     for place in (1, 0, 1):
         rig.board.emit(wire.LID, place=place)
     await sleep_ms(5)
-    rig.link.kept(2, boot=rig.board.boot)
-    rig.link.kept(3, boot=rig.board.boot + 1)
+    rig.link.mark_kept(2, boot=rig.board.boot)
+    rig.link.mark_kept(3, boot=rig.board.boot + 1)
     await sleep_ms(200)
     assert rig.board.kept == 2
-    rig.link.kept(3)
+    rig.link.mark_kept(3)
     await sleep_ms(200)
     assert rig.board.kept == 3
 
@@ -481,12 +494,12 @@ async def test_an_event_of_another_attempt_is_handed_on_under_its_own(make_rig: 
     rig = make_rig()
     rig.board.emit(wire.LANDED, index=108, place=wire.EAST, attempt=6)
     await rig.host.open()
-    await rig.link.do(Begin(7, 108, 27))
+    await rig.link.request(BeginCommand(7, 108, 27))
     rig.board.emit(wire.LID, place=1)
     await sleep_ms(100)
     assert [(event.attempt, event.code) for event in rig.host.events] == [
-        (6, Code.LANDED),
-        (7, Code.LID),
+        (6, BoardEventCode.LANDED),
+        (7, BoardEventCode.LID),
     ]
 
 
@@ -504,7 +517,7 @@ async def test_half_a_second_of_silence_renews_the_session(make_rig: "MakeRig") 
     [welcome] = rig.host.renewals
     assert welcome.boot == rig.board.boot
     assert rig.host.downs == []
-    assert rig.link.up
+    assert rig.link.is_up
     last_heard_ms = 2
     assert times(rig, wire.HELLO)[1] == last_heard_ms + 500
 
@@ -529,7 +542,7 @@ async def test_a_silence_that_lasts_ends_the_link_once_and_leaves_no_timer(
     rig = make_rig()
     await rig.host.open()
     rig.board.close()
-    waiting = asyncio.ensure_future(rig.link.do(GetStatusCommand()))
+    waiting = asyncio.ensure_future(rig.link.request(GetStatusCommand()))
     with pytest.raises(LineLost, match="no answer to HELLO") as caught:
         await waiting
     assert not isinstance(caught.value, SessionRenewed)
@@ -545,9 +558,9 @@ async def test_trouble_again_soon_after_a_new_session_is_the_end(make_rig: "Make
     await rig.host.open()
     rig.board.answers = False
     with pytest.raises(SessionRenewed):
-        await rig.link.do(GetStatusCommand())
+        await rig.link.request(GetStatusCommand())
     with pytest.raises(LineLost, match="again after a new session"):
-        await rig.link.do(GetStatusCommand())
+        await rig.link.request(GetStatusCommand())
     assert rig.link.counters.sessions == 2
     assert len(rig.host.downs) == 1
 
@@ -558,7 +571,7 @@ async def test_trouble_long_after_the_last_is_an_incident_of_its_own(make_rig: "
     for _ in range(4):
         rig.board.answers = False
         with pytest.raises(SessionRenewed):
-            await rig.link.do(GetStatusCommand())
+            await rig.link.request(GetStatusCommand())
         rig.board.answers = True
         await sleep_ms(2001)
     assert rig.host.downs == []
@@ -577,7 +590,7 @@ async def test_a_link_opened_again_starts_with_a_clean_slate(make_rig: "MakeRig"
     await rig.host.open()
     rig.board.answers = False
     with pytest.raises(SessionRenewed):
-        await rig.link.do(GetStatusCommand())
+        await rig.link.request(GetStatusCommand())
     assert len(rig.host.downs) == 1
     assert rig.board.stops == 0
 
@@ -587,8 +600,8 @@ async def test_a_board_in_another_session_is_asked_for_a_new_one(make_rig: "Make
     await rig.host.open()
     rig.board.session += 1  # somebody else said HELLO
     with pytest.raises(SessionRenewed, match="another session"):
-        await rig.link.do(GetStatusCommand())
-    assert rig.link.up
+        await rig.link.request(GetStatusCommand())
+    assert rig.link.is_up
 
 
 async def test_a_late_answer_to_a_session_before_changes_nothing(make_rig: "MakeRig") -> None:
@@ -658,7 +671,7 @@ async def test_a_boot_id_that_repeats_is_noticed_by_its_missing_events(make_rig:
 async def test_a_lost_port_ends_the_link_at_once(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
-    waiting = asyncio.ensure_future(rig.link.do(GetStatusCommand()))
+    waiting = asyncio.ensure_future(rig.link.request(GetStatusCommand()))
     await asyncio.sleep(0)
     rig.line.lose("unplugged")
     with pytest.raises(LineLost, match="unplugged"):
@@ -673,7 +686,7 @@ async def test_close_ends_everything_and_calls_nobody(make_rig: "MakeRig") -> No
     rig = make_rig()
     await rig.host.open()
     rig.board.answers = False
-    waiting = asyncio.ensure_future(rig.link.do(GetStatusCommand()))
+    waiting = asyncio.ensure_future(rig.link.request(GetStatusCommand()))
     await sleep_ms(10)
     rig.link.close()
     with pytest.raises(LineLost, match="closed"):
@@ -688,9 +701,9 @@ async def test_close_ends_everything_and_calls_nobody(make_rig: "MakeRig") -> No
 
 async def test_an_owner_may_close_the_link_inside_on_event(make_rig: "MakeRig") -> None:
     rig = make_rig(gluing_ms=5)
-    events: list[Event] = []
+    events: list[BoardEvent] = []
 
-    def close_at_once(event: Event) -> None:
+    def close_at_once(event: BoardEvent) -> None:
         events.append(event)
         rig.link.close()
 
@@ -701,7 +714,7 @@ async def test_an_owner_may_close_the_link_inside_on_event(make_rig: "MakeRig") 
     rig.board._send(wire.WELCOME, rig.board.welcome())
     await sleep_ms(300)
     assert [event.number for event in events] == [1]
-    assert not rig.link.up
+    assert not rig.link.is_up
 
 
 # STOP.
@@ -717,7 +730,7 @@ async def test_stop_is_three_copies_at_once_and_leaves_an_idle_session_alone(
     await sleep_ms(5)
     assert times(rig, wire.STOP) == [7, 7, 7]
     assert rig.board.stops == 3
-    assert rig.link.up
+    assert rig.link.is_up
     assert rig.link.counters.sessions == 1
 
 
@@ -726,9 +739,9 @@ async def test_a_command_that_a_stop_overtook_is_not_repeated_behind_it(
 ) -> None:
     rig = make_rig()
     await rig.host.open()
-    await rig.link.do(Begin(7, 108, 27))
+    await rig.link.request(BeginCommand(7, 108, 27))
     rig.line.to_board.cut = True
-    feeding = asyncio.ensure_future(rig.link.do(Feed(7, Source.HOPPER, 108)))
+    feeding = asyncio.ensure_future(rig.link.request(FeedCommand(7, FeedSource.HOPPER, 108)))
     await asyncio.sleep(0)
     rig.line.to_board.cut = False
     rig.link.stop()
@@ -770,9 +783,9 @@ async def test_stop_is_no_incident(make_rig: "MakeRig") -> None:
     rig = make_rig()
     await rig.host.open()
     for _ in range(3):
-        doing = asyncio.ensure_future(rig.link.do(GetStatusCommand()))
+        doing = asyncio.ensure_future(rig.link.request(GetStatusCommand()))
         await asyncio.sleep(0)
         rig.link.stop()
         with pytest.raises(SessionRenewed):
             await doing
-    assert rig.link.up
+    assert rig.link.is_up

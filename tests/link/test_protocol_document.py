@@ -72,7 +72,7 @@ def test_the_tables_of_results_and_events_are_those_of_the_wire() -> None:
         int(row[1], 16): row[0] for row in table("name", "id", "board", "index", "place", "means")
     }
     assert events == wire.EVENTS
-    assert {int(result): result.name for result in errors.Result} == wire.RESULTS
+    assert {int(result): result.name for result in errors.BoardResult} == wire.RESULTS
 
 
 def test_the_read_that_follows_an_event_is_that_of_the_wire() -> None:
@@ -91,7 +91,7 @@ def test_the_settings_are_those_of_the_wire() -> None:
 
 def test_the_times_are_those_the_host_keeps() -> None:
     rows = {row[0]: row[1] for row in table("limit", "ms", "whose", "means")}
-    timing = deadlines.Timing()
+    timing = deadlines.LinkLimits()
     assert rows["resend"] == ", ".join(map(str, timing.resend_ms))
     assert rows["event resend"] == f"{wire.RESEND_MIN_MS} … {wire.RESEND_MAX_MS}"
     for limit in ("beat", "seen", "silence", "settle"):

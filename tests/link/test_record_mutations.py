@@ -6,54 +6,56 @@ import msgspec
 import pytest
 
 from drivers import dealer
-from drivers.dealer import Status
-from drivers.events import Board, Read
+from drivers.dealer import DealerStatus
+from drivers.events import BoardKind, CardReadEvent
 from drivers.firmware import codec
 from drivers.identity import Welcome
 from drivers.link import frames, intake, outbox
 from drivers.link.deadlines import LinkTimers
 from drivers.link.frames import BoardFrame
-from drivers.link.intake import Intake, Taken
+from drivers.link.intake import EventArrival, EventSequence
 from drivers.link.link import Link
-from drivers.link.outbox import CommandQueue, Pending
+from drivers.link.outbox import CommandQueue, PendingCommand
 from tests.link.recorded_runs import FOLDER, kept, page, replayed
 
-_DECODE, _STATUS_FROM = frames.decode, dealer.status_from
+_DECODE, _STATUS_FROM = frames.decode_board_frame, dealer.decode_dealer_status
 
 
-def every_event_is_new(known: Intake, number: int) -> tuple[Intake, Taken]:
-    return Intake(known.boot, max(known.seen, number), known.kept), Taken.NEW
+def every_event_is_new(known: EventSequence, number: int) -> tuple[EventSequence, EventArrival]:
+    return EventSequence(known.boot, max(known.seen, number), known.kept), EventArrival.NEW
 
 
-def a_gap_is_passed_over(known: Intake, number: int) -> tuple[Intake, Taken]:
-    taken = Taken.DUPLICATE if number <= known.seen else Taken.NEW
-    return Intake(known.boot, max(known.seen, number), known.kept), taken
+def a_gap_is_passed_over(known: EventSequence, number: int) -> tuple[EventSequence, EventArrival]:
+    taken = EventArrival.DUPLICATE if number <= known.seen else EventArrival.NEW
+    return EventSequence(known.boot, max(known.seen, number), known.kept), taken
 
 
 def every_boot_begins_with_nothing(
     boot: int, seen: int | None, kept: int, forgotten: int
-) -> tuple[Intake, int]:
-    return Intake(boot), 0
+) -> tuple[EventSequence, int]:
+    return EventSequence(boot), 0
 
 
-def no_answer_is_the_one(box: CommandQueue, number: int) -> tuple[CommandQueue, Pending | None]:
+def no_answer_is_the_one(
+    box: CommandQueue, number: int
+) -> tuple[CommandQueue, PendingCommand | None]:
     return box, None
 
 
 def the_same_number_again(box: CommandQueue) -> CommandQueue:
     if box.current is not None or not box.waiting:
         return box
-    return CommandQueue(max(1, box.number), box.waiting[0], box.waiting[1:])
+    return CommandQueue(max(1, box.last_number), box.waiting[0], box.waiting[1:])
 
 
-def another_face(payload: bytes, board: Board) -> tuple[int, BoardFrame] | None:
+def another_face(payload: bytes, board: BoardKind) -> tuple[int, BoardFrame] | None:
     decoded = _DECODE(payload, board)
-    if decoded is None or not isinstance(decoded[1], Read):
+    if decoded is None or not isinstance(decoded[1], CardReadEvent):
         return decoded
     return decoded[0], msgspec.structs.replace(decoded[1], face=0)
 
 
-def lift_up_and_down_changed(body: bytes) -> Status:
+def lift_up_and_down_changed(body: bytes) -> DealerStatus:
     status = _STATUS_FROM(body)
     up, down = status.lift_up, status.lift_down
     return msgspec.structs.replace(status, lift_up=down, lift_down=up)

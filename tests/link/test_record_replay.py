@@ -8,10 +8,10 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.events import Source
-from drivers.link.frames import Feed
-from drivers.link.link import Counters
-from drivers.link.recording import RecordingPort, Tape
+from drivers.events import FeedSource
+from drivers.link.frames import FeedCommand
+from drivers.link.link import LinkCounters
+from drivers.link.recording import MemoryRecording, RecordingPort
 from drivers.link.replay import ReplayResult, replay
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ HAPPENINGS = (
 class RecordedLine(RecordingPort):
     """A line whose host's end is recorded; the rest of it stays the line's."""
 
-    def __init__(self, line: "Line", tape: Tape) -> None:
-        super().__init__(line, "dealer", tape.take)
+    def __init__(self, line: "Line", tape: MemoryRecording) -> None:
+        super().__init__(line, "dealer", tape.add_chunk)
         self._line = line
 
     @property
@@ -41,9 +41,9 @@ class RecordedLine(RecordingPort):
         return self._line.is_open
 
 
-def record(rig: "Rig") -> Tape:
+def record(rig: "Rig") -> MemoryRecording:
     """Put the host of a rig behind a recording."""
-    tape = Tape(asyncio.get_running_loop().time)
+    tape = MemoryRecording(asyncio.get_running_loop().time)
     rig.host.line = RecordedLine(rig.line, tape)  # type: ignore[assignment]
     rig.host.restart()
     return tape
@@ -60,7 +60,7 @@ async def happen(rig: "Rig", what: str) -> None:
         rig.board.reset()
     elif what == "stop":
         rig.link.stop()
-        rig.link.post(Feed(ATTEMPT, Source.HOPPER, CARDS))
+        rig.link.send(FeedCommand(ATTEMPT, FeedSource.HOPPER, CARDS))
     elif rig.line.is_open:
         rig.line.lose("unplugged")
 
@@ -70,7 +70,7 @@ async def deal(rig: "Rig") -> None:
         await rig.host.deal(CARDS)
 
 
-def same(rig: "Rig", again: ReplayResult, counters: Counters | None) -> None:
+def same(rig: "Rig", again: ReplayResult, counters: LinkCounters | None) -> None:
     """Assert that the drivers made of a recording what its host did."""
     assert again.findings == ()
     assert list(again.events) == rig.host.events

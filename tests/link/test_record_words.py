@@ -7,13 +7,13 @@ from typing import Any, get_args
 
 import pytest
 
-from drivers.errors import Result
-from drivers.events import Board, Code, Read, Source
+from drivers.errors import BoardResult
+from drivers.events import BoardEventCode, BoardKind, CardReadEvent, FeedSource
 from drivers.firmware import codec, wire
 from drivers.link import frames
-from drivers.link.overheard import HOST_FRAME_NAMES, host_frame
-from drivers.link.recording import Chunk, Way
-from drivers.link.wire_text import Said, line, row, said
+from drivers.link.overheard import HOST_FRAME_NAMES, decode_host_frame
+from drivers.link.recording import Chunk, ChunkKind
+from drivers.link.wire_text import FrameRecord, read_frames, to_json, to_line
 from tests.link.recorded_runs import kept
 
 GOLDEN = json.loads((Path(frames.__file__).parent / "golden.json").read_text("utf-8"))["frames"]
@@ -21,7 +21,7 @@ BOOT = 7
 
 
 def of_host(kind: int, session: int = 1, number: int = 0, *body: int) -> bytes:
-    return codec.encode(wire.host_frame(kind, session, number, 0, 0, *body))
+    return codec.encode(wire.pack_host_frame(kind, session, number, 0, 0, *body))
 
 
 def of_board(kind: int, *body: Any, session: int = 1) -> bytes:
@@ -38,11 +38,11 @@ def read_of(face: int) -> bytes:
     return struct.pack(wire.BOARD_HEADER + wire.BODIES[wire.EVENT][1:] + wire.READ_BODY[1:], *body)
 
 
-Spoken = tuple[int, Way, bytes]
+Spoken = tuple[int, ChunkKind, bytes]
 
 
-def told(*spoken: Spoken) -> list[Said]:
-    return list(said(Chunk(at_us, "dealer", way, data) for at_us, way, data in spoken))
+def told(*spoken: Spoken) -> list[FrameRecord]:
+    return list(read_frames(Chunk(at_us, "dealer", way, data) for at_us, way, data in spoken))
 
 
 HELLO: Spoken = (0, "host", b"\x00" + of_host(wire.HELLO))
@@ -51,9 +51,9 @@ HELLO: Spoken = (0, "host", b"\x00" + of_host(wire.HELLO))
 def test_every_frame_of_the_protocol_has_its_name(subtests: pytest.Subtests) -> None:
     for golden in GOLDEN:
         with subtests.test(golden["name"]):
-            board: Board = "reader" if "reader" in golden["name"] else "dealer"
+            board: BoardKind = "reader" if "reader" in golden["name"] else "dealer"
             chunk = Chunk(0, board, golden["from"], bytes.fromhex(golden["frame"]))
-            [one] = said([chunk])
+            [one] = read_frames([chunk])
             body = dict(golden["body"])
             is_event = golden["kind"] == "EVENT"
             assert one.name == (wire.EVENTS[body["code"]] if is_event else golden["kind"])
@@ -65,9 +65,9 @@ def test_every_frame_of_the_protocol_has_its_name(subtests: pytest.Subtests) -> 
 
 def test_every_kind_of_a_host_is_understood_as_its_command() -> None:
     assert set(HOST_FRAME_NAMES) == {kind for kind in wire.BODIES if kind < wire.WELCOME}
-    command = frames.Feed(3, Source.TRAY, 9)
-    [payload] = codec.Decoder().feed(frames.encode(wire.FEED, 5, 2, 8, 6, command))
-    heard = host_frame(payload)
+    command = frames.FeedCommand(3, FeedSource.TRAY, 9)
+    [payload] = codec.Decoder().feed(frames.encode_host_frame(wire.FEED, 5, 2, 8, 6, command))
+    heard = decode_host_frame(payload)
     assert heard is not None
     assert (heard.session, heard.number, heard.seen, heard.kept) == (5, 2, 8, 6)
     assert heard.command == command
@@ -75,7 +75,7 @@ def test_every_kind_of_a_host_is_understood_as_its_command() -> None:
 
 @pytest.mark.parametrize("payload", [b"", b"\x55", bytes((wire.ROUTE,)), read_of(0)])
 def test_what_is_no_frame_of_a_host_is_none(payload: bytes) -> None:
-    assert host_frame(payload) is None
+    assert decode_host_frame(payload) is None
 
 
 def test_a_route_to_a_place_that_there_is_none_is_malformed() -> None:
@@ -85,7 +85,7 @@ def test_a_route_to_a_place_that_there_is_none_is_malformed() -> None:
 
 def test_what_is_said_again_is_marked_and_nothing_else() -> None:
     feed = of_host(wire.FEED, 1, 1, 3, 0, 9)
-    ack = of_board(wire.ACK, 1, Result.DONE)
+    ack = of_board(wire.ACK, 1, BoardResult.DONE)
     beat = of_host(wire.BEAT)
     spoken: list[Spoken] = [HELLO, HELLO, (1, "host", feed), (2, "host", beat), (3, "host", beat)]
     spoken += [(4, "host", feed), (5, "board", ack), (6, "board", ack)]
@@ -152,7 +152,7 @@ def test_places_and_results_have_their_words() -> None:
         event(3, wire.LID, 0, 1), event(4, wire.POCKET, 1, wire.TRAY),
         event(5, wire.STOPPED, 0, wire.BY_ESTOP), event(6, wire.HOPPER_EMPTY, 0, wire.FROM_TRAY),
         event(7, wire.STALL, 0, wire.MOTOR_LIFT), event(8, wire.LANDED, 4, 99),
-        of_board(wire.ACK, 3, Result.NOT_CLEAR),
+        of_board(wire.ACK, 3, BoardResult.NOT_CLEAR),
     ]  # fmt: skip
     fields = [dict(one.fields) for one in told(HELLO, (1, "board", b"".join(spoken)))[1:]]
     places = [field.get("place") for field in fields]
@@ -166,11 +166,11 @@ def test_a_face_is_hidden_until_it_is_asked_for() -> None:
     for face in faces:
         [one] = told(HELLO, (1, "board", codec.encode(read_of(face))))[1:]
         hidden = "unreadable" if face == wire.UNREADABLE else "hidden"
-        assert f"face {hidden}" in line(one)
-        assert row(one)["fields"]["face"] == hidden
+        assert f"face {hidden}" in to_line(one)
+        assert to_json(one)["fields"]["face"] == hidden
         shown = "unreadable" if face == wire.UNREADABLE else f"card {face}"
-        assert f"face {shown}," in line(one, "card {}".format)
-        assert row(one, "card {}".format)["fields"]["face"] == shown
+        assert f"face {shown}," in to_line(one, "card {}".format)
+        assert to_json(one, "card {}".format)["fields"]["face"] == shown
 
 
 def test_no_line_of_a_whole_deal_shows_a_face_or_differs_by_one() -> None:
@@ -181,24 +181,28 @@ def test_no_line_of_a_whole_deal_shows_a_face_or_differs_by_one() -> None:
         for c in chunks
     ]
     assert other != chunks
-    assert [line(one) for one in said(chunks)] == [line(one) for one in said(other)]
-    assert [row(one) for one in said(chunks)] == [row(one) for one in said(other)]
-    assert [one.fields for one in said(chunks)] != [one.fields for one in said(other)]
+    assert [to_line(one) for one in read_frames(chunks)] == [
+        to_line(one) for one in read_frames(other)
+    ]
+    assert [to_json(one) for one in read_frames(chunks)] == [
+        to_json(one) for one in read_frames(other)
+    ]
+    assert [one.fields for one in read_frames(chunks)] != [one.fields for one in read_frames(other)]
 
 
 def _turned(data: bytes) -> bytes:
     """Return frames of a reader with every face of a READ another one."""
     turned = b""
     for payload in codec.Decoder().feed(data):
-        decoded = frames.decode(payload, "reader")
-        if decoded is not None and isinstance(decoded[1], Read):
+        decoded = frames.decode_board_frame(payload, "reader")
+        if decoded is not None and isinstance(decoded[1], CardReadEvent):
             payload = payload[:-4] + bytes(((payload[-4] + 1) % wire.FACES,)) + payload[-3:]
         turned += codec.encode(payload)
     return turned if turned else data
 
 
 def test_every_way_and_code_can_be_put_into_words() -> None:
-    assert set(get_args(Way)) == {"host", "board", "opened", "closed", "lost", "full"}
-    for code in Code:
-        if code is not Code.READ:
+    assert set(get_args(ChunkKind)) == {"host", "board", "opened", "closed", "lost", "full"}
+    for code in BoardEventCode:
+        if code is not BoardEventCode.READ:
             assert told(HELLO, (1, "board", event(1, code, 1, 0)))[1].name == code.name

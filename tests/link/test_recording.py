@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from drivers.errors import PortMissing
 from drivers.link.recording import (
     Chunk,
+    MemoryRecording,
     RecordedBoard,
     Recorder,
     RecordingError,
     RecordingHeader,
     RecordingPort,
-    Tape,
-    as_lines,
-    create,
-    read,
+    create_recording,
+    encode_recording,
+    read_recording,
 )
 
 HEADER = RecordingHeader(
@@ -73,7 +73,7 @@ class Paper:
 
 
 def chunks_in(data: bytes) -> list[Chunk]:
-    return list(read(data.splitlines(keepends=True))[1])
+    return list(read_recording(data.splitlines(keepends=True))[1])
 
 
 class Clock:
@@ -88,8 +88,8 @@ class Clock:
 
 def test_everything_that_passes_a_port_is_told_in_order_and_still_passes() -> None:
     clock, pipe, heard, lost = Clock(), Pipe(), list[bytes](), list[str]()
-    tape = Tape(clock)
-    port = RecordingPort(pipe, "dealer", tape.take)
+    tape = MemoryRecording(clock)
+    port = RecordingPort(pipe, "dealer", tape.add_chunk)
     port.open(heard.append, lost.append)
     clock.s += 0.25
     pipe.hear(b"\x01")
@@ -111,8 +111,8 @@ def test_everything_that_passes_a_port_is_told_in_order_and_still_passes() -> No
 
 
 def test_what_arrives_is_on_the_tape_before_the_answer_to_it() -> None:
-    tape, pipe = Tape(Clock()), Pipe()
-    port = RecordingPort(pipe, "dealer", tape.take)
+    tape, pipe = MemoryRecording(Clock()), Pipe()
+    port = RecordingPort(pipe, "dealer", tape.add_chunk)
     port.open(port.write, lambda why: None)
     pipe.hear(b"\x07")
     assert [chunk.way for chunk in tape.chunks] == ["opened", "board", "host"]
@@ -123,8 +123,8 @@ def test_a_port_that_cannot_be_opened_leaves_no_trace() -> None:
         def open(self, on_bytes: object, on_lost: object) -> None:
             raise PortMissing("/dev/a", "gone")
 
-    tape = Tape(Clock())
-    port = RecordingPort(Missing(), "dealer", tape.take)
+    tape = MemoryRecording(Clock())
+    port = RecordingPort(Missing(), "dealer", tape.add_chunk)
     with pytest.raises(PortMissing):
         port.open(lambda data: None, lambda why: None)
     port.close()
@@ -132,9 +132,9 @@ def test_a_port_that_cannot_be_opened_leaves_no_trace() -> None:
 
 
 def test_a_tape_ends_where_it_is_full_and_says_so() -> None:
-    tape = Tape(Clock(), most=3)
+    tape = MemoryRecording(Clock(), max_chunks=3)
     for _ in range(9):
-        tape.take("reader", "board", b"x")
+        tape.add_chunk("reader", "board", b"x")
     assert [chunk.way for chunk in tape.chunks] == ["board", "board", "full"]
 
 
@@ -144,8 +144,8 @@ async def test_nothing_is_written_inside_the_callback_and_all_of_it_two_ms_later
     recorder = Recorder(paper, HEADER)
     beginning = paper.data
     await asyncio.sleep(1)
-    recorder.take("dealer", "board", b"\x00\xff")
-    recorder.take("dealer", "host", b"route")
+    recorder.add_chunk("dealer", "board", b"\x00\xff")
+    recorder.add_chunk("dealer", "host", b"route")
     assert paper.data == beginning
     await asyncio.sleep(0.002)
     assert paper.writes == [0.0, 1.002]
@@ -153,7 +153,7 @@ async def test_nothing_is_written_inside_the_callback_and_all_of_it_two_ms_later
         Chunk(1_000_000, "dealer", "board", b"\x00\xff"),
         Chunk(1_000_000, "dealer", "host", b"route"),
     ]
-    recorder.take("dealer", "closed", b"")
+    recorder.add_chunk("dealer", "closed", b"")
     recorder.close()
     assert paper.closed
     assert chunks_in(paper.data)[-1].way == "closed"
@@ -167,7 +167,7 @@ async def test_a_full_disk_ends_the_recording_and_nothing_else(room: int) -> Non
     recorder = Recorder(paper, HEADER, on_ended=ended.append)
     paper.room = len(paper.data) + room
     for _ in range(5):
-        recorder.take("dealer", "board", b"something")
+        recorder.add_chunk("dealer", "board", b"something")
         await asyncio.sleep(0.01)
     recorder.close()
     assert ended == ["there is no room for more"]
@@ -182,7 +182,7 @@ async def test_a_write_that_fails_ends_the_recording_and_nothing_else() -> None:
 
     ended: list[str] = []
     recorder = Recorder(Gone(), HEADER, on_ended=ended.append)
-    recorder.take("dealer", "board", b"something")
+    recorder.add_chunk("dealer", "board", b"something")
     await asyncio.sleep(0.01)
     recorder.close()
     assert ended == ["Input/output error"]
@@ -192,9 +192,9 @@ async def test_a_write_that_fails_ends_the_recording_and_nothing_else() -> None:
 async def test_a_recording_has_an_end_that_it_tells_of() -> None:
     ended: list[str] = []
     paper = Paper()
-    recorder = Recorder(paper, HEADER, most_bytes=400, on_ended=ended.append)
+    recorder = Recorder(paper, HEADER, max_bytes=400, on_ended=ended.append)
     for _ in range(20):
-        recorder.take("dealer", "board", b"something")
+        recorder.add_chunk("dealer", "board", b"something")
         await asyncio.sleep(0.01)
     recorder.close()
     assert ended == ["it has as many bytes as it may have"]
@@ -215,15 +215,15 @@ _CHUNKS = st.lists(
 
 @given(_CHUNKS)
 def test_what_is_written_is_read(chunks: list[Chunk]) -> None:
-    header, back = read(as_lines(HEADER, chunks).splitlines(keepends=True))
+    header, back = read_recording(encode_recording(HEADER, chunks).splitlines(keepends=True))
     assert header == HEADER
     assert list(back) == chunks
 
 
 @given(_CHUNKS.filter(bool), st.data())
 def test_a_torn_last_line_is_not_there(chunks: list[Chunk], data: st.DataObject) -> None:
-    whole = as_lines(HEADER, chunks)
-    last = len(as_lines(HEADER, chunks[:-1]))
+    whole = encode_recording(HEADER, chunks)
+    last = len(encode_recording(HEADER, chunks[:-1]))
     cut = data.draw(st.integers(last, len(whole) - 1))
     torn = chunks_in(whole[:cut])
     assert torn[: len(chunks) - 1] == chunks[:-1]
@@ -238,10 +238,10 @@ def test_a_torn_last_line_is_not_there(chunks: list[Chunk], data: st.DataObject)
         (b"[1,2]\n", "no recording"),
         (b"\xff\xfe\n", "no recording"),
         (b'{"what":"dealtable wire","schema":9}\n', "schema 9"),
-        (as_lines(HEADER, []).replace(b'"schema":1', b'"schema":2'), "schema 2"),
-        (as_lines(HEADER, []) + b"nonsense\n[]\n", "line 2"),
-        (as_lines(HEADER, []) + b'[1,"lift","host",""]\n', "line 2"),
-        (as_lines(HEADER, []) + b'[1,"dealer","host","!"]\n', "line 2"),
+        (encode_recording(HEADER, []).replace(b'"schema":1', b'"schema":2'), "schema 2"),
+        (encode_recording(HEADER, []) + b"nonsense\n[]\n", "line 2"),
+        (encode_recording(HEADER, []) + b'[1,"lift","host",""]\n', "line 2"),
+        (encode_recording(HEADER, []) + b'[1,"dealer","host","!"]\n', "line 2"),
     ],
 )
 def test_what_is_no_recording_is_named_in_a_line(text: bytes, said: str) -> None:
@@ -253,7 +253,7 @@ def test_what_is_no_recording_is_named_in_a_line(text: bytes, said: str) -> None
 def test_a_file_is_its_owners_alone_and_none_is_written_over(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
-        made = [create(tmp_path / "wire.jsonl") for _ in range(3)]
+        made = [create_recording(tmp_path / "wire.jsonl") for _ in range(3)]
     finally:
         os.umask(old)
     assert [path.name for _, path in made] == ["wire.jsonl", "wire.jsonl.2", "wire.jsonl.3"]

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from drivers.identity import PROTOCOL
-from drivers.link.recording import read
-from drivers.link.wire_text import said
+from drivers.identity import PROTOCOL_HEX
+from drivers.link.recording import read_recording
+from drivers.link.wire_text import read_frames
 from tests.link.recorded_runs import BOARDS, FOLDER, RUNS, kept, replayed
 
 KEPT = sorted({*RUNS, *(path.stem for path in FOLDER.glob("*.jsonl"))})
@@ -24,8 +24,8 @@ def test_a_kept_recording_is_small_and_of_todays_wire(run: str) -> None:
     path = FOLDER / f"{run}.jsonl"
     assert path.stat().st_size < MOST_BYTES
     with path.open("rb") as file:
-        header, chunks = read(file)
-        assert header.protocol == PROTOCOL
+        header, chunks = read_recording(file)
+        assert header.protocol == PROTOCOL_HEX
         assert header.simulated
         assert {chunk.board for chunk in chunks} == set(BOARDS)
 
@@ -40,7 +40,7 @@ def test_a_kept_recording_is_small_and_of_todays_wire(run: str) -> None:
     ],
 )
 def test_kept_recordings_have_in_them_what_they_are_kept_for(run: str, marks: set[str]) -> None:
-    spoken = [one for one in said(kept(run)) if one.name != "STOP"]
+    spoken = [one for one in read_frames(kept(run)) if one.name != "STOP"]
     found = {mark for one in spoken for mark in one.marks} | {one.name for one in spoken}
     trouble = {"junk", "crc error", "again", "too early", "strange session"}
     assert found & trouble == marks
@@ -57,7 +57,7 @@ def test_the_clean_deal_has_every_card_and_its_release() -> None:
 def test_the_double_feed_is_told_and_its_cards_come_from_the_tray() -> None:
     dealer, _ = replayed(kept("double_feed_and_tray"))
     assert "DOUBLE" in [event.code.name for event in dealer.events]
-    feeds = [a.command for a in dealer.answers if type(a.command).__name__ == "Feed"]
+    feeds = [a.command for a in dealer.commands if type(a.command).__name__ == "Feed"]
     assert any(getattr(feed, "source", None) == 1 for feed in feeds)
 
 

@@ -266,13 +266,13 @@ async def test_a_full_kernel_buffer_holds_up_nobody_and_loses_no_byte_it_took(
     frames = [b"%03d" % number + b"." * 96 for number in range(400)]
     for frame in frames:
         port.write(frame + b"\x00")  # nobody reads
-    waiting = bytes(port._waiting)
+    waiting = bytes(port._unsent)
     assert 0 < len(waiting) <= port_module.MAX_UNSENT_BYTES
     last = waiting.split(b"\x00")[-2]
     assert await pty.read_frames(last) == frames[: frames.index(last) + 1]
     assert last != frames[-1]  # what did not fit was dropped, each frame whole
     await turns()
-    assert not port._waiting
+    assert not port._unsent
     assert watched_for(port._fd) == selectors.EVENT_READ
     port.write(b"goes through again\x00")
     assert await pty.read_frames(b"goes through again") == [b"goes through again"]
@@ -318,6 +318,6 @@ async def test_a_link_over_a_port_that_dies_says_so_once_and_may_be_opened_again
         await opening
     assert downs == []
     with pytest.raises(LineLost):
-        await link.do(GetStatusCommand())
+        await link.request(GetStatusCommand())
     with pytest.raises(PortMissing):
         await link.open({}, {})

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from controller.messages import Match, Role, Seat
+from controller.messages import PublicMatch, Role, Seat
 from tests.machine.stages import Told, all_press, ordered
 
 CARD, PAID, RETURNED = "SK", "DA", "D5"
 """Cards that are turned up, paid and returned, where people say which."""
 
 
-def match_at(trial: Told) -> Match:
+def match_at(trial: Told) -> PublicMatch:
     """The match as everybody sees it."""
     match = trial.states[-1].match
     assert match is not None

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from controller.messages import Command, Phase, Reply
-from controller.trials.inproc import TableInProcess, trial
+from controller.messages import ClientCommand, CommandReply, MachinePhase
+from controller.trials.inproc import TableInProcess, run_table_in_process
 from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 from tests.machine.tables import Tables
 
@@ -21,22 +21,22 @@ def table(runtime_dir: Path) -> Tables:
     """Make a table with faults of the menu: `async with table("missing_card") as trial`."""
 
     def make(*faults: str, **options: Any) -> AbstractAsyncContextManager[TableInProcess]:
-        settings = Settings(faults=tuple(map(parse_fault, faults)))
-        return trial(settings, runtime_dir, **options)
+        settings = MechanicsSettings(faults=tuple(map(parse_fault, faults)))
+        return run_table_in_process(settings, runtime_dir, **options)
 
     return make
 
 
 @pytest.fixture
-def virtual_run(table: Tables) -> Callable[[Command], Reply]:
+def virtual_run(table: Tables) -> Callable[[ClientCommand], CommandReply]:
     """Give a table that waits for a deal one command, in a loop of its own; return its answer."""
 
-    async def order(command: Command) -> Reply:
+    async def order(command: ClientCommand) -> CommandReply:
         async with table() as trial:
-            await trial.phase(Phase.EMPTY)
-            return await trial.machine.order(command)
+            await trial.wait_for_phase(MachinePhase.EMPTY)
+            return await trial.machine.submit(command)
 
-    def run(command: Command) -> Reply:
+    def run(command: ClientCommand) -> CommandReply:
         with asyncio.Runner(loop_factory=VirtualLoop) as runner:
             return runner.run(order(command))
 

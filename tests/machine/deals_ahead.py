@@ -2,12 +2,12 @@
 
 import asyncio
 
-from controller.config import CardSet
-from controller.messages import Phase, Role
+from controller.config import CardSetSection
+from controller.messages import MachinePhase, Role
 from controller.trials.inproc import TableInProcess
 from tests.machine.stages import all_press, opened, ordered, started
 
-TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+TWO_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 AHEAD = {"card_sets": TWO_SETS, "deal_ahead": True}
 
 
@@ -16,12 +16,12 @@ async def deal_one_played(trial: TableInProcess) -> None:
     await opened(trial)
     await started(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
-    await trial.phase(Phase.HELD)
+    await trial.wait_for_phase(MachinePhase.HELD)
     await asyncio.sleep(0.3)
     await ordered(trial, Role.REFEREE, "release")
-    await trial.phase(Phase.RELEASED)
+    await trial.wait_for_phase(MachinePhase.RELEASED)
     await trial.take_hands()
-    await trial.seen(lambda truth: truth.lift_down)
+    await trial.wait_until_seen(lambda truth: truth.lift_down)
     await trial.load("S2")
     await asyncio.sleep(1)
     await all_press(trial, "NWSE")

@@ -10,15 +10,15 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from controller.commands import COMMANDS
-from controller.faults import catalogue
+from controller.faults import fault_catalogue
 from controller.heads import verify_key
-from controller.messages import Role, Seat, State
-from controller.rules.penalties.offences import catalogue as offences
-from controller.rules.seats import ALL
+from controller.messages import PublicState, Role, Seat
+from controller.rules.penalties.offences import offence_catalogue as offences
+from controller.rules.seats import SEATS
 from controller.signing import sign_document
 from controller.trials.inproc import TABLE_SIGN, TableInProcess
 from sim.inproc import BOARDS
-from sim.mechanics.faults import MOTORS, PLACES, menu, parse_fault
+from sim.mechanics.faults import MOTORS, PLACES, fault_menu, parse_fault
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.sensors import DEALER_INPUTS
 from tests.machine.sensible import out_of_hopper, put_away
@@ -104,13 +104,13 @@ class Disturber:
         await self._again()
         return "the same command again"
 
-    def args(self, cmd: str, state: State) -> Args:
+    def args(self, cmd: str, state: PublicState) -> Args:
         """Return what somebody says with a command: forms are right, what they say may not be."""
         return SAID[cmd](self, state)
 
     def seat(self) -> Seat:
         """Draw a seat."""
-        return self._chance.choice(ALL)
+        return self._chance.choice(SEATS)
 
     def pick(self, *choices: Any) -> Any:
         """Draw one of these."""
@@ -128,9 +128,9 @@ class Disturber:
 
     def order(self) -> list[Seat]:
         """Draw who went out."""
-        return self._chance.sample(ALL, k=self.pick(2, 3, 3))
+        return self._chance.sample(SEATS, k=self.pick(2, 3, 3))
 
-    def accused(self, state: State) -> Args:
+    def accused(self, state: PublicState) -> Args:
         """Draw a charge."""
         charge = {"offence": self.pick(*offences()), "seat": self.seat()}
         return charge | self.maybe(
@@ -141,14 +141,14 @@ class Disturber:
             acted_first=True,
         )
 
-    def ruling(self, state: State) -> str:
+    def ruling(self, state: PublicState) -> str:
         """Draw a ruling, as it is called."""
         known = [one.id for one in state.match.rulings]
         return str(self.pick(*known, "R1", "R2"))
 
     def counts(self) -> dict[Seat, int]:
         """Draw four counts."""
-        return {seat: self.pick(27, 27, 27, 27, 27, 26, 28, 13) for seat in ALL}
+        return {seat: self.pick(27, 27, 27, 27, 27, 26, 28, 13) for seat in SEATS}
 
     # Buttons and switches.
 
@@ -160,12 +160,12 @@ class Disturber:
         return f"press {seat} {colour} for {for_s}"
 
     async def _two_presses(self, at: TableInProcess) -> str:
-        one, other = self._chance.sample(ALL, k=2)
+        one, other = self._chance.sample(SEATS, k=2)
         await asyncio.gather(at.press(one, "green"), at.press(other, "green"))
         return f"press {one} and {other}"
 
     async def _start(self, at: TableInProcess) -> str:
-        await at.start()
+        await at.press_start()
         return "press start"
 
     async def _lid(self, at: TableInProcess) -> str:
@@ -181,9 +181,9 @@ class Disturber:
     # The machine and its cards.
 
     async def _fault(self, at: TableInProcess) -> str:
-        names = [name for name, entry in sorted(menu().items()) if entry.strikes in _STRIKES]
+        names = [name for name, entry in sorted(fault_menu().items()) if entry.strikes in _STRIKES]
         name = self._chance.choice(names)
-        takes = menu()[name].takes
+        takes = fault_menu()[name].takes
         said = {
             "place": self.pick(*PLACES),
             "motor": self.pick(*MOTORS),
@@ -198,7 +198,7 @@ class Disturber:
             "for_ms": self.pick(200, 2000),
         }
         fields = [f"{field}={said[field]}" for field in takes if field in said]
-        if self._chance.random() < 0.6 and menu()[name].strikes == "card":
+        if self._chance.random() < 0.6 and fault_menu()[name].strikes == "card":
             fields.append(f"at={self._chance.randint(1, 108)}")
         text = name + (":" + ",".join(fields) if fields else "")
         at.sim.world.add_fault(parse_fault(text))
@@ -260,19 +260,19 @@ class Disturber:
         return f"{seconds} s"
 
 
-def _nothing(who: Disturber, state: State) -> Args:
+def _nothing(who: Disturber, state: PublicState) -> Args:
     return {}
 
 
-def _at_seat(who: Disturber, state: State) -> Args:
+def _at_seat(who: Disturber, state: PublicState) -> Args:
     return {"seat": who.seat()}
 
 
-def _with_reason(who: Disturber, state: State) -> Args:
+def _with_reason(who: Disturber, state: PublicState) -> Args:
     return {"reason": who.pick(*_WORDS)}
 
 
-SAID: Mapping[str, Callable[[Disturber, State], Args]] = {
+SAID: Mapping[str, Callable[[Disturber, PublicState], Args]] = {
     "snapshot": _nothing,
     "events": lambda who, state: who.maybe(since=who.pick(0, 10, 10**6)),
     "sheet": _nothing,
@@ -371,7 +371,7 @@ SAID: Mapping[str, Callable[[Disturber, State], Args]] = {
         "person": who.pick(*_NAMES),
     },
     "acknowledge": lambda who, state: {
-        "code": who.pick(*(row.name for row in state.alerts), *list(catalogue())[:60]),
+        "code": who.pick(*(row.name for row in state.alerts), *list(fault_catalogue())[:60]),
         **who.maybe(board=who.pick("dealer", "reader")),
     },
     "clear_jam": _nothing,

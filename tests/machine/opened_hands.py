@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from controller.messages import Phase, Role
+from controller.messages import MachinePhase, Role
 from controller.rules.profile import Profile
 from controller.trials.inproc import TableInProcess
 from tests.machine.stages import all_press, ordered
@@ -24,11 +24,11 @@ async def dealt(at: TableInProcess) -> None:
     at.lay_down()
     if not at.sim.world.truth().hopper:
         await at.load()
-    await at.phase(Phase.EMPTY)
+    await at.wait_for_phase(MachinePhase.EMPTY)
     await ordered(at, Role.REFEREE, "start_deal")
-    await at.phase(Phase.COMMITTED)
+    await at.wait_for_phase(MachinePhase.COMMITTED)
     await ordered(at, Role.TABLE, "cut", n=40)
-    await at.until(lambda state: state.match.phase == "held")
+    await at.wait_for_state(lambda state: state.match.phase == "held")
     await ordered(at, Role.REFEREE, "release")
     await at.take_hands()
     await all_press(at, "NWSE")

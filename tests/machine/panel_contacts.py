@@ -13,5 +13,5 @@ async def at_panel(at: TableInProcess) -> PanelContacts:
     async def factory() -> object:
         return ContactsFactory(contacts)
 
-    await at.machine.front.open(PanelPins(), factory)
+    await at.machine.panel_control.open(PanelPins(), factory)
     return contacts

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from controller.faults import catalogue
+from controller.faults import fault_catalogue
 from sim.folders import memory_folder
 from sim.virtual import VirtualLoop
 from tests.machine.redeals import (
@@ -28,7 +28,7 @@ from tests.machine.troubles import AFTER, BEFORE, TROUBLES, Ground
 PAGE = Path(str(resources.files("controller.deal").joinpath("REDEAL.md")))
 STAGES = (*BEFORE, "anti_check", *AFTER)
 """Every stage of a deal. `begin`: between the cut and the shuffler, no moment long."""
-REASONS = [row.name for row in catalogue().values() if row.code < 300]
+REASONS = [row.name for row in fault_catalogue().values() if row.code < 300]
 LEAD_DUE = AFTER[:4]
 """The stages at which hands are out and nobody has led."""
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from controller.journal.verify import verify
 from controller.match.hands import required_counts
-from controller.messages import Event, Outcome, Phase, Role, Seat
+from controller.messages import AttemptOutcome, MachinePhase, PublicEvent, Role, Seat
 from controller.trials.inproc import TableInProcess
 from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import BACKS, Settings
-from sim.mechanics.settings import CardSet as PhysicalSet
+from sim.mechanics.settings import BACKS, MechanicsSettings
+from sim.mechanics.settings import PhysicalSet as PhysicalSet
 from tests.machine.stages import STAGES, at, cut, deal_two_due, ordered, started
 from tests.machine.troubles import CHIEF, REFEREE, SETS, Ground, Trouble
 
@@ -45,7 +45,7 @@ def refusal(stage: str, reason: str, how: str, outcome: str, decides: str) -> Se
 
 def kept(trial: TableInProcess) -> tuple[Any, ...]:
     """Return what no misdeal changes: deal number, level, results, and whose duty follows."""
-    match: Any = trial.machine.record.play.match
+    match: Any = trial.machine.record.match_written.match
     return match.deal, match.level, match.owner, match.standing, match.follows
 
 
@@ -89,7 +89,9 @@ async def _over_two_lives(ground: Ground, trouble: Trouble, stage: str) -> Seen:
     assert trouble.away is not None
     boots = count(1)
     packed = tuple(PhysicalSet(each.id, BACKS[each.back]) for each in SETS)
-    sim = HardwareInProcess(Settings(sets=packed), random.Random(2), boots=lambda: next(boots))
+    sim = HardwareInProcess(
+        MechanicsSettings(sets=packed), random.Random(2), boots=lambda: next(boots)
+    )
     journal = f"{trouble.reason} {stage}".replace(",", "")
     try:
         async with ground.table(sim=sim, journal=journal) as trial:
@@ -109,7 +111,7 @@ async def _over_two_lives(ground: Ground, trouble: Trouble, stage: str) -> Seen:
         sim.close()
 
 
-def found_at(events: list[Event], number: int) -> str:
+def found_at(events: list[PublicEvent], number: int) -> str:
     """Return the stage at which an attempt ended."""
     kinds = {event.kind for event in events if event.attempt == number}
     if "begun" not in kinds:
@@ -164,7 +166,7 @@ async def claimed(ground: Ground, claim: Claim, stage: str) -> Seen:
         was, number, phase = kept(trial), _attempt(trial), at(trial)
         calls: list[str] = []
         for place, seat in enumerate(claim.seats):
-            reply = await trial.order(Role.TABLE, "claim_count", seat=seat)
+            reply = await trial.send_command(Role.TABLE, "claim_count", seat=seat)
             if not reply.ok:
                 assert reply.error is not None
                 assert (at(trial), kept(trial)) == (phase, was)
@@ -172,7 +174,7 @@ async def claimed(ground: Ground, claim: Claim, stage: str) -> Seen:
                 return refusal(stage, CLAIMED, claim.how, outcome, REFEREE)
             await asyncio.sleep(0.3)
             calls = [call.reason for call in trial.states[-1].calls]
-            assert (await trial.order(Role.REFEREE, "resume")).error is not None
+            assert (await trial.send_command(Role.REFEREE, "resume")).error is not None
             last = place == len(claim.seats) - 1
             decides_now = Role.CHIEF if "second_count" in calls else Role.REFEREE
             await _recount(trial, claim if last else Claim("", seat), decides_now)
@@ -183,7 +185,7 @@ async def claimed(ground: Ground, claim: Claim, stage: str) -> Seen:
 
 
 async def _recount(trial: TableInProcess, claim: Claim, role: Role) -> None:
-    match: Any = trial.machine.record.play.match
+    match: Any = trial.machine.record.match_written.match
     counts: dict[Seat, int] = required_counts(match)
     counts["N"] -= claim.wrong
     await ordered(trial, role, "recount", counts=counts, found=claim.found)
@@ -195,7 +197,7 @@ REDEALS: dict[str, Callable[[TableInProcess], Awaitable[str]]] = {}
 
 def _redeal(how: str, role: Role, cmd: str, **args: Any) -> None:
     async def order(trial: TableInProcess) -> str:
-        reply = await trial.order(role, cmd, reason="cards were seen", **args)
+        reply = await trial.send_command(role, cmd, reason="cards were seen", **args)
         return "" if reply.error is None else reply.error.code
 
     REDEALS[how] = order
@@ -233,10 +235,10 @@ def _attempt(trial: TableInProcess) -> int:
 
 async def _over(trial: TableInProcess, number: int) -> None:
     """Wait for the end of an attempt; one that goes on is no matter."""
-    ended = (Outcome.MISDEAL, Outcome.VOID)
+    ended = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
     try:
         async with asyncio.timeout(4 * A_WHILE_S):
-            await trial.until(
+            await trial.wait_for_state(
                 lambda state: any(
                     proof.attempt == number and proof.outcome in ended for proof in state.fairness
                 )
@@ -247,7 +249,7 @@ async def _over(trial: TableInProcess, number: int) -> None:
 
 async def _seen(
     trial: TableInProcess,
-    events: list[Event],
+    events: list[PublicEvent],
     trouble: Trouble,
     stage: str,
     number: int,
@@ -257,7 +259,7 @@ async def _seen(
     state = trial.states[-1]
     proof = next(each for each in state.fairness if each.attempt == number)
     (used,) = (each for each in state.sets if each.id == "S1")
-    ended = proof.outcome in (Outcome.MISDEAL, Outcome.VOID) or bool(proof.recalled)
+    ended = proof.outcome in (AttemptOutcome.MISDEAL, AttemptOutcome.VOID) or bool(proof.recalled)
     then = await begun_again(trial, number) if ended else DASH
     assert kept(trial) == was, (trouble, stage)
     happened = [*events, *(event for event in trial.events if event not in events)]
@@ -290,7 +292,7 @@ async def _seen(
     )
 
 
-_GOES_ON = {Phase.HELD: "hands stay held", Phase.RELEASED: "hands stay out"}
+_GOES_ON = {MachinePhase.HELD: "hands stay held", MachinePhase.RELEASED: "hands stay out"}
 
 
 async def begun_again(trial: TableInProcess, number: int) -> str:

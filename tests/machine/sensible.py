@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 from controller.cards import composition
-from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE
-from controller.messages import Outcome, Phase, Role, State
+from controller.match.phase import BEFORE_RELEASE, DEAL_UNDER_WAY
+from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
 from controller.rules.profile import Profile
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 from controller.trials.inproc import TableInProcess
 from sim.inproc import BOARDS
 from sim.mechanics.cards import PhysicalCard
@@ -27,8 +27,8 @@ Give = Callable[..., Awaitable[Any]]
 Deed = Callable[[], Awaitable[object]]
 Named = tuple[str, Deed]
 
-_FAILED = (Outcome.MISDEAL, Outcome.VOID)
-_IDLE = (Phase.FAULT, Phase.EMPTY)
+_FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
+_IDLE = (MachinePhase.FAULT, MachinePhase.EMPTY)
 _OWN_WAY = frozenset({"SET_BARRED", "SET_TOO_EARLY", "CUT_LATE", "JAM"})
 """Alerts that people answer by doing something else than saying that they saw them."""
 _SENSORS = frozenset(
@@ -65,7 +65,7 @@ class Sensible:
 
     # Switches and boards.
 
-    def _switches(self, at: TableInProcess, state: State, truth: Truth) -> Iterator[Named]:
+    def _switches(self, at: TableInProcess, state: PublicState, truth: Truth) -> Iterator[Named]:
         if truth.estop:
             yield "release the e-stop", _done(lambda: at.sim.world.set_estop(False))
         if truth.lid_open:
@@ -79,12 +79,12 @@ class Sensible:
 
     # What the state says.
 
-    def _said(self, at: TableInProcess, state: State, truth: Truth) -> Iterator[Named]:
+    def _said(self, at: TableInProcess, state: PublicState, truth: Truth) -> Iterator[Named]:
         match = state.match
         if state.machine.pauses:
             yield self._told(Role.CHIEF, "resume")
         for row in state.alerts:
-            if row.name == "JAM" and state.machine.phase is Phase.FAULT:
+            if row.name == "JAM" and state.machine.phase is MachinePhase.FAULT:
                 yield "free the jam", lambda: self._collect(at, state)
                 yield self._told(Role.REFEREE, "clear_jam")
             if row.name in _SENSORS:
@@ -94,7 +94,7 @@ class Sensible:
         if match.match is None:
             return
         if match.claimed is not None:
-            counts = dict.fromkeys(ALL, self._profile.hand)
+            counts = dict.fromkeys(SEATS, self._profile.hand)
             if match.phase == "return" and match.tribute is not None:
                 for one in match.tribute.payments:
                     counts[one.giver] -= 1
@@ -128,9 +128,9 @@ class Sensible:
 
     # The cards.
 
-    def _cards(self, at: TableInProcess, state: State, truth: Truth) -> Iterator[Named]:
+    def _cards(self, at: TableInProcess, state: PublicState, truth: Truth) -> Iterator[Named]:
         machine, match = state.machine, state.match
-        playing = match.phase in AT_THE_TABLE and not match.by_hand
+        playing = match.phase in DEAL_UNDER_WAY and not match.by_hand
         in_pockets = any(truth.pockets[:4])
         idle = machine.phase in _IDLE
         if truth.lift_up and in_pockets:
@@ -157,13 +157,13 @@ class Sensible:
                     f"count {known.id}",
                     partial(self._count, at, known.id, back),
                 )
-        may_load = idle or (machine.phase is Phase.RELEASED and (self.ahead or not playing))
+        may_load = idle or (machine.phase is MachinePhase.RELEASED and (self.ahead or not playing))
         if not may_load:
             return
         if machine.card_set not in at.people.backs:
             yield self._told(Role.REFEREE, "replace_set", set=next(iter(at.people.backs)))
             return
-        if match.phase in AT_THE_TABLE and not (self.ahead and not match.by_hand):
+        if match.phase in DEAL_UNDER_WAY and not (self.ahead and not match.by_hand):
             return
         due = at.people.backs[machine.card_set]
         if truth.hopper and _mostly(truth.hopper) != due and idle:
@@ -171,15 +171,15 @@ class Sensible:
         elif not truth.hopper and not truth.shuffler and not truth.feeder:
             yield "load", lambda: self._load(at, machine.card_set or "")
 
-    async def _collect(self, at: TableInProcess, state: State) -> None:
+    async def _collect(self, at: TableInProcess, state: PublicState) -> None:
         name = state.machine.card_set
         self._cleared |= {one.attempt for one in state.fairness}
         await at.people.collect(name if name in at.people.backs else None)
 
-    async def _mend(self, at: TableInProcess, state: State) -> None:
+    async def _mend(self, at: TableInProcess, state: PublicState) -> None:
         """See to the sensors; free what sticks."""
-        at.sim.world.dealer.mend()
-        if state.machine.phase is Phase.FAULT:
+        at.sim.world.dealer.unstick_all()
+        if state.machine.phase is MachinePhase.FAULT:
             await self._collect(at, state)
         for motor in at.sim.world.motors.values():
             motor.free()
@@ -221,7 +221,7 @@ class Sensible:
 
     # The match.
 
-    def _played(self, at: TableInProcess, state: State, truth: Truth) -> Iterator[Named]:
+    def _played(self, at: TableInProcess, state: PublicState, truth: Truth) -> Iterator[Named]:
         match = state.match
         if match.match is None or match.phase == "signed":
             yield from self._between(state, truth)
@@ -233,15 +233,15 @@ class Sensible:
             yield from self._dealt(state, truth)
         elif match.phase in _AT_TABLE:
             yield from _AT_TABLE[match.phase](self, state)
-        if self.ahead and match.phase in AT_THE_TABLE and not match.by_hand:
+        if self.ahead and match.phase in DEAL_UNDER_WAY and not match.by_hand:
             yield from self._dealt(state, truth)
 
-    def _between(self, state: State, truth: Truth) -> Iterator[Named]:
+    def _between(self, state: PublicState, truth: Truth) -> Iterator[Named]:
         """Lay the next match out; a practice deal that is on its way is given up first."""
         machine = state.machine
-        if machine.phase not in (*_IDLE, Phase.RELEASED):
+        if machine.phase not in (*_IDLE, MachinePhase.RELEASED):
             yield self._told(Role.CHIEF, "void", reason="a match comes")
-        elif machine.phase is Phase.RELEASED:
+        elif machine.phase is MachinePhase.RELEASED:
             return
         yield "lay a match out", self._lay_out
 
@@ -257,22 +257,24 @@ class Sensible:
             Role.REFEREE, "set_match", match_id=f"M{self._matches}-{draw}", pairs=pairs, **said
         )
 
-    def _dealt(self, state: State, truth: Truth) -> Iterator[Named]:
+    def _dealt(self, state: PublicState, truth: Truth) -> Iterator[Named]:
         machine, match = state.machine, state.match
-        if machine.phase is Phase.COMMITTED:
+        if machine.phase is MachinePhase.COMMITTED:
             least, most = match.cut_range or (10, 20)
             n = self._chance.randint(least, most)
             yield self._told(Role.TABLE, "cut", n=n)
-        elif machine.phase is Phase.HELD and match.phase == "held":
+        elif machine.phase is MachinePhase.HELD and match.phase == "held":
             yield "release", self._release
-        elif machine.phase in (Phase.EMPTY, Phase.RELEASED) and (truth.hopper or truth.shuffler):
+        elif machine.phase in (MachinePhase.EMPTY, MachinePhase.RELEASED) and (
+            truth.hopper or truth.shuffler
+        ):
             yield self._told(Role.REFEREE, "start_deal")
 
     async def _release(self) -> None:
         """Order the hands out, and do not wait: a lift may be stuck, and somebody mend it."""
         self._releasing = asyncio.ensure_future(self._give(Role.REFEREE, "release"))
 
-    def _by_hand(self, state: State) -> Iterator[Named]:
+    def _by_hand(self, state: PublicState) -> Iterator[Named]:
         match = state.match
         duties = match.hand_duties
         if match.phase == "shuffle":
@@ -288,18 +290,18 @@ class Sensible:
             yield self._told(Role.REFEREE, "hands_dealt")
             yield self._told(Role.REFEREE, "hands_dealt", turned_to="E", turned_up="D3")
 
-    def _pressed(self, state: State) -> Iterator[Named]:
+    def _pressed(self, state: PublicState) -> Iterator[Named]:
         for seat in state.match.waiting_for:
             yield self._told(Role.TABLE, "confirm", seat=seat)
 
-    def _setup(self, state: State) -> Iterator[Named]:
+    def _setup(self, state: PublicState) -> Iterator[Named]:
         yield from self._pressed(state)
         yield self._told(Role.CHIEF, "start_match")
 
-    def _anti(self, state: State) -> Iterator[Named]:
+    def _anti(self, state: PublicState) -> Iterator[Named]:
         yield self._told(Role.REFEREE, "anti", stands=self._chance.random() < 0.3)
 
-    def _tribute(self, state: State) -> Iterator[Named]:
+    def _tribute(self, state: PublicState) -> Iterator[Named]:
         yield from self._pressed(state)
         tribute = state.match.tribute
         if tribute is None or set(tribute.laid) != set(tribute.payers):
@@ -307,7 +309,7 @@ class Sensible:
         other = {"other": "C9"} if len(tribute.payers) > 1 else {}
         yield self._told(Role.REFEREE, "tribute", seat=tribute.payers[0], card="DA", **other)
 
-    def _return(self, state: State) -> Iterator[Named]:
+    def _return(self, state: PublicState) -> Iterator[Named]:
         tribute = state.match.tribute
         if tribute is not None and tribute.choice_open:
             yield self._told(Role.TABLE, "choose", payer=tribute.payers[0])
@@ -319,11 +321,11 @@ class Sensible:
                 partial(self._give, Role.REFEREE, "return", seat=seat, card=card),
             )
 
-    def _choices(self, state: State) -> Iterator[Named]:
+    def _choices(self, state: PublicState) -> Iterator[Named]:
         for seat in state.match.waiting_for:
             yield self._told(Role.TABLE, "answer", seat=seat, yes=False)
 
-    def _play(self, state: State) -> Iterator[Named]:
+    def _play(self, state: PublicState) -> Iterator[Named]:
         match = state.match
         if not match.led:
             yield from self._pressed(state)
@@ -331,7 +333,7 @@ class Sensible:
             yield self._told(Role.REFEREE, "left", left={"N": 0, "W": 3, "S": 5, "E": 7})
             return
         order = list(match.order)
-        rest = [seat for seat in ALL if seat not in order and seat not in match.dead]
+        rest = [seat for seat in SEATS if seat not in order and seat not in match.dead]
         self._chance.shuffle(rest)
         order = (order + rest)[:3]
         if set(order[:2]) in ({"N", "S"}, {"E", "W"}):
@@ -341,19 +343,19 @@ class Sensible:
             lambda: self._give(Role.REFEREE, "result", order=order),
         )
 
-    def _result(self, state: State) -> Iterator[Named]:
+    def _result(self, state: PublicState) -> Iterator[Named]:
         if not state.match.waiting_for:
             yield self._told(Role.REFEREE, "stop_deal", reason="time was up")
         yield self._told(Role.REFEREE, "confirm")
 
-    def _forfeit(self, state: State) -> Iterator[Named]:
+    def _forfeit(self, state: PublicState) -> Iterator[Named]:
         for seat in state.match.waiting_for:
             yield self._told(Role.REFEREE, "name_leader", seat=seat)
 
-    def _match_check(self, state: State) -> Iterator[Named]:
+    def _match_check(self, state: PublicState) -> Iterator[Named]:
         yield self._told(Role.CHIEF, "extra_deal", reason="a winner is needed")
 
-    def _over(self, state: State) -> Iterator[Named]:
+    def _over(self, state: PublicState) -> Iterator[Named]:
         for signer in state.match.signers:
             yield self._told(Role.REFEREE, "sign", signer=signer, person=f"for {signer}")
 
@@ -401,7 +403,7 @@ def _done(act: Callable[[], object]) -> Deed:
     return deed
 
 
-_AT_TABLE: dict[str, Callable[[Sensible, State], Iterator[Named]]] = {
+_AT_TABLE: dict[str, Callable[[Sensible, PublicState], Iterator[Named]]] = {
     "setup": Sensible._setup,
     "count_check": Sensible._pressed,
     "anti_check": Sensible._anti,

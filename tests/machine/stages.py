@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Protocol
 
-from controller.messages import Phase, Reply, Role, State
+from controller.messages import CommandReply, MachinePhase, PublicState, Role
 from controller.trials.inproc import TableInProcess
 
 PAIRS = {
@@ -24,13 +24,13 @@ A_MOMENT_S = 0.3
 class Told(Protocol):
     """A table that takes orders, in this process or not. `states`: what its feed told."""
 
-    states: list[State]
+    states: list[PublicState]
 
-    async def order(self, role: Role, cmd: str, /, **args: Any) -> Reply:
+    async def order(self, role: Role, cmd: str, /, **args: Any) -> CommandReply:
         """Give a signed order."""
 
 
-async def ordered(trial: Told, role: Role, cmd: str, /, **args: Any) -> Reply:
+async def ordered(trial: Told, role: Role, cmd: str, /, **args: Any) -> CommandReply:
     """Give an order that must be taken."""
     reply = await trial.order(role, cmd, **args)
     assert reply.ok, (cmd, args, reply.error)
@@ -59,7 +59,7 @@ async def all_press(trial: Told, seats: str) -> None:
 
 async def opened(trial: TableInProcess) -> None:
     """Lay a match out and open it."""
-    await trial.phase(Phase.EMPTY)
+    await trial.wait_for_phase(MachinePhase.EMPTY)
     await ordered(trial, Role.REFEREE, "set_match", **MATCH, stage="swiss", pairs=PAIRS)
     await all_press(trial, "NWSE")
     await ordered(trial, Role.CHIEF, "start_match")
@@ -83,7 +83,7 @@ async def deal_two_due(trial: TableInProcess) -> None:
 async def started(trial: TableInProcess) -> None:
     """Start the deal that is due: it is committed then, and waits for its cut."""
     await ordered(trial, Role.REFEREE, "start_deal")
-    await trial.phase(Phase.COMMITTED)
+    await trial.wait_for_phase(MachinePhase.COMMITTED)
 
 
 async def cut(trial: TableInProcess) -> None:
@@ -93,23 +93,23 @@ async def cut(trial: TableInProcess) -> None:
 
 async def _shuffling(trial: TableInProcess) -> None:
     await cut(trial)
-    await trial.phase(Phase.SHUFFLING)
+    await trial.wait_for_phase(MachinePhase.SHUFFLING)
 
 
 async def _dealing(trial: TableInProcess) -> None:
-    await trial.until(lambda state: state.machine.fed >= 30)
+    await trial.wait_for_state(lambda state: state.machine.fed >= 30)
 
 
 async def _held(trial: TableInProcess) -> None:
-    await trial.phase(Phase.HELD)
+    await trial.wait_for_phase(MachinePhase.HELD)
     await asyncio.sleep(A_MOMENT_S)
 
 
 async def _count_check(trial: TableInProcess) -> None:
     await ordered(trial, Role.REFEREE, "release")
-    await trial.phase(Phase.RELEASED)
+    await trial.wait_for_phase(MachinePhase.RELEASED)
     await trial.take_hands()
-    await trial.seen(lambda truth: truth.lift_down)
+    await trial.wait_until_seen(lambda truth: truth.lift_down)
 
 
 async def _tribute(trial: TableInProcess) -> None:

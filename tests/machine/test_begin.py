@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from controller.machine.asking import MAX_BEGIN_RETRIES
-from controller.messages import Outcome, Phase
+from controller.messages import AttemptOutcome, MachinePhase
 from controller.trials.inproc import TableInProcess
-from drivers.errors import Refused, Result
+from drivers.errors import BoardRefused, BoardResult
 from drivers.events import Outlet
 from drivers.link import frames
 from tests.machine.stages import cut, started
@@ -32,11 +32,11 @@ class Hand:
         if self.asked > self._times:
             return await self._begin(attempt, cards, per)
         sensors = self._trial.sim.world.dealer
-        sensors.put("window", 1)
+        sensors.set_physical("window", 1)
         try:
             await self._begin(attempt, cards, per)
         finally:
-            sensors.put("window", 0)
+            sensors.set_physical("window", 0)
 
 
 @pytest.mark.parametrize("times", [1, 3, MAX_BEGIN_RETRIES])
@@ -46,7 +46,7 @@ async def test_a_hand_that_is_gone_by_the_next_look_costs_no_attempt(
     async with table() as trial:
         hand = Hand(trial, times)
         held = await trial.deal()
-        assert held.machine.phase is Phase.HELD
+        assert held.machine.phase is MachinePhase.HELD
         assert (held.machine.attempt, hand.asked) == (1, times + 1)
         assert held.alerts == []
 
@@ -58,29 +58,29 @@ async def test_what_a_board_keeps_refusing_for_is_told_by_its_own_word(table: Ta
 
         async def busy(attempt: int, cards: int, per: int) -> None:
             asked.append(attempt)
-            raise Refused("dealer", frames.Begin(attempt, cards, per), Result.BUSY)
+            raise BoardRefused("dealer", frames.BeginCommand(attempt, cards, per), BoardResult.BUSY)
 
         dealer.begin = busy
         refused = await trial.deal()
         assert asked == [1] * (MAX_BEGIN_RETRIES + 1)
         proof = refused.fairness[-1]
-        assert (proof.outcome, proof.reasons) == (Outcome.VOID, ["BOARD_REFUSED"])
+        assert (proof.outcome, proof.reasons) == (AttemptOutcome.VOID, ["BOARD_REFUSED"])
         causes = [alert.cause for alert in refused.alerts if alert.name == "BOARD_REFUSED"]
         assert causes == ["The board refuses a command: BUSY (dealer)"]
 
 
 async def test_of_several_questions_to_the_boards_none_outlives_the_attempt(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await started(trial)
         await cut(trial)
-        await trial.phase(Phase.DEALING)
+        await trial.phase(MachinePhase.DEALING)
         run = trial.machine.table.run
         assert run is not None
         before = asyncio.all_tasks()
         for index in (5, 6):
-            route = frames.Route(run.number, index, Outlet.N)
-            run.refused(Refused("dealer", route, Result.NOT_CLEAR))
+            route = frames.RouteCommand(run.number, index, Outlet.N)
+            run.refused(BoardRefused("dealer", route, BoardResult.NOT_CLEAR))
         asked = asyncio.all_tasks() - before
         run.broken("ORDERED")
         await run.over.wait()

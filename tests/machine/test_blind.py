@@ -15,14 +15,14 @@ import msgspec
 import pytest
 
 from controller.deal import attempt, effects, ledger, lock, sequence, sightings
-from controller.deal.attempt import Attempt
+from controller.deal.attempt import AttemptState
 from controller.machine import dealing
 from controller.machine.dealing import CardLoop
-from controller.messages import Phase, Role
-from controller.trials.inproc import TableInProcess, trial
+from controller.messages import MachinePhase, Role
+from controller.trials.inproc import TableInProcess, run_table_in_process
 from sim.inproc import BOARDS
 from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 
 BLIND: tuple[ModuleType, ...] = (dealing, attempt, effects, ledger, lock, sequence, sightings)
@@ -44,7 +44,11 @@ OF_MANY = {"pockets_seen", "board_landed", "set_faults", "reasons", "aside", "ca
 
 def values() -> Iterator[type[msgspec.Struct]]:
     """Every type that the dealing loop can be told, keeps, or asks for."""
-    todo = [Attempt, *typing.get_args(sightings.Seen), *typing.get_args(effects.Effect)]
+    todo = [
+        AttemptState,
+        *typing.get_args(sightings.Observation),
+        *typing.get_args(effects.AttemptEffect),
+    ]
     done: set[type[msgspec.Struct]] = set()
     while todo:
         kind = todo.pop()
@@ -76,9 +80,9 @@ def test_no_value_of_the_dealing_loop_has_room_for_a_face() -> None:
 
 
 def test_of_a_look_it_is_told_the_verdict_alone() -> None:
-    assert typing.get_type_hints(sightings.Verdict) == {
+    assert typing.get_type_hints(sightings.CardVerdict) == {
         "index": int,
-        "look": sightings.Look,
+        "look": sightings.LookOutcome,
         "why": str | None,
     }
 
@@ -94,7 +98,7 @@ def test_it_takes_values_and_never_a_boards_event() -> None:
         for signature in public.values()
         for parameter in list(signature.parameters.values())[1:]
     }
-    assert taken == {sightings.Seen, str, int}
+    assert taken == {sightings.Observation, str, int}
 
 
 @pytest.mark.parametrize("module", BLIND, ids=lambda module: module.__name__)
@@ -122,19 +126,19 @@ async def said_on_the_wire(
 ) -> tuple[Line, Line]:
     """Deal once with other faces on the same cards; return every byte to either board, and back,
     with its moment."""
-    settings = Settings(faults=tuple(map(parse_fault, faults)))
-    async with trial(settings, runtime_dir, seed=seed) as at:
+    settings = MechanicsSettings(faults=tuple(map(parse_fault, faults)))
+    async with run_table_in_process(settings, runtime_dir, seed=seed) as at:
         out: Line = []
         back: Line = []
         _listen(at, out, back)
         hopper = at.sim.world.hopper
         other = faces([card.face for card in hopper])
         hopper[:] = [replace(card, face=face) for card, face in zip(hopper, other, strict=True)]
-        await at.phase(Phase.EMPTY)
-        await at.order(Role.REFEREE, "start_deal")
-        await at.phase(Phase.COMMITTED)
-        await at.order(Role.TABLE, "cut", n=40)
-        await at.until(lambda state: state.fairness[-1].outcome is not None)
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        await at.send_command(Role.REFEREE, "start_deal")
+        await at.wait_for_phase(MachinePhase.COMMITTED)
+        await at.send_command(Role.TABLE, "cut", n=40)
+        await at.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
         return out, back
 
 
@@ -150,7 +154,7 @@ def _listen(at: TableInProcess, out: Line, back: Line) -> None:
 
     for board in BOARDS:
         port = at.sim.port(board)
-        port.to_board.spoil, port.to_host.spoil = tap(out, board), tap(back, board)
+        port.to_board.distort, port.to_host.distort = tap(out, board), tap(back, board)
 
 
 FAULTS: tuple[tuple[str, ...], ...] = (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.journal.store import JournalStore
-from controller.messages import Outcome, Phase, Role
+from controller.messages import AttemptOutcome, MachinePhase, Role
 from sim.inproc import DEALER_ID, READER_ID, own_firmware_hash
 
 pytestmark = pytest.mark.virtual
@@ -19,13 +19,13 @@ async def test_a_board_lost_in_mid_deal_voids_it_and_the_table_deals_again_with_
     table: Tables, board: Any
 ) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await trial.order(Role.REFEREE, "start_deal")
         await trial.order(Role.TABLE, "cut", n=40)
         await trial.until(lambda state: state.machine.fed >= 30)
         trial.sim.kill(board)
         lost = await trial.until(lambda state: state.fairness[-1].outcome is not None)
-        assert lost.fairness[-1].outcome is Outcome.VOID
+        assert lost.fairness[-1].outcome is AttemptOutcome.VOID
         alerts = await trial.until(lambda s: any(board in a.cause for a in s.alerts))
         assert all(alert.action and alert.action_zh for alert in alerts.alerts)
 
@@ -33,7 +33,7 @@ async def test_a_board_lost_in_mid_deal_voids_it_and_the_table_deals_again_with_
         await trial.sim.world.people.collect()
         again = await trial.deal()
         assert again.machine.attempt == 2
-        assert again.fairness[-1].outcome is Outcome.OK
+        assert again.fairness[-1].outcome is AttemptOutcome.OK
         assert again.alerts == []
 
 
@@ -43,7 +43,7 @@ async def test_two_boards_in_each_others_place_are_named_and_nothing_moves(
     async with table(ids=(READER_ID, DEALER_ID)) as trial:
         swapped = await trial.until(lambda state: bool(state.alerts))
         assert {alert.name for alert in swapped.alerts} == {"BOARDS_SWAPPED"}
-        assert swapped.machine.phase is Phase.FAULT
+        assert swapped.machine.phase is MachinePhase.FAULT
         refused = await trial.order(Role.REFEREE, "start_deal")
         assert refused.error.code == "WRONG_PHASE"
         assert trial.sim.world.truth().arrived == 0
@@ -63,9 +63,9 @@ async def test_a_board_with_other_firmware_of_the_same_version_deals_nothing(
     board: Any, table: Tables
 ) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         trial.sim.kill(board)
-        await trial.phase(Phase.FAULT)
+        await trial.phase(MachinePhase.FAULT)
         trial.sim.start(board, firmware=bytes(8))
         wrong = await trial.until(lambda state: state.alerts and state.alerts[0].code == 308)
         assert "0" * 16 in wrong.alerts[0].cause
@@ -83,7 +83,7 @@ async def test_an_attempt_whose_boards_were_reset_too_is_void_and_its_record_ope
     table: Tables, tmp_path: Path
 ) -> None:
     async with table(store=JournalStore.open(tmp_path), state_dir=tmp_path) as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await trial.order(Role.REFEREE, "start_deal")
         await trial.order(Role.TABLE, "cut", n=40)
         await trial.until(lambda state: state.machine.fed >= 30)
@@ -91,7 +91,7 @@ async def test_an_attempt_whose_boards_were_reset_too_is_void_and_its_record_ope
         voided = await trial.until(
             lambda state: bool(state.fairness) and state.fairness[0].reveal is not None
         )
-        assert voided.fairness[0].outcome is Outcome.VOID
+        assert voided.fairness[0].outcome is AttemptOutcome.VOID
         assert voided.fairness[0].reasons == ["BOARD_RESET"]
         assert [e.kind for e in trial.events if e.attempt == 1] == ["verdict", "revealed", "record"]
         await trial.sim.world.people.collect()

@@ -9,7 +9,7 @@ import pytest
 
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.messages import Outcome, Phase, Role, State
+from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
 from controller.rules.rulebooks import load_profile
 from controller.trials.inproc import TableInProcess
 from tests.machine.by_hand import drawn_by_hand, drawn_on, exchanged, match_at, played
@@ -26,22 +26,22 @@ REASON = "the machine is broken"
 async def committed(trial: TableInProcess) -> None:
     await opened(trial)
     await ordered(trial, Role.REFEREE, "start_deal")
-    await trial.phase(Phase.COMMITTED)
+    await trial.wait_for_phase(MachinePhase.COMMITTED)
 
 
 async def dealing(trial: TableInProcess) -> None:
     await committed(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
-    await trial.until(lambda state: state.machine.fed > 20)
+    await trial.wait_for_state(lambda state: state.machine.fed > 20)
 
 
 async def held(trial: TableInProcess) -> None:
     await committed(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
-    await trial.until(lambda state: state.match.phase == "held")
+    await trial.wait_for_state(lambda state: state.match.phase == "held")
 
 
-def void(state: State) -> bool:
+def void(state: PublicState) -> bool:
     """Whether the last attempt is void, and its record open."""
     return bool(state.fairness) and state.fairness[-1].reveal is not None
 
@@ -66,7 +66,7 @@ async def test_three_deals_by_hand_then_the_machine_again(
         assert reply.result is not None
         assert [row["by_hand"] for row in reply.result["deals"]] == [True] * 3
         await ordered(trial, Role.REFEREE, "start_deal")
-        assert (await trial.phase(Phase.COMMITTED)).machine.deal == 4
+        assert (await trial.phase(MachinePhase.COMMITTED)).machine.deal == 4
     assert verify(tmp_path).findings == []
 
 
@@ -80,7 +80,7 @@ async def test_an_attempt_under_way_is_void_with_its_record_open(
         await ordered(trial, Role.REFEREE, "dealt_by_hand", reason=REASON)
         state = await trial.until(lambda state: void(state) or stage is opened)
         assert [proof.outcome for proof in state.fairness] == (
-            [] if stage is opened else [Outcome.VOID]
+            [] if stage is opened else [AttemptOutcome.VOID]
         )
         assert all(proof.reasons == ["NOT_NEEDED"] for proof in state.fairness)
         kinds = [event.kind for event in trial.events]
@@ -132,9 +132,9 @@ async def test_a_deal_is_drawn_by_hand_while_a_board_is_gone_and_the_next_when_i
         await played(trial, "EW")
         trial.sim.start(board)
         await trial.people.collect()
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await ordered(trial, Role.REFEREE, "start_deal")
-        assert (await trial.phase(Phase.COMMITTED)).machine.deal == 3
+        assert (await trial.phase(MachinePhase.COMMITTED)).machine.deal == 3
     assert verify(tmp_path).findings == []
 
 
@@ -160,10 +160,10 @@ async def test_hands_on_their_way_out_are_not_played(table: Tables) -> None:
         assert match_at(trial).phase == "play"
         await trial.load()
         await played(trial, "NS")
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await asyncio.sleep(A_LOOK_S)
         await ordered(trial, Role.REFEREE, "start_deal")
-        assert (await trial.phase(Phase.COMMITTED)).machine.deal == 2
+        assert (await trial.phase(MachinePhase.COMMITTED)).machine.deal == 2
 
 
 async def test_questions_of_tribute_go_to_the_referee(table: Tables) -> None:
@@ -187,7 +187,7 @@ async def test_only_a_deal_that_is_not_out_is_dealt_by_hand(table: Tables) -> No
     async with table() as trial:
         await held(trial)
         await ordered(trial, Role.REFEREE, "release")
-        await trial.phase(Phase.RELEASED)
+        await trial.phase(MachinePhase.RELEASED)
         assert await refused(trial, Role.REFEREE, "dealt_by_hand", reason=REASON) == "WRONG_PHASE"
 
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from controller.faults import fault
-from controller.messages import Outcome, Phase, Role, State
-from controller.trials.inproc import TableInProcess, trial
+from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
+from controller.trials.inproc import TableInProcess, run_table_in_process
 from drivers.errors import PortMissing
-from drivers.link.port import Port
+from drivers.link.port import LinkPort
 from sim.contacts import BUTTONS, SWITCHES
 from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, HardwareInProcess
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.machine.panel_contacts import at_panel
 from tests.machine.tables import Tables
 
@@ -65,7 +65,7 @@ async def two_tables() -> AsyncIterator[tuple[HardwareInProcess, HardwareInProce
     boots = count(100)
     own, foreign = (
         HardwareInProcess(
-            Settings(), random.Random(1), boots=lambda: next(boots), ids=(dealer, reader)
+            MechanicsSettings(), random.Random(1), boots=lambda: next(boots), ids=(dealer, reader)
         )
         for dealer, reader in (
             (IDS["dealer"], IDS["reader"]),
@@ -79,9 +79,9 @@ async def two_tables() -> AsyncIterator[tuple[HardwareInProcess, HardwareInProce
 
 def wired(
     ends: tuple[str, str], own: HardwareInProcess, foreign: HardwareInProcess
-) -> dict[BoardName, Port]:
+) -> dict[BoardName, LinkPort]:
     """Return what the computer has at its sockets for dealer and reader."""
-    ports: dict[BoardName, Port] = {}
+    ports: dict[BoardName, LinkPort] = {}
     for socket, end in zip(BOARDS, ends, strict=True):
         if end == NOTHING:
             ports[socket] = NoCable(f"{socket} pipe")
@@ -110,15 +110,15 @@ def told(socket: BoardName, end: str) -> tuple[str, str, str, str, str] | None:
     return name, *words, row.action(evidence), row.action(evidence, "zh")
 
 
-def alerts(state: State) -> set[tuple[str, str, str, str, str]]:
+def alerts(state: PublicState) -> set[tuple[str, str, str, str, str]]:
     return {(one.name, one.cause, one.cause_zh, one.action, one.action_zh) for one in state.alerts}
 
 
 async def stands(at: TableInProcess, *tables: HardwareInProcess) -> None:
     """See that no order moves anything, and nothing moves by itself."""
     before = [sim.world.truth() for sim in tables]
-    assert at.states[-1].machine.phase is Phase.FAULT
-    refused = await at.order(Role.REFEREE, "start_deal")
+    assert at.states[-1].machine.phase is MachinePhase.FAULT
+    refused = await at.send_command(Role.REFEREE, "start_deal")
     assert refused.error is not None
     assert refused.error.code == "WRONG_PHASE"
     await asyncio.sleep(LOOK_S)
@@ -133,8 +133,8 @@ async def test_what_stands_at_each_socket_is_named_rightly_and_nothing_moves(
     async with two_tables() as (own, foreign):
         ports = wired(ends, own, foreign)
         options: dict[str, Any] = {"sim": own, "line": lambda board, port: ports[board]}
-        async with trial(Settings(), runtime_dir, **options) as at:
-            await at.until(lambda state: len(alerts(state)) == len(right))
+        async with run_table_in_process(MechanicsSettings(), runtime_dir, **options) as at:
+            await at.wait_for_state(lambda state: len(alerts(state)) == len(right))
             assert alerts(at.states[-1]) == right
             await stands(at, own, foreign)
             assert alerts(at.states[-1]) == right
@@ -145,21 +145,23 @@ async def test_cables_that_are_swapped_in_mid_deal_void_it_and_deal_once_put_rig
     table: Tables, card: int
 ) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
-        await at.order(Role.REFEREE, "start_deal")
-        await at.order(Role.TABLE, "cut", n=40)
-        await at.until(lambda state: state.machine.fed >= card)
-        at.sim.cross()
-        lost = await at.until(lambda state: state.fairness[-1].outcome is not None)
-        assert lost.fairness[-1].outcome is Outcome.VOID
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        await at.send_command(Role.REFEREE, "start_deal")
+        await at.send_command(Role.TABLE, "cut", n=40)
+        await at.wait_for_state(lambda state: state.machine.fed >= card)
+        at.sim.swap_cables()
+        lost = await at.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
+        assert lost.fairness[-1].outcome is AttemptOutcome.VOID
         assert lost.fairness[-1].reasons == ["LINE_LOST"]
-        await at.until(lambda state: {"BOARDS_SWAPPED", "LINE_LOST"} == {*names(state)})
+        await at.wait_for_state(lambda state: {"BOARDS_SWAPPED", "LINE_LOST"} == {*names(state)})
         await stands(at, at.sim)
-        at.sim.cross()
-        await at.until(lambda state: not any(one.name == "BOARDS_SWAPPED" for one in state.alerts))
+        at.sim.swap_cables()
+        await at.wait_for_state(
+            lambda state: not any(one.name == "BOARDS_SWAPPED" for one in state.alerts)
+        )
         await at.sim.world.people.collect()
-        again = await at.deal()
-        assert (again.fairness[-1].outcome, again.alerts) == (Outcome.OK, [])
+        again = await at.play_attempt()
+        assert (again.fairness[-1].outcome, again.alerts) == (AttemptOutcome.OK, [])
 
 
 # -- wires that carry no words ----------------------------------------------------
@@ -172,7 +174,7 @@ CUT = {
 }
 
 
-def names(state: State) -> list[str]:
+def names(state: PublicState) -> list[str]:
     return [one.name for one in state.alerts]
 
 
@@ -182,16 +184,16 @@ async def test_a_wire_of_the_panel_that_goes_off_in_mid_deal_is_an_opening_and_e
 ) -> None:
     async with table() as at:
         contacts = await at_panel(at)
-        await at.phase(Phase.EMPTY)
-        await at.order(Role.REFEREE, "start_deal")
-        await at.order(Role.TABLE, "cut", n=40)
-        await at.until(lambda state: state.machine.fed >= 20)
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        await at.send_command(Role.REFEREE, "start_deal")
+        await at.send_command(Role.TABLE, "cut", n=40)
+        await at.wait_for_state(lambda state: state.machine.fed >= 20)
         for wire in wires:
             contacts.set_pin(CONTACTS[wire], True)
-        state = await at.until(lambda state: state.fairness[-1].outcome is not None)
-        assert state.fairness[-1].outcome is Outcome.VOID
+        state = await at.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
+        assert state.fairness[-1].outcome is AttemptOutcome.VOID
         assert {*state.fairness[-1].reasons} <= right
-        state = await at.until(lambda state: {*names(state)} & right != set())
+        state = await at.wait_for_state(lambda state: {*names(state)} & right != set())
         for one in state.alerts:
             row = fault(one.name)
             assert (one.cause_zh, one.action_zh) == (row.cause({}, "zh"), row.action({}, "zh"))
@@ -205,18 +207,18 @@ async def test_an_emergency_stop_whose_wire_is_off_lets_no_deal_begin(
 ) -> None:
     async with table() as at:
         contacts = await at_panel(at)
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         for wire in wires:
             contacts.set_pin(CONTACTS[wire], True)
-        await at.until(lambda state: names(state) == ["ESTOP_PRESSED"])
+        await at.wait_for_state(lambda state: names(state) == ["ESTOP_PRESSED"])
         await stands(at, at.sim)
         contacts.close()
 
 
 async def test_a_trigger_wire_that_is_off_is_named_and_gives_no_hands(table: Tables) -> None:
     async with table("pulse_lost:repeat=true") as at:
-        state = await at.deal()
-        assert state.fairness[-1].outcome is Outcome.MISDEAL
+        state = await at.play_attempt()
+        assert state.fairness[-1].outcome is AttemptOutcome.MISDEAL
         assert state.fairness[-1].reasons == ["PULSE_COUNT"]
         assert any("trigger wire" in one.action for one in state.alerts)
         assert any("触发线" in one.action_zh for one in state.alerts)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from controller.messages import Phase, Role
+from controller.messages import MachinePhase, Role
 from controller.trials.inproc import TableInProcess
 from tests.machine.stages import STAGES, all_press, ordered, refused
 from tests.machine.tables import Tables
@@ -25,7 +25,7 @@ def ended(at: TableInProcess) -> list[dict[str, str]]:
 
 async def test_a_referee_who_is_there_ends_the_call_of_a_seat(table: Tables) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         for seat in "NS":
             await ordered(at, TABLE, "call", seat=seat)
         await ordered(at, REFEREE, "attend", seat="S")
@@ -35,7 +35,7 @@ async def test_a_referee_who_is_there_ends_the_call_of_a_seat(table: Tables) -> 
 
 async def test_without_a_seat_all_calls_are_over(table: Tables) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         for seat in "NS":
             await ordered(at, TABLE, "call", seat=seat)
         await ordered(at, REFEREE, "attend")
@@ -45,7 +45,7 @@ async def test_without_a_seat_all_calls_are_over(table: Tables) -> None:
 
 async def test_where_nobody_calls_there_is_nothing_to_end(table: Tables) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         assert await refused(at, REFEREE, "attend") == "NOBODY_CALLS"
         await ordered(at, TABLE, "call", seat="N")
         assert await refused(at, REFEREE, "attend", seat="S") == "NOBODY_CALLS"
@@ -89,11 +89,11 @@ async def test_a_press_that_was_meant_for_another_phase_is_refused(table: Tables
         await ordered(at, REFEREE, "out", seat="N")
         await ordered(at, TABLE, "out", seat="S")
         east, west = await asyncio.gather(
-            at.order(TABLE, "confirm", seat="E", phase="play"),
-            at.order(TABLE, "confirm", seat="W", phase="play"),
+            at.send_command(TABLE, "confirm", seat="E", phase="play"),
+            at.send_command(TABLE, "confirm", seat="W", phase="play"),
         )
         assert east.ok
         assert west.error is not None
         assert west.error.code == "WRONG_PHASE"
-        await at.until(lambda state: state.match.phase == "result")
+        await at.wait_for_state(lambda state: state.match.phase == "result")
         assert at.states[-1].match.confirmed == []

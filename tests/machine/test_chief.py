@@ -10,9 +10,9 @@ from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 
 from controller.journal.store import JournalStore
-from controller.messages import Phase, Role
-from controller.trials.inproc import TableInProcess, trial
-from sim.mechanics.settings import Settings
+from controller.messages import MachinePhase, Role
+from controller.trials.inproc import TableInProcess, run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from tests.machine.stages import alerts, cut, ordered, refused
 
 pytestmark = pytest.mark.virtual
@@ -50,8 +50,10 @@ def store() -> JournalStore:
 @pytest.fixture
 async def at(runtime_dir: Path, chief: Chief, store: JournalStore) -> AsyncIterator[TableInProcess]:
     """A table whose first deal may be ordered."""
-    async with trial(Settings(), runtime_dir, store=store, chief=chief) as at:
-        await at.phase(Phase.EMPTY)
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, store=store, chief=chief
+    ) as at:
+        await at.wait_for_phase(MachinePhase.EMPTY)
         await asyncio.sleep(LOOK_S)
         yield at
 
@@ -68,7 +70,7 @@ async def test_no_deal_begins_without_a_chief_it_could_be_sealed_to_and_one_does
     chief.admitted = False
     await asyncio.sleep(LOOK_S)
     assert alerts(at) == ["NO_CHIEF"]
-    assert at.states[-1].machine.phase is Phase.EMPTY
+    assert at.states[-1].machine.phase is MachinePhase.EMPTY
     assert await refused(at, Role.REFEREE, "start_deal") == "NO_CHIEF"
     assert sealed(store) == []
 
@@ -92,7 +94,7 @@ async def test_a_chief_who_goes_between_two_looks_leaves_an_attempt_of_his_or_no
     at: TableInProcess, chief: Chief, store: JournalStore, looks: int
 ) -> None:
     chief.looks = looks
-    reply = await at.order(Role.REFEREE, "start_deal")
+    reply = await at.send_command(Role.REFEREE, "start_deal")
     assert reply.ok == bool(sealed(store))
     assert reply.ok or (reply.error is not None and reply.error.code == "NO_CHIEF")
     if not reply.ok:
@@ -120,7 +122,7 @@ async def test_an_attempt_under_way_goes_on_without_the_chief_it_was_sealed_to(
     await ordered(at, Role.REFEREE, "start_deal")
     chief.admitted = False
     await cut(at)
-    await at.phase(Phase.HELD)
+    await at.wait_for_phase(MachinePhase.HELD)
 
 
 async def test_the_next_attempt_of_a_deal_waits_for_a_chief_and_then_begins_by_itself(
@@ -129,11 +131,11 @@ async def test_the_next_attempt_of_a_deal_waits_for_a_chief_and_then_begins_by_i
     await ordered(at, Role.REFEREE, "start_deal")
     chief.admitted = False
     await ordered(at, Role.CHIEF, "void", reason="the wrong set lies in the hopper")
-    await at.until(lambda state: "NO_CHIEF" in [alert.name for alert in state.alerts])
+    await at.wait_for_state(lambda state: "NO_CHIEF" in [alert.name for alert in state.alerts])
     await asyncio.sleep(LOOK_S)
     assert len(sealed(store)) == 1
 
     chief.admitted = True
-    await at.phase(Phase.COMMITTED)
+    await at.wait_for_phase(MachinePhase.COMMITTED)
     assert alerts(at) == []
     assert len(sealed(store)) == 2

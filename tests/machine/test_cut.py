@@ -13,18 +13,18 @@ from controller.journal.committer import InlineCommitter, RowsCommitted
 from controller.journal.errors import StorageFailed
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.cut_counter import STEP_S, CutCounter
-from controller.machine.lamps import lamps
-from controller.machine.play import Play
+from controller.machine.cut_counter import STEP_INTERVAL_S, CutCounter
+from controller.machine.lamps import choose_lamps
+from controller.machine.play import TableMatch
 from controller.machine.state import TableState
-from controller.messages import Event, Fairness, Phase, Role, State
+from controller.messages import Fairness, MachinePhase, PublicEvent, PublicState, Role
 from controller.rules.rulebooks import load_profile, profile_names
 from controller.trials import inproc
-from controller.trials.inproc import TableInProcess, trial
+from controller.trials.inproc import TableInProcess, run_table_in_process
 from drivers.link import frames
 from drivers.link.link import Link
-from drivers.panel import Lamps, Light
-from sim.mechanics.settings import Settings
+from drivers.panel import LampMode, Lamps
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 from tests.machine.opened_hands import dealt, opening, played
 from tests.machine.panel_contacts import at_panel
@@ -42,27 +42,27 @@ REASON = "the cutter left"
 async def test_the_counter_shows_every_legal_cut_and_no_other_ten_a_second(name: str) -> None:
     cuts, seen = load_profile(name).cuts(), []
     loop = asyncio.get_running_loop()
-    counter = CutCounter(cuts, lambda: seen.append((loop.time(), counter.shown)))
-    counter.run(wanted=True)
-    await asyncio.sleep(STEP_S * (len(cuts) + 1.5))
-    counter.run(wanted=False)
+    counter = CutCounter(cuts, lambda: seen.append((loop.time(), counter.number)))
+    counter.set_running(running=True)
+    await asyncio.sleep(STEP_INTERVAL_S * (len(cuts) + 1.5))
+    counter.set_running(running=False)
     assert [number for _, number in seen] == [*cuts, cuts[0], cuts[1]]
     steps = [later - earlier for (earlier, _), (later, _) in pairwise(seen)]
     assert steps == pytest.approx([0.1] * len(steps))
-    assert counter.shown is None
+    assert counter.number is None
 
 
 @pytest.mark.virtual
 async def test_the_number_that_is_taken_was_on_the_feed_when_it_was_pressed(
     runtime_dir: Path,
 ) -> None:
-    async with trial(Settings(), runtime_dir) as at:
+    async with run_table_in_process(MechanicsSettings(), runtime_dir) as at:
         contacts = await at_panel(at)
-        await at.phase(Phase.EMPTY)
-        await at.order(Role.REFEREE, "start_deal")
-        shown = await at.until(lambda state: state.machine.counter == 33)
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        await at.send_command(Role.REFEREE, "start_deal")
+        shown = await at.wait_for_state(lambda state: state.machine.counter == 33)
         await contacts.tap("south_green")
-        after = await at.until(lambda state: state.fairness[-1].cut is not None)
+        after = await at.wait_for_state(lambda state: state.fairness[-1].cut is not None)
         assert after.fairness[-1].cut in (33, 34)  # a finger takes a moment
         numbers = [s.machine.counter for s in at.states[at.states.index(shown) :]]
         assert after.fairness[-1].cut in numbers
@@ -78,27 +78,27 @@ Outcome = tuple[str, str, int | None, list[bytes]]
 
 async def pressed_after(runtime_dir: Path, wait_s: float, by: str) -> Outcome:
     """Cut at 40 so long after the commitment; return what was promised, drawn and routed."""
-    async with trial(Settings(), runtime_dir, seed=11) as at:
+    async with run_table_in_process(MechanicsSettings(), runtime_dir, seed=11) as at:
         routes: list[bytes] = []
-        original = at.machine.dealer.link.post
+        original = at.machine.dealer.link.send
 
-        def post(command: frames.Command) -> None:
-            if isinstance(command, frames.Route):
+        def post(command: frames.BoardCommand) -> None:
+            if isinstance(command, frames.RouteCommand):
                 routes.append(bytes([command.index, int(command.pocket)]))
             original(command)
 
-        at.machine.dealer.link.post = post  # type: ignore[method-assign]
+        at.machine.dealer.link.send = post  # type: ignore[method-assign]
         contacts = await at_panel(at)
-        await at.phase(Phase.EMPTY)
-        await at.order(Role.REFEREE, "start_deal")
-        await at.phase(Phase.COMMITTED)
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        await at.send_command(Role.REFEREE, "start_deal")
+        await at.wait_for_phase(MachinePhase.COMMITTED)
         await asyncio.sleep(wait_s)
         if by == "console":
-            await at.order(Role.TABLE, "cut", n=40)
+            await at.send_command(Role.TABLE, "cut", n=40)
         else:
-            await at.until(lambda state: state.machine.counter == 40)
+            await at.wait_for_state(lambda state: state.machine.counter == 40)
             await contacts.tap("south_green")
-        held = await at.phase(Phase.HELD)
+        held = await at.wait_for_phase(MachinePhase.HELD)
         contacts.close()
         state = await at.return_hands()
         reveal = state.fairness[-1].reveal
@@ -127,14 +127,14 @@ class SlowCommitter(InlineCommitter):
 
     def _tell(self, result: RowsCommitted | StorageFailed) -> None:
         loop = asyncio.get_running_loop()
-        loop.call_later(self.LATE_S, partial(super()._tell, result))
+        loop.call_later(self.LATE_S, partial(super()._report, result))
 
 
 BEFORE: dict[type[Any], str] = {
-    frames.Begin: "cut",
-    frames.Shuffle: "begun",
-    frames.Feed: "shuffled",
-    frames.Release: "verdict",
+    frames.BeginCommand: "cut",
+    frames.ShuffleCommand: "begun",
+    frames.FeedCommand: "shuffled",
+    frames.ReleaseCommand: "verdict",
 }
 """What stands in the journal, and is on the feed, before a board hears of the next step."""
 STEPS = ("committed", "cut", "begun", "shuffled", "held", "verdict", "released", "revealed")
@@ -147,33 +147,33 @@ async def test_each_step_is_durable_and_on_the_feed_before_a_board_hears_of_the_
 ) -> None:
     monkeypatch.setattr(inproc, "InlineCommitter", SlowCommitter)
     heard: list[type[Any]] = []
-    async with trial(
-        Settings(), runtime_dir, store=JournalStore.open(tmp_path), state_dir=tmp_path
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, store=JournalStore.open(tmp_path), state_dir=tmp_path
     ) as at:
         journal = at.machine.record.journal
 
-        def check(command: frames.Command) -> None:
+        def check(command: frames.BoardCommand) -> None:
             step = BEFORE.get(type(command))
             if step is None:
                 return
             heard.append(type(command))
             (told,) = [event for event in at.events if event.kind == step and event.attempt == 1]
-            assert told.n <= journal.synced, command
-            if isinstance(command, frames.Release):
+            assert told.n <= journal.last_synced, command
+            if isinstance(command, frames.ReleaseCommand):
                 given = [e for e in at.events if e.kind == "command" and e.data["cmd"] == "release"]
                 assert given, "a release that nobody ordered, as far as the feed knows"
 
         _spy(monkeypatch, check)
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         order: dict[str, Any] = {"uncut": True, "reason": REASON} if uncut else {}
-        await at.order(Role.REFEREE, "start_deal", **order)
+        await at.send_command(Role.REFEREE, "start_deal", **order)
         if not uncut:
-            committed = await at.phase(Phase.COMMITTED)
+            committed = await at.wait_for_phase(MachinePhase.COMMITTED)
             assert committed.fairness[-1].commitment
-            assert (await at.order(Role.TABLE, "cut", n=40)).ok
+            assert (await at.send_command(Role.TABLE, "cut", n=40)).ok
             (cut,) = [event for event in at.events if event.kind == "cut"]
-            assert cut.n <= journal.synced  # answered behind that
-        await at.phase(Phase.HELD)
+            assert cut.n <= journal.last_synced  # answered behind that
+        await at.wait_for_phase(MachinePhase.HELD)
         await at.return_hands()
         told = [event.kind for event in at.events if event.kind in STEPS]
         assert told == list(STEPS)
@@ -181,11 +181,11 @@ async def test_each_step_is_durable_and_on_the_feed_before_a_board_hears_of_the_
     assert verify(tmp_path).findings == []
 
 
-def _spy(monkeypatch: pytest.MonkeyPatch, check: Callable[[frames.Command], None]) -> None:
+def _spy(monkeypatch: pytest.MonkeyPatch, check: Callable[[frames.BoardCommand], None]) -> None:
     for name in ("post", "do"):
         original = getattr(Link, name)
 
-        def said(link: Link, command: frames.Command, original: Any = original) -> Any:
+        def said(link: Link, command: frames.BoardCommand, original: Any = original) -> Any:
             check(command)
             return original(link, command)
 
@@ -199,20 +199,22 @@ def _spy(monkeypatch: pytest.MonkeyPatch, check: Callable[[frames.Command], None
 async def test_only_the_cutter_of_a_match_cuts_by_console_and_by_button(
     runtime_dir: Path,
 ) -> None:
-    async with trial(Settings(), runtime_dir, profile=opening("match_end")) as at:
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, profile=opening("match_end")
+    ) as at:
         contacts = await at_panel(at)
         await laid_out(at)
         await ordered(at, Role.REFEREE, "start_deal")
-        state = await at.phase(Phase.COMMITTED)
+        state = await at.wait_for_phase(MachinePhase.COMMITTED)
         assert state.machine.cutters == ["S"]
         for seat in "NWE":
             assert await refused(at, Role.TABLE, "cut", n=40, seat=seat) == "NOT_HIS_DUTY"
         for button in ("north_green", "west_green", "east_green"):
             await contacts.tap(button)
             await asyncio.sleep(0.5)
-        assert at.states[-1].machine.phase is Phase.COMMITTED
+        assert at.states[-1].machine.phase is MachinePhase.COMMITTED
         await contacts.tap("south_green")
-        await at.until(lambda state: state.fairness[-1].cut is not None)
+        await at.wait_for_state(lambda state: state.fairness[-1].cut is not None)
         (cut,) = [event for event in at.events if event.kind == "cut"]
         assert cut.data["seat"] == "S"
         contacts.close()
@@ -220,31 +222,35 @@ async def test_only_the_cutter_of_a_match_cuts_by_console_and_by_button(
 
 @pytest.mark.virtual
 async def test_a_cut_outside_its_limits_is_refused_and_asked_for_again(runtime_dir: Path) -> None:
-    async with trial(Settings(), runtime_dir) as at:
-        await at.phase(Phase.EMPTY)
-        await at.order(Role.REFEREE, "start_deal")
+    async with run_table_in_process(MechanicsSettings(), runtime_dir) as at:
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        await at.send_command(Role.REFEREE, "start_deal")
         for number in (1, 5, 103, 107):
             assert await refused(at, Role.TABLE, "cut", n=number) == "BAD_COMMAND"
         for number in (0, 108, -1):
             assert await refused(at, Role.TABLE, "cut", n=number) == "BAD_COMMAND"
-        await at.phase(Phase.COMMITTED)
-        assert (await at.order(Role.TABLE, "cut", n=102)).ok
+        await at.wait_for_phase(MachinePhase.COMMITTED)
+        assert (await at.send_command(Role.TABLE, "cut", n=102)).ok
 
 
 @pytest.mark.virtual
 async def test_without_a_margin_one_card_may_be_cut(runtime_dir: Path) -> None:
-    async with trial(Settings(), runtime_dir, profile=load_profile("bcta-004")) as at:
-        await at.phase(Phase.EMPTY)
-        await at.order(Role.REFEREE, "start_deal")
-        assert (await at.order(Role.TABLE, "cut", n=1)).ok
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, profile=load_profile("bcta-004")
+    ) as at:
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        await at.send_command(Role.REFEREE, "start_deal")
+        assert (await at.send_command(Role.TABLE, "cut", n=1)).ok
 
 
 @pytest.mark.virtual
 async def test_who_does_not_cut_is_named_to_the_referee(runtime_dir: Path) -> None:
-    async with trial(Settings(), runtime_dir, profile=opening("match_end")) as at:
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, profile=opening("match_end")
+    ) as at:
         await laid_out(at)
         await ordered(at, Role.REFEREE, "start_deal")
-        late = await at.until(lambda state: bool(state.alerts))
+        late = await at.wait_for_state(lambda state: bool(state.alerts))
         (alert,) = late.alerts
         assert (alert.name, alert.cause) == ("CUT_LATE", "Nobody has cut: south was asked")
         assert late.machine.counter is not None  # it may still come
@@ -258,33 +264,33 @@ async def test_who_does_not_cut_is_named_to_the_referee(runtime_dir: Path) -> No
 async def test_no_deal_goes_on_uncut_without_a_reason(
     runtime_dir: Path, reason: str | None
 ) -> None:
-    async with trial(Settings(), runtime_dir) as at:
-        await at.phase(Phase.EMPTY)
+    async with run_table_in_process(MechanicsSettings(), runtime_dir) as at:
+        await at.wait_for_phase(MachinePhase.EMPTY)
         args: dict[str, Any] = {"uncut": True} | ({} if reason is None else {"reason": reason})
         assert await refused(at, Role.REFEREE, "start_deal", **args) == "BAD_COMMAND"
-        await at.order(Role.REFEREE, "start_deal")
+        await at.send_command(Role.REFEREE, "start_deal")
         assert await refused(at, Role.REFEREE, "start_deal", **args) == "BAD_COMMAND"
         assert await refused(at, Role.TABLE, "start_deal", uncut=True, reason="x") == "WRONG_ROLE"
-        await at.phase(Phase.COMMITTED)
+        await at.wait_for_phase(MachinePhase.COMMITTED)
 
 
 @pytest.mark.virtual
 async def test_who_starts_a_deal_that_waits_for_its_cut_is_told_in_chinese_what_it_takes(
     runtime_dir: Path,
 ) -> None:
-    async with trial(Settings(), runtime_dir) as at:
-        await at.phase(Phase.EMPTY)
+    async with run_table_in_process(MechanicsSettings(), runtime_dir) as at:
+        await at.wait_for_phase(MachinePhase.EMPTY)
         await ordered(at, Role.REFEREE, "start_deal")
-        await at.phase(Phase.COMMITTED)
-        reply = await at.order(Role.REFEREE, "start_deal")
+        await at.wait_for_phase(MachinePhase.COMMITTED)
+        reply = await at.send_command(Role.REFEREE, "start_deal")
         assert reply.error is not None
         said = "命令格式错误：未写理由，应为不切牌（uncut=true）并写明理由"
         assert (reply.error.code, reply.error.message_zh) == ("BAD_COMMAND", said)
 
 
-def moments(at: TableInProcess) -> Iterator[State]:
+def moments(at: TableInProcess) -> Iterator[PublicState]:
     """The states between the cut that was none and the release."""
-    phases = (Phase.CUT, Phase.SHUFFLING, Phase.DEALING, Phase.HELD)
+    phases = (MachinePhase.CUT, MachinePhase.SHUFFLING, MachinePhase.DEALING, MachinePhase.HELD)
     return (state for state in at.states if state.machine.phase in phases)
 
 
@@ -292,8 +298,8 @@ def moments(at: TableInProcess) -> Iterator[State]:
 async def test_an_uncut_deal_is_marked_wherever_it_is_seen(
     runtime_dir: Path, tmp_path: Path
 ) -> None:
-    async with trial(
-        Settings(),
+    async with run_table_in_process(
+        MechanicsSettings(),
         runtime_dir,
         store=JournalStore.open(tmp_path),
         state_dir=tmp_path,
@@ -304,7 +310,7 @@ async def test_an_uncut_deal_is_marked_wherever_it_is_seen(
         await ordered(at, Role.REFEREE, "start_deal")
         said = {"uncut": True, "reason": REASON}
         await ordered(at, Role.REFEREE, "start_deal", **said)
-        await at.phase(Phase.HELD)
+        await at.wait_for_phase(MachinePhase.HELD)
         assert contacts.lamps["lamp_amber"]
         marked = list(moments(at))
         assert {state.fairness[-1].uncut for state in marked} == {True}
@@ -333,17 +339,19 @@ async def test_an_uncut_deal_is_marked_wherever_it_is_seen(
     assert "uncut" in str(report.attempts[0])
 
 
-def _cut(event: Event) -> tuple[int | None, str | None]:
+def _cut(event: PublicEvent) -> tuple[int | None, str | None]:
     return event.data["cut"], event.data.get("reason")
 
 
-@pytest.mark.parametrize("phase", [Phase.CUT, Phase.SHUFFLING, Phase.DEALING])
-def test_the_amber_light_stays_on_while_an_uncut_deal_is_dealt(phase: Phase) -> None:
+@pytest.mark.parametrize("phase", [MachinePhase.CUT, MachinePhase.SHUFFLING, MachinePhase.DEALING])
+def test_the_amber_light_stays_on_while_an_uncut_deal_is_dealt(phase: MachinePhase) -> None:
     proof = Fairness(deal=1, attempt=1, commitment="00", uncut=True)
-    shown = lamps(TableState(proofs=(proof,)), Play(), phase)
-    assert shown == Lamps(amber=Light.ON, green=Light.BLINK)
+    shown = choose_lamps(TableState(proofs=(proof,)), TableMatch(), phase)
+    assert shown == Lamps(amber=LampMode.ON, green=LampMode.BLINK)
 
 
 def test_behind_its_release_an_uncut_deal_is_lit_as_any_other() -> None:
     proof = Fairness(deal=1, attempt=1, commitment="00", uncut=True)
-    assert lamps(TableState(proofs=(proof,)), Play(), Phase.RELEASED) == Lamps(green=Light.ON)
+    assert choose_lamps(TableState(proofs=(proof,)), TableMatch(), MachinePhase.RELEASED) == Lamps(
+        green=LampMode.ON
+    )

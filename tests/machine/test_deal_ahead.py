@@ -11,11 +11,11 @@ import pytest
 
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.messages import Outcome, Phase, Role, State
+from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
 from controller.trials.inproc import TableInProcess
 from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import BACKS, Settings
-from sim.mechanics.settings import CardSet as PhysicalSet
+from sim.mechanics.settings import BACKS, MechanicsSettings
+from sim.mechanics.settings import PhysicalSet as PhysicalSet
 from tests.machine.deals_ahead import AHEAD, TWO_SETS, deal_one_played, result_confirmed
 from tests.machine.stages import all_press, opened, ordered, refused, started
 from tests.machine.tables import Tables
@@ -32,13 +32,13 @@ async def _committed(trial: TableInProcess) -> None:
 async def _dealing(trial: TableInProcess) -> None:
     await _committed(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
-    await trial.until(lambda state: state.machine.fed >= 30)
+    await trial.wait_for_state(lambda state: state.machine.fed >= 30)
 
 
 async def _held(trial: TableInProcess) -> None:
     await _committed(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
-    await trial.phase(Phase.HELD)
+    await trial.wait_for_phase(MachinePhase.HELD)
     await asyncio.sleep(0.3)
 
 
@@ -86,7 +86,7 @@ VOIDS = {
 }
 
 
-def outcome(state: State, attempt: int) -> tuple[Outcome | None, list[str]]:
+def outcome(state: PublicState, attempt: int) -> tuple[AttemptOutcome | None, list[str]]:
     proof = next(proof for proof in state.fairness if proof.attempt == attempt)
     return proof.outcome, list(proof.reasons)
 
@@ -108,7 +108,7 @@ async def test_hands_dealt_ahead_that_are_needed_no_more_are_void_and_opened(
         await VOIDS[what](trial)
         await asyncio.sleep(SETTLED_S)
         state = trial.states[-1]
-        assert outcome(state, 2) == (Outcome.VOID, ["NOT_NEEDED"])
+        assert outcome(state, 2) == (AttemptOutcome.VOID, ["NOT_NEEDED"])
         kinds = {event.kind for event in trial.events if event.attempt == 2}
         assert {"revealed", "record"} <= kinds
         assert "released" not in kinds
@@ -134,16 +134,16 @@ async def test_a_redeal_is_dealt_with_the_other_set_and_the_next_deal_ahead_of_i
         trial.lay_down()
         trial.people.gather("S1")
         await trial.people.collect("S2")
-        await trial.until(lambda state: state.machine.phase is Phase.EMPTY)
+        await trial.wait_for_state(lambda state: state.machine.phase is MachinePhase.EMPTY)
         await started(trial)
         state = trial.states[-1]
         assert (state.machine.deal, state.machine.attempt) == (1, 3)
         assert (state.machine.card_set, state.machine.set_out) == ("S2", None)
         await ordered(trial, Role.TABLE, "cut", n=40)
-        await trial.phase(Phase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)
         await asyncio.sleep(0.3)
         await ordered(trial, Role.REFEREE, "release")
-        state = await trial.phase(Phase.RELEASED)
+        state = await trial.wait_for_phase(MachinePhase.RELEASED)
         assert (state.machine.card_set, state.machine.set_out) == ("S1", "S2")
         assert trial.states[-1].match.deal == 1
 
@@ -166,10 +166,10 @@ async def test_what_is_dealt_ahead_is_the_next_deals_when_the_result_is_confirme
         if stage == "committed":  # nobody has cut ahead: it is UP's now, as the rulebook says
             assert trial.states[-1].machine.cutters == ["N"]
             await ordered(trial, Role.TABLE, "cut", n=40, seat="N")
-        await trial.phase(Phase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)
         await asyncio.sleep(0.3)
         await ordered(trial, Role.REFEREE, "release")
-        await trial.phase(Phase.RELEASED)
+        await trial.wait_for_phase(MachinePhase.RELEASED)
         await asyncio.sleep(0.3)
         state = trial.states[-1]
         assert (state.match.deal, state.match.attempt) == (2, 2)
@@ -188,7 +188,7 @@ async def test_the_cut_ahead_is_the_next_seats_alone_and_stands_on_the_sheet(
         assert trial.states[-1].machine.cutters == ["E"]  # after S, who cut the deal before
         assert await refused(trial, Role.TABLE, "cut", n=40, seat="N") == "NOT_HIS_DUTY"
         await ordered(trial, Role.TABLE, "cut", n=40, seat="E")
-        await trial.phase(Phase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)
         await result_confirmed(trial)
         await asyncio.sleep(0.3)
         assert trial.states[-1].match.cutter == "E"
@@ -201,42 +201,42 @@ async def test_a_green_press_is_the_matchs_first_and_then_the_cut_ahead(table: T
         await all_press(trial, trial.states[-1].match.leader or "")
         await ordered(trial, Role.TABLE, "out", seat="N")
         await trial.press("E", "green")  # an opponent's word, though he is to cut, too
-        said = await trial.until(lambda state: state.match.order == ["N"])
-        assert said.machine.phase is Phase.COMMITTED
+        said = await trial.wait_for_state(lambda state: state.match.order == ["N"])
+        assert said.machine.phase is MachinePhase.COMMITTED
         await trial.press("W", "green")  # nobody asked him
         await asyncio.sleep(1)
         assert trial.states[-1].machine.fed == 0
         await trial.press("E", "green")
-        await trial.phase(Phase.HELD)
-        await trial.hold("S")
+        await trial.wait_for_phase(MachinePhase.HELD)
+        await trial.hold_button("S")
         await trial.press("E", "green")
-        await trial.until(lambda state: state.match.phase == "result")
+        await trial.wait_for_state(lambda state: state.match.phase == "result")
         for seat in ("N", "W", "S", "E"):  # the third and the fourth press come too late
             await trial.press(seat, "green")
-        await trial.until(lambda state: state.match.phase == "held")
+        await trial.wait_for_state(lambda state: state.match.phase == "held")
         await asyncio.sleep(4)
         assert trial.states[-1].match.attempt is None
         await trial.press("S", "green")
-        await trial.phase(Phase.RELEASED)
+        await trial.wait_for_phase(MachinePhase.RELEASED)
 
 
 async def test_start_begins_the_next_deal_while_hands_are_out(table: Tables) -> None:
     async with table(**AHEAD) as trial:
         await trial.panel()
         await deal_one_played(trial)
-        await trial.start()
-        await trial.phase(Phase.COMMITTED)
+        await trial.press_start()
+        await trial.wait_for_phase(MachinePhase.COMMITTED)
 
 
 async def test_a_misdeal_ahead_is_dealt_again_while_play_goes_on(table: Tables) -> None:
     async with table(**AHEAD) as trial:
         await _dealing(trial)
         trial.sim.world.set_lid(True)
-        await trial.until(lambda state: state.fairness[-1].outcome is not None)
+        await trial.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
         await all_press(trial, trial.states[-1].match.leader or "")
         assert trial.states[-1].match.led
         await trial.people.collect("S2")
-        again = await trial.until(lambda state: state.machine.attempt == 3)
+        again = await trial.wait_for_state(lambda state: state.machine.attempt == 3)
         assert (again.machine.deal, again.machine.card_set) == (2, "S2")
         assert (again.match.deal, again.match.attempt) == (1, 1)
 
@@ -244,7 +244,7 @@ async def test_a_misdeal_ahead_is_dealt_again_while_play_goes_on(table: Tables) 
 async def _lid_opened(trial: TableInProcess) -> None:
     """End the attempt under way, and lay its cards into the hopper again."""
     trial.sim.world.set_lid(True)
-    await trial.until(lambda state: state.fairness[-1].outcome is not None)
+    await trial.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
     await trial.people.collect("S2")
     await asyncio.sleep(3)
 
@@ -254,7 +254,7 @@ async def test_two_misdeals_ahead_wait_for_a_person(table: Tables) -> None:
         await _dealing(trial)
         await _lid_opened(trial)
         await ordered(trial, Role.TABLE, "cut", n=40)
-        await trial.until(lambda state: state.machine.fed >= 30)
+        await trial.wait_for_state(lambda state: state.machine.fed >= 30)
         await _lid_opened(trial)
         assert "TWO_MISDEALS" in [alert.name for alert in trial.states[-1].alerts]
         assert trial.states[-1].machine.attempt == 3
@@ -276,15 +276,17 @@ async def test_a_set_in_the_hopper_keeps_held_hands_in_and_voids_nothing(table: 
         trial.lay_down()
         trial.people.gather("S1")
         await trial.load("S1")
-        await trial.until(lambda s: "SET_TOO_EARLY" in [alert.name for alert in s.alerts])
+        await trial.wait_for_state(lambda s: "SET_TOO_EARLY" in [alert.name for alert in s.alerts])
         assert await refused(trial, Role.REFEREE, "release") == "SET_TOO_EARLY"
         world = trial.sim.world
         trial.people.beside["S1"] += world.hopper
         world.hopper.clear()
         world.hopper_changed()
-        await trial.until(lambda s: "SET_TOO_EARLY" not in [alert.name for alert in s.alerts])
+        await trial.wait_for_state(
+            lambda s: "SET_TOO_EARLY" not in [alert.name for alert in s.alerts]
+        )
         await ordered(trial, Role.REFEREE, "release")
-        await trial.phase(Phase.RELEASED)
+        await trial.wait_for_phase(MachinePhase.RELEASED)
 
 
 async def test_sets_that_were_mixed_are_both_barred_until_they_are_counted(table: Tables) -> None:
@@ -293,7 +295,7 @@ async def test_sets_that_were_mixed_are_both_barred_until_they_are_counted(table
         trial.people.mix("S2", 3)  # out of the pile beside the machine into the hopper's
         await started(trial)
         await ordered(trial, Role.TABLE, "cut", n=40)
-        state = await trial.until(lambda state: state.fairness[-1].outcome is not None)
+        state = await trial.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
         assert "FOREIGN_BACK" in state.fairness[-1].reasons
         barred = {one.id: one.barred for one in state.sets}
         assert "FOREIGN_BACK" in barred["S1"]
@@ -305,7 +307,7 @@ async def test_sets_that_were_mixed_are_both_barred_until_they_are_counted(table
         for card_set in ("S1", "S2"):
             await ordered(trial, Role.REFEREE, "clear_set", set=card_set, cards=108)
         assert all(not one.barred for one in trial.states[-1].sets)
-        await trial.phase(Phase.COMMITTED)  # one misdeal begins again by itself
+        await trial.wait_for_phase(MachinePhase.COMMITTED)  # one misdeal begins again by itself
 
 
 async def test_nothing_is_dealt_ahead_without_leave(table: Tables) -> None:
@@ -321,13 +323,13 @@ async def test_a_pause_holds_the_cut_and_the_release_of_a_deal_ahead(table: Tabl
         assert await refused(trial, Role.TABLE, "cut", n=40) == "PAUSED"
         await ordered(trial, Role.REFEREE, "resume")
         await ordered(trial, Role.TABLE, "cut", n=40)
-        await trial.phase(Phase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)
         await result_confirmed(trial)
         await ordered(trial, Role.REFEREE, "hold", reason="a phone rings")
         assert await refused(trial, Role.REFEREE, "release") == "PAUSED"
         await ordered(trial, Role.REFEREE, "resume")
         await ordered(trial, Role.REFEREE, "release")
-        await trial.phase(Phase.RELEASED)
+        await trial.wait_for_phase(MachinePhase.RELEASED)
 
 
 async def test_the_estop_voids_what_is_dealt_ahead_and_leaves_the_played_deal_alone(
@@ -336,8 +338,8 @@ async def test_the_estop_voids_what_is_dealt_ahead_and_leaves_the_played_deal_al
     async with table(**AHEAD) as trial:
         await _dealing(trial)
         trial.sim.world.set_estop(True)
-        state = await trial.until(lambda state: state.fairness[-1].outcome is not None)
-        assert state.fairness[-1].outcome is Outcome.VOID
+        state = await trial.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
+        assert state.fairness[-1].outcome is AttemptOutcome.VOID
         assert (state.match.deal, state.match.attempt) == (1, 1)
         trial.sim.world.set_estop(False)
         await result_confirmed(trial)
@@ -350,9 +352,9 @@ async def test_how_soon_hands_are_ready_is_known_while_cards_are_dealt(table: Ta
         assert trial.states[-1].machine.ready_in_s is None
         await ordered(trial, Role.TABLE, "cut", n=40)
         loop = asyncio.get_running_loop()
-        half = await trial.until(lambda state: state.machine.fed >= 54)
+        half = await trial.wait_for_state(lambda state: state.machine.fed >= 54)
         said_s, then_s = half.machine.ready_in_s, loop.time()
-        ready = await trial.phase(Phase.HELD)
+        ready = await trial.wait_for_phase(MachinePhase.HELD)
         assert said_s == pytest.approx(loop.time() - then_s, rel=0.3)
         assert ready.machine.ready_in_s is None
 
@@ -365,7 +367,9 @@ async def sim() -> AsyncIterator[HardwareInProcess]:
     """Boards, cards and people that outlive the daemon."""
     boots = count(1)
     sets = tuple(PhysicalSet(one.id, BACKS[one.back]) for one in TWO_SETS)
-    lasting = HardwareInProcess(Settings(sets=sets), random.Random(1), boots=lambda: next(boots))
+    lasting = HardwareInProcess(
+        MechanicsSettings(sets=sets), random.Random(1), boots=lambda: next(boots)
+    )
     yield lasting
     lasting.close()
 
@@ -391,7 +395,9 @@ async def test_two_attempts_of_an_earlier_daemon_go_on_side_by_side(
     async with daemon(1) as trial:
         await STAGES[stage](trial)
     async with daemon(2) as trial:
-        await trial.until(lambda state: state.machine.phase not in (Phase.FAULT, Phase.EMPTY))
+        await trial.until(
+            lambda state: state.machine.phase not in (MachinePhase.FAULT, MachinePhase.EMPTY)
+        )
         state = trial.states[-1]
         assert (state.machine.deal, state.machine.attempt) == (2, 2)
         assert (state.machine.card_set, state.machine.set_out) == ("S2", "S1")
@@ -399,12 +405,12 @@ async def test_two_attempts_of_an_earlier_daemon_go_on_side_by_side(
         if stage == "committed":
             await asyncio.sleep(2)
             await ordered(trial, Role.TABLE, "cut", n=40)
-        await trial.phase(Phase.HELD)
+        await trial.phase(MachinePhase.HELD)
         await asyncio.sleep(1)
         await result_confirmed(trial)
         await asyncio.sleep(1)
         await ordered(trial, Role.REFEREE, "release")
-        await trial.phase(Phase.RELEASED)
+        await trial.phase(MachinePhase.RELEASED)
         await asyncio.sleep(1)
         state = trial.states[-1]
         assert (state.match.deal, state.match.attempt) == (2, 2)
@@ -429,7 +435,7 @@ async def test_a_daemon_that_dies_as_the_deal_is_dealt_again_voids_what_was_deal
         asked.cancel()
     async with daemon(2) as trial:
         await asyncio.sleep(SETTLED_S)
-        assert outcome(trial.states[-1], 2) == (Outcome.VOID, ["NOT_NEEDED"])
+        assert outcome(trial.states[-1], 2) == (AttemptOutcome.VOID, ["NOT_NEEDED"])
         kinds = {chained.entry.kind for chained in trial.machine.record.journal.entries()}
         assert {"recalled", "record"} <= kinds
     assert verify(tmp_path).findings == []
@@ -445,7 +451,7 @@ async def test_an_attempt_ahead_whose_board_was_reset_is_void_and_play_goes_on(
     async with daemon(2) as trial:
         await trial.until(lambda state: outcome(state, 2)[0] is not None)
         state = trial.states[-1]
-        assert outcome(state, 2) == (Outcome.VOID, ["BOARD_RESET"])
+        assert outcome(state, 2) == (AttemptOutcome.VOID, ["BOARD_RESET"])
         assert (state.match.deal, state.match.attempt) == (1, 1)
         await result_confirmed(trial)
         assert trial.states[-1].match.deal == 2

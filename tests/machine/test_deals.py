@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.cards import face_text
-from controller.messages import Outcome, Phase, Role
+from controller.messages import AttemptOutcome, MachinePhase, Role
 from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
@@ -19,8 +19,8 @@ def counts(trial: Any) -> list[int]:
 
 async def test_a_deal_is_right_in_the_feed_and_on_the_table(table: Tables) -> None:
     async with table() as trial:
-        held = await trial.deal()
-        assert held.machine.phase is Phase.HELD
+        held = await trial.play_attempt()
+        assert held.machine.phase is MachinePhase.HELD
         assert held.machine.fed == 108
         assert counts(trial) == [27, 27, 27, 27, 0]
         await trial.return_hands()
@@ -29,7 +29,7 @@ async def test_a_deal_is_right_in_the_feed_and_on_the_table(table: Tables) -> No
 
 async def test_the_steps_are_on_the_feed_in_the_order_of_the_proof(table: Tables) -> None:
     async with table() as trial:
-        await trial.deal()
+        await trial.play_attempt()
         await trial.return_hands()
         kinds = [event.kind for event in trial.events if event.kind != "command"]
     assert kinds == [
@@ -43,7 +43,7 @@ async def test_one_deal_follows_the_other_and_attempts_are_never_numbered_twice(
 ) -> None:
     async with table() as trial:
         for number in (1, 2, 3):
-            held = await trial.deal(cut=6 + number)
+            held = await trial.play_attempt(cut=6 + number)
             assert (held.machine.deal, held.machine.attempt) == (number, number)
             await trial.return_hands()
         commitments = {proof.commitment for proof in trial.states[-1].fairness}
@@ -54,8 +54,8 @@ async def test_while_cards_are_dealt_the_feed_tells_the_number_fed_and_nothing_e
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.deal()
-        dealing = [s for s in trial.states if s.machine.phase is Phase.DEALING]
+        await trial.play_attempt()
+        dealing = [s for s in trial.states if s.machine.phase is MachinePhase.DEALING]
         fed = [state.machine.fed for state in dealing]
         assert len(set(fed)) > 50
         assert fed == sorted(fed)
@@ -66,8 +66,8 @@ async def test_while_cards_are_dealt_the_feed_tells_the_number_fed_and_nothing_e
 
 async def test_no_face_is_in_anything_public_but_the_turned_up_card(table: Tables) -> None:
     async with table() as trial:
-        await trial.deal()
-        hands = [trial.sim.world.truth().faces(pocket) for pocket in range(4)]
+        await trial.play_attempt()
+        hands = [trial.sim.world.truth().faces_in(pocket) for pocket in range(4)]
         await trial.return_hands()
         released = next(event for event in trial.events if event.kind == "released")
         shown = released.data["turned_up"]
@@ -84,10 +84,10 @@ async def test_no_face_is_in_anything_public_but_the_turned_up_card(table: Table
 
 async def test_a_deal_leaves_no_timer_and_no_task_of_its_own(table: Tables) -> None:
     async with table() as trial:
-        await trial.deal()
+        await trial.play_attempt()
         await trial.return_hands()
         before = len(asyncio.all_tasks())
-        await trial.deal()
+        await trial.play_attempt()
         await trial.return_hands()
         assert len(asyncio.all_tasks()) == before
 
@@ -96,7 +96,7 @@ async def test_a_trial_replays_from_its_seed(table: Tables) -> None:
     runs = []
     for seed in (7, 7, 8):
         async with table("double_feed:at=9", "unreadable:at=30", seed=seed) as trial:
-            await trial.deal()
+            await trial.play_attempt()
             truth = trial.sim.world.truth()
             steps = [event for event in trial.events if event.kind not in ("opened", "command")]
             decided = [(event.kind, event.data) for event in steps]
@@ -108,11 +108,13 @@ async def test_a_trial_replays_from_its_seed(table: Tables) -> None:
 
 async def test_an_uncut_deal_says_so(table: Tables) -> None:
     async with table() as trial:
-        await trial.until(lambda state: state.machine.phase is Phase.EMPTY)
-        await trial.order(Role.REFEREE, "start_deal")
-        reply = await trial.order(Role.REFEREE, "start_deal", uncut=True, reason="the cutter left")
+        await trial.wait_for_state(lambda state: state.machine.phase is MachinePhase.EMPTY)
+        await trial.send_command(Role.REFEREE, "start_deal")
+        reply = await trial.send_command(
+            Role.REFEREE, "start_deal", uncut=True, reason="the cutter left"
+        )
         assert reply.ok
-        held = await trial.phase(Phase.HELD)
+        held = await trial.wait_for_phase(MachinePhase.HELD)
         assert held.fairness[-1].uncut
         assert held.fairness[-1].cut is None
 
@@ -121,11 +123,11 @@ async def test_a_cut_that_does_not_come_calls_the_referee_and_may_still_come(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.until(lambda state: state.machine.phase is Phase.EMPTY)
-        await trial.order(Role.REFEREE, "start_deal")
-        late = await trial.until(lambda state: bool(state.alerts))
+        await trial.wait_for_state(lambda state: state.machine.phase is MachinePhase.EMPTY)
+        await trial.send_command(Role.REFEREE, "start_deal")
+        late = await trial.wait_for_state(lambda state: bool(state.alerts))
         assert [alert.name for alert in late.alerts] == ["CUT_LATE"]
-        assert late.machine.phase is Phase.COMMITTED
-        held = await trial.deal()
-        assert held.fairness[-1].outcome is Outcome.OK
+        assert late.machine.phase is MachinePhase.COMMITTED
+        held = await trial.play_attempt()
+        assert held.fairness[-1].outcome is AttemptOutcome.OK
         assert held.alerts == []

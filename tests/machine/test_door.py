@@ -14,23 +14,23 @@ from controller.bridge import (
     HelloMessage,
     ReplyMessage,
     decode_machine_line,
-    to_line,
+    encode_line,
 )
-from controller.machine.door import Door
-from controller.machine.play import Play
-from controller.machine.public.state import About, public_state
+from controller.machine.door import GatewaySocket
+from controller.machine.play import TableMatch
+from controller.machine.public.state import RunIdentity, public_state
 from controller.machine.state import TableState
-from controller.messages import Command, Phase, Reply, State
+from controller.messages import ClientCommand, CommandReply, MachinePhase, PublicState
 
-ABOUT = About(table="T01", boot="00", simulated=True, profile="p", card_set="S1")
+ABOUT = RunIdentity(table="T01", boot="00", simulated=True, profile="p", card_set="S1")
 
 
-def state() -> State:
+def state() -> PublicState:
     return public_state(
         ABOUT,
         TableState(),
-        Play(),
-        Phase.EMPTY,
+        TableMatch(),
+        MachinePhase.EMPTY,
         seq=1,
         time="now",
         now_ms=0,
@@ -40,14 +40,14 @@ def state() -> State:
     )
 
 
-async def answer(command: Command) -> Reply:
-    return Reply(id=command.id, ok=True, result={"cmd": command.cmd})
+async def answer(command: ClientCommand) -> CommandReply:
+    return CommandReply(id=command.id, ok=True, result={"cmd": command.cmd})
 
 
 @pytest.fixture
-async def door(runtime_dir: Path) -> AsyncIterator[Door]:
-    served = Door(HelloMessage("T01", True), order=answer, state=state)
-    async with served.serving(runtime_dir):
+async def door(runtime_dir: Path) -> AsyncIterator[GatewaySocket]:
+    served = GatewaySocket(HelloMessage("T01", True), submit=answer, state=state)
+    async with served.serve(runtime_dir):
         yield served
     assert not (runtime_dir / SOCKET_NAME).exists()
 
@@ -57,7 +57,7 @@ async def come_in(runtime_dir: Path) -> tuple[asyncio.StreamReader, asyncio.Stre
 
 
 async def test_a_gateway_is_greeted_and_told_the_whole_state_at_once(
-    door: Door, runtime_dir: Path
+    door: GatewaySocket, runtime_dir: Path
 ) -> None:
     reader, writer = await come_in(runtime_dir)
     hello, first = (
@@ -66,16 +66,20 @@ async def test_a_gateway_is_greeted_and_told_the_whole_state_at_once(
     )
     assert hello == HelloMessage("T01", True)
     assert isinstance(first, FeedMessage)
-    assert msgspec.json.decode(first.body, type=State) == state()
+    assert msgspec.json.decode(first.body, type=PublicState) == state()
     writer.close()
 
 
-async def test_a_command_is_answered_under_its_own_number(door: Door, runtime_dir: Path) -> None:
+async def test_a_command_is_answered_under_its_own_number(
+    door: GatewaySocket, runtime_dir: Path
+) -> None:
     reader, writer = await come_in(runtime_dir)
     await reader.readline()
     await reader.readline()
     for ref in (7, 3):
-        writer.write(to_line(CommandMessage(ref, "peer", Command(id=f"id{ref}", cmd="snapshot"))))
+        writer.write(
+            encode_line(CommandMessage(ref, "peer", ClientCommand(id=f"id{ref}", cmd="snapshot")))
+        )
     replies = [decode_machine_line(await reader.readline()) for _ in range(2)]
     assert {(r.ref, r.body.id) for r in replies if isinstance(r, ReplyMessage)} == {
         (7, "id7"),
@@ -86,21 +90,23 @@ async def test_a_command_is_answered_under_its_own_number(door: Door, runtime_di
 
 @pytest.mark.parametrize("nonsense", [b"nonsense\n", b"{}\n", b"\xff" * 100_000])
 async def test_a_guest_that_does_not_speak_the_protocol_is_let_go_and_others_stay(
-    door: Door, runtime_dir: Path, nonsense: bytes
+    door: GatewaySocket, runtime_dir: Path, nonsense: bytes
 ) -> None:
     good_reader, good = await come_in(runtime_dir)
     bad_reader, bad = await come_in(runtime_dir)
     bad.write(nonsense)
     while await _read_or_end(bad_reader):
         pass
-    good.write(to_line(CommandMessage(1, "peer", Command(id="x", cmd="snapshot"))))
+    good.write(encode_line(CommandMessage(1, "peer", ClientCommand(id="x", cmd="snapshot"))))
     kinds = [type(decode_machine_line(await good_reader.readline())) for _ in range(3)]
     assert kinds[-1] is ReplyMessage
     good.close()
     bad.close()
 
 
-async def test_what_is_published_reaches_every_gateway(door: Door, runtime_dir: Path) -> None:
+async def test_what_is_published_reaches_every_gateway(
+    door: GatewaySocket, runtime_dir: Path
+) -> None:
     guests = [await come_in(runtime_dir) for _ in range(2)]
     for reader, _ in guests:
         await reader.readline()

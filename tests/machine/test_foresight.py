@@ -8,9 +8,9 @@ import pytest
 from controller.commands import parse_args
 from controller.machine.order.desk import CommandRefused
 from controller.machine.order.foresight import lost_time, preview_decision
-from controller.machine.order.match_orders import events_of
+from controller.machine.order.match_orders import events_of_command
 from controller.machine.order.who import CommandSigner
-from controller.machine.play import Play, happened
+from controller.machine.play import TableMatch, apply_event
 from controller.machine.public.match import public_match
 from controller.match import events
 from controller.messages import Role
@@ -22,16 +22,16 @@ CHEN = CommandSigner("Chen", Role.CHIEF)
 def ahead(table: Table, cmd: str, **args: Any) -> dict[str, Any]:
     """What the table answers to `foresee`."""
     said: Any = parse_args("foresee", {"cmd": cmd, "args": args})
-    return preview_decision(Play(match=table.state), said, table.at_ms + 100)
+    return preview_decision(TableMatch(match=table.state), said, table.at_ms + 100)
 
 
 def done(table: Table, cmd: str, **args: Any) -> Any:
     """The match as the public has it after the decision was really made."""
-    play = Play(match=table.state)
+    play = TableMatch(match=table.state)
     at_ms = table.at_ms + 100
     assert play.match is not None
-    for event in events_of(cmd, parse_args(cmd, args), CHEN, play.match, at_ms):
-        play = happened(play, event)
+    for event in events_of_command(cmd, parse_args(cmd, args), CHEN, play.match, at_ms):
+        play = apply_event(play, event)
     return public_match(
         play, profile=table.profile.name, now_ms=at_ms, deal=1, leader=None, turned_up=None
     )

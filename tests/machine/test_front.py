@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from controller.machine.lamps import lamps
+from controller.machine.lamps import choose_lamps
 from controller.machine.order.desk import EARLY_PRESS_TIMEOUT_S
-from controller.machine.play import Play
+from controller.machine.play import TableMatch
 from controller.machine.state import TableState
-from controller.messages import Phase, Role
+from controller.messages import MachinePhase, Role
 from controller.trials.inproc import TableInProcess
-from drivers.panel import Lamps, Light, PanelLost, PanelPins
+from drivers.panel import LampMode, Lamps, PanelLost, PanelPins
 from tests.machine.panel_contacts import at_panel
 from tests.machine.stages import all_press, cut, opened, ordered, started
 from tests.machine.tables import Tables
@@ -23,9 +23,9 @@ A_WHILE_S = 3.0
 async def test_the_start_button_begins_a_deal(table: Tables) -> None:
     async with table() as trial:
         contacts = await at_panel(trial)
-        await trial.phase(Phase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         await contacts.tap("start")
-        committed = await trial.phase(Phase.COMMITTED)
+        committed = await trial.wait_for_phase(MachinePhase.COMMITTED)
         assert committed.machine.deal == 1
         contacts.close()
 
@@ -35,14 +35,14 @@ async def down_and_not_looked_at(trial: TableInProcess) -> None:
     await opened(trial)
     await started(trial)
     await cut(trial)
-    await trial.phase(Phase.HELD)
+    await trial.wait_for_phase(MachinePhase.HELD)
     await ordered(trial, Role.REFEREE, "release")
     await all_press(trial, "NWSE")
     await ordered(trial, Role.REFEREE, "result", order=["N", "S"])
     await ordered(trial, Role.REFEREE, "confirm")
     await trial.take_hands()
     await until(lambda: trial.sim.world.truth().lift_down)
-    assert trial.machine.desk.awaited_steps == frozenset()
+    assert trial.machine.processor.awaited_steps == frozenset()
 
 
 async def test_a_start_that_is_pressed_before_the_machine_has_looked_begins_a_deal(
@@ -50,21 +50,21 @@ async def test_a_start_that_is_pressed_before_the_machine_has_looked_begins_a_de
 ) -> None:
     async with table(delay_ms=5) as trial:  # what a line takes: else both happen in one moment
         await down_and_not_looked_at(trial)
-        trial.machine.desk.press("start_deal")
-        committed = await trial.phase(Phase.COMMITTED)
+        trial.machine.processor.submit_press("start_deal")
+        committed = await trial.wait_for_phase(MachinePhase.COMMITTED)
         assert committed.machine.deal == 2
 
 
 async def test_a_start_that_was_pressed_long_before_begins_nothing(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         await started(trial)
         await cut(trial)
-        await trial.phase(Phase.HELD)
-        trial.machine.desk.press("start_deal")
+        await trial.wait_for_phase(MachinePhase.HELD)
+        trial.machine.processor.submit_press("start_deal")
         await asyncio.sleep(EARLY_PRESS_TIMEOUT_S)
         await trial.return_hands()
-        await trial.phase(Phase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         await asyncio.sleep(A_WHILE_S)
         assert trial.machine.record.state.attempts == 1
 
@@ -72,27 +72,27 @@ async def test_a_start_that_was_pressed_long_before_begins_nothing(table: Tables
 async def test_a_red_button_calls_the_referee_until_the_seat_presses_green(table: Tables) -> None:
     async with table() as trial:
         contacts = await at_panel(trial)
-        await trial.phase(Phase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         await contacts.tap("south_red")
         await contacts.tap("south_red")
-        called = await trial.until(lambda state: bool(state.calls))
+        called = await trial.wait_for_state(lambda state: bool(state.calls))
         assert [call.seat for call in called.calls] == ["S"]
         await contacts.tap("east_green")
         assert [call.seat for call in trial.machine.record.state.calls] == ["S"]
         await contacts.tap("south_green")
-        await trial.until(lambda state: not state.calls)
+        await trial.wait_for_state(lambda state: not state.calls)
         contacts.close()
 
 
 async def test_the_estop_seen_by_the_panel_ends_the_attempt(table: Tables) -> None:
     async with table() as trial:
         contacts = await at_panel(trial)
-        await trial.phase(Phase.EMPTY)
-        await trial.order(Role.REFEREE, "start_deal")
-        await trial.order(Role.TABLE, "cut", n=40)
-        await trial.until(lambda state: state.machine.fed >= 10)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        await trial.send_command(Role.REFEREE, "start_deal")
+        await trial.send_command(Role.TABLE, "cut", n=40)
+        await trial.wait_for_state(lambda state: state.machine.fed >= 10)
         trial.sim.world.set_estop(True)
-        ended = await trial.until(lambda state: state.fairness[-1].outcome is not None)
+        ended = await trial.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
         assert ended.fairness[-1].reasons == ["ESTOP_PRESSED"]
         assert contacts.lamps["lamp_red"]
         contacts.close()
@@ -103,22 +103,22 @@ async def test_a_table_without_its_panel_says_so_and_deals_on(table: Tables) -> 
         raise PanelLost("no such chip")
 
     async with table() as trial:
-        await trial.machine.front.open(PanelPins(), broken)
-        lost = await trial.until(lambda state: bool(state.alerts))
+        await trial.machine.panel_control.open(PanelPins(), broken)
+        lost = await trial.wait_for_state(lambda state: bool(state.alerts))
         assert [alert.name for alert in lost.alerts] == ["PANEL_LOST"]
-        held = await trial.deal()
-        assert held.machine.phase is Phase.HELD
+        held = await trial.play_attempt()
+        assert held.machine.phase is MachinePhase.HELD
 
 
 @pytest.mark.parametrize(
     ("phase", "shown"),
     [
-        (Phase.FAULT, Lamps(red=Light.ON)),
-        (Phase.EMPTY, Lamps(green=Light.ON)),
-        (Phase.COMMITTED, Lamps(amber=Light.ON)),
-        (Phase.DEALING, Lamps(green=Light.BLINK)),
-        (Phase.HELD, Lamps(green=Light.ON)),
+        (MachinePhase.FAULT, Lamps(red=LampMode.ON)),
+        (MachinePhase.EMPTY, Lamps(green=LampMode.ON)),
+        (MachinePhase.COMMITTED, Lamps(amber=LampMode.ON)),
+        (MachinePhase.DEALING, Lamps(green=LampMode.BLINK)),
+        (MachinePhase.HELD, Lamps(green=LampMode.ON)),
     ],
 )
-async def test_each_phase_has_its_light(phase: Phase, shown: Lamps) -> None:
-    assert lamps(TableState(), Play(), phase) == shown
+async def test_each_phase_has_its_light(phase: MachinePhase, shown: Lamps) -> None:
+    assert choose_lamps(TableState(), TableMatch(), phase) == shown

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.messages import Outcome, Phase, Role
+from controller.messages import AttemptOutcome, MachinePhase, Role
 from tests.machine.stages import STAGES, cut, ordered
 from tests.machine.tables import Tables
 
@@ -21,11 +21,13 @@ async def test_hands_are_void_and_dealt_anew_where_their_deal_begins_anew(
         await ordered(trial, Role.CHIEF, "approve", ruling=proposed.result["ruling"])
         assert trial.states[-1].match.phase == "forfeit"
         await ordered(trial, Role.REFEREE, "name_leader", seat="E")
-        void = await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        void = await trial.wait_for_state(
+            lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID
+        )
         assert void.fairness[-1].reasons == ["NOT_NEEDED"]
         assert void.match.phase == "cut"
         await trial.people.collect()
-        await trial.phase(Phase.COMMITTED)
+        await trial.wait_for_phase(MachinePhase.COMMITTED)
         await cut(trial)
-        held = await trial.phase(Phase.HELD)
+        held = await trial.wait_for_phase(MachinePhase.HELD)
         assert (held.match.phase, held.match.deal, held.machine.deal) == ("held", 2, 2)

@@ -15,17 +15,17 @@ from nacl.public import PrivateKey
 
 from controller.cli.open import command as open_command
 from controller.gateway.certificates import create_client_keys
-from controller.journal.fold import attempts
+from controller.journal.fold import attempt_histories
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.hands_kept import due
-from controller.machine.play import Play
-from controller.machine.state import Played
-from controller.messages import Phase, Role
+from controller.machine.hands_kept import openable_attempts
+from controller.machine.play import TableMatch
+from controller.machine.state import PlayedAttempt
+from controller.messages import MachinePhase, Role
 from controller.roster import read_certificate
-from controller.trials.inproc import TableInProcess, trial
+from controller.trials.inproc import TableInProcess, run_table_in_process
 from controller.trials.mortal import DaemonDeath
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.crash.deaths import AWAY_S, BEHIND_S
 from tests.crash.lives import Scene
 from tests.crash.match_people import a_match
@@ -51,8 +51,8 @@ class Hall:
         for folder in (self.disk(name), self._memory / name):
             folder.mkdir(mode=0o700, exist_ok=True)
         at = await self._stack.enter_async_context(
-            trial(
-                Settings(),
+            run_table_in_process(
+                MechanicsSettings(),
                 self._memory / name,
                 store=JournalStore.open(self.disk(name)),
                 state_dir=self.disk(name),
@@ -60,7 +60,7 @@ class Hall:
                 profile=opening(when),
             )
         )
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         return at
 
     def disk(self, name: str = "T01") -> Path:
@@ -204,7 +204,7 @@ async def test_a_match_that_comes_back_keeps_its_hands_shut_to_its_end(hall: Hal
 @pytest.mark.parametrize("when", WHEN)
 async def test_a_practice_deal_is_a_match_of_its_own(hall: Hall, when: str) -> None:
     at = await hall.table(when)
-    await at.deal()
+    await at.play_attempt()
     await at.return_hands()
     await asyncio.sleep(A_WHILE_S)
     shown = [("revealed", 1)] if when == "never" else [("revealed", 1), ("record", 1)]
@@ -213,8 +213,10 @@ async def test_a_practice_deal_is_a_match_of_its_own(hall: Hall, when: str) -> N
 
 
 async def test_the_match_of_another_game_opens_its_hands_too(runtime_dir: Path) -> None:
-    async with trial(Settings(), runtime_dir, profile=varied(BIG_TWO)) as at:
-        await at.deal()
+    async with run_table_in_process(
+        MechanicsSettings(), runtime_dir, profile=varied(BIG_TWO)
+    ) as at:
+        await at.play_attempt()
         await at.return_hands()
         await asyncio.sleep(A_WHILE_S)
         (record,) = [event for event in at.events if event.kind == "record"]
@@ -239,7 +241,7 @@ async def ends(
         else:
             assert await scene.live(lingering(script), **options)
         scene.check()
-        return attempts(chained.entry for chained in scene.entries())
+        return attempt_histories(chained.entry for chained in scene.entries())
     except BaseException as error:
         error.add_note(f"after {row}")
         raise
@@ -291,7 +293,7 @@ async def test_what_the_power_took_is_left_to_the_chief_and_the_rest_is_opened(
     await ends(whole, lingering(a_match()), chief=chief)
     (_, second) = (each.entry.n for each in whole.entries() if each.entry.kind == "committed")
     scene = Scene.new((), tmp_path / "dark", runtime_dir)
-    dark = DaemonDeath(second - 2, 0.0, 1.0, power=True)
+    dark = DaemonDeath(second - 2, 0.0, 1.0, power_lost=True)
     found = await ends(scene, lingering(a_match()), dark, chief=chief)
     assert "sealed_to_chief" in found[1].steps
     assert "record" not in found[1].steps
@@ -321,14 +323,16 @@ async def test_a_key_that_nothing_waits_for_is_removed_at_the_next_start(
 # The decision by itself.
 
 
-def one(number: int, match: str = "M1", *, over: bool = True) -> Played:
-    return Played(attempt=number, deal=number, match=match, rules="", since=1, over=over)
+def one(number: int, match: str = "M1", *, over: bool = True) -> PlayedAttempt:
+    return PlayedAttempt(
+        attempt=number, deal=number, match=match, rules_hash="", first_entry=1, is_over=over
+    )
 
 
 def test_hands_whose_seed_is_not_out_are_not_due() -> None:
-    assert due([one(1, over=False)], Play(), "deal_end", "practice") == ()
-    assert due([one(1)], Play(), "deal_end", "practice") == (one(1),)
+    assert openable_attempts([one(1, over=False)], TableMatch(), "deal_end", "practice") == ()
+    assert openable_attempts([one(1)], TableMatch(), "deal_end", "practice") == (one(1),)
 
 
 def test_never_is_never_in_practice_too() -> None:
-    assert due([one(1, "practice")], Play(), "never", "practice") == ()
+    assert openable_attempts([one(1, "practice")], TableMatch(), "never", "practice") == ()

@@ -8,12 +8,18 @@ from typing import Any
 
 import pytest
 
-from controller.deal.sightings import BothBegan, CardAtReader, Look, Shuffled, Verdict
+from controller.deal.sightings import (
+    BothBegan,
+    CardAtReader,
+    CardVerdict,
+    LookOutcome,
+    ShufflerDone,
+)
 from controller.faults import fault
 from controller.machine.dealing import LOOK_TIMEOUT_S, CardLoop
-from controller.messages import Outcome, Phase, Role
+from controller.messages import AttemptOutcome, MachinePhase, Role
 from controller.trials.inproc import TableInProcess
-from drivers.events import Code, Event
+from drivers.events import BoardEvent, BoardEventCode
 from drivers.link import frames
 from sim.mechanics.faults import parse_fault
 from tests.machine.stages import (
@@ -60,9 +66,9 @@ def where(trial: TableInProcess) -> Any:
 
 async def all_dealt(trial: TableInProcess, number: int) -> None:
     """See an attempt end with four right hands and every card in them."""
-    held = await trial.phase(Phase.HELD)
+    held = await trial.wait_for_phase(MachinePhase.HELD)
     assert held.machine.attempt == number
-    assert held.fairness[-1].outcome is Outcome.OK
+    assert held.fairness[-1].outcome is AttemptOutcome.OK
     assert [len(pocket) for pocket in trial.sim.world.truth().pockets] == [27, 27, 27, 27, 0]
 
 
@@ -76,17 +82,17 @@ async def test_a_hold_stops_the_cards_wherever_they_are_and_none_is_lost_by_it(
     chance = random.Random("holds")
     async with ground.table() as trial:
         for number in range(1, scale(full) + 1):
-            await trial.phase(Phase.EMPTY)
+            await trial.wait_for_phase(MachinePhase.EMPTY)
             await asyncio.sleep(STANDING_S)
             await started(trial)
-            assert (await trial.order(Role.TABLE, "cut", n=40)).ok
+            assert (await trial.send_command(Role.TABLE, "cut", n=40)).ok
             for _ in range(2):
                 await asyncio.sleep(chance.uniform(0, DEALT_S / 2))
                 await ordered(trial, Role.REFEREE, "hold", reason="somebody fell ill")
                 await asyncio.sleep(STANDING_S)
                 stood = where(trial)
                 if number % 2:
-                    trial.machine.table.renewed()  # a line that comes back moves nothing either
+                    trial.machine.table_boards.on_session_renewed()  # a line that comes back moves nothing either
                 await asyncio.sleep(A_WHILE_S)
                 assert where(trial) == stood
                 await ordered(trial, Role.REFEREE, "resume")
@@ -108,16 +114,16 @@ async def test_a_hold_before_the_first_card_keeps_the_shuffler_still(ground: Gro
 async def test_a_machine_that_stands_promises_nothing(ground: Ground) -> None:
     async with ground.table() as trial:
         await STAGES["shuffling"](trial)
-        moves = await trial.until(lambda state: state.machine.fed >= 30)
+        moves = await trial.wait_for_state(lambda state: state.machine.fed >= 30)
         assert moves.machine.ready_in_s is not None
         await ordered(trial, Role.REFEREE, "hold", reason="look")
-        stands = await trial.until(lambda state: bool(state.machine.pauses))
+        stands = await trial.wait_for_state(lambda state: bool(state.machine.pauses))
         assert stands.machine.ready_in_s is None
         await ordered(trial, Role.REFEREE, "resume")
-        moves = await trial.until(lambda state: state.machine.fed >= 40)
+        moves = await trial.wait_for_state(lambda state: state.machine.fed >= 40)
         assert moves.machine.ready_in_s is not None
         trial.sim.world.set_lid(True)
-        fails = await trial.phase(Phase.FAULT)
+        fails = await trial.wait_for_phase(MachinePhase.FAULT)
         assert fails.machine.ready_in_s is None
 
 
@@ -134,7 +140,7 @@ async def test_no_step_of_a_deal_is_taken_while_the_table_is_held(ground: Ground
         assert await refused(trial, Role.REFEREE, "start_deal", **uncut) == "PAUSED"
         await ordered(trial, Role.REFEREE, "resume")
         await cut(trial)
-        await trial.phase(Phase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)
         await ordered(trial, Role.REFEREE, "hold", reason="look")
         assert await refused(trial, Role.REFEREE, "release") == "PAUSED"
         await ordered(trial, Role.REFEREE, "resume")
@@ -147,12 +153,12 @@ async def test_a_misdeal_is_not_dealt_again_while_the_table_is_held(ground: Grou
         await STAGES["dealing"](trial)
         await ordered(trial, Role.REFEREE, "hold", reason="look")
         trial.sim.world.set_lid(True)
-        await trial.until(lambda state: state.fairness[-1].outcome is not None)
+        await trial.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
         await trial.people.collect("S1")
         await asyncio.sleep(A_WHILE_S)
         assert trial.states[-1].machine.attempt == 1
         await ordered(trial, Role.REFEREE, "resume")
-        await trial.until(lambda state: state.machine.attempt == 2)
+        await trial.wait_for_state(lambda state: state.machine.attempt == 2)
 
 
 def dealing(sent: list[Any], ended: list[Any]) -> CardLoop:
@@ -163,9 +169,9 @@ def dealing(sent: list[Any], ended: list[Any]) -> CardLoop:
         1,
         dealer=sent.append,
         reader=sent.append,
-        stop=lambda: sent.append("stop"),
-        on_check=lambda: sent.append("check"),
-        on_alone=lambda index: sent.append("compare"),
+        stop_motion=lambda: sent.append("stop"),
+        on_count_due=lambda: sent.append("check"),
+        on_look_overdue=lambda index: sent.append("compare"),
         on_end=ended.append,
         on_change=lambda: None,
     )
@@ -174,41 +180,41 @@ def dealing(sent: list[Any], ended: list[Any]) -> CardLoop:
 async def test_what_is_seen_while_the_table_is_held_moves_nothing_before_its_end() -> None:
     sent: list[Any] = []
     held = dealing(sent, [])
-    held.see(BothBegan())
-    held.hold()
+    held.observe(BothBegan())
+    held.pause()
     sent.clear()
-    held.see(Shuffled())
-    held.see(CardAtReader(1))
-    held.see(Verdict(1, Look.ACCEPT))
+    held.observe(ShufflerDone())
+    held.observe(CardAtReader(1))
+    held.observe(CardVerdict(1, LookOutcome.ACCEPT))
     assert sent == []
-    held.end_hold()
-    assert [type(each) for each in sent] == [frames.Feed, frames.Route]
+    held.resume()
+    assert [type(each) for each in sent] == [frames.FeedCommand, frames.RouteCommand]
 
 
 async def test_a_card_is_alone_only_once_its_wait_is_over_and_the_table_not_held() -> None:
     sent: list[Any] = []
     waiting = dealing(sent, [])
-    for seen in (BothBegan(), Shuffled(), Verdict(1, Look.ACCEPT)):
-        waiting.see(seen)
+    for seen in (BothBegan(), ShufflerDone(), CardVerdict(1, LookOutcome.ACCEPT)):
+        waiting.observe(seen)
     assert not waiting.is_look_overdue(1)
     await asyncio.sleep(LOOK_TIMEOUT_S + A_MOMENT_S)
     assert sent[-1] == "compare"
     assert waiting.is_look_overdue(1)
-    waiting.see(CardAtReader(1))
-    assert sent[-1] == frames.Reread(1, 1)
+    waiting.observe(CardAtReader(1))
+    assert sent[-1] == frames.RereadCommand(1, 1)
     assert not waiting.is_look_overdue(1)
     await asyncio.sleep(LOOK_TIMEOUT_S + A_MOMENT_S)
     assert waiting.is_look_overdue(1)
-    waiting.hold()
+    waiting.pause()
     assert not waiting.is_look_overdue(1)
 
 
 async def test_an_attempt_ends_at_once_though_the_table_is_held() -> None:
     ended: list[Any] = []
     held = dealing([], ended)
-    held.see(BothBegan())
-    held.hold()
-    held.broken("LID_OPENED")
+    held.observe(BothBegan())
+    held.pause()
+    held.stop("LID_OPENED")
     assert [attempt.reasons for attempt in ended] == [("LID_OPENED",)]
 
 
@@ -226,11 +232,11 @@ async def test_each_pause_is_ended_by_its_owner_and_the_chief_ends_them_all(
         assert pauses(trial) == {"chief", "referee"}
         await ordered(trial, Role.REFEREE, "resume")
         assert pauses(trial) == {"chief"}
-        assert trial.machine.record.play.match.suspended == "alarm"  # type: ignore[union-attr]
+        assert trial.machine.record.match_written.match.suspended == "alarm"  # type: ignore[union-attr]
         await ordered(trial, Role.REFEREE, "hold", reason="look")
         await ordered(trial, Role.CHIEF, "resume")
         assert pauses(trial) == set()
-        assert trial.machine.record.play.match.suspended is None  # type: ignore[union-attr]
+        assert trial.machine.record.match_written.match.suspended is None  # type: ignore[union-attr]
         assert await refused(trial, Role.CHIEF, "resume") == "NOT_SUSPENDED"
         await all_dealt(trial, 1)
 
@@ -249,7 +255,7 @@ async def test_the_areas_pause_is_the_chiefs(ground: Ground) -> None:
 
 async def test_no_area_is_stopped_where_no_match_was_laid_out(ground: Ground) -> None:
     async with ground.table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         assert await refused(trial, Role.CHIEF, "hold", reason="alarm", area=True) == "NO_MATCH"
         assert await refused(trial, Role.CHIEF, "resume", area=True) == "NO_MATCH"
 
@@ -288,9 +294,9 @@ async def test_a_released_e_stop_lets_nothing_go_on_before_somebody_has_seen_to_
     async with ground.table() as trial:
         await STAGES["dealing"](trial)
         trial.sim.world.set_estop(True)
-        await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await trial.wait_for_state(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
         await asyncio.sleep(STANDING_S)
-        reply = await trial.order(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
+        reply = await trial.send_command(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
         assert reply.error is not None
         assert reply.error.code == "STILL_THERE"
         assert reply.error.message_zh == f"原因仍未排除：{fault('ESTOP_PRESSED').cause_zh}"
@@ -298,10 +304,13 @@ async def test_a_released_e_stop_lets_nothing_go_on_before_somebody_has_seen_to_
         trial.sim.world.set_estop(False)
         await trial.people.collect("S1")
         await asyncio.sleep(A_WHILE_S)
-        assert (alerts(trial), trial.states[-1].machine.phase) == (["ESTOP_PRESSED"], Phase.FAULT)
+        assert (alerts(trial), trial.states[-1].machine.phase) == (
+            ["ESTOP_PRESSED"],
+            MachinePhase.FAULT,
+        )
         assert trial.states[-1].machine.attempt == 1
         await ordered(trial, Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
-        again = await trial.until(lambda state: state.machine.attempt == 2)
+        again = await trial.wait_for_state(lambda state: state.machine.attempt == 2)
         assert again.alerts == []
         assert again.machine.deal == 2
 
@@ -332,7 +341,7 @@ async def test_an_e_stop_and_a_pause_outlive_the_daemon(ground: Ground) -> None:
         await trial.panel()
         await ordered(trial, Role.CHIEF, "hold", reason="alarm")
         trial.sim.world.set_estop(True)
-        await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await trial.wait_for_state(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
         await asyncio.sleep(STANDING_S)
     async with ground.table(journal="one", life=1) as trial:  # fresh boards, the e-stop out
         await asyncio.sleep(A_WHILE_S)
@@ -342,7 +351,7 @@ async def test_an_e_stop_and_a_pause_outlive_the_daemon(ground: Ground) -> None:
         await asyncio.sleep(A_WHILE_S)
         assert trial.states[-1].machine.attempt == 1
         await ordered(trial, Role.CHIEF, "resume")
-        await trial.until(lambda state: state.machine.attempt == 2)
+        await trial.wait_for_state(lambda state: state.machine.attempt == 2)
 
 
 # -- the first cause ----------------------------------------------------------
@@ -355,7 +364,7 @@ async def test_what_follows_from_a_trouble_hides_its_cause_nowhere(ground: Groun
         trial.sim.world.add_fault(parse_fault("jam:at=30,place=gate"))
         await started(trial)
         await cut(trial)
-        await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await trial.wait_for_state(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
         trial.sim.world.set_estop(True)
         await asyncio.sleep(STANDING_S)
         trial.sim.world.set_lid(True)
@@ -374,7 +383,7 @@ async def test_an_e_stop_is_the_cause_of_all_that_stands_still_after_it(ground: 
         await asyncio.sleep(A_MOMENT_S)
         trial.sim.world.set_lid(True)
         trial.sim.kill("dealer")
-        await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await trial.wait_for_state(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
         await asyncio.sleep(A_WHILE_S)
         assert reasons(trial) == ["ESTOP_PRESSED"]
         assert alerts(trial)[0] == "ESTOP_PRESSED"
@@ -385,11 +394,11 @@ async def test_a_panel_that_is_lost_stays_shown_when_a_bad_deal_was_cleared_up(
 ) -> None:
     async with ground.table() as trial:
         await STAGES["dealing"](trial)
-        trial.machine.record.latch("PANEL_LOST", {"found": "no pin"})
+        trial.machine.record.raise_fault("PANEL_LOST", {"found": "no pin"})
         trial.sim.world.set_lid(True)
-        await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await trial.wait_for_state(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
         await trial.people.collect("S1")
-        await trial.until(lambda state: state.machine.attempt == 2)
+        await trial.wait_for_state(lambda state: state.machine.attempt == 2)
         assert alerts(trial) == ["PANEL_LOST"]
 
 
@@ -408,10 +417,12 @@ async def test_a_release_and_a_void_in_one_moment_are_not_both_done(
             await sync()
 
         monkeypatch.setattr(record, "sync", slowly)
-        release = asyncio.ensure_future(trial.machine.order(trial.command(Role.REFEREE, "release")))
+        release = asyncio.ensure_future(
+            trial.machine.submit(trial.make_command(Role.REFEREE, "release"))
+        )
         await asyncio.sleep(after_s)
-        void = trial.command(Role.CHIEF, "void", reason="wrong table")
-        said = {"void": await trial.machine.order(void), "release": await release}
+        void = trial.make_command(Role.CHIEF, "void", reason="wrong table")
+        said = {"void": await trial.machine.submit(void), "release": await release}
         proof = trial.states[-1].fairness[-1]
         assert said["void"].ok == (proof.reasons == ["ORDERED"])
         assert said["release"].ok == trial.sim.world.truth().lift_up
@@ -423,18 +434,20 @@ async def test_a_shuffle_that_ends_in_the_moment_of_a_void_is_no_step_behind_its
 ) -> None:
     async with ground.table() as trial:
         await STAGES["shuffling"](trial)
-        run = trial.machine.table.run
+        run = trial.machine.table_boards.run
         assert run is not None
-        void = trial.command(Role.CHIEF, "void", reason="wrong table")
-        voiding = asyncio.ensure_future(trial.machine.order(void))
-        shuffled = Event("dealer", 1, 1_000_000, run.number, Code.SHUFFLED, 0, 0, 5, 0)
+        void = trial.make_command(Role.CHIEF, "void", reason="wrong table")
+        voiding = asyncio.ensure_future(trial.machine.submit(void))
+        shuffled = BoardEvent(
+            "dealer", 1, 1_000_000, run.number, BoardEventCode.SHUFFLED, 0, 0, 5, 0
+        )
         for _ in range(MOMENTS):
-            if run.book.outcome is not None:
+            if run.writer.outcome is not None:
                 break
             await asyncio.sleep(0)
         run.on_event(shuffled)
         assert (await voiding).ok
-        await trial.until(lambda state: state.fairness[-1].reveal is not None)
+        await trial.wait_for_state(lambda state: state.fairness[-1].reveal is not None)
         await asyncio.sleep(A_MOMENT_S)
         steps = [event.kind for event in trial.events if event.attempt == run.number]
         assert "verdict" in steps
@@ -449,11 +462,11 @@ async def test_a_release_and_a_stop_of_the_area_in_one_moment_agree(
     async with ground.table() as trial:
         await STAGES["held"](trial)
         both = {
-            "release": trial.command(Role.REFEREE, "release"),
-            "hold": trial.command(Role.CHIEF, "hold", reason="alarm", area=True),
+            "release": trial.make_command(Role.REFEREE, "release"),
+            "hold": trial.make_command(Role.CHIEF, "hold", reason="alarm", area=True),
         }
         names = [first, *(name for name in both if name != first)]
-        replies = await asyncio.gather(*(trial.machine.order(both[name]) for name in names))
+        replies = await asyncio.gather(*(trial.machine.submit(both[name]) for name in names))
         said = dict(zip(names, replies, strict=True))
         assert said["hold"].ok
         await asyncio.sleep(5)

@@ -15,15 +15,15 @@ import msgspec
 import pytest
 
 from controller.cards import face_text
-from controller.journal.entries import ChainedEntry, Entry
+from controller.journal.entries import ChainedEntry, JournalEntry
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.journal.verify.kept import check_late_rows
-from controller.messages import Match, Role, Seat, State
+from controller.messages import PublicMatch, PublicState, Role, Seat
 from controller.rules.rulebooks import load_guandan, load_profile
-from controller.rules.tribute import required
+from controller.rules.tribute import tribute_choices
 from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.match.table import BIG_TWO, INTL, N
 from tests.matches.at_trial import AtTrial
 from tests.matches.people import People
@@ -39,7 +39,7 @@ BIG = load_profile(BIG_TWO)
 async def sim() -> AsyncIterator[HardwareInProcess]:
     """A table of Big Two whose boards and cards outlive the daemon."""
     boots = count(1)
-    settings = Settings(packs=BIG.deck.packs, jokers=BIG.deck.jokers)
+    settings = MechanicsSettings(packs=BIG.deck.packs, jokers=BIG.deck.jokers)
     lasting = HardwareInProcess(settings, random.Random(1), boots=lambda: next(boots))
     yield lasting
     lasting.close()
@@ -59,15 +59,15 @@ def daemon(table: Callable[..., Any], sim: HardwareInProcess, tmp_path: Path) ->
     return start
 
 
-def doubling(state: State) -> bool:
+def doubling(state: PublicState) -> bool:
     return state.match.choices is not None and state.match.choices.asked == "doubling"
 
 
-def asking(match: Match) -> bool:
+def asking(match: PublicMatch) -> bool:
     return match.choices is not None and match.choices.asked == "open_hand"
 
 
-def half_returned(match: Match) -> bool:
+def half_returned(match: PublicMatch) -> bool:
     """Half of the returns after equal tributes are there; or the match is over."""
     paid = match.tribute
     return match.phase == "over" or (
@@ -75,7 +75,7 @@ def half_returned(match: Match) -> bool:
     )
 
 
-def entries(trial: Any, kind: str) -> list[Entry]:
+def entries(trial: Any, kind: str) -> list[JournalEntry]:
     chained: list[ChainedEntry] = list(trial.machine.record.journal.entries())
     return [each.entry for each in chained if each.entry.kind == kind]
 
@@ -173,7 +173,7 @@ async def test_a_tribute_is_not_judged_before_it_lies_there_nor_from_who_owes_no
         await people.play_until(lambda match: match.phase == "tribute")
         hands, level = people.dealt[-1].faces, 5
         best: dict[Seat, str] = {
-            seat: face_text(next(iter(required(profile, faces, level))))
+            seat: face_text(next(iter(tribute_choices(profile, faces, level))))
             for seat, faces in hands.items()
         }
         codes = []

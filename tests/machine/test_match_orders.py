@@ -7,20 +7,20 @@ import msgspec
 import pytest
 
 from controller.commands import COMMANDS, BadArgs, parse_args
-from controller.machine.order.match_orders import EVENTS, events_of, meeting_of
-from controller.machine.order.ruling_orders import choices
+from controller.machine.order.match_orders import EVENT_MAKERS, events_of_command, meeting_of
+from controller.machine.order.ruling_orders import legal_rulings
 from controller.machine.order.who import CommandSigner
-from controller.machine.public.ruling import spoken
+from controller.machine.public.ruling import unconfirmed_corrections
 from controller.match import events
-from controller.match.effects import Refused
-from controller.match.phase import Phase
+from controller.match.effects import EventRefused
+from controller.match.phase import MatchPhase
 from controller.match.reducer import step
 from controller.match.refusals import RefusedError
 from controller.match.rulings import is_unconfirmed
 from controller.match.sheet import CorrectionRow, RedealtRow, RulingRow, StoppedRow
 from controller.messages import Role, Seat
-from controller.rules.penalties.records import Entry
-from controller.rules.seats import ALL
+from controller.rules.penalties.records import PenaltyEntry
+from controller.rules.seats import SEATS
 from tests.match.people import meeting
 from tests.match.table import BIG_TWO, INTL, B, H, N, Table, knockout, timed, varied
 
@@ -28,16 +28,16 @@ PLAYERS = CommandSigner("table-7", Role.TABLE)
 LIN = CommandSigner("Lin", Role.REFEREE)
 CHEN = CommandSigner("Chen", Role.CHIEF)
 WORD: dict[str, Any] = {"verbal": True, "by": "Chen"}
-RIGHT = dict.fromkeys(ALL, 27)
+RIGHT = dict.fromkeys(SEATS, 27)
 
 
 def given(table: Table, cmd: str, who: CommandSigner = LIN, **said: Any) -> Table:
     """A command that somebody gives; why it is refused, in `table.refused`."""
     table.at_ms += 100
     try:
-        meant = events_of(cmd, parse_args(cmd, said), who, table.state, table.at_ms)
+        meant = events_of_command(cmd, parse_args(cmd, said), who, table.state, table.at_ms)
     except RefusedError as error:
-        table.said = (Refused(error.refusal),)
+        table.said = (EventRefused(error.refusal),)
         return table
     for event in meant:
         table.state, table.said = step(table.state, event)
@@ -68,16 +68,16 @@ def owed(table: Table, values: tuple[int, ...] = (14,)) -> Table:
 
 
 def test_every_command_that_only_a_match_takes_has_a_meaning() -> None:
-    machines = {cmd for cmd, order in COMMANDS.items() if order.bound == "machine"}
-    bound = {cmd for cmd, order in COMMANDS.items() if order.bound == "match"}
-    assert set(EVENTS) <= set(COMMANDS) - machines
-    assert bound - set(EVENTS) == {"open_hand"}
+    machines = {cmd for cmd, order in COMMANDS.items() if order.bound_to == "machine"}
+    bound = {cmd for cmd, order in COMMANDS.items() if order.bound_to == "match"}
+    assert set(EVENT_MAKERS) <= set(COMMANDS) - machines
+    assert bound - set(EVENT_MAKERS) == {"open_hand"}
 
 
 def test_a_command_of_the_machine_is_none_of_the_match() -> None:
     table = Table()
     with pytest.raises(LookupError):
-        events_of("release", parse_args("release", {}), LIN, table.state, 0)
+        events_of_command("release", parse_args("release", {}), LIN, table.state, 0)
 
 
 # Seats and start.
@@ -85,23 +85,23 @@ def test_a_command_of_the_machine_is_none_of_the_match() -> None:
 
 def test_players_take_their_seats_and_the_chief_opens_the_match() -> None:
     table = Table()
-    for seat in ALL:
-        done(table, "seat", PLAYERS, seat=seat, person=table.state.meeting.player(seat))
+    for seat in SEATS:
+        done(table, "seat", PLAYERS, seat=seat, person=table.state.meeting.player_name(seat))
     assert refused(table, "seat", PLAYERS, seat="N") == "SEAT_TAKEN"
     done(table, "start_match", CHEN)
-    assert table.phase is Phase.CUT
+    assert table.phase is MatchPhase.CUT
     assert refused(table, "start_match", CHEN) == "WRONG_PHASE"
 
 
 def test_a_green_button_takes_the_seat_too() -> None:
     table = Table()
-    for seat in ALL:
+    for seat in SEATS:
         done(table, "confirm", PLAYERS, seat=seat)
-    assert table.state.seated == ALL
+    assert table.state.seated == SEATS
 
 
 def test_a_match_is_laid_out_with_what_its_pairs_bring() -> None:
-    entry = Entry(
+    entry = PenaltyEntry(
         offence="late",
         seat=None,
         person=None,
@@ -135,7 +135,7 @@ def test_green_buttons_count_and_a_claim_stops_everything_until_the_referee_has_
     done(table, "claim_count", PLAYERS, seat="S")
     assert refused(table, "confirm", PLAYERS, seat="S") == "SUSPENDED"
     done(table, "recount", counts=RIGHT, found=True)
-    assert table.phase is Phase.COUNT_CHECK
+    assert table.phase is MatchPhase.COUNT_CHECK
     assert isinstance(table.happened[-1], events.HandsRecounted)
     assert table.happened[-1].by == "Lin"
     assert refused(table, "recount", counts=RIGHT) == "NOT_SUSPENDED"
@@ -144,24 +144,24 @@ def test_green_buttons_count_and_a_claim_stops_everything_until_the_referee_has_
 def test_who_is_out_is_said_at_the_seat_and_confirmed_by_an_opponent() -> None:
     table = Table().started().in_play()
     done(table, "out", PLAYERS, seat="N")
-    assert not table.match.order
+    assert not table.match.places
     assert refused(table, "confirm", PLAYERS, seat="S") == "NOT_HIS_DUTY"
     done(table, "confirm", PLAYERS, seat="E")
-    assert table.match.order == ("N",)
+    assert table.match.places == ("N",)
     assert refused(table, "out", PLAYERS, seat="N") == "TWICE"
 
 
 def test_a_referees_word_that_a_player_is_out_needs_no_other() -> None:
     table = done(Table().started().in_play(), "out", seat="N")
-    assert table.match.order == ("N",)
+    assert table.match.places == ("N",)
     done(table, "withdraw_out", seat="N")
-    assert not table.match.order
+    assert not table.match.places
     assert refused(table, "withdraw_out", seat="N") == "NO_FINISH_ORDER"
 
 
 def test_a_result_is_entered_and_confirmed_by_the_referee_for_both_sides() -> None:
     table = done(Table().started().in_play(), "result", order=["N", "W", "S"])
-    assert table.phase is Phase.RESULT
+    assert table.phase is MatchPhase.RESULT
     assert refused(table, "confirm", PLAYERS) == "NOT_A_REFEREE"
     done(table, "confirm")
     assert table.levels == (4, 2)
@@ -225,7 +225,7 @@ def test_a_tribute_before_it_was_laid_is_refused() -> None:
 def test_a_return_is_entered_and_corrected() -> None:
     table = done(owed(Table().started()), "return", seat="N", card="S9")
     assert (table.phase, table.match.exchange and table.match.exchange.returned) == (
-        Phase.PLAY,
+        MatchPhase.PLAY,
         {"E": 9},
     )
     done(table, "return", seat="N", card="S3")
@@ -248,7 +248,7 @@ def test_where_returns_are_secret_their_card_is_in_no_event() -> None:
 
 def test_whether_anti_tribute_stands_is_entered_by_hand() -> None:
     table = done(Table().started().played("NWS").counted(), "anti", stands=True)
-    assert (table.phase, table.match.leader) == (Phase.PLAY, "N")
+    assert (table.phase, table.match.leader) == (MatchPhase.PLAY, "N")
     assert refused(Table().started(), "anti", stands=True) == "WRONG_PHASE"
 
 
@@ -283,10 +283,10 @@ def test_the_area_is_the_chiefs_to_stop() -> None:
     assert refused(table, "hold", reason="fire alarm", area=True) == "NEEDS_CHIEF"
     done(table, "hold", CHEN, reason="fire alarm", area=True)
     assert table.state.clock.watch is not None
-    assert table.state.clock.watch.stands
+    assert table.state.clock.watch.is_paused
     assert refused(table, "resume", area=True) == "NEEDS_CHIEF"
     done(table, "resume", CHEN, area=True)
-    assert not table.state.clock.watch.stands
+    assert not table.state.clock.watch.is_paused
 
 
 def test_a_players_clock_is_called_and_stops_at_his_green_button() -> None:
@@ -331,7 +331,7 @@ def test_a_referee_proposes_what_the_ladder_says_and_decides_on_a_warning() -> N
 def test_the_choices_for_a_charge_begin_with_what_the_ladder_says() -> None:
     table = Table().started().in_play()
     said: Any = parse_args("rulings", {"offence": "play_out_of_turn", "seat": "W"})
-    legal = choices(table.state, said, table.at_ms)
+    legal = legal_rulings(table.state, said, table.at_ms)
     done(table, "propose", offence="play_out_of_turn", seat="W")
     assert table.match.rulings[0].proposal == legal[0]
 
@@ -413,7 +413,7 @@ def test_a_forfeited_match_is_proposed_and_approved_at_once() -> None:
     (ruling,) = table.match.rulings
     assert (ruling.charge.offence, ruling.charge.seat) == ("default", None)
     assert (ruling.proposal.penalty, ruling.approved_by) == ("match_forfeit", "Chen")
-    assert table.phase is Phase.OVER
+    assert table.phase is MatchPhase.OVER
     assert table.state.verdict is not None
     assert table.state.verdict.winner == "NS"
 
@@ -422,7 +422,7 @@ def test_who_comes_too_late_loses_the_match_before_it_began() -> None:
     table = Table().seated("NS").does(events.MatchStarted)
     done(table, "forfeit", CHEN, side="EW", reason="not there", offence="late")
     assert table.match.rulings[0].charge.deal == 0
-    assert table.phase is Phase.OVER
+    assert table.phase is MatchPhase.OVER
 
 
 # Decisions.
@@ -437,7 +437,7 @@ def test_hands_that_are_out_are_dealt_again_by_the_chief_or_his_word() -> None:
     assert (event.by, event.role, event.verbal) == ("Chen", Role.REFEREE, True)
     assert event.entered_by == "Lin"
     assert table.rows(RedealtRow)[-1].entered_by == "Lin"
-    assert (table.phase, table.state.misdeals) == (Phase.CUT, 1)
+    assert (table.phase, table.state.misdeals) == (MatchPhase.CUT, 1)
 
 
 def test_a_result_is_corrected_by_a_referee_until_later_deals_are_played() -> None:
@@ -460,7 +460,7 @@ def test_a_correction_by_the_chiefs_word_names_who_entered_it_and_waits_for_the_
     done(table, "adjust", deal=1, order=["N", "W", "S"], reason="misread", **WORD)
     row = table.rows(CorrectionRow)[-1]
     assert (row.by, row.entered_by) == ("Chen", "Lin")
-    (waiting,) = spoken(table.match)
+    (waiting,) = unconfirmed_corrections(table.match)
     assert (waiting.row, waiting.deal, waiting.by, waiting.entered_by) == (
         row.row,
         1,
@@ -470,7 +470,7 @@ def test_a_correction_by_the_chiefs_word_names_who_entered_it_and_waits_for_the_
     assert refused(table, "confirm_verbal", correction=row.row) == "NEEDS_CHIEF"
     assert refused(table, "confirm_verbal", CHEN, correction=1) == "NOT_VERBAL"
     done(table, "confirm_verbal", CHEN, correction=row.row)
-    assert spoken(table.match) == []
+    assert unconfirmed_corrections(table.match) == []
     assert table.match.spoken == {row.row: "Chen"}
     assert refused(table, "confirm_verbal", CHEN, correction=row.row) == "NOT_VERBAL"
 
@@ -480,7 +480,7 @@ def test_what_the_chief_or_a_referee_corrects_himself_waits_for_nobody() -> None
     done(table, "adjust", deal=1, order=["N", "W", "S"], reason="misread")
     done(table.in_play(), "adjust", CHEN, deal=1, order=["N", "S"], reason="read again")
     assert [row.entered_by for row in table.rows(CorrectionRow)] == [None, None]
-    assert spoken(table.match) == []
+    assert unconfirmed_corrections(table.match) == []
 
 
 @pytest.mark.parametrize("said", [{}, {"ruling": "R1", "correction": 2}])
@@ -493,7 +493,7 @@ def test_after_a_forfeited_deal_its_winners_name_a_leader() -> None:
     table = Table().started().in_play().ruled("EW", "foul")
     assert refused(table, "name_leader", seat="W") == "OTHER_SIDE"
     done(table, "name_leader", seat="S")
-    assert table.phase is Phase.CUT
+    assert table.phase is MatchPhase.CUT
     assert refused(table, "name_leader", seat="S") == "WRONG_PHASE"
 
 
@@ -523,7 +523,7 @@ def test_a_deal_is_shuffled_cut_turned_up_and_drawn_by_hand() -> None:
     assert refused(table, "turned_up", card="Z9") == "NO_SUCH_CARD"
     done(table, "turned_up", card="S7")
     done(table, "hands_dealt", turned_to="E")
-    assert (table.phase, table.state.by_hand) == (Phase.COUNT_CHECK, True)
+    assert (table.phase, table.state.by_hand) == (MatchPhase.COUNT_CHECK, True)
 
 
 def test_what_the_machine_deals_is_not_entered_by_hand() -> None:
@@ -544,7 +544,7 @@ def test_the_sheet_is_signed_by_who_has_to() -> None:
     assert refused(table, "sign", signer="NS", person="Nan") == "NO_SIGNER"
     done(table, "sign", signer="EW", person="Wu")
     done(table, "sign", signer="referee", person="Lin")
-    assert table.phase is Phase.SIGNED
+    assert table.phase is MatchPhase.SIGNED
 
 
 def test_a_name_is_put_under_no_other_version_of_the_sheet_than_was_seen() -> None:
@@ -558,8 +558,8 @@ def test_a_name_is_put_under_no_other_version_of_the_sheet_than_was_seen() -> No
 
 
 def test_big_two_is_answered_counted_and_confirmed() -> None:
-    table = Table(BIG_TWO).started().dealt("W").does(events.Released)
-    for seat in ALL:
+    table = Table(BIG_TWO).started().dealt("W").does(events.HandsReleased)
+    for seat in SEATS:
         done(table, "answer", PLAYERS, seat=seat, yes=False)
     assert refused(table, "answer", PLAYERS, seat="N", yes=True) == "NOT_HIS_DUTY"
     for seat in ("W", "S", "E", "N"):

@@ -8,7 +8,7 @@ import pytest
 
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.messages import Event, Seat, State
+from controller.messages import PublicEvent, PublicState, Seat
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
 from tests.machine.tables import Tables
@@ -34,7 +34,9 @@ MISDEALS = (
 class Played:
     """A match that was played: its sheet, and what was on the feed."""
 
-    def __init__(self, sheet: dict[str, Any], states: list[State], events: list[Event]) -> None:
+    def __init__(
+        self, sheet: dict[str, Any], states: list[PublicState], events: list[PublicEvent]
+    ) -> None:
         self.sheet, self.states, self.events = sheet, states, events
 
     def told(self, event: str) -> list[dict[str, Any]]:

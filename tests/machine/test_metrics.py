@@ -5,12 +5,12 @@ import re
 import pytest
 
 from controller.bridge import MetricsMessage
-from controller.journal.chain import Row
-from controller.journal.committer import Answer, Group, InlineCommitter, RowsCommitted
+from controller.journal.chain import StoredRow
+from controller.journal.committer import CommitCallback, InlineCommitter, RowsCommitted, WriteGroup
 from controller.journal.journal import Journal
 from controller.journal.store import JournalStore
 from controller.machine.metrics import MachineMetrics
-from controller.messages import Outcome, Phase, Role, State
+from controller.messages import AttemptOutcome, MachinePhase, PublicState, Role
 from controller.trials.inproc import TableInProcess
 from tests.machine.tables import Tables
 
@@ -30,14 +30,14 @@ def settled(told: MetricsMessage) -> frozenset[tuple[tuple[str, ...], float]]:
 
 
 def meter_of(trial: TableInProcess) -> MachineMetrics:
-    return trial.machine.meter
+    return trial.machine.metrics
 
 
 async def test_a_deal_is_counted_card_by_card(table: Tables) -> None:
     async with table() as trial:
-        await trial.deal()
+        await trial.play_attempt()
         await trial.return_hands()
-        told = meter_of(trial).read()
+        told = meter_of(trial).collect()
 
     seen = values(told)
     assert seen["deals",] == seen["set_deals", "S1"] == seen["attempts", "ok"] == 1
@@ -63,17 +63,17 @@ async def test_what_went_wrong_is_counted_by_its_name(
     table: Tables, fault: str, names: list[tuple[str, ...]]
 ) -> None:
     async with table(fault) as trial:
-        await trial.deal()
-        await trial.until(lambda state: state.fairness[-1].outcome is not None)
-        seen = values(meter_of(trial).read())
+        await trial.play_attempt()
+        await trial.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
+        seen = values(meter_of(trial).collect())
         assert [name for name in names if seen.get(name, 0) < 1] == []
 
 
 async def test_an_attempt_counts_once_under_the_first_of_its_reasons(table: Tables) -> None:
     async with table("missing_card") as trial:
-        state = await trial.deal()
-        seen = values(meter_of(trial).read())
-    assert state.fairness[-1].outcome is Outcome.MISDEAL
+        state = await trial.play_attempt()
+        seen = values(meter_of(trial).collect())
+    assert state.fairness[-1].outcome is AttemptOutcome.MISDEAL
     by_reason = {name: n for name, n in seen.items() if name[0] == "redeals"}
     assert by_reason == {("redeals", state.fairness[-1].reasons[0]): 1}
     assert state.counters.redeals == 1
@@ -83,19 +83,19 @@ async def test_no_count_tells_of_a_card_before_the_verdict(table: Tables) -> Non
     """A gate that turned, a card in the tray: each would say where the last card went."""
     told: list[tuple[int, bool, MetricsMessage]] = []
 
-    def ended(state: State) -> bool:
+    def ended(state: PublicState) -> bool:
         public = any(event.kind == "verdict" for event in trial.events)
-        told.append((state.machine.fed, public, meter.read()))
+        told.append((state.machine.fed, public, meter.collect()))
         return public
 
     async with table("unreadable:at=5,times=5") as trial:
         meter = meter_of(trial)
-        before = settled(meter.read())
-        await trial.phase(Phase.EMPTY)
-        await trial.order(Role.REFEREE, "start_deal")
-        await trial.phase(Phase.COMMITTED)
-        await trial.order(Role.TABLE, "cut", n=40)
-        await trial.until(ended)
+        before = settled(meter.collect())
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        await trial.send_command(Role.REFEREE, "start_deal")
+        await trial.wait_for_phase(MachinePhase.COMMITTED)
+        await trial.send_command(Role.TABLE, "cut", n=40)
+        await trial.wait_for_state(ended)
 
     assert max(fed for fed, public, _ in told if not public) > 100
     assert {settled(each) for _, public, each in told if not public} == {before}
@@ -104,8 +104,8 @@ async def test_no_count_tells_of_a_card_before_the_verdict(table: Tables) -> Non
 
 async def test_numbers_and_names_are_all_that_is_told(table: Tables) -> None:
     async with table("unreadable:at=5,times=5") as trial:
-        await trial.deal()
-        told = meter_of(trial).read()
+        await trial.play_attempt()
+        told = meter_of(trial).collect()
     for sample in told.samples:
         assert all(LABEL.fullmatch(label) for label in sample.labels), sample
         assert type(sample.value) in (int, float)
@@ -114,29 +114,32 @@ async def test_numbers_and_names_are_all_that_is_told(table: Tables) -> None:
 async def test_counts_of_entries_go_on_over_a_restart() -> None:
     store = JournalStore.in_memory()
     meter = MachineMetrics()
-    assert values(meter.read())["deals",] == 0
+    assert values(meter.collect())["deals",] == 0
     journal = Journal(
-        store, meter.timed(InlineCommitter(store)), wall=lambda: "2027-01-01T00:00:00Z", boot="ab"
+        store,
+        meter.time_commits(InlineCommitter(store)),
+        wall=lambda: "2027-01-01T00:00:00Z",
+        boot="ab",
     )
     journal.append("released", {}, deal=1, attempt=1, public=True)
     await journal.sync()
     again = MachineMetrics()
     for chained in journal.entries():
-        again.take(chained.entry)
+        again.count_entry(chained.entry)
     await journal.close()
-    assert values(again.read())["deals",] == 1
+    assert values(again.collect())["deals",] == 1
 
 
 class Held:
     """A committer whose answers come when the test says so."""
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
+        self.rows: list[StoredRow] = []
 
-    def start(self, answer: Answer) -> None:
+    def start(self, answer: CommitCallback) -> None:
         self.answer = answer
 
-    def commit(self, group: Group) -> None:
+    def commit(self, group: WriteGroup) -> None:
         self.rows.extend(group.rows)
 
     def close(self) -> None:
@@ -145,13 +148,15 @@ class Held:
 
 async def test_rows_wait_until_they_are_committed() -> None:
     meter, held, store = MachineMetrics(), Held(), JournalStore.in_memory()
-    journal = Journal(store, meter.timed(held), wall=lambda: "2027-01-01T00:00:00Z", boot="ab")
+    journal = Journal(
+        store, meter.time_commits(held), wall=lambda: "2027-01-01T00:00:00Z", boot="ab"
+    )
     for _ in range(3):
         journal.append("call", {"seat": "N", "reason": "x"}, public=True)
         journal.flush()
-    assert values(meter.read())["journal_rows_waiting",] == 3
+    assert values(meter.collect())["journal_rows_waiting",] == 3
     held.answer(RowsCommitted(2, durable=True))
-    told = meter.read()
+    told = meter.collect()
     assert values(told)["journal_rows_waiting",] == 1
     (durable,) = [each for each in told.distributions if each.labels == ("true",)]
     assert sum(durable.counts) == 2

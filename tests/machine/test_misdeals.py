@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import pytest
 from pytest_mock import MockerFixture
 
-from controller.journal.chain import Row
-from controller.journal.entries import Entry, decode
+from controller.journal.chain import StoredRow
+from controller.journal.entries import JournalEntry, decode
 from controller.journal.store import JournalStore
-from controller.machine.state import MAX_SHOWN_PROOFS, TableState, fold
-from controller.messages import Outcome, Phase, Role
+from controller.machine.state import MAX_SHOWN_PROOFS, TableState, fold_state
+from controller.messages import AttemptOutcome, MachinePhase, Role
 from sim.mechanics.faults import parse_fault
 from tests.machine.tables import Tables
 from tests.waiting import until
@@ -47,20 +47,20 @@ async def test_a_wrong_deal_is_refused_for_its_reason_opened_and_dealt_again(
     table: Tables, fault: str, reasons: list[str]
 ) -> None:
     async with table(fault) as trial:
-        refused = await trial.deal()
+        refused = await trial.play_attempt()
         proof = refused.fairness[-1]
-        assert proof.outcome in (Outcome.MISDEAL, Outcome.VOID)
+        assert proof.outcome in (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
         assert set(reasons) <= set(proof.reasons)
         assert set(reasons) <= {alert.name for alert in refused.alerts}
-        assert refused.machine.phase is Phase.FAULT
+        assert refused.machine.phase is MachinePhase.FAULT
         kinds = [event.kind for event in trial.events]
         assert "held" not in kinds
         assert {"verdict", "revealed", "record"} <= set(kinds)
 
         await trial.sim.world.people.change_set()
-        again = await trial.deal()
+        again = await trial.play_attempt()
         assert (again.machine.deal, again.machine.attempt) == (1, 2)
-        assert again.fairness[-1].outcome is Outcome.OK
+        assert again.fairness[-1].outcome is AttemptOutcome.OK
         assert again.alerts == []
 
 
@@ -75,13 +75,13 @@ async def test_an_alert_names_the_place_that_the_board_named(
     table: Tables, fault: str, name: str, cause: str
 ) -> None:
     async with table(fault) as trial:
-        refused = await trial.deal()
+        refused = await trial.play_attempt()
         assert [alert.cause for alert in refused.alerts if alert.name == name] == [cause]
 
 
 async def test_a_card_more_in_the_set_is_no_card_missing(table: Tables) -> None:
     async with table("extra_card") as trial:
-        refused = await trial.deal()
+        refused = await trial.play_attempt()
         assert "MISSING_CARD" not in refused.fairness[-1].reasons
 
 
@@ -92,17 +92,19 @@ async def test_no_death_comes_between_a_verdict_and_the_word_that_calls_people(
     commits: list[list[str]] = []
     write = JournalStore.write
 
-    def heard(store: JournalStore, rows: Sequence[Row], *, durable: bool) -> None:
+    def heard(store: JournalStore, rows: Sequence[StoredRow], *, durable: bool) -> None:
         commits.append([decode(row.body).kind for row in rows])
         write(store, rows, durable=durable)
 
     mocker.patch.object(JournalStore, "write", heard)
     async with table("jam:at=9,place=gate") as trial:
-        await trial.deal()
+        await trial.play_attempt()
         await trial.sim.world.people.collect()
-        await trial.phase(Phase.COMMITTED)
-        await trial.order(Role.CHIEF, "void", reason="wrong table")
-        await trial.until(lambda state: "TWO_MISDEALS" in {one.name for one in state.alerts})
+        await trial.wait_for_phase(MachinePhase.COMMITTED)
+        await trial.send_command(Role.CHIEF, "void", reason="wrong table")
+        await trial.wait_for_state(
+            lambda state: "TWO_MISDEALS" in {one.name for one in state.alerts}
+        )
     ends = [kinds for kinds in commits if "verdict" in kinds]
     assert [kinds[kinds.index("verdict") :] for kinds in ends] == [
         ["verdict", "revealed", "record", "fault"],
@@ -115,7 +117,7 @@ async def test_counts_of_the_boards_that_differ_end_the_deal_at_once(
     table: Tables, fault: str
 ) -> None:
     async with table(fault) as trial:
-        refused = await trial.deal()
+        refused = await trial.play_attempt()
         assert refused.fairness[-1].reasons == ["PULSE_COUNT"]
         assert trial.sim.world.truth().arrived in (20, 21)
 
@@ -123,8 +125,8 @@ async def test_counts_of_the_boards_that_differ_end_the_deal_at_once(
 @pytest.mark.parametrize("fault", MENDED)
 async def test_what_a_second_look_mends_is_no_misdeal(table: Tables, fault: str) -> None:
     async with table(fault) as trial:
-        held = await trial.deal()
-        assert held.machine.phase is Phase.HELD
+        held = await trial.play_attempt()
+        assert held.machine.phase is MachinePhase.HELD
         pockets = trial.sim.world.truth().pockets
         assert [len(cards) for cards in pockets] == [27, 27, 27, 27, 0]
 
@@ -133,14 +135,14 @@ async def test_two_misdeals_in_a_row_call_the_referee_who_alone_starts_the_third
     table: Tables,
 ) -> None:
     async with table("wrong_pocket:at=5,repeat=true") as trial:
-        await trial.deal()
+        await trial.play_attempt()
         await trial.sim.world.people.collect()
-        twice = await trial.deal()
+        twice = await trial.play_attempt()
         assert "TWO_MISDEALS" in {alert.name for alert in twice.alerts}
         await trial.sim.world.people.collect()
-        waiting = await trial.phase(Phase.EMPTY)
+        waiting = await trial.wait_for_phase(MachinePhase.EMPTY)
         assert [alert.name for alert in waiting.alerts] == ["TWO_MISDEALS"]
-        third = await trial.deal()
+        third = await trial.play_attempt()
         assert (third.machine.deal, third.machine.attempt) == (1, 3)
 
 
@@ -148,15 +150,17 @@ async def test_what_keeps_the_next_attempt_waiting_too_long_is_named_until_it_is
     table: Tables,
 ) -> None:
     async with table("wrong_pocket:at=5") as trial:
-        await trial.deal()
+        await trial.play_attempt()
         lying = trial.people.empty_machine()
         trial.sim.world.add_fault(parse_fault("sensor_stuck:sensor=lift,value=1"))
-        trial.people.fill(lying)
-        named = await trial.until(lambda s: any(a.name == "SENSOR_STUCK" for a in s.alerts))
-        assert named.machine.phase is Phase.FAULT
-        trial.sim.world.dealer.mend()
-        again = await trial.deal()
-        assert again.fairness[-1].outcome is Outcome.OK
+        trial.people.fill_hopper(lying)
+        named = await trial.wait_for_state(
+            lambda s: any(a.name == "SENSOR_STUCK" for a in s.alerts)
+        )
+        assert named.machine.phase is MachinePhase.FAULT
+        trial.sim.world.dealer.unstick_all()
+        again = await trial.play_attempt()
+        assert again.fairness[-1].outcome is AttemptOutcome.OK
         assert again.alerts == []
 
 
@@ -164,23 +168,23 @@ async def test_a_barred_set_that_was_counted_is_shown_so_before_the_machine_is_c
     table: Tables,
 ) -> None:
     async with table("missing_card") as trial:
-        refused = await trial.deal()
+        refused = await trial.play_attempt()
         assert refused.sets[0].barred
-        assert (await trial.order(Role.REFEREE, "clear_set", set="S1", cards=108)).ok
-        cleared = await trial.until(lambda s: not s.sets[0].barred)
+        assert (await trial.send_command(Role.REFEREE, "clear_set", set="S1", cards=108)).ok
+        cleared = await trial.wait_for_state(lambda s: not s.sets[0].barred)
         trial.sim.world.add_fault(parse_fault("sensor_stuck:sensor=lift,value=1"))
         await asyncio.sleep(5)
         assert "SET_BARRED" not in {alert.name for alert in trial.states[-1].alerts}
-        assert cleared.machine.phase is Phase.FAULT
+        assert cleared.machine.phase is MachinePhase.FAULT
 
 
 async def test_an_open_lid_voids_the_attempt_even_when_the_hands_are_held(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.deal()
+        await trial.play_attempt()
         trial.sim.world.set_lid(True)
-        opened = await trial.until(lambda s: s.fairness[-1].outcome is Outcome.VOID)
+        opened = await trial.wait_for_state(lambda s: s.fairness[-1].outcome is AttemptOutcome.VOID)
         assert opened.fairness[-1].reasons == ["LID_OPENED"]
         kinds = [event.kind for event in trial.events]
         assert "withdrawn" in kinds
@@ -192,17 +196,17 @@ async def test_two_misdeals_that_somebody_has_seen_to_still_wait_for_his_order(
 ) -> None:
     async with table("wrong_pocket:at=5,repeat=true") as trial:
         for _ in range(2):
-            await trial.deal()
+            await trial.play_attempt()
             await trial.sim.world.people.collect()
-        await trial.phase(Phase.EMPTY)
-        assert (await trial.order(Role.REFEREE, "acknowledge", code="TWO_MISDEALS")).ok
-        seen = await trial.until(lambda state: not state.alerts)
-        assert seen.machine.phase is Phase.EMPTY
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        assert (await trial.send_command(Role.REFEREE, "acknowledge", code="TWO_MISDEALS")).ok
+        seen = await trial.wait_for_state(lambda state: not state.alerts)
+        assert seen.machine.phase is MachinePhase.EMPTY
         assert seen.machine.attempt == 2
-        assert (await trial.order(Role.REFEREE, "start_deal")).ok
+        assert (await trial.send_command(Role.REFEREE, "start_deal")).ok
 
 
-def committed(attempt: int, deal: int, match: str = "M1") -> Entry:
+def committed(attempt: int, deal: int, match: str = "M1") -> JournalEntry:
     """An attempt is promised."""
     data = {
         "match": match,
@@ -211,7 +215,7 @@ def committed(attempt: int, deal: int, match: str = "M1") -> Entry:
         "commitment": "00",
         "profile_hash": "00",
     }
-    return Entry(
+    return JournalEntry(
         n=attempt,
         time="2027-01-01T00:00:00.000+00:00",
         boot="b",
@@ -226,33 +230,35 @@ def committed(attempt: int, deal: int, match: str = "M1") -> Entry:
 def test_attempts_are_counted_within_their_deal_also_where_the_next_was_dealt_ahead() -> None:
     state, told = TableState(), []
     for attempt, deal in enumerate((1, 2, 3, 2, 2, 3, 4), start=1):
-        state = fold(state, committed(attempt, deal))
+        state = fold_state(state, committed(attempt, deal))
         told.append((deal, state.proofs[-1].of_deal))
-        assert state.tried[deal] == state.proofs[-1].of_deal
+        assert state.attempts_by_deal[deal] == state.proofs[-1].of_deal
     assert told == [(1, 1), (2, 1), (3, 1), (2, 2), (2, 3), (3, 2), (4, 1)]
-    state = fold(state, committed(8, 4, match="M2"))
+    state = fold_state(state, committed(8, 4, match="M2"))
     assert (state.proofs[-1].attempt, state.proofs[-1].of_deal) == (8, 1)
     for attempt in range(9, 99):  # a table deals all year
-        state = fold(state, committed(attempt, attempt))
-    assert len(state.tried) <= MAX_SHOWN_PROOFS
+        state = fold_state(state, committed(attempt, attempt))
+    assert len(state.attempts_by_deal) <= MAX_SHOWN_PROOFS
 
 
 async def test_a_set_that_the_shuffler_drew_in_behind_a_void_is_shown_until_it_is_put_back(
     table: Tables,
 ) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
-        await at.order(Role.REFEREE, "start_deal")
-        await at.order(Role.TABLE, "cut", n=40)
-        await at.phase(Phase.SHUFFLING)
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        await at.send_command(Role.REFEREE, "start_deal")
+        await at.send_command(Role.TABLE, "cut", n=40)
+        await at.wait_for_phase(MachinePhase.SHUFFLING)
         at.sim.kill("dealer")
-        await at.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await at.wait_for_state(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
         await at.sim.world.people.collect()
-        at.sim.world.set("shuffle", 1)  # as a board leaves it that hangs
+        at.sim.world.set_output("shuffle", 1)  # as a board leaves it that hangs
         await until(lambda: not at.sim.world.truth().hopper)
         at.sim.start("dealer")
-        shown = await at.until(lambda s: any(one.name == "PATH_NOT_CLEAR" for one in s.alerts))
+        shown = await at.wait_for_state(
+            lambda s: any(one.name == "PATH_NOT_CLEAR" for one in s.alerts)
+        )
         assert "put all cards back into the hopper" in shown.alerts[-1].action
         await at.sim.world.people.collect()
-        again = await at.deal()
+        again = await at.play_attempt()
         assert again.alerts == []

@@ -13,8 +13,8 @@ import pytest
 
 from controller.commands import COMMANDS
 from controller.machine.order.desk import CommandProcessor
-from controller.machine.order.samples import ORDERS
-from controller.messages import Offer, Phase, Reply, Role, State
+from controller.machine.order.samples import SIGNED_COMMANDS
+from controller.messages import CommandReply, MachinePhase, Offer, PublicState, Role
 from controller.trials.inproc import TableInProcess
 from controller.vault import exchange
 from tests.machine.disturber import Args
@@ -43,7 +43,7 @@ REFEREE, CHIEF, TABLE = Role.REFEREE, Role.CHIEF, Role.TABLE
 
 async def offers(at: TableInProcess, role: Role) -> dict[str, Offer]:
     """Ask a table what a role may order."""
-    reply = await at.order(Role.OBSERVER, "offers", role=role.value)
+    reply = await at.send_command(Role.OBSERVER, "offers", role=role.value)
     assert reply.result is not None
     return {one.cmd: one for one in msgspec.convert(reply.result["offers"], list[Offer])}
 
@@ -61,16 +61,16 @@ async def test_a_role_is_told_of_every_order_that_is_its_own_and_of_no_other(
     table: Tables, role: Role
 ) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         told = await offers(at, role)
-        assert list(told) == [cmd for cmd in ORDERS if role in COMMANDS[cmd].roles]
+        assert list(told) == [cmd for cmd in SIGNED_COMMANDS if role in COMMANDS[cmd].roles]
 
 
 async def test_before_a_match_is_laid_out_there_is_practice_and_nothing_to_rule_on(
     table: Tables,
 ) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         told = await offers(at, REFEREE)
         assert code(told["start_deal"]) is None
         assert code(told["set_match"]) is None
@@ -82,9 +82,9 @@ async def test_before_a_match_is_laid_out_there_is_practice_and_nothing_to_rule_
 
 async def test_no_match_is_laid_out_while_practice_hands_are_under_way(table: Tables) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         await ordered(at, REFEREE, "start_deal")
-        await at.phase(Phase.COMMITTED)
+        await at.wait_for_phase(MachinePhase.COMMITTED)
         assert code((await offers(at, REFEREE))["set_match"]) == "MACHINE_BUSY"
         laid_out = {**MATCH, "stage": "swiss", "pairs": PAIRS}
         assert await refused(at, REFEREE, "set_match", **laid_out) == "MACHINE_BUSY"
@@ -103,8 +103,10 @@ async def test_no_match_is_laid_out_for_a_pair_that_is_disqualified_from_its_eve
         )
         await ordered(at, CHIEF, "approve", ruling="R1")
         for signer in ("NS", "EW", "referee"):
-            await at.order(REFEREE, "sign", signer=signer, person=f"for {signer}")
-        await at.until(lambda state: state.match is not None and state.match.phase == "signed")
+            await at.send_command(REFEREE, "sign", signer=signer, person=f"for {signer}")
+        await at.wait_for_state(
+            lambda state: state.match is not None and state.match.phase == "signed"
+        )
         assert await refused(at, REFEREE, "set_match", **laid_out) == "PAIR_DISQUALIFIED"
         others = {side: {**pair, "id": f"other {side}"} for side, pair in PAIRS.items()}
         await ordered(at, REFEREE, "set_match", **laid_out | {"pairs": others})
@@ -131,16 +133,16 @@ async def test_a_pair_brings_its_disqualification_to_the_tables_of_its_event(
         "penalty": penalty, "article": "A15.3.5",
     }  # fmt: skip
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         laid_out: dict[str, Any] = {**MATCH, "stage": "swiss", "pairs": PAIRS, "record": [entry]}
-        reply = await at.order(REFEREE, "set_match", **laid_out)
+        reply = await at.send_command(REFEREE, "set_match", **laid_out)
         told = None if reply.error is None else reply.error.code
         assert told == ("PAIR_DISQUALIFIED" if barred else None)
 
 
 async def test_what_is_refused_is_told_in_both_languages(table: Tables) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         told = (await offers(at, CHIEF))["start_match"].refused
         assert told is not None
         assert told.message
@@ -227,13 +229,13 @@ async def test_to_ask_changes_nothing_and_opens_no_vault(
         for stage, step in STEPS.items():
             await step(at)
             record = at.machine.record
-            before = record.play, record.state, record.journal.last
+            before = record.match_written, record.state, record.journal.last_number
             for name in ("tribute_is_right", "judge_return_card", "anti_stands", "required_values"):
                 monkeypatch.setattr(exchange, name, _secret)
             for role in Role:
-                at.machine.offers.told(role)
+                at.machine.offers.answer_for(role)
             monkeypatch.undo()
-            assert (record.play, record.state, record.journal.last) == before, stage
+            assert (record.match_written, record.state, record.journal.last_number) == before, stage
 
 
 async def test_other_cards_make_no_other_offers(table: Tables) -> None:
@@ -255,7 +257,7 @@ async def test_ten_who_ask_are_one_question_until_something_happens(
     table: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[object] = []
-    real = CommandProcessor.refused
+    real = CommandProcessor.refusal_of
 
     def counted(desk: CommandProcessor, order: Any) -> Any:
         asked.append(order)
@@ -348,7 +350,7 @@ class Asking(Walk):
 
     async def _ask(self, at: TableInProcess) -> None:
         role = self.chance.choice((TABLE, REFEREE, REFEREE, CHIEF, CHIEF, Role.TECHNICIAN))
-        told = msgspec.convert(at.machine.offers.told(role)["offers"], list[Offer])
+        told = msgspec.convert(at.machine.offers.answer_for(role)["offers"], list[Offer])
         open_ = [one for one in told if one.refused is None and one.cmd not in _ENDS]
         shut = [one for one in told if one.refused is not None]
         offer = self.chance.choice(open_ if self.chance.random() < 0.4 and open_ else shut or open_)
@@ -360,14 +362,14 @@ class Asking(Walk):
         at_act: list[object] = []
         _watch_act(at, lambda: at_act.append(moment()))
         self.did.append(f"{role} asks for {offer.cmd} {args}: {code(offer)}")
-        present = at.machine.desk.present(offer.cmd)
+        present = at.machine.processor.current_deal(offer.cmd)
         giving = asyncio.ensure_future(self.give(role, offer.cmd, about=present, **args))
         done, _ = await asyncio.wait({giving}, timeout=5)
         if not done or any(then != now for then in at_act) or not at_act:
             return  # a lift on its way, or something else happened in between
         self._compare(offer, args, seat, giving.result())
 
-    def _said(self, offer: Offer, role: Role, state: State) -> tuple[Args | None, str | None]:
+    def _said(self, offer: Offer, role: Role, state: PublicState) -> tuple[Args | None, str | None]:
         """Return what a sensible person says with a command, and the seat that he names."""
         cmd = offer.cmd
         args = {**self.disturber.args(cmd, state)}
@@ -391,7 +393,7 @@ class Asking(Walk):
             args["table"] = "T02"
         return args, args.get("seat", args.get("payer"))
 
-    def _compare(self, offer: Offer, args: Args, seat: str | None, reply: Reply) -> None:
+    def _compare(self, offer: Offer, args: Args, seat: str | None, reply: CommandReply) -> None:
         found = None if reply.error is None else reply.error.code
         allowed = OF_A_VALUE | OF_A_PERSON | OF_A_BOARD
         if offer.seats is not None:
@@ -420,15 +422,20 @@ def _moments(at: TableInProcess) -> Callable[[], object]:
     record = machine.record
 
     def moment() -> object:
-        return id(record.play), id(record.state), record.latched, machine._unjournalled_state()
+        return (
+            id(record.match_written),
+            id(record.state),
+            record.raised_faults,
+            machine._unjournalled_state(),
+        )
 
     return moment
 
 
 def _watch_act(at: TableInProcess, seen: Callable[[], None]) -> None:
     """Call `seen` in the moment in which the next order is looked at."""
-    acts = at.machine.desk.acts
-    real_act, real_veto = type(acts).act, type(acts).veto
+    acts = at.machine.processor.actions
+    real_act, real_veto = type(acts).action_for, type(acts).step_refusal
 
     def act(cmd: str) -> Any:
         found = real_act(acts, cmd)
@@ -445,8 +452,8 @@ def _watch_act(at: TableInProcess, seen: Callable[[], None]) -> None:
         seen()
         return real_veto(acts, cmd, args)
 
-    acts.act = act  # type: ignore[method-assign]
-    acts.veto = veto  # type: ignore[method-assign]
+    acts.action_for = act  # type: ignore[method-assign]
+    acts.step_refusal = veto  # type: ignore[method-assign]
 
 
 @pytest.mark.slow
@@ -459,7 +466,7 @@ async def test_what_is_offered_is_taken_and_what_is_not_is_refused_as_it_was_tol
         await walk.run()
         compared += walk.compared
     assert sum(compared.values()) > 50 * scale(WALKS)
-    assert len([said for said in compared if said.endswith("open")]) > len(ORDERS) / 4
+    assert len([said for said in compared if said.endswith("open")]) > len(SIGNED_COMMANDS) / 4
 
 
 async def test_a_match_is_opened_by_the_chief_and_by_nobody_twice(table: Tables) -> None:

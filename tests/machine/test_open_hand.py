@@ -13,14 +13,14 @@ from nacl.signing import SigningKey
 
 from controller.cards import face_text
 from controller.journal.store import JournalStore
-from controller.messages import Command, Reply, Role
+from controller.messages import ClientCommand, CommandReply, Role
 from controller.roster import Certificate, Roster
 from controller.trials import inproc
 from controller.trials.inproc import TableInProcess
-from controller.vault.exchange import hand
+from controller.vault.exchange import dealt_hand
 from controller.vault.sealing import unseal_with
 from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.machine.deals_ahead import AHEAD, deal_one_played, result_confirmed
 from tests.machine.opened_hands import dealt
 from tests.machine.stages import STAGES, STEPS, at, ordered, refused
@@ -64,10 +64,10 @@ def chief(name: str, seed: bytes) -> Certificate:
 
 async def said(
     trial: TableInProcess, key: bytes, cmd: str, *, person: str | None = None, **args: Any
-) -> Reply:
+) -> CommandReply:
     """Give an order with a key of one's own."""
-    plain = trial.command(Role.CHIEF, cmd, **args)
-    command = Command(
+    plain = trial.make_command(Role.CHIEF, cmd, **args)
+    command = ClientCommand(
         id=f"own {plain.id}",
         cmd=cmd,
         deal=plain.deal,
@@ -75,7 +75,7 @@ async def said(
         person=person,
         args=args,
     )
-    return await trial.lasting.order(trial.signed(command, key))
+    return await trial.lasting.submit(trial.sign_command(command, key))
 
 
 async def refusal(
@@ -98,10 +98,10 @@ async def test_what_is_opened_is_the_hand_and_only_its_asker_can_read_it(ground:
         reply = await ordered(trial, Role.CHIEF, "open_hand", **WHY)
         assert reply.result is not None
         plain = unseal_with(trial.signers[Role.CHIEF], base64.b64decode(reply.result["sealed"]))
-        known = trial.machine.table.out.dealt()
+        known = trial.machine.table_boards.hands_with_players.dealt_hands()
         assert known is not None
         assert plain.decode().split() == [
-            face_text(face) for face in hand(known.vault, known.sequence, "N")
+            face_text(face) for face in dealt_hand(known.vault, known.sequence, "N")
         ]
         (told,) = [event for event in trial.events if event.kind == "opened_hand"]
         assert {**told.data, "key": ""} == {**WHY, "by": "chief", "key": ""}
@@ -222,9 +222,9 @@ async def test_the_next_deal_is_his_to_redeal_again(table: Tables) -> None:
 async def test_a_hand_and_a_redeal_in_one_breath_are_not_both_his(ground: Ground) -> None:
     async with ground.table() as trial:
         await STAGES["play, after the first lead"](trial)
-        first = trial.command(Role.CHIEF, "open_hand", **WHY)
-        then = trial.command(Role.CHIEF, "redeal", reason="no")
-        replies = await asyncio.gather(*map(trial.lasting.order, (first, then)))
+        first = trial.make_command(Role.CHIEF, "open_hand", **WHY)
+        then = trial.make_command(Role.CHIEF, "redeal", reason="no")
+        replies = await asyncio.gather(*map(trial.lasting.submit, (first, then)))
         assert [reply.ok for reply in replies] == [True, False]
         assert replies[1].error is not None
         assert replies[1].error.code == "OPENED_BY_YOU"
@@ -234,7 +234,7 @@ async def test_a_restart_forgets_nothing_of_it(
     tmp_path: Path, runtime_dir: Path, chiefs: None
 ) -> None:
     boots = iter(range(1, 99))
-    sim = HardwareInProcess(Settings(), random.Random(3), boots=lambda: next(boots))
+    sim = HardwareInProcess(MechanicsSettings(), random.Random(3), boots=lambda: next(boots))
     signers = {role: random.Random(role.value).randbytes(32) for role in Role}
     for life in (1, 2):
         given: dict[str, Any] = {
@@ -243,13 +243,13 @@ async def test_a_restart_forgets_nothing_of_it(
             "sim": sim,
             "seed": life,
         }
-        async with inproc.trial(
-            Settings(), runtime_dir, signers=signers, name=f"life {life} ", **given
+        async with inproc.run_table_in_process(
+            MechanicsSettings(), runtime_dir, signers=signers, name=f"life {life} ", **given
         ) as trial:
             if life == 1:
                 await opened(trial)
                 continue
-            await trial.until(lambda state: state.match.phase == "play")
+            await trial.wait_for_state(lambda state: state.match.phase == "play")
             await asyncio.sleep(2)
             assert at(trial) == "play"
             assert await refused(trial, Role.CHIEF, "redeal", reason="no") == "OPENED_BY_YOU"

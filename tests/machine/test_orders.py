@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controller.messages import Command, Phase, Role
-from controller.signing import sign
+from controller.messages import ClientCommand, MachinePhase, Role
+from controller.signing import sign_command
 from controller.trials.inproc import TABLE_KEY
 from tests.machine.stages import all_press, opened, ordered
 
@@ -19,22 +19,22 @@ Tables = Callable[..., Any]
 
 
 async def waiting_for_cut(trial: Any) -> None:
-    await trial.phase(Phase.EMPTY)
+    await trial.phase(MachinePhase.EMPTY)
     assert (await trial.order(Role.REFEREE, "start_deal")).ok
-    await trial.phase(Phase.COMMITTED)
+    await trial.phase(MachinePhase.COMMITTED)
 
 
 @pytest.mark.parametrize("role", [Role.OBSERVER, Role.TECHNICIAN, Role.TABLE])
 async def test_a_deal_is_started_by_a_referee_alone(table: Tables, role: Role) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         refused = await trial.order(role, "start_deal")
         assert refused.error.code == "WRONG_ROLE"
 
 
 async def test_a_refusal_names_the_phase_and_what_to_do(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         refused = await trial.order(Role.REFEREE, "release")
         assert refused.error.code == "WRONG_PHASE"
         assert "the machine is idle" in refused.error.message
@@ -57,7 +57,7 @@ async def test_an_order_about_another_attempt_is_stale(table: Tables) -> None:
     async with table() as trial:
         await waiting_for_cut(trial)
         for deal, attempt in [(1, 2), (2, 1), (None, None)]:
-            old = Command(
+            old = ClientCommand(
                 id=f"{deal} {attempt}", cmd="cut", deal=deal, attempt=attempt, args={"n": 40}
             )
             reply = await trial.machine.order(trial.signed(old, trial.signers[Role.TABLE]))
@@ -91,12 +91,12 @@ async def test_an_order_signed_for_another_table_or_changed_on_its_way_is_refuse
 ) -> None:
     async with table() as trial:
         await waiting_for_cut(trial)
-        order = Command(id="x", cmd="cut", deal=1, attempt=1, args={"n": 40})
-        elsewhere = sign(order, "U" * 40, trial.signers[Role.TABLE])
+        order = ClientCommand(id="x", cmd="cut", deal=1, attempt=1, args={"n": 40})
+        elsewhere = sign_command(order, "U" * 40, trial.signers[Role.TABLE])
         signed = trial.signed(order, trial.signers[Role.TABLE])
         changed = msgspec.structs.replace(signed, args={"n": 41})
         unsigned = msgspec.structs.replace(signed, sig=None)
-        stranger = sign(order, TABLE_KEY, bytes(32))
+        stranger = sign_command(order, TABLE_KEY, bytes(32))
         codes = [
             (await trial.machine.order(command)).error.code
             for command in (elsewhere, changed, unsigned, stranger)
@@ -107,7 +107,7 @@ async def test_an_order_signed_for_another_table_or_changed_on_its_way_is_refuse
 async def test_the_same_id_twice_acts_once_and_is_answered_twice(table: Tables) -> None:
     async with table() as trial:
         await waiting_for_cut(trial)
-        cut = Command(id="once", cmd="cut", deal=1, attempt=1, args={"n": 40})
+        cut = ClientCommand(id="once", cmd="cut", deal=1, attempt=1, args={"n": 40})
         signed = trial.signed(cut, trial.signers[Role.TABLE])
         replies = await asyncio.gather(*(trial.machine.order(signed) for _ in range(3)))
         late = await trial.machine.order(signed)
@@ -138,9 +138,9 @@ async def test_an_effect_is_in_the_journal_before_its_answer(table: Tables) -> N
 
 async def test_everybody_may_read_without_a_signature(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
-        snapshot = await trial.machine.order(Command(id="1", cmd="snapshot"))
-        events = await trial.machine.order(Command(id="2", cmd="events", args={"since": 0}))
+        await trial.phase(MachinePhase.EMPTY)
+        snapshot = await trial.machine.order(ClientCommand(id="1", cmd="snapshot"))
+        events = await trial.machine.order(ClientCommand(id="2", cmd="events", args={"since": 0}))
         assert snapshot.result["machine"]["phase"] == "empty"
         assert [event["kind"] for event in events.result["events"]] == ["opened"]
 
@@ -154,7 +154,7 @@ async def test_everybody_may_read_without_a_signature(table: Tables) -> None:
 def test_nonsense_is_answered_never_raised(
     virtual_run: Callable[..., Any], cmd: str, args: dict[str, Any], key: str | None
 ) -> None:
-    reply = virtual_run(Command(id="z", cmd=cmd, args=args, key=key, sig="00" * 64))
+    reply = virtual_run(ClientCommand(id="z", cmd=cmd, args=args, key=key, sig="00" * 64))
     assert not reply.ok or cmd in ("snapshot", "events")
 
 
@@ -167,11 +167,11 @@ async def test_a_stale_order_is_told_by_its_deal_as_people_count_its_attempts(
         state = await trial.until(lambda state: state.machine.attempt == 2)
         assert state.machine.of_deal == 2
         assert [one.of_deal for one in state.fairness] == [1, 2]
-        old = Command(id="old", cmd="cut", deal=1, attempt=1, args={"n": 40})
+        old = ClientCommand(id="old", cmd="cut", deal=1, attempt=1, args={"n": 40})
         reply = await trial.machine.order(trial.signed(old, trial.signers[Role.TABLE]))
         assert "deal 1, attempt 1, not deal 1, attempt 2" in reply.error.message
         assert "第1副（本台第1次发牌），当前第1副（本台第2次发牌）" in reply.error.message_zh
-        never = Command(id="never", cmd="cut", deal=1, attempt=9, args={"n": 40})
+        never = ClientCommand(id="never", cmd="cut", deal=1, attempt=9, args={"n": 40})
         reply = await trial.machine.order(trial.signed(never, trial.signers[Role.TABLE]))
         assert "deal 1 (attempt no. 9)" in reply.error.message
         assert "第1副（发牌编号9）" in reply.error.message_zh

@@ -17,14 +17,14 @@ from controller.journal.errors import StorageFailed
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine import state as table_state
-from controller.machine.order.desk import Order
+from controller.machine.order.desk import AcceptedCommand
 from controller.machine.order.over import DONE, CompletedCommands
-from controller.messages import Command, Failure, Phase, Reply, Role
+from controller.messages import ClientCommand, CommandReply, Failure, MachinePhase, Role
 from controller.roster import Certificate, Roster
-from controller.signing import sign, sign_document
+from controller.signing import sign_command, sign_document
 from controller.trials import inproc
-from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, trial
-from sim.mechanics.settings import Settings
+from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from tests.crash.lives import SIGNERS
 
 virtual = pytest.mark.virtual
@@ -44,12 +44,12 @@ def runs(runtime_dir: Path, tmp_path: Path) -> Runs:
             one.mkdir(mode=0o700, exist_ok=True)
         store = JournalStore.open(folder)
         options: dict[str, Any] = {"store": store, "state_dir": folder, "signers": SIGNERS}
-        return trial(Settings(), runtime, seed=number, **options)
+        return run_table_in_process(MechanicsSettings(), runtime, seed=number, **options)
 
     return run
 
 
-def said(reply: Reply) -> str:
+def said(reply: CommandReply) -> str:
     return "ok" if reply.error is None else reply.error.code
 
 
@@ -63,8 +63,8 @@ def commands(at: TableInProcess) -> list[dict[str, Any]]:
     return [row.data for row in rows if row.kind == "command"]
 
 
-async def replayed(at: TableInProcess, *commands: Command) -> list[str]:
-    return [said(await at.lasting.order(each)) for each in commands]
+async def replayed(at: TableInProcess, *commands: ClientCommand) -> list[str]:
+    return [said(await at.lasting.submit(each)) for each in commands]
 
 
 # -- another run ---------------------------------------------------------------------------
@@ -76,12 +76,12 @@ async def test_what_acted_in_one_run_does_not_act_in_another_on_its_journal_or_a
     runs: Runs, journal: str
 ) -> None:
     async with runs(1, "same") as at:
-        await at.phase(Phase.EMPTY)
-        hold = at.command(CHIEF, "hold", **TEA)
-        resume = at.command(CHIEF, "resume")
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        hold = at.make_command(CHIEF, "hold", **TEA)
+        resume = at.make_command(CHIEF, "resume")
         assert await replayed(at, hold, resume) == ["ok", "ok"]
     async with runs(2, journal) as at:
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         known = ["ok", "ok"] if journal == "same" else ["OTHER_RUN", "OTHER_RUN"]
         assert await replayed(at, hold, resume) == known
         assert pauses(at) == {}
@@ -90,17 +90,17 @@ async def test_what_acted_in_one_run_does_not_act_in_another_on_its_journal_or_a
 @virtual
 async def test_what_was_refused_in_one_run_does_not_act_in_the_next(runs: Runs) -> None:
     async with runs(1, "journal") as at:
-        await at.phase(Phase.EMPTY)
-        resume = at.command(CHIEF, "resume")
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        resume = at.make_command(CHIEF, "resume")
         assert await replayed(at, resume) == ["NOT_SUSPENDED"]
-        assert (await at.order(CHIEF, "hold", **TEA)).ok
+        assert (await at.send_command(CHIEF, "hold", **TEA)).ok
     async with runs(2, "journal") as at:
-        reply = await at.lasting.order(resume)
+        reply = await at.lasting.submit(resume)
         assert reply.error is not None
         assert reply.error.code == "OTHER_RUN"
         assert "started again" in reply.error.message
         assert pauses(at) != {}
-        assert (await at.order(CHIEF, "resume")).ok  # who looks and orders it anew is heard
+        assert (await at.send_command(CHIEF, "resume")).ok  # who looks and orders it anew is heard
         assert pauses(at) == {}
 
 
@@ -110,17 +110,21 @@ async def test_an_order_that_names_no_run_or_an_unknown_one_is_refused(
     table: Tables, boot: str | None
 ) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
-        plain = Command(id="x", cmd="hold", boot=boot, args=TEA)
-        assert await replayed(at, sign(plain, TABLE_KEY, at.signers[CHIEF])) == ["OTHER_RUN"]
+        await at.phase(MachinePhase.EMPTY)
+        plain = ClientCommand(id="x", cmd="hold", boot=boot, args=TEA)
+        assert await replayed(at, sign_command(plain, TABLE_KEY, at.signers[CHIEF])) == [
+            "OTHER_RUN"
+        ]
         assert pauses(at) == {}
 
 
 @virtual
 async def test_another_run_cannot_be_written_into_an_order(table: Tables) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
-        old = sign(Command(id="x", cmd="hold", boot="00", args=TEA), TABLE_KEY, at.signers[CHIEF])
+        await at.phase(MachinePhase.EMPTY)
+        old = sign_command(
+            ClientCommand(id="x", cmd="hold", boot="00", args=TEA), TABLE_KEY, at.signers[CHIEF]
+        )
         new = msgspec.structs.replace(old, boot=at.machine.desk.boot)
         assert await replayed(at, new) == ["BAD_SIGNATURE"]
 
@@ -131,7 +135,7 @@ async def test_another_run_cannot_be_written_into_an_order(table: Tables) -> Non
 @virtual
 async def test_what_was_refused_does_not_act_later_in_the_same_run(table: Tables) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.phase(MachinePhase.EMPTY)
         resume, release = at.command(CHIEF, "resume"), at.command(REFEREE, "release")
         first = [await at.lasting.order(each) for each in (resume, release)]
         assert [said(each) for each in first] == ["NOT_SUSPENDED", "WRONG_PHASE"]
@@ -143,13 +147,13 @@ async def test_what_was_refused_does_not_act_later_in_the_same_run(table: Tables
 @virtual
 async def test_a_step_that_was_refused_is_not_taken_once_it_could_be(table: Tables) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.phase(MachinePhase.EMPTY)
         assert (await at.order(REFEREE, "hold", **TEA)).ok
         start = at.command(REFEREE, "start_deal")
         assert await replayed(at, start) == ["PAUSED"]
         assert (await at.order(REFEREE, "resume")).ok
         assert await replayed(at, start) == ["PAUSED"]
-        assert at.machine.table.phase is Phase.EMPTY
+        assert at.machine.table.phase is MachinePhase.EMPTY
         assert (await at.order(REFEREE, "start_deal")).ok
 
 
@@ -159,8 +163,8 @@ async def test_what_acted_does_not_act_again_when_the_journal_has_forgotten_its_
 ) -> None:
     monkeypatch.setattr(table_state, "REMEMBERED_ANSWERS", 2)
     async with table() as at:
-        await at.phase(Phase.EMPTY)
-        at.machine.desk.over = CompletedCommands(whole=3)
+        await at.phase(MachinePhase.EMPTY)
+        at.machine.desk.over = CompletedCommands(max_answers=3)
         hold = at.command(CHIEF, "hold", **TEA)
         assert await replayed(at, hold) == ["ok"]
         assert (await at.order(CHIEF, "resume")).ok
@@ -176,7 +180,7 @@ async def test_an_id_that_is_given_with_other_words_is_refused_and_that_is_in_th
     table: Tables,
 ) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.phase(MachinePhase.EMPTY)
         acted = at.command(CHIEF, "hold", **TEA)
         refused = at.command(CHIEF, "start_deal")
         assert await replayed(at, acted, refused) == ["ok", "PAUSED"]
@@ -200,10 +204,12 @@ async def test_other_words_that_no_entry_can_hold_are_refused_and_stand_there_as
     runs: Runs, tmp_path: Path, cmd: str, kept: str
 ) -> None:
     async with runs(1, "journal") as at:
-        await at.phase(Phase.EMPTY)
-        hold = at.command(REFEREE, "hold", **TEA)
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        hold = at.make_command(REFEREE, "hold", **TEA)
         args = {"seconds": 60.0, "zh": "时"}
-        other = at.signed(msgspec.structs.replace(hold, cmd=cmd, args=args), at.signers[REFEREE])
+        other = at.sign_command(
+            msgspec.structs.replace(hold, cmd=cmd, args=args), at.signers[REFEREE]
+        )
         assert await replayed(at, hold, other, hold) == ["ok", "ID_TAKEN", "ok"]
         entries = [each.entry for each in at.machine.record.journal.entries()]
         told = [(each.kind, each.data["args"]) for each in entries if "sig" in each.data]
@@ -216,12 +222,14 @@ async def test_other_words_under_an_old_id_are_refused_in_another_run_and_the_sa
     runs: Runs,
 ) -> None:
     async with runs(1, "journal") as at:
-        await at.phase(Phase.EMPTY)
-        hold = at.command(CHIEF, "hold", **TEA)
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        hold = at.make_command(CHIEF, "hold", **TEA)
         assert await replayed(at, hold) == ["ok"]
     async with runs(2, "journal") as at:
-        again = at.signed(hold, at.signers[CHIEF])
-        other = at.signed(msgspec.structs.replace(hold, cmd="resume", args={}), at.signers[CHIEF])
+        again = at.sign_command(hold, at.signers[CHIEF])
+        other = at.sign_command(
+            msgspec.structs.replace(hold, cmd="resume", args={}), at.signers[CHIEF]
+        )
         assert await replayed(at, again, other, again) == ["ok", "ID_TAKEN", "ok"]
         assert pauses(at) != {}
 
@@ -229,7 +237,7 @@ async def test_other_words_under_an_old_id_are_refused_in_another_run_and_the_sa
 @virtual
 async def test_an_order_that_is_still_waited_for_is_no_other_one(table: Tables) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.phase(MachinePhase.EMPTY)
         hold = at.command(CHIEF, "hold", **TEA)
         other = at.signed(msgspec.structs.replace(hold, args={"reason": "x"}), at.signers[CHIEF])
         replies = await asyncio.gather(*map(at.lasting.order, (hold, other, hold)))
@@ -241,7 +249,7 @@ async def test_a_part_of_a_match_that_was_answered_without_a_row_is_answered_the
     table: Tables,
 ) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.phase(MachinePhase.EMPTY)
         part = {"digest": "5a" * 32, "part": 1, "parts": 2, "text": "eNq"}
         sig = sign_document("5a" * 32, TABLE_SIGN)
         signed = {"sig": sig, "verify": verify_key(TABLE_SIGN).hex()}
@@ -256,8 +264,8 @@ async def test_a_key_that_gave_more_than_can_be_known_again_gives_no_more_and_ot
     table: Tables,
 ) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
-        at.machine.desk.over = CompletedCommands(most=3, whole=1)
+        await at.phase(MachinePhase.EMPTY)
+        at.machine.desk.over = CompletedCommands(max_commands=3, max_answers=1)
         commands = [at.command(CHIEF, "resume") for _ in range(3)]
         assert await replayed(at, *commands) == ["NOT_SUSPENDED"] * 3
         hold = at.command(CHIEF, "hold", **TEA)
@@ -287,15 +295,15 @@ async def test_what_was_refused_for_its_key_does_not_act_once_that_key_may(
         return Roster([client], now=lambda: datetime(2027, 1, 1, tzinfo=UTC))
 
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.phase(MachinePhase.EMPTY)
         seed = b"G" * 32
-        hold = at.signed(Command(id="x", cmd="hold", args=TEA), seed)
+        hold = at.signed(ClientCommand(id="x", cmd="hold", args=TEA), seed)
         at.machine.desk._roster = roster(certificate(seed, **before))
         assert await replayed(at, hold) == [code]
         at.machine.desk._roster = roster(certificate(seed, REFEREE))
         assert await replayed(at, hold) == [code]
         assert pauses(at) == {}
-        fresh = at.signed(Command(id="y", cmd="hold", args=TEA), seed)
+        fresh = at.signed(ClientCommand(id="y", cmd="hold", args=TEA), seed)
         assert await replayed(at, fresh) == ["ok"]
 
 
@@ -304,7 +312,7 @@ async def test_an_act_that_was_broken_off_is_over_all_the_same(
     table: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.phase(MachinePhase.EMPTY)
         hold = at.command(CHIEF, "hold", **TEA)
         with monkeypatch.context() as patched:
             patched.setattr(at.machine.desk.acts, "act", lambda cmd: ending(asyncio.CancelledError))
@@ -322,7 +330,7 @@ async def test_an_act_that_fails_is_answered_and_over(
     table: Tables, monkeypatch: pytest.MonkeyPatch, end: type[Exception], code: str
 ) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
+        await at.phase(MachinePhase.EMPTY)
         hold = at.command(CHIEF, "hold", **TEA)
         with monkeypatch.context() as patched:
             patched.setattr(at.machine.desk.acts, "act", lambda cmd: ending(end))
@@ -331,10 +339,10 @@ async def test_an_act_that_fails_is_answered_and_over(
         assert pauses(at) == {}
 
 
-def ending(end: type[BaseException]) -> Callable[[Order], Awaitable[None]]:
+def ending(end: type[BaseException]) -> Callable[[AcceptedCommand], Awaitable[None]]:
     """Return an act that ends so."""
 
-    async def act(order: Order) -> None:
+    async def act(order: AcceptedCommand) -> None:
         raise end("the lid fell off")
 
     return act
@@ -348,11 +356,11 @@ async def test_a_person_stands_beside_the_key_that_he_has_in_hand(
     table: Tables, runs: Runs, tmp_path: Path
 ) -> None:
     async with runs(1, "journal") as at:
-        await at.phase(Phase.EMPTY)
-        plain = Command(id="h", cmd="hold", person="李娜", args=TEA)
-        assert await replayed(at, at.signed(plain, at.signers[REFEREE])) == ["ok"]
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        plain = ClientCommand(id="h", cmd="hold", person="李娜", args=TEA)
+        assert await replayed(at, at.sign_command(plain, at.signers[REFEREE])) == ["ok"]
         assert pauses(at) == {"referee": "李娜 (referee)"}
-        assert (await at.order(REFEREE, "resume")).ok
+        assert (await at.send_command(REFEREE, "resume")).ok
         rows = [each.entry for each in at.machine.record.journal.entries()]
     named = [(row.data["who"], row.data["person"]) for row in rows if row.kind == "command"]
     assert named == [("referee", "李娜"), ("referee", None)]
@@ -364,8 +372,10 @@ async def test_a_person_stands_beside_the_key_that_he_has_in_hand(
 @virtual
 async def test_a_person_cannot_be_put_into_an_order_or_taken_out(table: Tables) -> None:
     async with table() as at:
-        await at.phase(Phase.EMPTY)
-        named = at.signed(Command(id="h", cmd="hold", person="A", args=TEA), at.signers[CHIEF])
+        await at.phase(MachinePhase.EMPTY)
+        named = at.signed(
+            ClientCommand(id="h", cmd="hold", person="A", args=TEA), at.signers[CHIEF]
+        )
         for person in (None, "B"):
             changed = msgspec.structs.replace(named, person=person)
             assert await replayed(at, changed) == ["BAD_SIGNATURE"]
@@ -378,13 +388,13 @@ async def test_a_person_cannot_be_put_into_an_order_or_taken_out(table: Tables) 
 def test_what_nobody_can_read_is_no_person(person: object) -> None:
     body = msgspec.json.encode({"id": "x", "cmd": "hold", "person": person})
     with pytest.raises(msgspec.ValidationError, match="person"):
-        msgspec.json.decode(body, type=Command)
+        msgspec.json.decode(body, type=ClientCommand)
 
 
 @pytest.mark.parametrize("person", [None, "A", "李娜", "Chen Hua", "O’Neill-Kühn", "x" * 40])
 def test_a_name_is_a_person(person: str | None) -> None:
     body = msgspec.json.encode({"id": "x", "cmd": "hold", "person": person})
-    assert msgspec.json.decode(body, type=Command).person == person
+    assert msgspec.json.decode(body, type=ClientCommand).person == person
 
 
 # -- what is known of orders that are over ----------------------------------------------------
@@ -399,27 +409,27 @@ answers = st.sampled_from(
 def test_no_order_is_forgotten_and_the_first_answer_counts(
     orders: Sequence[tuple[str, str, Any]],
 ) -> None:
-    over = CompletedCommands(whole=3)
+    over = CompletedCommands(max_answers=3)
     first: dict[tuple[str, str], Any] = {}
     for key, command_id, answer in orders:
-        over.note(Command(id=command_id, cmd="hold", key=key), answer)
+        over.remember(ClientCommand(id=command_id, cmd="hold", key=key), answer)
         first.setdefault((key, command_id), answer)
     for (key, command_id), answer in first.items():
-        found = over.found(key, command_id)
+        found = over.answer_of(key, command_id)
         code = answer.code if isinstance(answer, Failure) else DONE
         assert found in (answer, code)
         assert found is not None
-    assert over.found("m", "") is None
-    assert over.found("k", "1234") is None
-    kept = sum(not isinstance(over.found(*one), str) for one in first)
+    assert over.answer_of("m", "") is None
+    assert over.answer_of("k", "1234") is None
+    kept = sum(not isinstance(over.answer_of(*one), str) for one in first)
     assert kept == min(3, sum(answer is not None for answer in first.values()))
 
 
 @given(st.lists(ids, max_size=20))
 def test_a_key_is_full_with_so_many_orders_and_no_other_key_with_it(given_ids: list[str]) -> None:
-    over = CompletedCommands(most=4)
+    over = CompletedCommands(max_commands=4)
     for command_id in given_ids:
-        over.note(Command(id=command_id, cmd="hold", key="k"), None)
+        over.remember(ClientCommand(id=command_id, cmd="hold", key="k"), None)
     assert over.is_full("k") == (len(set(given_ids)) >= 4)
     assert not over.is_full("l")
-    assert sum(over.found("k", one) is not None for one in set(given_ids)) <= 4
+    assert sum(over.answer_of("k", one) is not None for one in set(given_ids)) <= 4

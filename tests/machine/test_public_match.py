@@ -7,20 +7,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.machine.play import Play
+from controller.machine.play import TableMatch
 from controller.machine.public.calls import public_calls
 from controller.machine.public.match import public_match
 from controller.match import events
-from controller.match.effects import Refused
-from controller.match.needs import WORDS as NEEDS
-from controller.match.phase import BEFORE_RELEASE, Phase
+from controller.match.effects import EventRefused
+from controller.match.needs import REFEREE_CALL_WORDS as NEEDS
+from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.state import BigTwoMatch, GuandanMatch, Match
-from controller.messages import AreaStop, Call, Role
-from controller.messages import Match as Public
-from controller.rules.returns import returns_shown
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
+from controller.messages import PublicAreaStop, RefereeCall, Role
+from controller.messages import PublicMatch as Public
+from controller.rules.returns import return_visibility
 from controller.rules.rulebooks import load_profile, profile_names
-from controller.rules.seats import ALL, side
+from controller.rules.seats import SEATS, side_of
 from controller.rules.tribute import finish_owing_tribute
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, INTL, B, N, Table, from_level, timed
@@ -29,30 +29,30 @@ MOST_BYTES = 4_000
 """Of the match in a state; the whole state is to stay below 6 kB."""
 
 
-def shown(match: Match | None, **about: Any) -> Public:
+def shown(match: AnyMatch | None, **about: Any) -> Public:
     now_ms = 0 if match is None else match.now_ms
     given: dict[str, Any] = {"profile": "p", "now_ms": now_ms, "deal": None}
     given |= {"leader": None, "turned_up": None}
-    return public_match(Play(match=match, **about.pop("play", {})), **given | about)
+    return public_match(TableMatch(match=match, **about.pop("play", {})), **given | about)
 
 
-def states(name: str, seed: int) -> Iterator[Match]:
+def states(name: str, seed: int) -> Iterator[AnyMatch]:
     """Every state of a match at random."""
     rng = random.Random(f"{name} {seed}")
     people = People(rng, wild=rng.choice((0.05, 0.2)), pace=rng.choice((1, 1, 8)))
     match = new_match(load_profile(name), meeting(rng.choice(("swiss", "knockout"))))
     yield match
-    while match.phase is not Phase.SIGNED:
+    while match.phase is not MatchPhase.SIGNED:
         match, _ = step(match, people.next_event(match))
         yield match
 
 
-def accepts(match: Match, kind: type[events.Event], **said: Any) -> bool:
+def accepts(match: AnyMatch, kind: type[events.MatchEventBase], **said: Any) -> bool:
     event: Any = kind(at_ms=match.now_ms, **said)
-    return not any(isinstance(effect, Refused) for effect in step(match, event)[1])
+    return not any(isinstance(effect, EventRefused) for effect in step(match, event)[1])
 
 
-def _check_cards(match: Match, public: Public) -> None:
+def _check_cards(match: AnyMatch, public: Public) -> None:
     """Nothing is named that the table has not seen."""
     if match.phase in BEFORE_RELEASE and not match.by_hand:
         assert public.turned_up is None
@@ -67,26 +67,29 @@ def _check_cards(match: Match, public: Public) -> None:
         assert not tribute.returns
     owed = finish_owing_tribute(match.profile, match.follows)
     assert owed is not None
-    how = returns_shown(match.profile, owed)
+    how = return_visibility(match.profile, owed)
     seen = [one.card for one in tribute.returns if one.card is not None]
     if how == "secret" or (how == "together" and len(tribute.given) < len(tribute.returns)):
         assert not seen
     assert all(one.giver in tribute.given for one in tribute.returns if one.card is not None)
 
 
-_PRESSES: dict[Phase, Callable[[Match, Any], bool]] = {
-    Phase.SETUP: lambda match, seat: accepts(match, events.SeatTaken, seat=seat),
-    Phase.SHUFFLE: lambda match, seat: accepts(match, events.Shuffled, seat=seat),
-    Phase.CUT: lambda match, seat: accepts(match, events.Cut, seat=seat, n=20),
-    Phase.HELD: lambda match, seat: accepts(match, events.ReleaseOrdered),
-    Phase.COUNT_CHECK: lambda match, seat: accepts(match, events.Counted, seat=seat),
-    Phase.TRIBUTE: lambda match, seat: accepts(match, events.TributeLaid, seat=seat),
-    Phase.RETURN: lambda match, seat: accepts(match, events.ReturnLaid, seat=seat, value=5),
-    Phase.CHOICES: lambda match, seat: accepts(match, events.Answered, seat=seat, yes=True),
-    Phase.RESULT: lambda match, seat: accepts(match, events.ResultConfirmed, by=side(seat)),
-    Phase.FORFEIT: lambda match, seat: accepts(match, events.LeaderNamed, seat=seat),
-    Phase.OVER: lambda match, seat: any(
-        accepts(match, events.Signed, signer=signer, person="he") for signer in (seat, side(seat))
+_PRESSES: dict[MatchPhase, Callable[[AnyMatch, Any], bool]] = {
+    MatchPhase.SETUP: lambda match, seat: accepts(match, events.SeatTaken, seat=seat),
+    MatchPhase.SHUFFLE: lambda match, seat: accepts(match, events.SetShuffled, seat=seat),
+    MatchPhase.CUT: lambda match, seat: accepts(match, events.SetCut, seat=seat, n=20),
+    MatchPhase.HELD: lambda match, seat: accepts(match, events.ReleaseOrdered),
+    MatchPhase.COUNT_CHECK: lambda match, seat: accepts(match, events.HandCounted, seat=seat),
+    MatchPhase.TRIBUTE: lambda match, seat: accepts(match, events.TributeLaid, seat=seat),
+    MatchPhase.RETURN: lambda match, seat: accepts(match, events.ReturnLaid, seat=seat, value=5),
+    MatchPhase.CHOICES: lambda match, seat: accepts(
+        match, events.ChoiceAnswered, seat=seat, yes=True
+    ),
+    MatchPhase.RESULT: lambda match, seat: accepts(match, events.ResultConfirmed, by=side_of(seat)),
+    MatchPhase.FORFEIT: lambda match, seat: accepts(match, events.LeaderNamed, seat=seat),
+    MatchPhase.OVER: lambda match, seat: any(
+        accepts(match, events.SheetSigned, signer=signer, person="he")
+        for signer in (seat, side_of(seat))
     ),
 }
 """Whether a seat may do now what the phase waits for."""
@@ -109,9 +112,15 @@ def test_every_state_of_a_match_goes_over_the_wire_and_names_those_who_may_act(
             _check_cards(match, public)
             if match.phase in _PRESSES:
                 asked.add(match.phase)
-                may = [seat for seat in ALL if _PRESSES[match.phase](match, seat)]
+                may = [seat for seat in SEATS if _PRESSES[match.phase](match, seat)]
                 assert public.waiting_for == may, (match.phase, match.suspended)
-    assert asked >= {Phase.SETUP, Phase.CUT, Phase.HELD, Phase.RESULT, Phase.OVER}
+    assert asked >= {
+        MatchPhase.SETUP,
+        MatchPhase.CUT,
+        MatchPhase.HELD,
+        MatchPhase.RESULT,
+        MatchPhase.OVER,
+    }
 
 
 def test_a_practice_table_shows_what_its_machine_has_dealt() -> None:
@@ -294,7 +303,7 @@ def test_a_stop_of_the_area_says_since_when_why_and_by_whom_until_it_is_over() -
     table.tick(5_000).does(events.AreaPaused, reason="lunch", by="chief")  # it stood already
     public = shown(table.state)
     assert public.area_stop is not None
-    assert public.area_stop == AreaStop(
+    assert public.area_stop == PublicAreaStop(
         since_ms=since_ms, reason="fire alarm", by="Zhang Hui (chief)"
     )
     assert public.next_en.startswith("the area's clocks are stopped (fire alarm); ")
@@ -365,7 +374,7 @@ def test_the_end_has_its_verdict_and_its_signers() -> None:
     assert over.signers == ["NS", "EW", "referee"]
     assert over.score is not None
     assert over.score.level_points is not None
-    table.does(events.Signed, signer="NS", person="Nan")
+    table.does(events.SheetSigned, signer="NS", person="Nan")
     signed = shown(table.state)
     assert [one.person for one in signed.signed] == ["Nan"]
     assert signed.waiting_for == ["W", "E"]
@@ -375,24 +384,24 @@ def test_the_end_has_its_verdict_and_its_signers() -> None:
 def test_big_two_shows_choices_when_all_have_made_them() -> None:
     table = Table(BIG_TWO).started().released()
     assert isinstance(table.state, BigTwoMatch)
-    table.does(events.Answered, seat="N", yes=True)
+    table.does(events.ChoiceAnswered, seat="N", yes=True)
     asked = shown(table.state)
     assert asked.choices is not None
     assert (asked.choices.asked, asked.choices.opened) == ("open_hand", [])
     assert asked.waiting_for == ["W", "S", "E"]
     assert [clock.duty for clock in asked.clocks] == ["open_hand"]
     for seat in "WSE":
-        table.does(events.Answered, seat=seat, yes=False)
+        table.does(events.ChoiceAnswered, seat=seat, yes=False)
     doubling = shown(table.state)
     assert doubling.choices is not None
     assert (doubling.choices.asked, doubling.choices.opened) == ("doubling", ["N"])
-    assert doubling.totals == dict.fromkeys(ALL, 0)
+    assert doubling.totals == dict.fromkeys(SEATS, 0)
     assert doubling.levels == {"NS": None, "EW": None}
 
 
 def test_calls_are_in_words_and_the_longest_waiting_comes_first() -> None:
-    pressed = Call(seat="N", reason="button", since="2026-01-01T00:00:02Z")
-    need = Call(seat=None, reason="extra_deal", since="2026-01-01T00:00:01Z")
+    pressed = RefereeCall(seat="N", reason="button", since="2026-01-01T00:00:02Z")
+    need = RefereeCall(seat=None, reason="extra_deal", since="2026-01-01T00:00:01Z")
     first, second = public_calls((pressed,), (need,))
     assert (first.reason, first.words_zh) == ("extra_deal", NEEDS["extra_deal"].zh)
     assert (second.seat, second.words_zh) == ("N", "召请裁判")

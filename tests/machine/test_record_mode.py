@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from controller.machine.machine import Machine, MachineDeps
-from controller.messages import Phase, Role
-from controller.trials.inproc import trial
-from sim.mechanics.settings import Settings
+from controller.machine.machine import MachineDeps, TableMachine
+from controller.messages import MachinePhase, Role
+from controller.trials.inproc import run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from tests.commands.examples import example
 from tests.machine.stages import MATCH, PAIRS, refused
 
@@ -18,34 +18,34 @@ pytestmark = pytest.mark.virtual
 @pytest.fixture
 def tested(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every machine of this test be a tested one."""
-    real = Machine.__init__
+    real = TableMachine.__init__
 
-    def init(machine: Machine, config: Any, profile: Any, given: MachineDeps) -> None:
+    def init(machine: TableMachine, config: Any, profile: Any, given: MachineDeps) -> None:
         object.__setattr__(given, "testing", True)
         real(machine, config, profile, given)
 
-    monkeypatch.setattr(Machine, "__init__", init)
+    monkeypatch.setattr(TableMachine, "__init__", init)
 
 
 async def test_a_table_in_play_says_so(runtime_dir: Path) -> None:
-    async with trial(Settings(), runtime_dir) as at:
-        state = await at.phase(Phase.EMPTY)
+    async with run_table_in_process(MechanicsSettings(), runtime_dir) as at:
+        state = await at.wait_for_phase(MachinePhase.EMPTY)
         assert state.mode == "play"
 
 
 @pytest.mark.usefixtures("tested")
 async def test_a_table_that_is_recorded_says_so_and_deals(runtime_dir: Path) -> None:
-    async with trial(Settings(), runtime_dir) as at:
-        held = await at.deal()
-        assert held.machine.phase is Phase.HELD
+    async with run_table_in_process(MechanicsSettings(), runtime_dir) as at:
+        held = await at.play_attempt()
+        assert held.machine.phase is MachinePhase.HELD
         await at.return_hands()
         assert {state.mode for state in at.states} == {"test"}
 
 
 @pytest.mark.usefixtures("tested")
 async def test_a_table_that_is_recorded_opens_no_match(runtime_dir: Path) -> None:
-    async with trial(Settings(), runtime_dir) as at:
-        await at.phase(Phase.EMPTY)
+    async with run_table_in_process(MechanicsSettings(), runtime_dir) as at:
+        await at.wait_for_phase(MachinePhase.EMPTY)
         orders: list[tuple[Role, str, dict[str, Any]]] = [
             (Role.REFEREE, "set_match", {**MATCH, "stage": "swiss", "pairs": PAIRS}),
             (Role.CHIEF, "start_match", {}),
@@ -53,4 +53,4 @@ async def test_a_table_that_is_recorded_opens_no_match(runtime_dir: Path) -> Non
         ]
         for role, cmd, args in orders:
             assert await refused(at, role, cmd, **args) == "TEST_MODE", cmd
-        assert at.machine.record.play.match is None
+        assert at.machine.record.match_written.match is None

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.messages import CardSetState, Phase, Role
+from controller.messages import CardSetState, MachinePhase, Role
 from controller.trials.inproc import TableInProcess
 from sim.mechanics.faults import parse_fault
 from tests.machine.redeals import kept
@@ -46,7 +46,7 @@ def card_set(trial: TableInProcess, name: str) -> CardSetState:
 
 async def over(trial: TableInProcess, number: int) -> None:
     """Wait until an attempt has its verdict, whatever comes behind it."""
-    await trial.until(
+    await trial.wait_for_state(
         lambda state: any(
             proof.attempt == number and proof.outcome is not None for proof in state.fairness
         )
@@ -55,7 +55,9 @@ async def over(trial: TableInProcess, number: int) -> None:
 
 async def cut_again(trial: TableInProcess, number: int) -> None:
     """Cut an attempt that has begun by itself, and wait for its verdict."""
-    await trial.until(lambda s: (s.machine.attempt, s.machine.phase) == (number, Phase.COMMITTED))
+    await trial.wait_for_state(
+        lambda s: (s.machine.attempt, s.machine.phase) == (number, MachinePhase.COMMITTED)
+    )
     await cut(trial)
     await over(trial, number)
 
@@ -111,9 +113,9 @@ async def test_right_hands_between_two_bad_deals_end_the_row(ground: Ground) -> 
         await over(trial, 1)
         await trial.people.collect("S1")
         await cut_again(trial, 2)
-        await trial.phase(Phase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)
         await trial.people.collect("S1")
-        await trial.until(lambda state: state.machine.attempt == 3)
+        await trial.wait_for_state(lambda state: state.machine.attempt == 3)
         assert (alerts(trial), calls(trial)) == ([], [])
 
 
@@ -151,7 +153,7 @@ async def test_a_deal_drawn_by_hand_after_a_bad_one_leaves_the_machine_ready_for
         await started(trial)
         assert trial.states[-1].machine.deal == 3
         await cut(trial)
-        await trial.phase(Phase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)
 
 
 # -- claims -------------------------------------------------------------------
@@ -261,7 +263,7 @@ async def test_another_set_is_named_and_an_unknown_one_by_its_back(ground: Groun
         assert trial.states[-1].machine.card_set == "S9"
         await started(trial)
         await cut(trial)
-        await trial.phase(Phase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)
         assert await refused(trial, Role.REFEREE, "replace_set", set="S2") == "MACHINE_BUSY"
         assert card_set(trial, "S1").barred == ["COUNT_WRONG"]
         assert card_set(trial, "S9").attempts == 1
@@ -286,9 +288,9 @@ async def test_a_set_has_a_history(ground: Ground) -> None:
         await ordered(trial, Role.REFEREE, "clear_set", set="S1", cards=108)
         await started(trial)
         await cut(trial)
-        await trial.phase(Phase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)
         await ordered(trial, Role.REFEREE, "release")
-        await trial.phase(Phase.RELEASED)
+        await trial.wait_for_phase(MachinePhase.RELEASED)
         history = card_set(trial, "S1")
         counted = (history.attempts, history.deals, history.misdeals, history.cleared)
         assert counted == (2, 2, 1, 1)

@@ -13,12 +13,12 @@ import msgspec
 import pytest
 
 from controller.commands import COMMANDS
-from controller.messages import Command, Failure, Phase, Role
-from controller.signing import sign
+from controller.messages import ClientCommand, Failure, MachinePhase, Role
+from controller.signing import sign_command
 from controller.tomlwords import is_printable
 from controller.trials.inproc import TABLE_KEY, TableInProcess
-from controller.words import COMMANDS as CALLED
-from controller.words import meanwhile, people
+from controller.words import COMMAND_WORDS as CALLED
+from controller.words import phase_clauses, roles_with_article
 from tests.commands.examples import example
 from tests.machine.stages import ordered
 from tests.machine.tables import Tables
@@ -42,22 +42,22 @@ def giver(cmd: str) -> Role:
 
 
 async def _empty(trial: TableInProcess) -> None:
-    await trial.phase(Phase.EMPTY)
+    await trial.wait_for_phase(MachinePhase.EMPTY)
 
 
 async def _committed(trial: TableInProcess) -> None:
     await _empty(trial)
     await ordered(trial, Role.REFEREE, "start_deal")
-    await trial.phase(Phase.COMMITTED)
+    await trial.wait_for_phase(MachinePhase.COMMITTED)
 
 
 async def _cut(trial: TableInProcess) -> None:
     """Give the cut, and stop in the moment before the board has begun."""
     await _committed(trial)
-    command = trial.command(Role.TABLE, "cut", n=40)
-    cutting = asyncio.ensure_future(trial.machine.order(command))
+    command = trial.make_command(Role.TABLE, "cut", n=40)
+    cutting = asyncio.ensure_future(trial.machine.submit(command))
     for _ in range(MOMENTS):
-        if trial.machine.table.phase is Phase.CUT:
+        if trial.machine.table_boards.phase is MachinePhase.CUT:
             break
         await asyncio.sleep(0)
     cutting.add_done_callback(lambda done: done.result())
@@ -66,58 +66,58 @@ async def _cut(trial: TableInProcess) -> None:
 async def _shuffling(trial: TableInProcess) -> None:
     await _committed(trial)
     await ordered(trial, Role.TABLE, "cut", n=40)
-    await trial.phase(Phase.SHUFFLING)
+    await trial.wait_for_phase(MachinePhase.SHUFFLING)
 
 
 async def _dealing(trial: TableInProcess) -> None:
     await _shuffling(trial)
-    await trial.until(lambda state: state.machine.fed >= 30)
+    await trial.wait_for_state(lambda state: state.machine.fed >= 30)
 
 
 async def _held(trial: TableInProcess) -> None:
     await _shuffling(trial)
-    await trial.phase(Phase.HELD)
+    await trial.wait_for_phase(MachinePhase.HELD)
 
 
 async def _released(trial: TableInProcess) -> None:
     await _held(trial)
     await ordered(trial, Role.REFEREE, "release")
-    await trial.phase(Phase.RELEASED)
+    await trial.wait_for_phase(MachinePhase.RELEASED)
 
 
 async def _fault(trial: TableInProcess) -> None:
     await _empty(trial)
     trial.sim.kill("reader")
-    await trial.phase(Phase.FAULT)
+    await trial.wait_for_phase(MachinePhase.FAULT)
 
 
-REACHED: dict[Phase, Callable[[TableInProcess], Awaitable[None]]] = {
-    Phase.FAULT: _fault,
-    Phase.EMPTY: _empty,
-    Phase.COMMITTED: _committed,
-    Phase.CUT: _cut,
-    Phase.SHUFFLING: _shuffling,
-    Phase.DEALING: _dealing,
-    Phase.HELD: _held,
-    Phase.RELEASED: _released,
+REACHED: dict[MachinePhase, Callable[[TableInProcess], Awaitable[None]]] = {
+    MachinePhase.FAULT: _fault,
+    MachinePhase.EMPTY: _empty,
+    MachinePhase.COMMITTED: _committed,
+    MachinePhase.CUT: _cut,
+    MachinePhase.SHUFFLING: _shuffling,
+    MachinePhase.DEALING: _dealing,
+    MachinePhase.HELD: _held,
+    MachinePhase.RELEASED: _released,
 }
 
 
 @asynccontextmanager
-async def standing(table: Tables, phase: Phase) -> AsyncIterator[TableInProcess]:
+async def standing(table: Tables, phase: MachinePhase) -> AsyncIterator[TableInProcess]:
     """Give a table in a phase in which it stays while it is asked; no word may be written."""
     async with table(delay_ms=LINE_MS) as trial:
         await REACHED[phase](trial)
-        assert trial.machine.table.phase is phase
+        assert trial.machine.table_boards.phase is phase
         journal = trial.machine.record.journal
-        last = journal.last
+        last = journal.last_number
         yield trial
-        assert (trial.machine.table.phase, journal.last) == (phase, last)
+        assert (trial.machine.table_boards.phase, journal.last_number) == (phase, last)
 
 
-async def told(trial: TableInProcess, command: Command) -> Failure:
+async def told(trial: TableInProcess, command: ClientCommand) -> Failure:
     """Return why a command is refused. Nothing is waited for: it is refused at once."""
-    asking = asyncio.ensure_future(trial.machine.order(command))
+    asking = asyncio.ensure_future(trial.machine.submit(command))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert asking.done(), f"{command.cmd} waits"
@@ -134,34 +134,34 @@ def advised(error: Failure, words: dict[str, str]) -> set[str]:
     return {name for name, said in words.items() if re.search(rf"\b{said}(,| or |$)", error.action)}
 
 
-PEOPLE = {role.value: people([role]).en for role in Role}
-MEANWHILE = {phase.value: meanwhile([phase]) for phase in Phase}
+PEOPLE = {role.value: roles_with_article([role]).en for role in Role}
+MEANWHILE = {phase.value: phase_clauses([phase]) for phase in MachinePhase}
 
 
 # -- roles and phases -----------------------------------------------------------------
 
 
 async def test_a_role_that_may_not_is_told_which_may_for_every_command(table: Tables) -> None:
-    async with standing(table, Phase.EMPTY) as trial:
+    async with standing(table, MachinePhase.EMPTY) as trial:
         for cmd, order in COMMANDS.items():
             for role in set(Role) - order.roles:
-                error = await told(trial, trial.command(role, cmd, **example(cmd)))
+                error = await told(trial, trial.make_command(role, cmd, **example(cmd)))
                 assert error.code == "WRONG_ROLE", (cmd, role)
                 assert error.message == f'"{CALLED[cmd].en}" is not for {PEOPLE[role]}'
                 assert advised(error, PEOPLE) == {each.value for each in order.roles}, (cmd, role)
                 assert not NAME.search(error.message_zh + error.action_zh)
 
 
-@pytest.mark.parametrize("phase", Phase)
+@pytest.mark.parametrize("phase", MachinePhase)
 async def test_a_phase_that_may_not_is_named_with_those_that_may(
-    table: Tables, phase: Phase
+    table: Tables, phase: MachinePhase
 ) -> None:
     async with standing(table, phase) as trial:
         for cmd, order in COMMANDS.items():
             if phase in order.phases:
                 continue
             for role in order.roles:
-                error = await told(trial, trial.command(role, cmd, **example(cmd)))
+                error = await told(trial, trial.make_command(role, cmd, **example(cmd)))
                 assert error.code == "WRONG_PHASE", (cmd, role)
                 what = f'"{CALLED[cmd].en}" is not possible while'
                 assert error.message == f"{what} {MEANWHILE[phase]}"
@@ -173,21 +173,21 @@ async def test_a_phase_that_may_not_is_named_with_those_that_may(
 
 
 async def test_what_may_not_for_its_role_is_not_told_of_the_phase(table: Tables) -> None:
-    async with standing(table, Phase.EMPTY) as trial:
+    async with standing(table, MachinePhase.EMPTY) as trial:
         for role in (Role.OBSERVER, Role.TABLE, Role.TECHNICIAN):
-            error = await told(trial, trial.command(role, "release"))
+            error = await told(trial, trial.make_command(role, "release"))
             assert error.code == "WRONG_ROLE"
 
 
 # -- signatures -------------------------------------------------------------------------
 
 
-def forged(trial: TableInProcess, cmd: str) -> Iterator[tuple[str, Command]]:
+def forged(trial: TableInProcess, cmd: str) -> Iterator[tuple[str, ClientCommand]]:
     """Yield commands whose signature is not theirs, and what is wrong with each."""
     role = giver(cmd)
     seed, changed = trial.signers[role], msgspec.structs.replace
-    plain = Command(id="forged", cmd=cmd, deal=1, attempt=1, args=example(cmd))
-    right = sign(plain, TABLE_KEY, seed)
+    plain = ClientCommand(id="forged", cmd=cmd, deal=1, attempt=1, args=example(cmd))
+    right = sign_command(plain, TABLE_KEY, seed)
     other = "cut" if cmd != "cut" else "release"
     assert right.sig is not None
     yield "missing", changed(right, sig=None)
@@ -196,15 +196,18 @@ def forged(trial: TableInProcess, cmd: str) -> Iterator[tuple[str, Command]]:
     yield "short", changed(right, sig=right.sig[:-2])
     yield "long", changed(right, sig=right.sig + "00")
     yield "one bit", changed(right, sig=f"{int(right.sig, 16) ^ 1:0128x}")
-    yield "another table", sign(plain, ELSEWHERE, seed)
-    yield "another command", changed(sign(changed(plain, cmd=other), TABLE_KEY, seed), cmd=cmd)
+    yield "another table", sign_command(plain, ELSEWHERE, seed)
+    yield (
+        "another command",
+        changed(sign_command(changed(plain, cmd=other), TABLE_KEY, seed), cmd=cmd),
+    )
     yield "another id", changed(right, id="forged again")
     yield "another deal", changed(right, deal=2)
     yield "no deal", changed(right, deal=None)
     yield "another attempt", changed(right, attempt=2)
     yield "other arguments", changed(right, args={**plain.args, "more": 1})
     stranger = next(each for each in Role if each is not role)
-    theirs = sign(plain, TABLE_KEY, trial.signers[stranger])
+    theirs = sign_command(plain, TABLE_KEY, trial.signers[stranger])
     yield "another's key", changed(right, key=theirs.key)
     yield "another's signature", changed(right, sig=theirs.sig)
 
@@ -212,7 +215,7 @@ def forged(trial: TableInProcess, cmd: str) -> Iterator[tuple[str, Command]]:
 async def test_a_signature_that_is_not_this_commands_is_refused_for_every_command(
     table: Tables,
 ) -> None:
-    async with standing(table, Phase.EMPTY) as trial:
+    async with standing(table, MachinePhase.EMPTY) as trial:
         for cmd in SIGNED:
             for what, command in forged(trial, cmd):
                 assert (await told(trial, command)).code == "BAD_SIGNATURE", (cmd, what)
@@ -222,18 +225,24 @@ async def test_a_signature_that_is_not_this_commands_is_refused_for_every_comman
 async def test_a_key_that_nobody_admitted_is_refused_for_every_command(
     table: Tables, key: str | None
 ) -> None:
-    async with standing(table, Phase.EMPTY) as trial:
+    async with standing(table, MachinePhase.EMPTY) as trial:
         for cmd in SIGNED:
-            command = Command(id="x", cmd=cmd, args=example(cmd), key=key, sig="00" * 64)
+            command = ClientCommand(id="x", cmd=cmd, args=example(cmd), key=key, sig="00" * 64)
             assert (await told(trial, command)).code == "UNKNOWN_KEY", cmd
-        stranger = sign(Command(id="x", cmd="hold", args={"reason": "x"}), TABLE_KEY, bytes(32))
+        stranger = sign_command(
+            ClientCommand(id="x", cmd="hold", args={"reason": "x"}), TABLE_KEY, bytes(32)
+        )
         assert (await told(trial, stranger)).code == "UNKNOWN_KEY"
 
 
 # -- arguments -----------------------------------------------------------------------------
 
 TABLES_AND_LISTS = {"settings", "pairs", "counts", "left", "record", "order"}
-WHERE: dict[str, Phase] = {"cut": Phase.COMMITTED, "void": Phase.COMMITTED, "release": Phase.HELD}
+WHERE: dict[str, MachinePhase] = {
+    "cut": MachinePhase.COMMITTED,
+    "void": MachinePhase.COMMITTED,
+    "release": MachinePhase.HELD,
+}
 """Where a command is taken that is not taken by an empty machine."""
 
 
@@ -249,28 +258,28 @@ def wrong(cmd: str) -> Iterator[tuple[str, dict[str, Any]]]:
         yield extra, {**right, extra: 1}
 
 
-@pytest.mark.parametrize("phase", [Phase.EMPTY, *sorted(set(WHERE.values()))])
+@pytest.mark.parametrize("phase", [MachinePhase.EMPTY, *sorted(set(WHERE.values()))])
 async def test_arguments_that_are_not_a_commands_are_refused_in_a_line_that_names_them(
-    table: Tables, phase: Phase
+    table: Tables, phase: MachinePhase
 ) -> None:
     async with standing(table, phase) as trial:
         for cmd in COMMANDS:
-            if WHERE.get(cmd, Phase.EMPTY) is not phase:
+            if WHERE.get(cmd, MachinePhase.EMPTY) is not phase:
                 continue
             for name, args in wrong(cmd):
-                command = trial.command(giver(cmd), cmd, about=present(trial, cmd), **args)
+                command = trial.make_command(giver(cmd), cmd, about=present(trial, cmd), **args)
                 error = await told(trial, command)
                 assert error.code == "BAD_COMMAND", (cmd, args)
                 assert name in error.message, (cmd, name, error.message)
 
 
 def present(trial: TableInProcess, cmd: str) -> tuple[int | None, int | None]:
-    return trial.machine.desk.present(cmd) or (None, None)
+    return trial.machine.processor.current_deal(cmd) or (None, None)
 
 
 async def test_a_command_that_does_not_exist_is_refused_whoever_gives_it(table: Tables) -> None:
-    async with standing(table, Phase.EMPTY) as trial:
+    async with standing(table, MachinePhase.EMPTY) as trial:
         for role in Role:
             for cmd in ("", "deal_better_hands", "CUT", "cut ", "a\nb", "x" * 9000):
-                error = await told(trial, trial.command(role, cmd, n=40))
+                error = await told(trial, trial.make_command(role, cmd, n=40))
                 assert error.code == "UNKNOWN_COMMAND", (cmd, role)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.cards import parse_face
-from controller.messages import Command, Outcome, Phase, Role
+from controller.messages import AttemptOutcome, ClientCommand, MachinePhase, Role
 from controller.rules.rulebooks import load_profile
 from tests.waiting import until
 
@@ -25,11 +25,11 @@ async def test_held_hands_outlive_the_loss_of_the_reader(table: Tables) -> None:
         await trial.deal()
         trial.sim.kill("reader")
         lost = await trial.until(lambda state: bool(state.alerts))
-        assert lost.machine.phase is Phase.HELD
+        assert lost.machine.phase is MachinePhase.HELD
         trial.sim.start("reader")
         await trial.until(lambda state: not state.alerts)
         done = await trial.return_hands()
-        assert done.fairness[-1].outcome is Outcome.OK
+        assert done.fairness[-1].outcome is AttemptOutcome.OK
         assert "withdrawn" not in kinds(trial)
 
 
@@ -48,7 +48,7 @@ async def test_a_lid_that_opens_while_the_release_is_written_keeps_the_hands_in(
 
         journal.sync = lid_opens_meanwhile
         await trial.order(Role.REFEREE, "release")
-        ended = await trial.until(lambda s: s.fairness[-1].outcome is Outcome.VOID)
+        ended = await trial.until(lambda s: s.fairness[-1].outcome is AttemptOutcome.VOID)
         assert ended.fairness[-1].reasons == ["LID_OPENED"]
         await asyncio.sleep(LIFTED_S)
         assert trial.sim.world.truth().lift_down
@@ -59,7 +59,9 @@ async def test_a_refused_release_is_refused_again_under_the_same_id(table: Table
     async with table() as trial:
         held = await trial.deal()
 
-        order = Command(id="once", cmd="release", deal=1, attempt=held.machine.attempt, args={})
+        order = ClientCommand(
+            id="once", cmd="release", deal=1, attempt=held.machine.attempt, args={}
+        )
         signed = trial.signed(order, trial.signers[Role.REFEREE])
         answering = asyncio.ensure_future(trial.machine.order(signed))
         await asyncio.sleep(0)
@@ -75,13 +77,13 @@ async def test_an_open_lid_and_a_pressed_estop_are_shown_before_anybody_starts(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         trial.sim.world.set_lid(True)
         shown = await trial.until(lambda state: bool(state.alerts))
         assert [alert.name for alert in shown.alerts] == ["LID_OPENED"]
         assert not (await trial.order(Role.REFEREE, "start_deal")).ok
         trial.sim.world.set_lid(False)
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         assert (await trial.order(Role.REFEREE, "start_deal")).ok
 
 
@@ -90,7 +92,7 @@ async def test_a_board_that_missed_its_host_goes_on_and_a_later_void_still_opens
     table: Tables, board: Any
 ) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await trial.order(Role.REFEREE, "start_deal")
         await trial.order(Role.TABLE, "cut", n=40)
         await trial.until(lambda state: state.machine.fed >= 20)
@@ -113,7 +115,7 @@ async def test_a_lift_that_does_not_rise_is_shown_and_goes_on_once_it_is_free(
         releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
         stuck = await trial.until(lambda state: bool(state.alerts))
         assert {alert.name for alert in stuck.alerts} == {"STALL"}
-        assert stuck.machine.phase is Phase.HELD
+        assert stuck.machine.phase is MachinePhase.HELD
         trial.sim.world.motors["lift"].free()
         assert (await releasing).ok
 
@@ -136,7 +138,7 @@ async def test_hands_that_are_up_stay_out_though_the_board_forgets_them(
         trial.sim.start("dealer")
         assert (await releasing).ok
         await trial.until(lambda state: not state.alerts)
-        assert trial.states[-1].fairness[-1].outcome is Outcome.OK
+        assert trial.states[-1].fairness[-1].outcome is AttemptOutcome.OK
         assert {"withdrawn", "record"}.isdisjoint(kinds(trial))
 
 
@@ -153,7 +155,7 @@ async def test_hands_below_the_table_are_withdrawn_when_the_board_forgets_them(
         assert reply.error is not None
         assert reply.error.code == "BOARD_RESET"
         assert trial.sim.world.truth().lift_down
-        ended = await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        ended = await trial.until(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
         assert ended.fairness[-1].reasons == ["BOARD_RESET"]
 
 
@@ -163,7 +165,7 @@ async def test_hands_that_are_recalled_are_told_with_their_reason_and_opened(
     async with table() as trial:
         await trial.deal()
         assert (await trial.order(Role.REFEREE, "release")).ok
-        await trial.phase(Phase.RELEASED)
+        await trial.phase(MachinePhase.RELEASED)
         run = trial.machine.table.out.run or trial.machine.table.run
         await run.recall("COUNT_WRONG")
         told = {event.kind: event for event in trial.events}
@@ -178,7 +180,7 @@ async def test_in_big_two_the_release_names_who_holds_the_card_that_leads_and_no
     async with table(profile=load_profile("bigtwo-2017-002")) as trial:
         await trial.deal(cut=20)
         assert (await trial.order(Role.REFEREE, "release")).ok
-        await trial.phase(Phase.RELEASED)
+        await trial.phase(MachinePhase.RELEASED)
         (released,) = [event for event in trial.events if event.kind == "released"]
         assert set(released.data) <= {"leader", "at_ms"}
         pocket = "NWSE".index(released.data["leader"])

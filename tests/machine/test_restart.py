@@ -15,10 +15,10 @@ import pytest
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.take_over import Looks, agree
-from controller.messages import Outcome, Phase, Role
+from controller.machine.take_over import StatusPoll, compare_with_boards
+from controller.messages import AttemptOutcome, MachinePhase, Role
 from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.machine.tables import Tables
 from tests.waiting import until
 
@@ -30,7 +30,7 @@ HALF_WAY_S = 0.7
 async def sim() -> AsyncIterator[HardwareInProcess]:
     """Boards and cards that outlive the daemon."""
     boots = count(1)
-    lasting = HardwareInProcess(Settings(), random.Random(1), boots=lambda: next(boots))
+    lasting = HardwareInProcess(MechanicsSettings(), random.Random(1), boots=lambda: next(boots))
     yield lasting
     lasting.close()
 
@@ -51,10 +51,10 @@ async def test_held_hands_are_still_held_and_released_by_the_next_daemon(
     async with daemon(1) as trial:
         await trial.deal()
     async with daemon(2) as trial:
-        held = await trial.phase(Phase.HELD)
+        held = await trial.phase(MachinePhase.HELD)
         assert (held.machine.deal, held.machine.attempt) == (1, 1)
         done = await trial.return_hands()
-        assert done.fairness[-1].outcome is Outcome.OK
+        assert done.fairness[-1].outcome is AttemptOutcome.OK
         assert done.match.leader is None or done.match.turned_up is not None
         assert {event.kind for event in trial.events} >= {"released", "revealed"}
     assert not verify(tmp_path, None).findings
@@ -64,12 +64,12 @@ async def test_an_attempt_that_stood_still_in_mid_deal_goes_on_with_its_commitme
     daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path
 ) -> None:
     async with daemon(1) as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await trial.order(Role.REFEREE, "start_deal")
         await trial.order(Role.TABLE, "cut", n=40)
         before = await trial.until(lambda state: state.machine.fed >= 30)
     async with daemon(2) as trial:
-        held = await trial.phase(Phase.HELD)
+        held = await trial.phase(MachinePhase.HELD)
         assert held.machine.attempt == before.machine.attempt == 1
         assert held.fairness[-1].commitment == before.fairness[-1].commitment
         assert [len(cards) for cards in sim.world.truth().pockets] == [27, 27, 27, 27, 0]
@@ -82,7 +82,7 @@ async def test_an_attempt_one_of_whose_boards_was_reset_meanwhile_is_void(
     daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path, board: Any
 ) -> None:
     async with daemon(1) as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await trial.order(Role.REFEREE, "start_deal")
         await trial.order(Role.TABLE, "cut", n=40)
         await trial.until(lambda state: state.machine.fed >= 30)
@@ -103,13 +103,13 @@ async def test_a_lid_that_is_open_as_the_daemon_returns_leaves_the_cards_counted
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def heard_first(run: AttemptRun, looks: Looks) -> None:
-        run.broken("LID_OPENED")  # the panel's own contact says so before any board speaks
-        await agree(run, looks)
+    async def heard_first(run: AttemptRun, looks: StatusPoll) -> None:
+        run.stop("LID_OPENED")  # the panel's own contact says so before any board speaks
+        await compare_with_boards(run, looks)
 
     monkeypatch.setattr("controller.machine.deals.agree", heard_first)
     async with daemon(1) as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await trial.order(Role.REFEREE, "start_deal")
         await trial.order(Role.TABLE, "cut", n=40)
         await trial.until(lambda state: state.machine.fed >= 30)
@@ -131,16 +131,16 @@ async def test_hands_that_went_up_while_nobody_heard_stay_out_though_the_board_w
         await trial.deal()
         releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
         await until(lambda: not sim.world.truth().lift_down)
-        sim.port("dealer").to_host.spoil = lambda data: []
+        sim.port("dealer").to_host.distort = lambda data: []
         await until(lambda: sim.world.truth().lift_up)
         releasing.cancel()
-    sim.port("dealer").to_host.spoil = None
+    sim.port("dealer").to_host.distort = None
     sim.world.people.take_hands()
     sim.kill("dealer")
     sim.start("dealer")
     async with daemon(2) as trial:
-        released = await trial.until(lambda state: state.machine.phase is not Phase.HELD)
-        assert released.fairness[0].outcome is Outcome.OK
+        released = await trial.until(lambda state: state.machine.phase is not MachinePhase.HELD)
+        assert released.fairness[0].outcome is AttemptOutcome.OK
         assert {"withdrawn", "record"}.isdisjoint({event.kind for event in trial.events})
     assert not verify(tmp_path, None).findings
 
@@ -149,7 +149,7 @@ async def test_an_attempt_that_was_stopped_by_a_person_stands_still_in_the_next_
     daemon: Callable[[int], Any], sim: HardwareInProcess
 ) -> None:
     async with daemon(1) as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await trial.order(Role.REFEREE, "start_deal")
         await trial.order(Role.TABLE, "cut", n=40)
         await trial.until(lambda state: state.machine.fed >= 30)
@@ -160,7 +160,7 @@ async def test_an_attempt_that_was_stopped_by_a_person_stands_still_in_the_next_
         await asyncio.sleep(5)
         assert sim.world.truth().arrived == arrived < 108
         assert (await trial.order(Role.REFEREE, "resume")).ok
-        held = await trial.phase(Phase.HELD)
+        held = await trial.phase(MachinePhase.HELD)
         assert held.machine.attempt == 1
 
 
@@ -172,7 +172,7 @@ async def test_hands_that_were_touched_meanwhile_are_void(
     await sim.world.people.collect()
     async with daemon(2) as trial:
         voided = await trial.until(
-            lambda state: bool(state.fairness) and state.fairness[0].outcome is Outcome.VOID
+            lambda state: bool(state.fairness) and state.fairness[0].outcome is AttemptOutcome.VOID
         )
         assert voided.fairness[0].reasons == ["LID_OPENED"]
         again = await trial.deal()
@@ -194,7 +194,7 @@ async def test_hands_on_their_way_out_go_on_their_way(
     async with daemon(2) as trial:
         await asyncio.sleep(HALF_WAY_S)
         sim.world.set_lid(False)
-        await trial.phase(Phase.RELEASED)
+        await trial.phase(MachinePhase.RELEASED)
         assert not [event for event in trial.events if event.kind == "withdrawn"]
         sim.world.people.take_hands()
     assert not verify(tmp_path, None).findings

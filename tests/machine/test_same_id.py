@@ -14,14 +14,14 @@ import pytest
 from nacl.public import PrivateKey, SealedBox
 
 from controller.cards import face_text
-from controller.journal.entries import Entry
+from controller.journal.entries import JournalEntry
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.messages import Command, Phase, Reply, Role
-from controller.signing import sign
-from controller.trials.inproc import TABLE_KEY, TableInProcess, trial
+from controller.messages import ClientCommand, CommandReply, MachinePhase, Role
+from controller.signing import sign_command
+from controller.trials.inproc import TABLE_KEY, TableInProcess, run_table_in_process
 from sim.inproc import HardwareInProcess
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from tests.crash.lives import SIGNERS
 from tests.machine.stages import STAGES, ordered
 from tests.machine.troubles import SETS
@@ -102,11 +102,11 @@ def folder(runtime_dir: Path) -> Path:
 async def lives(runtime_dir: Path, folder: Path) -> AsyncIterator[Lives]:
     """Give a table's lives, by number: boards, cards, people and journal are the same."""
     boots = count(1)
-    sim = HardwareInProcess(Settings(), random.Random(3), boots=lambda: next(boots))
+    sim = HardwareInProcess(MechanicsSettings(), random.Random(3), boots=lambda: next(boots))
 
     def live(number: int) -> AbstractAsyncContextManager[TableInProcess]:
-        return trial(
-            Settings(),
+        return run_table_in_process(
+            MechanicsSettings(),
             runtime_dir,
             seed=number,
             store=JournalStore.open(folder),
@@ -120,21 +120,21 @@ async def lives(runtime_dir: Path, folder: Path) -> AsyncIterator[Lives]:
     sim.close()
 
 
-def command(at: TableInProcess, case: Case, command_id: str = "once") -> Command:
+def command(at: TableInProcess, case: Case, command_id: str = "once") -> ClientCommand:
     """Sign a case's command, about what is present now."""
-    deal, attempt = at.machine.desk.present(case.cmd) or (None, None)
-    plain = Command(id=command_id, cmd=case.cmd, deal=deal, attempt=attempt, args=case.args)
-    return at.signed(plain, SIGNERS[case.role])
+    deal, attempt = at.machine.processor.current_deal(case.cmd) or (None, None)
+    plain = ClientCommand(id=command_id, cmd=case.cmd, deal=deal, attempt=attempt, args=case.args)
+    return at.sign_command(plain, SIGNERS[case.role])
 
 
-def beside(at: TableInProcess) -> Command:
-    call = Command(id=BESIDE, cmd="call", args={"seat": "S"})
-    return at.signed(call, SIGNERS[Role.TABLE])
+def beside(at: TableInProcess) -> ClientCommand:
+    call = ClientCommand(id=BESIDE, cmd="call", args={"seat": "S"})
+    return at.sign_command(call, SIGNERS[Role.TABLE])
 
 
-async def sent(at: TableInProcess, *commands: Command) -> list[Reply]:
+async def sent(at: TableInProcess, *commands: ClientCommand) -> list[CommandReply]:
     """Send commands one behind the other without waiting; return the answers to the case's."""
-    replies = await asyncio.gather(*(at.lasting.order(each) for each in commands))
+    replies = await asyncio.gather(*(at.lasting.submit(each) for each in commands))
     return [reply for reply in replies if reply.id != BESIDE]
 
 
@@ -142,12 +142,12 @@ async def reached(at: TableInProcess, case: Case) -> None:
     """Bring the match to the stage, and what the command needs besides."""
     await STAGES[case.stage](at)
     if case.cmd == "clear_jam":
-        at.machine.record.latch("JAM")
+        at.machine.record.raise_fault("JAM")
     if case.cmd == "acknowledge":
-        at.machine.record.latch("ESTOP_PRESSED")
+        at.machine.record.raise_fault("ESTOP_PRESSED")
 
 
-def written(folder: Path) -> list[Entry]:
+def written(folder: Path) -> list[JournalEntry]:
     store = JournalStore.open(folder)
     try:
         return [item.entry for item in store.entries()]
@@ -155,7 +155,7 @@ def written(folder: Path) -> list[Entry]:
         store.close()
 
 
-def left(entries: list[Entry], case: Case) -> int:
+def left(entries: list[JournalEntry], case: Case) -> int:
     """How often an entry stands there that the command leaves."""
     found = [entry for entry in entries if entry.kind == case.leaves]
     return sum(case.says.items() <= entry.data.items() for entry in found)
@@ -193,7 +193,7 @@ async def test_what_was_refused_is_refused_however_often_in_any_run_and_leaves_n
         same, other = command(at, case), beside(at)
         replies = await sent(at, same, other, same)
     async with lives(2) as at:
-        await at.until(lambda state: state.machine.phase is not Phase.FAULT)
+        await at.wait_for_state(lambda state: state.machine.phase is not MachinePhase.FAULT)
         replies += await sent(at, other, same, same, other, same)
     assert len(replies) == 5
     later = code if code == "WRONG_ROLE" else "OTHER_RUN"
@@ -216,8 +216,10 @@ async def test_a_hand_that_was_opened_comes_again_in_the_very_same_bytes_to_the_
         new = command(at, case, "another")
         (other,) = await sent(at, new)
         # The id is the chief's own: to another key it is another command.
-        theirs = sign(Command(id="once", cmd="snapshot"), TABLE_KEY, SIGNERS[Role.REFEREE])
-        snapshot = await at.lasting.order(theirs)
+        theirs = sign_command(
+            ClientCommand(id="once", cmd="snapshot"), TABLE_KEY, SIGNERS[Role.REFEREE]
+        )
+        snapshot = await at.lasting.submit(theirs)
         public = [event for event in at.events if event.kind == "opened_hand"]
     assert first.result is not None
     assert again == first
@@ -235,7 +237,7 @@ async def test_a_hand_that_was_opened_comes_again_in_the_very_same_bytes_to_the_
     ]
 
 
-def opened(reply: Reply) -> list[str]:
+def opened(reply: CommandReply) -> list[str]:
     """Open a hand as the chief does."""
     assert reply.result is not None
     box = SealedBox(PrivateKey(SIGNERS[Role.CHIEF]))
@@ -265,15 +267,15 @@ async def test_what_is_about_a_deal_that_is_over_is_stale_and_what_acted_has_its
         entered = command(at, enter, "result")
         (result,) = await sent(at, entered)
         assert result.ok
-        await at.until(lambda state: state.match.phase == "result")
+        await at.wait_for_state(lambda state: state.match.phase == "result")
         await ordered(at, Role.REFEREE, "confirm")
-        await at.until(lambda state: state.match.deal == 3)
+        await at.wait_for_state(lambda state: state.match.deal == 3)
         assert await codes(at, late, acted, entered) == ["STALE", None, None]
     async with lives(2) as at:
-        await at.until(lambda state: state.match.deal == 3)
+        await at.wait_for_state(lambda state: state.match.deal == 3)
         assert await codes(at, late, acted, late, entered) == ["OTHER_RUN", None, "OTHER_RUN", None]
         assert await sent(at, acted, entered) == [first, result]
-        match = at.machine.record.play.match
+        match = at.machine.record.match_written.match
         assert match is not None
         assert match.deal == 3
 
@@ -288,22 +290,24 @@ async def test_a_step_of_an_attempt_that_is_over_is_stale_in_the_next_one(
         late = command(at, case)
         await ordered(at, Role.CHIEF, "void", reason="smoke")
         if cmd != "cut":  # where nothing was dealt the next attempt begins by itself
-            await at.until(lambda state: state.machine.phase in (Phase.EMPTY, Phase.FAULT))
+            await at.wait_for_state(
+                lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.FAULT)
+            )
             await at.people.collect("S1")
-        await at.until(lambda state: state.machine.attempt == 2)
+        await at.wait_for_state(lambda state: state.machine.attempt == 2)
         if cmd != "cut":
-            await at.phase(Phase.COMMITTED)
+            await at.wait_for_phase(MachinePhase.COMMITTED)
             await ordered(at, Role.TABLE, "cut", n=40)
-            await at.phase(Phase.HELD)
+            await at.wait_for_phase(MachinePhase.HELD)
         assert await codes(at, late, late) == ["STALE", "STALE"]
     async with lives(2) as at:
-        await at.until(lambda state: state.machine.phase is not Phase.FAULT)
+        await at.wait_for_state(lambda state: state.machine.phase is not MachinePhase.FAULT)
         assert await codes(at, late) == ["OTHER_RUN"]
         assert at.machine.record.state.attempt == 2
 
 
-async def codes(at: TableInProcess, *commands: Command) -> list[str | None]:
-    replies = [await at.lasting.order(each) for each in commands]
+async def codes(at: TableInProcess, *commands: ClientCommand) -> list[str | None]:
+    replies = [await at.lasting.submit(each) for each in commands]
     return [None if reply.error is None else reply.error.code for reply in replies]
 
 

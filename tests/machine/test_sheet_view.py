@@ -9,19 +9,19 @@ import msgspec
 import pytest
 
 from controller.faults import Language
-from controller.machine.public.ruling import spoken
-from controller.machine.sheet.view import sheet
+from controller.machine.public.ruling import unconfirmed_corrections
+from controller.machine.sheet.view import sheet_data
 from controller.match import events
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.messages import Role
-from controller.rules.columns import cells
+from controller.rules.columns import cell_width
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile, profile_names
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 from controller.sheet.form import ScoreSheet
-from controller.sheet.text import WIDTH, render_sheet
+from controller.sheet.text import PAGE_WIDTH, render_sheet
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, B, N, Table, from_level
 
@@ -30,8 +30,8 @@ HEAD = "ab" * 32
 BOTH: tuple[Language, Language] = ("en", "zh")
 
 
-def whole(match: Match) -> ScoreSheet:
-    return msgspec.convert(sheet(match, table="t7", head=HEAD), ScoreSheet)
+def whole(match: AnyMatch) -> ScoreSheet:
+    return msgspec.convert(sheet_data(match, table="t7", head=HEAD), ScoreSheet)
 
 
 def played() -> Table:
@@ -44,13 +44,13 @@ def played() -> Table:
     table.does(events.HandDealOrdered, reason="jammed").played("WNE")
     table.counted().does(events.AntiTributeAnswered, stands=True).out("ENW")
     table.does(events.ResultConfirmed, by="referee").played("NS", "NS")
-    assert table.phase is Phase.OVER
+    assert table.phase is MatchPhase.OVER
     return table.signed()
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_a_played_match_is_printed_as_it_was_agreed(language: Language) -> None:
-    raw = sheet(
+    raw = sheet_data(
         played().state, table="t7", head=HEAD, wall=lambda at_ms: f"14:{at_ms // 60_000:02}"
     )
     raw["rules"]["hash"] = "0" * 64
@@ -73,23 +73,23 @@ def test_every_match_has_a_sheet_that_fits_its_page(name: str, scale: Callable[[
     for seed in range(scale(100)):
         people = People(random.Random(f"{name} {seed}"), wild=0.1)
         match = new_match(load_profile(name), meeting())
-        while match.phase is not Phase.SIGNED:
+        while match.phase is not MatchPhase.SIGNED:
             match, _ = step(match, people.next_event(match))
             if people.rng.random() < 0.02:
                 _check(match)
         _check(match)
 
 
-def _check(match: Match) -> None:
-    raw = sheet(match, table="t7", head=HEAD, rules_hash="00")
+def _check(match: AnyMatch) -> None:
+    raw = sheet_data(match, table="t7", head=HEAD, rules_hash="00")
     page = msgspec.json.decode(msgspec.json.encode(raw), type=ScoreSheet, strict=True)
     for language in ("zh", "en"):
         text = render_sheet(raw, language)
-        assert max(map(cells, text.splitlines())) <= WIDTH
+        assert max(map(cell_width, text.splitlines())) <= PAGE_WIDTH
     _adds_up(match, page)
 
 
-def _adds_up(match: Match, page: ScoreSheet) -> None:
+def _adds_up(match: AnyMatch, page: ScoreSheet) -> None:
     """The last line's numbers are the match's."""
     if isinstance(match, BigTwoMatch):
         assert page.totals == match.totals
@@ -120,7 +120,7 @@ def test_a_voided_deal_stays_on_the_sheet_and_counts_no_more() -> None:
     page = whole(table.state)
     assert [line.counts for line in page.deals] == [True, False, False]
     assert page.deals[1].levels is None
-    assert "2×" in render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
+    assert "2×" in render_sheet(sheet_data(table.state, table="t7", head=HEAD), "zh")
 
 
 def test_a_forfeited_deal_names_whose_it_is_not() -> None:
@@ -137,17 +137,17 @@ def test_secret_returns_are_secret_on_the_sheet() -> None:
     line = whole(table.state).deals[1]
     assert [one.card for one in line.tribute] == ["SJ"]
     assert [one.card for one in line.returns] == [None]
-    assert "北→东暗" in render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
+    assert "北→东暗" in render_sheet(sheet_data(table.state, table="t7", head=HEAD), "zh")
 
 
 def test_a_return_that_nobody_noted_is_not_called_hidden() -> None:
     table = Table().started().played("NWS").valued(16).returned(None).played("NS")
-    assert "北→东未记" in render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
+    assert "北→东未记" in render_sheet(sheet_data(table.state, table="t7", head=HEAD), "zh")
 
 
 def test_who_has_signed_and_who_is_missing() -> None:
     table = Table(from_level("A")).started().played("NS", "NS")
-    table.does(events.Signed, signer="NS", person="Nan")
+    table.does(events.SheetSigned, signer="NS", person="Nan")
     page = whole(table.state)
     assert [(one.signer, one.person) for one in page.signatures] == [
         ("NS", "Nan"),
@@ -156,7 +156,7 @@ def test_who_has_signed_and_who_is_missing() -> None:
     ]
     assert page.state == "over"
     assert page.versions[-1].version == 1
-    text = render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
+    text = render_sheet(sheet_data(table.state, table="t7", head=HEAD), "zh")
     assert "签名 南北: Nan (已签)" in text
     assert "签名 东西: ____" in text
 
@@ -178,7 +178,9 @@ def test_who_keeps_the_sheet_signs_as_that() -> None:
 
 def test_a_changed_sheet_is_a_new_version_and_the_old_one_is_listed() -> None:
     table = Table(from_level("A")).started().played("NS", "NS").signed()
-    table.happens(events.Corrected, deal=2, order=("N", "W", "S"), choice="from_now", reason="x")
+    table.happens(
+        events.ResultCorrected, deal=2, order=("N", "W", "S"), choice="from_now", reason="x"
+    )
     page = whole(table.state)
     assert page.version == 2
     assert [one.version for one in page.versions] == [1, 2]
@@ -193,23 +195,25 @@ def test_provisional_points_are_marked() -> None:
     page = whole(table.state)
     assert page.score is not None
     assert "score.level_points" in page.score.provisional
-    assert "暂定：" in render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
+    assert "暂定：" in render_sheet(sheet_data(table.state, table="t7", head=HEAD), "zh")
 
 
 def test_big_two_has_cards_left_choices_and_scores() -> None:
     table = Table(BIG_TWO).started().released()
     for seat in "NWSE":
-        table.does(events.Answered, seat=seat, yes=seat == "N")
+        table.does(events.ChoiceAnswered, seat=seat, yes=seat == "N")
     for _ in "NWSE":
-        (asked, *_) = table.big_two.choices.now().asked() if table.big_two.choices else ("N",)
-        table.does(events.Answered, seat=asked, yes=False)
+        (asked, *_) = (
+            table.big_two.choices.current_round().seats_asked() if table.big_two.choices else ("N",)
+        )
+        table.does(events.ChoiceAnswered, seat=asked, yes=False)
     left: Any = {"N": 0, "W": 3, "S": 5, "E": 9}
     table.does(events.CardsLeftEntered, left=left).does(events.ResultConfirmed, by="referee")
     page = whole(table.state)
     (line,) = page.hands
     assert (line.left, line.opened, line.doubled) == (left, ["N"], [])
     assert line.totals == line.scores == page.totals
-    text = render_sheet(sheet(table.state, table="t7", head=HEAD), "en")
+    text = render_sheet(sheet_data(table.state, table="t7", head=HEAD), "en")
     assert "open: N" in text
     assert f"9 ({line.scores['E']:+d})" in text
 
@@ -228,26 +232,26 @@ def _by_word() -> Table:
     table = Table().started().played("NS").in_play()
     said = {"deal": 1, "order": ("N", "W", "S"), "choice": "from_now", "reason": "misread"}
     word = {"by": "Chen", "role": Role.REFEREE, "verbal": True, "entered_by": "Li Na (referee)"}
-    return table.does(events.Corrected, **said, **word)
+    return table.does(events.ResultCorrected, **said, **word)
 
 
 def test_a_correction_by_word_names_the_chief_and_who_entered_it_until_he_confirms_it() -> None:
     table = _by_word()
     english, chinese = (
-        render_sheet(sheet(table.state, table="t7", head=HEAD), one) for one in BOTH
+        render_sheet(sheet_data(table.state, table="t7", head=HEAD), one) for one in BOTH
     )
     assert "Chen (chief, by word), entered by Li Na (referee): misread" in " ".join(english.split())
     assert "not confirmed in writing yet" in " ".join(english.split())
     assert "裁判长Chen（口头），Li Na（裁判员）录入: misread，待书面确认" in chinese.replace(
         "\n    ", ""
     )
-    (waiting,) = spoken(table.match)
+    (waiting,) = unconfirmed_corrections(table.match)
     table.does(
         events.CorrectionConfirmed, row=waiting.row, deal=1, by="Chen (chief)", role=Role.CHIEF
     )
     (said,) = whole(table.state).corrections
     assert (said.entered_by, said.confirmed_by) == ("Li Na (referee)", "Chen (chief)")
-    chinese = render_sheet(sheet(table.state, table="t7", head=HEAD), "zh")
+    chinese = render_sheet(sheet_data(table.state, table="t7", head=HEAD), "zh")
     assert "Chen（裁判长）已书面确认" in chinese.replace("\n    ", "")
 
 
@@ -258,7 +262,7 @@ def test_a_correction_that_came_of_a_ruling_is_confirmed_with_it() -> None:
     table.does(events.RulingApproved, id="R1", **word)
     (said,) = whole(table.state).corrections
     assert (said.by, said.entered_by, said.confirmed_by) == ("Chen", "Lin", None)
-    assert spoken(table.match) == []
+    assert unconfirmed_corrections(table.match) == []
     table.does(events.VerbalRulingConfirmed, id="R1", by="Chen", role=Role.CHIEF)
     assert whole(table.state).corrections[0].confirmed_by == "Chen"
 
@@ -271,7 +275,7 @@ def test_a_correction_that_came_of_a_ruling_says_why_in_the_readers_language() -
     assert said.reason.isascii()
     assert said.reason_zh is not None
     assert not said.reason_zh.isascii()
-    page = sheet(table.state, table="t7", head=HEAD)
+    page = sheet_data(table.state, table="t7", head=HEAD)
     english, chinese = (render_sheet(page, language).replace("\n    ", " ") for language in BOTH)
     assert said.reason_zh in chinese
     assert said.reason not in chinese
@@ -281,13 +285,15 @@ def test_a_correction_that_came_of_a_ruling_says_why_in_the_readers_language() -
 def test_why_a_person_corrected_a_result_stays_as_he_wrote_it() -> None:
     (said,) = whole(Table().started().played("NS", "WNE").corrected(2, "WNS").state).corrections
     assert said.reason_zh is None
-    page = sheet(Table().started().played("NS").corrected(1, "WNS").state, table="t7", head=HEAD)
+    page = sheet_data(
+        Table().started().played("NS").corrected(1, "WNS").state, table="t7", head=HEAD
+    )
     assert said.reason in render_sheet(page, "zh")
 
 
 def test_hands_that_are_dealt_again_by_word_name_both_and_say_why_in_words() -> None:
     table = Table().started().released().does(events.CountClaimed, seat="N")
-    table.does(events.HandsRecounted, counts=dict.fromkeys(ALL, 26), by="Lin", role=Role.REFEREE)
+    table.does(events.HandsRecounted, counts=dict.fromkeys(SEATS, 26), by="Lin", role=Role.REFEREE)
     (note,) = whole(table.state).notes
     assert note.en == "deal 1 is dealt again: the count was wrong, by Lin"
     assert note.zh == "第1副重新发牌：张数不符(Lin)"

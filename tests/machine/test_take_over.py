@@ -15,13 +15,13 @@ from controller.deal.sightings import (
     CardAtReader,
     CardGated,
     CardLanded,
-    Look,
-    Shuffled,
-    Verdict,
+    CardVerdict,
+    LookOutcome,
+    ShufflerDone,
 )
 from controller.machine.dealing import CardLoop
-from controller.machine.take_over import in_order
-from drivers.events import Board, Code, Event
+from controller.machine.take_over import ordered_events
+from drivers.events import BoardEvent, BoardEventCode, BoardKind
 from drivers.link import frames
 
 pytestmark = pytest.mark.virtual
@@ -44,15 +44,15 @@ class Boards:
             3,
             dealer=self.said.append,
             reader=self.said.append,
-            stop=lambda: self.said.append("stop"),
-            on_check=lambda: None,
-            on_alone=lambda index: None,
+            stop_motion=lambda: self.said.append("stop"),
+            on_count_due=lambda: None,
+            on_look_overdue=lambda index: None,
             on_end=self.ends.append,
             on_change=lambda: None,
         )
-        dealing.quiet = True
-        for seen in (BothBegan(), Shuffled(), CardAtReader(1)):
-            dealing.see(seen)
+        dealing.is_replaying = True
+        for seen in (BothBegan(), ShufflerDone(), CardAtReader(1)):
+            dealing.observe(seen)
         return dealing
 
 
@@ -61,22 +61,22 @@ def boards() -> Boards:
     return Boards()
 
 
-def event(board: Board, code: Code, index: int, place: int = 0) -> Event:
-    return Event(board, 1, 1, 1, code, 0, 0, index, place)
+def event(board: BoardKind, code: BoardEventCode, index: int, place: int = 0) -> BoardEvent:
+    return BoardEvent(board, 1, 1, 1, code, 0, 0, index, place)
 
 
 def routes(said: list[Any]) -> list[tuple[int, int]]:
-    return [(each.index, each.pocket) for each in said if isinstance(each, frames.Route)]
+    return [(each.index, each.pocket) for each in said if isinstance(each, frames.RouteCommand)]
 
 
 async def test_an_attempt_that_is_told_of_its_past_says_nothing_to_the_boards(
     boards: Boards,
 ) -> None:
     dealing = boards.dealing()
-    dealing.see(Verdict(1, Look.ACCEPT))
-    dealing.resume()
+    dealing.observe(CardVerdict(1, LookOutcome.ACCEPT))
+    dealing.resend_targets()
     assert boards.said == []
-    dealing.go_on()
+    dealing.end_replay()
     dealing.close()
     assert routes(boards.said) == [(1, 0)]
 
@@ -85,31 +85,31 @@ async def test_a_card_that_went_to_the_tray_without_a_look_had_waited_for_it_in_
     boards: Boards,
 ) -> None:
     dealing = boards.dealing()
-    dealing.told(CardGated(1, "tray"))
-    dealing.told(CardLanded(1, "tray"))
+    dealing.observe_board(CardGated(1, "tray"))
+    dealing.observe_board(CardLanded(1, "tray"))
     assert dealing.attempt.stage is Stage.DEALING
-    assert dealing.attempt.ledger.aside == (1,)
+    assert dealing.attempt.ledger.open_places == (1,)
 
 
 async def test_a_card_that_was_sent_to_the_tray_goes_there_though_its_look_came_since(
     boards: Boards,
 ) -> None:
     dealing = boards.dealing()
-    dealing.see(Verdict(1, Look.ACCEPT))
-    assert dealing.adopt(1, "tray")
-    dealing.go_on()
+    dealing.observe(CardVerdict(1, LookOutcome.ACCEPT))
+    assert dealing.adopt_route(1, "tray")
+    dealing.end_replay()
     assert routes(boards.said) == [(1, TRAY)]
-    dealing.see(CardGated(1, "tray"))
-    dealing.see(CardLanded(1, "tray"))
+    dealing.observe(CardGated(1, "tray"))
+    dealing.observe(CardLanded(1, "tray"))
     assert dealing.attempt.stage is Stage.DEALING
-    assert dealing.attempt.ledger.aside == (1,)
+    assert dealing.attempt.ledger.open_places == (1,)
     dealing.close()
 
 
 async def test_a_card_without_a_look_that_was_sent_to_the_tray_goes_there(boards: Boards) -> None:
     dealing = boards.dealing()
-    assert dealing.adopt(1, "tray")
-    dealing.go_on()
+    assert dealing.adopt_route(1, "tray")
+    dealing.end_replay()
     dealing.close()
     assert routes(boards.said) == [(1, TRAY)]
 
@@ -119,31 +119,31 @@ async def test_a_card_that_a_board_sends_to_another_pocket_is_not_adopted(
     boards: Boards, outlet: str
 ) -> None:
     dealing = boards.dealing()
-    dealing.see(Verdict(1, Look.ACCEPT))
-    assert not dealing.adopt(1, outlet)
+    dealing.observe(CardVerdict(1, LookOutcome.ACCEPT))
+    assert not dealing.adopt_route(1, outlet)
 
 
 async def test_a_card_that_waits_for_its_look_is_looked_at_again(boards: Boards) -> None:
     dealing = boards.dealing()
-    dealing.go_on()
-    assert any(isinstance(each, frames.Reread) for each in boards.said)
+    dealing.end_replay()
+    assert any(isinstance(each, frames.RereadCommand) for each in boards.said)
     dealing.close()
 
 
 async def test_an_attempt_that_its_past_has_ended_ends_at_once(boards: Boards) -> None:
     dealing = boards.dealing()
-    dealing.see(CardGated(1, "W"))
+    dealing.observe(CardGated(1, "W"))
     assert boards.ends == []
-    dealing.go_on()
+    dealing.end_replay()
     assert [attempt.reasons for attempt in boards.ends] == [("EVENT_LOST",)]
     assert "stop" in boards.said
 
 
-def card(index: int) -> Iterator[Event]:
-    yield event("dealer", Code.AT_READER, index)
-    yield event("reader", Code.READ, index)
-    yield event("dealer", Code.GATE, index)
-    yield event("dealer", Code.LANDED, index)
+def card(index: int) -> Iterator[BoardEvent]:
+    yield event("dealer", BoardEventCode.AT_READER, index)
+    yield event("reader", BoardEventCode.READ, index)
+    yield event("dealer", BoardEventCode.GATE, index)
+    yield event("dealer", BoardEventCode.LANDED, index)
 
 
 @given(cards=st.integers(1, 30), seed=st.integers())
@@ -155,8 +155,12 @@ def test_looks_come_before_the_gate_whichever_board_was_heard_first(cards: int, 
     turns = [each.board for each in happened]
     random.Random(seed).shuffle(turns)
     heard = [by_board[board].pop(0) for board in turns]
-    told = list(in_order(heard))
+    told = list(ordered_events(heard))
     assert sorted(map(repr, told)) == sorted(map(repr, happened))
     for _, run in groupby(sorted(told, key=lambda each: each.index), key=lambda each: each.index):
         codes = [each.code for each in run]
-        assert codes.index(Code.READ) < codes.index(Code.GATE) < codes.index(Code.LANDED)
+        assert (
+            codes.index(BoardEventCode.READ)
+            < codes.index(BoardEventCode.GATE)
+            < codes.index(BoardEventCode.LANDED)
+        )

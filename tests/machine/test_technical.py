@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from controller.commands import COMMANDS
-from controller.machine.technical import LOOK_S
-from controller.messages import Phase, Role
+from controller.machine.technical import SERVICE_POLL_INTERVAL_S
+from controller.messages import MachinePhase, Role
 from controller.trials.inproc import TableInProcess
 from drivers.firmware import wire
 from drivers.firmware.hal import LIFT_UP
-from drivers.identity import ExpectedBoard, check
+from drivers.identity import ExpectedBoard, check_identity
 from sim.inproc import DEALER_ID, own_firmware_hash
 from sim.mechanics.faults import parse_fault
 from tests.commands.examples import example
@@ -41,7 +41,7 @@ LIFT_S = 5.0
 
 
 async def done(trial: TableInProcess, cmd: str, **args: Any) -> dict[str, Any]:
-    reply = await trial.order(Role.TECHNICIAN, cmd, **args)
+    reply = await trial.send_command(Role.TECHNICIAN, cmd, **args)
     assert reply.ok, reply.error
     return dict(reply.result or {})
 
@@ -59,27 +59,27 @@ def crc(**changed: int) -> int:
 async def test_settings_are_changed_and_the_board_says_so_and_keeps_them(table: Tables) -> None:
     changes = {"feed_limit_ms": 700, "jam_retries": 1}
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         link = trial.machine.dealer.link
         assert link.welcome.settings_crc == crc()
         answer = await done(trial, "configure", board="dealer", settings=changes)
         assert answer == {"board": "dealer", "settings": changes}
         trial.sim.kill("dealer")
-        await trial.phase(Phase.FAULT)
+        await trial.phase(MachinePhase.FAULT)
         trial.sim.start("dealer")
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         assert link.welcome.settings_crc == crc(**changes)
-        check(
+        check_identity(
             link.welcome,
             ExpectedBoard("dealer", DEALER_ID, True, own_firmware_hash().hex(), crc(**changes)),
         )
         await trial.deal()
-        await trial.phase(Phase.HELD)
+        await trial.phase(MachinePhase.HELD)
 
 
 async def test_a_setting_of_the_reader_is_its_own(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         await done(trial, "configure", board="reader", settings={"read_limit_ms": 150})
         told = await trial.order(
             Role.TECHNICIAN, "configure", board="reader", settings={"jam_retries": 1}
@@ -105,7 +105,7 @@ async def test_a_wrong_setting_changes_nothing_not_even_the_right_ones_beside_it
     table: Tables, value: object, found: str
 ) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         settings = {"feed_limit_ms": 700, "jam_retries": value}
         reply = await trial.order(Role.TECHNICIAN, "configure", board="dealer", settings=settings)
         assert reply.error.code == "BAD_COMMAND"
@@ -113,15 +113,15 @@ async def test_a_wrong_setting_changes_nothing_not_even_the_right_ones_beside_it
         assert "expected" not in reply.error.message_zh
         assert "number" not in reply.error.message_zh
         trial.sim.kill("dealer")
-        await trial.phase(Phase.FAULT)
+        await trial.phase(MachinePhase.FAULT)
         trial.sim.start("dealer")
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         assert trial.machine.dealer.link.welcome.settings_crc == crc()
 
 
 async def test_what_a_board_took_before_it_went_away_is_in_the_journal(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         board = trial.machine.dealer
         configure = board.configure
         taken: list[str] = []
@@ -153,17 +153,17 @@ async def test_a_setting_whose_answer_was_lost_is_in_the_journal_as_unknown(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         configure = trial.command(Role.TECHNICIAN, "configure", **ORDERS["configure"])
         line = trial.sim.port("dealer").to_host
         line.spoil = lambda data: []
         reply = await trial.lasting.order(configure)
         assert reply.error.code == "BOARD_AWAY"
-        await trial.phase(Phase.FAULT)
+        await trial.phase(MachinePhase.FAULT)
         again = await trial.order(Role.TECHNICIAN, "configure", **ORDERS["configure"])
         assert again.error.code == "BOARD_AWAY"  # by now there is no session: nothing was sent
         line.spoil = None
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         assert trial.machine.dealer.link.welcome.settings_crc == crc(jam_retries=1)
         rows = [row.entry.data for row in trial.machine.record.journal.entries()]
         ours = [(row.get("result"), row.get("refused")) for row in rows if "cmd" in row]
@@ -176,10 +176,10 @@ async def test_a_setting_whose_answer_was_lost_is_in_the_journal_as_unknown(
 
 async def test_a_board_that_refuses_a_setting_leaves_nothing_unknown(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         trial.sim.world.add_fault(parse_fault("stall:motor=gate"))
         testing = asyncio.ensure_future(done(trial, "selftest"))
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
         assert await refused(trial, Role.TECHNICIAN, "configure", **ORDERS["configure"]) == (
             "BOARD_REFUSED"
         )
@@ -192,14 +192,14 @@ async def test_a_selftest_moves_the_gate_to_every_outlet_and_ends_before_its_ans
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         answer = await done(trial, "selftest")
         assert answer == {"boards": ["dealer", "reader"], "stalled": [], "silent": []}
         assert not await trial.machine.dealer.moves()
         assert trial.sim.world.dealer.levels["gate_at"] == wire.TRAY
         assert alerts(trial) == []
         await trial.deal()
-        await trial.phase(Phase.HELD)
+        await trial.phase(MachinePhase.HELD)
 
 
 @pytest.mark.parametrize(("cmd", "args"), [("selftest", {}), ("calibrate", {"board": "dealer"})])
@@ -207,29 +207,29 @@ async def test_a_gate_that_does_not_move_is_named_and_stops_the_machine_until_it
     table: Tables, cmd: str, args: dict[str, Any]
 ) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         trial.sim.world.add_fault(parse_fault("stall:motor=gate"))
         assert (await done(trial, cmd, **args))["stalled"] == ["gate"]
-        fault = await trial.phase(Phase.FAULT)
+        fault = await trial.phase(MachinePhase.FAULT)
         (alert,) = fault.alerts
         assert (alert.name, "gate" in alert.cause) == ("STALL", True)
         assert await refused(trial, Role.REFEREE, "start_deal") == "WRONG_PHASE"
         assert (await done(trial, "selftest"))["stalled"] == ["gate"]  # it says so again
         trial.sim.world.motors["gate"].free()
         assert (await done(trial, cmd, **args))["stalled"] == []
-        assert (await trial.phase(Phase.EMPTY)).alerts == []
+        assert (await trial.phase(MachinePhase.EMPTY)).alerts == []
         await trial.deal()
-        await trial.phase(Phase.HELD)
+        await trial.phase(MachinePhase.HELD)
 
 
 async def test_a_second_test_waits_for_its_turn_and_makes_nobody_deaf_to_the_first(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         trial.sim.world.add_fault(parse_fault("stall:motor=gate"))
         first = asyncio.ensure_future(done(trial, "selftest"))
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
         assert await refused(trial, Role.TECHNICIAN, "selftest") == "BOARD_REFUSED"
         assert await refused(trial, Role.TECHNICIAN, "configure", **ORDERS["configure"]) == (
             "BOARD_REFUSED"
@@ -239,14 +239,14 @@ async def test_a_second_test_waits_for_its_turn_and_makes_nobody_deaf_to_the_fir
 
 async def test_a_deal_that_is_ordered_while_the_boards_are_tested_is_dealt(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         testing = asyncio.ensure_future(done(trial, "selftest"))
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
         assert (await trial.order(Role.REFEREE, "start_deal")).ok
-        await trial.phase(Phase.COMMITTED)
+        await trial.phase(MachinePhase.COMMITTED)
         assert (await trial.order(Role.TABLE, "cut", n=40)).ok
         held = await trial.until(lambda state: state.fairness[-1].outcome is not None)
-        assert (held.machine.attempt, held.machine.phase) == (1, Phase.HELD)
+        assert (held.machine.attempt, held.machine.phase) == (1, MachinePhase.HELD)
         await asyncio.wait({testing})
 
 
@@ -254,7 +254,7 @@ async def test_a_calibration_brings_the_lift_down_before_it_tries_the_motors(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         trial.sim.world.set("lift", LIFT_UP)
         await asyncio.sleep(LIFT_S)
         assert not trial.sim.world.truth().lift_down
@@ -264,13 +264,13 @@ async def test_a_calibration_brings_the_lift_down_before_it_tries_the_motors(
 
 async def test_a_board_that_is_away_or_may_not_move_says_why(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         trial.sim.world.set_lid(True)
         reply = await trial.order(Role.TECHNICIAN, "selftest")
         assert (reply.error.code, "LID_OPEN" in reply.error.message) == ("BOARD_REFUSED", True)
         trial.sim.world.set_lid(False)
         trial.sim.kill("reader")
-        await trial.phase(Phase.FAULT)
+        await trial.phase(MachinePhase.FAULT)
         assert await refused(trial, Role.TECHNICIAN, "calibrate", board="reader") == "BOARD_AWAY"
         await done(trial, "calibrate", board="dealer")
 
@@ -289,8 +289,8 @@ async def test_a_fault_does_not_open_an_attempt_that_is_under_way_to_a_technicia
 ) -> None:
     async with ground.table() as trial:
         await STAGES["dealing"](trial)
-        trial.machine.record.latch("STALL")  # the phase is fault, and the attempt lives
-        await trial.phase(Phase.FAULT)
+        trial.machine.record.raise_fault("STALL")  # the phase is fault, and the attempt lives
+        await trial.wait_for_phase(MachinePhase.FAULT)
         for cmd, args in ORDERS.items():
             assert await refused(trial, Role.TECHNICIAN, cmd, **args) == "MACHINE_BUSY", cmd
 
@@ -298,7 +298,7 @@ async def test_a_fault_does_not_open_an_attempt_that_is_under_way_to_a_technicia
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.TECHNICIAN])
 async def test_boards_are_a_technicians_alone(table: Tables, role: Role) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         for cmd, args in ORDERS.items():
             assert await refused(trial, role, cmd, **args) == "WRONG_ROLE"
 
@@ -307,13 +307,13 @@ async def test_a_technician_does_nothing_to_a_match(ground: Ground) -> None:
     async with ground.table() as trial:
         await STAGES["tribute"](trial)
         record = trial.machine.record
-        match, last = record.play.match, record.journal.last
+        match, last = record.match_written.match, record.journal.last_number
         others = [cmd for cmd, order in COMMANDS.items() if order.signed and cmd not in ORDERS]
         for cmd in others:
-            reply = await trial.order(Role.TECHNICIAN, cmd, **example(cmd))
+            reply = await trial.send_command(Role.TECHNICIAN, cmd, **example(cmd))
             assert reply.error is not None
             assert reply.error.code == "WRONG_ROLE", cmd
-        assert (record.play.match, record.journal.last) == (match, last)
+        assert (record.match_written.match, record.journal.last_number) == (match, last)
         assert at(trial) == "tribute"
 
 
@@ -324,7 +324,7 @@ async def test_a_jam_is_called_cleared_by_a_referee_and_only_where_there_is_one(
     table: Tables,
 ) -> None:
     async with table("jam:at=5") as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.phase(MachinePhase.EMPTY)
         assert await refused(trial, Role.REFEREE, "clear_jam") == "NOT_LATCHED"
         failed = await trial.deal()
         assert failed.fairness[-1].reasons == ["JAM"]
@@ -338,4 +338,4 @@ async def test_a_jam_is_called_cleared_by_a_referee_and_only_where_there_is_one(
         await trial.people.collect()
         again = await trial.deal()
         assert again.machine.attempt == 2
-        await trial.phase(Phase.HELD)
+        await trial.phase(MachinePhase.HELD)

@@ -11,18 +11,18 @@ import msgspec
 import pytest
 
 from controller.heads import verify_key
-from controller.journal.entries import Entry
+from controller.journal.entries import JournalEntry
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine import play as at_play
-from controller.match.reducer import replayed
-from controller.match.transfer import packed, unpacked
-from controller.messages import Command, Outcome, Phase, Reply, Role
+from controller.match.reducer import replay_events
+from controller.match.transfer import pack_document, unpack_document
+from controller.messages import AttemptOutcome, ClientCommand, CommandReply, MachinePhase, Role
 from controller.rules.rulebooks import load_profile
 from controller.sheet.form import ScoreSheet
 from controller.signing import check_document, sign_document
-from controller.trials.inproc import TABLE_SIGN, TableInProcess, trial
-from sim.mechanics.settings import Settings
+from controller.trials.inproc import TABLE_SIGN, TableInProcess, run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from tests.machine.by_hand import drawn_by_hand, exchanged, match_at, played
 from tests.machine.stages import all_press, opened, ordered, refused
 from tests.machine.transferred_parts import taking
@@ -54,8 +54,10 @@ class Hall:
             "state_dir": folder,
             "table_id": name,
         } | options
-        at = await self._stack.enter_async_context(trial(Settings(), runtime, **given))
-        await at.phase(Phase.EMPTY)
+        at = await self._stack.enter_async_context(
+            run_table_in_process(MechanicsSettings(), runtime, **given)
+        )
+        await at.wait_for_phase(MachinePhase.EMPTY)
         return at
 
 
@@ -67,11 +69,11 @@ async def hall(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[Hall]:
 
 async def released(at: TableInProcess, cut: int = 40) -> None:
     """Let the machine deal the deal that is due, and let all count their hands."""
-    await at.phase(Phase.EMPTY)
+    await at.wait_for_phase(MachinePhase.EMPTY)
     await ordered(at, REFEREE, "start_deal")
-    await at.phase(Phase.COMMITTED)
+    await at.wait_for_phase(MachinePhase.COMMITTED)
     await ordered(at, TABLE, "cut", n=cut)
-    await at.until(lambda state: state.match.phase == "held")
+    await at.wait_for_state(lambda state: state.match.phase == "held")
     await ordered(at, REFEREE, "release")
     await at.take_hands()
     await all_press(at, "NWSE")
@@ -89,7 +91,7 @@ async def parts_of(at: TableInProcess) -> list[dict[str, Any]]:
     return parts
 
 
-async def moved(here: TableInProcess, there: TableInProcess, way_s: float = 0.0) -> Reply:
+async def moved(here: TableInProcess, there: TableInProcess, way_s: float = 0.0) -> CommandReply:
     """Carry the match over."""
     await ordered(here, CHIEF, "transfer", table=there.states[-1].table)
     parts = await parts_of(here)
@@ -103,16 +105,16 @@ def table_of(at: TableInProcess) -> str:
     return at.states[-1].table
 
 
-def entries_of(at: TableInProcess) -> list[Entry]:
+def entries_of(at: TableInProcess) -> list[JournalEntry]:
     """What stands in a table's journal."""
     return [chained.entry for chained in at.machine.record.journal.entries()]
 
 
-def folded(at: TableInProcess) -> at_play.Play:
+def folded(at: TableInProcess) -> at_play.TableMatch:
     """The match as the journal alone has it."""
-    play = at_play.Play()
+    play = at_play.TableMatch()
     for entry in entries_of(at):
-        play = at_play.fold(play, entry, load_profile(INTL))
+        play = at_play.fold_match(play, entry, load_profile(INTL))
     return play
 
 
@@ -121,13 +123,13 @@ def data_of(at: TableInProcess, kind: str) -> dict[str, Any]:
     return next(event.data for event in reversed(at.events) if event.kind == kind)
 
 
-def same(here: at_play.Play, there: at_play.Play) -> int:
+def same(here: at_play.TableMatch, there: at_play.TableMatch) -> int:
     """Assert that two tables have the same match but for its clock; return how far those differ."""
-    assert here.sent is not None
+    assert here.transferred is not None
     assert there.match is not None
-    left, came = plain(here.sent.match), plain(there.match)
+    left, came = plain(here.transferred.match), plain(there.match)
     found = list(differences(left, came))
-    by_ms = there.match.now_ms - here.sent.match.now_ms
+    by_ms = there.match.now_ms - here.transferred.match.now_ms
     assert not [each for each in found if each[2] - each[1] != by_ms]
     return by_ms
 
@@ -146,12 +148,12 @@ async def brought_to(at: TableInProcess, stage: str) -> None:
     if stage == "cut":
         return
     await ordered(at, REFEREE, "start_deal")
-    await at.phase(Phase.COMMITTED)
+    await at.wait_for_phase(MachinePhase.COMMITTED)
     await ordered(at, TABLE, "cut", n=40)
     if stage == "dealing":
-        await at.until(lambda state: state.machine.fed > 20)
+        await at.wait_for_state(lambda state: state.machine.fed > 20)
         return
-    await at.until(lambda state: state.match.phase == "held")
+    await at.wait_for_state(lambda state: state.match.phase == "held")
     if stage == "held":
         return
     await ordered(at, REFEREE, "release")
@@ -186,7 +188,7 @@ async def test_a_match_goes_on_at_another_table_as_it_left(hall: Hall, stage: st
     assert answer.result == {"match": "M1", "deal": 2, "phase": after.phase}
     assert after.suspended == "transfer"
     assert match_at(here).match is None
-    by_ms = same(here.machine.record.play, there.machine.record.play)
+    by_ms = same(here.machine.record.match_written, there.machine.record.match_written)
     assert by_ms >= 0
     assert (after.levels, after.by_hand, after.seated) == (
         before.levels,
@@ -197,7 +199,7 @@ async def test_a_match_goes_on_at_another_table_as_it_left(hall: Hall, stage: st
     assert ("hands_unknown" in unknown) == (begun and stage != "by_hand")
     await ordered(there, REFEREE, "resume")
     if not begun:
-        state = await here.until(lambda state: stage == "cut" or bool(state.fairness))
+        state = await here.wait_for_state(lambda state: stage == "cut" or bool(state.fairness))
         assert [proof.reasons for proof in state.fairness] == (
             [] if stage == "cut" else [["NOT_NEEDED"]]
         )
@@ -249,7 +251,7 @@ async def test_both_journals_name_each_other_and_verify_clean(hall: Hall) -> Non
     assert head in heads
     assert came["digest"] == (await parts_of(here))[0]["digest"]
     assert [proof["table"] for proof in came["proofs"]] == ["T01"]
-    await here.until(lambda state: state.fairness[-1].reveal is not None)
+    await here.wait_for_state(lambda state: state.fairness[-1].reveal is not None)
     for name in ("T01", "T02"):
         assert verify(hall.state_dir(name)).findings == []
 
@@ -263,13 +265,13 @@ async def test_a_match_begins_at_one_table_loses_it_and_ends_at_a_third(hall: Ha
     await played(first, "NS")
     first.lay_down()
     await first.load()
-    await first.phase(Phase.EMPTY)
+    await first.wait_for_phase(MachinePhase.EMPTY)
     await ordered(first, REFEREE, "start_deal")
-    await first.phase(Phase.COMMITTED)
+    await first.wait_for_phase(MachinePhase.COMMITTED)
     await ordered(first, TABLE, "cut", n=40)
-    await first.until(lambda state: state.machine.fed > 20)
+    await first.wait_for_state(lambda state: state.machine.fed > 20)
     first.sim.kill("dealer")
-    await first.until(lambda state: state.machine.phase is Phase.FAULT)
+    await first.wait_for_state(lambda state: state.machine.phase is MachinePhase.FAULT)
     for order in ("NS", "NS"):
         await drawn_by_hand(first)
         await exchanged(first)
@@ -298,13 +300,15 @@ async def test_a_match_begins_at_one_table_loses_it_and_ends_at_a_third(hall: Ha
     assert reply.result is not None
     assert [row["by_hand"] for row in reply.result["deals"]] == [False, True, True, False, False]
     # What the rules alone make of what happened at all three.
-    match = third.machine.record.play.match
+    match = third.machine.record.match_written.match
     assert match is not None
-    alone = replayed(match.profile, match.meeting, match.record, third.machine.record.play.log)
+    alone = replay_events(
+        match.profile, match.meeting, match.record, third.machine.record.match_written.events
+    )
     assert alone == match
     second.lay_down()
     await second.load()
-    await second.until(lambda state: state.fairness[-1].reveal is not None)
+    await second.wait_for_state(lambda state: state.fairness[-1].reveal is not None)
     for name in ("T01", "T02", "T03"):
         assert verify(hall.state_dir(name)).findings == []
 
@@ -317,14 +321,14 @@ async def test_hands_that_are_played_elsewhere_are_not_revealed_before_their_car
     await released(here)
     await moved(here, there)
     await asyncio.sleep(30)
-    assert here.states[-1].machine.phase is Phase.RELEASED
+    assert here.states[-1].machine.phase is MachinePhase.RELEASED
     assert here.states[-1].fairness[-1].reveal is None
     assert await refused(here, REFEREE, "start_deal") == "NO_DEAL_DUE"
     here.lay_down()
     await here.load()
-    state = await here.until(lambda state: state.fairness[-1].reveal is not None)
-    assert state.fairness[-1].outcome is Outcome.OK
-    await here.phase(Phase.EMPTY)
+    state = await here.wait_for_state(lambda state: state.fairness[-1].reveal is not None)
+    assert state.fairness[-1].outcome is AttemptOutcome.OK
+    await here.wait_for_phase(MachinePhase.EMPTY)
     assert await refused(here, REFEREE, "release") == "WRONG_PHASE"
     assert verify(hall.state_dir("T01")).findings == []
 
@@ -351,17 +355,17 @@ async def test_a_chiefs_word_names_who_carried_the_match_at_both_tables_and_on_t
     await brought_to(tables[0], "result")
     word = {"verbal": True, "by": "Chen"}
     for here, there in itertools.pairwise(tables):
-        sent = Command(
+        sent = ClientCommand(
             id="t", cmd="transfer", person="Li Na", args=word | {"table": table_of(there)}
         )
-        assert (await here.lasting.order(here.signed(sent, here.signers[REFEREE]))).ok
+        assert (await here.lasting.submit(here.sign_command(sent, here.signers[REFEREE]))).ok
         (part,) = await parts_of(here)
-        taken = Command(id="o", cmd="take_over", person="Wu Jun", args=word | taking(part))
-        assert (await there.lasting.order(there.signed(taken, there.signers[REFEREE]))).ok
+        taken = ClientCommand(id="o", cmd="take_over", person="Wu Jun", args=word | taking(part))
+        assert (await there.lasting.submit(there.sign_command(taken, there.signers[REFEREE]))).ok
         went, came = data_of(here, "transferred"), data_of(there, "taken_over")
         assert (went["by"], went["entered_by"]) == ("Chen", "Li Na (referee)")
         assert (came["by"], came["entered_by"]) == ("Chen", "Wu Jun (referee)")
-        assert folded(there) == there.machine.record.play
+        assert folded(there) == there.machine.record.match_written
     reply = await ordered(tables[-1], REFEREE, "sheet")
     sheet = msgspec.convert(reply.result, ScoreSheet)
     said = "Chen (chief, by word), entered by Li Na (referee)"
@@ -386,12 +390,12 @@ async def test_a_chief_who_moves_a_match_himself_is_named_alone(hall: Hall) -> N
 async def test_why_a_match_may_not_move_is_told_in_chinese(hall: Hall) -> None:
     here, there = await hall.table("T01"), await hall.table("T02")
     await opened(here)
-    reply = await here.order(CHIEF, "transfer", table="T01")
+    reply = await here.send_command(CHIEF, "transfer", table="T01")
     assert reply.error is not None
     assert reply.error.message_zh == "命令格式错误：T01，应为另一张台"
     await ordered(here, CHIEF, "transfer", table="T03")
     (part,) = await parts_of(here)
-    reply = await there.order(CHIEF, "take_over", **taking(part))
+    reply = await there.send_command(CHIEF, "take_over", **taking(part))
     assert reply.error is not None
     assert reply.error.message_zh == "该转台数据不属于本台：M1由T01台转往T03台"
 
@@ -426,29 +430,29 @@ async def test_a_table_that_deals_takes_no_match_yet(hall: Hall) -> None:
     here, there = await hall.table("T01"), await hall.table("T02")
     await opened(here)
     await ordered(there, REFEREE, "start_deal")
-    await there.phase(Phase.COMMITTED)
+    await there.wait_for_phase(MachinePhase.COMMITTED)
     await ordered(here, CHIEF, "transfer", table="T02")
     (part,) = await parts_of(here)
     assert await refused(there, CHIEF, "take_over", **taking(part)) == "MACHINE_BUSY"
     await ordered(there, CHIEF, "hold", reason="a match comes")
     await ordered(there, CHIEF, "void", reason="a match comes")
-    await there.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+    await there.wait_for_state(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
     await ordered(there, CHIEF, "take_over", **taking(part))
 
 
 async def test_the_same_orders_again_move_nothing_twice(hall: Hall) -> None:
     here, there = await hall.table("T01"), await hall.table("T02")
     await opened(here)
-    order = here.command(CHIEF, "transfer", table="T02")
-    first = await here.lasting.order(order)
-    assert await here.lasting.order(order) == first
+    order = here.make_command(CHIEF, "transfer", table="T02")
+    first = await here.lasting.submit(order)
+    assert await here.lasting.submit(order) == first
     fresh = await ordered(here, CHIEF, "transfer", table="T02")
     assert fresh.result == first.result
     (part,) = await parts_of(here)
-    order = there.command(CHIEF, "take_over", **taking(part))
-    taken = await there.lasting.order(order)
+    order = there.make_command(CHIEF, "take_over", **taking(part))
+    taken = await there.lasting.submit(order)
     assert taken.ok
-    assert await there.lasting.order(order) == taken
+    assert await there.lasting.submit(order) == taken
     again = await ordered(there, CHIEF, "take_over", **taking(part))
     assert again.result == taken.result
     kinds = [event.kind for event in (*here.events, *there.events)]
@@ -495,7 +499,7 @@ async def test_parts_come_in_any_order_and_more_than_once(hall: Hall) -> None:
         reply = await ordered(there, CHIEF, "take_over", **taking(part))
     assert reply.result is not None
     assert reply.result["match"] == "M1"
-    assert same(here.machine.record.play, there.machine.record.play) is not None
+    assert same(here.machine.record.match_written, there.machine.record.match_written) is not None
 
 
 def _shorter(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -513,9 +517,9 @@ async def test_a_changed_document_is_found_out(hall: Hall) -> None:
     await brought_to(here, "cut")
     await ordered(here, CHIEF, "transfer", table="T02")
     (part,) = await parts_of(here)
-    sent = unpacked(part["digest"], [part["text"]])
+    sent = unpack_document(part["digest"], [part["text"]])
     forged = msgspec.structs.replace(sent, events=sent.events[:-1])
-    digest, texts = packed(forged)
+    digest, texts = pack_document(forged)
     said = taking(part) | {"digest": digest, "text": texts[0]}
     assert await refused(there, CHIEF, "take_over", **said) == "BAD_DOCUMENT"
     said |= {"sig": sign_document(digest, TABLE_SIGN)}  # by the table itself, or another version
@@ -542,11 +546,11 @@ async def test_a_match_is_taken_from_the_table_alone_whose_key_the_order_names(h
 async def test_who_moves_a_match_stands_beside_the_key_at_both_tables(hall: Hall) -> None:
     here, there = await hall.table("T01"), await hall.table("T02")
     await brought_to(here, "cut")
-    sent = Command(id="t", cmd="transfer", person="Wu Jun", args={"table": "T02"})
-    assert (await here.lasting.order(here.signed(sent, here.signers[CHIEF]))).ok
+    sent = ClientCommand(id="t", cmd="transfer", person="Wu Jun", args={"table": "T02"})
+    assert (await here.lasting.submit(here.sign_command(sent, here.signers[CHIEF]))).ok
     (part,) = await parts_of(here)
-    taken = Command(id="t", cmd="take_over", person="Wu Jun", args=taking(part))
-    assert (await there.lasting.order(there.signed(taken, there.signers[CHIEF]))).ok
+    taken = ClientCommand(id="t", cmd="take_over", person="Wu Jun", args=taking(part))
+    assert (await there.lasting.submit(there.sign_command(taken, there.signers[CHIEF]))).ok
     assert data_of(here, "transferred")["by"] == "Wu Jun (chief)"
     assert data_of(there, "taken_over")["by"] == "Wu Jun (chief)"
 
@@ -557,10 +561,10 @@ async def test_a_table_whose_match_went_still_tells_of_it_after_a_restart(hall: 
     await ordered(here, CHIEF, "transfer", table="T02")
     parts = await parts_of(here)
     await here.lasting.machine.record.sync()
-    assert folded(here) == here.machine.record.play
+    assert folded(here) == here.machine.record.match_written
     for part in parts:
         await ordered(there, CHIEF, "take_over", **taking(part))
-    assert folded(there) == there.machine.record.play
+    assert folded(there) == there.machine.record.match_written
 
 
 async def test_a_match_that_did_not_come_whole_is_not_there(hall: Hall) -> None:
@@ -572,14 +576,14 @@ async def test_a_match_that_did_not_come_whole_is_not_there(hall: Hall) -> None:
     profile = load_profile(INTL)
     seen = set()
     for kept in range(len(whole)):
-        play = at_play.Play()
+        play = at_play.TableMatch()
         for entry in whole[:kept]:
-            play = at_play.fold(play, entry, profile)
+            play = at_play.fold_match(play, entry, profile)
         seen.add(play.match is None)
         assert play.match is None or kept >= len(whole) - 1 or whole[kept].kind != "match"
         for entry in (entry for entry in whole if entry.kind in ("taken_over", "meeting", "match")):
-            play = at_play.fold(play, entry, profile)
-        assert play.match == there.machine.record.play.match
+            play = at_play.fold_match(play, entry, profile)
+        assert play.match == there.machine.record.match_written.match
     assert seen == {True} or seen == {True, False}
 
 
@@ -603,7 +607,7 @@ async def test_a_young_table_takes_an_old_match(hall: Hall) -> None:
     await asyncio.sleep(4000)
     there = await hall.table("T02")
     await moved(here, there, WAY_S)
-    there_ms = there.machine.record.play.match
+    there_ms = there.machine.record.match_written.match
     assert there_ms is not None
     ago_ms = there.machine.record.clock() - there_ms.now_ms
     assert WAY_S * 1000 <= ago_ms <= (WAY_S + 10) * 1000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.messages import Event
+from controller.messages import PublicEvent
 from controller.rules.rulebooks import load_profile
 from tests.console.fake import an_event
 from tests.matches.watch import leaks
@@ -10,12 +10,12 @@ from tests.matches.watch import leaks
 KEY = "ngC:(NbLREe<aJ{z:PrEw.vtt8+=BJ<ydr$q/uw/"  # of a table: forty signs of Z85
 
 
-def found(*events: Event) -> list[str]:
+def found(*events: PublicEvent) -> list[str]:
     """Return what is found in a feed of these events."""
     return leaks(load_profile("international-000"), (), events)
 
 
-def committed(n: int, **data: str) -> Event:
+def committed(n: int, **data: str) -> PublicEvent:
     return an_event("T01", n, "committed", {"match": "M1", "table_key": KEY} | data)
 
 

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from controller.config import CardSet
+from controller.config import CardSetSection
 from controller.journal.store import JournalStore
 from controller.messages import Role
-from controller.trials.inproc import TableInProcess, trial
-from drivers.events import Code, Event
-from drivers.firmware.hal import LOST
+from controller.trials.inproc import TableInProcess, run_table_in_process
+from drivers.events import BoardEvent, BoardEventCode
+from drivers.firmware.hal import LOST_EDGES
 from sim.inproc import HardwareInProcess
-from sim.mechanics.faults import Fault, parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.faults import SimulatedFault, parse_fault
+from sim.mechanics.settings import MechanicsSettings
 
-SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 Does = Callable[[TableInProcess], Awaitable[None]]
 MACHINE, REFEREE, CHIEF = "the machine", "a referee", "the chief"
 
@@ -39,8 +39,8 @@ class Ground:
         """Make a table with two sets; with a `journal` it goes on where that one stands."""
         store = None if journal is None else JournalStore.open(self._folder(journal))
         state_dir = Path("nowhere") if journal is None else self._folder(journal)
-        return trial(
-            Settings(),
+        return run_table_in_process(
+            MechanicsSettings(),
             self.runtime_dir,
             seed=life,
             store=store,
@@ -79,7 +79,7 @@ class Trouble:
     forgotten: bool = False
 
     @property
-    def menu(self) -> tuple[Fault, ...]:
+    def menu(self) -> tuple[SimulatedFault, ...]:
         """Its faults as the simulator takes them."""
         return tuple(map(parse_fault, self.faults))
 
@@ -108,8 +108,8 @@ async def _dealer_reset(at_table: TableInProcess) -> None:
 
 async def _supply_sags(at_table: TableInProcess) -> None:
     sensors = at_table.sim.world.dealer
-    sensors.put("supply", 1)
-    asyncio.get_running_loop().call_later(1.0, sensors.put, "supply", 0)
+    sensors.set_physical("supply", 1)
+    asyncio.get_running_loop().call_later(1.0, sensors.set_physical, "supply", 0)
     await asyncio.sleep(0)
 
 
@@ -130,7 +130,7 @@ async def _engine_gone(at_table: TableInProcess) -> None:
 async def _edges_lost(at_table: TableInProcess) -> None:
     board = at_table.sim._slots["dealer"].board
     assert board is not None
-    board.hal._edges.append((board.hal.now_ms(), LOST, 1))
+    board.hal._edges.append((board.hal.now_ms(), LOST_EDGES, 1))
     board.wake()
     await asyncio.sleep(0)
 
@@ -150,7 +150,7 @@ async def _drive_gone(at_table: TableInProcess) -> None:
 
 
 async def _stopped(at_table: TableInProcess) -> None:
-    await at_table.lasting.leave(2.0)
+    await at_table.lasting.shut_down(2.0)
 
 
 def _nothing_else(ground: Ground, sim: HardwareInProcess) -> None:
@@ -158,14 +158,14 @@ def _nothing_else(ground: Ground, sim: HardwareInProcess) -> None:
 
 
 async def _voided(at_table: TableInProcess) -> None:
-    refused = await at_table.order(Role.REFEREE, "void", reason="seen")
+    refused = await at_table.send_command(Role.REFEREE, "void", reason="seen")
     assert refused.error is not None
     assert refused.error.code == "WRONG_ROLE"
-    assert (await at_table.order(Role.CHIEF, "void", reason="seen")).ok
+    assert (await at_table.send_command(Role.CHIEF, "void", reason="seen")).ok
 
 
 async def _by_hand(at_table: TableInProcess) -> None:
-    assert (await at_table.order(Role.REFEREE, "dealt_by_hand", reason="smoke")).ok
+    assert (await at_table.send_command(Role.REFEREE, "dealt_by_hand", reason="smoke")).ok
 
 
 async def _strayed(at_table: TableInProcess) -> None:
@@ -173,45 +173,45 @@ async def _strayed(at_table: TableInProcess) -> None:
 
 
 async def _out_of_turn(at_table: TableInProcess) -> None:
-    run = at_table.machine.table.run
+    run = at_table.machine.table_boards.run
     assert run is not None
-    late = Event("dealer", 0, 0, run.number, Code.LANDED, 0, 0, index=107, place=0)
-    run._follow(late)
+    late = BoardEvent("dealer", 0, 0, run.number, BoardEventCode.LANDED, 0, 0, index=107, place=0)
+    run._handle_event(late)
 
 
 async def _one_pulse_more(at_table: TableInProcess) -> None:
     reader = at_table.machine.reader
-    asked = reader.status
+    asked = reader.get_status
 
     async def status() -> Any:
         said = await asked()
         return type(said)(**{**_fields(said), "pulses": said.pulses + 1})
 
-    reader.status = status  # type: ignore[method-assign]  # a wire that tells once too often
+    reader.get_status = status  # type: ignore[method-assign]  # a wire that tells once too often
     await asyncio.sleep(0)
 
 
 async def _not_locked(at_table: TableInProcess) -> None:
     dealer = at_table.machine.dealer
-    asked = dealer.status
+    asked = dealer.get_status
 
     async def status() -> Any:
         said = await asked()
         return type(said)(**{**_fields(said), "locked": False})
 
-    dealer.status = status  # type: ignore[method-assign]  # a lock that misses what we miss
+    dealer.get_status = status  # type: ignore[method-assign]  # a lock that misses what we miss
     await asyncio.sleep(0)
 
 
 async def _lift_not_down(at_table: TableInProcess) -> None:
     at_table.sim.world.add_fault(parse_fault("sensor_stuck:sensor=lift_down,value=0"))
-    await at_table.order(Role.REFEREE, "release")
+    await at_table.send_command(Role.REFEREE, "release")
 
 
 async def _lift_stalls(at_table: TableInProcess) -> None:
     at_table.sim.world.add_fault(parse_fault("stall:motor=lift"))
-    releasing = asyncio.ensure_future(at_table.order(Role.REFEREE, "release"))
-    await at_table.until(lambda state: any(each.name == "STALL" for each in state.alerts))
+    releasing = asyncio.ensure_future(at_table.send_command(Role.REFEREE, "release"))
+    await at_table.wait_for_state(lambda state: any(each.name == "STALL" for each in state.alerts))
     at_table.sim.world.motors["lift"].free()
     assert (await releasing).ok
 

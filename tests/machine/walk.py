@@ -14,22 +14,29 @@ from typing import Any
 
 from controller.cards import composition
 from controller.commands import COMMANDS
-from controller.config import CardSet
+from controller.config import CardSetSection
 from controller.deal import sequence as fair
-from controller.faults import catalogue
+from controller.faults import fault_catalogue
 from controller.journal.entries import public_event
 from controller.journal.errors import StorageFailed
-from controller.machine.play import Play, fold
-from controller.messages import Command, Event, Phase, Reply, Role, State
+from controller.machine.play import TableMatch, fold_match
+from controller.messages import (
+    ClientCommand,
+    CommandReply,
+    MachinePhase,
+    PublicEvent,
+    PublicState,
+    Role,
+)
 from controller.rules.profile import Profile
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 from controller.trials.inproc import TableInProcess
 from controller.trials.mortal import DaemonDeath
-from controller.vault.exchange import hand
+from controller.vault.exchange import dealt_hand
 from sim.inproc import HardwareInProcess
-from sim.mechanics.faults import wear
-from sim.mechanics.settings import BACKS, Settings
-from sim.mechanics.settings import CardSet as PhysicalSet
+from sim.mechanics.faults import get_wear_level
+from sim.mechanics.settings import BACKS, MechanicsSettings
+from sim.mechanics.settings import PhysicalSet as PhysicalSet
 from sim.mechanics.truth import Truth
 from tests.crash.lives import SIGNERS, Scene
 from tests.machine.disturber import Disturber
@@ -82,13 +89,13 @@ class Walk:
         self.steps, self.deaths, self.disturbed = steps, deaths, disturbed
         self.did: list[str] = []
         self.wrong: list[str] = []
-        self.given: list[tuple[Command, Reply | None]] = []
+        self.given: list[tuple[ClientCommand, CommandReply | None]] = []
         self.codes: Counter[str] = Counter()
         self.hands_out = 0
         self._ids = count(1)
         self._open: set[asyncio.Future[Any]] = set()
         self.ahead = ahead
-        both = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+        both = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
         self.card_sets = both if ahead else both[: self.chance.choice((1, 2))]
         self.sensible = Sensible(profile, self.chance, self.give)
         self.sensible.ahead = ahead
@@ -97,7 +104,7 @@ class Walk:
         self._life: TableInProcess | None = None
         self._seen_at = 0.0
         self._checked = 0
-        self.states: list[State] = []
+        self.states: list[PublicState] = []
         self.calm_s: float | None = None
         self._was_up = False
         self.ended = False
@@ -105,12 +112,12 @@ class Walk:
     def _scene(self, folder: Path, runtime_dir: Path, worn: str) -> Scene:
         deck = self.profile.deck
         boots = count(1)
-        settings = Settings(
+        settings = MechanicsSettings(
             packs=deck.packs,
             jokers=deck.jokers,
             sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in self.card_sets),
-            faults=wear(worn).rates,
-            together=wear(worn).together,
+            faults=get_wear_level(worn).rates,
+            together=get_wear_level(worn).together,
         )
         chance = random.Random(f"mechanics {self.seed}")
         sim = HardwareInProcess(settings, chance, boots=lambda: next(boots))
@@ -127,9 +134,9 @@ class Walk:
         sense = lift._sense
 
         def sensed() -> None:
-            if lift.up and not self._was_up:
+            if lift.is_up and not self._was_up:
                 self._hands_up()
-            self._was_up = lift.up
+            self._was_up = lift.is_up
             sense()
 
         lift._sense = sensed  # type: ignore[method-assign]  # behind everybody's back
@@ -150,28 +157,32 @@ class Walk:
             self.wrong.append("what went out is no whole set")
         if len({card.back for cards in truth.pockets for card in cards}) != 1:
             self.wrong.append("cards of two sets went out")
-        if self._life is not None and self.scene.lives[-1].store.alive:
+        if self._life is not None and self.scene.lives[-1].store.is_alive:
             self._as_bound(self._life, truth)
 
     def _as_bound(self, at: TableInProcess, truth: Truth) -> None:
-        table = at.machine.table
-        run = table.run if table.run is not None and table.run.released else table.out.run
+        table = at.machine.table_boards
+        run = (
+            table.run
+            if table.run is not None and table.run.is_released
+            else table.hands_with_players.run
+        )
         if run is None:
             self.wrong.append("hands went out that no attempt has")
             return
-        if run.book.sealed:
+        if run.writer.is_key_lost:
             return
-        for seat, cards in zip(ALL, truth.pockets[:4], strict=True):
-            dealt = hand(run.book.vault, run.book.sequence, seat)
+        for seat, cards in zip(SEATS, truth.pockets[:4], strict=True):
+            dealt = dealt_hand(run.writer.vault, run.writer.sequence, seat)
             if sorted(dealt) != sorted(card.face for card in cards):
                 self.wrong.append(f"{seat} got another hand than the vault bound")
-        record = run.book.record((), {})
+        record = run.writer.build_record((), {})
         proofs = {one.attempt: one for one in at.states[-1].fairness}
         proof = proofs.get(run.number)
         if proof is None:
             self.wrong.append(f"hands of {run.number} went out, which has no proof")
             return
-        bound = fair.hands(
+        bound = fair.hands_commitment(
             bytes.fromhex(proof.commitment),
             bytes.fromhex(record["nonce"]),
             bytes.fromhex(record["hands"]),
@@ -181,19 +192,21 @@ class Walk:
 
     # Commands.
 
-    async def give(self, role: Role, cmd: str, /, *, about: Any = None, **args: Any) -> Reply:
+    async def give(
+        self, role: Role, cmd: str, /, *, about: Any = None, **args: Any
+    ) -> CommandReply:
         """Give a command, and see that it is answered as it should be."""
         at = self._life
         assert at is not None
-        command = at.command(role, cmd, about=about, **args)
-        named = Command(
+        command = at.make_command(role, cmd, about=about, **args)
+        named = ClientCommand(
             id=f"C{next(self._ids)}",
             cmd=cmd,
             deal=command.deal,
             attempt=command.attempt,
             args=args,
         )
-        return await self._sent(at, at.signed(named, SIGNERS[role]))
+        return await self._sent(at, at.sign_command(named, SIGNERS[role]))
 
     async def again(self) -> None:
         """Give a command once more, under its id: it is answered as it was."""
@@ -208,16 +221,18 @@ class Walk:
             if not same and command.cmd != "take_over":
                 self.wrong.append(f"{command.cmd} again: {reply} instead of {before}")
 
-    async def _sent(self, at: TableInProcess, command: Command, known: bool = False) -> Reply:
+    async def _sent(
+        self, at: TableInProcess, command: ClientCommand, known: bool = False
+    ) -> CommandReply:
         life = self.scene.lives[-1]
-        asked: asyncio.Future[Reply] = asyncio.ensure_future(at.lasting.order(command))
+        asked: asyncio.Future[CommandReply] = asyncio.ensure_future(at.lasting.submit(command))
         self._open.add(asked)
         asked.add_done_callback(self._open.discard)
         try:
             async with asyncio.timeout(ANSWER_S):
                 reply = await asked
         except TimeoutError:
-            if not life.store.alive:
+            if not life.store.is_alive:
                 raise asyncio.CancelledError from None  # nobody is there to answer
             self.wrong.append(f"{command.cmd} {command.args} has no answer")
             raise BrokenWalk(self.wrong[-1]) from None
@@ -226,7 +241,7 @@ class Walk:
             raise
         code = "ok" if reply.ok else (reply.error.code if reply.error else "nothing")
         self.codes[f"{command.cmd} {code}"] += 1
-        if code != "ok" and code not in catalogue():
+        if code != "ok" and code not in fault_catalogue():
             self.wrong.append(f"{command.cmd} is refused with {code}")
         if not known:
             self.given.append((command, reply))
@@ -270,9 +285,9 @@ class Walk:
         return DaemonDeath(
             wrote + self.chance.choice((3, 10, 40, 120, 300)),
             after_s=self.chance.choice((0.0, 0.0, 0.01, 0.4)),
-            away_s=self.chance.choice((0.2, 1.0, 30.0, 700.0)),
-            power=power,
-            reset=power and self.chance.random() < 0.5,
+            restart_after_s=self.chance.choice((0.2, 1.0, 30.0, 700.0)),
+            power_lost=power,
+            boards_reset=power and self.chance.random() < 0.5,
         )
 
     def _last_entry(self) -> int:
@@ -285,7 +300,7 @@ class Walk:
         self._life = at
         self._watch(at)
         await at.panel()
-        await at.until(lambda state: True)
+        await at.wait_for_state(lambda state: True)
         while True:
             self._nothing_wrong()
             if self.steps > 0:
@@ -340,9 +355,9 @@ class Walk:
     def _watch(self, at: TableInProcess) -> None:
         publish, life = at.publish, self.scene.lives[-1]
 
-        def watched(value: State | Event) -> None:
+        def watched(value: PublicState | PublicEvent) -> None:
             publish(value)
-            if isinstance(value, State) and life.store.alive:
+            if isinstance(value, PublicState) and life.store.is_alive:
                 self._seen_at = asyncio.get_running_loop().time()
                 self.states.append(value)
                 self.wrong += [f"{what}: {where(value)}" for what in broken(value)]
@@ -352,12 +367,12 @@ class Walk:
     def _same_play(self, at: TableInProcess) -> None:
         """See that the journal alone makes the match that is played."""
         record = at.machine.record
-        if not self.scene.lives[-1].store.alive:
+        if not self.scene.lives[-1].store.is_alive:
             return
-        play = Play()
+        play = TableMatch()
         for item in record.journal.entries():
-            play = fold(play, item.entry, self.profile)
-        if play != record.shown:
+            play = fold_match(play, item.entry, self.profile)
+        if play != record.match_committed:
             self.wrong.append("the journal's match is another one than the table's")
 
     def _nothing_wrong(self) -> None:
@@ -386,7 +401,7 @@ async def _ended(work: Awaitable[object]) -> None:
     await work
 
 
-def where(state: State) -> str:
+def where(state: PublicState) -> str:
     """Say in a line how a table stands."""
     machine, match = state.machine, state.match
     return (
@@ -412,23 +427,23 @@ def seen(at: TableInProcess) -> str:
     )
 
 
-def broken(state: State) -> list[str]:
+def broken(state: PublicState) -> list[str]:
     """Return what does not hold in a public state."""
     machine, match = state.machine, state.match
     laid = match.match is not None
     out = machine.set_out is not None
     holds: dict[str, bool] = {
-        "a released machine has a set out": machine.phase is not Phase.RELEASED or out,
+        "a released machine has a set out": machine.phase is not MachinePhase.RELEASED or out,
         "hands that the match has are of an attempt": match.attempt is None or laid,
         "what happens next is said": not laid or bool(match.next_en and match.next_zh),
         "one attempt at most is open": sum(one.outcome is None for one in state.fairness) <= 1,
         "attempts are numbered forward": [one.attempt for one in state.fairness]
         == sorted({one.attempt for one in state.fairness}),
-        "held hands have their proof": machine.phase is not Phase.HELD
+        "held hands have their proof": machine.phase is not MachinePhase.HELD
         or (state.fairness[-1].hands is not None and state.fairness[-1].outcome == "ok"),
         "match held means machine held": match.phase != "held"
         or match.by_hand
-        or machine.phase in (Phase.HELD, Phase.RELEASED, Phase.FAULT),
+        or machine.phase in (MachinePhase.HELD, MachinePhase.RELEASED, MachinePhase.FAULT),
         "nobody waits while the table is suspended": match.suspended is None
         or match.phase == "setup"
         or not match.waiting_for,

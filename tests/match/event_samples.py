@@ -4,19 +4,19 @@ from typing import Any
 
 from controller.match import events
 from controller.messages import Role
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 
 from .refusal_scenes import decision, illegal
 
 CHIEFS: dict[str, Any] = {"by": "chief", "role": Role.CHIEF}
 REFEREES: dict[str, Any] = {"by": "Ref", "role": Role.REFEREE}
 
-SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
+SAMPLES: dict[type[events.MatchEventBase], tuple[dict[str, Any], ...]] = {
     events.SeatTaken: ({"seat": "N"}, {"seat": "E", "person": "Eve"}),
     events.MatchStarted: ({},),
     events.HandDealOrdered: ({"reason": "jam"},),
-    events.Shuffled: ({"seat": "N"}, {"seat": "W"}),
-    events.Cut: (
+    events.SetShuffled: ({"seat": "N"}, {"seat": "W"}),
+    events.SetCut: (
         {},
         {"seat": "S", "n": 40},
         {"seat": "N", "n": 40},
@@ -24,15 +24,15 @@ SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
         {"n": 108},
     ),
     events.CardTurnedUp: ({"card": "♠7"}, {"card": "BJ"}, {"card": "?"}),
-    events.Dealt: ({}, {"turned_to": "E", "turned_up": "♠7"}),
+    events.HandsDealt: ({}, {"turned_to": "E", "turned_up": "♠7"}),
     events.AttemptFailed: ({"reasons": ("COUNT_SHORT",)},),
     events.ReleaseOrdered: ({},),
-    events.Released: ({}, {"turned_to": "E", "turned_up": "♠7"}, {"turned_up": "BJ"}),
-    events.Counted: ({"seat": "N"},),
+    events.HandsReleased: ({}, {"turned_to": "E", "turned_up": "♠7"}, {"turned_up": "BJ"}),
+    events.HandCounted: ({"seat": "N"},),
     events.CountClaimed: ({"seat": "W"},),
     events.HandsRecounted: (
-        {"counts": dict.fromkeys(ALL, 27)},
-        {"counts": dict.fromkeys(ALL, 27), "found": True},
+        {"counts": dict.fromkeys(SEATS, 27)},
+        {"counts": dict.fromkeys(SEATS, 27), "found": True},
         {"counts": {}},
         {"counts": {"N": 1}},
     ),
@@ -46,7 +46,7 @@ SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
     events.ReturnsSwapped: ({},),
     events.LeadMade: ({},),
     events.OutClaimed: ({"seat": "N"}, {"seat": "E"}),
-    events.Out: ({"seat": "N"},),
+    events.OutConfirmed: ({"seat": "N"},),
     events.OutWithdrawn: ({"seat": "N"}, {"seat": "W"}),
     events.ResultEntered: (
         {"order": ("N", "S")},
@@ -55,12 +55,12 @@ SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
         {"order": ("N",) * 4},
     ),
     events.CardsLeftEntered: ({"left": {"N": 0, "W": 1, "S": 1, "E": 1}}, {"left": {}}),
-    events.Answered: ({"seat": "N", "yes": True},),
+    events.ChoiceAnswered: ({"seat": "N", "yes": True},),
     events.ResultConfirmed: ({"by": "NS"}, {"by": "referee"}),
     events.LeaderNamed: ({"seat": "N"}, {"seat": "W"}),
     events.ExtraDealOrdered: tuple({"reason": "equal"} | by for by in (CHIEFS, REFEREES)),
     events.DealStopped: ({"reason": "time"} | REFEREES,),
-    events.Corrected: tuple(
+    events.ResultCorrected: tuple(
         {"deal": deal, "order": order, "choice": choice, "reason": "x"} | CHIEFS
         for deal in (0, 1, 2)
         for order in (("W", "E"), ("N", "W", "S"), ())
@@ -80,6 +80,6 @@ SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
     events.RulingApproved: tuple(decision(id=name) for name in ("R1", "R2", "R3", "R4", "?")),
     events.RulingRejected: tuple(decision(id=name) for name in ("R1", "R2", "R3", "R4", "?")),
     events.VerbalRulingConfirmed: (decision(),),
-    events.Signed: ({"signer": "NS", "person": "Nan"}, {"signer": "?", "person": "?"}),
+    events.SheetSigned: ({"signer": "NS", "person": "Nan"}, {"signer": "?", "person": "?"}),
 }
 """Something of every kind, right or wrong."""

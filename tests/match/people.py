@@ -8,25 +8,25 @@ import random
 from collections.abc import Callable
 
 from controller.match import events
-from controller.match.closing import signers
+from controller.match.closing import sheet_signers
 from controller.match.desk import legal_proposals
 from controller.match.events import MatchEvent
 from controller.match.hands import required_counts
-from controller.match.meeting import Meeting, Pair, Stage
-from controller.match.phase import BEFORE_RELEASE, Phase
-from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.match.meeting import EventStage, MatchPair, Meeting
+from controller.match.phase import BEFORE_RELEASE, MatchPhase
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.charges import Charge
-from controller.rules.penalties.offences import catalogue
-from controller.rules.seats import ALL, players, side
+from controller.rules.penalties.offences import offence_catalogue
+from controller.rules.seats import SEATS, seats_of_side, side_of
 
-OFFENCES = tuple(catalogue())
+OFFENCES = tuple(offence_catalogue())
 
 
-def meeting(stage: Stage = "swiss") -> Meeting:
-    pairs: dict[Side, Pair] = {
-        "NS": Pair("P1", "Plum", {"N": "Nan", "S": "Sun"}),
-        "EW": Pair("P2", "Bamboo", {"E": "Eve", "W": "Wu"}),
+def meeting(stage: EventStage = "swiss") -> Meeting:
+    pairs: dict[Side, MatchPair] = {
+        "NS": MatchPair("P1", "Plum", {"N": "Nan", "S": "Sun"}),
+        "EW": MatchPair("P2", "Bamboo", {"E": "Eve", "W": "Wu"}),
     }
     return Meeting(
         match_id="M1", event="Cup", round=1, match_no=1, table_no="7", stage=stage, pairs=pairs
@@ -42,10 +42,10 @@ class People:
     def __init__(self, rng: random.Random, wild: float = 0.15, pace: int = 1) -> None:
         self.rng, self.wild, self.pace, self.rulings = rng, wild, pace, 0
 
-    def next_event(self, match: Match) -> MatchEvent:
+    def next_event(self, match: AnyMatch) -> MatchEvent:
         """Return something that may happen to `match` now, a little later than the last."""
         at_ms = match.now_ms + self.pace * self.rng.choice((1, 500, 3_000, 20_000))
-        if match.clock.watch is not None and match.clock.watch.stands:
+        if match.clock.watch is not None and match.clock.watch.is_paused:
             return events.AreaResumed(at_ms=at_ms)
         if match.suspended is not None:
             return self._suspended(match, at_ms)
@@ -53,20 +53,20 @@ class People:
             return self._trouble(match, at_ms)
         return self._usual(match, at_ms)
 
-    def _usual(self, match: Match, at_ms: int) -> MatchEvent:
+    def _usual(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         return _USUAL[match.phase](self, match, at_ms)
 
-    def _suspended(self, match: Match, at_ms: int) -> MatchEvent:
+    def _suspended(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         if match.claimed is None:
             return events.TableResumed(at_ms=at_ms)
         counts = required_counts(match)
         if self.rng.random() < 0.3:
-            counts[self.rng.choice(ALL)] -= 1
+            counts[self.rng.choice(SEATS)] -= 1
         found = self.rng.random() < 0.2
         return events.HandsRecounted(at_ms=at_ms, counts=counts, found=found, role=Role.CHIEF)
 
-    def _trouble(self, match: Match, at_ms: int) -> MatchEvent:
-        troubles: list[Callable[[Match, int], MatchEvent | None]] = [
+    def _trouble(self, match: AnyMatch, at_ms: int) -> MatchEvent:
+        troubles: list[Callable[[AnyMatch, int], MatchEvent | None]] = [
             self._suspend,
             self._claim,
             self._misdeal,
@@ -80,36 +80,36 @@ class People:
         found = self.rng.choice(troubles)(match, at_ms)
         return found or self._usual(match, at_ms)
 
-    def _suspend(self, match: Match, at_ms: int) -> MatchEvent:
+    def _suspend(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         return events.TableSuspended(at_ms=at_ms, reason="called")
 
-    def _claim(self, match: Match, at_ms: int) -> MatchEvent:
-        return events.CountClaimed(at_ms=at_ms, seat=self.rng.choice(ALL))
+    def _claim(self, match: AnyMatch, at_ms: int) -> MatchEvent:
+        return events.CountClaimed(at_ms=at_ms, seat=self.rng.choice(SEATS))
 
-    def _misdeal(self, match: Match, at_ms: int) -> MatchEvent | None:
-        if match.phase not in (Phase.DEALING, Phase.HELD):
+    def _misdeal(self, match: AnyMatch, at_ms: int) -> MatchEvent | None:
+        if match.phase not in (MatchPhase.DEALING, MatchPhase.HELD):
             return None
         return events.AttemptFailed(at_ms=at_ms, reasons=("COUNT_SHORT",))
 
-    def _by_hand(self, match: Match, at_ms: int) -> MatchEvent | None:
+    def _by_hand(self, match: AnyMatch, at_ms: int) -> MatchEvent | None:
         if match.phase not in BEFORE_RELEASE or match.by_hand:
             return None
         return events.HandDealOrdered(at_ms=at_ms, reason="the machine is broken")
 
-    def _area(self, match: Match, at_ms: int) -> MatchEvent:
+    def _area(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         return events.AreaPaused(at_ms=at_ms)
 
-    def _added(self, match: Match, at_ms: int) -> MatchEvent:
+    def _added(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         return events.TimeAdded(at_ms=at_ms, seconds=self.rng.randrange(600), role=Role.CHIEF)
 
-    def _nonsense(self, match: Match, at_ms: int) -> MatchEvent:
+    def _nonsense(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         """Something whose time may be another."""
         return self.rng.choice(list(_USUAL.values()))(self, match, at_ms)
 
-    def _correction(self, match: Match, at_ms: int) -> MatchEvent | None:
+    def _correction(self, match: AnyMatch, at_ms: int) -> MatchEvent | None:
         if not isinstance(match, GuandanMatch) or match.deal < 2:
             return None
-        return events.Corrected(
+        return events.ResultCorrected(
             at_ms=at_ms,
             deal=self.rng.randrange(1, match.deal + 1),
             order=self._order(),
@@ -119,7 +119,7 @@ class People:
             reason="written wrongly",
         )
 
-    def _ruling(self, match: Match, at_ms: int) -> MatchEvent | None:
+    def _ruling(self, match: AnyMatch, at_ms: int) -> MatchEvent | None:
         if not isinstance(match, GuandanMatch):
             return None
         waiting = [ruling for ruling in match.rulings if ruling.state == "proposed"]
@@ -130,7 +130,7 @@ class People:
             ruling = self.rng.choice(decided)
             return events.RulingRejected(at_ms=at_ms, id=ruling.id, by="chief", role=Role.CHIEF)
         self.rulings += 1
-        charge = charge_of(match, self.rng.choice(ALL), self.rng.choice(OFFENCES))
+        charge = charge_of(match, self.rng.choice(SEATS), self.rng.choice(OFFENCES))
         return events.RulingProposed(
             at_ms=at_ms,
             id=f"R{self.rulings}",
@@ -147,86 +147,90 @@ class People:
     def _one_of(self, seats: tuple[Seat, ...], done: tuple[Seat, ...]) -> Seat:
         """Mostly one who has not done it yet."""
         left = [seat for seat in seats if seat not in done]
-        return self.rng.choice(left if left and self.rng.random() < 0.9 else ALL)
+        return self.rng.choice(left if left and self.rng.random() < 0.9 else SEATS)
 
     def _order(self) -> tuple[Seat, ...]:
-        order = self.rng.sample(ALL, 3)
-        return tuple(order[:2] if side(order[0]) == side(order[1]) else order)
+        order = self.rng.sample(SEATS, 3)
+        return tuple(order[:2] if side_of(order[0]) == side_of(order[1]) else order)
 
     # -- what usually comes next, by phase ------------------------------------
 
-    def setup(self, match: Match, at_ms: int) -> MatchEvent:
-        free = [seat for seat in ALL if seat not in match.seated]
+    def setup(self, match: AnyMatch, at_ms: int) -> MatchEvent:
+        free = [seat for seat in SEATS if seat not in match.seated]
         if not match.started and (not free or self.rng.random() < 0.2):
             return events.MatchStarted(at_ms=at_ms)
-        return events.SeatTaken(at_ms=at_ms, seat=self.rng.choice(free or ALL))
+        return events.SeatTaken(at_ms=at_ms, seat=self.rng.choice(free or SEATS))
 
-    def shuffle(self, match: Match, at_ms: int) -> MatchEvent:
+    def shuffle(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         shufflers = match.duties.shufflers if match.duties else ()
-        return events.Shuffled(at_ms=at_ms, seat=self.rng.choice(shufflers or ALL))
+        return events.SetShuffled(at_ms=at_ms, seat=self.rng.choice(shufflers or SEATS))
 
-    def cut(self, match: Match, at_ms: int) -> MatchEvent:
+    def cut(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         cutters = match.duties.cutters if match.duties else ()
         if self.rng.random() < 0.1:
-            return events.Cut(at_ms=at_ms)
+            return events.SetCut(at_ms=at_ms)
         n = self.rng.randrange(match.profile.deck.cards)
         if self.rng.random() < 0.1:
-            return events.Cut(at_ms=at_ms, seat=self.rng.choice(ALL), n=n, ahead=True)
-        return events.Cut(at_ms=at_ms, seat=self.rng.choice(cutters or ALL), n=n)
+            return events.SetCut(at_ms=at_ms, seat=self.rng.choice(SEATS), n=n, ahead=True)
+        return events.SetCut(at_ms=at_ms, seat=self.rng.choice(cutters or SEATS), n=n)
 
-    def turnup(self, match: Match, at_ms: int) -> MatchEvent:
+    def turnup(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         return events.CardTurnedUp(at_ms=at_ms, card=self.rng.choice(("SK", "H2", "BJ", "D5", "X")))
 
-    def dealing(self, match: Match, at_ms: int) -> MatchEvent:
-        return events.Dealt(at_ms=at_ms, turned_to=self.rng.choice((*ALL, None)), turned_up="♠7")
+    def dealing(self, match: AnyMatch, at_ms: int) -> MatchEvent:
+        return events.HandsDealt(
+            at_ms=at_ms, turned_to=self.rng.choice((*SEATS, None)), turned_up="♠7"
+        )
 
-    def held(self, match: Match, at_ms: int) -> MatchEvent:
+    def held(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         if self.rng.random() < 0.1:  # after a stop somebody may wait for that
             return events.TimeAdded(at_ms=at_ms, seconds=0, role=Role.REFEREE)
         if not match.let_go:
             return events.ReleaseOrdered(at_ms=at_ms)
         if self.rng.random() < 0.05:
             return events.AttemptFailed(at_ms=at_ms, reasons=("LIFT",))
-        return events.Released(at_ms=at_ms, turned_to=self.rng.choice(ALL), turned_up="♠7")
+        return events.HandsReleased(at_ms=at_ms, turned_to=self.rng.choice(SEATS), turned_up="♠7")
 
-    def counting(self, match: Match, at_ms: int) -> MatchEvent:
-        return events.Counted(at_ms=at_ms, seat=self._one_of(ALL, match.counted))
+    def counting(self, match: AnyMatch, at_ms: int) -> MatchEvent:
+        return events.HandCounted(at_ms=at_ms, seat=self._one_of(SEATS, match.counted))
 
-    def anti(self, match: Match, at_ms: int) -> MatchEvent:
+    def anti(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         return events.AntiTributeAnswered(at_ms=at_ms, stands=self.rng.random() < 0.2)
 
-    def tribute(self, match: Match, at_ms: int) -> MatchEvent:
+    def tribute(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         exchange = match.exchange if isinstance(match, GuandanMatch) else None
         if exchange is None or set(exchange.laid) < set(exchange.payers):
-            payers, laid = (exchange.payers, exchange.laid) if exchange else (ALL, ())
+            payers, laid = (exchange.payers, exchange.laid) if exchange else (SEATS, ())
             return events.TributeLaid(at_ms=at_ms, seat=self._one_of(payers, laid))
         return events.TributeValued(at_ms=at_ms, values=self._values(match))
 
-    def _values(self, match: Match) -> dict[Seat, int]:
+    def _values(self, match: AnyMatch) -> dict[Seat, int]:
         exchange = match.exchange if isinstance(match, GuandanMatch) else None
-        payers = exchange.payers if exchange else ALL
+        payers = exchange.payers if exchange else SEATS
         return {seat: self.rng.choice((14, 15, 17)) for seat in payers}
 
-    def returning(self, match: Match, at_ms: int) -> MatchEvent:
+    def returning(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         if self.rng.random() < 0.2:
-            return events.TributeChosen(at_ms=at_ms, payer=self.rng.choice(ALL))
+            return events.TributeChosen(at_ms=at_ms, payer=self.rng.choice(SEATS))
         if self.rng.random() < 0.05:
-            return events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(ALL), value=9)
+            return events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(SEATS), value=9)
         value = self.rng.choice((None, 2, 5, 10))
         exchange = match.exchange if isinstance(match, GuandanMatch) else None
         givers = (
-            tuple(pair[0] for pair in exchange.plan.returns) if exchange and exchange.plan else ALL
+            tuple(pair[0] for pair in exchange.plan.returns)
+            if exchange and exchange.plan
+            else SEATS
         )
         seat = self._one_of(givers, exchange.given if exchange else ())
         return events.ReturnLaid(at_ms=at_ms, seat=seat, value=value)
 
-    def choices(self, match: Match, at_ms: int) -> MatchEvent:
+    def choices(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         yes = self.rng.random() < 0.4
-        return events.Answered(at_ms=at_ms, seat=self.rng.choice(ALL), yes=yes)
+        return events.ChoiceAnswered(at_ms=at_ms, seat=self.rng.choice(SEATS), yes=yes)
 
-    def play(self, match: Match, at_ms: int) -> MatchEvent:
+    def play(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         if isinstance(match, BigTwoMatch):
-            first, *rest = self.rng.sample(ALL, 4)
+            first, *rest = self.rng.sample(SEATS, 4)
             left = {first: 0} | {seat: self.rng.randrange(1, 14) for seat in rest}
             return events.CardsLeftEntered(at_ms=at_ms, left=left)
         if self.rng.random() < 0.1:
@@ -234,8 +238,8 @@ class People:
                 (
                     events.LeadMade(at_ms=at_ms),
                     events.PlayClockStarted(at_ms=at_ms, seat="N"),
-                    events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(ALL)),
-                    events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(ALL), value=4),
+                    events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(SEATS)),
+                    events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(SEATS), value=4),
                     events.ReturnsSwapped(at_ms=at_ms),
                     events.AntiTributeAnswered(at_ms=at_ms, stands=self.rng.random() < 0.5),
                     events.TributeValued(at_ms=at_ms, values=self._values(match)),
@@ -246,68 +250,68 @@ class People:
             )
         assert isinstance(match, GuandanMatch)
         if match.outs and self.rng.random() < 0.8:
-            return events.Out(at_ms=at_ms, seat=match.outs[0])
-        says = events.OutClaimed if self.rng.random() < 0.5 else events.Out
-        return says(at_ms=at_ms, seat=self._one_of(ALL, match.order))
+            return events.OutConfirmed(at_ms=at_ms, seat=match.outs[0])
+        says = events.OutClaimed if self.rng.random() < 0.5 else events.OutConfirmed
+        return says(at_ms=at_ms, seat=self._one_of(SEATS, match.places))
 
-    def result(self, match: Match, at_ms: int) -> MatchEvent:
+    def result(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         if self.rng.random() < 0.1:
             return events.DealStopped(at_ms=at_ms, reason="time", by="R", role=Role.REFEREE)
         if self.rng.random() < 0.1:
-            return events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(ALL))
+            return events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(SEATS))
         return events.ResultConfirmed(at_ms=at_ms, by=self.rng.choice(("NS", "EW", "referee")))
 
-    def forfeit(self, match: Match, at_ms: int) -> MatchEvent:
-        return events.LeaderNamed(at_ms=at_ms, seat=self.rng.choice(ALL))
+    def forfeit(self, match: AnyMatch, at_ms: int) -> MatchEvent:
+        return events.LeaderNamed(at_ms=at_ms, seat=self.rng.choice(SEATS))
 
-    def match_check(self, match: Match, at_ms: int) -> MatchEvent:
+    def match_check(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         return events.ExtraDealOrdered(
             at_ms=at_ms, reason="a winner is needed", by="chief", role=Role.CHIEF
         )
 
-    def over(self, match: Match, at_ms: int) -> MatchEvent:
+    def over(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         signed = {one.signer for one in match.signatures}
-        due = [signer for signer in signers(match) if signer not in signed] or ["nobody"]
-        return events.Signed(at_ms=at_ms, signer=self.rng.choice(due), person="somebody")
+        due = [signer for signer in sheet_signers(match) if signer not in signed] or ["nobody"]
+        return events.SheetSigned(at_ms=at_ms, signer=self.rng.choice(due), person="somebody")
 
-    def signed(self, match: Match, at_ms: int) -> MatchEvent:
+    def signed(self, match: AnyMatch, at_ms: int) -> MatchEvent:
         return events.TimePassed(at_ms=at_ms)
 
 
-_USUAL: dict[Phase, Callable[[People, Match, int], MatchEvent]] = {
-    Phase.SETUP: People.setup,
-    Phase.SHUFFLE: People.shuffle,
-    Phase.CUT: People.cut,
-    Phase.TURNUP: People.turnup,
-    Phase.DEALING: People.dealing,
-    Phase.HELD: People.held,
-    Phase.COUNT_CHECK: People.counting,
-    Phase.ANTI_CHECK: People.anti,
-    Phase.TRIBUTE: People.tribute,
-    Phase.RETURN: People.returning,
-    Phase.CHOICES: People.choices,
-    Phase.PLAY: People.play,
-    Phase.RESULT: People.result,
-    Phase.FORFEIT: People.forfeit,
-    Phase.MATCH_CHECK: People.match_check,
-    Phase.OVER: People.over,
-    Phase.SIGNED: People.signed,
+_USUAL: dict[MatchPhase, Callable[[People, AnyMatch, int], MatchEvent]] = {
+    MatchPhase.SETUP: People.setup,
+    MatchPhase.SHUFFLE: People.shuffle,
+    MatchPhase.CUT: People.cut,
+    MatchPhase.TURNUP: People.turnup,
+    MatchPhase.DEALING: People.dealing,
+    MatchPhase.HELD: People.held,
+    MatchPhase.COUNT_CHECK: People.counting,
+    MatchPhase.ANTI_CHECK: People.anti,
+    MatchPhase.TRIBUTE: People.tribute,
+    MatchPhase.RETURN: People.returning,
+    MatchPhase.CHOICES: People.choices,
+    MatchPhase.PLAY: People.play,
+    MatchPhase.RESULT: People.result,
+    MatchPhase.FORFEIT: People.forfeit,
+    MatchPhase.MATCH_CHECK: People.match_check,
+    MatchPhase.OVER: People.over,
+    MatchPhase.SIGNED: People.signed,
 }
 
 
-def charge_of(match: Match, seat: Seat, offence: str) -> Charge:
+def charge_of(match: AnyMatch, seat: Seat, offence: str) -> Charge:
     """Return a charge against `seat`, pointed out at once by an opponent."""
-    ours = side(seat)
+    ours = side_of(seat)
     return Charge(
         offence=offence,
         seat=seat,
-        person=match.meeting.player(seat),
-        pair=match.meeting.pair(seat).id,
+        person=match.meeting.player_name(seat),
+        pair=match.meeting.pair_of(seat).id,
         side=ours,
         event=match.meeting.event,
         round=match.meeting.round,
         match=match.meeting.match_id,
         deal=match.deal,
         at_ms=match.now_ms,
-        pointed_out_by=players("EW" if ours == "NS" else "NS")[0],
+        pointed_out_by=seats_of_side("EW" if ours == "NS" else "NS")[0],
     )

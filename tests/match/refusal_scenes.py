@@ -18,7 +18,7 @@ class Asked(msgspec.Struct, frozen=True):
     """What somebody asks for at a table where it cannot be."""
 
     table: Callable[[], Table]
-    kind: type[events.Event]
+    kind: type[events.MatchEventBase]
     said: dict[str, Any] = {}
 
 
@@ -66,21 +66,23 @@ def illegal() -> dict[str, Any]:
 
 
 REFUSED: dict[str, Asked] = {
-    "WRONG_PHASE": Asked(in_play, events.Released),
+    "WRONG_PHASE": Asked(in_play, events.HandsReleased),
     "SUSPENDED": Asked(lambda: in_play().does(events.TableSuspended, reason="x"), events.LeadMade),
     "NOT_SUSPENDED": Asked(in_play, events.TableResumed),
     "SEAT_TAKEN": Asked(lambda: Table().seated("E"), events.SeatTaken, {"seat": "E"}),
-    "NOT_HIS_DUTY": Asked(lambda: Table().started(), events.Cut, {"seat": "N", "n": 40}),
-    "ILLEGAL_CUT": Asked(lambda: Table().started(), events.Cut, {"seat": "S", "n": 5}),
+    "NOT_HIS_DUTY": Asked(lambda: Table().started(), events.SetCut, {"seat": "N", "n": 40}),
+    "ILLEGAL_CUT": Asked(lambda: Table().started(), events.SetCut, {"seat": "S", "n": 5}),
     "NO_SUCH_CARD": Asked(
         lambda: Table().started().does(events.HandDealOrdered, reason="jam").cut(),
         events.CardTurnedUp,
         {"card": "♠1"},
     ),
-    "TURNED_TO_MISSING": Asked(lambda: Table().started().cut().does(events.Dealt), events.Released),
+    "TURNED_TO_MISSING": Asked(
+        lambda: Table().started().cut().does(events.HandsDealt), events.HandsReleased
+    ),
     "TWICE": Asked(
-        lambda: Table().started().released().does(events.Counted, seat="W"),
-        events.Counted,
+        lambda: Table().started().released().does(events.HandCounted, seat="W"),
+        events.HandCounted,
         {"seat": "W"},
     ),
     "AFTER_LEAD": Asked(
@@ -108,7 +110,7 @@ REFUSED: dict[str, Asked] = {
     "OTHER_SIDE": Asked(lambda: _charged().approved(), events.LeaderNamed, {"seat": "N"}),
     "NO_SUCH_DEAL": Asked(
         in_play,
-        events.Corrected,
+        events.ResultCorrected,
         {"deal": 1, "order": ("N", "S"), "choice": "from_now", "reason": "x"},
     ),
     "NOT_EQUAL": Asked(_over, events.ExtraDealOrdered, {"reason": "x"}),
@@ -126,19 +128,19 @@ REFUSED: dict[str, Asked] = {
     "NEEDS_CHIEF": Asked(_charged, events.RulingApproved, decision(role=Role.REFEREE)),
     "NOT_OPEN": Asked(lambda: _charged().overturned(), events.RulingRejected, decision()),
     "NOT_VERBAL": Asked(_charged, events.VerbalRulingConfirmed, decision()),
-    "NO_SIGNER": Asked(_over, events.Signed, {"signer": "N", "person": "Nan"}),
+    "NO_SIGNER": Asked(_over, events.SheetSigned, {"signer": "N", "person": "Nan"}),
     "WRONG_COUNTS": Asked(
         lambda: Table().started().released().does(events.CountClaimed, seat="N"),
         events.HandsRecounted,
         {"counts": {"N": 28, "W": 28, "S": 28}},
     ),
-    "OTHER_RULES": Asked(choosing, events.Counted, {"seat": "N"}),
+    "OTHER_RULES": Asked(choosing, events.HandCounted, {"seat": "N"}),
     "IT_ENDED_A_DEAL": Asked(lambda: _charged().approved(), events.RulingRejected, decision()),
     "AREA_STOPPED": Asked(
-        lambda: Table().started().dealt().does(events.AreaPaused), events.Released
+        lambda: Table().started().dealt().does(events.AreaPaused), events.HandsReleased
     ),
     "TURN_AGAIN": Asked(
-        lambda: Table().started().cut(), events.Dealt, {"turned_to": "E", "turned_up": "BJ"}
+        lambda: Table().started().cut(), events.HandsDealt, {"turned_to": "E", "turned_up": "BJ"}
     ),
     "TIME_ENDED_IT": Asked(
         lambda: Table(timed(at_time="stop_now")).started().in_play().at_minute(60).out("NS"),
@@ -155,7 +157,7 @@ REFUSED: dict[str, Asked] = {
             .dealt()
             .at_minute(60)
         ),
-        events.Released,
+        events.HandsReleased,
     ),
     "NOT_STOPPED_BY_TIME": Asked(in_play, events.DealStopped, {"reason": "x"}),
     "MUCH_TIME": Asked(in_play, events.TimeAdded, {"seconds": 301, "role": Role.REFEREE}),

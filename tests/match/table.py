@@ -11,15 +11,15 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from controller.match import events
-from controller.match.closing import signers
+from controller.match.closing import sheet_signers
 from controller.match.desk import legal_proposals
-from controller.match.effects import Effects, MatchEffect, Refused
+from controller.match.effects import Effects, EventRefused, MatchEffect
 from controller.match.events import MatchEvent
-from controller.match.meeting import Stage
-from controller.match.phase import BEFORE_RELEASE, Phase
+from controller.match.meeting import EventStage
+from controller.match.phase import BEFORE_RELEASE, MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.sheet import DealRow, EndRow, Row, replay
-from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.match.sheet import DealRow, EndRow, SheetRowBase, replay_sheet
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.consequences import DeadHand
@@ -27,7 +27,7 @@ from controller.rules.penalties.proposals import PenaltyProposal, discretionary_
 from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile, Profile
 from controller.rules.rulebooks import load_profile
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 
 from .people import charge_of, meeting
 
@@ -39,13 +39,13 @@ INTL, H, N, B = (
 )
 GUANDAN = (INTL, H, N, B)
 E = TypeVar("E")
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", bound=SheetRowBase)
 
 BIG_TWO = "bigtwo-2017-002"
-BY_CHIEF: dict[type[events.Event], dict[str, Any]] = {
+BY_CHIEF: dict[type[events.MatchEventBase], dict[str, Any]] = {
     kind: {"by": "chief", "role": Role.CHIEF}
     for kind in (
-        events.Corrected,
+        events.ResultCorrected,
         events.DealStopped,
         events.DealVoided,
         events.ExtraDealOrdered,
@@ -80,15 +80,17 @@ def from_level(start: str, name: str = INTL, **tables: dict[str, Any]) -> Profil
 class Table:
     """A match and its clock. `said`: the last event's effects, `told`: all of them."""
 
-    def __init__(self, profile: str | Profile = INTL, stage: Stage = "swiss") -> None:
+    def __init__(self, profile: str | Profile = INTL, stage: EventStage = "swiss") -> None:
         self.profile = load_profile(profile) if isinstance(profile, str) else profile
-        self.state: Match = new_match(self.profile, meeting(stage))
+        self.state: AnyMatch = new_match(self.profile, meeting(stage))
         self.at_ms = 0
         self.said: Effects = ()
         self.told: list[MatchEffect] = []
         self.happened: list[MatchEvent] = []
 
-    def happens(self, kind: type[events.Event], *, wait_ms: int = 100, **said: Any) -> Self:
+    def happens(
+        self, kind: type[events.MatchEventBase], *, wait_ms: int = 100, **said: Any
+    ) -> Self:
         """One event, a tenth of a second later; its refusal is in `refused`."""
         self.at_ms += wait_ms
         event: Any = kind(at_ms=self.at_ms, **BY_CHIEF.get(kind, {}) | said)
@@ -97,7 +99,7 @@ class Table:
         self.happened.append(event)
         return self
 
-    def does(self, kind: type[events.Event], **said: Any) -> Self:
+    def does(self, kind: type[events.MatchEventBase], **said: Any) -> Self:
         """One event that nobody refuses."""
         self.happens(kind, **said)
         assert self.refused is None, f"{kind.__name__}: {self.refused} in {self.state.phase}"
@@ -123,20 +125,20 @@ class Table:
         return self.match.profile
 
     @property
-    def phase(self) -> Phase:
+    def phase(self) -> MatchPhase:
         """What the match waits for."""
         return self.state.phase
 
     @property
     def refused(self) -> str | None:
         """The name of the last event's refusal."""
-        codes = [effect.refusal.code for effect in self.said if isinstance(effect, Refused)]
+        codes = [effect.refusal.code for effect in self.said if isinstance(effect, EventRefused)]
         return codes[0] if codes else None
 
     @property
     def levels(self) -> tuple[int, int]:
         """The levels of NS and EW, and that the sheet alone gives them, too."""
-        assert replay(self.rules, self.match.sheet) == self.match.standing
+        assert replay_sheet(self.rules, self.match.sheet) == self.match.standing
         return self.match.standing.levels.NS, self.match.standing.levels.EW
 
     def effect(self, kind: type[E]) -> E:
@@ -188,33 +190,33 @@ class Table:
         """The hands are shuffled, where by hand, and cut by who has to."""
         duties = self.state.duties
         assert duties is not None
-        if self.phase is Phase.SHUFFLE:
-            self.does(events.Shuffled, seat=duties.shufflers[0])
+        if self.phase is MatchPhase.SHUFFLE:
+            self.does(events.SetShuffled, seat=duties.shufflers[0])
             assert self.state.duties is not None
             duties = self.state.duties
-        return self.does(events.Cut, seat=duties.cutters[0], n=n)
+        return self.does(events.SetCut, seat=duties.cutters[0], n=n)
 
     def dealt(self, turned_to: Seat = "E") -> Self:
         """Four right hands are there."""
-        if self.phase is not Phase.DEALING:
+        if self.phase is not MatchPhase.DEALING:
             self.cut()
-        if self.phase is Phase.TURNUP:
+        if self.phase is MatchPhase.TURNUP:
             self.does(events.CardTurnedUp, card="♠7")
-        return self.does(events.Dealt, turned_to=turned_to, turned_up="♠7")
+        return self.does(events.HandsDealt, turned_to=turned_to, turned_up="♠7")
 
     def released(self) -> Self:
         """The hands are with the players."""
-        if self.phase in BEFORE_RELEASE - {Phase.HELD}:
+        if self.phase in BEFORE_RELEASE - {MatchPhase.HELD}:
             self.dealt()
-        if self.phase is not Phase.HELD:  # drawn by hand, they are there
+        if self.phase is not MatchPhase.HELD:  # drawn by hand, they are there
             return self
         if not self.state.let_go:
             self.does(events.ReleaseOrdered)
-        return self.does(events.Released)
+        return self.does(events.HandsReleased)
 
     def says_out(self, seats: str) -> Self:
         """Players say that they are out, and nobody confirms it."""
-        if self.phase is not Phase.PLAY:
+        if self.phase is not MatchPhase.PLAY:
             self.in_play()
         for seat in seats:
             self.does(events.OutClaimed, seat=seat)
@@ -224,13 +226,13 @@ class Table:
         """All four have counted right hands."""
         if self.phase in BEFORE_RELEASE:
             self.released()
-        for seat in ALL:
-            self.does(events.Counted, seat=seat)
+        for seat in SEATS:
+            self.does(events.HandCounted, seat=seat)
         return self
 
     def laid(self) -> Self:
         """Anti-tribute does not stand, and every payer has laid his card."""
-        if self.phase is not Phase.ANTI_CHECK:
+        if self.phase is not MatchPhase.ANTI_CHECK:
             self.counted()
         self.does(events.AntiTributeAnswered, stands=False)
         assert self.match.exchange is not None
@@ -240,7 +242,7 @@ class Table:
 
     def valued(self, *values: int) -> Self:
         """Tributes count so much, in the order of who owes them; else 14 and 13."""
-        if self.phase is not Phase.TRIBUTE:
+        if self.phase is not MatchPhase.TRIBUTE:
             self.laid()
         assert self.match.exchange is not None
         payers = self.match.exchange.payers
@@ -249,7 +251,7 @@ class Table:
 
     def returned(self, *values: int | None) -> Self:
         """Everybody who got a tribute gives a card back; else one that counts 5."""
-        if self.phase is not Phase.RETURN:
+        if self.phase is not MatchPhase.RETURN:
             self.valued()
         assert self.match.exchange is not None
         assert self.match.exchange.plan is not None
@@ -262,18 +264,18 @@ class Table:
         """The deal is being played."""
         if self.phase in BEFORE_RELEASE:
             self.released()
-        if self.phase is Phase.COUNT_CHECK:
+        if self.phase is MatchPhase.COUNT_CHECK:
             self.counted()
-        if self.phase in (Phase.ANTI_CHECK, Phase.TRIBUTE, Phase.RETURN):
+        if self.phase in (MatchPhase.ANTI_CHECK, MatchPhase.TRIBUTE, MatchPhase.RETURN):
             self.returned()
         return self
 
     def out(self, seats: str) -> Self:
         """Players go out, in turn."""
-        if self.phase is not Phase.PLAY:
+        if self.phase is not MatchPhase.PLAY:
             self.in_play()
         for seat in seats:
-            self.does(events.Out, seat=seat)
+            self.does(events.OutConfirmed, seat=seat)
         return self
 
     def played(self, *orders: str) -> Self:
@@ -332,7 +334,12 @@ class Table:
         """The chief corrects a deal's result."""
         seats = tuple(order)
         return self.happens(
-            events.Corrected, deal=deal, order=seats, choice=choice, by="chief", reason="wrong"
+            events.ResultCorrected,
+            deal=deal,
+            order=seats,
+            choice=choice,
+            by="chief",
+            reason="wrong",
         )
 
     def named(self, seat: Seat) -> Self:
@@ -341,13 +348,13 @@ class Table:
 
     def recounted(self, **counts: int) -> Self:
         """The referee counted the hands; what is not said is 27."""
-        held = dict.fromkeys(ALL, self.state.profile.hand)
+        held = dict.fromkeys(SEATS, self.state.profile.hand)
         return self.happens(events.HandsRecounted, counts=held | counts)
 
     def signed(self) -> Self:
         """Everybody signs."""
-        for signer in signers(self.state):
-            self.does(events.Signed, signer=signer, person="somebody")
+        for signer in sheet_signers(self.state):
+            self.does(events.SheetSigned, signer=signer, person="somebody")
         return self
 
 
@@ -358,4 +365,4 @@ def knockout(profile: Profile | None = None) -> Table:
 
 def choosing() -> Table:
     """A match of Big Two whose players choose on their hands."""
-    return Table(BIG_TWO).started().dealt("W").does(events.Released)
+    return Table(BIG_TWO).started().dealt("W").does(events.HandsReleased)

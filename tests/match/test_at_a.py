@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.rules.standing import PerSide
 
 from .table import GUANDAN, B, N, Table, from_level
@@ -14,7 +14,7 @@ def test_a_may_not_be_jumped(profile: str) -> None:
     assert table.levels == (14, 13)
     assert table.match.level == 14
     assert table.played("NS").levels == (15, 13)
-    assert (table.phase, table.end.verdict.how) == (Phase.OVER, "past_a")
+    assert (table.phase, table.end.verdict.how) == (MatchPhase.OVER, "past_a")
     assert table.end.verdict.winner == "NS"
 
 
@@ -27,7 +27,7 @@ def test_a_is_not_passed_with_a_partner_who_is_last() -> None:
 def test_who_wins_at_the_others_a_stands_there_and_has_not_passed() -> None:
     table = Table(from_level("K")).started().played("NS", "WE")  # NS's A, won by EW
     assert table.levels == (14, 14)
-    assert (table.phase, table.match.owner) == (Phase.CUT, "EW")
+    assert (table.phase, table.match.owner) == (MatchPhase.CUT, "EW")
     assert table.played("NS").levels == (14, 14)  # EW's A, won by NS: not theirs
     assert table.played("NS").end.verdict.winner == "NS"
 
@@ -44,23 +44,23 @@ def test_three_failures_at_a_lose_the_match_in_004_after_20_and_50_points() -> N
     table = Table(from_level("K", B)).started().played("NS", "NWE")
     assert table.match.standing.points == PerSide(5, 20)
     assert table.played("NWE").match.standing.points == PerSide(5, 70)
-    assert table.played("NWE").phase is Phase.OVER
+    assert table.played("NWE").phase is MatchPhase.OVER
     assert (table.end.verdict.winner, table.end.verdict.how) == ("EW", "failures")
     assert table.end.score.total == PerSide(5, 270)
 
 
 def test_failures_at_a_have_no_limit_in_000() -> None:
     table = Table(from_level("K")).started().played("NS", *["NWE"] * 9)
-    assert (table.levels, table.phase) == ((14, 13), Phase.CUT)
+    assert (table.levels, table.phase) == ((14, 13), MatchPhase.CUT)
 
 
 def test_the_last_forfeited_deal_may_pass_a() -> None:
     table = Table(from_level("K")).started().played("NS").in_play().ruled("EW", "foul")
     assert table.levels == (15, 13)
-    assert (table.phase, table.end.verdict.winner) == (Phase.OVER, "NS")
+    assert (table.phase, table.end.verdict.winner) == (MatchPhase.OVER, "NS")
 
 
 def test_a_penalty_never_passes_a() -> None:
     table = Table(from_level("A", N)).started().in_play().ruled("EW", "foul")
     assert table.levels == (14, 14)
-    assert table.phase is Phase.PLAY
+    assert table.phase is MatchPhase.PLAY

@@ -8,24 +8,24 @@ from hypothesis import strategies as st
 from controller.match.clocks import duties
 from controller.match.clocks.countdown import (
     ClockDuty,
-    Clocks,
+    ClockLimit,
     DutyClock,
-    Limit,
-    done,
+    DutyClocks,
+    clocks_for_duty,
     first_due_ms,
     next_due_ms,
     pause_all,
+    remove_done,
     restart_all_from_warning,
+    restart_from_warning,
     resume_all,
-    running,
     tick,
     tick_all,
-    warned,
 )
-from controller.match.clocks.due import ClockOffence, Due
+from controller.match.clocks.due import ClockOffence, ClockReport
 from controller.match.clocks.stopwatch import Stopwatch
 from controller.messages import Seat
-from controller.rules.penalties.offences import catalogue
+from controller.rules.penalties.offences import offence_catalogue
 from controller.rules.profile import GuandanProfile
 from controller.rules.rulebooks import load_guandan
 
@@ -52,7 +52,7 @@ def _play(profile: GuandanProfile, seat: Seat = "E") -> DutyClock:
 
 def _kinds(clock: DutyClock, after_s: float) -> list[str]:
     """What is proposed when the duty is done `after_s` seconds after its start."""
-    _, dues = done((clock,), clock.duty, START_MS + round(after_s * 1000))
+    _, dues = remove_done((clock,), clock.duty, START_MS + round(after_s * 1000))
     return [due.kind for due in dues]
 
 
@@ -129,16 +129,16 @@ def test_who_is_late_to_play_under_huainan_is_so_after_30_seconds() -> None:
 def test_the_violation_counts_from_the_warning_that_was_spoken() -> None:
     clock, dues = tick(_play(INTERNATIONAL), START_MS + 24_000)
     assert [due.kind for due in dues] == ["play_warning"]
-    clock = warned(clock, START_MS + 24_000)
+    clock = restart_from_warning(clock, START_MS + 24_000)
     assert tick(clock, START_MS + 34_000)[1] == ()
     assert [due.kind for due in tick(clock, START_MS + 34_001)[1]] == ["play_violation"]
 
 
 def test_a_warning_nobody_owes_and_one_after_the_violation_move_nothing() -> None:
     fresh = _play(INTERNATIONAL)
-    assert warned(fresh, START_MS + 5_000) == fresh
+    assert restart_from_warning(fresh, START_MS + 5_000) == fresh
     over, _ = tick(fresh, START_MS + 60_000)
-    assert warned(over, START_MS + 60_000) == over
+    assert restart_from_warning(over, START_MS + 60_000) == over
 
 
 def test_a_delayed_tribute_counts_on_whenever_the_warning_was_spoken() -> None:
@@ -155,7 +155,7 @@ def test_a_warning_concerns_the_seat_that_was_warned() -> None:
 
 def test_a_proposal_names_whom_what_and_where_it_is_written() -> None:
     _, (warning, violation) = tick(_play(INTERNATIONAL), START_MS + 40_000)
-    assert warning == Due(
+    assert warning == ClockReport(
         kind="play_warning",
         at_ms=START_MS + 20_001,
         seat="E",
@@ -230,7 +230,7 @@ def test_without_a_second_limit_there_is_a_warning_and_no_more() -> None:
 
 def test_after_a_double_down_each_payer_has_a_clock_of_his_own() -> None:
     clocks = duties.tribute_clocks(INTERNATIONAL, ("E", "W"), START_MS)
-    clocks, dues = done(clocks, "tribute", START_MS + 10_000, "E")
+    clocks, dues = remove_done(clocks, "tribute", START_MS + 10_000, "E")
     assert (dues, [clock.seat for clock in clocks]) == ((), ["W"])
     _, dues = tick_all(clocks, START_MS + 16_000)
     assert [(due.kind, due.seat) for due in dues] == [("tribute_warning", "W")]
@@ -260,7 +260,7 @@ def test_the_opening_has_three_minutes_under_huainan_only() -> None:
 def test_a_side_that_does_not_come_loses_by_default(
     profile: GuandanProfile, minutes: int, article: str
 ) -> None:
-    clocks, dues = done(duties.late_clocks(profile, START_MS), "late", START_MS, side="NS")
+    clocks, dues = remove_done(duties.late_clocks(profile, START_MS), "late", START_MS, side="NS")
     assert dues == ()
     _, dues = tick_all(clocks, START_MS + minutes * 60_000)
     assert dues == ()
@@ -280,14 +280,14 @@ def test_what_a_late_pair_gets_the_international_rules_leave_to_the_event() -> N
 
 
 def test_a_clock_proposes_only_offences_that_the_catalogue_has() -> None:
-    assert set(get_args(ClockOffence)) <= set(catalogue())
+    assert set(get_args(ClockOffence)) <= set(offence_catalogue())
 
 
 # ----- late, twice, for nothing ------------------------------------------------------------
 
 LIMITS = st.lists(st.integers(0, 400), min_size=1, max_size=3).map(
     lambda all_ms: tuple(
-        Limit(within_ms=ms + 1, kind="play_warning", key="clocks.play_s", article=None)
+        ClockLimit(within_ms=ms + 1, kind="play_warning", key="clocks.play_s", article=None)
         for ms in all_ms
     )
 )
@@ -306,9 +306,9 @@ HISTORIES = st.lists(
 
 
 def _lived(
-    clocks: Clocks, history: list[tuple[str, int]], *, ticking: bool
-) -> tuple[Clocks, list[Due]]:
-    told: list[Due] = []
+    clocks: DutyClocks, history: list[tuple[str, int]], *, ticking: bool
+) -> tuple[DutyClocks, list[ClockReport]]:
+    told: list[ClockReport] = []
     for what, at_ms in history:
         if what == "pause":
             clocks = pause_all(clocks, at_ms)
@@ -325,7 +325,7 @@ def _lived(
 
 @given(st.lists(COUNTDOWNS, max_size=3).map(tuple), HISTORIES)
 def test_asked_late_or_twice_clocks_say_the_same_each_once(
-    clocks: Clocks, history: list[tuple[str, int]]
+    clocks: DutyClocks, history: list[tuple[str, int]]
 ) -> None:
     often, told_often = _lived(clocks, history, ticking=True)
     once, told_once = _lived(clocks, history, ticking=False)
@@ -335,7 +335,7 @@ def test_asked_late_or_twice_clocks_say_the_same_each_once(
     assert moments == sorted(moments)
 
 
-def _order(due: Due) -> tuple[int, str]:
+def _order(due: ClockReport) -> tuple[int, str]:
     return due.at_ms, due.seat or ""
 
 
@@ -353,7 +353,7 @@ def test_the_next_moment_is_exactly_when_something_falls_due(
 
 
 def test_while_play_is_suspended_no_time_runs() -> None:
-    clocks: Clocks = (_play(INTERNATIONAL), _tribute(INTERNATIONAL))
+    clocks: DutyClocks = (_play(INTERNATIONAL), _tribute(INTERNATIONAL))
     clocks = pause_all(clocks, START_MS + 10_000)
     assert first_due_ms(clocks) is None
     assert tick_all(clocks, START_MS + 500_000) == (clocks, ())
@@ -367,7 +367,7 @@ def test_nothing_is_due_where_no_clock_runs() -> None:
 
 
 def test_a_duty_done_late_is_still_answered_for() -> None:
-    clocks, dues = done(
+    clocks, dues = remove_done(
         (_play(INTERNATIONAL, "E"), _play(INTERNATIONAL, "W")), "play", START_MS + 21_000, "E"
     )
     assert [due.seat for due in dues] == ["E", "W"]
@@ -377,8 +377,8 @@ def test_a_duty_done_late_is_still_answered_for() -> None:
 @pytest.mark.parametrize("duty", ["play", "tribute"])
 def test_the_clocks_of_one_duty_are_found_and_ended_together(duty: ClockDuty) -> None:
     clocks = (_play(INTERNATIONAL), *duties.tribute_clocks(INTERNATIONAL, ("N", "S"), START_MS))
-    found = tuple(running(clocks, duty))
+    found = tuple(clocks_for_duty(clocks, duty))
     assert {clock.duty for clock in found} == {duty}
-    rest, _ = done(clocks, duty, START_MS)
+    rest, _ = remove_done(clocks, duty, START_MS)
     assert len(rest) + len(found) == 3
-    assert not tuple(running(rest, duty))
+    assert not tuple(clocks_for_duty(rest, duty))

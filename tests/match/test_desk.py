@@ -6,12 +6,12 @@ import pytest
 from controller.match import events
 from controller.match.desk import current_record, legal_proposals, require_possible_charge
 from controller.match.effects import DealDue, HandsVoided, LeaderDetermined, RefereeCalled
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.match.refusals import RefusedError
 from controller.match.sheet import CorrectionRow, DealRow, LeaderRow
 from controller.messages import Role, Seat
 from controller.rules.penalties.consequences import DeadHand
-from controller.rules.result import ForfeitedDeal, finish
+from controller.rules.result import ForfeitedDeal, parse_finish
 from tests.rows import each_row
 
 from .people import charge_of
@@ -22,7 +22,7 @@ from .table import INTL, B, N, Table, varied
 
 def test_a_proposed_foul_does_nothing() -> None:
     table = Table().started().in_play().charged("N", "foul")
-    assert (table.phase, table.match.sheet, table.said) == (Phase.PLAY, (), ())
+    assert (table.phase, table.match.sheet, table.said) == (MatchPhase.PLAY, (), ())
 
 
 def test_a_foul_approved_by_the_chief_forfeits_the_deal_and_the_other_side_names_who_leads() -> (
@@ -30,12 +30,12 @@ def test_a_foul_approved_by_the_chief_forfeits_the_deal_and_the_other_side_names
 ):
     table = Table().started().played("NS").in_play().ruled("NS", "foul")
     assert table.row.result == ForfeitedDeal("NS")
-    assert (table.levels, table.phase) == ((5, 5), Phase.FORFEIT)
-    assert table.effect(RefereeCalled).why == "name_leader"
+    assert (table.levels, table.phase) == ((5, 5), MatchPhase.FORFEIT)
+    assert table.effect(RefereeCalled).reason == "name_leader"
     assert table.happens(events.LeaderNamed, seat="S").refused == "OTHER_SIDE"
     table.named("W")
     assert table.match.duties is not None
-    assert (table.phase, table.match.duties.cutter) == (Phase.CUT, "W")
+    assert (table.phase, table.match.duties.cutter) == (MatchPhase.CUT, "W")
     assert table.rows(LeaderRow)[0].leader == "W"
     table.released().counted()
     assert table.effect(LeaderDetermined).seat == "W"  # and no tribute
@@ -47,7 +47,7 @@ def test_a_foul_needs_the_chief() -> None:
     by_referee = table.happens(approve, id="R1", by="Ref", role=Role.REFEREE)
     assert by_referee.refused == "NEEDS_CHIEF"
     table.does(approve, id="R1", by="Chief", role=Role.REFEREE, verbal=True)
-    assert table.phase is Phase.FORFEIT
+    assert table.phase is MatchPhase.FORFEIT
     table.does(events.VerbalRulingConfirmed, id="R1", by="Chief", role=Role.CHIEF)
     assert table.match.rulings[0].confirmed_by == "Chief"
 
@@ -68,14 +68,18 @@ def test_a_foul_in_the_middle_of_returns_keeps_what_was_paid() -> None:
 def test_a_foul_of_an_earlier_deal_rewrites_its_row_and_leaves_later_ones() -> None:
     table = Table().started().played("NWS", "NS").ruled("NS", "foul", deal=1)
     (row,) = table.rows(CorrectionRow)
-    assert (row.was, row.result, row.choice) == (finish("NWS"), ForfeitedDeal("NS"), "from_now")
+    assert (row.was, row.result, row.choice) == (
+        parse_finish("NWS"),
+        ForfeitedDeal("NS"),
+        "from_now",
+    )
     assert table.levels == (5, 5)
-    assert table.phase is Phase.CUT
+    assert table.phase is MatchPhase.CUT
 
 
 def test_a_foul_of_the_last_deal_takes_back_the_deal_that_was_due() -> None:
     table = Table().started().played("NS").dealt().ruled("NS", "foul", deal=1)
-    assert (table.phase, table.levels) == (Phase.FORFEIT, (2, 5))
+    assert (table.phase, table.levels) == (MatchPhase.FORFEIT, (2, 5))
     assert table.effect(HandsVoided).reason == "name_leader"
     assert table.named("E").effect(DealDue).deal == 2
     assert table.played("NS").row.leader == "E"
@@ -98,12 +102,12 @@ def test_a_forfeited_deal_cannot_be_taken_back_but_its_result_corrected() -> Non
     table = Table().started().in_play().ruled("NS", "foul")
     assert table.overturned().refused == "IT_ENDED_A_DEAL"
     table.corrected(1, "NS")
-    assert (table.phase, table.levels) == (Phase.CUT, (5, 2))
+    assert (table.phase, table.levels) == (MatchPhase.CUT, (5, 2))
 
 
 def test_a_leader_named_after_a_deal_does_not_outlive_its_result() -> None:
     table = Table().started().in_play().ruled("NS", "foul").named("E").corrected(1, "NS")
-    assert table.match.follows == finish("NS")
+    assert table.match.follows == parse_finish("NS")
     table.ruled("EW", "foul", deal=1)  # now NS name, and E is none of them
     assert table.match.standing.previous == ForfeitedDeal("EW")
     assert table.named("E").refused == "OTHER_SIDE"
@@ -113,7 +117,7 @@ def test_a_leader_named_after_a_void_deal_leads_nothing() -> None:
     table = Table().started().played("WE").in_play().ruled("NS", "foul").named("E")
     table.corrected(1, "WNE", "void_later").ruled("NS", "foul", deal=1)
     assert table.match.standing.previous == ForfeitedDeal("NS")
-    assert table.phase is Phase.FORFEIT
+    assert table.phase is MatchPhase.FORFEIT
     table.named("W")  # but one named now does
     assert (table.levels, table.match.follows) == ((2, 5), ForfeitedDeal("NS", "W"))
     assert [row.deal for row in table.rows(LeaderRow)] == [2, 1]
@@ -144,7 +148,7 @@ def test_the_chief_may_give_another_penalty_than_was_proposed() -> None:
     table = Table().started().in_play().charged("N", "warning", name="R1")
     other = Table().started().in_play().charged("N", "foul").match.rulings[0].proposal
     table.does(events.RulingApproved, id="R1", by="chief", role=Role.CHIEF, proposal=other)
-    assert table.phase is Phase.FORFEIT
+    assert table.phase is MatchPhase.FORFEIT
     assert table.match.rulings[0].changed_from is not None
 
 
@@ -249,7 +253,7 @@ def test_a_return_that_may_not_be_seen_yet_is_not_told_by_what_the_desk_refuses(
 def test_a_deal_given_at_the_limit_of_deals_ends_the_match() -> None:
     table = Table(varied(INTL, ending={"method": "deals", "deals": 2})).started().played("NS")
     table.dealt().ruled("NS", "foul")
-    assert (table.levels, table.phase) == ((5, 5), Phase.OVER)
+    assert (table.levels, table.phase) == ((5, 5), MatchPhase.OVER)
     assert [void.reason for void in table.effects(HandsVoided)] == ["forfeit"]
     assert isinstance(table.match.sheet[-2], DealRow)
 

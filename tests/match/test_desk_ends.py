@@ -8,12 +8,12 @@ import pytest
 from controller.match import events
 from controller.match.desk import legal_proposals
 from controller.match.effects import DealDue, HandsVoided
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.match.sheet import CorrectionRow, DealRow, EndRow, RulingRow, StoppedRow
-from controller.rules.ending import Verdict
-from controller.rules.penalties.offences import offence
+from controller.rules.ending import MatchVerdict
+from controller.rules.penalties.offences import find_offence
 from controller.rules.penalties.records import Penalty
-from controller.rules.result import ForfeitedDeal, finish
+from controller.rules.result import ForfeitedDeal, parse_finish
 from controller.rules.standing import PerSide
 
 from .people import charge_of
@@ -25,7 +25,7 @@ from .table import INTL, B, H, N, Table, timed, varied
 def test_a_lost_match_is_over_at_once_in_whatever_phase() -> None:
     table = Table().started().played("NS").dealt().does(events.TableSuspended, reason="called")
     table.ruled("NS", "match_forfeit")
-    assert (table.phase, table.match.suspended) == (Phase.OVER, None)
+    assert (table.phase, table.match.suspended) == (MatchPhase.OVER, None)
     assert table.effect(HandsVoided).reason == "match_over"
     assert (table.end.verdict.winner, table.end.verdict.how) == ("EW", "forfeit")
     assert table.end.score.match_points == PerSide(0, 2)
@@ -41,17 +41,17 @@ def test_who_only_lost_a_match_is_not_disqualified(profile: str) -> None:
 
 def test_a_lost_match_stays_lost_whatever_is_corrected() -> None:
     table = Table().started().played("NS").ruled("NS", "match_forfeit").corrected(1, "NWS")
-    assert (table.phase, table.end.verdict.winner) == (Phase.OVER, "EW")
+    assert (table.phase, table.end.verdict.winner) == (MatchPhase.OVER, "EW")
     table = Table(N).started().played("NS").ruled("NS", "match_forfeit").ruled("EW", "foul")
-    assert (table.phase, table.end.verdict.winner) == (Phase.OVER, "EW")
+    assert (table.phase, table.end.verdict.winner) == (MatchPhase.OVER, "EW")
 
 
 def test_a_match_lost_after_it_was_signed_is_signed_again() -> None:
     table = Table(timed()).started().played("NS").at_minute(60).signed()
     table.ruled("NS", "match_forfeit")
-    assert (table.phase, table.match.version, table.match.signatures) == (Phase.OVER, 2, ())
+    assert (table.phase, table.match.version, table.match.signatures) == (MatchPhase.OVER, 2, ())
     assert table.end.verdict.winner == "EW"
-    assert table.signed().phase is Phase.SIGNED
+    assert table.signed().phase is MatchPhase.SIGNED
 
 
 def test_a_match_is_lost_once() -> None:
@@ -61,15 +61,15 @@ def test_a_match_is_lost_once() -> None:
 
 def test_an_overturned_loss_lets_the_match_go_on() -> None:
     table = Table().started().played("NS").in_play().ruled("NS", "match_forfeit").overturned()
-    assert (table.phase, table.levels) == (Phase.CUT, (5, 2))
+    assert (table.phase, table.levels) == (MatchPhase.CUT, (5, 2))
     assert (table.match.verdict, table.match.score) == (None, None)
     assert table.effect(DealDue).deal == 3  # nobody takes a number twice
 
 
 def test_an_overturned_default_lets_the_players_sit_down() -> None:
     table = Table().seated("NS").does(events.MatchStarted).ruled("EW", "match_forfeit")
-    assert table.phase is Phase.OVER
-    assert table.overturned().phase is Phase.SETUP
+    assert table.phase is MatchPhase.OVER
+    assert table.overturned().phase is MatchPhase.SETUP
     assert table.seated("WE").effect(DealDue).deal == 1
 
 
@@ -78,30 +78,30 @@ def test_an_overturned_default_lets_the_players_sit_down() -> None:
 
 def test_with_a_dead_hand_the_other_three_play_on_and_he_is_last() -> None:
     table = Table().started().played("NS").in_play().dead("W")
-    assert table.happens(events.Out, seat="W").refused == "NO_FINISH_ORDER"
+    assert table.happens(events.OutConfirmed, seat="W").refused == "NO_FINISH_ORDER"
     table.out("NE")
-    assert table.phase is Phase.RESULT
+    assert table.phase is MatchPhase.RESULT
     table.does(events.ResultConfirmed, by="referee")
-    assert (table.row.result, table.row.dead) == (finish("NESW"), ("W",))
+    assert (table.row.result, table.row.dead) == (parse_finish("NESW"), ("W",))
     assert table.played("WE").row.dead == ()  # the next deal is another
 
 
 def test_a_dead_hand_and_the_others_first_and_second_are_a_double_down() -> None:
     table = Table().started().played("NS").in_play().dead("W").out("NS")
     table.does(events.ResultConfirmed, by="referee")
-    assert table.row.result == finish("NS")
+    assert table.row.result == parse_finish("NS")
 
 
 def test_a_dead_hand_moves_up_who_came_behind_him() -> None:
     table = Table().started().played("NS").out("WN").dead("W")
-    assert (table.phase, table.match.order) == (Phase.PLAY, ("N",))
-    assert table.out("E").phase is Phase.RESULT
+    assert (table.phase, table.match.places) == (MatchPhase.PLAY, ("N",))
+    assert table.out("E").phase is MatchPhase.RESULT
 
 
 def test_a_dead_hand_reopens_a_result_that_is_not_confirmed() -> None:
     table = Table().started().played("NS").out("WE").does(events.ResultConfirmed, by="NS")
     table.dead("W")
-    assert (table.phase, table.match.order, table.match.confirmed) == (Phase.PLAY, ("E",), ())
+    assert (table.phase, table.match.places, table.match.confirmed) == (MatchPhase.PLAY, ("E",), ())
 
 
 @pytest.mark.parametrize("steps", ["released", "counted", "valued", "dealt"])
@@ -115,45 +115,49 @@ def test_before_play_there_is_no_dead_hand(steps: str) -> None:
 
 def test_with_two_dead_hands_the_other_side_plays_for_who_is_up() -> None:
     table = Table().started().played("NS").in_play().dead("W").dead("E")
-    assert (table.phase, table.match.dead) == (Phase.PLAY, ("W", "E"))
-    assert table.out("S").phase is Phase.RESULT
+    assert (table.phase, table.match.dead) == (MatchPhase.PLAY, ("W", "E"))
+    assert table.out("S").phase is MatchPhase.RESULT
     table.does(events.ResultConfirmed, by="referee")
-    assert (table.row.result, table.row.dead) == (finish("SN"), ("W", "E"))
+    assert (table.row.result, table.row.dead) == (parse_finish("SN"), ("W", "E"))
 
 
 def test_an_overturned_dead_hand_is_in_play_again_with_the_place_it_had() -> None:
     table = Table().started().played("NS").out("WN").dead("W").overturned()
-    assert (table.refused, table.match.dead, table.match.order) == (None, (), ("W", "N"))
-    assert table.out("E").phase is Phase.RESULT
+    assert (table.refused, table.match.dead, table.match.places) == (None, (), ("W", "N"))
+    assert table.out("E").phase is MatchPhase.RESULT
     table.does(events.ResultConfirmed, by="referee")
-    assert (table.row.result, table.row.dead) == (finish("WNES"), ())
+    assert (table.row.result, table.row.dead) == (parse_finish("WNES"), ())
 
 
 def test_a_result_that_only_a_dead_hand_made_is_none_once_that_is_overturned() -> None:
     table = Table().started().played("NS").in_play().dead("W").out("NE")
-    assert table.phase is Phase.RESULT
+    assert table.phase is MatchPhase.RESULT
     table.does(events.ResultConfirmed, by="NS").overturned()
-    assert (table.phase, table.match.order, table.match.confirmed) == (Phase.PLAY, ("N", "E"), ())
+    assert (table.phase, table.match.places, table.match.confirmed) == (
+        MatchPhase.PLAY,
+        ("N", "E"),
+        (),
+    )
     assert table.match.ended_ms is None
-    assert table.out("W").phase is Phase.RESULT
+    assert table.out("W").phase is MatchPhase.RESULT
 
 
 def test_of_two_dead_hands_one_is_overturned() -> None:
     table = Table().started().played("NS").out("W").dead("W").out("E").dead("E").overturned("R2")
-    assert (table.match.dead, table.match.order) == (("W",), ("E",))
-    assert table.overturned("R1").match.order == ("W", "E")
+    assert (table.match.dead, table.match.places) == (("W",), ("E",))
+    assert table.overturned("R1").match.places == ("W", "E")
 
 
 def test_a_hand_that_two_rulings_made_dead_stays_dead_when_one_is_overturned() -> None:
     table = Table().started().played("NS").in_play().dead("W").dead("W").overturned("R1")
-    assert table.happens(events.Out, seat="W").refused == "NO_FINISH_ORDER"
-    assert table.overturned("R2").does(events.Out, seat="W").match.order == ("W",)
+    assert table.happens(events.OutConfirmed, seat="W").refused == "NO_FINISH_ORDER"
+    assert table.overturned("R2").does(events.OutConfirmed, seat="W").match.places == ("W",)
 
 
 def test_a_dead_hand_may_be_overturned_when_its_deal_was_dealt_again() -> None:
     table = Table().started().played("NS").in_play().dead("W")
     table.does(events.DealVoided, reason="x").in_play().overturned()
-    assert (table.refused, table.phase, table.match.dead) == (None, Phase.PLAY, ())
+    assert (table.refused, table.phase, table.match.dead) == (None, MatchPhase.PLAY, ())
 
 
 @pytest.mark.parametrize("on", [None, Table.released, Table.counted, Table.valued])
@@ -187,18 +191,18 @@ def test_a_dead_hand_of_a_deal_that_is_written_is_not_taken_back_but_its_result_
 def test_a_dead_hand_found_after_the_deal_was_written_rewrites_it() -> None:
     table = Table().started().played("NS", "WNE").dead("W", deal=2)
     (row,) = table.rows(CorrectionRow)
-    assert (row.was, row.result) == (finish("WNE"), finish("NESW"))
+    assert (row.was, row.result) == (parse_finish("WNE"), parse_finish("NESW"))
     assert (row.choice, row.by, row.reason) == ("from_now", "chief", _offence("wrong_tribute"))
-    assert (table.levels, table.phase) == ((7, 2), Phase.CUT)
+    assert (table.levels, table.phase) == ((7, 2), MatchPhase.CUT)
 
 
 def test_two_dead_hands_found_one_after_the_other_count_together() -> None:
     table = Table().started().played("NS", "WNE").dead("W", deal=2).dead("E", deal=2)
-    assert table.rows(CorrectionRow)[-1].result == finish("NS")
+    assert table.rows(CorrectionRow)[-1].result == parse_finish("NS")
     assert table.levels == (8, 2)
     table = Table().started().played("NS").in_play().dead("W").out("NE")
     table.does(events.ResultConfirmed, by="referee").dead("E", deal=2)
-    assert table.rows(CorrectionRow)[-1].result == finish("NS")
+    assert table.rows(CorrectionRow)[-1].result == parse_finish("NS")
 
 
 def test_a_dead_hand_found_after_a_double_down_needs_the_others_places_first() -> None:
@@ -238,7 +242,7 @@ def test_where_neither_pair_came_nobody_wins_and_nobody_has_points(
     table = (
         Table(profile).does(events.MatchStarted).ruled("NS", "match_forfeit").ruled("EW", penalty)
     )
-    assert (table.phase, table.end.verdict) == (Phase.OVER, Verdict(None, "both_lost"))
+    assert (table.phase, table.end.verdict) == (MatchPhase.OVER, MatchVerdict(None, "both_lost"))
     score = table.end.score
     for points in (score.match_points, score.level_points, score.deal_points, score.total):
         assert points in (None, PerSide(0, 0))
@@ -259,9 +263,9 @@ def test_where_one_of_two_losses_is_overturned_the_other_pair_wins_after_all() -
         Table().does(events.MatchStarted).ruled("NS", "match_forfeit").ruled("EW", "match_forfeit")
     )
     table.overturned("R1")
-    assert table.end.verdict == Verdict("NS", "forfeit")
+    assert table.end.verdict == MatchVerdict("NS", "forfeit")
     assert table.end.score.match_points == PerSide(2, 0)
-    assert table.overturned("R2").phase is Phase.SETUP
+    assert table.overturned("R2").phase is MatchPhase.SETUP
 
 
 def test_one_pair_that_lost_twice_is_one_pair() -> None:
@@ -289,4 +293,4 @@ def test_a_match_lost_between_deals_has_none_to_stop(steps: str) -> None:
 
 
 def _offence(name: str) -> str:
-    return offence(f"{name}_in_play").en
+    return find_offence(f"{name}_in_play").en

@@ -4,8 +4,8 @@ import pytest
 
 from controller.match import events
 from controller.match.desk import current_record, legal_proposals
-from controller.match.effects import Written
-from controller.match.phase import Phase
+from controller.match.effects import RowAdded
+from controller.match.phase import MatchPhase
 from controller.match.sheet import DealRow, EndRow, OverturnedRow, RulingRow, ShiftRow
 from controller.messages import Role
 
@@ -15,7 +15,7 @@ from .table import N, Table, from_level, timed
 
 def test_a_foul_in_003_lifts_the_others_and_the_deal_goes_on_at_its_level() -> None:
     table = Table(N).started().played("NS").in_play().ruled("NS", "foul")
-    assert (table.levels, table.phase, table.match.level) == ((5, 3), Phase.PLAY, 5)
+    assert (table.levels, table.phase, table.match.level) == ((5, 3), MatchPhase.PLAY, 5)
     table.out("WE").does(events.ResultConfirmed, by="referee")
     assert (table.row.level, table.levels) == (5, (5, 6))
 
@@ -23,20 +23,20 @@ def test_a_foul_in_003_lifts_the_others_and_the_deal_goes_on_at_its_level() -> N
 def test_a_foul_in_003_lifts_a_deal_that_has_not_begun() -> None:
     table = Table(N).started().played("NS").dealt().ruled("EW", "foul")
     assert (table.levels, table.match.level) == ((6, 2), 6)
-    assert table.match.phase is Phase.HELD
+    assert table.match.phase is MatchPhase.HELD
 
 
 def test_hidden_cards_move_both_sides_in_003() -> None:
     table = Table(N).started().played("NS").in_play().hid_cards("N")
     assert table.levels == (4, 3)
     assert [(row.side, row.steps) for row in table.rows(ShiftRow)] == [("EW", 1), ("NS", -1)]
-    assert table.match.phase is Phase.PLAY
+    assert table.match.phase is MatchPhase.PLAY
 
 
 def test_both_moves_of_a_ruling_are_one_new_version() -> None:
     table = Table(N).started().played("NS").at_minute(60).hid_cards("N")
     assert (table.match.version, len(table.rows(EndRow))) == (2, 2)
-    written = [type(effect.row) for effect in table.effects(Written)]
+    written = [type(effect.row) for effect in table.effects(RowAdded)]
     assert written == [RulingRow, ShiftRow, ShiftRow, EndRow]
 
 
@@ -44,7 +44,7 @@ def test_an_overturned_ruling_takes_its_levels_back() -> None:
     table = Table(N).started().played("NS").in_play().ruled("NS", "foul")
     table.overturned()
     assert table.refused is None
-    assert table.effect(Written).row == table.rows(OverturnedRow)[0]
+    assert table.effect(RowAdded).row == table.rows(OverturnedRow)[0]
     assert (table.levels, current_record(table.match)) == ((5, 2), ())
 
 
@@ -54,12 +54,12 @@ def test_overturning_a_warning_is_written_and_leaves_no_penalty() -> None:
     table.overturned()
     assert current_record(table.match) == ()
     assert [type(row) for row in table.match.sheet] == [RulingRow, OverturnedRow]
-    assert (table.levels, table.phase) == ((2, 2), Phase.PLAY)
+    assert (table.levels, table.phase) == ((2, 2), MatchPhase.PLAY)
 
 
 def test_a_rejected_proposal_is_gone() -> None:
     table = Table().started().in_play().charged("N", "foul").overturned()
-    assert table.phase is Phase.PLAY
+    assert table.phase is MatchPhase.PLAY
     assert table.approved().refused == "NOT_OPEN"
 
 
@@ -77,7 +77,7 @@ def test_a_shift_before_the_first_deal_is_kept() -> None:
 
 def test_who_shuffled_stays_known_when_only_levels_move() -> None:
     table = Table(N).started().does(events.HandDealOrdered, reason="jam")
-    table.does(events.Shuffled, seat="W").ruled("NS", "foul")
+    table.does(events.SetShuffled, seat="W").ruled("NS", "foul")
     assert table.match.duties is not None
     assert table.match.duties.cutters == ("N", "S")
 
@@ -91,7 +91,7 @@ def test_every_decided_penalty_is_on_the_sheet() -> None:
     assert table.rows(RulingRow) == []
     table.tick(minutes=1).approved()
     (row,) = table.rows(RulingRow)
-    assert table.effect(Written).row == row
+    assert table.effect(RowAdded).row == row
     assert (row.ruling, row.person, row.seat, row.side) == ("R1", "Sun", "S", "NS")
     assert (row.deal, row.offence, row.offence_ms) == (2, "other", offence_ms)
     assert (row.penalty, row.article, row.at_ms) == ("warning", "A15.3.7", table.at_ms)
@@ -126,13 +126,13 @@ def test_a_penalty_after_the_end_is_another_version_to_be_signed(signed: bool) -
     if signed:
         table.signed()
     table.ruled("NS", "warning")
-    assert (table.phase, table.match.version, table.match.signatures) == (Phase.OVER, 2, ())
+    assert (table.phase, table.match.version, table.match.signatures) == (MatchPhase.OVER, 2, ())
     assert [type(row) for row in table.match.sheet[-3:]] == [EndRow, RulingRow, EndRow]
     table.overturned()
-    assert (table.phase, table.match.version) == (Phase.OVER, 3)
+    assert (table.phase, table.match.version) == (MatchPhase.OVER, 3)
     first, *others = table.rows(EndRow)
     assert {(row.verdict, row.score) for row in others} == {(first.verdict, first.score)}
-    assert table.signed().phase is Phase.SIGNED
+    assert table.signed().phase is MatchPhase.SIGNED
 
 
 def test_a_penalty_under_a_signed_sheet_is_the_chiefs() -> None:
@@ -140,7 +140,7 @@ def test_a_penalty_under_a_signed_sheet_is_the_chiefs() -> None:
     charge = charge_of(table.state, "N", "wrong_play_form")
     (proposal,) = legal_proposals(table.match, charge)[:1]
     table.proposed(charge, proposal)
-    table.does(events.Signed, signer="NS", person="Nan")
+    table.does(events.SheetSigned, signer="NS", person="Nan")
     approve = events.RulingApproved
     by_referee = table.happens(approve, id="R1", by="Ref", role=Role.REFEREE)
     assert (by_referee.refused, len(table.match.signatures)) == ("NEEDS_CHIEF", 1)

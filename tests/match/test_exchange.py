@@ -12,7 +12,7 @@ from controller.match.effects import (
     TributeValuesAsked,
 )
 from controller.match.hands import required_counts
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 
 from .table import GUANDAN, INTL, B, H, N, Table
 
@@ -20,28 +20,28 @@ from .table import GUANDAN, INTL, B, H, N, Table
 def test_the_fourth_count_opens_the_tribute() -> None:
     table = Table().started().played("NWS").released()
     for seat in ("N", "W", "S"):
-        table.does(events.Counted, seat=seat)
-    assert table.phase is Phase.COUNT_CHECK
-    table.does(events.Counted, seat="E")
-    assert (table.phase, table.effect(AntiTributeAsked).payers) == (Phase.ANTI_CHECK, ("E",))
+        table.does(events.HandCounted, seat=seat)
+    assert table.phase is MatchPhase.COUNT_CHECK
+    table.does(events.HandCounted, seat="E")
+    assert (table.phase, table.effect(AntiTributeAsked).payers) == (MatchPhase.ANTI_CHECK, ("E",))
 
 
 def test_the_end_of_the_sorting_time_opens_the_tribute_too() -> None:
     table = Table().started().played("NWS").released().tick(minutes=1)
-    assert table.phase is Phase.COUNT_CHECK
-    assert table.tick(1).phase is Phase.ANTI_CHECK
+    assert table.phase is MatchPhase.COUNT_CHECK
+    assert table.tick(1).phase is MatchPhase.ANTI_CHECK
 
 
 @pytest.mark.parametrize("profile", GUANDAN)
 def test_no_tribute_is_due_in_the_first_deal(profile: str) -> None:
     table = Table(profile).started().dealt("W").counted()
-    assert (table.phase, table.effect(LeaderDetermined).seat) == (Phase.PLAY, "W")
+    assert (table.phase, table.effect(LeaderDetermined).seat) == (MatchPhase.PLAY, "W")
 
 
 def test_anti_tribute_lets_up_lead_without_saying_who_holds_the_jokers() -> None:
     table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=True)
     assert table.said == (LeaderDetermined("N"),)
-    assert (table.phase, table.match.leader) == (Phase.PLAY, "N")
+    assert (table.phase, table.match.leader) == (MatchPhase.PLAY, "N")
     row = table.played("NS").row
     assert (row.anti, row.tribute, row.returns) == (True, (), ())
 
@@ -52,9 +52,9 @@ def test_anti_tribute_that_was_answered_wrongly_is_corrected_before_a_card_is_la
     assert clocks
     table.does(events.AntiTributeAnswered, stands=True)
     assert table.said == (LeaderDetermined("N"),)
-    assert (table.phase, table.match.clocks) == (Phase.PLAY, ())
+    assert (table.phase, table.match.clocks) == (MatchPhase.PLAY, ())
     table.does(events.AntiTributeAnswered, stands=False)
-    assert (table.phase, table.match.leader) == (Phase.TRIBUTE, None)
+    assert (table.phase, table.match.leader) == (MatchPhase.TRIBUTE, None)
     assert [clock.duty for clock in table.match.clocks] == ["tribute", "tribute"]
     for seat in ("W", "E"):
         table.does(events.TributeLaid, seat=seat)
@@ -164,7 +164,7 @@ def test_secret_returns_leave_no_card_on_the_sheet() -> None:
 def test_a_wrong_return_is_given_again_before_the_first_lead() -> None:
     table = Table().started().played("NWS").returned(9)
     table.does(events.ReturnCorrected, seat="N", value=10)
-    assert (table.phase, table.effect(LeaderDetermined).seat) == (Phase.PLAY, "E")
+    assert (table.phase, table.effect(LeaderDetermined).seat) == (MatchPhase.PLAY, "E")
     table.played("NS")
     assert [(back.to, back.card) for back in table.row.returns] == [("E", "10")]
 
@@ -181,10 +181,10 @@ def test_a_return_corrected_may_change_who_leads_in_003() -> None:
 def test_a_return_is_corrected_while_another_is_still_due() -> None:
     table = Table().started().played("NS").valued().does(events.ReturnLaid, seat="N", value=9)
     table.does(events.ReturnCorrected, seat="N", value=8)
-    assert (table.phase, table.effects(LeaderDetermined)) == (Phase.RETURN, [])
+    assert (table.phase, table.effects(LeaderDetermined)) == (MatchPhase.RETURN, [])
     assert table.match.exchange is not None
     assert table.match.exchange.returned == {"W": 8}
-    assert table.does(events.ReturnLaid, seat="S", value=7).phase is Phase.PLAY
+    assert table.does(events.ReturnLaid, seat="S", value=7).phase is MatchPhase.PLAY
 
 
 def test_a_corrected_return_of_which_nothing_is_said_is_not_known_any_more() -> None:
@@ -209,7 +209,7 @@ def test_who_has_returned_nothing_has_nothing_to_correct() -> None:
     ],
 )
 def test_after_the_first_lead_tributes_and_returns_stand(
-    kind: type[events.Event], said: dict[str, Any]
+    kind: type[events.MatchEventBase], said: dict[str, Any]
 ) -> None:
     table = Table(N).started().played("NS").valued(14, 14).returned().does(events.LeadMade)
     assert table.happens(kind, **said).refused == "AFTER_LEAD"
@@ -224,7 +224,7 @@ def test_after_the_first_lead_tributes_and_returns_stand(
     ],
 )
 def test_a_deal_without_tribute_has_none_to_correct(
-    kind: type[events.Event], said: dict[str, Any]
+    kind: type[events.MatchEventBase], said: dict[str, Any]
 ) -> None:
     assert Table(N).started().in_play().happens(kind, **said).refused == "NO_CHOICE"
 
@@ -278,7 +278,7 @@ def test_tributes_valued_again_before_the_first_lead_are_returned_anew(steps: st
     table = Table().started().played("NS")
     getattr(table, steps)()
     table.does(events.TributeValued, values={"W": 13, "E": 14})
-    assert (table.phase, table.match.leader) == (Phase.RETURN, None)
+    assert (table.phase, table.match.leader) == (MatchPhase.RETURN, None)
     assert table.effect(TributePlanned).plan.payments == (("E", "N"), ("W", "S"))
     assert table.match.exchange is not None
     assert (table.match.exchange.given, table.match.exchange.returned) == ((), {})

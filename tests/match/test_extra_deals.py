@@ -2,7 +2,7 @@
 
 from controller.match import events
 from controller.match.effects import ExtraDealDue, HandsVoided, RefereeCalled
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.messages import Role
 from controller.rules.standing import PerSide
 
@@ -12,9 +12,9 @@ from .table import B, Table, from_level, knockout, timed
 def test_an_equal_knockout_waits_for_the_chiefs_extra_deal() -> None:
     table = knockout().played("NS").in_play().at_minute(60).out("WE")
     table.does(events.ResultConfirmed, by="referee")
-    assert table.phase is Phase.MATCH_CHECK
+    assert table.phase is MatchPhase.MATCH_CHECK
     assert table.effects(ExtraDealDue) == [ExtraDealDue()]
-    assert table.effect(RefereeCalled).why == "extra_deal"
+    assert table.effect(RefereeCalled).reason == "extra_deal"
     table.does(events.ExtraDealOrdered, reason="equal").played("NWE")
     assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "extra_deal")
     assert table.row.extra
@@ -22,7 +22,7 @@ def test_an_equal_knockout_waits_for_the_chiefs_extra_deal() -> None:
 
 def test_a_hand_held_when_an_equal_knockouts_time_is_up_is_void() -> None:
     table = knockout().played("NS", "WE").dealt().at_minute(60)
-    assert (table.phase, table.effect(HandsVoided).reason) == (Phase.MATCH_CHECK, "time_up")
+    assert (table.phase, table.effect(HandsVoided).reason) == (MatchPhase.MATCH_CHECK, "time_up")
 
 
 def test_an_extra_deal_at_a_against_a_is_won_by_ups_side() -> None:
@@ -34,7 +34,7 @@ def test_an_extra_deal_at_a_against_a_is_won_by_ups_side() -> None:
 def test_an_extra_deal_counts_no_failure_at_a() -> None:
     profile = from_level("A", B, ending={"deals": 3})
     table = Table(profile, stage="knockout").started().played("NWE", "NWE", "NWE")
-    assert (table.phase, table.match.standing.failures) == (Phase.MATCH_CHECK, PerSide(2, 0))
+    assert (table.phase, table.match.standing.failures) == (MatchPhase.MATCH_CHECK, PerSide(2, 0))
     table.does(events.ExtraDealOrdered, reason="equal").played("NWE")
     assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "extra_deal")
 
@@ -42,7 +42,7 @@ def test_an_extra_deal_counts_no_failure_at_a() -> None:
 def test_an_extra_deal_is_beyond_time() -> None:
     table = knockout().played("NS", "WE").at_minute(60)
     table.does(events.ExtraDealOrdered, reason="equal").dealt()
-    assert table.at_minute(90).does(events.Released).phase is Phase.COUNT_CHECK
+    assert table.at_minute(90).does(events.HandsReleased).phase is MatchPhase.COUNT_CHECK
 
 
 def test_an_extra_deal_is_not_stopped_by_time() -> None:
@@ -59,11 +59,11 @@ def test_a_forfeited_extra_deal_decides_too() -> None:
 
 def test_an_extra_deal_after_a_forfeited_one_waits_for_its_leader() -> None:
     table = knockout().played("NS").in_play().at_minute(60).ruled("NS", "foul")
-    assert (table.phase, table.levels) == (Phase.MATCH_CHECK, (5, 5))
+    assert (table.phase, table.levels) == (MatchPhase.MATCH_CHECK, (5, 5))
     table.does(events.ExtraDealOrdered, reason="equal")
-    assert (table.phase, table.effect(RefereeCalled).why) == (Phase.FORFEIT, "name_leader")
+    assert (table.phase, table.effect(RefereeCalled).reason) == (MatchPhase.FORFEIT, "name_leader")
     table.tick(minutes=5).named("W")
-    assert (table.phase, table.match.extra) == (Phase.CUT, True)
+    assert (table.phase, table.match.extra) == (MatchPhase.CUT, True)
     assert table.in_play().match.leader == "W"
     table.out("WNS").does(events.ResultConfirmed, by="referee")
     assert table.end.verdict.how == "extra_deal"
@@ -77,7 +77,7 @@ def test_the_chief_may_order_an_extra_deal_after_a_draw_until_it_is_signed() -> 
     table.played("NS")
     assert table.end.verdict.winner == "NS"
     signed = Table(timed()).started().played("NS", "WE").at_minute(60)
-    signed.does(events.Signed, signer="NS", person="Nan")
+    signed.does(events.SheetSigned, signer="NS", person="Nan")
     assert signed.happens(events.ExtraDealOrdered, reason="x").refused == "NOT_EQUAL"
 
 
@@ -89,9 +89,9 @@ def test_a_match_that_somebody_won_has_no_extra_deal() -> None:
 def test_an_extra_deal_after_a_draw_is_not_undone_by_the_same_draw() -> None:
     table = Table(timed()).started().played("NS", "WE").at_minute(60)
     table.does(events.ExtraDealOrdered, reason="last round").corrected(1, "NS", "stand")
-    assert (table.phase, table.match.extra) == (Phase.CUT, True)
+    assert (table.phase, table.match.extra) == (MatchPhase.CUT, True)
     table.corrected(1, "NWS")  # but it is not needed where levels differ
-    assert (table.phase, table.end.verdict.winner) == (Phase.OVER, "EW")
+    assert (table.phase, table.end.verdict.winner) == (MatchPhase.OVER, "EW")
 
 
 def test_an_extra_deal_is_the_chiefs_to_order() -> None:
@@ -100,4 +100,4 @@ def test_an_extra_deal_is_the_chiefs_to_order() -> None:
     for role, code in ((Role.TABLE, "NOT_A_REFEREE"), (Role.REFEREE, "NEEDS_CHIEF")):
         assert table.happens(ordered, reason="equal", by="x", role=role).refused == code
     table.does(ordered, reason="equal", by="Chief", role=Role.REFEREE, verbal=True)
-    assert table.phase is Phase.CUT
+    assert table.phase is MatchPhase.CUT

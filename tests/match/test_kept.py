@@ -10,16 +10,16 @@ import pytest
 from controller.framing import canonical_json
 from controller.match import events
 from controller.match.desk import current_record, legal_proposals
-from controller.match.events import MatchEvent, data_of, event_of
+from controller.match.events import MatchEvent, decode_match_event, encode_match_event
 from controller.match.meeting import Meeting
-from controller.match.phase import Phase
-from controller.match.reducer import new_match, replayed, step
-from controller.match.state import GuandanMatch, Match
-from controller.rules.penalties.offences import catalogue
-from controller.rules.penalties.records import Record
+from controller.match.phase import MatchPhase
+from controller.match.reducer import new_match, replay_events, step
+from controller.match.state import AnyMatch, GuandanMatch
+from controller.rules.penalties.offences import offence_catalogue
+from controller.rules.penalties.records import PenaltyRecord
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile, profile_names
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 from tests.rows import each_row
 
 from .event_samples import SAMPLES
@@ -44,25 +44,30 @@ def _is_plain(value: object) -> bool:
 
 
 @each_row("kind", get_args(MatchEvent), ids=lambda kind: str(kind.__name__))
-def test_an_event_of_every_kind_is_the_same_after_the_journal(kind: type[events.Event]) -> None:
+def test_an_event_of_every_kind_is_the_same_after_the_journal(
+    kind: type[events.MatchEventBase],
+) -> None:
     for said in SAMPLES[kind]:
         event: Any = kind(at_ms=12, **said)
-        data = data_of(event)
+        data = encode_match_event(event)
         assert _is_plain(data)
         assert data["event"] == kind.__name__
-        assert event_of(data) == event == again(event, MatchEvent)
+        assert decode_match_event(data) == event == again(event, MatchEvent)
 
 
 @pytest.mark.parametrize("profile", GUANDAN)
 def test_every_legal_proposal_is_the_same_after_the_journal(profile: str) -> None:
     match = Table(profile).started().in_play().match
-    for offence in catalogue():
+    for offence in offence_catalogue():
         charge = charge_of(match, "N", offence)
         for proposal in legal_proposals(match, charge):
             event = events.RulingProposed(
                 at_ms=1, id="R", charge=charge, proposal=proposal, by="referee"
             )
-            assert event_of(msgspec.json.decode(canonical_json(data_of(event)))) == event
+            assert (
+                decode_match_event(msgspec.json.decode(canonical_json(encode_match_event(event))))
+                == event
+            )
 
 
 @pytest.mark.parametrize(
@@ -78,7 +83,7 @@ def test_every_legal_proposal_is_the_same_after_the_journal(profile: str) -> Non
 )
 def test_what_is_no_event_is_said_to_be_none(data: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"\$|missing|Invalid|Expected|required"):
-        event_of(data)
+        decode_match_event(data)
 
 
 def test_who_plays_is_the_same_after_the_journal() -> None:
@@ -92,34 +97,36 @@ def test_a_match_moved_to_another_table_is_the_match_it_was(
     name: str, scale: Callable[[int], int]
 ) -> None:
     profile = load_profile(name)
-    carried: Record = ()
+    carried: PenaltyRecord = ()
     for seed in range(scale(1_000)):
         rng = random.Random(f"{name} {seed}")
         match, happened = _played(profile, carried, rng, rng.choice((50, 400, 20_000)))
-        rows = [canonical_json(data_of(event)) for event in happened]
-        kept: Iterable[MatchEvent] = (event_of(msgspec.json.decode(row)) for row in rows)
-        moved = replayed(profile, again(meeting(), Meeting), again(carried, Record), kept)
+        rows = [canonical_json(encode_match_event(event)) for event in happened]
+        kept: Iterable[MatchEvent] = (decode_match_event(msgspec.json.decode(row)) for row in rows)
+        moved = replay_events(
+            profile, again(meeting(), Meeting), again(carried, PenaltyRecord), kept
+        )
         assert moved == match
         assert type(moved) is type(match)
         if isinstance(match, GuandanMatch):
             carried = current_record(match)
-            assert again(carried, Record) == carried
+            assert again(carried, PenaltyRecord) == carried
             carried = carried[-50:]
 
 
 def _played(
-    profile: Profile, record: Record, rng: random.Random, most: int
-) -> tuple[Match, list[MatchEvent]]:
+    profile: Profile, record: PenaltyRecord, rng: random.Random, most: int
+) -> tuple[AnyMatch, list[MatchEvent]]:
     people, match = People(rng), new_match(profile, meeting(), record)
     happened: list[MatchEvent] = []
-    while match.phase is not Phase.SIGNED and len(happened) < most:
+    while match.phase is not MatchPhase.SIGNED and len(happened) < most:
         event = people.next_event(match)
-        assert event_of(data_of(event)) == event
+        assert decode_match_event(encode_match_event(event)) == event
         happened.append(event)
         match, _ = step(match, event)
     return match, happened
 
 
 def test_seats_are_keys_that_a_journal_keeps() -> None:
-    event = events.HandsRecounted(at_ms=1, counts=dict.fromkeys(ALL, 27))
-    assert list(data_of(event)["counts"]) == list(ALL)
+    event = events.HandsRecounted(at_ms=1, counts=dict.fromkeys(SEATS, 27))
+    assert list(encode_match_event(event)["counts"]) == list(SEATS)

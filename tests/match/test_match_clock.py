@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.match.clocks import match_clock as mc
-from controller.match.clocks.due import Due
-from controller.match.clocks.match_clock import MatchClock, Stop
+from controller.match.clocks.due import ClockReport
+from controller.match.clocks.match_clock import MatchClock, TableStop
 from controller.rules.profile import GuandanProfile
 from controller.rules.rulebooks import load_guandan
 
@@ -27,7 +27,7 @@ def _with(profile: GuandanProfile, **ending: object) -> GuandanProfile:
 
 
 def _running(profile: GuandanProfile) -> MatchClock:
-    return mc.started(mc.match_clock(profile), START_MS)
+    return mc.start(mc.new_match_clock(profile), START_MS)
 
 
 def _told(clock: MatchClock, at_ms: int) -> list[tuple[str, int]]:
@@ -45,7 +45,7 @@ def test_a_deal_whose_hands_were_released_before_time_is_played_out() -> None:
     clock = _running(HUAINAN)
     released = START_MS + HOUR - 1
     assert mc.has_time_for_deal(clock, released)
-    assert mc.expired(clock, released + 1)
+    assert mc.is_expired(clock, released + 1)
     assert not mc.is_deal_stopped(clock, released + 1)
     assert not mc.has_time_for_deal(clock, released + 1)
 
@@ -74,12 +74,12 @@ def test_a_match_without_a_time_limit_has_all_the_time(method: str) -> None:
     clock = _running(_with(INTERNATIONAL, method=method, deals=11))
     late = START_MS + 24 * HOUR
     assert mc.left_ms(clock, late) is None
-    assert not mc.expired(clock, late)
+    assert not mc.is_expired(clock, late)
     assert not mc.is_deal_stopped(clock, late)
     assert mc.has_time_for_deal(clock, late)
     assert mc.next_due_ms(clock) is None
     assert mc.tick(clock, late) == (clock, ())
-    stopped = mc.table_stopped(clock, "JAM", START_MS)
+    stopped = mc.stop_table(clock, "JAM", START_MS)
     assert mc.added_time_due(stopped, late) is None
 
 
@@ -116,7 +116,7 @@ def test_what_happens_at_time_names_its_article(
     profile: GuandanProfile, article: str | None
 ) -> None:
     _, dues = mc.tick(_running(profile), START_MS + HOUR)
-    assert dues[-1] == Due(
+    assert dues[-1] == ClockReport(
         kind="time_up", at_ms=START_MS + HOUR, key="ending.at_time", article=article
     )
 
@@ -138,22 +138,22 @@ def test_an_event_that_settles_what_happens_at_time_is_named(tmp_path: Path) -> 
 
 
 def test_while_the_area_stands_still_no_time_is_lost() -> None:
-    clock = mc.paused(_running(HUAINAN), START_MS + 10 * MINUTE)
+    clock = mc.pause(_running(HUAINAN), START_MS + 10 * MINUTE)
     assert mc.left_ms(clock, START_MS + HOUR) == 50 * MINUTE
     assert mc.next_due_ms(clock) is None
-    clock = mc.resumed(clock, START_MS + 30 * MINUTE)
+    clock = mc.resume(clock, START_MS + 30 * MINUTE)
     assert mc.next_due_ms(clock) == START_MS + 65 * MINUTE
 
 
 def test_the_areas_start_counts_once() -> None:
     clock = _running(HUAINAN)
-    assert mc.started(clock, START_MS + MINUTE) == clock
+    assert mc.start(clock, START_MS + MINUTE) == clock
 
 
 def test_before_the_start_there_is_nothing_to_stop() -> None:
-    clock = mc.match_clock(HUAINAN)
-    assert mc.paused(clock, START_MS) == clock
-    assert mc.resumed(clock, START_MS) == clock
+    clock = mc.new_match_clock(HUAINAN)
+    assert mc.pause(clock, START_MS) == clock
+    assert mc.resume(clock, START_MS) == clock
     assert mc.left_ms(clock, START_MS) == HOUR
     assert mc.next_due_ms(clock) is None
 
@@ -167,12 +167,12 @@ HISTORIES = st.lists(
 @given(HISTORIES)
 def test_asked_late_or_twice_it_says_the_same_each_once(history: list[tuple[str, int]]) -> None:
     often = once = _running(HUAINAN)
-    told: list[Due] = []
+    told: list[ClockReport] = []
     for what, at_ms in history:
         if what == "pause":
-            often, once = mc.paused(often, at_ms), mc.paused(once, at_ms)
+            often, once = mc.pause(often, at_ms), mc.pause(once, at_ms)
         elif what == "resume":
-            often, once = mc.resumed(often, at_ms), mc.resumed(once, at_ms)
+            often, once = mc.resume(often, at_ms), mc.resume(once, at_ms)
         else:
             moment = mc.next_due_ms(often)
             often, dues = mc.tick(often, at_ms)
@@ -199,7 +199,7 @@ def test_time_left_never_grows_by_itself(early: int, later: int) -> None:
 
 
 def _after_a_stop(minutes: int) -> MatchClock:
-    clock = mc.table_stopped(_running(HUAINAN), "JAM", START_MS + 10 * MINUTE)
+    clock = mc.stop_table(_running(HUAINAN), "JAM", START_MS + 10 * MINUTE)
     return mc.resume_table(clock, START_MS + (10 + minutes) * MINUTE)
 
 
@@ -214,7 +214,7 @@ def test_time_a_table_lost_is_proposed_to_be_added(minutes: int, needs: str) -> 
 
 
 def test_a_stop_that_lasts_counts_until_now() -> None:
-    clock = mc.table_stopped(_running(HUAINAN), "JAM", START_MS)
+    clock = mc.stop_table(_running(HUAINAN), "JAM", START_MS)
     proposed = mc.added_time_due(clock, START_MS + MINUTE)
     assert proposed is not None
     assert proposed.add_ms == MINUTE
@@ -224,8 +224,8 @@ def test_added_time_is_the_tables_and_is_proposed_once() -> None:
     clock = mc.add_time(_after_a_stop(3), 3 * MINUTE, START_MS + 20 * MINUTE)
     assert mc.left_ms(clock, START_MS + HOUR) == 3 * MINUTE
     assert mc.added_time_due(clock, START_MS + HOUR) is None
-    assert not mc.expired(clock, START_MS + 63 * MINUTE - 1)
-    assert mc.expired(clock, START_MS + 63 * MINUTE)
+    assert not mc.is_expired(clock, START_MS + 63 * MINUTE - 1)
+    assert mc.is_expired(clock, START_MS + 63 * MINUTE)
 
 
 def test_small_pieces_of_added_time_come_to_the_chief_together() -> None:
@@ -235,23 +235,23 @@ def test_small_pieces_of_added_time_come_to_the_chief_together() -> None:
 
 
 def test_a_stop_costs_nothing_while_the_whole_area_stands_still() -> None:
-    clock = mc.paused(_running(HUAINAN), START_MS + 10 * MINUTE)
-    clock = mc.table_stopped(clock, "JAM", START_MS + 11 * MINUTE)
-    clock = mc.resumed(clock, START_MS + 20 * MINUTE)
+    clock = mc.pause(_running(HUAINAN), START_MS + 10 * MINUTE)
+    clock = mc.stop_table(clock, "JAM", START_MS + 11 * MINUTE)
+    clock = mc.resume(clock, START_MS + 20 * MINUTE)
     clock = mc.resume_table(clock, START_MS + 22 * MINUTE)
     assert mc.cost_ms(clock, clock.stops[0], START_MS + HOUR) == 2 * MINUTE
 
 
 def test_a_stop_that_began_when_time_was_up_costs_nothing() -> None:
-    clock = mc.table_stopped(_running(HUAINAN), "JAM", START_MS + HOUR)
+    clock = mc.stop_table(_running(HUAINAN), "JAM", START_MS + HOUR)
     assert mc.added_time_due(clock, START_MS + 2 * HOUR) is None
 
 
 def test_a_stop_within_a_stop_is_one() -> None:
-    clock = mc.table_stopped(_running(HUAINAN), "JAM", START_MS)
-    assert mc.table_stopped(clock, "LID", START_MS + MINUTE) == clock
+    clock = mc.stop_table(_running(HUAINAN), "JAM", START_MS)
+    assert mc.stop_table(clock, "LID", START_MS + MINUTE) == clock
     clock = mc.resume_table(clock, START_MS + 2 * MINUTE)
-    assert clock.stops == (Stop("JAM", START_MS, START_MS + 2 * MINUTE),)
+    assert clock.stops == (TableStop("JAM", START_MS, START_MS + 2 * MINUTE),)
     assert mc.resume_table(clock, START_MS + 3 * MINUTE) == clock
 
 
@@ -260,12 +260,12 @@ def test_what_the_clock_said_holds_until_time_is_added() -> None:
     said = {}
     for minute in (0, 44, 45, 55, 59, 60):
         clock, _ = mc.tick(clock, START_MS + minute * MINUTE)
-        said[minute] = mc.announced(clock)
+        said[minute] = mc.last_announcement(clock)
     assert said == {
         0: None, 44: None, 45: "announce_15", 55: "announce_5", 59: "announce_1", 60: "time_up",
     }  # fmt: skip
     added = {
-        minutes: mc.announced(mc.add_time(clock, minutes * MINUTE, START_MS + HOUR))
+        minutes: mc.last_announcement(mc.add_time(clock, minutes * MINUTE, START_MS + HOUR))
         for minutes in (1, 4, 10, 20)
     }
     assert added == {1: "announce_1", 4: "announce_5", 10: "announce_15", 20: None}

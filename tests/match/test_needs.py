@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from controller.match import events
-from controller.match.clocks.due import Due, Kind
+from controller.match.clocks.due import ClockReport, ClockReportKind
 from controller.match.clocks.duties import (
     late_clocks,
     opening_clock,
@@ -19,10 +19,17 @@ from controller.match.effects import (
     ClockReported,
     ExtraDealDue,
     HandsVoided,
+    MatchCallReason,
     RefereeCalled,
-    Why,
 )
-from controller.match.needs import WORDS, Moved, Overrun, asked, is_call_open, overrun
+from controller.match.needs import (
+    REFEREE_CALL_WORDS,
+    OverrunReason,
+    TransferReason,
+    call_of_effect,
+    is_call_open,
+    overrun_reason,
+)
 from controller.messages import Role, Seat
 from controller.rules.profile import GuandanProfile
 from tests.rows import each_row
@@ -36,8 +43,12 @@ def needed(table: Table, why: str, seat: Seat | None = None) -> bool:
 
 
 def test_every_need_has_its_words_in_both_languages() -> None:
-    assert set(WORDS) == {*get_args(Why), *get_args(Overrun), *get_args(Moved)}
-    for said in WORDS.values():
+    assert set(REFEREE_CALL_WORDS) == {
+        *get_args(MatchCallReason),
+        *get_args(OverrunReason),
+        *get_args(TransferReason),
+    }
+    for said in REFEREE_CALL_WORDS.values():
         assert said.en.isascii()
         assert not said.zh.isascii()
 
@@ -57,21 +68,21 @@ def test_what_a_clock_asks_a_referee_for_are_its_offences() -> None:
         )
         limits = [limit for clock in clocks if clock is not None for limit in clock.limits]
         for limit in limits:
-            assert (overrun(limit.kind) is None) == (limit.offence is None), limit.kind
+            assert (overrun_reason(limit.kind) is None) == (limit.offence is None), limit.kind
         kinds |= {limit.kind for limit in limits if limit.offence is not None}
-    assert kinds == set(get_args(Overrun))
+    assert kinds == set(get_args(OverrunReason))
 
 
-@each_row("kind", sorted(get_args(Kind)))
-def test_an_announcement_calls_nobody(kind: Kind) -> None:
-    says = ClockReported(Due(kind=kind, at_ms=1, seat="N"))
-    assert asked(says) == ((kind, "N") if kind in get_args(Overrun) else None)
+@each_row("kind", sorted(get_args(ClockReportKind)))
+def test_an_announcement_calls_nobody(kind: ClockReportKind) -> None:
+    says = ClockReported(ClockReport(kind=kind, at_ms=1, seat="N"))
+    assert call_of_effect(says) == ((kind, "N") if kind in get_args(OverrunReason) else None)
 
 
 def test_what_is_no_call_asks_for_nothing() -> None:
-    assert asked(HandsVoided("time_up")) is None
-    assert asked(RefereeCalled("count", "N")) == ("count", "N")
-    assert asked(ExtraDealDue()) == ("extra_deal", None)
+    assert call_of_effect(HandsVoided("time_up")) is None
+    assert call_of_effect(RefereeCalled("count", "N")) == ("count", "N")
+    assert call_of_effect(ExtraDealDue()) == ("extra_deal", None)
 
 
 def test_what_the_match_does_not_know_is_open_until_somebody_ends_it() -> None:
@@ -118,7 +129,7 @@ def test_misdeals_in_a_row_are_over_when_hands_are_with_the_players() -> None:
 def test_lost_time_is_open_until_a_referee_has_answered() -> None:
     table = Table(timed()).started().does(events.TableSuspended, reason="x").tick(minutes=1)
     table.does(events.TableResumed)
-    assert asked(table.effect(AddedTimeDue)) == ("added_time", None)
+    assert call_of_effect(table.effect(AddedTimeDue)) == ("added_time", None)
     assert needed(table, "added_time")
     table.does(events.TimeAdded, seconds=0, role=Role.REFEREE)
     assert not needed(table, "added_time")
@@ -128,7 +139,7 @@ def test_under_a_signature_nobody_is_asked_for_time_any_more() -> None:
     table = Table(timed()).started().does(events.TableSuspended, reason="x").tick(minutes=1)
     table.does(events.TableResumed).ruled("NS", "match_forfeit")
     assert needed(table, "added_time")
-    table.does(events.Signed, signer="NS", person="Nan")
+    table.does(events.SheetSigned, signer="NS", person="Nan")
     assert not needed(table, "added_time")
 
 
@@ -136,7 +147,7 @@ def test_what_a_clock_asked_is_open_while_the_duty_is_not_done() -> None:
     table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
     assert not needed(table, "tribute_warning", "W")  # nobody was late yet
     table.tick(15_001)
-    assert {asked(effect) for effect in table.said} == {
+    assert {call_of_effect(effect) for effect in table.said} == {
         ("tribute_warning", "W"),
         ("tribute_warning", "E"),
     }

@@ -11,7 +11,7 @@ from controller.match.effects import (
     RefereeCalled,
     TurnupRepeated,
 )
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 
 from .table import INTL, B, N, Table, varied
 
@@ -20,29 +20,29 @@ from .table import INTL, B, N, Table, varied
 
 def test_the_first_deal_waits_for_four_players_and_for_the_chief() -> None:
     table = Table().seated("NWS").does(events.MatchStarted)
-    assert table.phase is Phase.SETUP
+    assert table.phase is MatchPhase.SETUP
     table.seated("E")
-    assert (table.phase, table.state.deal) == (Phase.CUT, 1)
+    assert (table.phase, table.state.deal) == (MatchPhase.CUT, 1)
     assert table.effect(DealDue).deal == 1
 
 
 def test_who_comes_first_waits_for_the_start() -> None:
     table = Table().seated()
-    assert table.phase is Phase.SETUP
+    assert table.phase is MatchPhase.SETUP
     assert table.does(events.MatchStarted).effect(DealDue).duties.cutter == "S"
 
 
 def test_a_side_that_is_late_is_proposed_to_the_referee_and_nobody_else() -> None:
     table = Table(N).seated("NSW").does(events.MatchStarted).tick(minutes=5).tick(1)
-    due = table.effect(ClockReported).due
+    due = table.effect(ClockReported).report
     assert (due.kind, due.side, due.offence) == ("late_default", "EW", "late")
-    assert table.phase is Phase.SETUP
+    assert table.phase is MatchPhase.SETUP
     assert table.seated("E").tick(minutes=9).effects(ClockReported) == []
 
 
 def test_a_side_is_late_until_both_its_players_are_there() -> None:
     table = Table(N).does(events.MatchStarted).seated("NSE").tick(minutes=5)
-    assert [effect.due.side for effect in table.effects(ClockReported)] == ["EW"]
+    assert [effect.report.side for effect in table.effects(ClockReported)] == ["EW"]
     table = Table(N).does(events.MatchStarted).seated("NSE").tick(minutes=4).seated("W")
     assert table.tick(minutes=5).effects(ClockReported) == []
 
@@ -59,7 +59,7 @@ def test_the_first_deal_is_shuffled_longer_however_often_it_is_dealt() -> None:
 
 
 def test_a_deal_may_go_on_uncut_and_then_nobody_cut_it() -> None:
-    table = Table().started().does(events.Cut, seat="S").in_play()
+    table = Table().started().does(events.SetCut, seat="S").in_play()
     table.out("NS").does(events.ResultConfirmed, by="referee")
     assert (table.row.cutter, table.row.cut) == (None, None)
 
@@ -71,14 +71,14 @@ def test_up_cuts_the_next_deal() -> None:
 
 def test_by_hand_the_shufflers_opponents_cut_and_the_card_is_counted_out() -> None:
     table = Table().started().does(events.HandDealOrdered, reason="jam")
-    assert table.phase is Phase.SHUFFLE
-    table.does(events.Shuffled, seat="W")
+    assert table.phase is MatchPhase.SHUFFLE
+    table.does(events.SetShuffled, seat="W")
     assert table.match.shuffler == "W"
     assert table.match.duties is not None
     assert table.match.duties.cutters == ("N", "S")
-    table.does(events.Cut, seat="S", n=40).does(events.CardTurnedUp, card="s6")
+    table.does(events.SetCut, seat="S", n=40).does(events.CardTurnedUp, card="s6")
     assert table.match.first_drawer == "E"  # a 6 counted from South
-    table.does(events.Dealt, turned_to="W").played("NS")
+    table.does(events.HandsDealt, turned_to="W").played("NS")
     assert (table.row.first_drawer, table.row.turned_up) == ("E", "♠6")
     assert table.row.by_hand
 
@@ -90,19 +90,19 @@ def test_a_turned_up_card_that_does_not_count_is_cut_and_turned_again(
     table = Table(profile).started().does(events.HandDealOrdered, reason="jam").cut()
     table.does(events.CardTurnedUp, card=card)
     assert table.effect(TurnupRepeated).card in ("BJ", "♥2")
-    assert (table.phase, table.match.cutter, table.match.turned_up) == (Phase.CUT, None, None)
-    assert table.cut(9).phase is Phase.TURNUP
+    assert (table.phase, table.match.cutter, table.match.turned_up) == (MatchPhase.CUT, None, None)
+    assert table.cut(9).phase is MatchPhase.TURNUP
 
 
 def test_where_jokers_count_nobody_is_counted_to_by_one() -> None:
     table = Table(N).started().does(events.HandDealOrdered, reason="jam").cut()
     table.does(events.CardTurnedUp, card="BJ")
-    assert (table.phase, table.match.first_drawer) == (Phase.DEALING, None)
+    assert (table.phase, table.match.first_drawer) == (MatchPhase.DEALING, None)
 
 
 def test_hands_drawn_by_hand_are_with_the_players_at_once() -> None:
     table = Table().started().played("NS").does(events.HandDealOrdered, reason="jam")
-    assert table.dealt().phase is Phase.COUNT_CHECK
+    assert table.dealt().phase is MatchPhase.COUNT_CHECK
     assert table.match.began_ms == table.at_ms
     table.played("NS").played("NS")
     assert (table.rows(type(table.row))[1].by_hand, table.row.by_hand) == (True, False)
@@ -124,38 +124,38 @@ def test_only_the_first_deals_sheet_has_a_turned_up_card() -> None:
 def test_without_a_turn_up_somebody_must_still_say_who_leads() -> None:
     profile = varied(INTL, turnup={"deal1": False})
     table = Table(profile).started().does(events.HandDealOrdered, reason="jam").cut()
-    assert table.happens(events.Dealt).refused == "TURNED_TO_MISSING"
-    assert table.does(events.Dealt, turned_to="W").in_play().match.leader == "W"
+    assert table.happens(events.HandsDealt).refused == "TURNED_TO_MISSING"
+    assert table.does(events.HandsDealt, turned_to="W").in_play().match.leader == "W"
 
 
 def test_a_cut_taken_ahead_is_anybodys_and_stands_on_the_sheet_as_his() -> None:
-    table = Table().started().played("NS").happens(events.Cut, seat="W", n=40)
+    table = Table().started().played("NS").happens(events.SetCut, seat="W", n=40)
     assert table.refused == "NOT_HIS_DUTY"  # UP cuts
-    table.does(events.Cut, seat="W", n=40, ahead=True).played("NS")
+    table.does(events.SetCut, seat="W", n=40, ahead=True).played("NS")
     assert (table.row.cutter, table.row.cut) == ("W", 40)
 
 
 def test_a_cut_taken_ahead_is_somebodys_and_within_the_rules() -> None:
     table = Table().started().played("NS")
-    assert table.happens(events.Cut, n=40, ahead=True).refused == "NOT_HIS_DUTY"
-    assert table.happens(events.Cut, seat="W", n=5, ahead=True).refused == "ILLEGAL_CUT"
+    assert table.happens(events.SetCut, n=40, ahead=True).refused == "NOT_HIS_DUTY"
+    assert table.happens(events.SetCut, seat="W", n=5, ahead=True).refused == "ILLEGAL_CUT"
 
 
 def test_by_hand_nothing_is_cut_ahead() -> None:
     table = Table().started().played("NS").does(events.HandDealOrdered, reason="jam")
     duties = table.state.duties
     assert duties is not None
-    table.does(events.Shuffled, seat=duties.shufflers[0])
+    table.does(events.SetShuffled, seat=duties.shufflers[0])
     duties = table.state.duties
     assert duties is not None
     other = next(seat for seat in "NWSE" if seat not in duties.cutters)
-    assert table.happens(events.Cut, seat=other, n=40, ahead=True).refused == "NOT_HIS_DUTY"
+    assert table.happens(events.SetCut, seat=other, n=40, ahead=True).refused == "NOT_HIS_DUTY"
 
 
 def test_hands_drawn_by_hand_are_sorted_while_they_are_drawn() -> None:
     by_hand = Table().started().does(events.HandDealOrdered, reason="jam").dealt()
     assert [clock.duty for clock in by_hand.match.clocks] == []
-    assert by_hand.tick(minutes=5).phase is Phase.COUNT_CHECK
+    assert by_hand.tick(minutes=5).phase is MatchPhase.COUNT_CHECK
     machine = Table().started().released()
     assert [clock.duty for clock in machine.match.clocks] == ["sort"]
 
@@ -170,19 +170,19 @@ def test_a_deal_whose_turned_up_card_does_not_count_is_refused(
         table.does(events.HandDealOrdered, reason="jam").cut().does(events.CardTurnedUp, card="S7")
     else:
         table.cut()
-    table.happens(events.Dealt, turned_to="E", turned_up=card)
-    assert (table.refused, table.phase) == ("TURN_AGAIN", Phase.DEALING)
-    table.happens(events.Dealt, turned_to="E", turned_up="?")
+    table.happens(events.HandsDealt, turned_to="E", turned_up=card)
+    assert (table.refused, table.phase) == ("TURN_AGAIN", MatchPhase.DEALING)
+    table.happens(events.HandsDealt, turned_to="E", turned_up="?")
     assert table.refused == "NO_SUCH_CARD"
 
 
 def test_a_turned_up_card_is_written_as_faces_are() -> None:
-    table = Table().started().cut().does(events.Dealt, turned_to="E", turned_up="s7")
+    table = Table().started().cut().does(events.HandsDealt, turned_to="E", turned_up="s7")
     assert table.match.turned_up == "♠7"
 
 
 def test_where_any_card_shows_who_leads_a_joker_may_be_turned_up() -> None:
-    table = Table(N).started().cut().does(events.Dealt, turned_to="E", turned_up="BJ")
+    table = Table(N).started().cut().does(events.HandsDealt, turned_to="E", turned_up="BJ")
     assert table.match.turned_up == "BJ"
 
 

@@ -8,14 +8,14 @@ from typing import cast
 import msgspec
 import pytest
 
-from controller.match.bigtwo import totals
-from controller.match.effects import Refused
-from controller.match.meeting import Stage
-from controller.match.phase import Phase
+from controller.match.bigtwo import seat_totals
+from controller.match.effects import EventRefused
+from controller.match.meeting import EventStage
+from controller.match.phase import MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.sheet import replay
-from controller.match.state import BigTwoMatch, GuandanMatch, Match
-from controller.match.timing import caught_up
+from controller.match.sheet import replay_sheet
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
+from controller.match.timing import advance_time
 from controller.rules.bigtwo.scoring import deal_scores
 from controller.rules.levels import PAST_A, TWO
 from controller.rules.profile import GuandanProfile, Profile
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 LONGEST = 20_000
 """Events after which a match counts as stuck; they take some hundreds."""
 
-STAGES: tuple[Stage, ...] = ("swiss", "round_robin", "knockout")
+STAGES: tuple[EventStage, ...] = ("swiss", "round_robin", "knockout")
 
 
 @pytest.mark.parametrize("name", profile_names())
@@ -47,7 +47,7 @@ def test_a_match_replays_from_its_events(name: str, scale: Callable[[int], int])
         rng = random.Random(seed)
         people, match = People(rng), new_match(profile, meeting())
         happened = []
-        while match.phase is not Phase.SIGNED:
+        while match.phase is not MatchPhase.SIGNED:
             happened.append(people.next_event(match))
             match, _ = step(match, happened[-1])
         again = new_match(profile, meeting())
@@ -70,16 +70,16 @@ def _play(profile: Profile, rng: random.Random, seen: Counter[str]) -> None:
     people = People(rng, wild=rng.choice((0.0, 0.05, 0.2)), pace=rng.choice((1, 1, 8)))
     match = new_match(_event_of(profile, rng), meeting(rng.choice(STAGES)))
     for _ in range(LONGEST):
-        if match.phase is Phase.SIGNED:
+        if match.phase is MatchPhase.SIGNED:
             break
         event = people.next_event(match)
         after, effects = step(match, event)
-        if any(isinstance(effect, Refused) for effect in effects):
+        if any(isinstance(effect, EventRefused) for effect in effects):
             seen["refused"] += 1
-            assert after == caught_up(match, max(event.at_ms, match.now_ms))[0]
+            assert after == advance_time(match, max(event.at_ms, match.now_ms))[0]
         _check(match, after)
         match = after
-    assert match.phase is Phase.SIGNED, f"stuck in {match.phase} of deal {match.deal}"
+    assert match.phase is MatchPhase.SIGNED, f"stuck in {match.phase} of deal {match.deal}"
     _notice(match, seen)
 
 
@@ -97,21 +97,21 @@ def _event_of(profile: Profile, rng: random.Random) -> Profile:
     return msgspec.structs.replace(profile, ending=ending)
 
 
-def _check(before: Match, after: Match) -> None:
+def _check(before: AnyMatch, after: AnyMatch) -> None:
     if isinstance(after, GuandanMatch):
         levels = after.standing.levels
         assert TWO <= min(levels.NS, levels.EW) <= max(levels.NS, levels.EW) <= PAST_A
         if after.sheet is not cast(GuandanMatch, before).sheet:
-            assert after.standing == replay(after.profile, after.sheet)
+            assert after.standing == replay_sheet(after.profile, after.sheet)
     elif isinstance(after, BigTwoMatch):
-        assert after.totals == totals(after.rows)
+        assert after.totals == seat_totals(after.rows)
         assert sum(after.totals.values()) == 0
         for row in after.rows[-1:]:
             scores = deal_scores(row.left, after.profile.bigtwo, row.opened, row.doubled)
             assert scores == row.scores
 
 
-def _notice(match: Match, seen: Counter[str]) -> None:
+def _notice(match: AnyMatch, seen: Counter[str]) -> None:
     if isinstance(match, BigTwoMatch):
         seen["misdeal"] += sum(row.misdeals for row in match.rows)
         return

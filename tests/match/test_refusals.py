@@ -9,16 +9,16 @@ import msgspec
 import pytest
 
 import controller.match
-from controller.faults import catalogue
+from controller.faults import fault_catalogue
 from controller.match import events
-from controller.match.effects import MatchEffect, Refused
+from controller.match.effects import EventRefused, MatchEffect
 from controller.match.events import MatchEvent
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.match.reducer import step
 from controller.match.refusals import Refusal
-from controller.match.state import Match
-from controller.match.timing import caught_up
-from controller.rules.seats import ALL
+from controller.match.state import AnyMatch
+from controller.match.timing import advance_time
+from controller.rules.seats import SEATS
 from controller.words import Words
 from tests.rows import each_row
 
@@ -42,7 +42,7 @@ def test_every_refusal_has_its_scene() -> None:
 
 @each_row("code", sorted(REFUSED))
 def test_a_refusal_says_why_and_what_to_do_in_both_languages(code: str) -> None:
-    assert catalogue()[code].misdeal is False
+    assert fault_catalogue()[code].misdeal is False
     english, chinese = Refusal(code, "♠1").text(), Refusal(code, "♠1").text("zh")
     assert ". " in english
     assert "。" in chinese
@@ -56,8 +56,8 @@ def test_a_refused_event_changes_nothing(code: str) -> None:
     before = table.state
     table.happens(asked.kind, **asked.said)
     assert table.refused == code
-    assert table.state == caught_up(before, table.at_ms)[0]
-    assert [effect for effect in table.said if not isinstance(effect, Refused)] == []
+    assert table.state == advance_time(before, table.at_ms)[0]
+    assert [effect for effect in table.said if not isinstance(effect, EventRefused)] == []
 
 
 EVIDENCE = {
@@ -84,7 +84,7 @@ EVIDENCE = {
 def test_a_refusal_names_what_it_is_about(code: str) -> None:
     asked = REFUSED[code]
     table = asked.table().happens(asked.kind, **asked.said)
-    what = table.effect(Refused).refusal.what
+    what = table.effect(EventRefused).refusal.subject
     assert EVIDENCE[code] in (what.en if isinstance(what, Words) else what)
 
 
@@ -98,12 +98,12 @@ PLAIN = [
 def test_a_refusal_has_the_chinese_words_of_phases_and_seats(code: str) -> None:
     asked = REFUSED[code]
     table = asked.table().happens(asked.kind, **asked.said)
-    assert not re.search("[A-Za-z]", table.effect(Refused).refusal.text("zh"))
+    assert not re.search("[A-Za-z]", table.effect(EventRefused).refusal.text("zh"))
 
 
 def test_a_table_whose_count_is_claimed_says_in_chinese_what_lets_it_go_on() -> None:
     table = Table().started().released().does(events.CountClaimed, seat="N")
-    refusal = table.happens(events.TableResumed).effect(Refused).refusal
+    refusal = table.happens(events.TableResumed).effect(EventRefused).refusal
     assert "已申告张数不符" in refusal.text("zh")
     assert not re.search("[A-Za-z]", refusal.text("zh"))
 
@@ -112,8 +112,8 @@ def test_a_table_whose_count_is_claimed_says_in_chinese_what_lets_it_go_on() -> 
 def test_a_value_that_no_card_has_is_named_in_chinese(value: int) -> None:
     table = Table().started().played("NS").laid()
     table.happens(events.TributeValued, values={"W": value, "E": 9})
-    refusal = table.effect(Refused).refusal
-    assert (refusal.code, refusal.what) == (
+    refusal = table.effect(EventRefused).refusal
+    assert (refusal.code, refusal.subject) == (
         "NO_SUCH_CARD",
         Words(f"a value of {value}", f"点数{value}"),
     )
@@ -121,10 +121,10 @@ def test_a_value_that_no_card_has_is_named_in_chinese(value: int) -> None:
 
 def test_who_has_done_it_already_is_named() -> None:
     table = Table().started().played("NS").laid()
-    (refused,) = table.happens(events.TributeLaid, seat="E").effects(Refused)
+    (refused,) = table.happens(events.TributeLaid, seat="E").effects(EventRefused)
     assert refused.refusal == Refusal("TWICE", "E")
     table.valued().does(events.ReturnLaid, seat="S", value=5)
-    (refused,) = table.happens(events.ReturnLaid, seat="S", value=5).effects(Refused)
+    (refused,) = table.happens(events.ReturnLaid, seat="S", value=5).effects(EventRefused)
     assert refused.refusal == Refusal("TWICE", "S")
 
 
@@ -160,7 +160,7 @@ def _tables() -> dict[str, Table]:
         "held": ruled().dealt(),
         "first held": Table(timed()).started().dealt(),
         "let go": ruled().dealt().does(events.ReleaseOrdered),
-        "nobody knows who leads": Table().started().cut().does(events.Dealt),
+        "nobody knows who leads": Table().started().cut().does(events.HandsDealt),
         "count": ruled().released(),
         "claimed": ruled().released().does(events.CountClaimed, seat="N"),
         "anti": counted,
@@ -184,18 +184,18 @@ def _tables() -> dict[str, Table]:
 
 
 def test_there_is_a_table_in_every_phase() -> None:
-    assert {table.phase for table in _tables().values()} == set(Phase)
+    assert {table.phase for table in _tables().values()} == set(MatchPhase)
 
 
-def _all_happen(match: Match, *, deeper: int) -> None:
+def _all_happen(match: AnyMatch, *, deeper: int) -> None:
     """Let everything happen to a match, and everything again after that."""
     for kind, samples in SAMPLES.items():
         for said in samples:
             event: Any = kind(at_ms=match.now_ms + 1, **said)
             after, effects = step(match, event)
             msgspec.json.encode(effects)
-            if any(isinstance(effect, Refused) for effect in effects):
-                assert after == caught_up(match, event.at_ms)[0], kind
+            if any(isinstance(effect, EventRefused) for effect in effects):
+                assert after == advance_time(match, event.at_ms)[0], kind
             elif deeper:
                 _all_happen(after, deeper=deeper - 1)
 
@@ -220,7 +220,7 @@ def test_a_suspended_table_can_always_go_on(name: str) -> None:
         if match.claimed is None:
             match, _ = step(match, events.TableResumed(at_ms=match.now_ms))
         else:
-            counts = dict.fromkeys(ALL, 20)
+            counts = dict.fromkeys(SEATS, 20)
             match, _ = step(match, events.HandsRecounted(at_ms=match.now_ms, counts=counts))
         assert match.suspended is None
         state, _ = step(state, events.AreaPaused(at_ms=state.now_ms))
@@ -243,7 +243,7 @@ def test_every_effect_is_told_by_some_table() -> None:
 
 def test_a_wrong_order_is_refused_by_the_rules_of_the_game_that_is_played_alone() -> None:
     guandan = in_play().happens(events.ResultEntered, order=("N", "W"))
-    (refused,) = guandan.effects(Refused)
+    (refused,) = guandan.effects(EventRefused)
     english, chinese = (refused.refusal.text(language) for language in ("en", "zh"))
     assert english == (
         "This is no end of a deal: North and West are no partners: say who went out third. "
@@ -254,8 +254,8 @@ def test_a_wrong_order_is_refused_by_the_rules_of_the_game_that_is_played_alone(
         "请重新录入：按出完先后点座位，双下两家，否则三家"
     )
     big_two = choosing()
-    for seat in (*ALL, *ALL[1:], *ALL[:1]):  # on open hands, then doubling, from West on
-        big_two.happens(events.Answered, seat=seat, yes=False)
-    (refused,) = big_two.happens(events.CardsLeftEntered, left={}).effects(Refused)
+    for seat in (*SEATS, *SEATS[1:], *SEATS[:1]):  # on open hands, then doubling, from West on
+        big_two.happens(events.ChoiceAnswered, seat=seat, yes=False)
+    (refused,) = big_two.happens(events.CardsLeftEntered, left={}).effects(EventRefused)
     assert refused.refusal.text().endswith("Enter it anew: the cards that each has left")
     assert refused.refusal.text("zh").endswith("请重新录入：各家所剩张数")

@@ -4,7 +4,7 @@ import pytest
 
 from controller.match import events
 from controller.match.effects import HandsVoided
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 
 from .table import INTL, Table, timed, varied
 
@@ -17,31 +17,31 @@ def on_their_way(**ending: str) -> Table:
 
 def test_hands_that_were_ordered_in_time_are_released_after_it() -> None:
     table = on_their_way().at_minute(61)
-    assert (table.phase, table.effects(HandsVoided)) == (Phase.HELD, [])
-    assert table.does(events.Released).phase is Phase.COUNT_CHECK
-    assert table.played("WE").phase is Phase.OVER
+    assert (table.phase, table.effects(HandsVoided)) == (MatchPhase.HELD, [])
+    assert table.does(events.HandsReleased).phase is MatchPhase.COUNT_CHECK
+    assert table.played("WE").phase is MatchPhase.OVER
 
 
 def test_by_the_letter_time_ends_them_once_they_are_with_the_players() -> None:
-    table = on_their_way(at_time="stop_now").at_minute(61).does(events.Released)
-    assert table.does(events.DealStopped, reason="time").phase is Phase.OVER
+    table = on_their_way(at_time="stop_now").at_minute(61).does(events.HandsReleased)
+    assert table.does(events.DealStopped, reason="time").phase is MatchPhase.OVER
 
 
 def test_a_penalty_after_time_does_not_end_what_is_on_its_way() -> None:
     table = on_their_way().at_minute(61).ruled("EW", "warning")
     table.corrected(1, "SN")
-    assert (table.phase, table.state.let_go) == (Phase.HELD, True)
+    assert (table.phase, table.state.let_go) == (MatchPhase.HELD, True)
 
 
 def test_a_lift_that_fails_after_time_leaves_no_deal_to_begin() -> None:
     table = on_their_way().at_minute(61).does(events.AttemptFailed, reasons=("LIFT",))
-    assert (table.phase, table.state.let_go) == (Phase.OVER, False)
+    assert (table.phase, table.state.let_go) == (MatchPhase.OVER, False)
 
 
 def test_a_lift_that_fails_in_time_is_dealt_again() -> None:
     table = Table().started().dealt().does(events.ReleaseOrdered)
     table.does(events.AttemptFailed, reasons=("LIFT",))
-    assert (table.phase, table.state.let_go, table.state.misdeals) == (Phase.CUT, False, 1)
+    assert (table.phase, table.state.let_go, table.state.misdeals) == (MatchPhase.CUT, False, 1)
     assert table.dealt().state.let_go is False
 
 
@@ -60,50 +60,52 @@ def test_the_order_is_given_once() -> None:
 
 
 @pytest.mark.parametrize("stop", [events.AreaPaused, events.TableSuspended])
-def test_what_was_ordered_happens_while_the_table_stands_still(stop: type[events.Event]) -> None:
+def test_what_was_ordered_happens_while_the_table_stands_still(
+    stop: type[events.MatchEventBase],
+) -> None:
     table = Table(timed()).started().dealt().does(events.ReleaseOrdered)
     table.does(stop, **({"reason": "call"} if stop is events.TableSuspended else {}))
-    table.does(events.Released)
-    assert table.phase is Phase.COUNT_CHECK
-    assert all(clock.watch.stands for clock in table.match.clocks)
+    table.does(events.HandsReleased)
+    assert table.phase is MatchPhase.COUNT_CHECK
+    assert all(clock.watch.is_paused for clock in table.match.clocks)
 
 
 def test_without_an_order_nothing_is_released_while_the_table_is_suspended() -> None:
     table = Table().started().dealt().does(events.TableSuspended, reason="call")
-    assert table.happens(events.Released).refused == "SUSPENDED"
+    assert table.happens(events.HandsReleased).refused == "SUSPENDED"
 
 
 def test_hands_that_a_machine_has_dealt_are_there_while_the_table_is_suspended() -> None:
     table = Table().started().cut().does(events.TableSuspended, reason="call")
-    assert table.does(events.Dealt).phase is Phase.HELD
+    assert table.does(events.HandsDealt).phase is MatchPhase.HELD
     by_hand = Table().started().played("NS").does(events.HandDealOrdered, reason="jam").cut()
     by_hand.does(events.TableSuspended, reason="call")
-    assert by_hand.happens(events.Dealt).refused == "SUSPENDED"
+    assert by_hand.happens(events.HandsDealt).refused == "SUSPENDED"
 
 
 def test_a_machine_tells_at_the_release_who_got_the_turned_up_card() -> None:
-    table = Table().started().cut().does(events.Dealt).does(events.ReleaseOrdered)
+    table = Table().started().cut().does(events.HandsDealt).does(events.ReleaseOrdered)
     assert (table.state.turned_to, table.state.turned_up) == (None, None)
-    assert table.happens(events.Released, turned_up="♠7").refused == "TURNED_TO_MISSING"
-    table.does(events.Released, turned_to="W", turned_up="S7")
+    assert table.happens(events.HandsReleased, turned_up="♠7").refused == "TURNED_TO_MISSING"
+    table.does(events.HandsReleased, turned_to="W", turned_up="S7")
     assert (table.state.turned_to, table.state.turned_up) == ("W", "♠7")
     table.played("NS")
     assert (table.row.leader, table.row.turned_up) == ("W", "♠7")
 
 
 def test_what_was_told_with_the_hands_need_not_be_told_again() -> None:
-    table = Table().started().dealt("S").does(events.ReleaseOrdered).does(events.Released)
+    table = Table().started().dealt("S").does(events.ReleaseOrdered).does(events.HandsReleased)
     assert (table.state.turned_to, table.state.turned_up) == ("S", "♠7")
 
 
 def test_a_card_that_would_be_turned_again_is_no_turned_up_card() -> None:
-    table = Table().started().cut().does(events.Dealt).does(events.ReleaseOrdered)
-    table.happens(events.Released, turned_to="W", turned_up="BJ")
+    table = Table().started().cut().does(events.HandsDealt).does(events.ReleaseOrdered)
+    table.happens(events.HandsReleased, turned_to="W", turned_up="BJ")
     assert table.refused == "TURN_AGAIN"
 
 
 def test_a_later_deal_is_led_by_its_result_whoever_got_a_card() -> None:
-    table = Table(varied(INTL)).started().played("NWE").cut().does(events.Dealt)
-    table.does(events.ReleaseOrdered).does(events.Released, turned_to="W")
+    table = Table(varied(INTL)).started().played("NWE").cut().does(events.HandsDealt)
+    table.does(events.ReleaseOrdered).does(events.HandsReleased, turned_to="W")
     assert table.state.turned_to is None
     assert table.in_play().match.leader == "S"

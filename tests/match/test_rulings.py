@@ -4,24 +4,29 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.match.authority import ACTS, Act, authority_refusal, needs
+from controller.match.authority import (
+    AUTHORITY_BY_ACT,
+    DecidedAct,
+    authority_refusal,
+    required_authority,
+)
 from controller.match.refusals import Refusal
 from controller.match.rulings import (
-    Ruling,
+    MatchRuling,
     approve,
     confirm_verbal,
-    entry,
-    in_force,
+    is_in_force,
     is_unconfirmed,
+    penalty_entry,
     propose,
-    record_of,
+    record_with_rulings,
     reject,
 )
 from controller.messages import Role
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.consequences import DealLost
-from controller.rules.penalties.proposals import PenaltyProposal, proposals
-from controller.rules.penalties.records import Record
+from controller.rules.penalties.proposals import PenaltyProposal, propose_penalties
+from controller.rules.penalties.records import PenaltyRecord
 from controller.rules.rulebooks import load_guandan
 
 INTERNATIONAL = load_guandan("international-000")
@@ -30,21 +35,21 @@ NOBODY = [Role.OBSERVER, Role.TABLE, Role.TECHNICIAN]
 
 
 def test_a_proposal_is_not_in_force() -> None:
-    assert not in_force(foul())
-    assert not in_force(warning())
-    assert entry(foul()) is None
+    assert not is_in_force(foul())
+    assert not is_in_force(warning())
+    assert penalty_entry(foul()) is None
 
 
 def test_a_referee_decides_on_a_warning() -> None:
     ruled = decided(approve(warning(), "Lin", Role.REFEREE))
-    assert in_force(ruled)
+    assert is_in_force(ruled)
     assert (ruled.approved_by, ruled.verbal, ruled.changed_from) == ("Lin", False, None)
 
 
 def test_a_foul_is_the_chiefs() -> None:
     assert approve(foul(), "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
     ruled = decided(approve(foul(), "Zhou", Role.CHIEF))
-    assert in_force(ruled)
+    assert is_in_force(ruled)
     assert ruled.proposal.effects == (DealLost("EW"),)
 
 
@@ -59,12 +64,12 @@ def test_nobody_but_referees_decides_anything(role: Role) -> None:
 
 def test_the_chiefs_word_is_in_force_and_confirmed_later() -> None:
     ruled = by_word()
-    assert in_force(ruled)
+    assert is_in_force(ruled)
     assert is_unconfirmed(ruled)
     assert ruled.approved_by == "Zhou"
     assert confirm_verbal(ruled, "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
     confirmed = decided(confirm_verbal(ruled, "Zhou", Role.CHIEF))
-    assert in_force(confirmed)
+    assert is_in_force(confirmed)
     assert not is_unconfirmed(confirmed)
     assert (confirmed.verbal, confirmed.confirmed_by) == (True, "Zhou")
     assert confirm_verbal(confirmed, "Zhou", Role.CHIEF) == Refusal("NOT_VERBAL", "1")
@@ -77,13 +82,13 @@ def test_what_needs_no_chief_is_never_verbal() -> None:
 
 
 def test_only_the_chief_gives_another_penalty_than_the_proposed() -> None:
-    raised, milder = proposals(INTERNATIONAL, BEFORE, charge("delay_tribute", step=2))
+    raised, milder = propose_penalties(INTERNATIONAL, BEFORE, charge("delay_tribute", step=2))
     ruling = propose("4", charge("delay_tribute", step=2), raised, "Lin")
     assert approve(ruling, "Lin", Role.REFEREE, proposal=milder) == Refusal("NEEDS_CHIEF")
     changed = decided(approve(ruling, "Zhou", Role.CHIEF, proposal=milder))
     assert changed.proposal == milder
     assert changed.changed_from == raised
-    first = proposals(INTERNATIONAL, (), charge("delay_tribute", step=2))[0]
+    first = propose_penalties(INTERNATIONAL, (), charge("delay_tribute", step=2))[0]
     assert approve(ruling, "Lin", Role.REFEREE, proposal=first) == Refusal("NEEDS_CHIEF")
 
 
@@ -97,7 +102,7 @@ def test_a_rejected_ruling_stays_rejected() -> None:
     assert reject(foul(), "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
     ended = decided(reject(foul(), "Zhou", Role.CHIEF))
     assert (ended.state, ended.rejected_by) == ("rejected", "Zhou")
-    assert not in_force(ended)
+    assert not is_in_force(ended)
     assert approve(ended, "Zhou", Role.CHIEF) == Refusal("NOT_OPEN", "1")
     assert reject(ended, "Zhou", Role.CHIEF) == Refusal("NOT_OPEN", "1")
     assert decided(reject(foul(), "Zhou", Role.REFEREE, verbal=True)).rejected_by == "Zhou"
@@ -109,60 +114,60 @@ def test_a_decided_ruling_is_overturned_by_the_chief_only() -> None:
     assert approve(ruled, "Lin", Role.REFEREE) == Refusal("NOT_OPEN", "1")
     assert reject(ruled, "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
     overturned = decided(reject(ruled, "Zhou", Role.CHIEF))
-    assert not in_force(overturned)
+    assert not is_in_force(overturned)
     assert overturned.approved_by == "Lin"
 
 
 def test_what_holds_is_in_the_record_of_the_pair() -> None:
     ruled = decided(approve(warning(), "Lin", Role.REFEREE))
-    left = entry(ruled)
+    left = penalty_entry(ruled)
     assert left is not None
     assert (left.penalty, left.offence, left.article) == ("warning", "no_report", "A12.1–2")
     assert (left.pair, left.person, left.seat, left.match) == ("7", "Dong", "E", "1")
-    assert record_of(BEFORE, [ruled, foul()]) == (*BEFORE, left)
+    assert record_with_rulings(BEFORE, [ruled, foul()]) == (*BEFORE, left)
 
 
 def test_an_overturned_ruling_leaves_nothing_in_the_record() -> None:
     ruled = decided(approve(warning(), "Lin", Role.REFEREE))
     overturned = decided(reject(ruled, "Zhou", Role.CHIEF))
-    assert record_of(BEFORE, [overturned]) == BEFORE
+    assert record_with_rulings(BEFORE, [overturned]) == BEFORE
 
 
 def test_an_offence_without_a_penalty_leaves_nothing_in_the_record() -> None:
-    answer = proposals(INTERNATIONAL, (), charge("wrong_play_leader"))[0]
+    answer = propose_penalties(INTERNATIONAL, (), charge("wrong_play_leader"))[0]
     ruled = approve(propose("9", charge("wrong_play_leader"), answer, "Lin"), "Lin", Role.REFEREE)
-    assert record_of((), [decided(ruled)]) == ()
+    assert record_with_rulings((), [decided(ruled)]) == ()
 
 
 def test_a_ruling_leads_to_the_next_step() -> None:
-    record: Record = ()
+    record: PenaltyRecord = ()
     given = []
     for number in range(3):
         accused = charge("declare_out_of_turn")
-        first = proposals(HUAINAN, record, accused)[0]
+        first = propose_penalties(HUAINAN, record, accused)[0]
         ruled = approve(propose(str(number), accused, first, "Lin"), "Zhou", Role.CHIEF)
-        record = record_of(record, [decided(ruled)])
+        record = record_with_rulings(record, [decided(ruled)])
         given.append(first.penalty)
     assert given == ["warning", "foul", "warning"]
 
 
 def test_a_ruling_survives_being_written_down() -> None:
     for ruling in (warning(), by_word()):
-        assert msgspec.json.decode(msgspec.json.encode(ruling), type=Ruling) == ruling
+        assert msgspec.json.decode(msgspec.json.encode(ruling), type=MatchRuling) == ruling
 
 
 # -- who may decide what ------------------------------------------------------
 
 
 def test_every_act_is_somebodys_and_has_words_in_both_languages() -> None:
-    assert set(ACTS) == set(get_args(Act))
-    for act in ACTS.values():
+    assert set(AUTHORITY_BY_ACT) == set(get_args(DecidedAct))
+    for act in AUTHORITY_BY_ACT.values():
         assert re.search(r"[\u4e00-\u9fff]", act.zh)
         assert act.en.isascii()
 
 
 def test_a_referee_alone_warns_gives_a_violation_counts_corrects_and_stops_a_deal() -> None:
-    alone = {act for act in ACTS if needs(act) == "referee"}
+    alone = {act for act in AUTHORITY_BY_ACT if required_authority(act) == "referee"}
     lesser = {"warning", "violation", "recount", "set_change", "tribute_correction"}
     assert alone == lesser | {"correction", "deal_stopped"}
 
@@ -199,32 +204,32 @@ def charge(offence: str, **said: Any) -> Charge:
     )
 
 
-def ruling_on(offence: str, **said: Any) -> Ruling:
+def ruling_on(offence: str, **said: Any) -> MatchRuling:
     accused = charge(offence, **said)
-    return propose("1", accused, proposals(INTERNATIONAL, (), accused)[0], "Lin")
+    return propose("1", accused, propose_penalties(INTERNATIONAL, (), accused)[0], "Lin")
 
 
-def warning() -> Ruling:
+def warning() -> MatchRuling:
     return ruling_on("no_report")
 
 
-def foul() -> Ruling:
+def foul() -> MatchRuling:
     return ruling_on("hidden_cards", harmed=True)
 
 
-def by_word() -> Ruling:
+def by_word() -> MatchRuling:
     return decided(approve(foul(), "Zhou", Role.REFEREE, verbal=True))
 
 
-def decided(ruling: Ruling | Refusal) -> Ruling:
-    assert isinstance(ruling, Ruling)
+def decided(ruling: MatchRuling | Refusal) -> MatchRuling:
+    assert isinstance(ruling, MatchRuling)
     return ruling
 
 
-def violation_before() -> Record:
+def violation_before() -> PenaltyRecord:
     accused = charge("delay_tribute", step=2)
-    answer: PenaltyProposal = proposals(INTERNATIONAL, (), accused)[0]
-    return record_of(
+    answer: PenaltyProposal = propose_penalties(INTERNATIONAL, (), accused)[0]
+    return record_with_rulings(
         (), [decided(approve(propose("0", accused, answer, "Lin"), "Lin", Role.REFEREE))]
     )
 

@@ -3,7 +3,7 @@
 import pytest
 
 from controller.match import events
-from controller.match.clocks.countdown import running
+from controller.match.clocks.countdown import clocks_for_duty
 from controller.match.effects import ClockReported
 from controller.messages import Seat
 
@@ -12,10 +12,10 @@ from .table import N, Table
 
 def test_ten_seconds_count_from_the_spoken_warning() -> None:
     table = Table().started().in_play().does(events.PlayClockStarted, seat="N").tick(22_000)
-    assert table.effect(ClockReported).due.kind == "play_warning"
+    assert table.effect(ClockReported).report.kind == "play_warning"
     table.does(events.PlayerWarned, seat="N", wait_ms=3_000)
     assert table.tick(9_900).effects(ClockReported) == []
-    assert table.tick(200).effect(ClockReported).due.kind == "play_violation"
+    assert table.tick(200).effect(ClockReported).report.kind == "play_violation"
 
 
 def test_nobody_is_warned_for_whom_no_clock_runs() -> None:
@@ -26,7 +26,7 @@ def test_nobody_is_warned_for_whom_no_clock_runs() -> None:
 def test_each_payer_has_a_clock_of_his_own() -> None:
     table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
     table.does(events.TributeLaid, seat="E").tick(15_000)
-    (due,) = [effect.due for effect in table.effects(ClockReported)]
+    (due,) = [effect.report for effect in table.effects(ClockReported)]
     assert (due.kind, due.seat) == ("tribute_warning", "W")
 
 
@@ -43,7 +43,7 @@ def test_clocks_stand_while_the_table_does() -> None:
     table = Table().started().played("NWS").valued().does(events.TableSuspended, reason="called")
     assert table.tick(minutes=5).effects(ClockReported) == []
     assert table.does(events.TableResumed).tick(29_000).effects(ClockReported) == []
-    assert table.tick(2_000).effect(ClockReported).due.kind == "return_warning"
+    assert table.tick(2_000).effect(ClockReported).report.kind == "return_warning"
 
 
 def test_clocks_stand_on_when_a_table_is_resumed_while_the_area_stands() -> None:
@@ -53,7 +53,7 @@ def test_clocks_stand_on_when_a_table_is_resumed_while_the_area_stands() -> None
     )
     assert table.tick(minutes=5).effects(ClockReported) == []
     table.does(events.AreaResumed)
-    assert table.tick(31_000).effect(ClockReported).due.kind == "return_warning"
+    assert table.tick(31_000).effect(ClockReported).report.kind == "return_warning"
 
 
 def test_clocks_stand_on_when_the_area_goes_on_while_the_table_stands() -> None:
@@ -74,7 +74,7 @@ def test_the_play_clock_runs_when_it_is_called_for() -> None:
     table = Table().started().in_play().tick(minutes=3)
     assert table.effects(ClockReported) == []
     table.does(events.PlayClockStarted, seat="N").tick(21_000)
-    assert table.effect(ClockReported).due.kind == "play_warning"
+    assert table.effect(ClockReported).report.kind == "play_warning"
     table.does(events.PlayMade, seat="N")
     assert table.tick(minutes=1).effects(ClockReported) == []
 
@@ -82,14 +82,15 @@ def test_the_play_clock_runs_when_it_is_called_for() -> None:
 def test_a_second_call_takes_the_place_of_the_first() -> None:
     table = Table().started().in_play().does(events.PlayClockStarted, seat="N")
     table.does(events.PlayClockStarted, seat="W")
-    assert [clock.seat for clock in running(table.match.clocks, "play")] == ["W"]
+    assert [clock.seat for clock in clocks_for_duty(table.match.clocks, "play")] == ["W"]
 
 
 @pytest.mark.parametrize(
-    "lead", [(events.Out, {"seat": "N"}), (events.PlayMade, {"seat": "N"}), (events.LeadMade, {})]
+    "lead",
+    [(events.OutConfirmed, {"seat": "N"}), (events.PlayMade, {"seat": "N"}), (events.LeadMade, {})],
 )
 def test_the_first_lead_ends_the_opening(
-    lead: tuple[type[events.Event], dict[str, Seat]],
+    lead: tuple[type[events.MatchEventBase], dict[str, Seat]],
 ) -> None:
     table = Table(N).started().in_play().does(lead[0], **lead[1])
     assert table.tick(minutes=4).effects(ClockReported) == []
@@ -97,7 +98,7 @@ def test_the_first_lead_ends_the_opening(
 
 def test_an_opening_that_takes_too_long_is_told() -> None:
     table = Table(N).started().in_play().tick(minutes=3.1)
-    assert table.effect(ClockReported).due.kind == "opening_over"
+    assert table.effect(ClockReported).report.kind == "opening_over"
 
 
 def test_no_clock_runs_while_a_result_is_confirmed() -> None:

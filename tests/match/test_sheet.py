@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from controller.match import events
-from controller.match.effects import HandsVoided, Written
-from controller.match.phase import Phase
-from controller.match.sheet import CorrectionRow, DealRow, EndRow, Sheet, replay
+from controller.match.effects import HandsVoided, RowAdded
+from controller.match.phase import MatchPhase
+from controller.match.sheet import CorrectionRow, DealRow, EndRow, Sheet, replay_sheet
 from controller.messages import Role
-from controller.rules.result import finish
+from controller.rules.result import parse_finish
 
 from .table import GUANDAN, INTL, B, Table, from_level, timed
 
@@ -20,8 +20,8 @@ from .table import GUANDAN, INTL, B, Table, from_level, timed
 def test_a_result_seen_wrong_before_the_next_release_is_plainly_corrected() -> None:
     table = Table().started().played("NS").dealt().corrected(1, "WNE")
     assert (table.levels, table.match.level, table.match.owner) == ((2, 4), 4, "EW")
-    assert table.match.follows == finish("WNE")
-    assert (table.phase, table.state.deal) == (Phase.HELD, 2)
+    assert table.match.follows == parse_finish("WNE")
+    assert (table.phase, table.state.deal) == (MatchPhase.HELD, 2)
     assert table.match.duties is not None
     assert table.match.duties.cutter == "W"
     assert table.counted().match.exchange is not None
@@ -34,10 +34,10 @@ def test_a_correction_keeps_the_level_played_a_fact() -> None:
     first, second = table.rows(DealRow)
     assert (second.level, second.owner, second.leader) == (5, "NS", "W")
     assert table.levels == (3, 5)  # from now on: 2 → EW 5, then NS +1 from their 2
-    assert first.result == finish("NS")
+    assert first.result == parse_finish("NS")
     (row,) = table.rows(CorrectionRow)
-    assert (row.was, row.result, row.by) == (finish("NS"), finish("WE"), "chief")
-    assert table.effect(Written).row == row
+    assert (row.was, row.result, row.by) == (parse_finish("NS"), parse_finish("WE"), "chief")
+    assert table.effect(RowAdded).row == row
 
 
 def test_later_deals_may_be_void() -> None:
@@ -57,7 +57,7 @@ def test_a_result_may_be_let_stand_with_its_error_on_the_sheet() -> None:
 def test_the_last_of_two_corrections_counts() -> None:
     table = Table().started().played("NS").corrected(1, "WE").corrected(1, "NWE")
     assert table.levels == (3, 2)
-    assert table.rows(CorrectionRow)[1].was == finish("WE")
+    assert table.rows(CorrectionRow)[1].was == parse_finish("WE")
 
 
 @pytest.mark.parametrize("steps", ["released", "counted", "laid", "valued", "in_play"])
@@ -78,27 +78,27 @@ def test_a_redeal_is_dealt_by_what_the_sheet_says_now() -> None:
     table = Table().started().played("NS").released().corrected(1, "WNE")
     table.does(events.CountClaimed, seat="N").recounted(N=26)
     assert (table.match.level, table.match.owner) == (4, "EW")
-    assert table.match.follows == finish("WNE")
+    assert table.match.follows == parse_finish("WNE")
     assert table.match.duties is not None
     assert table.match.duties.cutter == "W"
 
 
 def test_a_redeal_is_not_dealt_where_the_match_is_over_by_now() -> None:
     table = Table(from_level("K")).started().played("NS", "NWE").released().corrected(2, "NWS")
-    assert table.phase is Phase.COUNT_CHECK
+    assert table.phase is MatchPhase.COUNT_CHECK
     table.does(events.CountClaimed, seat="N").recounted(N=26)
-    assert (table.phase, table.end.verdict.how) == (Phase.OVER, "past_a")
+    assert (table.phase, table.end.verdict.how) == (MatchPhase.OVER, "past_a")
 
 
 def test_a_correction_may_end_the_match_before_its_next_deal() -> None:
     table = Table(from_level("K")).started().played("NS", "NWE").dealt().corrected(2, "NWS")
-    assert (table.phase, table.levels) == (Phase.OVER, (15, 13))
+    assert (table.phase, table.levels) == (MatchPhase.OVER, (15, 13))
     assert table.effect(HandsVoided).reason == "match_over"
 
 
 def test_a_correction_may_open_the_match_again() -> None:
     table = Table(from_level("K")).started().played("NS", "NS").corrected(2, "NWE")
-    assert (table.phase, table.state.deal, table.levels) == (Phase.CUT, 3, (14, 13))
+    assert (table.phase, table.state.deal, table.levels) == (MatchPhase.CUT, 3, (14, 13))
     assert (table.match.verdict, table.match.score, table.match.version) == (None, None, 2)
 
 
@@ -131,7 +131,7 @@ def _corrects(table: Table, role: Role, **said: Any) -> str | None:
     """Somebody corrects the first deal, if it is not said another; why he may not."""
     right: dict[str, Any] = {"deal": 1, "order": ("N", "W", "S"), "choice": "from_now"}
     by = {"by": "x", "role": role, "reason": "wrong"}
-    return table.happens(events.Corrected, **right | by | said).refused
+    return table.happens(events.ResultCorrected, **right | by | said).refused
 
 
 @pytest.mark.parametrize("steps", ["started", "dealt"])
@@ -156,7 +156,7 @@ def test_an_earlier_deal_is_the_chiefs_to_correct() -> None:
 
 def test_a_sheet_that_somebody_signed_is_the_chiefs_to_correct() -> None:
     table = Table(timed()).started().played("NS").at_minute(60)
-    table.does(events.Signed, signer="NS", person="Nan")
+    table.does(events.SheetSigned, signer="NS", person="Nan")
     assert _corrects(table, Role.REFEREE) == "NEEDS_CHIEF"
     assert _corrects(table, Role.CHIEF) is None
     assert _corrects(table, Role.REFEREE) is None  # the new version nobody has signed
@@ -169,24 +169,24 @@ def test_a_sheet_that_somebody_signed_is_the_chiefs_to_correct() -> None:
 def test_a_sheet_is_signed_as_its_rulebook_says(profile: str, due: str) -> None:
     table = Table(timed(profile)).started().played("NS").at_minute(60)
     for signer in due.split():
-        assert table.phase is Phase.OVER
-        table.does(events.Signed, signer=signer, person="Somebody")
-    assert table.phase is Phase.SIGNED
+        assert table.phase is MatchPhase.OVER
+        table.does(events.SheetSigned, signer=signer, person="Somebody")
+    assert table.phase is MatchPhase.SIGNED
     assert [one.signer for one in table.match.signatures] == due.split()
 
 
 def test_nobody_signs_twice_nor_for_another() -> None:
     table = Table(timed()).started().played("NS").at_minute(60)
-    table.does(events.Signed, signer="NS", person="Nan")
-    assert table.happens(events.Signed, signer="NS", person="Sun").refused == "NO_SIGNER"
-    assert table.happens(events.Signed, signer="N", person="Nan").refused == "NO_SIGNER"
+    table.does(events.SheetSigned, signer="NS", person="Nan")
+    assert table.happens(events.SheetSigned, signer="NS", person="Sun").refused == "NO_SIGNER"
+    assert table.happens(events.SheetSigned, signer="N", person="Nan").refused == "NO_SIGNER"
 
 
 def test_a_correction_after_signing_makes_another_version_to_be_signed() -> None:
     table = Table(timed()).started().played("NS").at_minute(60).signed().corrected(1, "WE")
-    assert (table.phase, table.match.version, table.match.signatures) == (Phase.OVER, 2, ())
+    assert (table.phase, table.match.version, table.match.signatures) == (MatchPhase.OVER, 2, ())
     assert [row.verdict.winner for row in table.rows(EndRow)] == ["NS", "EW"]
-    assert table.signed().phase is Phase.SIGNED
+    assert table.signed().phase is MatchPhase.SIGNED
 
 
 # -- the sheet as evidence ----------------------------------------------------
@@ -195,15 +195,15 @@ def test_a_correction_after_signing_makes_another_version_to_be_signed() -> None
 @pytest.mark.parametrize("profile", GUANDAN)
 def test_rows_go_out_as_json_and_come_back_as_they_were(profile: str) -> None:
     table = Table(timed(profile)).started().played("NS", "NWE").in_play().ruled("EW", "foul")
-    if table.phase is Phase.FORFEIT:
+    if table.phase is MatchPhase.FORFEIT:
         table.named("N")
-    table.played("WNS") if table.phase is Phase.CUT else table.out("WNS")
-    if table.phase is Phase.RESULT:
+    table.played("WNS") if table.phase is MatchPhase.CUT else table.out("WNS")
+    if table.phase is MatchPhase.RESULT:
         table.does(events.ResultConfirmed, by="referee")
     table.corrected(1, "WE", "void_later").overturned().at_minute(60)
     sheet = msgspec.json.decode(msgspec.json.encode(table.match.sheet), type=Sheet)
     assert sheet == table.match.sheet
-    assert replay(table.rules, sheet) == table.match.standing
+    assert replay_sheet(table.rules, sheet) == table.match.standing
     assert [row.row for row in sheet] == list(range(1, len(sheet) + 1))
     assert {type(row) for row in sheet} >= {DealRow, CorrectionRow, EndRow}
 

@@ -5,9 +5,9 @@ from controller.match.clocks.stopwatch import (
     Stopwatch,
     WatchPause,
     elapsed_ms,
-    moment_ms,
-    paused,
-    resumed,
+    moment_of_elapsed,
+    pause,
+    resume,
 )
 
 MOMENTS = st.lists(st.integers(0, 2_000), max_size=8, unique=True).map(sorted)
@@ -16,7 +16,7 @@ MOMENTS = st.lists(st.integers(0, 2_000), max_size=8, unique=True).map(sorted)
 def _watch(starts_ms: int, changes: list[int]) -> Stopwatch:
     watch = Stopwatch(starts_ms)
     for number, at_ms in enumerate(changes):
-        watch = resumed(watch, at_ms) if number % 2 else paused(watch, at_ms)
+        watch = resume(watch, at_ms) if number % 2 else pause(watch, at_ms)
     return watch
 
 
@@ -42,9 +42,9 @@ def test_a_moment_is_the_first_at_which_it_has_run_so_long(
     starts_ms: int, changes: list[int], run_ms: int
 ) -> None:
     watch = _watch(starts_ms, changes)
-    moment = moment_ms(watch, run_ms)
+    moment = moment_of_elapsed(watch, run_ms)
     if moment is None:
-        assert watch.stands
+        assert watch.is_paused
         assert elapsed_ms(watch, 10_000) < run_ms
     else:
         assert elapsed_ms(watch, moment) == run_ms
@@ -52,15 +52,15 @@ def test_a_moment_is_the_first_at_which_it_has_run_so_long(
 
 
 def test_a_pause_in_a_pause_changes_nothing() -> None:
-    watch = paused(Stopwatch(0), 10)
-    assert paused(watch, 20) == watch
+    watch = pause(Stopwatch(0), 10)
+    assert pause(watch, 20) == watch
 
 
 def test_it_cannot_go_on_without_a_pause() -> None:
-    assert resumed(Stopwatch(0), 10) == Stopwatch(0)
+    assert resume(Stopwatch(0), 10) == Stopwatch(0)
 
 
 def test_a_stamp_from_before_the_last_one_makes_no_time() -> None:
-    watch = resumed(paused(Stopwatch(0), 10), 5)
+    watch = resume(pause(Stopwatch(0), 10), 5)
     assert watch.pauses == (WatchPause(10, 10),)
-    assert paused(watch, 3).pauses[-1] == WatchPause(10)
+    assert pause(watch, 3).pauses[-1] == WatchPause(10)

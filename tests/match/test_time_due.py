@@ -6,12 +6,12 @@ from collections.abc import Callable
 import pytest
 
 from controller.match import events
-from controller.match.clocks.due import Kind
+from controller.match.clocks.due import ClockReportKind
 from controller.match.effects import ClockReported, Effects
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.state import Match
-from controller.match.time_due import next_due_ms
+from controller.match.state import AnyMatch
+from controller.match.time_due import next_tick_ms
 from controller.messages import Role
 from controller.rules.profile import GuandanProfile, Profile
 from controller.rules.rulebooks import load_profile, profile_names
@@ -22,37 +22,37 @@ from .table import BIG_TWO, MINUTE_MS, Table, timed, varied
 SECOND_MS = 1_000
 
 
-def kinds(table: Table) -> list[Kind]:
+def kinds(table: Table) -> list[ClockReportKind]:
     """What the clocks said with the last event."""
-    return [effect.due.kind for effect in table.effects(ClockReported)]
+    return [effect.report.kind for effect in table.effects(ClockReported)]
 
 
 def test_before_the_start_nothing_is_due() -> None:
-    assert next_due_ms(Table().state) is None
-    assert next_due_ms(Table(BIG_TWO).started().state) is None
+    assert next_tick_ms(Table().state) is None
+    assert next_tick_ms(Table(BIG_TWO).started().state) is None
 
 
 def test_the_next_word_of_the_areas_clock_is_due() -> None:
     table = Table(timed()).started()
     assert table.state.clock.watch is not None
     start_ms = table.state.clock.watch.starts_ms
-    assert next_due_ms(table.state) == start_ms + 45 * MINUTE_MS
-    assert next_due_ms(table.does(events.AreaPaused).state) is None
+    assert next_tick_ms(table.state) == start_ms + 45 * MINUTE_MS
+    assert next_tick_ms(table.does(events.AreaPaused).state) is None
 
 
 def test_the_clock_of_a_seat_is_due_a_millisecond_after_its_last_one() -> None:
     table = Table().started().played("NS").counted().does(events.AntiTributeAnswered, stands=False)
-    assert next_due_ms(table.state) == table.at_ms + 15 * SECOND_MS + 1
-    assert next_due_ms(table.does(events.TableSuspended, reason="call").state) is None
+    assert next_tick_ms(table.state) == table.at_ms + 15 * SECOND_MS + 1
+    assert next_tick_ms(table.does(events.TableSuspended, reason="call").state) is None
 
 
 def test_a_silent_choice_of_big_two_is_due_unless_the_table_stands() -> None:
-    table = Table(BIG_TWO).started().dealt("W").does(events.Released)
-    due_ms = next_due_ms(table.state)
+    table = Table(BIG_TWO).started().dealt("W").does(events.HandsReleased)
+    due_ms = next_tick_ms(table.state)
     assert due_ms is not None
-    assert next_due_ms(table.does(events.TableSuspended, reason="call").state) is None
+    assert next_tick_ms(table.does(events.TableSuspended, reason="call").state) is None
     table.does(events.TableResumed)
-    assert next_due_ms(table.state) == due_ms + 100
+    assert next_tick_ms(table.state) == due_ms + 100
     table.tick(due_ms + 100 - table.at_ms)
     assert table.big_two.choices is not None
     assert table.big_two.choices.doubling is not None
@@ -61,22 +61,22 @@ def test_a_silent_choice_of_big_two_is_due_unless_the_table_stands() -> None:
 def test_a_deal_that_has_no_time_any_more_is_due_at_once_when_the_table_goes_on() -> None:
     table = Table(timed(at_time="stop_now")).started().played("NS")
     table.does(events.TableSuspended, reason="call").at_minute(61)
-    assert next_due_ms(table.state) is None
+    assert next_tick_ms(table.state) is None
     table.does(events.TableResumed)
-    assert next_due_ms(table.state) is None  # the stop has cost time: a referee is asked
+    assert next_tick_ms(table.state) is None  # the stop has cost time: a referee is asked
     table.does(events.TimeAdded, seconds=0, role=Role.REFEREE)
-    assert next_due_ms(table.state) == table.at_ms
-    assert table.tick().phase is Phase.OVER
+    assert next_tick_ms(table.state) == table.at_ms
+    assert table.tick().phase is MatchPhase.OVER
 
 
 def test_a_deal_that_is_due_ends_with_the_margin() -> None:
     table = Table(timed(last_start_margin_s=180)).started().played("NS").at_minute(56)
     assert table.state.clock.watch is not None
     moment = table.state.clock.watch.starts_ms + 57 * MINUTE_MS
-    assert next_due_ms(table.state) == moment
+    assert next_tick_ms(table.state) == moment
     table.tick(moment - 1 - table.at_ms)
-    assert table.phase is Phase.CUT
-    assert table.tick(1).phase is Phase.OVER
+    assert table.phase is MatchPhase.CUT
+    assert table.tick(1).phase is MatchPhase.OVER
 
 
 @pytest.mark.slow
@@ -91,7 +91,7 @@ def test_ticks_at_the_due_moments_say_and_change_all_that_ticks_each_second_do(
         people = People(rng, wild=rng.choice((0.1, 0.3)), pace=rng.choice((1, 5)))
         match = new_match(profile, meeting(rng.choice(("swiss", "knockout"))))
         for _ in range(400):
-            if match.phase is Phase.SIGNED:
+            if match.phase is MatchPhase.SIGNED:
                 break
             event = people.next_event(match)
             seldom, told = _at_due_moments(match, event.at_ms)
@@ -120,11 +120,11 @@ def _short(profile: Profile, rng: random.Random) -> Profile:
     )
 
 
-def _at_due_moments(match: Match, until_ms: int) -> tuple[Match, Effects]:
+def _at_due_moments(match: AnyMatch, until_ms: int) -> tuple[AnyMatch, Effects]:
     """The match just before `until_ms`, ticked when something is due and at the end."""
     told: Effects = ()
     ticks = 0
-    while (moment := next_due_ms(match)) is not None and moment < until_ms:
+    while (moment := next_tick_ms(match)) is not None and moment < until_ms:
         before = match
         match, effects = step(match, events.TimePassed(at_ms=moment))
         assert effects or _timeless(before) != _timeless(match), "a tick for nothing"
@@ -135,17 +135,17 @@ def _at_due_moments(match: Match, until_ms: int) -> tuple[Match, Effects]:
     return match, (*told, *effects)
 
 
-def _timeless(match: Match) -> tuple[object, ...]:
+def _timeless(match: AnyMatch) -> tuple[object, ...]:
     fields = match.__struct_fields__
     return tuple(getattr(match, name) for name in fields if name != "now_ms")
 
 
-def _each_second(match: Match, until_ms: int) -> tuple[Match, Effects]:
+def _each_second(match: AnyMatch, until_ms: int) -> tuple[AnyMatch, Effects]:
     """The match just before `until_ms`, ticked each second, when something is due, at the end."""
     told: Effects = ()
     while match.now_ms < until_ms:
         moment = match.now_ms + SECOND_MS
-        due = next_due_ms(match)
+        due = next_tick_ms(match)
         moment = min(moment, until_ms, moment if due is None else due)
         match, effects = step(match, events.TimePassed(at_ms=moment))
         told += effects

@@ -7,21 +7,21 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.client.refused import LARGEST
+from controller.client.refused import MAX_COMMAND_BYTES
 from controller.match.events import MatchEvent
-from controller.match.phase import Phase
-from controller.match.reducer import new_match, replayed, step
-from controller.match.state import Match
+from controller.match.phase import MatchPhase
+from controller.match.reducer import new_match, replay_events, step
+from controller.match.state import AnyMatch
 from controller.match.transfer import (
     MAX_PART_CHARS,
     TRANSFER_FORMAT,
     TransferDocument,
     TransferError,
-    packed,
+    pack_document,
     rebuild_match,
-    shifted,
+    shift_event,
     state_digest,
-    unpacked,
+    unpack_document,
 )
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
@@ -40,17 +40,17 @@ SHORT = 400
 
 def played(
     profile: Profile, rng: random.Random, *, most: int = 20_000, wild: float = 0.15, deals: int = 99
-) -> tuple[Match, list[MatchEvent]]:
+) -> tuple[AnyMatch, list[MatchEvent]]:
     """A match at random, as far as so many events or deals."""
     people, match = People(rng, wild), new_match(profile, meeting())
     happened: list[MatchEvent] = []
-    while match.phase is not Phase.SIGNED and len(happened) < most and match.deal <= deals:
+    while match.phase is not MatchPhase.SIGNED and len(happened) < most and match.deal <= deals:
         happened.append(people.next_event(match))
         match, _ = step(match, happened[-1])
     return match, happened
 
 
-def document(match: Match, happened: list[MatchEvent]) -> TransferDocument:
+def document(match: AnyMatch, happened: list[MatchEvent]) -> TransferDocument:
     profile = match.profile
     return TransferDocument(
         format=TRANSFER_FORMAT,
@@ -80,7 +80,9 @@ def test_a_match_on_another_clock_is_the_same_but_for_its_times(
     for seed in range(scale(1_000)):
         rng = random.Random(f"moved {name} {seed}")
         match, happened = played(profile, rng, most=rng.choice((50, 400, 20_000)))
-        moved = replayed(profile, meeting(), (), [shifted(event, SHIFT_MS) for event in happened])
+        moved = replay_events(
+            profile, meeting(), (), [shift_event(event, SHIFT_MS) for event in happened]
+        )
         found = list(differences(plain(match), plain(moved)))
         assert found
         assert not [each for each in found if not later(*each)]
@@ -91,7 +93,7 @@ def test_a_match_on_another_clock_is_the_same_but_for_its_times(
 def test_every_time_in_an_event_moves_with_it(kind: Any) -> None:
     for said in SAMPLES[kind]:
         event = kind(at_ms=1_000_000, **said)
-        before, after = plain(event), plain(shifted(event, SHIFT_MS))
+        before, after = plain(event), plain(shift_event(event, SHIFT_MS))
         moved = {where for where, _, _ in differences(before, after)}
         assert moved == set(times(before))
 
@@ -117,18 +119,18 @@ def test_a_document_in_parts_leads_to_the_very_same_match(
     for seed in range(scale(250)):
         match, happened = played(profile, random.Random(f"packed {name} {seed}"))
         sent = document(match, happened)
-        digest, parts = packed(sent)
-        assert unpacked(digest, parts) == sent
-        assert rebuild_match(unpacked(digest, parts), profile) == match
+        digest, parts = pack_document(sent)
+        assert unpack_document(digest, parts) == sent
+        assert rebuild_match(unpack_document(digest, parts), profile) == match
 
 
 def test_a_match_of_twenty_deals_takes_few_commands() -> None:
     profile = load_profile("huainan-2013-003")
     for seed in range(20):
         match, happened = played(profile, random.Random(f"long {seed}"), deals=DEALS)
-        _, parts = packed(document(match, happened))
+        _, parts = pack_document(document(match, happened))
         assert len(parts) <= 4
-        assert all(len(part) <= MAX_PART_CHARS < LARGEST - 2_000 for part in parts)
+        assert all(len(part) <= MAX_PART_CHARS < MAX_COMMAND_BYTES - 2_000 for part in parts)
 
 
 @pytest.mark.parametrize(
@@ -138,27 +140,27 @@ def test_a_match_of_twenty_deals_takes_few_commands() -> None:
         (lambda parts: parts[:-1], "cut off"),
         (lambda parts: [parts[0][:-4] + "AAAA", *parts[1:]], "fit together|cut off|digest"),
         (lambda parts: ["?" + parts[0][1:], *parts[1:]], "fit together"),
-        (lambda parts: packed(_other()).parts, "digest"),
+        (lambda parts: pack_document(_other()).parts, "digest"),
     ],
 )
 def test_parts_that_are_no_document_are_said_to_be_none(
     spoilt: Callable[[list[str]], list[str]], found: str
 ) -> None:
     match, happened = played(load_profile("international-000"), random.Random(3), wild=0.5)
-    digest, whole = packed(document(match, happened))
+    digest, whole = pack_document(document(match, happened))
     text = "".join(whole)
     parts = [text[at : at + SHORT] for at in range(0, len(text), SHORT)]
-    assert unpacked(digest, parts).match == "M1"
+    assert unpack_document(digest, parts).match == "M1"
     with pytest.raises(TransferError, match=found):
-        unpacked(digest, spoilt(parts))
+        unpack_document(digest, spoilt(parts))
 
 
 def test_a_document_that_is_none_or_of_another_format_is_refused() -> None:
     strange = msgspec.structs.replace(_other(), format=2)
     with pytest.raises(TransferError, match="format 2"):
-        unpacked(*packed(strange))
+        unpack_document(*pack_document(strange))
     with pytest.raises(TransferError, match="is none"):
-        unpacked(*packed({"format": 1}))  # type: ignore[arg-type]  # what a stranger may send
+        unpack_document(*pack_document({"format": 1}))  # type: ignore[arg-type]  # what a stranger may send
 
 
 def test_events_that_lead_elsewhere_are_not_taken() -> None:

@@ -3,9 +3,16 @@
 import pytest
 
 from controller.match import events
-from controller.match.effects import DealDue, RefereeCalled, Written
-from controller.match.phase import Phase
-from controller.match.sheet import CorrectionRow, DealRow, EndRow, RedealtRow, StoppedRow, replay
+from controller.match.effects import DealDue, RefereeCalled, RowAdded
+from controller.match.phase import MatchPhase
+from controller.match.sheet import (
+    CorrectionRow,
+    DealRow,
+    EndRow,
+    RedealtRow,
+    StoppedRow,
+    replay_sheet,
+)
 from controller.messages import Role
 
 from .table import BIG_TWO, INTL, Table, from_level, knockout, timed, varied
@@ -25,7 +32,7 @@ def test_the_chief_has_a_deal_dealt_again_whatever_was_done_in_it(steps: str) ->
     getattr(table, steps)()
     before = table.match
     voided(table)
-    assert (table.phase, table.effect(DealDue).deal) == (Phase.CUT, 2)
+    assert (table.phase, table.effect(DealDue).deal) == (MatchPhase.CUT, 2)
     assert (table.match.misdeals, table.match.exchange, table.match.began_ms) == (1, None, None)
     for kept in ("standing", "level", "owner", "follows"):
         assert getattr(table.match, kept) == getattr(before, kept), kept
@@ -36,7 +43,7 @@ def test_the_chief_has_a_deal_dealt_again_whatever_was_done_in_it(steps: str) ->
 def test_a_deal_that_was_led_to_may_be_void_too() -> None:
     table = Table().started().out("NS").does(events.ResultConfirmed, by="NS")
     voided(table)
-    assert (table.phase, table.match.order, table.match.led) == (Phase.CUT, (), False)
+    assert (table.phase, table.match.places, table.match.led) == (MatchPhase.CUT, (), False)
     assert (table.match.confirmed, table.match.ended_ms) == ((), None)
     assert [type(row) for row in table.match.sheet] == [RedealtRow]
 
@@ -47,18 +54,18 @@ def test_a_deal_dealt_again_is_the_chiefs(steps: str) -> None:
     getattr(table, steps)()
     assert voided(table, Role.REFEREE).refused == "NEEDS_CHIEF"
     assert voided(table, Role.TABLE).refused == "NOT_A_REFEREE"
-    assert voided(table, Role.REFEREE, verbal=True).phase is Phase.CUT
+    assert voided(table, Role.REFEREE, verbal=True).phase is MatchPhase.CUT
 
 
 def test_the_sheet_says_which_deal_was_dealt_again_why_and_by_whose_word() -> None:
     table = voided(Table().started().played("NS").released())
-    row = table.effect(Written).row
+    row = table.effect(RowAdded).row
     assert (
         row
         == table.match.sheet[-1]
         == RedealtRow(row=2, at_ms=table.at_ms, deal=2, reason="seen", by="x")
     )
-    assert replay(table.rules, table.match.sheet) == table.match.standing
+    assert replay_sheet(table.rules, table.match.sheet) == table.match.standing
 
 
 def test_the_sheet_says_after_whose_claim_a_deal_was_dealt_again() -> None:
@@ -77,7 +84,7 @@ def test_the_sheet_says_after_whose_claim_a_deal_was_dealt_again() -> None:
 def test_what_was_never_with_the_players_leaves_no_row() -> None:
     table = Table().started().dealt().does(events.AttemptFailed, reasons=("JAM",))
     table.released().does(events.CountClaimed, seat="W").recounted()
-    assert (table.phase, table.match.sheet) == (Phase.COUNT_CHECK, ())
+    assert (table.phase, table.match.sheet) == (MatchPhase.COUNT_CHECK, ())
 
 
 def test_a_deal_that_has_not_begun_or_is_written_is_not_voided() -> None:
@@ -96,7 +103,7 @@ def test_a_voided_deal_leaves_no_claim_and_no_dead_hand_behind() -> None:
 
 def test_a_deal_drawn_by_hand_is_drawn_again() -> None:
     table = Table().started().played("NS").does(events.HandDealOrdered, reason="jam").in_play()
-    assert voided(table).phase is Phase.SHUFFLE
+    assert voided(table).phase is MatchPhase.SHUFFLE
     assert table.effect(DealDue).by_hand
 
 
@@ -111,7 +118,7 @@ def test_an_extra_deal_dealt_again_is_an_extra_deal() -> None:
     table = knockout().played("NS", "WE").at_minute(60)
     table.does(events.ExtraDealOrdered, reason="equal").in_play()
     voided(table)
-    assert (table.phase, table.match.extra) == (Phase.CUT, True)
+    assert (table.phase, table.match.extra) == (MatchPhase.CUT, True)
     assert table.played("NWE").end.verdict.how == "extra_deal"
 
 
@@ -125,22 +132,22 @@ def test_an_extra_deal_of_a_match_that_lost_time_stays_one_whatever_is_ruled(aga
     if again:
         voided(table.released())
     table.ruled("NS", "warning").overturned()
-    assert (table.phase, table.match.extra) == (Phase.CUT, True)
+    assert (table.phase, table.match.extra) == (MatchPhase.CUT, True)
 
 
 def test_a_voided_deal_of_big_two_is_chosen_and_played_again() -> None:
-    table = Table(BIG_TWO).started().dealt("W").does(events.Released).tick(60_000)
+    table = Table(BIG_TWO).started().dealt("W").does(events.HandsReleased).tick(60_000)
     table.does(events.CardsLeftEntered, left={"N": 0, "W": 1, "S": 1, "E": 1})
     voided(table)
-    assert (table.phase, table.state.deal) == (Phase.CUT, 1)
+    assert (table.phase, table.state.deal) == (MatchPhase.CUT, 1)
     assert (table.big_two.choices, table.big_two.left, table.big_two.rows) == (None, {}, ())
-    table.dealt("S").does(events.Released)
-    assert (table.phase, table.big_two.leader) == (Phase.CHOICES, "S")
+    table.dealt("S").does(events.HandsReleased)
+    assert (table.phase, table.big_two.leader) == (MatchPhase.CHOICES, "S")
 
 
 def test_by_the_letter_a_deal_voided_after_time_is_not_dealt_again() -> None:
     table = voided(Table(timed(at_time="stop_now")).started().played("NS").in_play().at_minute(60))
-    assert (table.phase, table.levels) == (Phase.OVER, (5, 2))
+    assert (table.phase, table.levels) == (MatchPhase.OVER, (5, 2))
 
 
 # -- later deals void ----------------------------------------------------------
@@ -153,7 +160,7 @@ def test_with_the_later_deals_the_one_under_way_is_void() -> None:
     table.corrected(1, "WE", "void_later")
     (row,) = table.rows(StoppedRow)
     assert (row.deal, row.reason) == (3, "void_later")
-    assert (table.phase, table.match.suspended) == (Phase.CUT, None)
+    assert (table.phase, table.match.suspended) == (MatchPhase.CUT, None)
     assert (table.state.deal, table.match.level, table.levels) == (4, 5, (2, 5))
     assert isinstance(table.match.sheet[-2], CorrectionRow)
 
@@ -161,7 +168,7 @@ def test_with_the_later_deals_the_one_under_way_is_void() -> None:
 @pytest.mark.parametrize("choice", ["from_now", "stand"])
 def test_without_that_word_a_deal_under_way_goes_on(choice: str) -> None:
     table = Table().started().played("NS", "NS").in_play().corrected(1, "WE", choice)
-    assert (table.phase, table.rows(StoppedRow)) == (Phase.PLAY, [])
+    assert (table.phase, table.rows(StoppedRow)) == (MatchPhase.PLAY, [])
 
 
 def test_an_extra_deal_under_way_is_void_with_the_deals_before_it() -> None:
@@ -170,7 +177,7 @@ def test_an_extra_deal_under_way_is_void_with_the_deals_before_it() -> None:
     table.does(events.ExtraDealOrdered, reason="equal").in_play()
     table.corrected(1, "NWS", "void_later")
     assert [row.deal for row in table.rows(StoppedRow)] == [3]
-    assert (table.phase, table.match.extra, table.levels) == (Phase.CUT, False, (4, 2))
+    assert (table.phase, table.match.extra, table.levels) == (MatchPhase.CUT, False, (4, 2))
     assert table.played("NS").end.verdict.how == "level"
 
 
@@ -179,14 +186,14 @@ def test_an_extra_deal_that_is_due_is_an_ordinary_one_where_deals_are_missing() 
     table = Table(profile, stage="knockout").started().played("NS", "WE")
     table.does(events.ExtraDealOrdered, reason="equal").dealt()
     table.corrected(1, "NWS", "void_later")
-    assert (table.phase, table.match.extra) == (Phase.HELD, False)
+    assert (table.phase, table.match.extra) == (MatchPhase.HELD, False)
     table.played("WNE")
-    assert (table.levels, table.phase) == ((4, 4), Phase.MATCH_CHECK)
+    assert (table.levels, table.phase) == ((4, 4), MatchPhase.MATCH_CHECK)
 
 
 def test_a_correction_that_ends_the_match_ends_the_deal_under_way() -> None:
     table = Table(from_level("K")).started().played("NS", "NWE").in_play()
     table.corrected(2, "NWS", "void_later")
-    assert (table.phase, table.levels) == (Phase.OVER, (15, 13))
+    assert (table.phase, table.levels) == (MatchPhase.OVER, (15, 13))
     assert [type(row) for row in table.match.sheet[-3:]] == [CorrectionRow, StoppedRow, EndRow]
     assert [row.deal for row in table.rows(DealRow)] == [1, 2]

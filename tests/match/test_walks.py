@@ -7,15 +7,22 @@ from typing import Any
 import pytest
 
 from controller.match.hands import required_counts
-from controller.match.phase import BEFORE_RELEASE, ENDED_PHASES, Phase
+from controller.match.phase import BEFORE_RELEASE, ENDED_PHASES, MatchPhase
 from controller.match.reducer import new_match, step
-from controller.match.rulings import in_force
-from controller.match.sheet import DealRow, EndRow, OverturnedRow, RulingRow, StoppedRow, replay
+from controller.match.rulings import is_in_force
+from controller.match.sheet import (
+    DealRow,
+    EndRow,
+    OverturnedRow,
+    RulingRow,
+    StoppedRow,
+    replay_sheet,
+)
 from controller.match.state import GuandanMatch
 from controller.rules.levels import ACE, PAST_A, TWO
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import ForfeitedDeal
-from controller.rules.seats import side
+from controller.rules.seats import side_of
 from controller.rules.standing import PerSide, level_due
 
 from .event_samples import SAMPLES
@@ -31,7 +38,7 @@ def _due(match: GuandanMatch) -> dict[str, bool]:
     return {
         "a deal due is due as the sheet says": (match.level, match.owner, match.follows)
         == (level_due(match.profile, now), now.owner, now.previous),
-        "nothing is left of the deal before": not (match.exchange or match.order or match.dead),
+        "nothing is left of the deal before": not (match.exchange or match.places or match.dead),
         "it has not begun": not match.led and match.began_ms is None and not match.counted,
         "who leads it is known, or will be turned up": not isinstance(now.previous, ForfeitedDeal)
         or now.previous.leader is not None,
@@ -47,7 +54,7 @@ def _always(match: GuandanMatch) -> dict[str, bool]:
     previous = now.previous
     named = previous.leader if isinstance(previous, ForfeitedDeal) else None
     return {
-        "the sheet alone makes the standing": replay(match.profile, sheet) == now,
+        "the sheet alone makes the standing": replay_sheet(match.profile, sheet) == now,
         "rows are numbered": [row.row for row in sheet] == list(range(1, len(sheet) + 1)),
         "no deal is written twice": len(set(deals)) == len(deals),
         "deals are numbered forward": deals == sorted(deals)
@@ -66,19 +73,19 @@ def _always(match: GuandanMatch) -> dict[str, bool]:
         or (ends[-1].verdict, ends[-1].score) == (match.verdict, match.score),
         "only an end is signed": not match.signatures or match.phase in ENDED_PHASES,
         "only a deal in play is claimed wrong": match.claimed is None
-        or (match.under_way and match.suspended is not None),
+        or (match.is_deal_under_way and match.suspended is not None),
         "somebody leads what is played": match.leader is not None
-        or match.phase not in (Phase.PLAY, Phase.RESULT),
+        or match.phase not in (MatchPhase.PLAY, MatchPhase.RESULT),
         "who was named to lead is of the side that won": named is None
-        or (isinstance(previous, ForfeitedDeal) and side(named) == previous.winners),
-        "FORFEIT waits for a name": match.phase is not Phase.FORFEIT or named is None,
+        or (isinstance(previous, ForfeitedDeal) and side_of(named) == previous.winners),
+        "FORFEIT waits for a name": match.phase is not MatchPhase.FORFEIT or named is None,
     }
 
 
 def _told(match: GuandanMatch) -> dict[str, bool]:
     """What holds of rulings and stopped deals on the sheet."""
     rows, rulings = match.sheet, match.rulings
-    penal = {one.id for one in rulings if in_force(one) and one.proposal.penalty != "none"}
+    penal = {one.id for one in rulings if is_in_force(one) and one.proposal.penalty != "none"}
     overturned = {row.ruling for row in rows if isinstance(row, OverturnedRow)}
     noted = [row.ruling for row in rows if isinstance(row, RulingRow)]
     stopped = [row.deal for row in rows if isinstance(row, StoppedRow)]
@@ -102,17 +109,17 @@ def _timely(match: GuandanMatch) -> dict[str, bool]:
     clock, began_ms, ended_ms = match.clock, match.began_ms, match.ended_ms
     open_stop = bool(clock.stops) and clock.stops[-1].to_ms is None
     return {
-        "a deal that has begun is known to have": not match.under_way
+        "a deal that has begun is known to have": not match.is_deal_under_way
         or (match.begun and began_ms is not None),
         "only a deal can have begun": not match.begun
-        or match.under_way
-        or match.phase in BEFORE_RELEASE | {Phase.FORFEIT},
-        "a finished deal has a last card": match.phase is not Phase.RESULT
+        or match.is_deal_under_way
+        or match.phase in BEFORE_RELEASE | {MatchPhase.FORFEIT},
+        "a finished deal has a last card": match.phase is not MatchPhase.RESULT
         or (began_ms or 0) <= (-1 if ended_ms is None else ended_ms) <= match.now_ms,
-        "a deal in play has none": match.phase is not Phase.PLAY or ended_ms is None,
+        "a deal in play has none": match.phase is not MatchPhase.PLAY or ended_ms is None,
         "stops are answered for once they are there": match.settled_stops <= len(clock.stops),
         "a suspended table is stopped": match.suspended is None or open_stop,
-        "four right hands stop nothing": match.phase is not Phase.HELD
+        "four right hands stop nothing": match.phase is not MatchPhase.HELD
         or match.suspended is not None
         or not open_stop,
     }
@@ -120,15 +127,15 @@ def _timely(match: GuandanMatch) -> dict[str, bool]:
 
 def _at_the_table(match: GuandanMatch) -> dict[str, bool]:
     """What holds of hands and places in a deal."""
-    playing = match.phase in (Phase.PLAY, Phase.RESULT)
+    playing = match.phase in (MatchPhase.PLAY, MatchPhase.RESULT)
     plan = match.exchange.plan if match.exchange else None
     given = match.exchange.given if match.exchange else ()
     returned = match.exchange.returned if match.exchange else {}
     return {
-        "nobody out has a dead hand": not set(match.order) & set(match.dead),
+        "nobody out has a dead hand": not set(match.places) & set(match.dead),
         "all hold as many cards when play begins": not playing
         or set(required_counts(match).values()) == {match.profile.hand},
-        "who leads is known after the returns": not match.under_way
+        "who leads is known after the returns": not match.is_deal_under_way
         or playing
         or match.leader is None,
         "what was returned went where the plan says": set(returned)
@@ -189,6 +196,6 @@ def _check_facts(before: GuandanMatch, after: GuandanMatch) -> None:
     """Rows are only added, and what is being played stays what it was."""
     assert after.sheet[: len(before.sheet)] == before.sheet
     assert after.version >= before.version
-    if before.under_way and after.under_way:
+    if before.is_deal_under_way and after.is_deal_under_way:
         for fact in ("deal", "level", "owner", "follows", "extra"):
             assert getattr(after, fact) == getattr(before, fact), fact

@@ -11,7 +11,7 @@ from controller.match.desk import legal_proposals
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.proposals import PenaltyProposal, discretionary_proposal
 from controller.rules.penalties.records import Penalty
-from controller.rules.seats import ALL, side
+from controller.rules.seats import SEATS, side_of
 from tests.match.people import charge_of
 from tests.match.table import Table
 from tests.matches.people import People, seats_of
@@ -33,7 +33,7 @@ def count_claim(seat: Seat, **counts: int) -> Act:
     def expect(table: Table) -> None:
         table.does(events.CountClaimed, seat=seat)
         role = _who_counts(table.state.claims)
-        held = dict.fromkeys(ALL, table.state.profile.hand)
+        held = dict.fromkeys(SEATS, table.state.profile.hand)
         table.does(events.HandsRecounted, counts=held | counts, role=role, by=role.value)
 
     return Act("count_check", do, expect)
@@ -41,7 +41,7 @@ def count_claim(seat: Seat, **counts: int) -> Act:
 
 def _who_counts(claims: Sequence[Seat]) -> Role:
     """Who answers the last of these claims."""
-    mine = [seat for seat in claims if side(seat) == side(claims[-1])]
+    mine = [seat for seat in claims if side_of(seat) == side_of(claims[-1])]
     return Role.CHIEF if len(mine) > 1 else Role.REFEREE
 
 

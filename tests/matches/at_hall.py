@@ -10,12 +10,12 @@ from typing import Any, Self
 
 import msgspec
 
-from controller.client.client import Client, Heard
-from controller.messages import Event, Reply, Role, Seat, State
-from controller.rules.seats import ALL
+from controller.client.client import Client, ReceivedMessage
+from controller.messages import CommandReply, PublicEvent, PublicState, Role, Seat
+from controller.rules.seats import SEATS
 from controller.trials.at_table import SEAT_NAMES, TAP_S
 from controller.trials.hall import TableProcess
-from drivers.panel import HOLD_S
+from drivers.panel import LONG_PRESS_S
 from tests.answers import answer_once
 from tests.matches.people import Eyes
 
@@ -27,8 +27,8 @@ class AtHall:
 
     def __init__(self, table: TableProcess) -> None:
         self.table = table
-        self.states: list[State] = []
-        self.events: list[Event] = []
+        self.states: list[PublicState] = []
+        self.events: list[PublicEvent] = []
         self._news = asyncio.Event()
         self._stack = AsyncExitStack()
         self._clients: dict[Role, Client] = {}
@@ -53,11 +53,11 @@ class AtHall:
             self._take(heard)
             self._news.set()
 
-    def _take(self, heard: Heard) -> None:
+    def _take(self, heard: ReceivedMessage) -> None:
         if heard.topic.startswith("state/"):
-            self.states.append(msgspec.json.decode(heard.body, type=State))
+            self.states.append(msgspec.json.decode(heard.body, type=PublicState))
         else:
-            self.events.append(msgspec.json.decode(heard.body, type=Event))
+            self.events.append(msgspec.json.decode(heard.body, type=PublicEvent))
 
     async def later(self, limit_s: float | None = None) -> None:
         """Wait for something of the feed, `limit_s` at most."""
@@ -68,14 +68,14 @@ class AtHall:
 
     async def ask(
         self, role: Role, cmd: str, about: tuple[int | None, int | None], args: dict[str, Any]
-    ) -> Reply:
+    ) -> CommandReply:
         """Give a command over the command socket."""
         deal, attempt = about
         return await self._clients[role].ask(cmd, args, deal=deal, attempt=attempt)
 
     async def eyes(self) -> Eyes:
         """Look at the table."""
-        truth = await self.table.control.do("truth")
+        truth = await self.table.control.request("truth")
         return Eyes(
             lift_up=truth["lift_up"],
             lift_down=truth["lift_down"],
@@ -94,10 +94,10 @@ class AtHall:
 
     async def pockets(self) -> dict[Seat, tuple[int, ...]]:
         """Return the faces in the pockets."""
-        truth = await self.table.control.do("truth")
+        truth = await self.table.control.request("truth")
         return {
             seat: tuple(card["face"] for card in truth["pockets"][number])
-            for number, seat in enumerate(ALL)
+            for number, seat in enumerate(SEATS)
         }
 
     async def press(self, seat: Seat) -> None:
@@ -106,7 +106,7 @@ class AtHall:
 
     async def hold(self, seat: Seat) -> None:
         """Hold a green button."""
-        await self._tap(f"{SEAT_NAMES[seat]}_green", HOLD_S + TAP_S)
+        await self._tap(f"{SEAT_NAMES[seat]}_green", LONG_PRESS_S + TAP_S)
 
     async def start(self) -> None:
         """Tap the start button."""
@@ -114,20 +114,20 @@ class AtHall:
 
     async def _tap(self, name: str, for_s: float) -> None:
         """Press a button for a time of the daemon's. The simulator counts the machine's."""
-        speed = (await self.table.control.do("info"))["speed"]
-        await self.table.control.do("tap", name=name, hold_ms=1000 * for_s * speed)
+        speed = (await self.table.control.request("info"))["speed"]
+        await self.table.control.request("tap", name=name, hold_ms=1000 * for_s * speed)
 
     async def hands(self, deed: str, *args: str) -> None:
         """Do something with the cards."""
-        await self.table.control.do(deed, **({"card_set": args[0]} if args else {}))
+        await self.table.control.request(deed, **({"card_set": args[0]} if args else {}))
 
     async def lid(self, *, is_open: bool) -> None:
         """Open or close the lid."""
-        await self.table.control.do("lid", open=is_open)
+        await self.table.control.request("lid", open=is_open)
 
     async def fault(self, text: str) -> None:
         """Let something be wrong."""
         name, _, fields = text.partition(":")
         said = dict(field.split("=") for field in fields.split(",") if field)
         numbers = {key: int(word) if word.isdigit() else word for key, word in said.items()}
-        await self.table.control.do("fault", name=name, **numbers)
+        await self.table.control.request("fault", name=name, **numbers)

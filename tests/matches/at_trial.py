@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from controller.messages import Event, Reply, Role, Seat, State
-from controller.rules.seats import ALL
+from controller.messages import CommandReply, PublicEvent, PublicState, Role, Seat
+from controller.rules.seats import SEATS
 from controller.trials.inproc import TableInProcess
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.truth import Truth
@@ -17,25 +17,25 @@ class AtTrial:
         self._trial = trial
 
     @property
-    def states(self) -> list[State]:
+    def states(self) -> list[PublicState]:
         """All states so far."""
         return self._trial.states
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[PublicEvent]:
         """All events so far."""
         return self._trial.events
 
     async def later(self) -> None:
         """Wait for a new state."""
         known = len(self.states)
-        await self._trial.until(lambda state: len(self.states) > known)
+        await self._trial.wait_for_state(lambda state: len(self.states) > known)
 
     async def ask(
         self, role: Role, cmd: str, about: tuple[int | None, int | None], args: dict[str, Any]
-    ) -> Reply:
+    ) -> CommandReply:
         """Give a signed command."""
-        return await self._trial.order(role, cmd, about=about, **args)
+        return await self._trial.send_command(role, cmd, about=about, **args)
 
     async def eyes(self) -> Eyes:
         """Look at the table."""
@@ -51,12 +51,12 @@ class AtTrial:
 
     async def lift(self, *, is_up: bool) -> None:
         """Wait for the lift."""
-        await self._trial.seen(lambda truth: truth.lift_up if is_up else _is_free(truth))
+        await self._trial.wait_until_seen(lambda truth: truth.lift_up if is_up else _is_free(truth))
 
     async def pockets(self) -> dict[Seat, tuple[int, ...]]:
         """Return the faces in the pockets."""
         truth = self._trial.sim.world.truth()
-        return {seat: truth.faces(number) for number, seat in enumerate(ALL)}
+        return {seat: truth.faces_in(number) for number, seat in enumerate(SEATS)}
 
     async def press(self, seat: Seat) -> None:
         """Tap a green button."""
@@ -64,11 +64,11 @@ class AtTrial:
 
     async def hold(self, seat: Seat) -> None:
         """Hold a green button."""
-        await self._trial.hold(seat)
+        await self._trial.hold_button(seat)
 
     async def start(self) -> None:
         """Tap the start button."""
-        await self._trial.start()
+        await self._trial.press_start()
 
     async def hands(self, deed: str, *args: str) -> None:
         """Do something with the cards."""

@@ -8,16 +8,16 @@ from collections import deque
 from typing import Any
 
 from controller.cards import parse_face
-from controller.machine.sheet.view import sheet
+from controller.machine.sheet.view import sheet_data
 from controller.match import events
-from controller.match.closing import signers
-from controller.match.phase import Phase
-from controller.messages import Event, Seat
+from controller.match.closing import sheet_signers
+from controller.match.phase import MatchPhase
+from controller.messages import PublicEvent, Seat
 from controller.rules.levels import level_text
-from controller.rules.order import value
+from controller.rules.order import value_at_level
 from controller.rules.profile import BigTwoProfile
-from controller.rules.seats import ALL
-from controller.rules.tribute import anti_stands, tribute_value
+from controller.rules.seats import SEATS
+from controller.rules.tribute import has_anti_tribute, tribute_value
 from tests.match.table import Table
 from tests.matches.people import lowest, seats_of
 from tests.matches.script import Hands, Script
@@ -37,7 +37,7 @@ class Replay:
     a starved computer costs a deal now and then, and `verify` checks each reason.
     """
 
-    def __init__(self, script: Script, hands: list[Hands], feed: list[Event]) -> None:
+    def __init__(self, script: Script, hands: list[Hands], feed: list[PublicEvent]) -> None:
         self.script = script
         self.table = Table(script.profile, script.stage)
         self._hands = deque(hands)
@@ -53,13 +53,13 @@ class Replay:
 
     def sheet(self) -> dict[str, Any]:
         """Return the signed sheet."""
-        while self.table.phase is not Phase.SIGNED:
+        while self.table.phase is not MatchPhase.SIGNED:
             self._step()
-        return sheet(self.table.state, table="T", head="", rules_hash="")
+        return sheet_data(self.table.state, table="T", head="", rules_hash="")
 
     def _step(self) -> None:
         table, match = self.table, self.table.state
-        if table.phase is not Phase.PLAY or match.led:
+        if table.phase is not MatchPhase.PLAY or match.led:
             for key, act in self.script.acts(match.deal, table.phase):
                 if key not in self._done:
                     self._done.add(key)
@@ -83,7 +83,7 @@ class Replay:
                 self.table.cut().does(events.AttemptFailed, reasons=reasons)
                 return
         if self._deal.uncut:
-            self.table.does(events.Cut)
+            self.table.does(events.SetCut)
         else:
             self.table.cut()
 
@@ -93,16 +93,16 @@ class Replay:
         told = self._turned.get(hands.attempt, {})
         if isinstance(self.script.profile, BigTwoProfile):
             leader = self._who_holds_the_lowest(hands)
-            self.table.does(events.Dealt, turned_to=leader)
+            self.table.does(events.HandsDealt, turned_to=leader)
             return
         turned = told.get("turned_up")
         if turned is not None:
             assert parse_face(turned) in hands.faces[told["leader"]]
-        self.table.does(events.Dealt, turned_to=told.get("leader"), turned_up=turned)
+        self.table.does(events.HandsDealt, turned_to=told.get("leader"), turned_up=turned)
 
     def _who_holds_the_lowest(self, hands: Hands) -> Seat:
         """Who has the three of diamonds leads (seed 002 A9)."""
-        (leader,) = (seat for seat in ALL if parse_face("D3") in hands.faces[seat])
+        (leader,) = (seat for seat in SEATS if parse_face("D3") in hands.faces[seat])
         return leader
 
     def _held(self) -> None:
@@ -110,13 +110,13 @@ class Replay:
 
     def _count_check(self) -> None:
         match = self.table.state
-        seat = next(seat for seat in ALL if seat not in match.counted)
-        self.table.does(events.Counted, seat=seat)
+        seat = next(seat for seat in SEATS if seat not in match.counted)
+        self.table.does(events.HandCounted, seat=seat)
 
     def _anti_check(self) -> None:
         assert self._now is not None
         owed = self._exchange.payers
-        stands = anti_stands(self.table.rules, owed, self._now.faces)
+        stands = has_anti_tribute(self.table.rules, owed, self._now.faces)
         self.table.does(events.AntiTributeAnswered, stands=stands)
 
     @property
@@ -141,19 +141,19 @@ class Replay:
             payer = self._exchange.payers[self._deal.chooses]
             self.table.does(events.TributeChosen, payer=payer)
             return
-        giver = next(seat for seat in ALL if seat in dict(plan.returns) and seat not in given)
+        giver = next(seat for seat in SEATS if seat in dict(plan.returns) and seat not in given)
         told = None
         if plan.leader is None:
             level = self.table.match.level
-            told = value(lowest(self._now, giver, level_text(level)), level)
+            told = value_at_level(lowest(self._now, giver, level_text(level)), level)
         self.table.does(events.ReturnLaid, seat=giver, value=told)
 
     def _choices(self) -> None:
         choices = self.table.big_two.choices
         assert choices is not None
-        seat = choices.now().asked()[0]
+        seat = choices.current_round().seats_asked()[0]
         yes = seat in (self._deal.opens if choices.doubling is None else self._deal.doubles)
-        self.table.does(events.Answered, seat=seat, yes=yes)
+        self.table.does(events.ChoiceAnswered, seat=seat, yes=yes)
 
     def _play(self) -> None:
         match = self.table.state
@@ -168,8 +168,8 @@ class Replay:
         elif isinstance(self.script.profile, BigTwoProfile):
             self.table.does(events.CardsLeftEntered, left=self._deal.left)
         else:
-            out = next(s for s in seats_of(self._deal.order) if s not in self.table.match.order)
-            self.table.does(events.Out, seat=out)
+            out = next(s for s in seats_of(self._deal.order) if s not in self.table.match.places)
+            self.table.does(events.OutConfirmed, seat=out)
 
     def _result(self) -> None:
         self.table.does(events.ResultConfirmed, by="referee")
@@ -182,8 +182,8 @@ class Replay:
 
     def _over(self) -> None:
         signed = {one.signer for one in self.table.state.signatures}
-        signer = next(each for each in signers(self.table.state) if each not in signed)
-        self.table.does(events.Signed, signer=signer, person=f"person {signer}")
+        signer = next(each for each in sheet_signers(self.table.state) if each not in signed)
+        self.table.does(events.SheetSigned, signer=signer, person=f"person {signer}")
 
 
 def comparable(value: Any) -> Any:

@@ -15,10 +15,21 @@ import msgspec
 from controller.cards import face_text
 from controller.commands import COMMANDS
 from controller.machine.front import RELEASE_DELAY_MS
-from controller.messages import Event, Match, Offer, Outcome, Phase, Reply, Role, Seat, Side, State
+from controller.messages import (
+    AttemptOutcome,
+    CommandReply,
+    MachinePhase,
+    Offer,
+    PublicEvent,
+    PublicMatch,
+    PublicState,
+    Role,
+    Seat,
+    Side,
+)
 from controller.rules.levels import parse_level
-from controller.rules.order import value
-from controller.rules.seats import ALL, opponents, players
+from controller.rules.order import value_at_level
+from controller.rules.seats import SEATS, opponents, seats_of_side
 from tests.answers import answer_once
 from tests.match.people import meeting
 from tests.matches.script import Deal, Hands, Script
@@ -26,7 +37,7 @@ from tests.waiting import until
 
 MOST_MISDEALS = 6
 """Misdeals in one match after which something else is wrong."""
-_FAILED = (Outcome.MISDEAL, Outcome.VOID)
+_FAILED = (AttemptOutcome.MISDEAL, AttemptOutcome.VOID)
 _SET_WRONG = frozenset({"MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK"})
 
 
@@ -50,11 +61,11 @@ class AtMatch(Protocol):
     """A table as people have it, with all that its feed told."""
 
     @property
-    def states(self) -> list[State]:
+    def states(self) -> list[PublicState]:
         """All states so far."""
 
     @property
-    def events(self) -> list[Event]:
+    def events(self) -> list[PublicEvent]:
         """All events so far."""
 
     async def later(self) -> None:
@@ -62,7 +73,7 @@ class AtMatch(Protocol):
 
     async def ask(
         self, role: Role, cmd: str, about: tuple[int | None, int | None], args: dict[str, Any]
-    ) -> Reply:
+    ) -> CommandReply:
         """Give a command about a deal and an attempt, signed where it has to be."""
 
     async def eyes(self) -> Eyes:
@@ -119,12 +130,12 @@ class People:
     # -- for acts --------------------------------------------------------------
 
     @property
-    def state(self) -> State:
+    def state(self) -> PublicState:
         """The newest public state."""
         return self.table.states[-1]
 
     @property
-    def match(self) -> Match:
+    def match(self) -> PublicMatch:
         """The players' side of it."""
         return self.state.match
 
@@ -134,9 +145,9 @@ class People:
         assert reply.ok, f"{cmd} {args}: {reply.error}"
         return reply.result or {}
 
-    async def ask(self, role: Role, cmd: str, **args: Any) -> Reply:
+    async def ask(self, role: Role, cmd: str, **args: Any) -> CommandReply:
         """Give a command about what the state says is present, and see what came of it."""
-        bound, known = COMMANDS[cmd].bound, self.state
+        bound, known = COMMANDS[cmd].bound_to, self.state
         of_match = (known.match.deal, known.match.attempt)
         of_machine = (known.machine.deal, known.machine.attempt)
         meant = {"match": of_match, "machine": of_machine}.get(bound, (None, None))
@@ -149,7 +160,7 @@ class People:
             self._refused_at = count
         return reply
 
-    async def until(self, fits: Callable[[State], bool]) -> State:
+    async def until(self, fits: Callable[[PublicState], bool]) -> PublicState:
         """Wait for a state of which `fits` holds."""
         while not (self.table.states and fits(self.state)):
             await self.table.later()
@@ -180,9 +191,9 @@ class People:
         await self.play_until(lambda match: match.phase == "signed")
         return await self.order(Role.OBSERVER, "sheet")
 
-    async def play_until(self, far: Callable[[Match], bool]) -> None:
+    async def play_until(self, far: Callable[[PublicMatch], bool]) -> None:
         """Play on until the match is so `far`. Raises StuckError."""
-        await self.until(lambda state: state.machine.phase is not Phase.FAULT)
+        await self.until(lambda state: state.machine.phase is not MachinePhase.FAULT)
         while not far(self.match):
             count, before = len(self.table.states), _seen(self.state)
             self._refused_at = None
@@ -197,11 +208,11 @@ class People:
             elif due.is_shown:
                 await self.changed(before)
 
-    async def _next(self, state: State) -> Deed | None:
+    async def _next(self, state: PublicState) -> Deed | None:
         match = state.match
         if match.match is None:
             return self._told(Role.REFEREE, "set_match", **_laid_out(self.script))
-        if match.phase == "held" and state.machine.phase is Phase.HELD:
+        if match.phase == "held" and state.machine.phase is MachinePhase.HELD:
             await self._note_hands(state.machine.deal or 0, state.machine.attempt or 0)
         due = self._due(match)
         if due is not None:
@@ -213,7 +224,7 @@ class People:
                 return self._told(Role.REFEREE, "add_time", seconds=0)
         return await _PHASES[match.phase](self, state)
 
-    def _due(self, match: Match) -> Deed | None:
+    def _due(self, match: PublicMatch) -> Deed | None:
         """Return what the script has for this moment beside the usual."""
         if match.suspended is not None or (match.phase == "play" and not match.led):
             return None
@@ -237,23 +248,23 @@ class People:
 
     # Each phase: what somebody does next in it; None: nobody has to do anything.
 
-    async def _setup(self, state: State) -> Deed | None:
+    async def _setup(self, state: PublicState) -> Deed | None:
         if state.match.waiting_for:
             return self._pressed(state.match.waiting_for[0])
         return None if state.match.started else self._told(Role.CHIEF, "start_match")
 
-    async def _cut(self, state: State) -> Deed | None:
+    async def _cut(self, state: PublicState) -> Deed | None:
         machine, match, deal = state.machine, state.match, self._deal
-        if machine.phase is Phase.COMMITTED and machine.deal == match.deal:
+        if machine.phase is MachinePhase.COMMITTED and machine.deal == match.deal:
             if deal.uncut:
                 why = "nobody is there to cut"
                 return self._told(Role.REFEREE, "start_deal", uncut=True, reason=why)
             return None if machine.counter is None else self._pressed(match.cutters[0])
-        if machine.phase not in (Phase.EMPTY, Phase.FAULT):
+        if machine.phase not in (MachinePhase.EMPTY, MachinePhase.FAULT):
             return None
         return await self._made_ready(state)
 
-    async def _made_ready(self, state: State) -> Deed | None:
+    async def _made_ready(self, state: PublicState) -> Deed | None:
         """Bring the cards to where the next deal can begin, then begin it."""
         failed = state.fairness[-1] if state.fairness else None
         if failed and failed.outcome in _FAILED and failed.attempt not in self._cleared:
@@ -270,7 +281,7 @@ class People:
         if any(alert.name == "SET_BARRED" for alert in state.alerts):
             counted = {"set": state.machine.card_set, "cards": self.script.profile.deck.cards}
             return self._told(Role.REFEREE, "clear_set", **counted)
-        return Deed("start", self._start) if state.machine.phase is Phase.EMPTY else None
+        return Deed("start", self._start) if state.machine.phase is MachinePhase.EMPTY else None
 
     async def _start(self) -> None:
         """Press start as soon as the machine takes it, unless something else comes first."""
@@ -305,16 +316,16 @@ class People:
         await self.table.hands("change_set" if _SET_WRONG & set(reasons) else "collect")
         await self._strike()
 
-    async def _held(self, state: State) -> Deed | None:
+    async def _held(self, state: PublicState) -> Deed | None:
         machine = state.machine
         clock = state.match.clock
-        if machine.phase is not Phase.HELD or not state.match.waiting_for:
+        if machine.phase is not MachinePhase.HELD or not state.match.waiting_for:
             return None
         if clock is not None and clock.deadline_ms is None and not clock.running:
             return None
         if self._deal.entered or self._deal.let_out:
             return self._told(Role.REFEREE, "release")
-        return Deed("release", lambda: self._let_out(ALL[(machine.deal or 0) % 4]))
+        return Deed("release", lambda: self._let_out(SEATS[(machine.deal or 0) % 4]))
 
     async def _let_out(self, seat: Seat) -> None:
         """Release the hands by a press. The table takes none before they were ready for a while."""
@@ -328,7 +339,7 @@ class People:
         if not any(hands.attempt == attempt for hands in self.dealt):
             self.dealt.append(Hands(deal, attempt, await self.table.pockets()))
 
-    async def _count_check(self, state: State) -> Deed | None:
+    async def _count_check(self, state: PublicState) -> Deed | None:
         return await self._taken() or self._first_pressed(state)
 
     async def _taken(self) -> Deed | None:
@@ -340,10 +351,10 @@ class People:
             return self._moved("take_hands")
         return self._lift(is_up=True)
 
-    async def _waited_for(self, state: State) -> Deed | None:
+    async def _waited_for(self, state: PublicState) -> Deed | None:
         return self._first_pressed(state)
 
-    async def _return(self, state: State) -> Deed | None:
+    async def _return(self, state: PublicState) -> Deed | None:
         tribute = state.match.tribute
         assert tribute is not None
         if tribute.choice_open and self._deal.chooses is not None:
@@ -358,7 +369,7 @@ class People:
             return self._told(Role.REFEREE, "return", seat=giver, card=card)
         return self._pressed(giver)
 
-    async def _choices(self, state: State) -> Deed | None:
+    async def _choices(self, state: PublicState) -> Deed | None:
         taken = await self._taken()
         choices = state.match.choices
         if taken is not None or choices is None or not state.match.waiting_for:
@@ -367,7 +378,7 @@ class People:
         yes = seat in (self._deal.opens if choices.asked == "open_hand" else self._deal.doubles)
         return self._told(Role.TABLE, "answer", seat=seat, yes=yes)
 
-    async def _play(self, state: State) -> Deed | None:
+    async def _play(self, state: PublicState) -> Deed | None:
         match, deal = state.match, self._deal
         taken = await self._taken()
         if taken is not None:
@@ -386,35 +397,35 @@ class People:
         out = next(seat for seat in seats_of(deal.order) if seat not in match.order)
         return Deed(f"hold {out}", lambda: self.table.hold(out))
 
-    async def _result(self, state: State) -> Deed | None:
+    async def _result(self, state: PublicState) -> Deed | None:
         match = state.match
         if self._deal.entered:
             return self._told(Role.REFEREE, "confirm")
         open_side: Side = "NS" if "NS" not in match.confirmed else "EW"
-        return self._pressed(players(open_side)[(match.deal or 0) % 2])
+        return self._pressed(seats_of_side(open_side)[(match.deal or 0) % 2])
 
-    async def _forfeit(self, state: State) -> Deed | None:
+    async def _forfeit(self, state: PublicState) -> Deed | None:
         return self._told(Role.REFEREE, "name_leader", seat=self._deal.names)
 
-    async def _match_check(self, state: State) -> Deed | None:
+    async def _match_check(self, state: PublicState) -> Deed | None:
         return self._told(Role.CHIEF, "extra_deal", reason="a winner is needed")
 
-    async def _over(self, state: State) -> Deed | None:
+    async def _over(self, state: PublicState) -> Deed | None:
         signer = state.match.signers[0]
         return self._told(Role.REFEREE, "sign", signer=signer, person=f"person {signer}")
 
-    async def _anti_check(self, state: State) -> Deed | None:
+    async def _anti_check(self, state: PublicState) -> Deed | None:
         """Claim anti-tribute where it has to be claimed; else a machine knows (seed 003 R4.3)."""
         if not state.match.waiting_for:
             return None
         return self._told(Role.REFEREE, "anti", stands=True)
 
-    async def _nothing(self, state: State) -> Deed | None:
+    async def _nothing(self, state: PublicState) -> Deed | None:
         return None
 
     # -- deeds -----------------------------------------------------------------
 
-    def _first_pressed(self, state: State) -> Deed | None:
+    def _first_pressed(self, state: PublicState) -> Deed | None:
         waiting = state.match.waiting_for
         return self._pressed(waiting[0]) if waiting else None
 
@@ -443,13 +454,13 @@ class People:
 
 def seats_of(order: str) -> tuple[Seat, ...]:
     """Return the seats of an order as it is written."""
-    return tuple(seat for letter in order for seat in ALL if seat == letter)
+    return tuple(seat for letter in order for seat in SEATS if seat == letter)
 
 
 def lowest(hands: Hands, giver: Seat, level: str) -> int:
     """Return the card that a giver returns where it has to be told: his lowest."""
     grade = parse_level(level)
-    return min(hands.faces[giver], key=lambda face: value(face, grade))
+    return min(hands.faces[giver], key=lambda face: value_at_level(face, grade))
 
 
 def _laid_out(script: Script) -> dict[str, Any]:
@@ -468,7 +479,7 @@ def _laid_out(script: Script) -> dict[str, Any]:
     }
 
 
-def _seen(state: State) -> object:
+def _seen(state: PublicState) -> object:
     """Return what of a state makes people do something else: all but the time that passes."""
     known = state.match
     clock = None if known.clock is None else msgspec.structs.replace(known.clock, left_s=0)
@@ -481,7 +492,7 @@ def _seen(state: State) -> object:
     return match, machine.phase, machine.attempt, ready, state.calls, alerts, proof
 
 
-_PHASES: dict[str, Callable[[People, State], Awaitable[Deed | None]]] = {
+_PHASES: dict[str, Callable[[People, PublicState], Awaitable[Deed | None]]] = {
     "setup": People._setup,
     "cut": People._cut,
     "dealing": People._nothing,

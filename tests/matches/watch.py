@@ -6,20 +6,22 @@ from typing import Any
 
 import msgspec
 
-from controller.messages import Event, Match, Phase, State
+from controller.messages import MachinePhase, PublicEvent, PublicMatch, PublicState
 from controller.rules.profile import BigTwoProfile, Profile
 
 _FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])|\b[BS]J\b")
-_MACHINE_WORKS = frozenset({Phase.CUT, Phase.SHUFFLING, Phase.DEALING})
+_MACHINE_WORKS = frozenset({MachinePhase.CUT, MachinePhase.SHUFFLING, MachinePhase.DEALING})
 
 
-def leaks(profile: Profile, states: Sequence[State], events: Sequence[Event]) -> list[str]:
+def leaks(
+    profile: Profile, states: Sequence[PublicState], events: Sequence[PublicEvent]
+) -> list[str]:
     """Return every face, card or answer that was told, or told too early."""
     found = [f"state {state.seq}: {what}" for state in states for what in _of_state(state)]
     return found + list(_of_events(profile, events)) + list(_of_records(profile, states, events))
 
 
-def standstills(states: Sequence[State]) -> list[str]:
+def standstills(states: Sequence[PublicState]) -> list[str]:
     """Return every state that names nobody who can act, while the machine does not either."""
     return [
         f"state {state.seq}: {state.match.phase} {state.match.next_en}"
@@ -28,7 +30,7 @@ def standstills(states: Sequence[State]) -> list[str]:
     ]
 
 
-def _of_state(state: State) -> Iterator[str]:
+def _of_state(state: PublicState) -> Iterator[str]:
     told = msgspec.to_builtins(state)
     told["match"] |= {"turned_up": None, "tribute": None, "next_en": "", "next_zh": ""}
     if faces := _FACE.findall(msgspec.json.encode(told).decode()):
@@ -42,7 +44,7 @@ def _of_state(state: State) -> Iterator[str]:
         yield "open hands before all have chosen"
 
 
-def _of_tribute(match: Match) -> Iterator[str]:
+def _of_tribute(match: PublicMatch) -> Iterator[str]:
     tribute = match.tribute
     if tribute is None:
         return
@@ -55,7 +57,7 @@ def _of_tribute(match: Match) -> Iterator[str]:
         yield "one return before the other"
 
 
-def _of_events(profile: Profile, events: Sequence[Event]) -> Iterator[str]:
+def _of_events(profile: Profile, events: Sequence[PublicEvent]) -> Iterator[str]:
     laid: set[Any] = set()
     keys: dict[str, str] = {}
     for event in events:
@@ -82,7 +84,7 @@ def _of_events(profile: Profile, events: Sequence[Event]) -> Iterator[str]:
 
 
 def _of_records(
-    profile: Profile, states: Sequence[State], events: Sequence[Event]
+    profile: Profile, states: Sequence[PublicState], events: Sequence[PublicEvent]
 ) -> Iterator[str]:
     """Yield hands of deals that were played and are shown before the profile says."""
     given_up = {event.attempt for event in events if _gives_up(event)}
@@ -101,26 +103,26 @@ def _of_records(
             yield f"event {event.n}: hands of a deal that was played"
 
 
-def _is_over(states: Sequence[State], event: Event, match: str | None) -> bool:
+def _is_over(states: Sequence[PublicState], event: PublicEvent, match: str | None) -> bool:
     # A state of the same moment may be the one before what the event followed from.
     after = next((state for state in states if state.time > event.time), states[-1])
     return after.match.match != match or after.match.phase in ("over", "signed")
 
 
-def _gives_up(event: Event) -> bool:
+def _gives_up(event: PublicEvent) -> bool:
     """Tell whether the hands of an attempt will not be played, or not to their end."""
     failed = event.kind == "verdict" and event.data["outcome"] != "ok"
     return failed or event.kind in ("withdrawn", "recalled")
 
 
-def _of_return(profile: Profile, event: Event) -> Iterator[str]:
+def _of_return(profile: Profile, event: PublicEvent) -> Iterator[str]:
     assert not isinstance(profile, BigTwoProfile)
     rules: Any = profile
     if "secret" in (rules.tribute.returns_single, rules.tribute.returns_double):
         yield f"event {event.n}: a secret return"
 
 
-def _of_answers(events: Sequence[Event]) -> Iterator[str]:
+def _of_answers(events: Sequence[PublicEvent]) -> Iterator[str]:
     """Of four answers about open hands only the last may come by itself."""
     answers = [event for event in events if event.data.get("event") == "Answered"]
     told = [event for event in events if event.kind == "match_told"]
@@ -130,7 +132,7 @@ def _of_answers(events: Sequence[Event]) -> Iterator[str]:
         yield f"event {answers[0].n}: an answer before all had chosen"
 
 
-def _goes_on(state: State) -> bool:
+def _goes_on(state: PublicState) -> bool:
     match, machine = state.match, state.machine
     area = match.clock is not None and match.started and not match.clock.running
     return bool(
@@ -142,13 +144,13 @@ def _goes_on(state: State) -> bool:
         or machine.phase in _MACHINE_WORKS
         or match.phase in ("signed", "anti_check", "dealing")
         or _is_compared(match)
-        or (match.phase == "held" and machine.phase in (Phase.HELD, Phase.RELEASED))
+        or (match.phase == "held" and machine.phase in (MachinePhase.HELD, MachinePhase.RELEASED))
         or (match.phase == "setup" and len(match.seated) == 4)
         or (match.phase == "play" and (match.led or match.leader))
     )
 
 
-def _is_compared(match: Match) -> bool:
+def _is_compared(match: PublicMatch) -> bool:
     """Tell whether all payers have laid of hands that the machine knows: it compares by itself."""
     tribute = match.tribute
     laid = tribute is not None and set(tribute.laid) == set(tribute.payers)

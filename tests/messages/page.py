@@ -9,11 +9,11 @@ from typing import Any, get_args
 
 import msgspec
 
-from controller.commands import COMMANDS, Order, names, usage_line
-from controller.journal.kinds import KINDS
+from controller.commands import COMMANDS, CommandSpec, list_names, usage_line
+from controller.journal.kinds import ENTRY_KINDS
 from controller.match import events
-from controller.match.events import MatchEvent, data_of
-from controller.messages import Event, Phase, Role, State
+from controller.match.events import MatchEvent, encode_match_event
+from controller.messages import MachinePhase, PublicEvent, PublicState, Role
 from tests.messages.runs import Said
 
 PAGE = Path(str(resources.files("controller"))) / "messages.md"
@@ -26,7 +26,7 @@ _MADE: tuple[MatchEvent, ...] = (
         at_ms=5_404_000, reason="equal levels in a knockout", by="Chen", role=Role.CHIEF
     ),
     events.DealStopped(at_ms=5_404_000, reason="time is up", by="Li", role=Role.REFEREE),
-    events.Released(at_ms=20_250, turned_to="E", turned_up="SK"),
+    events.HandsReleased(at_ms=20_250, turned_to="E", turned_up="SK"),
 )
 """What no run has: time ends no deal there, and the machine's entries stand for a release."""
 
@@ -57,7 +57,7 @@ def _state(said: Mapping[str, Said]) -> str:
     return _json(next(state for state in said["a match"].states if _in_the_middle(state)))
 
 
-def _in_the_middle(state: State) -> bool:
+def _in_the_middle(state: PublicState) -> bool:
     match = state.match
     return match.phase == "play" and bool(match.rulings) and bool(match.order or match.outs)
 
@@ -91,23 +91,26 @@ def _commands(said: Mapping[str, Said]) -> str:
     )
 
 
-def _row(cmd: str, order: Order) -> str:
-    who = "anybody, unsigned" if not order.signed else names(Role, order.roles)
-    bound = "–" if order.bound == "none" else order.bound
-    phases = "" if order.phases == frozenset(Phase) else names(Phase, order.phases)
-    return f"| `{usage_line(cmd)}`: {order.does} | {who} | {bound} | {phases} |"
+def _row(cmd: str, order: CommandSpec) -> str:
+    who = "anybody, unsigned" if not order.signed else list_names(Role, order.roles)
+    bound = "–" if order.bound_to == "none" else order.bound_to
+    phases = (
+        "" if order.phases == frozenset(MachinePhase) else list_names(MachinePhase, order.phases)
+    )
+    return f"| `{usage_line(cmd)}`: {order.help} | {who} | {bound} | {phases} |"
 
 
 def _events(said: Mapping[str, Said]) -> str:
     there = {event.kind: event for event in reversed(list(_all(said)))}
-    kinds = [kind for kind, row in KINDS.items() if row.public]
+    kinds = [kind for kind, row in ENTRY_KINDS.items() if row.public]
     return "\n\n".join(
-        f"### `{kind}`\n\n{_words(KINDS[kind].data)}\n\n{_json(there[kind])}" for kind in kinds
+        f"### `{kind}`\n\n{_words(ENTRY_KINDS[kind].data)}\n\n{_json(there[kind])}"
+        for kind in kinds
     )
 
 
 def _match_events(said: Mapping[str, Said]) -> str:
-    there = {event["event"]: event for event in map(data_of, _MADE)}
+    there = {event["event"]: event for event in map(encode_match_event, _MADE)}
     there |= {
         event.data["event"]: event.data
         for event in reversed(list(_all(said)))
@@ -119,7 +122,7 @@ def _match_events(said: Mapping[str, Said]) -> str:
     )
 
 
-def _all(said: Mapping[str, Said]) -> Iterator[Event]:
+def _all(said: Mapping[str, Said]) -> Iterator[PublicEvent]:
     for each in said.values():
         yield from each.events
 

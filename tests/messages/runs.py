@@ -14,24 +14,32 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from controller.config import CardSet
+from controller.config import CardSetSection
 from controller.heads import verify_key
-from controller.journal.entries import Entry
+from controller.journal.entries import JournalEntry
 from controller.journal.store import JournalStore
 from controller.machine.lasting import MachineSupervisor
-from controller.messages import Command, Event, Phase, Release, Reply, Role, State
+from controller.messages import (
+    ClientCommand,
+    CommandReply,
+    MachinePhase,
+    ProgramRelease,
+    PublicEvent,
+    PublicState,
+    Role,
+)
 from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import TABLE_SIGN, TableInProcess, trial
+from controller.trials.inproc import TABLE_SIGN, TableInProcess, run_table_in_process
 from sim.folders import memory_folder
 from sim.inproc import HardwareInProcess
 from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 from tests.machine.by_hand import drawn_by_hand, exchanged, match_at
 from tests.machine.stages import STAGES, all_press, deal_two_due, opened, ordered
 
-RELEASE = Release(version="0.1.0", serial=7, hash="5a" * 32)
-SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+RELEASE = ProgramRelease(version="0.1.0", serial=7, hash="5a" * 32)
+SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 CHIEF, REFEREE, TABLE, OBSERVER = Role.CHIEF, Role.REFEREE, Role.TABLE, Role.OBSERVER
 Does = Callable[[TableInProcess], Awaitable[None]]
 Run = Callable[[Path, "Said"], Coroutine[Any, Any, None]]
@@ -44,10 +52,10 @@ class Said:
     `entries`: private ones, too.
     """
 
-    states: list[State] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    answered: list[tuple[Command, Reply]] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    states: list[PublicState] = field(default_factory=list)
+    events: list[PublicEvent] = field(default_factory=list)
+    answered: list[tuple[ClientCommand, CommandReply]] = field(default_factory=list)
+    entries: list[JournalEntry] = field(default_factory=list)
 
 
 def said_in(run: str, runtime_dir: Path) -> Said:
@@ -71,9 +79,9 @@ def all_said() -> dict[str, Said]:
 @contextmanager
 def _listening(said: Said) -> Iterator[None]:
     """Hear every command that a table gets, and what it answers."""
-    real = MachineSupervisor.order
+    real = MachineSupervisor.submit
 
-    async def order(machine: MachineSupervisor, command: Command) -> Reply:
+    async def order(machine: MachineSupervisor, command: ClientCommand) -> CommandReply:
         reply = await real(machine, command)
         said.answered.append((command, reply))
         return reply
@@ -85,14 +93,14 @@ def _listening(said: Said) -> Iterator[None]:
 async def _read_all(at: TableInProcess) -> None:
     """Ask everything that anybody may ask."""
     for cmd in ("snapshot", "events", "sheet"):
-        await at.order(OBSERVER, cmd)
+        await at.send_command(OBSERVER, cmd)
 
 
 def _run(does: Does, *, profile: str = "international-000") -> Run:
     async def run(runtime_dir: Path, said: Said) -> None:
         rules = load_profile(profile)
-        settings = Settings()
-        async with trial(
+        settings = MechanicsSettings()
+        async with run_table_in_process(
             settings, runtime_dir, profile=rules, card_sets=SETS, release=RELEASE
         ) as at:
             await does(at)
@@ -109,12 +117,12 @@ def _run(does: Does, *, profile: str = "international-000") -> Run:
 
 async def _a_match(at: TableInProcess) -> None:
     await STAGES["held"](at)
-    await at.order(REFEREE, "claim_count", seat="N")  # too early
-    await at.order(TABLE, "approve", ruling="R1")  # not his to say
+    await at.send_command(REFEREE, "claim_count", seat="N")  # too early
+    await at.send_command(TABLE, "approve", ruling="R1")  # not his to say
     await ordered(at, REFEREE, "release")
-    await at.phase(Phase.RELEASED)
+    await at.wait_for_phase(MachinePhase.RELEASED)
     await at.take_hands()
-    await at.seen(lambda truth: truth.lift_down)
+    await at.wait_until_seen(lambda truth: truth.lift_down)
     await ordered(at, TABLE, "claim_count", seat="W")
     counts = dict.fromkeys("NWSE", 27)
     await ordered(at, REFEREE, "recount", counts=counts, found=True)
@@ -147,7 +155,9 @@ async def _in_play(at: TableInProcess) -> None:
     await ordered(at, CHIEF, "resume", area=True)
     await ordered(at, REFEREE, "add_time", seconds=60)
     await ordered(at, REFEREE, "call_clock", seat="W")
-    await at.until(lambda state: any(call.reason == "play_warning" for call in state.calls))
+    await at.wait_for_state(
+        lambda state: any(call.reason == "play_warning" for call in state.calls)
+    )
     await ordered(at, REFEREE, "warn", seat="W")
     await all_press(at, "W")
     await ordered(at, CHIEF, "open_hand", seat="W", reason="how many has he")
@@ -155,11 +165,11 @@ async def _in_play(at: TableInProcess) -> None:
 
 async def _rulings(at: TableInProcess) -> None:
     charge: dict[str, Any] = {"offence": "other", "seat": "W"}
-    await at.order(OBSERVER, "rulings", **charge)
+    await at.send_command(OBSERVER, "rulings", **charge)
     await ordered(at, REFEREE, "propose", **charge, id="R1")
-    await at.order(OBSERVER, "foresee", cmd="approve", args={"ruling": "R1"})
-    await at.order(OBSERVER, "offers", role="referee")
-    await at.order(OBSERVER, "lost_time")
+    await at.send_command(OBSERVER, "foresee", cmd="approve", args={"ruling": "R1"})
+    await at.send_command(OBSERVER, "offers", role="referee")
+    await at.send_command(OBSERVER, "lost_time")
     said = {"verbal": True, "by": "Chen", "penalty": "violation"}
     await ordered(at, REFEREE, "approve", ruling="R1", **said)
     await ordered(at, CHIEF, "confirm_verbal", ruling="R1")
@@ -178,11 +188,11 @@ async def _out(at: TableInProcess) -> None:
 
 
 async def _behind_the_deal(at: TableInProcess) -> None:
-    await at.until(lambda state: state.fairness[-1].reveal is not None)
+    await at.wait_for_state(lambda state: state.fairness[-1].reveal is not None)
     order, reason = ["N", "S"], "read wrongly"
     word = {"verbal": True, "by": "Chen"}
     await ordered(at, REFEREE, "adjust", deal=2, order=order, reason=reason, **word)
-    await at.until(lambda state: bool(state.match.spoken))
+    await at.wait_for_state(lambda state: bool(state.match.spoken))
     row = at.states[-1].match.spoken[0].row
     await ordered(at, CHIEF, "confirm_verbal", correction=row)
 
@@ -198,37 +208,39 @@ async def _redealt(at: TableInProcess) -> None:
     await at.load()
     await ordered(at, REFEREE, "replace_set", set="S2")
     await ordered(at, REFEREE, "replace_set", set="S1")
-    await at.until(lambda state: state.machine.phase in (Phase.EMPTY, Phase.COMMITTED))
-    if at.states[-1].machine.phase is Phase.EMPTY:
+    await at.wait_for_state(
+        lambda state: state.machine.phase in (MachinePhase.EMPTY, MachinePhase.COMMITTED)
+    )
+    if at.states[-1].machine.phase is MachinePhase.EMPTY:
         await ordered(at, REFEREE, "start_deal")
-    await at.phase(Phase.COMMITTED)
+    await at.wait_for_phase(MachinePhase.COMMITTED)
     await ordered(at, CHIEF, "void", reason="the screen was seen")
-    await at.until(lambda state: state.machine.phase is not Phase.COMMITTED)
+    await at.wait_for_state(lambda state: state.machine.phase is not MachinePhase.COMMITTED)
 
 
 async def _practice(at: TableInProcess) -> None:
     """A card is missing; then a deal without a cut, whose hands the lid takes back; a jam."""
     at.sim.world.add_fault(parse_fault("missing_card"))
-    await at.deal()
-    await at.order(REFEREE, "acknowledge", code="PANEL_LOST")
+    await at.play_attempt()
+    await at.send_command(REFEREE, "acknowledge", code="PANEL_LOST")
     await at.people.change_set()
     await ordered(at, REFEREE, "clear_set", set="S1", cards=108)
-    await at.phase(Phase.COMMITTED)
-    await at.order(REFEREE, "start_deal", uncut=True, reason="nobody may cut")
-    await at.phase(Phase.HELD)
+    await at.wait_for_phase(MachinePhase.COMMITTED)
+    await at.send_command(REFEREE, "start_deal", uncut=True, reason="nobody may cut")
+    await at.wait_for_phase(MachinePhase.HELD)
     at.sim.world.set_lid(True)
-    await at.until(lambda state: state.fairness[-1].reasons == ["LID_OPENED"])
+    await at.wait_for_state(lambda state: state.fairness[-1].reasons == ["LID_OPENED"])
     at.sim.world.set_lid(False)
     await at.people.collect()
     at.sim.world.set_estop(True)
     await asyncio.sleep(1)
     at.sim.world.set_estop(False)
     await asyncio.sleep(1)
-    await at.order(REFEREE, "acknowledge", code="ESTOP_PRESSED")
+    await at.send_command(REFEREE, "acknowledge", code="ESTOP_PRESSED")
     technician, settings = Role.TECHNICIAN, dict[str, Any]()
-    await at.order(technician, "selftest")
-    await at.order(technician, "configure", board="dealer", settings=settings)
-    await at.order(technician, "calibrate", board="dealer")
+    await at.send_command(technician, "selftest")
+    await at.send_command(technician, "configure", board="dealer", settings=settings)
+    await at.send_command(technician, "calibrate", board="dealer")
 
 
 async def _by_hand(at: TableInProcess) -> None:
@@ -237,7 +249,7 @@ async def _by_hand(at: TableInProcess) -> None:
     await drawn_by_hand(at)
     await exchanged(at)
     await ordered(at, REFEREE, "return", seat="N", card="D4")
-    await at.order(CHIEF, "stop_deal", reason="time is up")  # it is not
+    await at.send_command(CHIEF, "stop_deal", reason="time is up")  # it is not
     await all_press(at, match_at(at).leader or "N")
     await ordered(at, REFEREE, "propose", offence="other", seat="E", id="R1")
     await ordered(at, CHIEF, "approve", ruling="R1", penalty="foul")
@@ -246,10 +258,10 @@ async def _by_hand(at: TableInProcess) -> None:
 
 async def _big_two(at: TableInProcess) -> None:
     await opened(at)
-    await at.deal()
+    await at.play_attempt()
     await asyncio.sleep(0.3)
     await ordered(at, REFEREE, "release")
-    await at.phase(Phase.RELEASED)
+    await at.wait_for_phase(MachinePhase.RELEASED)
     await at.take_hands()
     await asyncio.sleep(2)
     while match_at(at).phase == "choices":
@@ -283,14 +295,17 @@ async def _moved(runtime_dir: Path, said: Said) -> None:
     for folder in folders:
         folder.mkdir(mode=0o700)
     other: dict[str, Any] = {"seed": 1, "table_id": "T02"}
-    async with trial(Settings(), folders[0]) as here, trial(Settings(), folders[1], **other) as at:
+    async with (
+        run_table_in_process(MechanicsSettings(), folders[0]) as here,
+        run_table_in_process(MechanicsSettings(), folders[1], **other) as at,
+    ):
         await STAGES["held"](here)
-        await at.phase(Phase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         await ordered(here, CHIEF, "transfer", table="T02")
         reply = await ordered(here, OBSERVER, "document")
         part = reply.result or {}
         taken = {name: part[name] for name in ("digest", "sig", "part", "parts", "text")}
-        await at.order(CHIEF, "take_over", **taken, verify=verify_key(TABLE_SIGN).hex())
+        await at.send_command(CHIEF, "take_over", **taken, verify=verify_key(TABLE_SIGN).hex())
         for each in (here, at):
             said.states += each.states
             said.events += each.events
@@ -299,20 +314,22 @@ async def _moved(runtime_dir: Path, said: Said) -> None:
 async def _power(runtime_dir: Path, said: Said) -> None:
     """The power goes while cards are dealt, and comes again: nobody has the seed but the chief."""
     sim = HardwareInProcess(
-        Settings(), random.Random(0), boots=partial(random.Random(1).getrandbits, 32)
+        MechanicsSettings(), random.Random(0), boots=partial(random.Random(1).getrandbits, 32)
     )
     folder = runtime_dir / "journal"
     folder.mkdir()
     try:
         for life in range(2):
             store = JournalStore.open(folder)
-            async with trial(Settings(), runtime_dir, store=store, seed=life, sim=sim) as at:
+            async with run_table_in_process(
+                MechanicsSettings(), runtime_dir, store=store, seed=life, sim=sim
+            ) as at:
                 if not life:
-                    await at.phase(Phase.EMPTY)
-                    await at.order(REFEREE, "start_deal")
-                    await at.phase(Phase.COMMITTED)
-                    await at.order(TABLE, "cut", n=40)
-                    await at.until(lambda state: state.machine.fed >= 30)
+                    await at.wait_for_phase(MachinePhase.EMPTY)
+                    await at.send_command(REFEREE, "start_deal")
+                    await at.wait_for_phase(MachinePhase.COMMITTED)
+                    await at.send_command(TABLE, "cut", n=40)
+                    await at.wait_for_state(lambda state: state.machine.fed >= 30)
                     _forget_keys(runtime_dir)
                 await asyncio.sleep(5)
                 said.states += at.states

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from jsonschema import Draft202012Validator
 
-from controller.cli.schemas import document
+from controller.cli.schemas import make_schema
 
 
 def wrong(name: str, message: Any) -> list[str]:
@@ -43,7 +43,7 @@ def _validator(name: str) -> Draft202012Validator:
 
 @cache
 def _parts() -> Any:
-    return closed(document()["$defs"])
+    return closed(make_schema()["$defs"])
 
 
 def closed(schema: Any) -> Any:

@@ -11,14 +11,14 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from controller.cli.schemas import NAMES, document
+from controller.cli.schemas import MESSAGE_NAMES, make_schema
 from controller.commands import COMMANDS
-from controller.journal.kinds import KINDS
+from controller.journal.kinds import ENTRY_KINDS
 from controller.match.events import MatchEvent
-from controller.messages import Event, Seat, State
+from controller.messages import PublicEvent, PublicState, Seat
 from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import trial
-from sim.mechanics.settings import Settings
+from controller.trials.inproc import run_table_in_process
+from sim.mechanics.settings import MechanicsSettings
 from tests.match.table import BIG_TWO, INTL, B, H, N
 from tests.matches.at_trial import AtTrial
 from tests.matches.people import People
@@ -33,12 +33,12 @@ NEVER_BY_ITSELF = {"Released"}
 
 def test_the_schema_of_all_is_one() -> None:
     """Of each alone, every part is one of its parts: the next test."""
-    Draft202012Validator.check_schema(document())
+    Draft202012Validator.check_schema(make_schema())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MESSAGE_NAMES)
 def test_a_schema_alone_says_the_same_as_in_the_one_of_all(name: str) -> None:
-    alone, every = document(name), document()
+    alone, every = make_schema(name), make_schema()
     assert alone["$defs"].items() <= every["$defs"].items()
     assert {key: alone[key] for key in every["$defs"][name]} == every["$defs"][name]
 
@@ -52,7 +52,7 @@ def test_schemas_are_printed_in_the_same_order_by_every_process() -> None:
         for seed in ("1", "2")
     }
     assert len(printed) == 1
-    assert json.loads(printed.pop()) == document()
+    assert json.loads(printed.pop()) == make_schema()
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -80,18 +80,18 @@ def test_every_command_and_its_reply_fit(said: dict[str, Said], run: str) -> Non
 
 def test_every_kind_of_event_was_among_them(said: dict[str, Said]) -> None:
     kinds = {event.kind for each in said.values() for event in each.events}
-    assert kinds == {kind for kind, row in KINDS.items() if row.public}
+    assert kinds == {kind for kind, row in ENTRY_KINDS.items() if row.public}
 
 
 def test_every_private_entry_holds_what_its_kind_says(said: dict[str, Said]) -> None:
     private = [entry for each in said.values() for entry in each.entries if not entry.public]
     assert {entry.kind for entry in private} == {
-        kind for kind, row in KINDS.items() if not row.public
+        kind for kind, row in ENTRY_KINDS.items() if not row.public
     }
     forms = {
         kind: Draft202012Validator(closed(msgspec.json.schema(data)))
         for kind, data in {
-            **{entry.kind: KINDS[entry.kind].data for entry in private},
+            **{entry.kind: ENTRY_KINDS[entry.kind].data for entry in private},
             "match_kept": MatchEvent,
         }.items()
     }
@@ -111,7 +111,7 @@ def test_every_event_of_a_match_was_among_them_but_the_rarest(said: dict[str, Sa
 
 
 def test_every_command_has_a_schema_and_so_has_its_reply() -> None:
-    parts = document()["$defs"]
+    parts = make_schema()["$defs"]
     for cmd in COMMANDS:
         assert {command_name(cmd), reply_name(cmd)} <= parts.keys()
 
@@ -141,7 +141,7 @@ def test_a_face_in_a_state_would_not_fit(said: dict[str, Said]) -> None:
     assert wrong("state", {**body, "machine": {**body["machine"], "face": "SA"}}) != []
 
 
-def _body(message: State | Event) -> dict[str, Any]:
+def _body(message: PublicState | PublicEvent) -> dict[str, Any]:
     body: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(message))
     return body
 
@@ -169,7 +169,7 @@ async def test_a_whole_match_of_each_profile_fits(
     runtime_dir: Path, name: str, deals: tuple[Deal, ...]
 ) -> None:
     profile = load_profile(name)
-    async with trial(Settings(), runtime_dir, profile=profile) as at:
+    async with run_table_in_process(MechanicsSettings(), runtime_dir, profile=profile) as at:
         table: Any = AtTrial(at)
         sheet = await People(table, Script(profile, deals)).play()
         for state in at.states[::EVERY]:

@@ -8,16 +8,16 @@ import pytest
 from pytest_mock import MockerFixture
 
 from drivers.panel import (
-    HOLD_S,
-    SETTLE_S,
-    Act,
-    Key,
+    DEBOUNCE_S,
+    LONG_PRESS_S,
+    ButtonRole,
+    LampMode,
     Lamps,
-    Light,
-    Panel,
+    PanelDriver,
     PanelLost,
     PanelPins,
     Press,
+    PressKind,
     SwitchChange,
 )
 from tests.panel.late_pins import LatePins
@@ -36,7 +36,7 @@ class Rig:
         self.presses: list[Press] = []
         self.switches: list[SwitchChange] = []
         self.lost: list[PanelLost] = []
-        self.panel = Panel(
+        self.panel = PanelDriver(
             PINS,
             self.factory,
             self.presses.append,
@@ -61,8 +61,8 @@ class Rig:
         self.factory.late_s = 0.0
 
     @property
-    def acts(self) -> list[Act]:
-        return [press.act for press in self.presses]
+    def acts(self) -> list[PressKind]:
+        return [press.kind for press in self.presses]
 
     def lit(self) -> set[str]:
         lamps = ("lamp_red", "lamp_amber", "lamp_green", "buzzer")
@@ -78,14 +78,22 @@ async def rig() -> AsyncIterator[Rig]:
 
 async def test_a_short_press_is_told_at_once_and_when_it_is_over(rig: Rig) -> None:
     await rig.press(GREEN_N)
-    assert rig.presses == [Press(Key.GREEN, "N", Act.DOWN), Press(Key.GREEN, "N", Act.SHORT)]
+    assert rig.presses == [
+        Press(ButtonRole.GREEN, "N", PressKind.DOWN),
+        Press(ButtonRole.GREEN, "N", PressKind.SHORT),
+    ]
 
 
 async def test_each_seat_has_its_own_two_buttons_and_start_has_no_seat(rig: Rig) -> None:
     for number in (PINS.north_red, PINS.west_green, PINS.east_red, START):
         await rig.press(number)
-    downs = [(press.key, press.seat) for press in rig.presses if press.act is Act.DOWN]
-    assert downs == [(Key.RED, "N"), (Key.GREEN, "W"), (Key.RED, "E"), (Key.START, None)]
+    downs = [(press.role, press.seat) for press in rig.presses if press.kind is PressKind.DOWN]
+    assert downs == [
+        (ButtonRole.RED, "N"),
+        (ButtonRole.GREEN, "W"),
+        (ButtonRole.RED, "E"),
+        (ButtonRole.START, None),
+    ]
 
 
 async def test_a_bouncing_contact_is_one_press(rig: Rig) -> None:
@@ -95,7 +103,7 @@ async def test_a_bouncing_contact_is_one_press(rig: Rig) -> None:
         rig.pin(RED_S).drive_high()
         await asyncio.sleep(0.002)
     await rig.press(RED_S)
-    assert [press.act for press in rig.presses] == [Act.DOWN, Act.SHORT]
+    assert [press.kind for press in rig.presses] == [PressKind.DOWN, PressKind.SHORT]
 
 
 async def test_a_contact_that_never_settles_closed_is_no_press(rig: Rig) -> None:
@@ -108,12 +116,12 @@ async def test_a_contact_that_never_settles_closed_is_no_press(rig: Rig) -> None
 
 async def test_a_press_of_a_second_and_a_half_is_held_and_no_short_one(rig: Rig) -> None:
     await rig.press(GREEN_N, for_s=1.6)
-    assert [press.act for press in rig.presses] == [Act.DOWN, Act.HELD]
+    assert [press.kind for press in rig.presses] == [PressKind.DOWN, PressKind.HELD]
 
 
 async def test_a_press_just_too_short_is_not_held(rig: Rig) -> None:
     await rig.press(GREEN_N, for_s=1.49)
-    assert [press.act for press in rig.presses] == [Act.DOWN, Act.SHORT]
+    assert [press.kind for press in rig.presses] == [PressKind.DOWN, PressKind.SHORT]
 
 
 async def test_a_tap_that_begins_and_ends_while_the_loop_is_busy_is_a_short_press(
@@ -122,14 +130,14 @@ async def test_a_tap_that_begins_and_ends_while_the_loop_is_busy_is_a_short_pres
     rig.move(GREEN_N, down=True, late_s=0.15)
     rig.move(GREEN_N, down=False, late_s=0)
     await asyncio.sleep(0.1)
-    assert rig.acts == [Act.DOWN, Act.SHORT]
+    assert rig.acts == [PressKind.DOWN, PressKind.SHORT]
 
 
 async def test_a_tap_is_short_however_late_the_loop_takes_its_edges(rig: Rig) -> None:
     rig.move(GREEN_N, down=True, late_s=3.15)
     rig.move(GREEN_N, down=False, late_s=3)
     await asyncio.sleep(3)
-    assert rig.acts == [Act.DOWN, Act.SHORT]
+    assert rig.acts == [PressKind.DOWN, PressKind.SHORT]
 
 
 async def test_two_taps_while_the_loop_is_busy_are_two_presses(rig: Rig) -> None:
@@ -137,7 +145,7 @@ async def test_two_taps_while_the_loop_is_busy_are_two_presses(rig: Rig) -> None
         rig.move(GREEN_N, down=True, late_s=down_s)
         rig.move(GREEN_N, down=False, late_s=up_s)
     await asyncio.sleep(0.1)
-    assert rig.acts == [Act.DOWN, Act.SHORT, Act.DOWN, Act.SHORT]
+    assert rig.acts == [PressKind.DOWN, PressKind.SHORT, PressKind.DOWN, PressKind.SHORT]
 
 
 async def test_a_contact_that_bounces_while_the_loop_is_busy_is_one_press(rig: Rig) -> None:
@@ -149,14 +157,14 @@ async def test_a_contact_that_bounces_while_the_loop_is_busy_is_one_press(rig: R
     rig.move(RED_S, down=True, late_s=0.045)
     rig.move(RED_S, down=False, late_s=0.04)
     await asyncio.sleep(0.1)
-    assert rig.acts == [Act.DOWN, Act.SHORT]
+    assert rig.acts == [PressKind.DOWN, PressKind.SHORT]
 
 
 async def test_a_tap_shorter_than_a_contact_settles_is_no_press_also_where_it_is_taken_late(
     rig: Rig,
 ) -> None:
     rig.move(RED_S, down=True, late_s=0.5)
-    rig.move(RED_S, down=False, late_s=0.5 - SETTLE_S + 0.001)
+    rig.move(RED_S, down=False, late_s=0.5 - DEBOUNCE_S + 0.001)
     await asyncio.sleep(3)
     assert rig.presses == []
 
@@ -165,33 +173,33 @@ async def test_a_press_of_two_seconds_while_the_loop_is_busy_is_held(rig: Rig) -
     rig.move(GREEN_N, down=True, late_s=2)
     rig.move(GREEN_N, down=False, late_s=0)
     await asyncio.sleep(0.1)
-    assert rig.acts == [Act.DOWN, Act.HELD]
+    assert rig.acts == [PressKind.DOWN, PressKind.HELD]
 
 
 async def test_a_button_that_is_still_down_is_held_as_long_after_its_own_time(rig: Rig) -> None:
     rig.move(GREEN_N, down=True, late_s=1)
-    await asyncio.sleep(HOLD_S - 1)
-    assert rig.acts == [Act.DOWN]
-    await asyncio.sleep(SETTLE_S)
-    assert rig.acts == [Act.DOWN, Act.HELD]
+    await asyncio.sleep(LONG_PRESS_S - 1)
+    assert rig.acts == [PressKind.DOWN]
+    await asyncio.sleep(DEBOUNCE_S)
+    assert rig.acts == [PressKind.DOWN, PressKind.HELD]
 
 
 async def test_a_release_that_waits_in_the_loops_queue_counts_before_a_hold_that_is_due(
     rig: Rig,
 ) -> None:
-    due_s = HOLD_S + SETTLE_S
+    due_s = LONG_PRESS_S + DEBOUNCE_S
     asyncio.get_running_loop().call_later(
         due_s, lambda: rig.move(GREEN_N, down=False, late_s=due_s - 0.15)
     )
     rig.pin(GREEN_N).drive_low()
     await asyncio.sleep(3)
-    assert rig.acts == [Act.DOWN, Act.SHORT]
+    assert rig.acts == [PressKind.DOWN, PressKind.SHORT]
 
 
 async def test_a_second_press_that_waits_in_the_loops_queue_is_not_the_first_one_held(
     rig: Rig,
 ) -> None:
-    due_s = HOLD_S + SETTLE_S
+    due_s = LONG_PRESS_S + DEBOUNCE_S
 
     def tap_again() -> None:
         rig.move(GREEN_N, down=False, late_s=due_s - 0.15)
@@ -200,21 +208,21 @@ async def test_a_second_press_that_waits_in_the_loops_queue_is_not_the_first_one
     asyncio.get_running_loop().call_later(due_s, tap_again)
     rig.pin(GREEN_N).drive_low()
     await asyncio.sleep(due_s + 0.1)
-    assert rig.acts == [Act.DOWN, Act.SHORT, Act.DOWN]
+    assert rig.acts == [PressKind.DOWN, PressKind.SHORT, PressKind.DOWN]
     await asyncio.sleep(0.3)
-    assert rig.acts == [Act.DOWN, Act.SHORT, Act.DOWN, Act.HELD]
+    assert rig.acts == [PressKind.DOWN, PressKind.SHORT, PressKind.DOWN, PressKind.HELD]
 
 
 async def test_a_contact_that_opens_for_a_moment_as_a_hold_is_due_is_held_all_the_same(
     rig: Rig,
 ) -> None:
     rig.pin(GREEN_N).drive_low()
-    await asyncio.sleep(HOLD_S - 0.005)
+    await asyncio.sleep(LONG_PRESS_S - 0.005)
     rig.pin(GREEN_N).drive_high()
     await asyncio.sleep(0.015)
     rig.pin(GREEN_N).drive_low()
     await asyncio.sleep(0.1)
-    assert rig.acts == [Act.DOWN, Act.HELD]
+    assert rig.acts == [PressKind.DOWN, PressKind.HELD]
 
 
 async def test_a_hold_waits_for_a_contact_whose_last_edge_the_pin_library_drops(
@@ -222,13 +230,13 @@ async def test_a_hold_waits_for_a_contact_whose_last_edge_the_pin_library_drops(
 ) -> None:
     pin = rig.pin(GREEN_N)
     pin.drive_low()
-    await asyncio.sleep(HOLD_S - 0.001)
+    await asyncio.sleep(LONG_PRESS_S - 0.001)
     pin.drive_high()
     dropped = mocker.patch.object(pin, "_call_when_changed")
     pin.drive_low()
     mocker.stop(dropped)
     await asyncio.sleep(0.2)
-    assert rig.acts == [Act.DOWN, Act.HELD]
+    assert rig.acts == [PressKind.DOWN, PressKind.HELD]
 
 
 async def test_a_lid_that_was_open_for_a_moment_while_the_loop_was_busy_is_reported(
@@ -244,7 +252,7 @@ async def test_a_lid_that_was_open_for_a_moment_while_the_loop_was_busy_is_repor
         SwitchChange("lid", True),
         SwitchChange("lid", False),
     ]
-    assert not rig.panel.lid_open
+    assert not rig.panel.is_lid_open
 
 
 async def test_an_edge_that_the_pin_library_drops_is_found_by_the_level(
@@ -258,24 +266,29 @@ async def test_an_edge_that_the_pin_library_drops_is_found_by_the_level(
     await asyncio.sleep(0.1)
     assert rig.presses == []
     await rig.press(GREEN_N)
-    assert rig.acts == [Act.DOWN, Act.SHORT]
+    assert rig.acts == [PressKind.DOWN, PressKind.SHORT]
 
 
 async def test_two_buttons_at_once_are_two_presses(rig: Rig) -> None:
     await asyncio.gather(rig.press(GREEN_N, for_s=2), rig.press(RED_S))
-    told = [(press.seat, press.act) for press in rig.presses]
-    assert told == [("N", Act.DOWN), ("S", Act.DOWN), ("S", Act.SHORT), ("N", Act.HELD)]
+    told = [(press.seat, press.kind) for press in rig.presses]
+    assert told == [
+        ("N", PressKind.DOWN),
+        ("S", PressKind.DOWN),
+        ("S", PressKind.SHORT),
+        ("N", PressKind.HELD),
+    ]
 
 
 async def test_a_broken_wire_reads_as_an_open_lid_and_a_pressed_stop(rig: Rig) -> None:
-    assert (rig.panel.lid_open, rig.panel.estop) == (True, True)
+    assert (rig.panel.is_lid_open, rig.panel.is_estop_pressed) == (True, True)
 
 
 async def test_lid_and_stop_are_told_as_they_change(rig: Rig) -> None:
     rig.pin(PINS.lid).drive_low()
     rig.pin(PINS.estop).drive_low()
     await asyncio.sleep(0.1)
-    assert (rig.panel.lid_open, rig.panel.estop) == (False, False)
+    assert (rig.panel.is_lid_open, rig.panel.is_estop_pressed) == (False, False)
     rig.pin(PINS.estop).drive_high()
     await asyncio.sleep(0.1)
     assert rig.switches == [
@@ -286,34 +299,34 @@ async def test_lid_and_stop_are_told_as_they_change(rig: Rig) -> None:
 
 
 async def test_the_lamps_show_what_they_are_told(rig: Rig) -> None:
-    rig.panel.show(Lamps(red=Light.ON, buzzer=Light.ON))
+    rig.panel.set_lamps(Lamps(red=LampMode.ON, buzzer=LampMode.ON))
     assert rig.lit() == {"lamp_red", "buzzer"}
-    rig.panel.show(Lamps(green=Light.ON))
+    rig.panel.set_lamps(Lamps(green=LampMode.ON))
     assert rig.lit() == {"lamp_green"}
 
 
 async def test_a_blinking_lamp_blinks_by_the_loop_until_it_is_told_to_stop(rig: Rig) -> None:
-    rig.panel.show(Lamps(amber=Light.BLINK, green=Light.ON))
+    rig.panel.set_lamps(Lamps(amber=LampMode.BLINK, green=LampMode.ON))
     seen = []
     for _ in range(6):
         await asyncio.sleep(0.25)
         seen.append("lamp_amber" in rig.lit())
     assert seen == [True, False, False, True, True, False]
-    rig.panel.show(Lamps(amber=Light.ON))
+    rig.panel.set_lamps(Lamps(amber=LampMode.ON))
     await asyncio.sleep(5)
     assert rig.lit() == {"lamp_amber"}
 
 
 async def test_showing_the_same_again_does_not_disturb_the_blinking(rig: Rig) -> None:
-    lamps = Lamps(red=Light.BLINK)
-    rig.panel.show(lamps)
+    lamps = Lamps(red=LampMode.BLINK)
+    rig.panel.set_lamps(lamps)
     await asyncio.sleep(0.6)
-    rig.panel.show(lamps)
+    rig.panel.set_lamps(lamps)
     assert rig.lit() == set()
 
 
 async def test_a_closed_panel_hears_nothing_and_leaves_no_timer(rig: Rig) -> None:
-    rig.panel.show(Lamps(red=Light.BLINK))
+    rig.panel.set_lamps(Lamps(red=LampMode.BLINK))
     rig.pin(GREEN_N).drive_low()
     rig.panel.close()
     await asyncio.sleep(3)
@@ -328,11 +341,11 @@ async def test_a_panel_that_a_press_closes_takes_no_further_edge(rig: Rig) -> No
         rig.panel.close()
 
     rig.panel.close()
-    rig.panel = Panel(PINS, rig.factory, close)
+    rig.panel = PanelDriver(PINS, rig.factory, close)
     rig.move(GREEN_N, down=True, late_s=0.3)
     rig.move(GREEN_N, down=False, late_s=0.1)
     await asyncio.sleep(3)
-    assert pressed == [Press(Key.GREEN, "N", Act.DOWN)]
+    assert pressed == [Press(ButtonRole.GREEN, "N", PressKind.DOWN)]
 
 
 async def test_two_panels_live_beside_each_other_on_factories_of_their_own(rig: Rig) -> None:
@@ -345,7 +358,7 @@ async def test_two_panels_live_beside_each_other_on_factories_of_their_own(rig: 
 
 async def test_a_pin_that_cannot_be_had_is_a_lost_panel(rig: Rig) -> None:
     with pytest.raises(PanelLost, match=r"the panel's pins cannot be used: .*GPIO5"):
-        Panel(PINS, rig.factory, rig.presses.append)
+        PanelDriver(PINS, rig.factory, rig.presses.append)
 
 
 async def test_a_pin_that_tells_no_edges_is_given_back(rig: Rig, mocker: MockerFixture) -> None:
@@ -354,17 +367,17 @@ async def test_a_pin_that_tells_no_edges_is_given_back(rig: Rig, mocker: MockerF
         type(rig.pin(START)), "_set_edges", side_effect=OSError("no interrupt")
     )
     with pytest.raises(PanelLost, match="no interrupt"):
-        Panel(PINS, rig.factory, rig.presses.append)
+        PanelDriver(PINS, rig.factory, rig.presses.append)
     mocker.stop(silent)
-    rig.panel = Panel(PINS, rig.factory, rig.presses.append)
+    rig.panel = PanelDriver(PINS, rig.factory, rig.presses.append)
     await rig.press(START)
-    assert rig.acts == [Act.DOWN, Act.SHORT]
+    assert rig.acts == [PressKind.DOWN, PressKind.SHORT]
 
 
 async def test_a_lamp_that_fails_is_a_lost_panel(rig: Rig, mocker: MockerFixture) -> None:
     mocker.patch.object(rig.pin(PINS.lamp_red), "_set_state", side_effect=OSError("no device"))
     with pytest.raises(PanelLost, match="no device"):
-        rig.panel.show(Lamps(red=Light.ON))
+        rig.panel.set_lamps(Lamps(red=LampMode.ON))
     rig.pin(PINS.lid).drive_low()
     await rig.press(GREEN_N)
     assert (rig.presses, rig.switches) == ([], [])
@@ -373,7 +386,7 @@ async def test_a_lamp_that_fails_is_a_lost_panel(rig: Rig, mocker: MockerFixture
 async def test_a_lamp_that_fails_while_it_blinks_is_told_once(
     rig: Rig, mocker: MockerFixture
 ) -> None:
-    rig.panel.show(Lamps(red=Light.BLINK))
+    rig.panel.set_lamps(Lamps(red=LampMode.BLINK))
     mocker.patch.object(rig.pin(PINS.lamp_red), "_set_state", side_effect=OSError("no device"))
     await asyncio.sleep(5)
     assert [error.why for error in rig.lost] == ["no device"]

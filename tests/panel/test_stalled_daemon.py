@@ -5,9 +5,9 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from controller.messages import Phase
+from controller.messages import MachinePhase
 from controller.trials.at_table import TAP_S
-from controller.trials.hall import HallPlan, TableProcess, hall
+from controller.trials.hall import HallPlan, TableProcess, run_hall
 from tests.matches.at_hall import AtHall
 
 SPEED = 20.0
@@ -23,7 +23,7 @@ def machine_of(table: TableProcess) -> int:
     raise LookupError(f"table {table.id} has no machine process")
 
 
-async def phase(people: AtHall, wanted: Phase) -> None:
+async def phase(people: AtHall, wanted: MachinePhase) -> None:
     """Wait for a phase of the machine."""
     while not people.states or people.states[-1].machine.phase is not wanted:
         await people.later()
@@ -33,10 +33,10 @@ async def test_a_tap_while_the_machine_process_stands_still_starts_the_deal(
     tmp_path: Path,
 ) -> None:
     plan = HallPlan(tmp_path / "state", speed=SPEED)
-    async with hall(plan) as (table,), AtHall(table) as people:
-        await phase(people, Phase.EMPTY)
+    async with run_hall(plan) as (table,), AtHall(table) as people:
+        await phase(people, MachinePhase.EMPTY)
         machine = machine_of(table)
         os.kill(machine, signal.SIGSTOP)
-        await table.control.do("tap", name="start", hold_ms=1000 * TAP_S * SPEED)
+        await table.control.request("tap", name="start", hold_ms=1000 * TAP_S * SPEED)
         os.kill(machine, signal.SIGCONT)
-        await phase(people, Phase.COMMITTED)
+        await phase(people, MachinePhase.COMMITTED)

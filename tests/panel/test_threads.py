@@ -4,7 +4,7 @@ import asyncio
 import os
 from typing import Any
 
-from drivers.panel import Act, Panel, PanelPins, Press, SwitchChange
+from drivers.panel import PanelDriver, PanelPins, Press, PressKind, SwitchChange
 from tests.panel.late_pins import LatePins
 from tests.waiting import until
 
@@ -17,7 +17,9 @@ async def test_edges_of_another_thread_while_the_loop_is_blocked_are_judged_by_t
     factory, now_s = LatePins(), [100.0]
     presses: list[Press] = []
     switches: list[SwitchChange] = []
-    panel = Panel(PINS, factory, presses.append, on_switch=switches.append, clock=lambda: now_s[0])
+    panel = PanelDriver(
+        PINS, factory, presses.append, on_switch=switches.append, clock=lambda: now_s[0]
+    )
     done, tell = os.pipe()
 
     def move() -> None:
@@ -42,11 +44,11 @@ async def test_edges_of_another_thread_while_the_loop_is_blocked_are_judged_by_t
     assert (presses, switches) == ([], [])
     await moved
     await until(lambda: len(presses) == 4 and len(switches) == 2)
-    assert [(press.seat, press.act) for press in presses] == [
-        ("N", Act.DOWN),
-        ("S", Act.DOWN),
-        ("N", Act.SHORT),
-        ("S", Act.HELD),
+    assert [(press.seat, press.kind) for press in presses] == [
+        ("N", PressKind.DOWN),
+        ("S", PressKind.DOWN),
+        ("N", PressKind.SHORT),
+        ("S", PressKind.HELD),
     ]
     assert switches == [SwitchChange("lid", False), SwitchChange("lid", True)]
     panel.close()

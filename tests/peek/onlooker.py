@@ -20,11 +20,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from controller.client.client import Client, NoAnswer
-from controller.client.endpoints import FILE as ENDPOINTS_FILE
+from controller.client.endpoints import ENDPOINTS_FILE as ENDPOINTS_FILE
 from controller.journal.entries import decode
 from controller.journal.errors import JournalError
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.messages import Phase, Reply, Role, Seat, State
+from controller.messages import CommandReply, MachinePhase, PublicState, Role, Seat
 from tests.matches.at_hall import AtHall
 from tests.peek.memory import Memory
 from tests.peek.overheard import OverheardTable
@@ -96,7 +96,7 @@ class Onlooker(AtHall):
     async def __aenter__(self) -> Self:
         slower = {"card": 2, "do": "speed", "with": {"value": SLOW}}
         steps = [slower, *({"fillings": 1, **slower} for _ in range(_MOST_DEALS))]
-        self._slowing = asyncio.ensure_future(self.table.control.do("script", steps=steps))
+        self._slowing = asyncio.ensure_future(self.table.control.request("script", steps=steps))
         return await super().__aenter__()
 
     async def __aexit__(self, *why: object) -> None:
@@ -111,7 +111,7 @@ class Onlooker(AtHall):
 
     async def ask(
         self, role: Role, cmd: str, about: tuple[int | None, int | None], args: dict[str, Any]
-    ) -> Reply:
+    ) -> CommandReply:
         """Look, then give a command."""
         await self.peek()
         return await super().ask(role, cmd, about, args)
@@ -140,7 +140,7 @@ class Onlooker(AtHall):
         where = (machine.attempt, machine.phase.value, match.phase)
         if where in self._looked or match.phase not in _LOOKED_AT:
             return
-        if machine.phase is Phase.DEALING and not 2 <= machine.fed < _MID_DEAL:
+        if machine.phase is MachinePhase.DEALING and not 2 <= machine.fed < _MID_DEAL:
             return
         self._looked.add(where)
         await self.look(state)
@@ -152,7 +152,7 @@ class Onlooker(AtHall):
             self.evidence.add(MEMORY, name, pages)
             self.evidence.add(MEMORY, f"{name}, lists", self.memory.lists(pages))
 
-    async def look(self, state: State) -> None:
+    async def look(self, state: PublicState) -> None:
         """Look into every place."""
         machine = state.machine
         await self._look_at_cards(state)
@@ -160,22 +160,22 @@ class Onlooker(AtHall):
         self.look_at_files()
         await self.scrape()
         await self.look_at_sheet()
-        if machine.phase is Phase.DEALING:
+        if machine.phase is MachinePhase.DEALING:
             await self._while_dealing(machine.deal or 0)
-        if machine.phase is Phase.HELD and machine.deal == self.plan.bundle:
+        if machine.phase is MachinePhase.HELD and machine.deal == self.plan.bundle:
             await self.bundle()
         if state.match.phase == "play" and state.match.led:
             await self._open_a_hand(state)
 
-    async def _look_at_cards(self, state: State) -> None:
+    async def _look_at_cards(self, state: PublicState) -> None:
         attempt, phase = state.machine.attempt or 0, state.machine.phase
-        truth = await self.table.control.do("truth")
+        truth = await self.table.control.request("truth")
         seen = self.truths.setdefault(attempt, Seen())
         seen.level = state.match.level or seen.level
         fed = len(truth["hopper"]) < self.table.profile.deck.cards
-        if phase is Phase.DEALING and fed and not seen.hopper:
+        if phase is MachinePhase.DEALING and fed and not seen.hopper:
             seen.hopper = tuple(card["face"] for card in reversed(truth["hopper"]))
-        if phase is Phase.HELD:
+        if phase is MachinePhase.HELD:
             pockets = truth["pockets"][:4]
             seen.pockets = tuple(tuple(card["face"] for card in pocket) for pocket in pockets)
         with suppress(OSError):
@@ -255,7 +255,7 @@ class Onlooker(AtHall):
             await self.table.end("machine", self.plan.by)
             self.look_at_files()
             await self.table.start("machine")
-        await self.table.control.do("speed", value=PACE)
+        await self.table.control.request("speed", value=PACE)
 
     async def bundle(self) -> None:
         """Have a diagnostics archive made, and look into it."""
@@ -270,7 +270,7 @@ class Onlooker(AtHall):
                 if body is not None:
                     self.evidence.add(BUNDLE, entry.name, body.read(), rows)
 
-    async def _open_a_hand(self, state: State) -> None:
+    async def _open_a_hand(self, state: PublicState) -> None:
         if self.plan.hand_opened == state.match.deal and self._once("open"):
             about = (state.match.deal, state.match.attempt)
             said = {"seat": "N", "reason": "a count is doubted"}
@@ -311,11 +311,11 @@ async def audience(table: OverheardTable, folder: Path) -> AsyncIterator[None]:
 
 async def _attend(client: Client) -> None:
     """Listen, and ask for all that there is whenever the machine comes to another phase."""
-    phase: Phase | None = None
+    phase: MachinePhase | None = None
     async for heard in client.feed():
         if not heard.topic.startswith("state/"):
             continue
-        before, phase = phase, msgspec.json.decode(heard.body, type=State).machine.phase
+        before, phase = phase, msgspec.json.decode(heard.body, type=PublicState).machine.phase
         if phase is not before:
             with suppress(NoAnswer):
                 for cmd, args in (("snapshot", {}), ("events", {"since": 0}), ("sheet", {})):

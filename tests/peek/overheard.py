@@ -23,10 +23,10 @@ from controller.bridge import SOCKET_NAME
 from controller.cli.reach import new_command_id, read_client_identity
 from controller.client.client import Client
 from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
-from controller.client.line import Line, LineState
+from controller.client.line import TableConnection, TableConnectionState
 from controller.gateway.certificates import create_table_keys
 from controller.messages import Role
-from controller.trials.hall import HallPlan, TableProcess, memory_folder, simulator
+from controller.trials.hall import HallPlan, TableProcess, memory_folder, run_simulator
 from tests.peek.evidence import Evidence
 from tests.peek.taps import Listener, Relay, Streams
 from tests.waiting import until
@@ -48,9 +48,9 @@ class OverheardClient(Client):
         self._taken = taken
 
     def _open(
-        self, kind: zmq.SocketType, address: str, on_change: Callable[[LineState], None]
-    ) -> Line:
-        line = super()._open(kind, address, on_change)
+        self, kind: zmq.SocketType, address: str, on_change: Callable[[TableConnectionState], None]
+    ) -> TableConnection:
+        line = super()._connect(kind, address, on_change)
         line.socket = _Ear(line.socket, self._taken)  # type: ignore[assignment]  # it is used as one
         return line
 
@@ -204,7 +204,7 @@ async def overheard(
     """Give a table with its simulator and all relays; machine and gateway are not started."""
     plan.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     with memory_folder() as folder:
-        async with simulator(plan, folder) as (running,), AsyncExitStack() as stack:
+        async with run_simulator(plan, folder) as (running,), AsyncExitStack() as stack:
             table = OverheardTable(running, evidence, program, stack)
             own = folder / "t"
             own.mkdir(mode=0o700)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan
 from tests.match.table import INTL
@@ -104,7 +104,7 @@ async def test_a_machine_that_fails_in_mid_deal_tells_nothing_whatever_it_says(
         async with Onlooker(table, tmp_path, todo) as people:
             playing = People(people, Script(load_profile(INTL, event), deals))
             await playing.play_until(lambda match: match.deal == 2)
-            await playing.play_until(lambda match: match.phase == Phase.PLAY.value)
+            await playing.play_until(lambda match: match.phase == MatchPhase.PLAY.value)
         await table.end("gateway")
         await table.end("machine")
         people.look_at_files()

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.client.client import Heard
+from controller.client.client import ReceivedMessage
 from controller.trials.hall import HallPlan
 from tests.peek import hidden
 from tests.peek import onlooker as at
@@ -71,7 +71,7 @@ WITH_END = {MACHINE_SOCKET, PINS, CLIENT, NETWORK}
 class Witness(Onlooker):
     """An onlooker who does not mind messages that are none."""
 
-    def _take(self, heard: Heard) -> None:
+    def _take(self, heard: ReceivedMessage) -> None:
         with suppress(msgspec.MsgspecError):
             super()._take(heard)
 

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from controller.journal.chain import Row
-from controller.journal.entries import Entry, encode
+from controller.journal.chain import StoredRow
+from controller.journal.entries import JournalEntry, encode
 from tests.peek.evidence import Evidence
 from tests.peek.hidden import NEVER
 from tests.peek.overheard import CLIENT, MACHINE_SOCKET, SECOND_GATEWAY
@@ -53,8 +53,8 @@ def told_by(*lines: bytes) -> Told:
     return Told.of(evidence, journal())
 
 
-def journal() -> list[Row]:
-    return [Row(n, encode(_entry(n, kind)), head(n)) for n, kind in enumerate(KINDS, 1)]
+def journal() -> list[StoredRow]:
+    return [StoredRow(n, encode(_entry(n, kind)), head(n)) for n, kind in enumerate(KINDS, 1)]
 
 
 def head(n: int) -> bytes:
@@ -69,8 +69,8 @@ def event(n: int) -> bytes:
     return _line("event/T01", {"n": n, "kind": KINDS[n - 1], "attempt": 1})
 
 
-def _entry(n: int, kind: str) -> Entry:
-    return Entry(n=n, time="", boot="", kind=kind, public=True, deal=1, attempt=1, data={})
+def _entry(n: int, kind: str) -> JournalEntry:
+    return JournalEntry(n=n, time="", boot="", kind=kind, public=True, deal=1, attempt=1, data={})
 
 
 def _line(topic: str, body: dict[str, Any]) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from controller.journal.chain import Row
+from controller.journal.chain import StoredRow
 from controller.journal.entries import decode
 from tests.peek.evidence import Evidence
 from tests.peek.hidden import NEVER
@@ -28,7 +28,7 @@ class Told:
     _stood_on: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, evidence: Evidence, journal: Iterable[Row]) -> "Told":
+    def of(cls, evidence: Evidence, journal: Iterable[StoredRow]) -> "Told":
         """Read what the machine said at its socket."""
         told, heads = cls(), {}
         for row in journal:

@@ -8,14 +8,14 @@ from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from controller.cards import RANKS, face_text, parse_face
 from controller.deal import sequence as fair
-from controller.journal.chain import Row
-from controller.journal.entries import Entry, decode
+from controller.journal.chain import StoredRow
+from controller.journal.entries import JournalEntry, decode
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.journal.verify.course import CardCourse, course
+from controller.journal.verify.course import CardCourse, trace_course
 from controller.journal.wire_group import unpack_opened
 from controller.match.rows import rank_text_of_value
 from controller.rules.levels import parse_level
-from controller.rules.order import is_wild, value
+from controller.rules.order import is_wild, value_at_level
 from controller.vault.sealing import AttemptKey
 from tests.peek import hidden
 from tests.peek.evidence import Evidence
@@ -61,9 +61,9 @@ def secrets_of(
     `before`: what the gateway had in memory before any of it was there.
     """
     with open_read_only(state_dir / STORE_NAME) as found:
-        journal: list[Row] = list(found)
+        journal: list[StoredRow] = list(found)
     told = Told.of(evidence, journal)
-    rows: dict[int, dict[str, Entry]] = {}
+    rows: dict[int, dict[str, JournalEntry]] = {}
     for entry in (decode(row.body) for row in journal):
         if entry.attempt is not None:
             rows.setdefault(entry.attempt, {}).setdefault(entry.kind, entry)
@@ -74,14 +74,14 @@ def secrets_of(
     return secrets + list(_of_tributes(told, truths, before))
 
 
-def letters_of(steps: dict[str, Entry]) -> str:
+def letters_of(steps: dict[str, JournalEntry]) -> str:
     """Return the pockets of an attempt whose seed is known."""
     committed, revealed = steps["committed"].data, steps["revealed"].data
     commitment, seed = (bytes.fromhex(text) for text in (committed["commitment"], revealed["seed"]))
     return fair.sequence(commitment, seed, revealed["cut"], committed["deck"]["cards"])
 
 
-def order_of(seen: Seen, letters: str, steps: dict[str, Entry]) -> tuple[int, ...]:
+def order_of(seen: Seen, letters: str, steps: dict[str, JournalEntry]) -> tuple[int, ...]:
     """Return the faces by place: of right hands from the pockets, else from the hopper.
 
     Cards lie in a pocket as they landed, and one that took a turn in the tray landed late. The tray
@@ -89,7 +89,7 @@ def order_of(seen: Seen, letters: str, steps: dict[str, Entry]) -> tuple[int, ..
     """
     if not seen.pockets:
         return seen.hopper
-    landed = _course_of(letters, steps).placed()
+    landed = _course_of(letters, steps).cards_by_place()
     stacks = {seat: iter(stack) for seat, stack in zip(hidden.POCKETS, seen.pockets, strict=True)}
     as_they_landed = sorted(landed, key=lambda place: landed[place].index)
     faces = {place: next(stacks[letters[place - 1]]) for place in as_they_landed}
@@ -106,12 +106,14 @@ def fed_of(seen: Seen, order: tuple[int, ...], course: CardCourse) -> tuple[int,
     return (*order, *(order[place - 1] for place in again if place))
 
 
-def _course_of(letters: str, steps: dict[str, Entry]) -> CardCourse:
+def _course_of(letters: str, steps: dict[str, JournalEntry]) -> CardCourse:
     said = steps["revealed"].data.get("course") or steps["record"].data["events"]
-    return course(unpack_opened(said, steps["revealed"].attempt), len(letters))
+    return trace_course(unpack_opened(said, steps["revealed"].attempt), len(letters))
 
 
-def _of_attempt(attempt: int, steps: dict[str, Entry], seen: Seen, told: Told) -> Iterator[Hidden]:
+def _of_attempt(
+    attempt: int, steps: dict[str, JournalEntry], seen: Seen, told: Told
+) -> Iterator[Hidden]:
     letters = letters_of(steps)
     order = order_of(seen, letters, steps)
     seed = bytes.fromhex(steps["revealed"].data["seed"])
@@ -182,7 +184,7 @@ def words_of(seat: str, wanted: int, seen: Seen) -> Iterator[bytes]:
         yield f"{_CHINESE[seat]}→{_CHINESE[to]} {rank}".encode()
         yield f"{_CHINESE[seat]}→{_CHINESE[to]}{rank}".encode()
     for face in seen.pockets[hidden.POCKETS.index(seat)]:
-        if value(face, level) == wanted and not is_wild(face, level):
+        if value_at_level(face, level) == wanted and not is_wild(face, level):
             yield from _names(face)
 
 

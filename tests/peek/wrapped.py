@@ -47,21 +47,21 @@ def _one(kind: type[T]) -> T:
 
 def _at_socket(texts: Texts) -> None:
     """Tell every gateway some lines more than are public."""
-    from controller.machine.door import Door
+    from controller.machine.door import GatewaySocket
 
     lines = (
         b'{"to":"feed","topic":"event/T01","body":{"planted":"%s"}}\n' % text for text in texts
     )
     said = b"".join(lines)
-    for gateway in list(_one(Door)._gateways):
+    for gateway in list(_one(GatewaySocket)._connections):
         assert gateway._transport is not None
         gateway._transport.write(said)
 
 
 def _on_feed(texts: Texts) -> None:
     """Publish events that have one field more, and such as are no JSON, for what is no text."""
-    from controller.client.sockets import post
-    from controller.gateway.feed import Feed
+    from controller.client.sockets import send_or_drop
+    from controller.gateway.feed import FeedSocket
 
     bodies = []
     for at in range(0, len(texts), _A_MESSAGE):
@@ -70,7 +70,7 @@ def _on_feed(texts: Texts) -> None:
         bodies.append(json.dumps({"planted": said}, ensure_ascii=False).encode())
         bodies.append(b'{"planted":"' + other + b'"}')
     for body in bodies:
-        post(_one(Feed).socket, [b"event/T01", body])
+        send_or_drop(_one(FeedSocket).socket, [b"event/T01", body])
 
 
 def _on_network(texts: Texts) -> None:
@@ -114,9 +114,9 @@ def _in_free_pages(texts: Texts) -> None:
 
 def _in_rows(texts: Texts) -> None:
     """Write entries that say it."""
-    from controller.machine.record import Record
+    from controller.machine.record import TableRecord
 
-    record = _one(Record)
+    record = _one(TableRecord)
     for text in texts:
         record.write("planted", {"said": text.decode()}, public=False)
     record.journal.flush()
@@ -159,29 +159,29 @@ def _in_metrics(texts: Texts) -> None:
     from controller.gateway.scrape import MetricsEndpoint
 
     scrapes = _one(MetricsEndpoint)
-    real = scrapes._text
+    real = scrapes._render
 
     async def more() -> tuple[bytes, str]:
         body, kind = await real()
         return body + b"".join(b'# "' + text + b'"\n' + BETWEEN for text in texts), kind
 
-    scrapes._text = more
+    scrapes._render = more
 
 
 def _in_sheet(texts: Texts) -> None:
     """Have every score sheet say it."""
-    from controller.machine.machine import Machine
+    from controller.machine.machine import TableMachine
 
-    front: Any = _one(Machine).match
+    front: Any = _one(TableMachine).match_commands
     said = [text.decode() for text in texts]
     front.sheet = lambda *args: {"planted": said}
 
 
 def _in_repr(texts: Texts) -> None:
     """Have a value of the program whose `repr` tells it, and say the `repr` of all there are."""
-    from controller.messages import Call
+    from controller.messages import RefereeCall
 
-    _held.extend(Call(seat=None, reason=text.decode(), since="") for text in texts)
+    _held.extend(RefereeCall(seat=None, reason=text.decode(), since="") for text in texts)
     say_everything()
 
 

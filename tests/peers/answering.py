@@ -41,8 +41,8 @@ class Answering:
         return self._route(session, attempt, index, event)
 
     def _route(self, session: int, attempt: int, index: int, seen: int = 1) -> bytes:
-        route = frames.Route(attempt, index, _OUTLETS[index])
-        return frames.encode(wire.ROUTE, session, self._number or 1, seen, 0, route)
+        route = frames.RouteCommand(attempt, index, _OUTLETS[index])
+        return frames.encode_host_frame(wire.ROUTE, session, self._number or 1, seen, 0, route)
 
 
 def main(what: str, libraries: list[str], run: Callable[[str], None]) -> None:

@@ -77,39 +77,39 @@ class Disturbances:
 
     async def stop_board(self) -> None:
         """Stop the process of a board for a while."""
-        boards = (await self.table.control.do("info"))["boards"]
+        boards = (await self.table.control.request("info"))["boards"]
         if pid := boards[self.chance.choice(BOARDS)]["pid"]:
             await self._signal(pid, signal.SIGSTOP)
 
     async def kill_board(self) -> None:
         """Kill the process of a board, and start it again after a while."""
         board = self.chance.choice(BOARDS)
-        await self.table.control.do("kill", board=board)
+        await self.table.control.request("kill", board=board)
         await self._wait_a_while()
-        await self.table.control.do("restart", board=board)
+        await self.table.control.request("restart", board=board)
 
     async def fault_board(self, name: str) -> None:
         """Let a fault of the simulator's menu strike one of the boards."""
         words = {} if name == "board_reset" else {"for_ms": self._while_ms()}
         board = self.chance.choice(BOARDS)
-        await self.table.control.do("fault", name=name, board=board, **words)
+        await self.table.control.request("fault", name=name, board=board, **words)
 
     async def fault_bytes(self, name: str) -> None:
         """Disturb some of the next writes on one line, in one direction."""
         words = {"board": self.chance.choice(BOARDS), "way": self.chance.choice(WAYS)}
         delay = {"ms": self.chance.uniform(20, 400)} if name == "bytes_delayed" else {}
         for _ in range(self.chance.randint(1, REPEATS)):
-            await self.table.control.do("fault", name=name, **words, **delay)
+            await self.table.control.request("fault", name=name, **words, **delay)
 
     async def open_lid(self) -> None:
         """Open the lid for a while."""
-        await self.table.control.do("fault", name="lid", for_ms=self._while_ms())
+        await self.table.control.request("fault", name="lid", for_ms=self._while_ms())
 
     async def cross_cables(self) -> None:
         """Exchange the cables of the two boards for a while."""
-        await self.table.control.do("cross")
+        await self.table.control.request("cross")
         await self._wait_a_while()
-        await self.table.control.do("cross")
+        await self.table.control.request("cross")
 
     async def _signal(self, pid: int, sign: signal.Signals) -> None:
         os.kill(pid, sign)
@@ -128,7 +128,7 @@ class Disturbances:
 
     async def _wait(self, **step: float) -> None:
         with suppress(HallError):  # the simulator ends at the end of the test
-            await self.table.control.do("script", steps=[step])
+            await self.table.control.request("script", steps=[step])
 
 
 WAYS = ("to_board", "to_host")

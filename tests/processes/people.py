@@ -9,7 +9,14 @@ import msgspec
 
 from controller.client.client import Client
 from controller.client.endpoints import NoEndpoints
-from controller.messages import Event, Outcome, Phase, Reply, Role, State
+from controller.messages import (
+    AttemptOutcome,
+    CommandReply,
+    MachinePhase,
+    PublicEvent,
+    PublicState,
+    Role,
+)
 from controller.trials.hall import TableProcess
 from tests.waiting import until
 
@@ -27,8 +34,8 @@ class People:
     def __init__(self, table: TableProcess, on_news: Callable[[], object] = lambda: None) -> None:
         self.table = table
         self.on_news = on_news
-        self.states: list[State] = []
-        self.events: list[Event] = []
+        self.states: list[PublicState] = []
+        self.events: list[PublicEvent] = []
         self._stack = AsyncExitStack()
         self._clients: dict[Role, Client] = {}
 
@@ -41,41 +48,41 @@ class People:
     async def __aexit__(self, *why: object) -> None:
         await self._stack.aclose()
 
-    async def until(self, fits: Callable[[State], bool]) -> State:
+    async def until(self, fits: Callable[[PublicState], bool]) -> PublicState:
         """Return the newest state if it fits, or the next one that does."""
         while not self.states or not fits(self.states[-1]):
             await self._hear()
         return self.states[-1]
 
-    async def event(self, fits: Callable[[Event], bool]) -> Event:
+    async def event(self, fits: Callable[[PublicEvent], bool]) -> PublicEvent:
         """Return the first event that fits, as soon as it has come."""
         while not any(map(fits, self.events)):
             await self._hear()
         return next(filter(fits, self.events))
 
-    async def order(self, role: Role, cmd: str, /, **args: object) -> Reply:
+    async def order(self, role: Role, cmd: str, /, **args: object) -> CommandReply:
         """Give an order about the deal that the newest state tells of."""
         machine = self.states[-1].machine
         client = self._clients[role]
         client.boot = self.states[-1].boot  # they all look at the one feed
         return await client.ask(cmd, args, deal=machine.deal, attempt=machine.attempt)
 
-    async def deal(self, far: Callable[[State], bool]) -> State:
+    async def deal(self, far: Callable[[PublicState], bool]) -> PublicState:
         """Have a deal started and cut; return the first state that is so far."""
         while not (self.states and far(self.states[-1])):
             told = len(self.states)
             while len(self.states) == told:
                 await self._hear()
-            if self.states[-1].machine.phase is Phase.EMPTY:
+            if self.states[-1].machine.phase is MachinePhase.EMPTY:
                 await self.order(Role.REFEREE, "start_deal")
-            elif self.states[-1].machine.phase is Phase.COMMITTED:
+            elif self.states[-1].machine.phase is MachinePhase.COMMITTED:
                 await self.order(Role.TABLE, "cut", n=CUT)
         return self.states[-1]
 
-    async def deal_to_card(self, card: int = 20) -> State:
+    async def deal_to_card(self, card: int = 20) -> PublicState:
         """Deal until `card` is in the reader's window, and from there slowly."""
         async with self.slower_from_card(card):
-            await self.deal(lambda state: state.machine.phase is Phase.DEALING)
+            await self.deal(lambda state: state.machine.phase is MachinePhase.DEALING)
         return await self.until(lambda state: state.machine.fed >= card)
 
     @asynccontextmanager
@@ -89,27 +96,27 @@ class People:
         reader, writer = await asyncio.open_unix_connection(self.table.control.path)
         try:
             writer.write(msgspec.json.encode(script) + b"\n")
-            await self.table.control.do("info")  # answered behind the script: it is in force
+            await self.table.control.request("info")  # answered behind the script: it is in force
             yield
             answer = msgspec.json.decode(await reader.readline())
             assert answer["ok"], answer
         finally:
             writer.close()
 
-    async def held(self) -> State:
+    async def held(self) -> PublicState:
         """Deal until the hands are held."""
-        return await self.deal(lambda state: state.machine.phase is Phase.HELD)
+        return await self.deal(lambda state: state.machine.phase is MachinePhase.HELD)
 
     async def pockets(self) -> list[int]:
         """Return how many cards really lie in N, W, S, E and the tray."""
-        return [len(cards) for cards in (await self.table.control.do("truth"))["pockets"]]
+        return [len(cards) for cards in (await self.table.control.request("truth"))["pockets"]]
 
     async def _hear(self) -> None:
-        heard = await self._clients[Role.OBSERVER].hear()
+        heard = await self._clients[Role.OBSERVER].next_message()
         if heard.topic.startswith("state/"):
-            self.states.append(msgspec.json.decode(heard.body, type=State))
+            self.states.append(msgspec.json.decode(heard.body, type=PublicState))
         else:
-            self.events.append(msgspec.json.decode(heard.body, type=Event))
+            self.events.append(msgspec.json.decode(heard.body, type=PublicEvent))
         self.on_news()
 
 
@@ -126,12 +133,12 @@ async def another_gateway(table: TableProcess) -> None:
     await until(lambda: is_open(table))
 
 
-async def held_after_all(people: People, before: State) -> State:
+async def held_after_all(people: People, before: PublicState) -> PublicState:
     """See the attempt of `before` through to held hands, at full speed again."""
-    await people.table.control.do("speed", value=FAST)
+    await people.table.control.request("speed", value=FAST)
     held = await people.held()
     (proof,) = held.fairness
-    assert (proof.attempt, proof.outcome) == (1, Outcome.OK)
+    assert (proof.attempt, proof.outcome) == (1, AttemptOutcome.OK)
     assert proof.commitment == before.fairness[-1].commitment
     assert await people.pockets() == [27, 27, 27, 27, 0]
     return held

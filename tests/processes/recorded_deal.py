@@ -6,9 +6,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from controller.client.endpoints import NoEndpoints
-from controller.messages import Phase, Role
-from controller.trials.hall import HallPlan, TableProcess, simulator
-from drivers.link.recording import as_lines, read
+from controller.messages import MachinePhase, Role
+from controller.trials.hall import HallPlan, TableProcess, run_simulator
+from drivers.link.recording import encode_recording, read_recording
 from sim.folders import memory_folder
 from tests.link.recorded_runs import HEADER
 from tests.machine.stages import MATCH, PAIRS
@@ -33,12 +33,12 @@ async def wait_for_endpoints(table: TableProcess, program: Program) -> None:
 async def record_deal(state_dir: Path, runtime_dir: Path, file: Path) -> None:
     """Run a table with `--record` up to hands that are held, then kill it."""
     plan = HallPlan(state_dir, speed=FAST, firmware="micropython")
-    async with simulator(plan, runtime_dir) as (table,):
+    async with run_simulator(plan, runtime_dir) as (table,):
         program = await Program.start("run", "--config", table.config, "--record", file)
         try:
             await wait_for_endpoints(table, program)
             async with People(table) as people:
-                state = await people.until(lambda state: state.machine.phase is Phase.EMPTY)
+                state = await people.until(lambda state: state.machine.phase is MachinePhase.EMPTY)
                 assert state.mode == "test"
                 args = {**MATCH, "stage": "swiss", "pairs": PAIRS}
                 reply = await people.order(Role.REFEREE, "set_match", **args)
@@ -61,4 +61,4 @@ def recorded_over_ptys() -> str:
         file = Path(state_dir) / "wire.jsonl"
         runner.run(record_deal(Path(state_dir) / "state", runtime_dir, file))
         with file.open("rb") as lines:
-            return as_lines(HEADER, read(lines)[1]).decode()
+            return encode_recording(HEADER, read_recording(lines)[1]).decode()

@@ -12,7 +12,7 @@ import pytest
 
 from controller.messages import Role
 from controller.trials import hall
-from controller.trials.hall import HallPlan, TableProcess, simulator
+from controller.trials.hall import HallPlan, TableProcess, run_simulator
 from sim.folders import ROOT_VARIABLE
 from tests.processes.people import FAST, People
 from tests.processes.processes import marked
@@ -66,7 +66,7 @@ def dealtable(start: Start) -> Dealtable:
 async def boards(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[TableProcess]:
     """Give a table's simulated boards alone, on their ptys; a daemon that a test starts ends."""
     plan = HallPlan(tmp_path / "state", speed=FAST)
-    async with simulator(plan, runtime_dir) as (table,):
+    async with run_simulator(plan, runtime_dir) as (table,):
         try:
             yield table
         finally:
@@ -79,7 +79,7 @@ async def table(boards: TableProcess) -> TableProcess:
     """Give a table with its daemon, once its gateway has found its machine."""
     await boards.start_daemon()
     async with boards.client(Role.OBSERVER) as client:
-        while not (await client.hear()).topic.startswith("state/"):
+        while not (await client.next_message()).topic.startswith("state/"):
             pass
     return boards
 

@@ -17,16 +17,16 @@ import pytest
 
 from controller.client.client import NoAnswer
 from controller.deal import sequence as fair
-from controller.journal.chain import follow
+from controller.journal.chain import walk_chain
 from controller.journal.entries import ChainedEntry
-from controller.journal.fold import Progress, attempts
+from controller.journal.fold import AttemptHistory, attempt_histories
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.messages import Outcome
+from controller.messages import AttemptOutcome
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
-from controller.rules.seats import ALL
-from controller.trials.hall import HallPlan, TableProcess, simulator
-from controller.trials.players import Players, players
+from controller.rules.seats import SEATS
+from controller.trials.hall import HallPlan, TableProcess, run_simulator
+from controller.trials.players import PracticePlayers, seat_players
 from tests.processes.disturbances import Disturbances, start_relay_simulator
 from tests.processes.people import FAST
 from tests.processes.ports import free_ports
@@ -52,7 +52,7 @@ class Lift:
         """Watch until cancelled."""
         look = {"after_ms": LOOK_INTERVAL_MS, "do": "truth"}
         while True:
-            (truth,) = await self._table.control.do("script", steps=[look])
+            (truth,) = await self._table.control.request("script", steps=[look])
             self.take(truth)
 
     def take(self, truth: dict[str, Any]) -> None:
@@ -70,7 +70,7 @@ async def test_no_wrong_hand_is_released_whatever_disturbs_processes_and_lines(
 ) -> None:
     seed = random.Random().getrandbits(32)
     plan = HallPlan(tmp_path / "state", speed=FAST, port=free_ports(2))
-    async with simulator(plan, runtime_dir, start_relay_simulator) as (table,):
+    async with run_simulator(plan, runtime_dir, start_relay_simulator) as (table,):
         await table.start_daemon()
         lift, disturbances = Lift(table), Disturbances(table, random.Random(seed))
         beside = [
@@ -95,7 +95,7 @@ async def test_no_wrong_hand_is_released_whatever_disturbs_processes_and_lines(
 async def deal(table: TableProcess, lift: Lift, disturbances: Disturbances, deals: int) -> None:
     """Deal until the lift rose `deals` times, with disturbances pending all the time."""
     pending: set[asyncio.Task[None]] = set()
-    async with players(table) as people:
+    async with seat_players(table) as people:
         try:
             while len(lift.hands) < deals:
                 pending = {one for one in pending if not is_over(one)}
@@ -106,12 +106,12 @@ async def deal(table: TableProcess, lift: Lift, disturbances: Disturbances, deal
             for one in pending:
                 one.cancel()
             await asyncio.gather(*pending, return_exceptions=True)
-            sys.stderr.write(f"the table: {people.standing()}\n")
+            sys.stderr.write(f"the table: {people.status_text()}\n")
 
 
-async def deal_once(people: Players) -> None:
+async def deal_once(people: PracticePlayers) -> None:
     try:
-        await people.deal()
+        await people.play_deal()
     except NoAnswer:
         return  # the machine or its gateway is being started again
 
@@ -138,13 +138,13 @@ def is_right(hands: Hands, profile: Profile) -> bool:
 def proved_hands(table: TableProcess) -> Iterator[Hands]:
     """Yield the hands that the journal proves for each attempt that ended right."""
     with open_read_only(table.state_dir / STORE_NAME) as rows:
-        chained = (each for each in follow(rows) if isinstance(each, ChainedEntry))
-        for attempt in attempts(each.entry for each in chained).values():
-            if attempt.outcome is Outcome.OK and attempt.data("record"):
+        chained = (each for each in walk_chain(rows) if isinstance(each, ChainedEntry))
+        for attempt in attempt_histories(each.entry for each in chained).values():
+            if attempt.outcome is AttemptOutcome.OK and attempt.data("record"):
                 yield hands_of(attempt)
 
 
-def hands_of(attempt: Progress) -> Hands:
+def hands_of(attempt: AttemptHistory) -> Hands:
     committed, revealed, record = (
         attempt.steps[kind].data for kind in ("committed", "revealed", "record")
     )
@@ -156,7 +156,7 @@ def hands_of(attempt: Progress) -> Hands:
         len(faces),
     )
     dealt = list(zip(faces, pockets, strict=True))
-    return tuple(tuple(sorted(face for face, to in dealt if to == seat)) for seat in ALL)
+    return tuple(tuple(sorted(face for face, to in dealt if to == seat)) for seat in SEATS)
 
 
 def test_hands_that_lack_a_card_or_have_it_twice_are_wrong() -> None:

@@ -10,9 +10,9 @@ import pytest
 from controller.console.store.archive import Archive, open_engine
 from controller.journal.entries import decode
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.trials.hall import HallPlan, TableProcess, hall
-from controller.trials.hall_console import console
-from controller.trials.players import Players, players
+from controller.trials.hall import HallPlan, TableProcess, run_hall
+from controller.trials.hall_console import run_console
+from controller.trials.players import PracticePlayers, seat_players
 from tests.console.postgres import Cluster, cluster
 from tests.waiting import until
 
@@ -36,11 +36,11 @@ async def test_the_archive_equals_the_journals_after_an_outage_of_the_console(
     plan = HallPlan(tmp_path / "hall", tables=max(3, scale(20)), speed=SPEED)
     deals = max(1, scale(200) // 4)
     async with (
-        hall(plan) as tables,
-        console(tables, tmp_path / "console", store=postgres.url) as running,
+        run_hall(plan) as tables,
+        run_console(tables, tmp_path / "console", store=postgres.url) as running,
         AsyncExitStack() as sitting,
     ):
-        people = [await sitting.enter_async_context(players(table)) for table in tables]
+        people = [await sitting.enter_async_context(seat_players(table)) for table in tables]
 
         async def deal() -> None:
             await asyncio.gather(*(_deal(each, deals) for each in people))
@@ -61,9 +61,9 @@ async def test_the_archive_equals_the_journals_after_an_outage_of_the_console(
     engine.dispose()
 
 
-async def _deal(people: Players, deals: int) -> None:
+async def _deal(people: PracticePlayers, deals: int) -> None:
     for _ in range(deals):
-        await people.deal()
+        await people.play_deal()
 
 
 def _journal(table: TableProcess) -> Told:

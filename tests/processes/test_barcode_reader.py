@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tests.adapters.peer as peer
-from controller.messages import Outcome
+from controller.messages import AttemptOutcome
 from controller.trials.hall import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Program, Start
@@ -23,7 +23,7 @@ UID = "00000000000000b1"
 @pytest.fixture
 async def engine(boards: TableProcess, tmp_path: Path) -> AsyncIterator[Path]:
     """Start an engine that looks at the table's window; give its port."""
-    control = (await boards.control.do("info"))["control"]
+    control = (await boards.control.request("info"))["control"]
     link = tmp_path / "engine"
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, peer.__file__, control, str(link)), stdout=asyncio.subprocess.PIPE
@@ -84,7 +84,7 @@ async def test_a_table_deals_through_a_barcode_engine_and_its_adapter_shows_no_c
     await boards.start_daemon()
     async with People(boards) as people:
         held = await people.held()
-        assert held.fairness[-1].outcome is Outcome.OK
+        assert held.fairness[-1].outcome is AttemptOutcome.OK
         assert await people.pockets() == [27, 27, 27, 27, 0]
         assert held.boards.reader is not None
         assert (held.boards.reader.hal, held.boards.trigger) == ("adapter", "asked")

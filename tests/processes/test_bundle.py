@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.cards import FACES, face_text
+from controller.cards import FACE_COUNT, face_text
 from controller.config import load_table
-from controller.journal.verify.sources import read
-from controller.roster import CLIENTS_FOLDER, KEYS
+from controller.journal.verify.sources import read_source
+from controller.roster import CLIENTS_FOLDER, KEYS_FOLDER
 from controller.trials.hall import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Dealtable
@@ -43,7 +43,7 @@ def unpacked(archive: Path) -> dict[str, bytes]:
 def secrets_of(table: TableProcess) -> list[bytes]:
     """All that must never leave: keys of people and table, the attempt's key, what is sealed."""
     found: list[bytes] = []
-    for folder in (KEYS, CLIENTS_FOLDER):
+    for folder in (KEYS_FOLDER, CLIENTS_FOLDER):
         for file in (table.state_dir / folder).glob("*.key_secret"):
             values = [line.partition("=")[2].strip() for line in file.read_text().splitlines()]
             names = [line.partition("=")[0].strip() for line in file.read_text().splitlines()]
@@ -53,7 +53,7 @@ def secrets_of(table: TableProcess) -> list[bytes]:
             ]
     runtime_dir = load_table(table.config).table.runtime_dir
     found += [file.read_bytes() for file in runtime_dir.glob("attempt-*.key")]
-    for chained in read(table.state_dir).entries:
+    for chained in read_source(table.state_dir).entries:
         if not chained.entry.public:
             found += [v.encode() for v in chained.entry.data.values() if isinstance(v, str)]
     return found
@@ -83,7 +83,7 @@ async def test_an_archive_made_between_deal_and_release_helps_and_tells_no_secre
         for spelling in (secret, secret.hex().encode(), base64.b64encode(secret)):
             assert spelling not in everything
     words = set(everything.decode().replace('"', " ").split())
-    assert not words & {face_text(face) for face in range(FACES)}
+    assert not words & {face_text(face) for face in range(FACE_COUNT)}
     assert b"key_secret" not in everything
     assert out.stat().st_mode & 0o077 == 0
 

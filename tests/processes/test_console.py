@@ -17,8 +17,8 @@ from httpx import AsyncClient
 from controller.cli.reach import read_client_identity
 from controller.client.endpoints import NoEndpoints, read_endpoints
 from controller.messages import Role
-from controller.trials.hall import HallPlan, TableProcess, simulator
-from controller.trials.hall_console import ConsoleProcess, console
+from controller.trials.hall import HallPlan, TableProcess, run_simulator
+from controller.trials.hall_console import ConsoleProcess, run_console
 from tests.console.fake import QUICK
 from tests.console.web import Events, listening, visitor
 from tests.processes.people import FAST
@@ -35,7 +35,7 @@ HOLD: dict[str, Any] = {"id": "order-0001", "cmd": "hold", "args": {"reason": "s
 @pytest.fixture
 async def running(table: TableProcess, tmp_path: Path) -> AsyncIterator[ConsoleProcess]:
     """A console over the table."""
-    async with console([table], tmp_path / "console", people=PEOPLE, hasher=QUICK) as running:
+    async with run_console([table], tmp_path / "console", people=PEOPLE, hasher=QUICK) as running:
         yield running
 
 
@@ -146,10 +146,10 @@ async def test_an_order_that_never_arrived_does_not_act_in_another_run_of_the_ta
     tmp_path: Path, runtime_dir: Path
 ) -> None:
     plan = HallPlan(tmp_path / "state", speed=FAST, port=free_ports(2))
-    async with simulator(plan, runtime_dir) as (table,), AsyncExitStack() as stack:
+    async with run_simulator(plan, runtime_dir) as (table,), AsyncExitStack() as stack:
         stack.push_async_callback(table.stop_daemon)
         await table.start_daemon()
-        opening = console([table], tmp_path / "console", people=PEOPLE, hasher=QUICK)
+        opening = run_console([table], tmp_path / "console", people=PEOPLE, hasher=QUICK)
         running = await stack.enter_async_context(opening)
         async with referee(running, table) as client:
             async with listening(client, f"/stream/table/{table.id}") as events:

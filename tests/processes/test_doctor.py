@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from controller.cli.doctor_boards import answers
+from controller.cli.doctor_boards import ask_boards
 from controller.config import load_table
 from controller.trials.hall import TableProcess
 from tests.processes.program import Dealtable
@@ -38,10 +38,10 @@ async def test_boards_are_asked_while_nobody_holds_them_and_named_where_they_are
     assert found["runtime_dir"]["light"] == "green"
     assert found["feed"]["light"] == "unknown"
     await exchange(boards)
-    swapped = answers(load_table(boards.config))
+    swapped = ask_boards(load_table(boards.config))
     assert {one.fault for one in swapped.values()} == {"BOARDS_SWAPPED"}
     assert all("Swap their cables" in one.action for one in swapped.values())
-    assert (await boards.control.do("truth"))["arrived"] == 0
+    assert (await boards.control.request("truth"))["arrived"] == 0
 
 
 async def test_a_running_table_keeps_its_boards_and_its_feed_is_heard(

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from controller.client.client import Client
-from controller.gateway.rates import BURST, PER_S
-from controller.messages import Outcome, Reply, Role
+from controller.gateway.rates import COMMAND_BURST, COMMANDS_PER_S
+from controller.messages import AttemptOutcome, CommandReply, Role
 from controller.trials.hall import TableProcess
 from tests.processes.metrics import scrape
 from tests.processes.people import FAST, People
@@ -18,7 +18,7 @@ from tests.processes.program import Dealtable
 
 pytestmark = pytest.mark.slow
 
-AT_ONCE = 4 * int(BURST)
+AT_ONCE = 4 * int(COMMAND_BURST)
 """Commands that are sent before the first answer is read: more than one key may send."""
 HUGE = 10_000_000
 
@@ -45,7 +45,7 @@ async def flood(
             await socket.send(make(number))
         answered = await socket.recv()
         while answered:
-            reply = msgspec.json.decode(answered, type=Reply)
+            reply = msgspec.json.decode(answered, type=CommandReply)
             answers.add(reply.error.code if reply.error else None)
             answered = await socket.recv() if await socket.poll(0) else b""
     return answers
@@ -66,7 +66,7 @@ async def test_a_flood_of_commands_is_refused_and_the_deal_is_dealt(
         done.set()
         answers = await flooding
 
-    assert state.fairness[-1].outcome is Outcome.OK
+    assert state.fairness[-1].outcome is AttemptOutcome.OK
     assert await people.pockets() == [27, 27, 27, 27, 0]
     assert answers == expected
     assert (await dealtable("verify", table.state_dir)).code == 0
@@ -81,9 +81,9 @@ async def test_a_message_of_ten_megabytes_ends_its_connection_and_nothing_else(
         await people.deal_to_card()
         for _ in range(5):
             await socket.send(b"x" * HUGE)
-        await table.control.do("speed", value=FAST)
+        await table.control.request("speed", value=FAST)
         state = await people.held()
-        assert state.fairness[-1].outcome is Outcome.OK
+        assert state.fairness[-1].outcome is AttemptOutcome.OK
         assert (await stranger.ask("snapshot")).ok  # it may come again, with better manners
     told = scrape(table)
     memory = next(
@@ -101,5 +101,5 @@ async def test_a_refusal_says_how_many_are_too_many(table: TableProcess) -> None
     refusals = [reply.error for reply in replies if reply.error is not None]
     assert {refusal.code for refusal in refusals} == {"TOO_MANY"}
     for refusal in refusals:
-        assert re.search(rf"{PER_S:g} a second|at most \d+ at a time", refusal.message)
+        assert re.search(rf"{COMMANDS_PER_S:g} a second|at most \d+ at a time", refusal.message)
         assert refusal.action

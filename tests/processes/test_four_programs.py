@@ -4,11 +4,11 @@ import json
 import signal
 from pathlib import Path
 
-from controller.cards import FACES, face_text
+from controller.cards import FACE_COUNT, face_text
 from controller.trials.hall import TableProcess
 from tests.processes.program import Dealtable, Start
 
-FACE_TEXTS = {face_text(face) for face in range(FACES)}
+FACE_TEXTS = {face_text(face) for face in range(FACE_COUNT)}
 MARKS = str.maketrans(dict.fromkeys("\"'[]{}(),.:;=", " "))
 
 
@@ -38,12 +38,12 @@ async def test_a_deal_goes_from_start_to_reveal_by_orders_and_is_seen_by_watcher
     await seen.line("committed")
     await send("cut", "n=40", "--as", "table")
     await seen.line("deal 1 attempt 1: ok")
-    held = (await table.control.do("truth"))["pockets"]
+    held = (await table.control.request("truth"))["pockets"]
     assert [len(cards) for cards in held] == [27, 27, 27, 27, 0]
     await send("release", "--as", "referee")
     await seen.line("released")
-    await table.control.do("take_hands")
-    await table.control.do("load")
+    await table.control.request("take_hands")
+    await table.control.request("load")
     revealed = json.loads(await raw.line('"kind":"revealed"'))
     released = json.loads(await raw.line('"kind":"released"'))
     assert revealed["data"]["cut"] == 40

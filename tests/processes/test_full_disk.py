@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from controller.cli import machine_process
 from controller.cli.recorded import SerialRecording
-from controller.config import Panel, load_table
+from controller.config import PanelSection, load_table
 from controller.gateway.certificates import create_table_keys
-from controller.messages import Outcome, Phase, Role
+from controller.messages import AttemptOutcome, MachinePhase, Role
 from controller.trials.hall import TableProcess
 from tests.processes.people import FAST, People
 from tests.processes.processes import part_of
@@ -37,22 +37,22 @@ async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_o
         stopped = await people.until(
             lambda state: any(alert.name == "STORAGE_FAILED" for alert in state.alerts)
         )
-        assert stopped.machine.phase is Phase.FAULT
+        assert stopped.machine.phase is MachinePhase.FAULT
         refused = await people.order(Role.REFEREE, "hold", reason="look")
         assert refused.error is not None
         assert refused.error.code == "STORAGE_FAILED"
-        arrived = (await table.control.do("truth"))["arrived"]
+        arrived = (await table.control.request("truth"))["arrived"]
         later = await people.until(lambda state: state.time > stopped.time)
-        assert later.machine.phase is Phase.FAULT
-        assert (await table.control.do("truth"))["arrived"] <= arrived + 1
+        assert later.machine.phase is MachinePhase.FAULT
+        assert (await table.control.request("truth"))["arrived"] <= arrived + 1
 
         let_files_grow(machine, resource.RLIM_INFINITY)
-        await table.control.do("speed", value=FAST)
+        await table.control.request("speed", value=FAST)
         held = await people.held()
         assert part_of(table, "machine") == machine
         assert held.alerts == []
         (proof,) = held.fairness
-        assert (proof.attempt, proof.outcome) == (1, Outcome.OK)
+        assert (proof.attempt, proof.outcome) == (1, AttemptOutcome.OK)
         assert proof.commitment == before.fairness[-1].commitment
         assert await people.pockets() == [27, 27, 27, 27, 0]
     checked = await dealtable("verify", table.state_dir, "--json")
@@ -64,7 +64,7 @@ async def test_a_machine_that_cannot_be_built_keeps_no_later_try_from_the_journa
     boards: TableProcess, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     config = load_table(boards.config)
-    config = replace(config, panel=Panel(pins="mock"))
+    config = replace(config, panel=PanelSection(pins="mock"))
     create_table_keys(boards.state_dir)
     config.table.runtime_dir.mkdir(mode=0o700)
     parts = machine_process._MachineFactory(config, SerialRecording(None, config))
@@ -78,5 +78,5 @@ async def test_a_machine_that_cannot_be_built_keeps_no_later_try_from_the_journa
             with pytest.raises(OSError, match="Input/output error"):
                 await parts.build()
     machine = await parts.build()
-    machine.front.close()
+    machine.panel_control.close()
     await machine.record.journal.close()

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.cli.bundle_metrics import LARGEST
-from controller.messages import Machine, Phase
+from controller.cli.bundle_metrics import MAX_METRICS_BYTES
+from controller.messages import MachinePhase, PublicMachine
 from tests.processes.gateway_double import Gateway
 from tests.processes.program import Dealtable, Start
 from tests.table_doubles import STATE
@@ -59,7 +59,7 @@ async def test_nonsense_of_one_table_ends_no_watch_of_the_hall(
         await gateway.subscribed()
     for _ in range(3):
         await other.say(*NONSENSE[nonsense])
-    await other.state(machine=Machine(phase=Phase.EMPTY, deal=77, attempt=1))
+    await other.state(machine=PublicMachine(phase=MachinePhase.EMPTY, deal=77, attempt=1))
     await watch.line(lambda line: "deal 77" in line or '"deal":77' in line)
     await honest.state()
     await watch.line(lambda line: "T01" in line and "empty" in line)
@@ -96,7 +96,7 @@ async def test_no_word_of_a_table_steers_the_terminal_of_who_watches(
     alerts = [{"code": 1, "since": "", **alert}]
     body = state_with(table=text, alerts=alerts, time=text, machine=stopped)
     await other.say(b"state/T02", body)
-    await other.state(machine=Machine(phase=Phase.EMPTY, deal=77, attempt=1))
+    await other.state(machine=PublicMachine(phase=MachinePhase.EMPTY, deal=77, attempt=1))
     await watch.line(lambda line: "deal 77" in line or '"deal":77' in line)
     ended = await watch.end(signal.SIGINT)
     for sign in ESCAPES:
@@ -205,7 +205,7 @@ async def web() -> AsyncIterator[Callable[[bytes, int], Any]]:
         (b"nonsense\r\n\r\n", 1, "has no metrics"),
         (b"", 1, "has no metrics"),
         (b"HTTP/1.0 404 Not Found\r\n\r\n", 1, "has no metrics"),
-        (b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * LARGEST, 1000, "more than"),
+        (b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * MAX_METRICS_BYTES, 1000, "more than"),
     ],
     ids=["nonsense", "nothing", "404", "endless"],
 )

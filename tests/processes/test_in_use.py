@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from controller.client.endpoints import FILE
+from controller.client.endpoints import ENDPOINTS_FILE
 from controller.messages import Role
 from controller.trials.hall import TableProcess
 from tests.processes.program import Dealtable
@@ -12,7 +12,7 @@ from tests.processes.program import Dealtable
 
 def what_lies_there(state_dir: Path) -> dict[str, bytes]:
     """Return the files that say where the table is and how it is set up."""
-    return {name: (state_dir / name).read_bytes() for name in (FILE, "table.toml")}
+    return {name: (state_dir / name).read_bytes() for name in (ENDPOINTS_FILE, "table.toml")}
 
 
 async def answers(table: TableProcess) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.journal.store import STORE_NAME
-from controller.messages import Phase
+from controller.messages import MachinePhase
 from controller.trials.hall import TableProcess
 from tests.processes.people import People
 from tests.processes.program import Dealtable, Program, Start
@@ -44,14 +44,14 @@ def kept(path: Path) -> list[tuple[int, str]]:
 async def watched(table: TableProcess, start: Start, heads: Path, *words: str) -> Program:
     """Watch a table, keeping heads; from the moment when its first state is here."""
     watch = await start("watch", "--state-dir", table.state_dir, "--heads", heads, *words)
-    await watch.line(lambda line: any(phase in line for phase in Phase))
+    await watch.line(lambda line: any(phase in line for phase in MachinePhase))
     return watch
 
 
 async def a_step_further(table: TableProcess, watch: Program) -> None:
     """Let the table commit to an attempt."""
     async with People(table) as people:
-        state = await people.deal(lambda state: state.machine.phase is not Phase.EMPTY)
+        state = await people.deal(lambda state: state.machine.phase is not MachinePhase.EMPTY)
         await watch.line(f"{state.machine.phase} ")
 
 

@@ -17,7 +17,14 @@ import pytest
 from controller.client.client import Client, NoAnswer
 from controller.journal.entries import decode
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.messages import Event, Outcome, Phase, Reply, Role, State
+from controller.messages import (
+    AttemptOutcome,
+    CommandReply,
+    MachinePhase,
+    PublicEvent,
+    PublicState,
+    Role,
+)
 from controller.trials.hall import TableProcess
 from tests.processes.program import Dealtable, Start
 from tests.processes.units import Units
@@ -37,11 +44,11 @@ class Story:
 
     def __init__(self, table: TableProcess, kill_behind: list[int]) -> None:
         self.table, self.kill_behind = table, kill_behind
-        self.events: dict[int, Event] = {}
+        self.events: dict[int, PublicEvent] = {}
         self.last = 0  # up to here no public entry is missing
-        self.told: dict[str, Reply] = {}
+        self.told: dict[str, CommandReply] = {}
         self.asked: dict[str, tuple[Role, str, int | None, int | None, dict[str, int]]] = {}
-        self.states: list[State] = []
+        self.states: list[PublicState] = []
         self.boots: set[str] = set()
         self.cleared = self.taken = False
 
@@ -50,7 +57,7 @@ class Story:
         """Whether the second attempt's seed is out."""
         return any((event.kind, event.attempt) == ("revealed", 2) for event in self.events.values())
 
-    def take(self, event: Event) -> None:
+    def take(self, event: PublicEvent) -> None:
         """Take an entry; one that came before must be the same."""
         assert self.events.setdefault(event.n, event) == event
 
@@ -88,7 +95,7 @@ class Life:
         while True:
             reply = await self.clients[Role.OBSERVER].ask("events", {"since": story.last})
             assert reply.result is not None, reply.error
-            found = [msgspec.convert(each, Event) for each in reply.result["events"]]
+            found = [msgspec.convert(each, PublicEvent) for each in reply.result["events"]]
             for event in found:
                 story.take(event)
                 story.last = event.n
@@ -113,13 +120,13 @@ class Life:
 
     async def _hear(self, *, until_state: bool = False) -> None:
         while True:
-            heard = await self.clients[Role.OBSERVER].hear()
+            heard = await self.clients[Role.OBSERVER].next_message()
             if heard.topic.startswith("state/"):
-                state = msgspec.json.decode(heard.body, type=State)
+                state = msgspec.json.decode(heard.body, type=PublicState)
                 self.story.states.append(state)
                 self.story.boots.add(state.boot)
                 return
-            event = msgspec.json.decode(heard.body, type=Event)
+            event = msgspec.json.decode(heard.body, type=PublicEvent)
             self.fed.append(event.n)
             self.story.take(event)
             if not until_state:  # else what is between is not known yet
@@ -130,19 +137,19 @@ class Life:
     async def _do_what_is_due(self) -> None:
         story, machine = self.story, self.story.states[-1].machine
         control, number = story.table.control, machine.attempt
-        if machine.phase is Phase.EMPTY and number is None:
+        if machine.phase is MachinePhase.EMPTY and number is None:
             self._order("start", Role.REFEREE, "start_deal")
-        elif machine.phase is Phase.COMMITTED:
+        elif machine.phase is MachinePhase.COMMITTED:
             self._order(f"cut {number}", Role.TABLE, "cut", n=40)
-        elif machine.phase is Phase.HELD:
+        elif machine.phase is MachinePhase.HELD:
             self._order(f"release {number}", Role.REFEREE, "release")
         elif number == 1 and _failed(story.states[-1]) and not story.cleared:
             story.cleared = True
-            await control.do("collect")
-        elif machine.phase is Phase.RELEASED and not story.taken:
+            await control.request("collect")
+        elif machine.phase is MachinePhase.RELEASED and not story.taken:
             story.taken = True
-            await control.do("take_hands")
-            await control.do("load")
+            await control.request("take_hands")
+            await control.request("load")
 
     def _order(self, name: str, role: Role, cmd: str, **args: int) -> None:
         """Order something about what is present, once in all lives."""
@@ -160,14 +167,14 @@ class Life:
         with suppress(NoAnswer):
             self.story.told[name] = await self.again(name)
 
-    async def again(self, name: str) -> Reply:
+    async def again(self, name: str) -> CommandReply:
         """Say the same under the same id."""
         role, cmd, deal, attempt, args = self.story.asked[name]
         return await self.clients[role].ask(cmd, args, deal=deal, attempt=attempt, command_id=name)
 
 
-def _failed(state: State) -> bool:
-    return bool(state.fairness) and state.fairness[-1].outcome is Outcome.MISDEAL
+def _failed(state: PublicState) -> bool:
+    return bool(state.fairness) and state.fairness[-1].outcome is AttemptOutcome.MISDEAL
 
 
 async def test_a_gateway_killed_behind_any_public_entry_leaves_no_hole_and_the_machine_deals_on(
@@ -180,11 +187,11 @@ async def test_a_gateway_killed_behind_any_public_entry_leaves_no_hole_and_the_m
     chance = random.Random("gateway kills")
     behind = sorted(chance.sample(range(1, ENTRIES + 1), min(ENTRIES, max(3, scale(FULL) // 5))))
     story, units = Story(boards, behind), Units(boards, start)
-    await boards.control.do("speed", value=SPEED if len(behind) == ENTRIES else 4 * SPEED)
-    await boards.control.do("fault", **FAULT)
+    await boards.control.request("speed", value=SPEED if len(behind) == ENTRIES else 4 * SPEED)
+    await boards.control.request("fault", **FAULT)
     await units.start_machine()
     machine = units.machine.process.pid
-    lives, again = 0, dict[str, Reply]()
+    lives, again = 0, dict[str, CommandReply]()
     while not story.over:
         lives += 1
         await units.start_gateway()

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from controller.cards import FACES, face_text
-from controller.cli.logs import LEVELS, LOG_LEVEL_VARIABLE
+from controller.cards import FACE_COUNT, face_text
+from controller.cli.logs import LOG_LEVEL_VARIABLE, LOG_LEVELS
 from controller.config import load_table
-from controller.journal.verify.sources import read
+from controller.journal.verify.sources import read_source
 from controller.trials.hall import TableProcess
 from tests.processes.people import People
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", LOG_LEVELS)
 async def test_no_log_level_tells_a_face_a_seed_or_a_key(
     boards: TableProcess, monkeypatch: pytest.MonkeyPatch, level: str
 ) -> None:
@@ -38,21 +38,21 @@ async def test_no_log_level_tells_a_face_a_seed_or_a_key(
     for secret in (*keys, *seeds(boards.state_dir)):
         for spelling in (secret.hex(), base64.b64encode(secret).decode()):
             assert spelling not in log
-    for text in (*boxes(boards.state_dir), *map(face_text, range(FACES))):
+    for text in (*boxes(boards.state_dir), *map(face_text, range(FACE_COUNT))):
         assert text not in log.split()
         assert f'"{text}"' not in log
 
 
 def seeds(state_dir: Path) -> list[bytes]:
     """Every seed that the journal has opened so far."""
-    entries = [chained.entry for chained in read(state_dir).entries]
+    entries = [chained.entry for chained in read_source(state_dir).entries]
     return [bytes.fromhex(entry.data["seed"]) for entry in entries if entry.kind == "revealed"]
 
 
 def boxes(state_dir: Path) -> list[str]:
     """Everything closed in the journal, as its text stands there."""
     private = [
-        chained.entry.data for chained in read(state_dir).entries if not chained.entry.public
+        chained.entry.data for chained in read_source(state_dir).entries if not chained.entry.public
     ]
     texts = [text for data in private for text in data.values() if isinstance(text, str)]
     assert len(texts) > 10

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from controller.messages import Outcome, Phase, State
+from controller.messages import AttemptOutcome, MachinePhase, PublicState
 from controller.trials.hall import TableProcess
 from tests.processes.people import FAST, People
 from tests.processes.processes import children
@@ -17,7 +17,7 @@ def daemon_pids(table: TableProcess) -> list[int]:
     return [table.daemon.pid, *sorted(children(table.daemon.pid).values())]
 
 
-def names_both(state: State) -> bool:
+def names_both(state: PublicState) -> bool:
     return all(any(f"{board} board" in alert.cause for alert in state.alerts) for board in BOARDS)
 
 
@@ -26,13 +26,13 @@ async def test_boards_killed_in_mid_deal_void_it_are_named_and_deal_again_once_t
 ) -> None:
     daemon = daemon_pids(table)
     await people.deal_to_card()
-    info = await table.control.do("info")
+    info = await table.control.request("info")
     for board in BOARDS:
         os.kill(info["boards"][board]["pid"], signal.SIGKILL)
 
     lost = await people.until(names_both)
-    assert lost.machine.phase is Phase.FAULT
-    assert lost.fairness[-1].outcome is Outcome.VOID
+    assert lost.machine.phase is MachinePhase.FAULT
+    assert lost.fairness[-1].outcome is AttemptOutcome.VOID
     for alert in lost.alerts:
         assert alert.action
         assert alert.action_zh
@@ -41,13 +41,13 @@ async def test_boards_killed_in_mid_deal_void_it_are_named_and_deal_again_once_t
         assert f"{chinese}控制板" in alert.cause_zh
     assert daemon_pids(table) == daemon
 
-    await table.control.do("speed", value=FAST)
+    await table.control.request("speed", value=FAST)
     for board in BOARDS:
-        await table.control.do("restart", board=board)
-    await table.control.do("collect")
+        await table.control.request("restart", board=board)
+    await table.control.request("collect")
     again = await people.held()
     assert (again.machine.deal, again.machine.attempt) == (1, 2)
-    assert again.fairness[-1].outcome is Outcome.OK
+    assert again.fairness[-1].outcome is AttemptOutcome.OK
     assert again.alerts == []
     assert await people.pockets() == [27, 27, 27, 27, 0]
     assert daemon_pids(table) == daemon

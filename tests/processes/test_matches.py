@@ -15,7 +15,7 @@ import pytest
 from controller.journal.verify import verify
 from controller.rules.rulebooks import load_profile
 from controller.sheet.text import render_sheet
-from controller.trials.hall import HallPlan, hall
+from controller.trials.hall import HallPlan, run_hall
 from tests.match.table import INTL, B
 from tests.matches.at_hall import AtHall
 from tests.matches.expected import Replay, comparable
@@ -36,7 +36,7 @@ async def played(folder: Path, script: Script, event: Path | None = None) -> dic
     """Play a script through real processes; return the sheet, when all was right."""
     state_dir = folder / "state"
     plan = HallPlan(state_dir, speed=SPEED, profile=script.profile.name, event=event)
-    async with hall(plan) as (table,), AtHall(table) as people:
+    async with run_hall(plan) as (table,), AtHall(table) as people:
         playing = People(people, script)
         sheet = await playing.play()
         await is_printed(state_dir, sheet)

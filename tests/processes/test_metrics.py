@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from controller.gateway.families import FAMILIES
-from controller.messages import Outcome
+from controller.gateway.families import METRIC_FAMILIES
+from controller.messages import AttemptOutcome
 from controller.trials.hall import TableProcess
 from tests.processes.metrics import scrape
 from tests.processes.people import People
@@ -25,7 +25,7 @@ def check(promtool: str, text: str) -> subprocess.CompletedProcess[str]:
 async def after_a_deal(table: TableProcess) -> str:
     async with People(table) as people:
         state = await people.held()
-        assert state.fairness[-1].outcome is Outcome.OK
+        assert state.fairness[-1].outcome is AttemptOutcome.OK
         return scrape(table)
 
 
@@ -44,7 +44,7 @@ async def test_promtool_would_have_said_what_is_wrong(after_a_deal: str, promtoo
 
 async def test_every_family_is_there_after_a_deal_but_those_of_trouble(after_a_deal: str) -> None:
     told = set(re.findall(r"(?m)^# TYPE dealtable_(\w+) ", after_a_deal))
-    missing = {key for key, family in FAMILIES.items() if family.name not in told}
+    missing = {key for key, family in METRIC_FAMILIES.items() if family.name not in told}
     assert missing <= WITHOUT_ONE_YET | {"set_deals", "lifts", "shuffle_passes", "gate_turns"}
 
 

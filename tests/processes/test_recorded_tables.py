@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.messages import Phase, Role
+from controller.messages import MachinePhase, Role
 from controller.trials.hall import TableProcess
-from drivers.link.recording import read
+from drivers.link.recording import read_recording
 from tests.link.recorded_runs import replayed
 from tests.machine.stages import MATCH, PAIRS
 from tests.processes.people import People
@@ -32,7 +32,7 @@ def test_a_killed_tables_recording_is_whole_and_the_drivers_make_the_same_deal_o
         runner.run(record_deal(tmp_path / "state", runtime_dir, file))
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with file.open("rb") as lines:
-        header, chunks = read(lines)
+        header, chunks = read_recording(lines)
         assert header.simulated
         wire = list(chunks)
     dealer, reader = replayed(wire)
@@ -48,7 +48,7 @@ async def test_a_table_with_a_match_is_not_recorded(
     playing = await start("run", "--config", boards.config)
     await wait_for_endpoints(boards, playing)
     async with People(boards) as people:
-        state = await people.until(lambda state: state.machine.phase is Phase.EMPTY)
+        state = await people.until(lambda state: state.machine.phase is MachinePhase.EMPTY)
         assert state.mode == "play"
         args = {**MATCH, "stage": "swiss", "pairs": PAIRS}
         assert (await people.order(Role.REFEREE, "set_match", **args)).ok

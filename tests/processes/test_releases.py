@@ -10,7 +10,7 @@ import pytest
 import controller
 from controller.cli.program_files import MANIFEST, PACKAGES
 from controller.cli.release_files import read_manifest
-from controller.messages import Release, Role, State
+from controller.messages import ProgramRelease, PublicState, Role
 from controller.trials.hall import HallError, TableProcess
 from tests.processes.program import Dealtable, Start
 
@@ -29,7 +29,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-async def release(program: Path, dealtable: Dealtable, serial: int) -> Release:
+async def release(program: Path, dealtable: Dealtable, serial: int) -> ProgramRelease:
     """Make and sign the manifest of a program; return what it will report."""
     key = program.parent / "release"
     if not key.with_name("release.key").exists():
@@ -42,11 +42,11 @@ async def release(program: Path, dealtable: Dealtable, serial: int) -> Release:
     return read_manifest(program / MANIFEST).release
 
 
-async def reported(table: TableProcess) -> State:
+async def reported(table: TableProcess) -> PublicState:
     """Return what the table says of itself."""
     async with table.client(Role.OBSERVER) as client:
         reply = await client.ask("snapshot")
-    return msgspec.convert(reply.result, State)
+    return msgspec.convert(reply.result, PublicState)
 
 
 async def said_by_watch(table: TableProcess, start: Start, manifest: Path, key: Path) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from controller.client.client import Client
-from controller.messages import Phase, Reply, Role
+from controller.messages import CommandReply, MachinePhase, Role
 from controller.trials.hall import TableProcess
 from tests.processes.people import CUT, FAST, People
 from tests.processes.program import Dealtable, Start
@@ -32,14 +32,14 @@ class Two:
         who: str,
         about: tuple[int | None, int | None] = (None, None),
         **args: Any,
-    ) -> list[Reply]:
+    ) -> list[CommandReply]:
         """Send a command, its name its id, in turn from the clients of `who`: "abba".
 
         Each client waits for its answer before it asks again, and for nobody else's.
         """
         deal, attempt = about
 
-        async def one(client: Client, times: int) -> list[Reply]:
+        async def one(client: Client, times: int) -> list[CommandReply]:
             return [
                 await client.ask(cmd, args, deal=deal, attempt=attempt, command_id=cmd)
                 for _ in range(times)
@@ -80,7 +80,7 @@ async def test_one_id_from_two_clients_over_a_killed_machine_acts_once_and_has_o
     await units.start_machine()
     await units.start_gateway()
     referees, players = Two(boards, Role.REFEREE), Two(boards, Role.TABLE)
-    replies: dict[str, list[Reply]] = {}
+    replies: dict[str, list[CommandReply]] = {}
 
     async def said(cmd: str, by: Two, who: str, *about: Any, **args: Any) -> None:
         replies.setdefault(cmd, []).extend(await by.say(cmd, who, *about, **args))
@@ -88,17 +88,17 @@ async def test_one_id_from_two_clients_over_a_killed_machine_acts_once_and_has_o
     looking = referees.clients[0]
     async with People(boards) as people:
 
-        async def reached(phase: Phase) -> str:
+        async def reached(phase: MachinePhase) -> str:
             """Wait for a phase; return the run of the machine that is in it."""
             return (await people.until(lambda state: state.machine.phase is phase)).boot
 
-        await reached(Phase.EMPTY)
+        await reached(MachinePhase.EMPTY)
         early = await referees.say("release", "ab", (None, None))
         await said("start_deal", referees, "ab")
-        await reached(Phase.COMMITTED)
+        await reached(MachinePhase.COMMITTED)
         async with people.slower_from_card(1):
             await said("cut", players, "ab", ABOUT, n=CUT)
-        boot = await reached(Phase.DEALING)
+        boot = await reached(MachinePhase.DEALING)
         await said("hold", referees, "ab", reason="look")
 
         await units.kill(units.machine)
@@ -111,13 +111,13 @@ async def test_one_id_from_two_clients_over_a_killed_machine_acts_once_and_has_o
         await said("cut", players, "bab", ABOUT, n=CUT)
         await said("start_deal", referees, "bba")
         stale = await players.say("void", "a", (1, 2), reason="x")
-        await boards.control.do("speed", value=FAST)
+        await boards.control.request("speed", value=FAST)
         await said("resume", referees, "ab")
-        boot = await reached(Phase.HELD)
+        boot = await reached(MachinePhase.HELD)
         assert [reply.error and reply.error.code for reply in early] == ["WRONG_PHASE"] * 2
         late = await looking.ask("release", {}, deal=1, attempt=2, command_id="late")
 
-        await boards.control.do("speed", value=LIFT_PACE)
+        await boards.control.request("speed", value=LIFT_PACE)
         releasing = asyncio.ensure_future(
             referees.clients[1].ask("release", {}, deal=1, attempt=1, command_id="let out")
         )
@@ -126,12 +126,12 @@ async def test_one_id_from_two_clients_over_a_killed_machine_acts_once_and_has_o
         assert (await releasing).error is not None  # nobody was there to answer
         await units.start_machine()
         await look_at(people, boot, *referees.clients)
-        await boards.control.do("speed", value=FAST)
+        await boards.control.request("speed", value=FAST)
         outs = [
             await client.ask("release", {}, deal=1, attempt=1, command_id="let out")
             for client in (*referees.clients, *referees.clients, looking)
         ]
-        await reached(Phase.RELEASED)
+        await reached(MachinePhase.RELEASED)
         await said("resume", referees, "bab")
 
     assert [reply.error and reply.error.code for reply in away] == ["MACHINE_AWAY"] * 2

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from controller.messages import Phase, Reply, Role, State
+from controller.messages import CommandReply, MachinePhase, PublicState, Role
 from controller.trials.hall import TableProcess
 from tests.messages.strict import event_name, reply_name, wrong
 
@@ -13,7 +13,7 @@ CUT = 40
 
 async def test_all_that_is_heard_of_a_deal_fits_and_so_do_the_replies(table: TableProcess) -> None:
     heard: list[tuple[str, Any]] = []
-    replies: list[tuple[str, Reply]] = []
+    replies: list[tuple[str, CommandReply]] = []
     async with (
         table.client(Role.REFEREE) as referee,
         table.client(Role.TABLE) as player,
@@ -23,15 +23,15 @@ async def test_all_that_is_heard_of_a_deal_fits_and_so_do_the_replies(table: Tab
             heard.append((message.topic.partition("/")[0], msgspec.json.decode(message.body)))
             if heard[-1][0] != "state":
                 continue
-            machine = msgspec.json.decode(message.body, type=State).machine
+            machine = msgspec.json.decode(message.body, type=PublicState).machine
             about: dict[str, Any] = {"deal": machine.deal, "attempt": machine.attempt}
-            if machine.phase is Phase.EMPTY:
+            if machine.phase is MachinePhase.EMPTY:
                 replies.append(("start_deal", await referee.ask("start_deal")))
-            elif machine.phase is Phase.COMMITTED:
+            elif machine.phase is MachinePhase.COMMITTED:
                 replies.append(("cut", await player.ask("cut", {"n": CUT}, **about)))
-            elif machine.phase is Phase.HELD:
+            elif machine.phase is MachinePhase.HELD:
                 replies.append(("release", await referee.ask("release", **about)))
-            elif machine.phase is Phase.RELEASED:
+            elif machine.phase is MachinePhase.RELEASED:
                 break
         for cmd in ("snapshot", "events", "sheet"):
             replies.append((cmd, await referee.ask(cmd)))

@@ -28,7 +28,7 @@ async def test_a_table_is_tested_whole_and_the_report_lies_beside_its_journal(
     [kept] = (boards.state_dir / "selftests").glob("*.json")
     assert json.loads(kept.read_text()) == report
     assert f"# 整机自检 Self-test: {boards.id}" in kept.with_suffix(".md").read_text()
-    truth = await boards.control.do("truth")
+    truth = await boards.control.request("truth")
     assert len(truth["hopper"]) == 108  # people have put all of them back
 
     history = await dealtable("selftest", boards.config, "--history")
@@ -49,14 +49,14 @@ async def test_an_interrupted_test_stops_the_cards_and_says_what_to_clear(
     boards: TableProcess, start: Start
 ) -> None:
     program = await start("selftest", boards.config)
-    await boards.control.do("script", steps=[{"card": 3, "do": "info"}])
+    await boards.control.request("script", steps=[{"card": 3, "do": "info"}])
     done = await program.end(signal.SIGINT)
     assert done.code == 2
     [line] = done.err.splitlines()
     assert "all motion was stopped" in line
-    arrived = (await boards.control.do("truth"))["arrived"]
-    await boards.control.do("script", steps=[{"after_ms": 4000, "do": "info"}])
-    assert (await boards.control.do("truth"))["arrived"] == arrived
+    arrived = (await boards.control.request("truth"))["arrived"]
+    await boards.control.request("script", steps=[{"after_ms": 4000, "do": "info"}])
+    assert (await boards.control.request("truth"))["arrived"] == arrived
 
 
 async def test_a_calibration_sets_the_board_and_says_what_to_pin(

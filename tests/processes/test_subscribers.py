@@ -5,7 +5,7 @@ import signal
 import msgspec
 
 from controller.gateway.certificates import create_client_keys
-from controller.messages import Phase, Role, State
+from controller.messages import MachinePhase, PublicState, Role
 from controller.roster import read_certificate
 from controller.trials.hall import TableProcess
 from tests.processes.people import People
@@ -18,11 +18,11 @@ async def test_who_joins_in_mid_deal_has_the_whole_state_at_once_and_so_has_the_
     now = await people.deal_to_card()
     for _ in range(3):
         async with table.client(Role.OBSERVER) as late:
-            first = await late.hear()
+            first = await late.next_message()
         assert first.topic == f"state/{table.id}"
-        state = msgspec.json.decode(first.body, type=State)
+        state = msgspec.json.decode(first.body, type=PublicState)
         assert (state.machine.deal, state.machine.attempt) == (1, 1)
-        assert state.machine.phase is Phase.DEALING
+        assert state.machine.phase is MachinePhase.DEALING
         assert state.machine.fed >= now.machine.fed
         assert state.fairness == now.fairness
         now = state

@@ -14,8 +14,8 @@ from controller.cli.notify import (
     MAX_LOOP_DELAY_S,
     MAX_WRITE_DELAY_S,
     SystemdNotifier,
-    beating,
     find_stall_reason,
+    run_heartbeat,
 )
 from controller.trials.hall import TableProcess
 from sim.virtual import VirtualLoop
@@ -127,7 +127,7 @@ async def test_a_machine_says_that_it_serves_lives_while_its_boards_are_dead_and
     machine = await held_up("machine")
     assert supervisor.heard[-1].startswith("READY=1\nSTATUS=table T01: ")
     await supervisor.until(": empty, ")
-    info = await boards.control.do("info")
+    info = await boards.control.request("info")
     for board in info["boards"].values():
         os.kill(board["pid"], signal.SIGKILL)
     said = await supervisor.until(": fault, ")
@@ -145,7 +145,7 @@ async def test_a_machine_whose_writer_or_loop_stands_still_does_not_say_that_it_
     machine = await held_up("machine")
     await supervisor.until(LIVES)
     tell(machine, "hold the writer")
-    info = await boards.control.do("info")
+    info = await boards.control.request("info")
     for board in info["boards"].values():  # so that there is something to write
         os.kill(board["pid"], signal.SIGKILL)
     await supervisor.until("STATUS=ailing: the journal's writer")
@@ -197,7 +197,7 @@ async def test_a_part_says_that_it_lives_several_times_within_its_watchdog(
     watchdog_s: float | None, every_s: float
 ) -> None:
     words = Words(watchdog_s)
-    async with beating(words, lambda: "here"):
+    async with run_heartbeat(words, lambda: "here"):
         await asyncio.sleep(every_s * 3.5)
     await asyncio.sleep(60.0)
     assert words.said == [(every_s * beat, LIVES) for beat in (1, 2, 3)]
@@ -206,7 +206,7 @@ async def test_a_part_says_that_it_lives_several_times_within_its_watchdog(
 @pytest.mark.virtual
 async def test_a_loop_that_came_round_late_ails_once_and_lives_at_the_next_beat() -> None:
     words = Words(6.0)
-    async with beating(words, lambda: "here"):
+    async with run_heartbeat(words, lambda: "here"):
         await asyncio.sleep(1.5)
         stall(0.5 + MAX_LOOP_DELAY_S)
         await asyncio.sleep(1.5)
@@ -225,7 +225,7 @@ async def test_a_loop_that_stands_still_while_it_says_that_it_lives_ails_at_the_
             stall(stalls_s.pop())
         return "here"
 
-    async with beating(words, status):
+    async with run_heartbeat(words, status):
         await asyncio.sleep(5.5)
     late = "STATUS=ailing: the loop came round 2.0 s late"
     assert [said for _, said in words.said] == [LIVES, late, LIVES]
@@ -234,7 +234,7 @@ async def test_a_loop_that_stands_still_while_it_says_that_it_lives_ails_at_the_
 @pytest.mark.virtual
 async def test_a_writer_that_stands_still_ails_until_it_writes_again() -> None:
     words, held_up_s = Words(6.0), 0.0
-    async with beating(words, lambda: "here", lambda: held_up_s):
+    async with run_heartbeat(words, lambda: "here", lambda: held_up_s):
         held_up_s = MAX_WRITE_DELAY_S
         await asyncio.sleep(1.5)
         held_up_s = MAX_WRITE_DELAY_S + 0.1
@@ -256,10 +256,10 @@ async def test_a_part_without_a_supervisor_or_with_one_that_went_says_nothing_an
         SystemdNotifier(str(runtime_dir / "nobody"), 6.0),
         SystemdNotifier("nonsense"),
     ):
-        notice.ready("")
-        async with beating(notice, lambda: ""):
+        notice.report_ready("")
+        async with run_heartbeat(notice, lambda: ""):
             await asyncio.sleep(20.0)
-        notice.stopping()
+        notice.report_stopping()
 
 
 def test_words_wait_for_nobody_where_the_supervisor_is_slow(runtime_dir: Path) -> None:
@@ -268,7 +268,7 @@ def test_words_wait_for_nobody_where_the_supervisor_is_slow(runtime_dir: Path) -
         slow.bind(str(path))
         notice = SystemdNotifier(str(path))
         for _ in range(5000):  # far more than its buffer takes
-            notice.lives("x" * 100)
+            notice.report_alive("x" * 100)
 
 
 def test_an_abstract_socket_is_found_and_the_environment_is_left_without_it() -> None:
@@ -277,7 +277,7 @@ def test_an_abstract_socket_is_found_and_the_environment_is_left_without_it() ->
         heard.bind(f"\0{name}")
         environ = {"NOTIFY_SOCKET": f"@{name}", "WATCHDOG_USEC": "2000000", "HOME": "/"}
         notice = SystemdNotifier.from_environment(environ)
-        notice.ready("here")
+        notice.report_ready("here")
         assert heard.recv(100) == b"READY=1\nSTATUS=here"
     assert (environ, notice.watchdog_s) == ({"HOME": "/"}, 2.0)
 

@@ -10,9 +10,9 @@ import pytest
 from controller.cli.send import ask_about_present
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
 from controller.journal.verify import verify
-from controller.messages import Phase, Role
-from controller.rules.seats import ALL
-from controller.trials.hall import HallPlan, TableProcess, hall
+from controller.messages import MachinePhase, Role
+from controller.rules.seats import SEATS
+from controller.trials.hall import HallPlan, TableProcess, run_hall
 from tests.machine.stages import MATCH, PAIRS
 from tests.processes.people import FAST, People
 from tests.processes.program import Dealtable
@@ -40,13 +40,13 @@ def journal(table: TableProcess) -> list[Any]:
 async def test_a_match_moves_on_twice_and_the_tables_name_each_other(
     tmp_path: Path, dealtable: Dealtable
 ) -> None:
-    async with hall(HallPlan(tmp_path / "hall", tables=3, speed=FAST)) as tables:
+    async with run_hall(HallPlan(tmp_path / "hall", tables=3, speed=FAST)) as tables:
         first, second, third = tables
         for table in tables:
             async with People(table) as people:
-                await people.until(lambda state: state.machine.phase is Phase.EMPTY)
+                await people.until(lambda state: state.machine.phase is MachinePhase.EMPTY)
         await order(first, Role.REFEREE, "set_match", **MATCH, stage="swiss", pairs=PAIRS)
-        for seat in ALL:
+        for seat in SEATS:
             await order(first, Role.TABLE, "confirm", seat=seat)
         await order(first, Role.CHIEF, "start_match")
 

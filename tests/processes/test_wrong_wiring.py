@@ -1,19 +1,19 @@
 """Boards that are absent, in each other's place, or not what the configuration says."""
 
-from controller.messages import Phase, Role, State
+from controller.messages import MachinePhase, PublicState, Role
 from controller.trials.hall import TableProcess
 from tests.processes.people import People
 from tests.processes.wiring import exchange, port_of
 
 
-async def faulty(people: People) -> State:
+async def faulty(people: People) -> PublicState:
     """Wait for the fault: the daemon lives, and takes no order that would move a card."""
     state = await people.until(lambda state: bool(state.alerts))
-    assert state.machine.phase is Phase.FAULT
+    assert state.machine.phase is MachinePhase.FAULT
     refused = await people.order(Role.REFEREE, "start_deal")
     assert refused.error is not None
     assert refused.error.code == "WRONG_PHASE"
-    assert (await people.table.control.do("truth"))["arrived"] == 0
+    assert (await people.table.control.request("truth"))["arrived"] == 0
     assert people.table.daemon is not None
     assert people.table.daemon.returncode is None
     return state

@@ -7,7 +7,7 @@ from controller.trials.hall import TableProcess
 
 async def port_of(table: TableProcess, board: str) -> Path:
     """Return the path under which the table looks for a board."""
-    return Path((await table.control.do("info"))[board])
+    return Path((await table.control.request("info"))[board])
 
 
 async def exchange(table: TableProcess) -> None:

@@ -10,7 +10,7 @@ from py_mini_racer import JSPromise, MiniRacer
 
 import controller.deal
 from controller.framing import canonical_json
-from controller.rules.regulations_page import page
+from controller.rules.regulations_page import regulations_text
 from controller.rules.rulebooks import load_profile
 
 FOLDER = Path(next(iter(controller.deal.__path__)))
@@ -65,7 +65,7 @@ class Browser:
 @cache
 def _rulebook(name: str) -> dict[str, str]:
     profile = load_profile(name)
-    return {"rules": canonical_json(profile).decode(), "page": page(profile)}
+    return {"rules": canonical_json(profile).decode(), "page": regulations_text(profile)}
 
 
 def _script(name: str) -> str:

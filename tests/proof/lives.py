@@ -7,12 +7,12 @@ import msgspec
 import pytest
 
 from controller.journal.entries import ChainedEntry, public_event
-from controller.journal.verify.sources import read
+from controller.journal.verify.sources import read_source
 from controller.messages import Role
-from controller.trials.campaign.house import House
+from controller.trials.campaign.house import TableHost
 from controller.trials.campaign.life import run_life
 from controller.trials.campaign.plan import LIFE_DEALS, plan_life
-from sim.mechanics.faults import wear
+from sim.mechanics.faults import get_wear_level
 
 Feed = list[dict[str, Any]]
 UNCUT = "nobody is at the table"
@@ -20,19 +20,19 @@ UNCUT = "nobody is at the table"
 
 def lives(deals: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Return the state directories of lives with so many deals; every fourth start is uncut."""
-    ask, starts = House.ask, iter(range(10**9))
+    ask, starts = TableHost.command, iter(range(10**9))
 
-    def sometimes_uncut(house: House, role: Role, cmd: str, **args: Any) -> Any:
+    def sometimes_uncut(house: TableHost, role: Role, cmd: str, **args: Any) -> Any:
         if cmd == "start_deal" and next(starts) % 4 == 3:
             args |= {"uncut": True, "reason": UNCUT}
         return ask(house, role, cmd, **args)
 
-    monkeypatch.setattr(House, "ask", sometimes_uncut)
+    monkeypatch.setattr(TableHost, "ask", sometimes_uncut)
     folders = []
     for number, begun in enumerate(range(0, deals, LIFE_DEALS)):
         many = min(LIFE_DEALS, deals - begun)
         plan = plan_life(
-            f"6.{number}", many, wear("worn" if number % 4 == 3 else "hostile"), folder
+            f"6.{number}", many, get_wear_level("worn" if number % 4 == 3 else "hostile"), folder
         )
         report = run_life(plan)
         assert report.findings == ()
@@ -43,7 +43,7 @@ def lives(deals: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Pat
 
 def feed_of(state_dir: Path) -> Feed:
     """Return the public events of a journal, as JSON has them."""
-    rows: list[ChainedEntry] = read(state_dir).entries
+    rows: list[ChainedEntry] = read_source(state_dir).entries
     events = [public_event(row, "T01", simulated=True) for row in rows if row.entry.public]
     return [msgspec.json.decode(msgspec.json.encode(event)) for event in events]
 

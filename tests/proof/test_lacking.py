@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from controller.journal.verify import verify
-from controller.journal.verify.steps import STEPS
+from controller.journal.verify.steps import ATTEMPT_STEPS
 from tests.proof.browser import Browser
 from tests.proof.changes import Rows, attempt_of
 from tests.proof.lives import feed_of, log_of
@@ -31,7 +31,7 @@ def test_a_step_that_lacks_is_named_by_both_and_its_attempt_has_no_grade(
         number = rng.choice([row["attempt"] for row in feed if row["kind"] == "revealed"])
         rows = attempt_of(feed, number)
         kinds = {row["kind"] for row in rows}
-        gone = rng.choice([row for row in rows if row["kind"] in STEPS])
+        gone = rng.choice([row for row in rows if row["kind"] in ATTEMPT_STEPS])
         rows.remove(gone)
         ours, theirs = verify(log_of(rows, tmp_path)), browser.check(rows)
         if gone["kind"] == "committed":
@@ -68,7 +68,7 @@ def test_an_attempt_that_lacks_is_named_by_both(
         ours, theirs = verify(log_of(rows, tmp_path)), browser.check(rows)
         assert (ours.findings, theirs["findings"]) == ([], [])
         assert ours.missing == theirs["missing"] == sorted(gone)
-        assert ours.holes.startswith("attempts ")
+        assert ours.missing_text.startswith("attempts ")
 
 
 def test_a_log_that_ends_early_is_told_alike_by_both(

@@ -8,7 +8,7 @@ import pytest
 
 from controller.journal.errors import JournalError
 from controller.journal.verify import verify
-from controller.journal.verify.logs import messages
+from controller.journal.verify.logs import read_messages
 from tests.proof.vectors import VECTORS
 
 pytestmark = pytest.mark.slow
@@ -65,5 +65,5 @@ def test_what_is_no_log_is_told_in_one_line(tmp_path: Path, text: str, where: st
 
 def test_an_event_may_tell_of_a_machine(tmp_path: Path) -> None:
     text = json.dumps(EVENTS[0] | {"machine": "a word that no chain binds"})
-    assert [where for where, _ in messages(log(tmp_path, text))] == ["line 1"]
+    assert [where for where, _ in read_messages(log(tmp_path, text))] == ["line 1"]
     assert verify(log(tmp_path, text)).entries == 1

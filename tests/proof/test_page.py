@@ -10,8 +10,8 @@ import pytest
 
 from controller.cards import face_text
 from controller.deal import sequence as fair
-from controller.faults import catalogue
-from controller.journal.verify.course import course
+from controller.faults import fault_catalogue
+from controller.journal.verify.course import trace_course
 from controller.journal.verify.evidence import _REASON_TESTS
 from controller.journal.verify.steps import _FIRST_OTHER_CODE
 from controller.journal.wire_group import (
@@ -56,7 +56,7 @@ def test_every_value_that_is_printed_is_the_codes() -> None:
     assert printed("sequence") == fair.sequence(committed, seed, VECTOR["cut"], 4)
     assert printed("nonce") == nonce.hex()
     assert printed("record") == record.hex()
-    assert printed("hands") == fair.hands(committed, nonce, record).hex()
+    assert printed("hands") == fair.hands_commitment(committed, nonce, record).hex()
 
 
 def test_the_draws_of_the_example_are_those_of_its_stream() -> None:
@@ -124,7 +124,7 @@ def test_the_tray_of_the_example_takes_the_places_it_says() -> None:
         int(i): int(p)
         for i, p in re.findall(r"index (\d+) from the tray takes place (\d)", EXAMPLE)
     }
-    seen = course(list(_tray_example()), 8)
+    seen = trace_course(list(_tray_example()), 8)
     assert told == {index: card.place for index, card in seen.cards.items() if card.from_tray}
     assert len(told) == 3
 
@@ -155,7 +155,7 @@ def _event(code: int, index: int, place: int) -> LoggedBoardEvent:
     )
 
 
-@pytest.mark.parametrize("name", [name for name, row in catalogue().items() if row.misdeal])
+@pytest.mark.parametrize("name", [name for name, row in fault_catalogue().items() if row.misdeal])
 def test_every_reason_that_cards_prove_stands_on_the_page_and_in_both_verifiers(
     name: str, browser: Browser
 ) -> None:
@@ -166,7 +166,9 @@ def test_every_reason_that_cards_prove_stands_on_the_page_and_in_both_verifiers(
 
 
 def test_the_browser_knows_no_other_misdeal(browser: Browser) -> None:
-    assert set(browser.run("MISDEALS")) == {n for n, row in catalogue().items() if row.misdeal}
+    assert set(browser.run("MISDEALS")) == {
+        n for n, row in fault_catalogue().items() if row.misdeal
+    }
 
 
 def test_the_verifier_stays_as_small_as_the_page_says() -> None:
@@ -182,5 +184,5 @@ def test_the_verifier_stays_as_small_as_the_page_says() -> None:
 def test_the_page_and_the_browser_know_the_same_reasons(browser: Browser) -> None:
     section = PAGE[PAGE.index("## 7. Why there are no hands") : PAGE.index("## 8. The record")]
     known = {*browser.run("MISDEALS"), *browser.run("OTHERS")}
-    assert known == {n for n, row in catalogue().items() if row.code < _FIRST_OTHER_CODE}
+    assert known == {n for n, row in fault_catalogue().items() if row.code < _FIRST_OTHER_CODE}
     assert {name for name in known if re.search(rf"\b{name}\b", section)} == known

@@ -33,7 +33,7 @@ def led() -> tuple[Rows, dict[str, Any], list[tuple[str, str]]]:
     )
     bound = (commitment, seed, own["revealed"]["cut"], len(hands))
     seats = fair.sequence(*bound)
-    places = islice(fair.turned_up(*bound), 10)
+    places = islice(fair.turn_up_places(*bound), 10)
     drawn = [(face_text(hands[place - 1]), seats[place - 1]) for place in places]
     return rows, released["data"], drawn
 

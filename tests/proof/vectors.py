@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from controller import heads
-from controller.journal.verify import Standing, verify
+from controller.journal.verify import AttemptReport, verify
 from controller.trials.campaign.plan import LIFE_DEALS
 from tests.proof.browser import FOLDER
 from tests.proof.changes import rechained
@@ -31,7 +31,7 @@ _SAID = (
 _SECRET = hashlib.sha256(b"a table's signing key, for these vectors").digest()
 
 
-def said(standing: Standing) -> dict[str, Any]:
+def said(standing: AttemptReport) -> dict[str, Any]:
     told: dict[str, Any] = json.loads(msgspec.json.encode(standing))
     return {name: told[name] for name in _SAID}
 
@@ -72,6 +72,6 @@ def _chosen(feed: Feed, folder: Path) -> Feed:
 
 def _head(feed: Feed) -> dict[str, Any]:
     table_key, last = feed[0]["data"]["table_key"], feed[-1]
-    signed = heads.sign(table_key, last["n"], bytes.fromhex(last["head"]), _SECRET)
+    signed = heads.sign_head(table_key, last["n"], bytes.fromhex(last["head"]), _SECRET)
     told: dict[str, Any] = json.loads(msgspec.json.encode(signed))
     return {"table_key": table_key, "verify": heads.verify_key(_SECRET).hex(), **told}

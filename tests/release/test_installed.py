@@ -11,9 +11,9 @@ import pytest
 
 from controller import release
 from controller.cli.installed import (
-    REMEMBERED,
-    digests,
+    REMEMBERED_FILE,
     find_program_folder,
+    hash_program_files,
     read_program_firmware,
     read_remembered_release,
     read_running_release,
@@ -34,7 +34,7 @@ def manifest(serial: int, program: Path, version: str = "0.1.0") -> Manifest:
         version=version,
         released="2027-03-01",
         serial=serial,
-        files=digests(program),
+        files=hash_program_files(program),
         firmware=read_program_firmware(program),
     )
 
@@ -42,7 +42,7 @@ def manifest(serial: int, program: Path, version: str = "0.1.0") -> Manifest:
 def released(serial: int, program: Path, version: str = "0.1.0") -> Manifest:
     """Lay a manifest beside a program, as a release does."""
     made = manifest(serial, program, version)
-    (program / MANIFEST).write_bytes(release.encode(made))
+    (program / MANIFEST).write_bytes(release.encode_manifest(made))
     return made
 
 
@@ -53,7 +53,7 @@ def test_every_file_counts_but_the_manifest_and_what_python_compiled(program: Pa
     for name in (MANIFEST, f"{MANIFEST}.sig", "elsewhere.py"):
         (program / name).write_bytes(b"")
 
-    assert digests(program) == {
+    assert hash_program_files(program) == {
         name: hashlib.sha256(content).hexdigest() for name, content in FILES.items()
     }
 
@@ -61,7 +61,7 @@ def test_every_file_counts_but_the_manifest_and_what_python_compiled(program: Pa
 def test_compiled_code_without_a_source_is_a_file_like_any_other(program: Path) -> None:
     (program / "controller" / "evil.pyc").write_bytes(b"")
 
-    assert "controller/evil.pyc" in digests(program)
+    assert "controller/evil.pyc" in hash_program_files(program)
 
 
 def test_a_file_whose_name_is_no_text_counts_too(program: Path, tmp_path: Path) -> None:
@@ -71,13 +71,13 @@ def test_a_file_whose_name_is_no_text_counts_too(program: Path, tmp_path: Path) 
     now = read_running_release(tmp_path, program)
 
     assert now is not None
-    assert now.hash == release.program_hash(digests(program))
-    assert "controller/\\xff.py" in digests(program)
+    assert now.hash == release.program_hash(hash_program_files(program))
+    assert "controller/\\xff.py" in hash_program_files(program)
 
 
 def test_a_folder_that_holds_no_program_is_told(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="holds no controller/"):
-        digests(tmp_path)
+        hash_program_files(tmp_path)
 
 
 def test_boards_are_expected_to_report_what_the_firmwares_own_rule_gives() -> None:
@@ -119,7 +119,7 @@ def test_a_program_reports_its_own_files_not_what_the_manifest_says(
     now = read_running_release(tmp_path, program)
     assert now is not None
     assert (now.version, now.serial) == ("0.1.0", 7)
-    assert now.hash == release.program_hash(digests(program)) != made.release.hash
+    assert now.hash == release.program_hash(hash_program_files(program)) != made.release.hash
 
 
 def test_a_release_older_than_one_that_ran_here_is_refused_in_the_catalogues_words(
@@ -137,7 +137,10 @@ def test_a_release_older_than_one_that_ran_here_is_refused_in_the_catalogues_wor
     assert str(refused.value).startswith(f"RELEASE_OLDER ({row.code}): ")
     for words in ("0.8.0 (8), after 0.9.0 (9)", row.action_en, row.action_zh):
         assert words in str(refused.value)
-    assert json.loads((tmp_path / REMEMBERED).read_bytes()) == {"version": "0.9.0", "serial": 9}
+    assert json.loads((tmp_path / REMEMBERED_FILE).read_bytes()) == {
+        "version": "0.9.0",
+        "serial": 9,
+    }
 
 
 def test_another_table_has_its_own_memory(program: Path, tmp_path: Path) -> None:
@@ -157,7 +160,7 @@ def test_the_highest_serial_is_remembered_whatever_comes_later(
     seen = read_remembered_release(tmp_path)
     assert seen is not None
     assert seen.serial == 9
-    assert sorted(os.listdir(tmp_path)) == sorted(["program", REMEMBERED])
+    assert sorted(os.listdir(tmp_path)) == sorted(["program", REMEMBERED_FILE])
 
 
 @pytest.mark.system  # only root gives a file to another user
@@ -168,9 +171,9 @@ def test_root_leaves_the_memory_to_whom_the_folder_belongs(program: Path, tmp_pa
 
     remember_release(state_dir, manifest(7, program))
 
-    status = (state_dir / REMEMBERED).stat()
+    status = (state_dir / REMEMBERED_FILE).stat()
     assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (61000, 61001, 0o600)
-    assert os.listdir(state_dir) == [REMEMBERED]
+    assert os.listdir(state_dir) == [REMEMBERED_FILE]
 
 
 def test_a_link_or_a_pipe_in_place_of_the_memory_is_not_followed_and_not_waited_for(
@@ -179,7 +182,7 @@ def test_a_link_or_a_pipe_in_place_of_the_memory_is_not_followed_and_not_waited_
     state_dir, elsewhere = tmp_path / "state", tmp_path / "elsewhere"
     state_dir.mkdir()
     elsewhere.write_text('{"version": "0.0.1", "serial": 1}')
-    path = state_dir / REMEMBERED
+    path = state_dir / REMEMBERED_FILE
     path.symlink_to(elsewhere)
     with pytest.raises(FileError, match="cannot be read"):
         remember_release(state_dir, manifest(7, program))
@@ -195,7 +198,7 @@ def test_a_memory_that_cannot_be_read_is_not_passed_over(
     text: str, program: Path, tmp_path: Path
 ) -> None:
     released(7, program)
-    (tmp_path / REMEMBERED).write_text(text, encoding="latin-1")
+    (tmp_path / REMEMBERED_FILE).write_text(text, encoding="latin-1")
 
     with pytest.raises(FileError, match="which release ran here last"):
         read_running_release(tmp_path, program)

@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.heads import verify_key
-from controller.messages import Boards, ConnectedBoard, Firmware, Release
+from controller.messages import ConnectedBoard, Firmware, ProgramRelease, ReportedBoards
 from controller.release import (
     BadRelease,
-    Compared,
     Manifest,
-    check_signature,
-    compare,
-    decode,
-    differences,
-    encode,
+    ReleaseComparison,
+    check_manifest_signature,
+    compare_release,
+    decode_manifest,
+    encode_manifest,
+    file_differences,
     program_hash,
-    signature,
+    sign_manifest,
 )
 
 SECRET = bytes(range(32))
@@ -43,7 +43,7 @@ digests = st.dictionaries(paths, st.sampled_from(["11" * 32, "22" * 32, "33" * 3
 
 
 def test_a_programs_hash_is_the_known_one_whatever_order_its_files_come_in() -> None:
-    assert MANIFEST.release == Release(version="0.1.0", serial=7, hash=HASH)
+    assert MANIFEST.release == ProgramRelease(version="0.1.0", serial=7, hash=HASH)
     assert program_hash(dict(sorted(MANIFEST.files.items()))) == HASH
 
 
@@ -53,42 +53,42 @@ def test_two_programs_hash_to_the_same_exactly_where_no_file_differs(
 ) -> None:
     same = program_hash(files) == program_hash(others)
 
-    assert same == (files == others) == (not list(differences(files, others)))
+    assert same == (files == others) == (not list(file_differences(files, others)))
 
 
 def test_a_manifest_is_the_same_bytes_however_it_came_about() -> None:
-    again = decode(encode(MANIFEST))
+    again = decode_manifest(encode_manifest(MANIFEST))
 
     assert again == MANIFEST
-    assert encode(again) == encode(MANIFEST)
-    assert encode(MANIFEST).endswith(b"\n}\n")
+    assert encode_manifest(again) == encode_manifest(MANIFEST)
+    assert encode_manifest(MANIFEST).endswith(b"\n}\n")
 
 
 SPOILT: list[bytes] = [
     b"",
     b"[]",
     b"\xff",
-    encode(MANIFEST).replace(b'"serial": 7', b'"serial": 0'),
-    encode(MANIFEST).replace(b'"serial": 7', b'"serial": "7"'),
-    encode(MANIFEST).replace(b'"serial"', b'"number"'),
-    encode(MANIFEST).replace(b"2027-03-01", b"today"),
-    encode(MANIFEST).replace(b'"schema": 1', b'"schema": 2'),
-    encode(MANIFEST).replace(b"11" * 32, b"11"),
-    encode(MANIFEST).replace(b'"dealer"', b'"shuffler"'),
+    encode_manifest(MANIFEST).replace(b'"serial": 7', b'"serial": 0'),
+    encode_manifest(MANIFEST).replace(b'"serial": 7', b'"serial": "7"'),
+    encode_manifest(MANIFEST).replace(b'"serial"', b'"number"'),
+    encode_manifest(MANIFEST).replace(b"2027-03-01", b"today"),
+    encode_manifest(MANIFEST).replace(b'"schema": 1', b'"schema": 2'),
+    encode_manifest(MANIFEST).replace(b"11" * 32, b"11"),
+    encode_manifest(MANIFEST).replace(b'"dealer"', b'"shuffler"'),
 ]
 
 
 @pytest.mark.parametrize("raw", SPOILT)
 def test_what_is_no_manifest_is_told(raw: bytes) -> None:
     with pytest.raises(BadRelease, match="no manifest"):
-        decode(raw)
+        decode_manifest(raw)
 
 
 def test_the_signature_is_the_known_one() -> None:
-    raw = encode(MANIFEST)
+    raw = encode_manifest(MANIFEST)
 
-    assert signature(raw, SECRET) == SIG
-    check_signature(raw, SIG, VERIFY)
+    assert sign_manifest(raw, SECRET) == SIG
+    check_manifest_signature(raw, SIG, VERIFY)
 
 
 CHANGES: list[Callable[[bytes, str, bytes], tuple[bytes, str, bytes]]] = [
@@ -108,13 +108,13 @@ def test_a_signature_fits_one_manifest_and_one_key(
     change: Callable[[bytes, str, bytes], tuple[bytes, str, bytes]],
 ) -> None:
     with pytest.raises(BadRelease, match="signature"):
-        check_signature(*change(encode(MANIFEST), SIG, VERIFY))
+        check_manifest_signature(*change(encode_manifest(MANIFEST), SIG, VERIFY))
 
 
 def test_a_file_that_is_not_as_released_is_a_line_of_its_own() -> None:
     installed = {"controller/a.py": "33" * 32, "controller/\x1b[2J.py": "44" * 32}
 
-    lines = [str(one) for one in differences(MANIFEST.files, installed)]
+    lines = [str(one) for one in file_differences(MANIFEST.files, installed)]
 
     assert lines == [
         "controller/\\x1b[2J.py: not of this release",
@@ -124,15 +124,15 @@ def test_a_file_that_is_not_as_released_is_a_line_of_its_own() -> None:
 
 
 def reports(
-    release: Release | None = MANIFEST.release,
+    release: ProgramRelease | None = MANIFEST.release,
     dealer: ConnectedBoard | None = BOARD,
     reader: ConnectedBoard | None = BOARD,
-) -> Compared:
-    return compare(MANIFEST, release, Boards(dealer=dealer, reader=reader))
+) -> ReleaseComparison:
+    return compare_release(MANIFEST, release, ReportedBoards(dealer=dealer, reader=reader))
 
 
 def test_a_table_that_reports_what_was_released_is_the_same() -> None:
-    assert reports() == Compared(program="same", dealer="same", reader="same")
+    assert reports() == ReleaseComparison(program="same", dealer="same", reader="same")
 
 
 @pytest.mark.parametrize("change", [{"version": "0.1.1"}, {"serial": 8}, {"hash": "00" * 32}])
@@ -143,20 +143,20 @@ def test_a_program_that_reports_anything_else_is_another(change: dict[str, objec
 
 
 def test_what_reports_nothing_is_unknown() -> None:
-    assert reports(None, dealer=None) == Compared(
+    assert reports(None, dealer=None) == ReleaseComparison(
         program="unknown", dealer="unknown", reader="same"
     )
     bare = msgspec.structs.replace(MANIFEST, firmware={})
-    assert compare(bare, None, Boards(dealer=BOARD)).dealer == "unknown"
+    assert compare_release(bare, None, ReportedBoards(dealer=BOARD)).dealer == "unknown"
 
 
 def test_each_board_is_compared_with_its_own_kind() -> None:
     other = ConnectedBoard(version="0.1.0", hash="ff" * 8)
 
-    assert reports(reader=other) == Compared(program="same", dealer="same", reader="other")
+    assert reports(reader=other) == ReleaseComparison(program="same", dealer="same", reader="other")
     both = msgspec.structs.replace(
         MANIFEST, firmware={"dealer": FIRMWARE, "reader": Firmware(version="0.1.0", hash="ff" * 8)}
     )
-    assert compare(both, None, Boards(dealer=other, reader=other)) == Compared(
-        program="unknown", dealer="other", reader="same"
-    )
+    assert compare_release(
+        both, None, ReportedBoards(dealer=other, reader=other)
+    ) == ReleaseComparison(program="unknown", dealer="other", reader="same")

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from controller.cli import main
-from controller.cli.installed import REMEMBERED, digests, find_program_folder
+from controller.cli.installed import REMEMBERED_FILE, find_program_folder, hash_program_files
 from controller.cli.program_files import MANIFEST, PACKAGES
 from controller.release import program_hash
 
@@ -193,7 +193,7 @@ def test_what_is_not_as_released_is_not_remembered(
     (program / "controller/cards.py").write_text("")
 
     assert checked(call, program, "--state-dir", tmp_path)[0] == 1
-    assert not (tmp_path / REMEMBERED).exists()
+    assert not (tmp_path / REMEMBERED_FILE).exists()
 
 
 def test_a_manifest_from_elsewhere_is_compared_as_well(
@@ -325,7 +325,7 @@ def test_what_is_no_plain_file_is_a_finding_enters_the_hash_and_is_never_release
     tmp_path: Path,
 ) -> None:
     make()
-    elsewhere, before = tmp_path / "elsewhere", program_hash(digests(program))
+    elsewhere, before = tmp_path / "elsewhere", program_hash(hash_program_files(program))
     elsewhere.mkdir()
 
     line = odd(program, elsewhere)
@@ -336,7 +336,7 @@ def test_what_is_no_plain_file_is_a_finding_enters_the_hash_and_is_never_release
     status, lines = checked(call, program, tmp_path / Path(MANIFEST).name)
     assert status == 1
     assert line in lines
-    assert program_hash(digests(program)) != before
+    assert program_hash(hash_program_files(program)) != before
     words = ("--version", "0.2.0", "--serial", 8, "--released", "2027-04-01")
     refused = call("make", program, *words)
     assert refused.exit_code == 2
@@ -348,11 +348,11 @@ def test_a_link_never_hashes_to_what_a_file_could_hold(program: Path, tmp_path: 
     seen = set()
     for target in ("a", "b", "nowhere/a"):
         link.symlink_to(target)
-        seen.add(digests(program)["controller/link.py"])
+        seen.add(hash_program_files(program)["controller/link.py"])
         link.unlink()
 
     (program / "controller/link.py").write_bytes(b"a")
-    assert len(seen | {digests(program)["controller/link.py"]}) == 4
+    assert len(seen | {hash_program_files(program)["controller/link.py"]}) == 4
 
 
 def test_compiled_code_that_claims_less_room_than_it_needs_is_found(

@@ -11,7 +11,7 @@ from controller.gateway.certificates import (
     FIRST_CLIENTS,
     create_client_keys,
     create_table_keys,
-    request,
+    write_key_request,
 )
 from controller.gateway.enrolment import enrol_client, read_client_file
 from controller.messages import Role
@@ -19,7 +19,7 @@ from controller.roster import (
     ADMITTED_FOLDER,
     Roster,
     fingerprint,
-    moment,
+    parse_moment,
     read_certificate,
     read_sign_secret,
 )
@@ -170,7 +170,7 @@ def test_an_end_is_listed_as_the_last_day(tmp_path: Path, state_dir: Path) -> No
     words = ("admit", state_dir, public, "--fingerprint", mark)
     assert run(*words, "--expires", "2099-12-31")[0] == 0
     assert line_of(state_dir, "anna")[0].endswith("until 2099-12-31")
-    enrol_client(state_dir, read_client_file(public), moment("2001-01-01"))
+    enrol_client(state_dir, read_client_file(public), parse_moment("2001-01-01"))
     assert line_of(state_dir, "anna")[0].endswith("EXPIRED 2001-01-01")
     assert run(*words, "--expires", "some day")[0] == 2
 
@@ -216,7 +216,7 @@ def test_a_file_whose_end_is_over_is_shown_and_not_admitted(
 
 def ended(tmp_path: Path, end: str) -> Path:
     """The public file of a pair whose owner has let its end pass."""
-    return request(tmp_path / "laptop", "anna", Role.REFEREE, moment(end))
+    return write_key_request(tmp_path / "laptop", "anna", Role.REFEREE, parse_moment(end))
 
 
 # What the messenger may not change.
@@ -347,7 +347,7 @@ def test_an_old_key_that_ends_at_once_is_revoked(state_dir: Path) -> None:
     assert fingerprint(old) in gone
     assert "REVOKED" in gone
     assert new.endswith("no end")
-    assert Roster.load(state_dir).client(old.verify) is None
+    assert Roster.load(state_dir).admitted_client(old.verify) is None
 
 
 def test_a_new_key_from_elsewhere_is_compared_like_the_first(

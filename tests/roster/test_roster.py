@@ -19,7 +19,7 @@ from controller.roster import (
     Roster,
     RosterError,
     fingerprint,
-    moment,
+    parse_moment,
     read_certificate,
 )
 from controller.vault.sealing import seal_to
@@ -35,20 +35,20 @@ def test_every_admitted_client_is_known_by_its_signing_key(state_dir: Path) -> N
     roster = Roster.load(state_dir)
     assert {client.role for client in roster.clients} == set(Role)
     for client in roster.clients:
-        assert roster.client(client.verify) is client
-        assert roster.client(client.verify.hex()) is client
+        assert roster.admitted_client(client.verify) is client
+        assert roster.admitted_client(client.verify.hex()) is client
 
 
 @pytest.mark.parametrize("key", [None, "", "zz", "00" * 32, bytes(32), "00"])
 def test_a_stranger_is_nobody(state_dir: Path, key: str | bytes | None) -> None:
-    assert Roster.load(state_dir).client(key) is None
+    assert Roster.load(state_dir).admitted_client(key) is None
 
 
 def test_a_key_has_one_spelling(state_dir: Path) -> None:
     roster = Roster.load(state_dir)
     key = next(c.verify.hex() for c in roster.clients if c.verify.hex() != c.verify.hex().upper())
-    assert roster.client(key.upper()) is None
-    assert roster.client(f" {key}") is None
+    assert roster.admitted_client(key.upper()) is None
+    assert roster.admitted_client(f" {key}") is None
 
 
 def test_certificates_are_read_as_zeromq_reads_them(state_dir: Path) -> None:
@@ -62,7 +62,7 @@ def test_certificates_are_read_as_zeromq_reads_them(state_dir: Path) -> None:
 def test_removing_a_file_shuts_its_client_out(state_dir: Path) -> None:
     referee = read_certificate(state_dir / "clients" / "referee.key")
     (state_dir / ADMITTED_FOLDER / "referee.key").unlink()
-    assert Roster.load(state_dir).client(referee.verify) is None
+    assert Roster.load(state_dir).admitted_client(referee.verify) is None
 
 
 def test_only_the_chief_is_sealed_to(state_dir: Path) -> None:
@@ -183,14 +183,14 @@ def test_no_key_of_a_certificate_can_be_exchanged_under_its_fingerprint(
 
 
 def at(text: str) -> datetime:
-    return moment(text)
+    return parse_moment(text)
 
 
 def expiring(state_dir: Path, when: str, now: str) -> tuple[Roster, Certificate]:
     """The roster at a time, with a referee's certificate that has an end."""
     there = Roster.load(state_dir)
     referee = next(each for each in there.clients if each.role is Role.REFEREE)
-    ending = replace(referee, expires=moment(when))
+    ending = replace(referee, expires=parse_moment(when))
     clients = [ending if each is referee else each for each in there.clients]
     return Roster(clients, (), lambda: at(now)), ending
 
@@ -209,7 +209,7 @@ def test_a_key_is_good_to_the_end_of_its_last_day_in_utc(
     state_dir: Path, end: str, now: str, valid: bool
 ) -> None:
     roster, referee = expiring(state_dir, end, now)
-    assert (roster.client(referee.verify) is referee) == valid
+    assert (roster.admitted_client(referee.verify) is referee) == valid
     assert isinstance(roster.look_up_curve_key(referee.curve), Certificate) == valid
 
 
@@ -233,7 +233,7 @@ def test_a_chief_who_expired_is_not_sealed_to(state_dir: Path) -> None:
 def test_a_week_before_its_end_a_key_is_about_to_expire(
     state_dir: Path, now: str, soon: int
 ) -> None:
-    assert len(expiring(state_dir, "2027-03-01", now)[0].expiring()) == soon
+    assert len(expiring(state_dir, "2027-03-01", now)[0].expiring_clients()) == soon
 
 
 @pytest.mark.parametrize("text", ["tomorrow", "2027-13-01", "2027-03-01T12:00", "", "9999-12-31"])
@@ -270,7 +270,7 @@ def test_a_key_in_revoked_is_refused_also_where_its_file_is_back_in_admitted(
 
     roster = Roster.load(state_dir)
 
-    assert roster.client(chief.verify) is None
+    assert roster.admitted_client(chief.verify) is None
     assert roster.chief_seals() == ()
     assert roster.look_up_signing_key(chief.verify) == NotAdmitted(
         "KEY_REVOKED", "chief", "2027-03-01 12:00 UTC, laptop lost"

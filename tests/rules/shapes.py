@@ -5,7 +5,7 @@ from functools import cache
 
 from msgspec import inspect
 
-from controller.rules.profile import ABOUT, BigTwoProfile, GuandanProfile
+from controller.rules.profile import KEYS_ABOUT_PROFILE, BigTwoProfile, GuandanProfile
 
 
 def choices_of(key: str) -> frozenset[str]:
@@ -27,7 +27,7 @@ def all_choices() -> dict[str, frozenset[str]]:
 
 def leaves(kind: inspect.StructType, above: str = "") -> Iterator[tuple[str, inspect.Type]]:
     for field in kind.fields:
-        if not above and field.name in ABOUT:
+        if not above and field.name in KEYS_ABOUT_PROFILE:
             continue
         if isinstance(field.type, inspect.StructType):
             yield from leaves(field.type, f"{above}{field.name}.")

@@ -11,15 +11,15 @@ from controller.rules.ceremony import (
     NoPipsError,
     cut_problem,
     drawer_of_card,
-    duties,
+    duties_before_deal,
     first_drawer_by_count,
     is_turnup_valid,
-    leader,
+    leader_of_deal,
 )
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import ForfeitedDeal, Result, finish
+from controller.rules.result import DealResult, ForfeitedDeal, parse_finish
 from controller.rules.rulebooks import load_guandan, load_profile
-from controller.rules.tribute import plan, plan_without_tribute
+from controller.rules.tribute import plan_tribute, plan_without_tribute
 from controller.words import Words
 from tests.rows import each_row
 
@@ -33,7 +33,7 @@ PIPS = ["A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K"]
 
 def by_hand(profile: GuandanProfile, order: str) -> DealDuties:
     """The duties after a deal that ended in this order."""
-    return duties(profile, 2, finish(order), by_hand=True)
+    return duties_before_deal(profile, 2, parse_finish(order), by_hand=True)
 
 
 def event(tmp_path: Path, profile: str, rules: str) -> GuandanProfile:
@@ -148,7 +148,7 @@ def test_a_set_of_52_has_its_own_cuts() -> None:
 def test_with_a_machine_south_cuts_the_first_deal_and_nobody_shuffles(
     profile: GuandanProfile,
 ) -> None:
-    first = duties(profile, 1, None, by_hand=False)
+    first = duties_before_deal(profile, 1, None, by_hand=False)
     assert (first.shuffler, first.shufflers, first.cutter) == (None, (), "S")
     assert first.turnup
     assert first.first_drawer is None
@@ -156,18 +156,18 @@ def test_with_a_machine_south_cuts_the_first_deal_and_nobody_shuffles(
 
 
 def test_by_hand_any_player_shuffles_and_an_opponent_of_his_cuts() -> None:
-    first = duties(STD, 1, None, by_hand=True)
+    first = duties_before_deal(STD, 1, None, by_hand=True)
     assert (first.shuffler, first.cutter) == (None, None)
     assert set(first.shufflers) == set(first.cutters) == set("NWSE")
     assert first.shuffles == (3, 5)
     assert first.cuts == (6, 102)
     assert first.first_drawer is None
-    assert set(duties(STD, 1, None, by_hand=True, shuffler="E").cutters) == {"N", "S"}
-    assert set(duties(STD, 1, None, by_hand=True, shuffler="N").cutters) == {"W", "E"}
+    assert set(duties_before_deal(STD, 1, None, by_hand=True, shuffler="E").cutters) == {"N", "S"}
+    assert set(duties_before_deal(STD, 1, None, by_hand=True, shuffler="N").cutters) == {"W", "E"}
 
 
 def test_by_hand_east_shuffles_and_south_cuts_in_seed_004() -> None:
-    first = duties(B, 1, None, by_hand=True)
+    first = duties_before_deal(B, 1, None, by_hand=True)
     assert (first.shuffler, first.cutter) == ("E", "S")
     assert first.keys == (
         "ceremony.shuffler_first",
@@ -178,13 +178,13 @@ def test_by_hand_east_shuffles_and_south_cuts_in_seed_004() -> None:
 
 def test_nobody_shuffles_whom_the_rulebook_does_not_name() -> None:
     with pytest.raises(DutyError, match="N may not shuffle: E"):
-        duties(B, 1, None, by_hand=True, shuffler="N")
+        duties_before_deal(B, 1, None, by_hand=True, shuffler="N")
     with pytest.raises(DutyError, match="N may not shuffle: nobody"):
-        duties(STD, 1, None, by_hand=False, shuffler="N")
+        duties_before_deal(STD, 1, None, by_hand=False, shuffler="N")
 
 
 def test_a_match_whose_first_deal_was_voided_turns_a_card_up_again() -> None:
-    second = duties(STD, 2, None, by_hand=False)
+    second = duties_before_deal(STD, 2, None, by_hand=False)
     assert second.turnup
     assert (second.cutter, second.shuffles) == ("S", (2, 3))
 
@@ -213,20 +213,22 @@ def test_last_shuffles_in_seed_000_and_ups_left_hand_neighbour_in_004(
 def test_after_a_double_down_either_loser_shuffles() -> None:
     told = by_hand(STD, "NS")
     assert (told.shuffler, told.shufflers) == (None, ("W", "E"))
-    assert duties(STD, 2, finish("NS"), by_hand=True, shuffler="E").shuffler == "E"
-    assert duties(STD, 2, finish("NS"), by_hand=True, shuffler="E").cutter == "N"
+    assert (
+        duties_before_deal(STD, 2, parse_finish("NS"), by_hand=True, shuffler="E").shuffler == "E"
+    )
+    assert duties_before_deal(STD, 2, parse_finish("NS"), by_hand=True, shuffler="E").cutter == "N"
 
 
 @pytest.mark.parametrize("hand", [True, False])
 def test_later_deals_have_no_turn_up_and_two_to_three_shuffles(hand: bool) -> None:
-    told = duties(STD, 2, finish("NS"), by_hand=hand)
+    told = duties_before_deal(STD, 2, parse_finish("NS"), by_hand=hand)
     assert not told.turnup
     assert told.shuffles == (2, 3)
 
 
 @pytest.mark.parametrize("order", ["NS", "NWS", "NWE"])
 def test_with_a_machine_up_cuts_and_nobody_shuffles_or_draws(order: str) -> None:
-    told = duties(STD, 2, finish(order), by_hand=False)
+    told = duties_before_deal(STD, 2, parse_finish(order), by_hand=False)
     assert (told.shufflers, told.cutter, told.first_drawer) == ((), "N", None)
     assert told.keys == ("ceremony.machine_program", "cutter_later")
 
@@ -237,46 +239,46 @@ def test_with_a_machine_up_cuts_and_nobody_shuffles_or_draws(order: str) -> None
 @pytest.mark.parametrize(("loser", "named"), [("EW", "N"), ("NS", "E")])
 def test_after_a_forfeited_deal_the_named_leader_cuts_and_leads(loser: Side, named: Seat) -> None:
     previous = ForfeitedDeal(loser, named)
-    told = duties(STD, 2, previous, by_hand=False)
+    told = duties_before_deal(STD, 2, previous, by_hand=False)
     assert (told.cutter, told.keys[-1]) == (named, "ceremony.cutter_forfeited")
-    assert leader(STD, previous) == named
+    assert leader_of_deal(STD, previous) == named
 
 
 @pytest.mark.parametrize("profile", GUANDAN, ids=lambda profile: profile.name)
 def test_by_hand_the_offenders_shuffle_and_the_leaders_next_draws(profile: GuandanProfile) -> None:
-    told = duties(profile, 2, ForfeitedDeal("EW", "S"), by_hand=True)
+    told = duties_before_deal(profile, 2, ForfeitedDeal("EW", "S"), by_hand=True)
     assert set(told.shufflers) == {"W", "E"}
     assert (told.cutter, told.first_drawer) == ("S", "E")
     assert all(profile.article(key) is None for key in told.keys)
 
 
 def test_until_the_leader_is_named_either_of_the_innocent_side_may_be_he() -> None:
-    told = duties(STD, 2, ForfeitedDeal("NS"), by_hand=True)
+    told = duties_before_deal(STD, 2, ForfeitedDeal("NS"), by_hand=True)
     assert (told.cutter, set(told.cutters), told.first_drawer) == (None, {"E", "W"}, None)
-    assert leader(STD, ForfeitedDeal("NS")) is None
+    assert leader_of_deal(STD, ForfeitedDeal("NS")) is None
 
 
 # Who leads
 
 
 def test_who_got_the_turned_up_card_leads_the_first_deal() -> None:
-    assert leader(STD, None, turned_to="W") == "W"
-    assert leader(STD, None) is None
+    assert leader_of_deal(STD, None, turned_to="W") == "W"
+    assert leader_of_deal(STD, None) is None
 
 
 def test_a_tribute_decides_who_leads_and_until_it_is_paid_nobody_does() -> None:
-    ended = finish("NWS")
-    assert leader(STD, ended) is None
-    assert leader(STD, ended, turned_to="W") is None
-    assert leader(STD, ended, tribute=plan(STD, ended, {"E": 14})) == "E"
-    assert leader(STD, ended, tribute=plan_without_tribute(STD, ended)) == "N"
+    ended = parse_finish("NWS")
+    assert leader_of_deal(STD, ended) is None
+    assert leader_of_deal(STD, ended, turned_to="W") is None
+    assert leader_of_deal(STD, ended, tribute=plan_tribute(STD, ended, {"E": 14})) == "E"
+    assert leader_of_deal(STD, ended, tribute=plan_without_tribute(STD, ended)) == "N"
 
 
 def test_where_the_returns_decide_the_lead_is_open() -> None:
-    ended = finish("NS")
+    ended = parse_finish("NS")
     paid: dict[Seat, int] = {"W": 14, "E": 14}
-    assert leader(N, ended, tribute=plan(N, ended, paid)) is None
-    assert leader(B, ended, tribute=plan(B, ended, paid)) == "W"
+    assert leader_of_deal(N, ended, tribute=plan_tribute(N, ended, paid)) is None
+    assert leader_of_deal(B, ended, tribute=plan_tribute(B, ended, paid)) == "W"
 
 
 # Traceable
@@ -285,12 +287,13 @@ def test_where_the_returns_decide_the_lead_is_open() -> None:
 @each_row("profile", GUANDAN, ids=lambda profile: profile.name)
 @each_row("hand", [True, False])
 @each_row(
-    "previous", [None, finish("NS"), finish("NWS"), ForfeitedDeal("NS"), ForfeitedDeal("NS", "E")]
+    "previous",
+    [None, parse_finish("NS"), parse_finish("NWS"), ForfeitedDeal("NS"), ForfeitedDeal("NS", "E")],
 )
 def test_every_duty_rests_on_a_rule_with_an_article_or_provisional(
-    profile: GuandanProfile, hand: bool, previous: Result | None
+    profile: GuandanProfile, hand: bool, previous: DealResult | None
 ) -> None:
-    told = duties(profile, 2, previous, by_hand=hand)
+    told = duties_before_deal(profile, 2, previous, by_hand=hand)
     assert told.keys
     assert set(told.keys) <= {*profile.sources, *profile.provisional}
 

@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.rules.columns import cells, packed, wrapped
+from controller.rules.columns import cell_width, pack, wrap
 
 TEXT = st.text(st.sampled_from("ab,.(。“”（）牌级上游 "), max_size=60)
 
 
 def test_a_chinese_character_takes_two_cells() -> None:
-    assert [cells(text) for text in ("A5.2", "掼蛋", "A不过", "，", "♠–“", "")] == [
+    assert [cell_width(text) for text in ("A5.2", "掼蛋", "A不过", "，", "♠–“", "")] == [
         4,
         4,
         5,
@@ -31,20 +31,20 @@ def test_a_chinese_character_takes_two_cells() -> None:
     ],
 )
 def test_lines_break_between_words_or_chinese_characters(text: str, lines: list[str]) -> None:
-    assert wrapped(text, 8) == lines
+    assert wrap(text, 8) == lines
 
 
 @given(TEXT, st.integers(6, 40))
 def test_no_line_is_too_long_and_nothing_is_lost(text: str, width: int) -> None:
-    lines = wrapped(text, width)
-    assert all(cells(line) <= width for line in lines)
+    lines = wrap(text, width)
+    assert all(cell_width(line) <= width for line in lines)
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
     assert all(line == line.strip() for line in lines)
 
 
 def test_parts_stand_side_by_side_where_they_fit() -> None:
-    assert packed(["方向", "Direction", "(direction.play)"], 20) == [
+    assert pack(["方向", "Direction", "(direction.play)"], 20) == [
         "方向  Direction",
         "(direction.play)",
     ]
-    assert packed(["方向", "x"], 40) == ["方向  x"]
+    assert pack(["方向", "x"], 40) == ["方向  x"]

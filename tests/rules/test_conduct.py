@@ -21,7 +21,7 @@ from controller.rules.conduct import (
     passes_to_end,
 )
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import FinishError, finish
+from controller.rules.result import FinishError, parse_finish
 from controller.rules.rulebooks import load_guandan
 from tests.rows import each_row
 
@@ -163,9 +163,9 @@ def test_a_deal_ends_where_its_finish_order_is_complete(order: tuple[Seat, ...])
         out = order[:count]
         ends = next(n for n in range(5) if is_deal_ended(order[:n]))
         assert is_deal_ended(out) == (count >= ends)
-    assert finish(order[:ends])
+    assert parse_finish(order[:ends])
     with pytest.raises(FinishError):
-        finish(order[: ends - 1])
+        parse_finish(order[: ends - 1])
 
 
 def test_all_others_who_hold_cards_pass_to_end_a_trick() -> None:

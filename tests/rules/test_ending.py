@@ -8,16 +8,16 @@ import pytest
 from controller.messages import Side
 from controller.rules.ending import (
     ExtraDealNeeded,
-    Verdict,
+    MatchVerdict,
+    decide_match,
     is_limit_reached,
     round_winner,
-    verdict,
 )
 from controller.rules.levels import ACE, PAST_A
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import finish
+from controller.rules.result import parse_finish
 from controller.rules.rulebooks import load_guandan
-from controller.rules.standing import LevelReached, PerSide, Standing
+from controller.rules.standing import LevelReached, MatchStanding, PerSide
 
 INTL = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
@@ -33,9 +33,9 @@ def by(method: str, profile: GuandanProfile = INTL, **more: Any) -> GuandanProfi
 TIMED = by("timed")
 
 
-def standing(ns: int, ew: int, **more: Any) -> Standing:
+def standing(ns: int, ew: int, **more: Any) -> MatchStanding:
     """Two sides at their levels, NS's deal."""
-    return msgspec.structs.replace(Standing(PerSide(ns, ew), "NS"), **more)
+    return msgspec.structs.replace(MatchStanding(PerSide(ns, ew), "NS"), **more)
 
 
 @pytest.mark.parametrize(
@@ -60,32 +60,32 @@ def test_a_match_has_had_its_deals_or_its_time(
 @pytest.mark.parametrize("method", ["play_to_A", "timed", "timed_deals", "deals"])
 def test_whoever_passes_a_has_won_by_any_method(method: str) -> None:
     won = standing(PAST_A, ACE, won="NS", deals=1)
-    found = verdict(by(method, deals=8), won, time_up=False, knockout=True)
-    assert found == Verdict("NS", "past_a")
+    found = decide_match(by(method, deals=8), won, time_up=False, knockout=True)
+    assert found == MatchVerdict("NS", "past_a")
 
 
 def test_whoever_failed_too_often_at_a_has_lost() -> None:
     lost = standing(ACE, 6, won="EW")
-    assert verdict(B, lost, time_up=False, knockout=False) == Verdict("EW", "failures")
+    assert decide_match(B, lost, time_up=False, knockout=False) == MatchVerdict("EW", "failures")
 
 
 def test_a_match_goes_on_until_its_limit() -> None:
-    assert verdict(TIMED, standing(9, 4, deals=9), time_up=False, knockout=True) is None
+    assert decide_match(TIMED, standing(9, 4, deals=9), time_up=False, knockout=True) is None
 
 
 @pytest.mark.parametrize(("ns", "ew", "winner"), [(9, 4, "NS"), (4, 9, "EW"), (3, 2, "NS")])
 def test_at_the_limit_the_higher_level_wins(ns: int, ew: int, winner: Side) -> None:
     for knockout in (False, True):
-        found = verdict(TIMED, standing(ns, ew), time_up=True, knockout=knockout)
-        assert found == Verdict(winner, "level")
+        found = decide_match(TIMED, standing(ns, ew), time_up=True, knockout=knockout)
+        assert found == MatchVerdict(winner, "level")
 
 
 def test_equal_levels_are_a_draw_but_in_a_knockout() -> None:
     equal = standing(9, 9)
-    assert verdict(TIMED, equal, time_up=True, knockout=False) == Verdict(None, "draw")
-    assert verdict(TIMED, equal, time_up=True, knockout=True) == ExtraDealNeeded()
+    assert decide_match(TIMED, equal, time_up=True, knockout=False) == MatchVerdict(None, "draw")
+    assert decide_match(TIMED, equal, time_up=True, knockout=True) == ExtraDealNeeded()
     always = by("timed", equal="extra_deal")
-    assert verdict(always, equal, time_up=True, knockout=False) == ExtraDealNeeded()
+    assert decide_match(always, equal, time_up=True, knockout=False) == ExtraDealNeeded()
 
 
 @pytest.mark.parametrize("knockout", [False, True])
@@ -96,21 +96,25 @@ def test_in_003_the_first_to_reach_the_level_wins(
     reached: PerSide, winner: Side, knockout: bool
 ) -> None:
     climbs = (LevelReached("NS", 9, reached.NS), LevelReached("EW", 9, reached.EW))
-    found = verdict(N, standing(9, 9, reached=climbs), time_up=True, knockout=knockout)
-    assert found == Verdict(winner, "first_to_reach")
+    found = decide_match(N, standing(9, 9, reached=climbs), time_up=True, knockout=knockout)
+    assert found == MatchVerdict(winner, "first_to_reach")
 
 
 def test_where_neither_left_the_start_nobody_was_first() -> None:
-    assert verdict(N, standing(2, 2), time_up=True, knockout=False) == ExtraDealNeeded()
+    assert decide_match(N, standing(2, 2), time_up=True, knockout=False) == ExtraDealNeeded()
 
 
 def test_up_of_the_extra_deal_wins_it_at_a_against_a_too() -> None:
     equal = standing(ACE, ACE)  # example 81
-    found = verdict(TIMED, equal, time_up=True, knockout=True, extra=finish("WNS"))
-    assert found == Verdict("EW", "extra_deal")
+    found = decide_match(
+        TIMED, equal, time_up=True, knockout=True, extra_result=parse_finish("WNS")
+    )
+    assert found == MatchVerdict("EW", "extra_deal")
     passed = standing(PAST_A, ACE, won="NS")
-    found = verdict(TIMED, passed, time_up=True, knockout=True, extra=finish("NS"))
-    assert found == Verdict("NS", "past_a")
+    found = decide_match(
+        TIMED, passed, time_up=True, knockout=True, extra_result=parse_finish("NS")
+    )
+    assert found == MatchVerdict("NS", "past_a")
 
 
 @pytest.mark.parametrize(
@@ -132,5 +136,5 @@ def test_a_round_is_won_with_more_than_half_of_its_matches(
     matches: int, won: str, winner: Side | None
 ) -> None:
     sides: dict[str, Side | None] = {"N": "NS", "E": "EW", "-": None}
-    ended = [Verdict(sides[one], "level") for one in won]
+    ended = [MatchVerdict(sides[one], "level") for one in won]
     assert round_winner(by("timed", matches=matches), ended) == winner

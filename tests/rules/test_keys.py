@@ -3,8 +3,15 @@ import re
 import pytest
 
 from controller.cards import RANKS
-from controller.rules.keys import all_keys, idle, remark, title, unset, value_words
-from controller.rules.profile import rules_of
+from controller.rules.keys import (
+    all_keys,
+    has_no_effect,
+    is_unset,
+    remark_on_key,
+    table_title,
+    value_words,
+)
+from controller.rules.profile import rules_by_key
 from controller.rules.rulebooks import load_profile, profile_names
 from controller.rules.words import Words
 from tests.rows import each_row
@@ -15,14 +22,14 @@ CHINESE = re.compile(r"[一-鿿]")
 
 
 def test_every_key_of_every_profile_has_words_and_no_other_key_has() -> None:
-    keys = {key for name in profile_names() for key in rules_of(load_profile(name))}
+    keys = {key for name in profile_names() for key in rules_by_key(load_profile(name))}
     assert set(all_keys()) == keys
 
 
 @each_row("key", all_keys())
 def test_a_key_is_explained_in_both_languages(key: str) -> None:
     words = all_keys()[key]
-    for text in (words.label, words.about, title(key)):
+    for text in (words.label, words.about, table_title(key)):
         assert CHINESE.search(text.zh)
         assert re.search("[a-z]", text.en)
         assert not CHINESE.search(text.en)
@@ -50,7 +57,7 @@ def test_no_words_are_given_for_a_choice_that_is_none(key: str) -> None:
 
 @pytest.mark.parametrize("name", profile_names())
 def test_no_value_is_shown_as_the_program_writes_it(name: str) -> None:
-    for key, value in rules_of(load_profile(name)).items():
+    for key, value in rules_by_key(load_profile(name)).items():
         for text in value_words(key, value).en, value_words(key, value).zh:
             assert text
             assert not re.search(r"_|True|False|None|\{|\[", text)
@@ -92,24 +99,24 @@ def test_a_word_that_nobody_gave_is_no_key() -> None:
 
 
 def test_a_key_is_idle_where_the_text_fixed_what_it_depends_on() -> None:
-    assert idle(load_profile("huainan-2013-003"), "ending.deals")
-    assert idle(load_profile("international-000"), "penalties.foul_levels")
-    assert not idle(load_profile("huainan-2013-003"), "penalties.foul_levels")
-    assert not idle(load_profile("international-000"), "clocks.tribute_s")
+    assert has_no_effect(load_profile("huainan-2013-003"), "ending.deals")
+    assert has_no_effect(load_profile("international-000"), "penalties.foul_levels")
+    assert not has_no_effect(load_profile("huainan-2013-003"), "penalties.foul_levels")
+    assert not has_no_effect(load_profile("international-000"), "clocks.tribute_s")
 
 
 def test_what_follows_the_last_failure_is_idle_where_failures_have_no_limit() -> None:
-    assert idle(load_profile("international-000"), "levels.a_fail_then")
-    assert not idle(load_profile("bcta-004"), "levels.a_fail_then")
+    assert has_no_effect(load_profile("international-000"), "levels.a_fail_then")
+    assert not has_no_effect(load_profile("bcta-004"), "levels.a_fail_then")
 
 
 def test_a_value_is_unset_where_it_settles_nothing() -> None:
-    assert unset("clocks.late_s", 0)
-    assert unset("clocks.late_then", "regulations")
-    assert unset("roles.substitution", "regulations")
-    assert not unset("clocks.late_s", 300)
-    assert not unset("clocks.opening_s", 0)
-    assert not unset("bigtwo.last_card.may_pass", False)
+    assert is_unset("clocks.late_s", 0)
+    assert is_unset("clocks.late_then", "regulations")
+    assert is_unset("roles.substitution", "regulations")
+    assert not is_unset("clocks.late_s", 300)
+    assert not is_unset("clocks.opening_s", 0)
+    assert not is_unset("bigtwo.last_card.may_pass", False)
 
 
 def test_what_makes_a_value_unset_is_one_of_the_key() -> None:
@@ -128,8 +135,8 @@ def test_a_remark_is_made_under_the_texts_that_it_is_about() -> None:
     ):
         for name in profile_names():
             profile = load_profile(name)
-            if key in rules_of(profile):
-                assert (remark(profile, key) is not None) == (profile.text in texts)
+            if key in rules_by_key(profile):
+                assert (remark_on_key(profile, key) is not None) == (profile.text in texts)
 
 
 @each_row("key", all_keys())
@@ -144,21 +151,21 @@ def test_a_remark_is_a_whole_sentence_in_both_languages_and_no_about_cites_a_tex
 
 def test_big_two_is_told_without_the_words_of_guandan() -> None:
     profile = load_profile("bigtwo-2017-002")
-    for key, value in rules_of(profile).items():
+    for key, value in rules_by_key(profile).items():
         words = value_words(key, value)
         told = f"{words.en} {words.zh} {all_keys()[key].about.en} {all_keys()[key].label.en}"
         assert not re.search("UP|LAST|上游|下游|Whether he", told), key
 
 
 def test_a_key_is_not_idle_while_the_event_may_still_choose() -> None:
-    assert not idle(load_profile("international-000"), "ending.deals")
-    assert not idle(load_profile("international-000"), "ending.time_s")
+    assert not has_no_effect(load_profile("international-000"), "ending.deals")
+    assert not has_no_effect(load_profile("international-000"), "ending.time_s")
 
 
 def test_a_key_is_idle_only_if_all_that_it_depends_on_leave_it_out() -> None:
     key = "penalties.level_bounds"
-    assert idle(load_profile("international-000"), key)
-    assert not idle(changed('hidden = "foul"', 'hidden = "levels"'), key)
+    assert has_no_effect(load_profile("international-000"), key)
+    assert not has_no_effect(changed('hidden = "foul"', 'hidden = "levels"'), key)
 
 
 def test_what_makes_a_key_idle_is_a_key_and_one_of_its_values() -> None:

@@ -1,7 +1,13 @@
 import pytest
 
 from controller.cards import parse_face
-from controller.rules.profile import BigTwoProfile, GuandanProfile, Profile, leaves, rules_of
+from controller.rules.profile import (
+    BigTwoProfile,
+    GuandanProfile,
+    Profile,
+    flatten_tables,
+    rules_by_key,
+)
 from controller.rules.rulebooks import load_guandan, load_profile, profile_names
 from tests.rows import each_row
 from tests.rules.rulebook_texts import NAME, changed
@@ -14,7 +20,7 @@ def profile(request: pytest.FixtureRequest) -> Profile:
 
 def test_every_rule_is_sourced_or_provisional_and_never_both(profile: Profile) -> None:
     told = [*profile.sources, *profile.provisional]
-    assert sorted(told) == sorted(rules_of(profile))
+    assert sorted(told) == sorted(rules_by_key(profile))
 
 
 def test_an_article_is_told_for_what_has_one_and_none_for_a_proposal(profile: Profile) -> None:
@@ -55,12 +61,12 @@ def test_cards_that_are_turned_again_are_faces() -> None:
 
 def test_nested_rules_are_told_by_dotted_keys_and_lists_as_one() -> None:
     nested = {"a": {"b": 1, "c": {"d": [2, 3]}}, "e": True}
-    assert dict(leaves(nested)) == {"a.b": 1, "a.c.d": [2, 3], "e": True}
+    assert dict(flatten_tables(nested)) == {"a.b": 1, "a.c.d": [2, 3], "e": True}
 
 
 def test_what_a_profile_says_about_itself_is_no_rule() -> None:
     profile = changed('game = "guandan"', 'game = "guandan" # the same')
-    assert not {"name", "text", "sources", "left_to_event"} & set(rules_of(profile))
+    assert not {"name", "text", "sources", "left_to_event"} & set(rules_by_key(profile))
 
 
 SOURCED = {
@@ -90,7 +96,7 @@ def test_what_a_text_says_stands_with_its_article(
 ) -> None:
     name, key = where
     profile = load_profile(name)
-    assert (rules_of(profile)[key], profile.article(key)) == told
+    assert (rules_by_key(profile)[key], profile.article(key)) == told
 
 
 @each_row(
@@ -120,20 +126,20 @@ def test_what_no_text_says_is_provisional(name: str, key: str) -> None:
 
 def test_huaian_has_the_words_of_the_international_standard() -> None:
     one, other = load_profile(NAME), load_profile("huaian-2017-001")
-    assert rules_of(one) == rules_of(other)
+    assert rules_by_key(one) == rules_by_key(other)
     assert (one.sources, one.left_to_event) == (other.sources, other.left_to_event)
 
 
 def test_a_silent_text_takes_a_proposal_from_another_without_its_article() -> None:
     key = "clocks.tribute_s"
-    assert rules_of(load_profile("bcta-004"))[key] == rules_of(load_profile(NAME))[key]
+    assert rules_by_key(load_profile("bcta-004"))[key] == rules_by_key(load_profile(NAME))[key]
     assert load_profile("bcta-004").article(key) is None
 
 
 def test_only_the_texts_that_leave_something_to_the_event_say_so(profile: Profile) -> None:
     leaving = profile.text in ("000", "001", "002")
     assert bool(profile.left_to_event) == leaving
-    assert set(profile.left_to_event) <= set(rules_of(profile))
+    assert set(profile.left_to_event) <= set(rules_by_key(profile))
 
 
 def test_how_many_deals_make_a_match_is_the_events_in_big_two() -> None:

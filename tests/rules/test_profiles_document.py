@@ -4,8 +4,8 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-from controller.rules.penalties.offences import catalogue
-from controller.rules.profile import rules_of
+from controller.rules.penalties.offences import offence_catalogue
+from controller.rules.profile import rules_by_key
 from controller.rules.rulebooks import load_profile, profile_names
 from tests.rows import each_row
 from tests.rules.shapes import choices_of
@@ -84,7 +84,7 @@ def test_every_rule_of_the_matrix_has_its_row_and_no_other() -> None:
 
 
 def test_every_key_of_every_profile_has_a_row() -> None:
-    keys = {key for name in profile_names() for key in rules_of(load_profile(name))}
+    keys = {key for name in profile_names() for key in rules_by_key(load_profile(name))}
     assert {key for row in rows() for key in row.keys} == keys
 
 
@@ -93,7 +93,7 @@ def test_what_a_row_names_is_there(row: Row) -> None:
     for name in row.where:
         module, _, path = name.partition(":")
         if module == "offence":
-            assert path in catalogue()
+            assert path in offence_catalogue()
             continue
         thing: object = importlib.import_module(f"controller.{module}")
         for step in path.split("."):

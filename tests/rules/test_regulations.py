@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from controller.framing import canonical_json, length_prefixed
-from controller.rules.columns import cells
-from controller.rules.keys import all_keys, idle
-from controller.rules.profile import Profile, rules_of
-from controller.rules.regulations import RegulationPoint, Regulations, regulations
-from controller.rules.regulations_page import WIDTH, page, page_hash, profile_hash
+from controller.rules.columns import cell_width
+from controller.rules.keys import all_keys, has_no_effect
+from controller.rules.profile import Profile, rules_by_key
+from controller.rules.regulations import RegulationPoint, Regulations, regulations_to_settle
+from controller.rules.regulations_page import WIDTH, page_hash, profile_hash, regulations_text
 from controller.rules.rulebooks import load_profile, profile_names
 from tests.rows import each_row
 from tests.rules.rulebook_texts import NAME, changed, event_file
@@ -35,8 +35,8 @@ def settled_by(folder: Path, rules: str) -> Profile:
 
 
 def test_every_provisional_value_and_nothing_else_is_listed_as_one(profile: Profile) -> None:
-    found = regulations(profile)
-    live = {key for key in profile.provisional if not idle(profile, key)}
+    found = regulations_to_settle(profile)
+    live = {key for key in profile.provisional if not has_no_effect(profile, key)}
     assert keys_of(found.provisional) == live - set(profile.left_to_event) - set(profile.departs)
     assert keys_of(found.departs) == set(profile.departs)
     assert {p.key for p in every_point(found) if p.provisional} == live
@@ -60,14 +60,16 @@ def test_every_provisional_value_and_nothing_else_is_listed_as_one(profile: Prof
 def test_what_the_text_leaves_to_the_event_is_asked_with_its_article(
     key: str, article: str
 ) -> None:
-    points = {point.key: point for point in regulations(load_profile(NAME)).left}
+    points = {point.key: point for point in regulations_to_settle(load_profile(NAME)).left}
     assert points[key].left_by == article
     assert not points[key].settled
 
 
 @pytest.mark.parametrize("article", ["A28.4", "A29.2", "A30, A31", "A32.2"])
 def test_matters_of_the_event_that_no_key_holds_are_listed(article: str) -> None:
-    assert article in {matter.article for matter in regulations(load_profile(NAME)).matters}
+    assert article in {
+        matter.article for matter in regulations_to_settle(load_profile(NAME)).matters
+    }
 
 
 @each_row(
@@ -82,32 +84,32 @@ def test_matters_of_the_event_that_no_key_holds_are_listed(article: str) -> None
     ],
 )
 def test_every_human_act_that_the_machine_replaces_is_listed(name: str, title: str) -> None:
-    assert title in {act.title.en for act in regulations(load_profile(name)).acts}
+    assert title in {act.title.en for act in regulations_to_settle(load_profile(name)).acts}
 
 
 def test_a_text_that_knows_machines_frees_shuffling_and_dealing_and_no_more() -> None:
-    acts = regulations(load_profile(NAME)).acts
+    acts = regulations_to_settle(load_profile(NAME)).acts
     freed = {act.title.en: act.allowed_by for act in acts if act.allowed_by}
     assert freed == {"Shuffling": "A5.3", "Drawing": "A5.3"}
 
 
 @pytest.mark.parametrize("name", ["huainan-2013-003", "bcta-004"])
 def test_a_text_without_machines_frees_nothing(name: str) -> None:
-    assert not any(act.allowed_by for act in regulations(load_profile(name)).acts)
+    assert not any(act.allowed_by for act in regulations_to_settle(load_profile(name)).acts)
 
 
 def test_a_machine_is_allowed_by_the_text_exactly_where_the_profile_says_so() -> None:
     for name in GUANDAN:
         profile = load_profile(name)
-        allowed = any(act.allowed_by for act in regulations(profile).acts)
-        assert rules_of(profile)["ceremony.machine_program"] is allowed
+        allowed = any(act.allowed_by for act in regulations_to_settle(profile).acts)
+        assert rules_by_key(profile)["ceremony.machine_program"] is allowed
 
 
 def test_rows_name_keys_that_their_profile_has(profile: Profile) -> None:
-    found = regulations(profile)
+    found = regulations_to_settle(profile)
     named = [act.keys for act in found.acts]
     named += [matter.keys for matter in (*found.matters, *found.gaps)]
-    assert {key for keys in named for key in keys} <= set(rules_of(profile))
+    assert {key for keys in named for key in keys} <= set(rules_by_key(profile))
 
 
 @pytest.mark.parametrize(
@@ -125,21 +127,21 @@ def test_rows_name_keys_that_their_profile_has(profile: Profile) -> None:
     ],
 )
 def test_what_a_text_lacks_is_told(name: str, word: str) -> None:
-    assert any(word in gap.what.en for gap in regulations(load_profile(name)).gaps)
+    assert any(word in gap.what.en for gap in regulations_to_settle(load_profile(name)).gaps)
 
 
 def test_what_the_event_settles_is_shown_as_settled(tmp_path: Path) -> None:
     profile = settled_by(
         tmp_path, '[clocks]\nlate_s = 300\n[tribute]\nreturns_single = "together"\n'
     )
-    found = regulations(profile)
+    found = regulations_to_settle(profile)
     assert {point.key for point in found.left if point.settled} == {"clocks.late_s"}
     assert {p.key for p in found.provisional if p.settled} == {"tribute.returns_single"}
     assert not found.changed
 
 
 def test_what_the_event_changes_against_an_article_is_listed_with_it(tmp_path: Path) -> None:
-    found = regulations(settled_by(tmp_path, "[clocks]\nplay_s = 25\n"))
+    found = regulations_to_settle(settled_by(tmp_path, "[clocks]\nplay_s = 25\n"))
     (point,) = found.changed
     assert point.key not in keys_of(found.provisional)
     assert (point.key, point.article, point.value.en) == ("clocks.play_s", "A21.1", "25 s")
@@ -147,9 +149,9 @@ def test_what_the_event_changes_against_an_article_is_listed_with_it(tmp_path: P
 
 def test_a_key_without_effect_is_left_out_until_an_event_names_it(tmp_path: Path) -> None:
     key = "levels.a_fail_counts"
-    assert key not in keys_of(regulations(load_profile(NAME)).provisional)
+    assert key not in keys_of(regulations_to_settle(load_profile(NAME)).provisional)
     named = settled_by(tmp_path, '[levels]\na_fail_counts = "consecutive"\n')
-    assert key in keys_of(regulations(named).provisional)
+    assert key in keys_of(regulations_to_settle(named).provisional)
 
 
 # -- the page ----------------------------------------------------------------
@@ -161,7 +163,7 @@ def without_breaks(text: str) -> str:
 
 
 def test_the_page_shows_everything_in_both_languages(profile: Profile) -> None:
-    text, found = without_breaks(page(profile)), regulations(profile)
+    text, found = without_breaks(regulations_text(profile)), regulations_to_settle(profile)
     told: list[str] = []
     for point in every_point(found):
         told += [point.key, point.label.zh, point.label.en, point.about.zh, point.about.en]
@@ -178,13 +180,13 @@ def test_the_page_shows_everything_in_both_languages(profile: Profile) -> None:
 def test_no_line_of_the_page_is_wider_than_a_terminal(profile: Profile, tmp_path: Path) -> None:
     file = event_file(tmp_path, "", profile.name)
     file.write_text(file.read_text("utf-8").replace('"Cup"', f'"{"杯 Cup " * 40}"'), "utf-8")
-    for text in page(profile), page(load_profile(profile.name, file)):
-        assert max(map(cells, text.splitlines())) <= WIDTH == 78
+    for text in regulations_text(profile), regulations_text(load_profile(profile.name, file)):
+        assert max(map(cell_width, text.splitlines())) <= WIDTH == 78
 
 
 def test_a_key_is_not_broken_on_the_page(profile: Profile) -> None:
-    text = page(profile)
-    for point in every_point(regulations(profile)):
+    text = regulations_text(profile)
+    for point in every_point(regulations_to_settle(profile)):
         assert f"({point.key})" in text
 
 
@@ -192,44 +194,46 @@ def test_a_long_title_begins_no_line_at_the_margin(tmp_path: Path) -> None:
     file = event_file(tmp_path, "")
     title = "一、无 " * 40
     file.write_text(file.read_text("utf-8").replace('"Cup"', f'"{title}"'), "utf-8")
-    lines = page(load_profile(NAME, file)).splitlines()
+    lines = regulations_text(load_profile(NAME, file)).splitlines()
     assert [line for line in lines if line.startswith("一")] == [
         "一、规则留给本比赛规定的事项  Left to the event by the text"
     ]
 
 
 def test_the_page_has_its_lines_for_organizer_and_chief(profile: Profile) -> None:
-    *_, organizer, chief = page(profile).splitlines()
+    *_, organizer, chief = regulations_text(profile).splitlines()
     assert organizer.startswith("主办方 Organizer  ____")
     assert chief.startswith("裁判长 Chief referee  ____")
 
 
 def test_the_page_names_the_event_that_it_is_for(tmp_path: Path) -> None:
-    text = page(settled_by(tmp_path, "[clocks]\nlate_s = 300\n"))
+    text = regulations_text(settled_by(tmp_path, "[clocks]\nlate_s = 300\n"))
     assert "赛事 Event: 杯  Cup" in text
     assert "主办方 Organizer: Club" in text
     assert text.count("■ 已定") == 1
 
 
 def test_an_open_point_can_be_agreed_or_changed_with_a_pen() -> None:
-    found = regulations(load_profile(NAME))
-    blank = page(load_profile(NAME)).count("□ 照此 as it stands   □ 改为 changed to: ____")
+    found = regulations_to_settle(load_profile(NAME))
+    blank = regulations_text(load_profile(NAME)).count(
+        "□ 照此 as it stands   □ 改为 changed to: ____"
+    )
     points = every_point(found)
     assert blank == len([point for point in points if not point.unset])
 
 
 def test_what_settles_nothing_is_to_be_filled_in_and_not_agreed() -> None:
-    found = regulations(load_profile(NAME))
+    found = regulations_to_settle(load_profile(NAME))
     unset = {point.key for point in every_point(found) if point.unset}
     assert unset == {"ending.deals", "clocks.late_s", "clocks.late_then", "roles.substitution"}
-    text = page(load_profile(NAME))
+    text = regulations_text(load_profile(NAME))
     assert text.count("→ 须填写 to be filled in: ____") == len(unset)
     assert "未定" not in text
     assert "as the regulations say" not in text
 
 
 def test_what_an_event_leaves_unset_is_still_to_be_filled_in(tmp_path: Path) -> None:
-    text = page(settled_by(tmp_path, "[clocks]\nlate_s = 0\n"))
+    text = regulations_text(settled_by(tmp_path, "[clocks]\nlate_s = 0\n"))
     assert text.count("→ 须填写 to be filled in: ____") == 4
     assert "■ 已定" not in text
 
@@ -242,7 +246,7 @@ def item(text: str, key: str) -> str:
 
 
 def test_a_departure_from_an_article_has_its_own_mark() -> None:
-    text = page(load_profile(NAME))
+    text = regulations_text(load_profile(NAME))
     section = text[text.index("\n三、") : text.index("\n四、")]
     for key, article in (("counting.found_card", "A5.2"), ("ending.at_time", "A14.2.3–4")):
         told = item(section, key)
@@ -253,12 +257,12 @@ def test_a_departure_from_an_article_has_its_own_mark() -> None:
 
 
 def test_no_departure_is_left_where_the_event_has_a_rule_without_effect(tmp_path: Path) -> None:
-    found = regulations(settled_by(tmp_path, '[ending]\nmethod = "play_to_A"\n'))
+    found = regulations_to_settle(settled_by(tmp_path, '[ending]\nmethod = "play_to_A"\n'))
     assert keys_of(found.departs) == {"counting.found_card"}
 
 
 def test_the_value_that_the_event_replaces_is_told(tmp_path: Path) -> None:
-    text = page(
+    text = regulations_text(
         settled_by(
             tmp_path,
             '[clocks]\nplay_s = 25\n[ending]\ntime_s = 3600\nat_time = "stop_now"\n'
@@ -276,12 +280,14 @@ def test_the_value_that_the_event_replaces_is_told(tmp_path: Path) -> None:
 
 def test_what_the_event_settled_is_no_more_left_to_it(tmp_path: Path) -> None:
     key = "clocks.late_s"
-    assert "left to the event by A20" in item(page(load_profile(NAME)), key)
-    assert "left to the event" not in item(page(settled_by(tmp_path, f"{key} = 300\n")), key)
+    assert "left to the event by A20" in item(regulations_text(load_profile(NAME)), key)
+    assert "left to the event" not in item(
+        regulations_text(settled_by(tmp_path, f"{key} = 300\n")), key
+    )
 
 
 def test_what_big_two_leaves_to_the_regulations_stands_first() -> None:
-    found = regulations(load_profile("bigtwo-2017-002"))
+    found = regulations_to_settle(load_profile("bigtwo-2017-002"))
     assert keys_of(found.left) == {"deals"}
     articles = {matter.article for matter in found.matters}
     assert articles == {"A13, App3", "A4.11, A13", "A15, A17", "A19.3"}
@@ -290,25 +296,25 @@ def test_what_big_two_leaves_to_the_regulations_stands_first() -> None:
 
 
 def test_matters_and_gaps_are_whole_sentences(profile: Profile) -> None:
-    found = regulations(profile)
+    found = regulations_to_settle(profile)
     for matter in (*found.matters, *found.gaps):
         assert matter.what.en.endswith(".")
         assert matter.what.zh.endswith("。")
 
 
 def test_the_page_has_one_word_for_the_regulations(profile: Profile) -> None:
-    assert "规程" not in page(profile)
+    assert "规程" not in regulations_text(profile)
 
 
 @pytest.mark.parametrize("name", ["huainan-2013-003", "bcta-004"])
 def test_no_text_is_said_to_say_what_another_says(name: str) -> None:
-    text = without_breaks(page(load_profile(name)))
+    text = without_breaks(regulations_text(load_profile(name)))
     for words in ("By the letter", "26-point", "gives it back in the same trick", "A5.2", "A14.2"):
         assert without_breaks(words) not in text
 
 
 def test_no_line_of_the_page_ends_in_blanks(profile: Profile) -> None:
-    text = page(profile)
+    text = regulations_text(profile)
     assert text.endswith("\n")
     assert all(line == line.rstrip() for line in text.splitlines())
 
@@ -318,7 +324,7 @@ def test_no_line_of_the_page_ends_in_blanks(profile: Profile) -> None:
 
 def test_the_hash_is_made_as_the_proof_says(profile: Profile) -> None:
     rules = hashlib.sha256(canonical_json(profile)).digest()
-    signed = hashlib.sha256(page(profile).encode("utf-8")).digest()
+    signed = hashlib.sha256(regulations_text(profile).encode("utf-8")).digest()
     assert page_hash(profile) == signed
     whole = (
         length_prefixed("dealtable/profile/1") + length_prefixed(rules) + length_prefixed(signed)

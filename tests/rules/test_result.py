@@ -9,8 +9,8 @@ from controller.rules.result import (
     FinishOrder,
     ForfeitedDeal,
     ResultClass,
-    finish,
     finish_with_dead_hands,
+    parse_finish,
 )
 from tests.rows import each_row
 
@@ -31,7 +31,7 @@ from tests.rows import each_row
 def test_the_place_of_ups_partner_is_the_class_of_the_win(
     order: str, expected: ResultClass, payers: tuple[Seat, ...]
 ) -> None:
-    ended = finish(order)
+    ended = parse_finish(order)
     assert ended.result_class == expected
     assert ended.payers == payers
     assert ended.winners == side_of(order[0])
@@ -40,13 +40,13 @@ def test_the_place_of_ups_partner_is_the_class_of_the_win(
 @each_row("order", list(permutations(SEATS)))
 def test_any_order_of_four_is_a_finish_or_was_over_after_two(order: tuple[Seat, ...]) -> None:
     if order[1] == partner(order[0]):
-        ended = finish(order[:2])
-        assert ended.order == order[:2]
+        ended = parse_finish(order[:2])
+        assert ended.places == order[:2]
         assert ended.payers == (next_seat(order[0]), partner(next_seat(order[0])))
     else:
-        ended = finish(order[:3])
-        assert ended == finish(order) == FinishOrder(*order)
-        assert ended.order == order
+        ended = parse_finish(order[:3])
+        assert ended == parse_finish(order) == FinishOrder(*order)
+        assert ended.places == order
         assert ended.payers == (order[3],)
 
 
@@ -65,7 +65,7 @@ def test_any_order_of_four_is_a_finish_or_was_over_after_two(order: tuple[Seat, 
 )
 def test_what_is_no_finish_order_is_told_in_one_line(order: str, said: str) -> None:
     with pytest.raises(FinishError, match=said) as told:
-        finish(order)
+        parse_finish(order)
     assert "\n" not in str(told.value)
     assert told.value.words.en == str(told.value)
     assert any(char > "\u2fff" for char in told.value.words.zh)
@@ -89,7 +89,7 @@ def test_a_dead_hand_is_last_and_all_behind_it_move_up(
     order: str, offender: Seat, expected: str
 ) -> None:
     ended = finish_with_dead_hands(order, offender)
-    assert ended == finish(expected)
+    assert ended == parse_finish(expected)
     assert offender in ended.payers
 
 
@@ -101,12 +101,12 @@ def test_a_dead_hand_never_wins_and_keeps_the_others_in_turn(
     ended = finish_with_dead_hands(order, offender)
     others = [seat for seat in order if seat != offender]
     assert offender in ended.payers
-    assert [seat for seat in ended.order if seat != offender] == others[: len(ended.order)]
+    assert [seat for seat in ended.places if seat != offender] == others[: len(ended.places)]
 
 
 @pytest.mark.parametrize(("order", "expected"), [("NE", "NESW"), ("WNE", "NESW"), ("ES", "ESNW")])
 def test_beside_a_dead_hand_the_third_need_not_go_out(order: str, expected: str) -> None:
-    assert finish_with_dead_hands(order, "W") == finish(expected)
+    assert finish_with_dead_hands(order, "W") == parse_finish(expected)
 
 
 def test_a_dead_hand_needs_the_order_of_the_others() -> None:

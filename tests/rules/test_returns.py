@@ -6,14 +6,14 @@ from controller.cards import parse_face
 from controller.messages import Seat
 from controller.rules.order import is_joker, natural_rank
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import finish
+from controller.rules.result import parse_finish
 from controller.rules.returns import (
     ReturnError,
     ReturnRule,
     judge_return,
     return_key,
     return_rule,
-    returns_shown,
+    return_visibility,
     undisputed_returns,
 )
 from controller.rules.rulebooks import load_guandan
@@ -23,9 +23,9 @@ N = load_guandan("huainan-2013-003")
 B = load_guandan("bcta-004")
 GUANDAN = [STD, load_guandan("huaian-2017-001"), N, B]
 
-SINGLE = finish("NWS")  # E pays N
-TO_PARTNER = finish("NWE")  # S pays N
-DOUBLE = finish("NS")
+SINGLE = parse_finish("NWS")  # E pays N
+TO_PARTNER = parse_finish("NWE")  # S pays N
+DOUBLE = parse_finish("NS")
 
 
 def cards(text: str) -> list[int]:
@@ -67,8 +67,8 @@ def test_each_return_has_the_key_it_rests_on() -> None:
 
 
 def test_returns_are_secret_in_seed_004_and_shown_together_after_a_double_down_in_000() -> None:
-    assert (returns_shown(STD, SINGLE), returns_shown(STD, DOUBLE)) == ("open", "together")
-    assert (returns_shown(B, SINGLE), returns_shown(B, DOUBLE)) == ("secret", "secret")
+    assert (return_visibility(STD, SINGLE), return_visibility(STD, DOUBLE)) == ("open", "together")
+    assert (return_visibility(B, SINGLE), return_visibility(B, DOUBLE)) == ("secret", "secret")
 
 
 # RULES examples 34 and 35

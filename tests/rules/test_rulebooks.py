@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from controller.rules.profile import rules_of
+from controller.rules.profile import rules_by_key
 from controller.rules.rulebooks import (
     FIXED_KEYS,
     ProfileError,
@@ -87,7 +87,7 @@ def every_rule() -> list[tuple[str, str]]:
     return [
         (name, key)
         for name in ("international-000", "bigtwo-2017-002")
-        for key in rules_of(load_profile(name))
+        for key in rules_by_key(load_profile(name))
         if key.partition(".")[0] not in FIXED_KEYS
     ]
 
@@ -95,10 +95,10 @@ def every_rule() -> list[tuple[str, str]]:
 @each_row(("name", "key"), every_rule())
 def test_an_event_may_settle_any_single_rule(name: str, key: str, tmp_path: Path) -> None:
     before = load_profile(name)
-    value = rules_of(before)[key]
+    value = rules_by_key(before)[key]
     file = event_file(tmp_path, f"{key} = {written(value)}\n", name)
     after = load_profile(name, file)
-    assert rules_of(after) == rules_of(before)
+    assert rules_by_key(after) == rules_by_key(before)
     assert after.event is not None
     assert after.event.settled == (key,)
     assert after.article(key) == "Cup"
@@ -109,7 +109,7 @@ def test_an_event_may_settle_any_single_rule(name: str, key: str, tmp_path: Path
 
 def test_an_event_changes_what_it_names_and_nothing_else(tmp_path: Path) -> None:
     file = event_file(tmp_path, "[clocks]\nplay_s = 25\n[conduct]\nreport_at = 8\n")
-    before, after = rules_of(load_profile(NAME)), rules_of(load_profile(NAME, file))
+    before, after = rules_by_key(load_profile(NAME)), rules_by_key(load_profile(NAME, file))
     differing = {key: after[key] for key in after if after[key] != before[key]}
     assert differing == {"clocks.play_s": 25, "conduct.report_at": 8}
 
@@ -169,7 +169,7 @@ def test_rules_that_contradict_each_other_are_refused(
 
 
 def levels_with(old: str, new: str, tmp_path: Path) -> Path:
-    points = written(rules_of(load_profile(NAME))["score.level_points"])
+    points = written(rules_by_key(load_profile(NAME))["score.level_points"])
     assert points.count(old) == 1
     return event_file(tmp_path, f"[score]\nlevel_points = {points.replace(old, new)}\n")
 
@@ -190,7 +190,7 @@ def test_a_greater_win_is_worth_no_less(old: str, new: str, line: str, tmp_path:
 
 def test_two_differences_may_be_worth_the_same(tmp_path: Path) -> None:
     profile = load_profile(NAME, levels_with("[14, 12]", "[13, 13]", tmp_path))
-    assert rules_of(profile)["score.level_points"][:2] == [(13, 13), (13, 13)]
+    assert rules_by_key(profile)["score.level_points"][:2] == [(13, 13), (13, 13)]
 
 
 def test_card_points_without_a_band_are_told_as_empty(tmp_path: Path) -> None:

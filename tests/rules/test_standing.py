@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 from controller.messages import Side
 from controller.rules.levels import ACE, PAST_A, TWO
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import ForfeitedDeal, Result, finish
+from controller.rules.result import DealResult, ForfeitedDeal, parse_finish
 from controller.rules.rulebooks import load_guandan
 from controller.rules.seats import other_side
 from controller.rules.standing import (
     LevelReached,
+    MatchStanding,
     PerSide,
-    Played,
-    Standing,
-    after_deal,
-    gain,
+    PlayedDeal,
+    apply_level_penalty,
     has_passed_a,
     initial_standing,
     level_due,
-    shifted,
+    levels_gained,
+    standing_after_deal,
 )
 from tests.rows import each_row
 
@@ -31,7 +31,7 @@ B = load_guandan("bcta-004")
 GUANDAN = [INTL, load_guandan("huaian-2017-001"), N, B]
 
 K = ACE - 1
-R12, R13, R14 = finish("NS"), finish("NWS"), finish("NWE")
+R12, R13, R14 = parse_finish("NS"), parse_finish("NWS"), parse_finish("NWE")
 
 
 def ruled(profile: GuandanProfile, **levels: object) -> GuandanProfile:
@@ -41,15 +41,17 @@ def ruled(profile: GuandanProfile, **levels: object) -> GuandanProfile:
     )
 
 
-def standing(ns: int, ew: int, owner: Side | None = "NS", **more: object) -> Standing:
+def standing(ns: int, ew: int, owner: Side | None = "NS", **more: object) -> MatchStanding:
     """Two sides at their levels."""
-    return msgspec.structs.replace(Standing(PerSide(ns, ew), owner), **more)
+    return msgspec.structs.replace(MatchStanding(PerSide(ns, ew), owner), **more)
 
 
-def played(profile: GuandanProfile, before: Standing, result: Result, row: int = 9) -> Standing:
+def played(
+    profile: GuandanProfile, before: MatchStanding, result: DealResult, row: int = 9
+) -> MatchStanding:
     """After a deal at the level that was due."""
-    return after_deal(
-        profile, before, Played(level_due(profile, before), before.owner, result), row
+    return standing_after_deal(
+        profile, before, PlayedDeal(level_due(profile, before), before.owner, result), row
     )
 
 
@@ -59,21 +61,21 @@ def played(profile: GuandanProfile, before: Standing, result: Result, row: int =
 @each_row("profile", GUANDAN)
 @each_row(("order", "steps"), [("NS", 3), ("NWS", 2), ("NWE", 1)])
 def test_ups_side_alone_climbs(profile: GuandanProfile, order: str, steps: int) -> None:
-    after = played(profile, initial_standing(profile), finish(order))
+    after = played(profile, initial_standing(profile), parse_finish(order))
     assert after.levels == PerSide(2 + steps, 2)
     assert (after.owner, level_due(profile, after), after.deals) == ("NS", 2 + steps, 1)
-    assert after.previous == finish(order)
+    assert after.previous == parse_finish(order)
 
 
 def test_a_forfeited_deal_counts_as_a_double_down() -> None:
-    assert gain(INTL, ForfeitedDeal("NS")) == 3
+    assert levels_gained(INTL, ForfeitedDeal("NS")) == 3
     after = played(INTL, initial_standing(INTL), ForfeitedDeal("NS"))
     assert (after.levels, after.owner) == (PerSide(2, 5), "EW")
 
 
 def test_the_winners_play_their_own_level_next() -> None:
-    assert level_due(INTL, played(INTL, standing(8, 5), finish("WE"))) == 8
-    assert level_due(INTL, played(INTL, standing(8, 5), finish("WNS"))) == 6
+    assert level_due(INTL, played(INTL, standing(8, 5), parse_finish("WE"))) == 8
+    assert level_due(INTL, played(INTL, standing(8, 5), parse_finish("WNS"))) == 6
 
 
 @each_row("level", range(TWO, K + 1))
@@ -101,7 +103,7 @@ def test_a_match_starts_at_the_level_of_its_rulebook() -> None:
 @each_row("profile", GUANDAN)
 @each_row(("result", "passes"), [(R12, True), (R13, True), (R14, False)])
 def test_a_is_passed_by_up_with_a_partner_who_is_not_last(
-    profile: GuandanProfile, result: Result, passes: bool
+    profile: GuandanProfile, result: DealResult, passes: bool
 ) -> None:
     after = played(profile, standing(ACE, 6), result)
     assert (after.levels.NS, after.won) == ((PAST_A, "NS") if passes else (ACE, None))
@@ -117,12 +119,12 @@ def test_with_both_at_a_only_the_owner_of_the_level_passes() -> None:
 
 def test_who_stands_at_a_does_not_pass_it_in_a_deal_of_another_level() -> None:
     before = standing(ACE, 6, "EW")
-    assert not has_passed_a(INTL, before, Played(6, "EW", R12))
-    assert not has_passed_a(ruled(INTL, a_own_level_only=False), before, Played(6, "EW", R12))
+    assert not has_passed_a(INTL, before, PlayedDeal(6, "EW", R12))
+    assert not has_passed_a(ruled(INTL, a_own_level_only=False), before, PlayedDeal(6, "EW", R12))
 
 
 def test_who_was_set_back_while_a_was_played_does_not_pass_it() -> None:
-    after = after_deal(N, standing(K, 6), Played(ACE, "NS", R12), 9)
+    after = standing_after_deal(N, standing(K, 6), PlayedDeal(ACE, "NS", R12), 9)
     assert (after.levels.NS, after.won) == (ACE, None)
 
 
@@ -133,18 +135,18 @@ def test_a_forfeited_deal_passes_a_where_the_rulebook_lets_it(passes: bool) -> N
 
 
 def test_who_passed_first_has_won() -> None:
-    after = played(INTL, standing(PAST_A, ACE, "EW", won="NS"), finish("WE"))
+    after = played(INTL, standing(PAST_A, ACE, "EW", won="NS"), parse_finish("WE"))
     assert (after.won, after.levels) == ("NS", PerSide(PAST_A, PAST_A))
 
 
 # -- failures at A ------------------------------------------------------------
 
 
-def failed(profile: GuandanProfile, before: Standing, *orders: str) -> Standing:
+def failed(profile: GuandanProfile, before: MatchStanding, *orders: str) -> MatchStanding:
     """Deals at A, one after the other, each at NS's."""
     for order in orders:
         at_a = msgspec.structs.replace(before, owner="NS")
-        before = after_deal(profile, at_a, Played(ACE, "NS", finish(order)), 9)
+        before = standing_after_deal(profile, at_a, PlayedDeal(ACE, "NS", parse_finish(order)), 9)
     return before
 
 
@@ -155,7 +157,9 @@ def test_every_deal_at_ones_own_a_without_passing_is_a_failure() -> None:
 def test_a_deal_below_a_or_at_the_others_a_is_none() -> None:
     assert played(N, standing(K, 6), R14).failures == PerSide()
     assert played(N, standing(ACE, ACE, "EW"), R12).failures == PerSide(0, 1)
-    assert after_deal(N, standing(K, 6), Played(ACE, "NS", R14), 9).failures == PerSide()
+    assert (
+        standing_after_deal(N, standing(K, 6), PlayedDeal(ACE, "NS", R14), 9).failures == PerSide()
+    )
 
 
 def test_three_failures_send_back_to_the_start_and_are_forgotten_in_003() -> None:
@@ -179,18 +183,20 @@ def test_a_row_of_failures_may_have_to_be_unbroken() -> None:
     profile = ruled(N, a_fail_counts="consecutive")
     twice = failed(profile, standing(ACE, 6), "NWE", "NWE")
     assert twice.failures.NS == 2
-    between = after_deal(profile, twice, Played(6, "EW", finish("WE")), 9)
+    between = standing_after_deal(profile, twice, PlayedDeal(6, "EW", parse_finish("WE")), 9)
     assert between.failures.NS == 0
-    other = after_deal(
-        profile, standing(ACE, ACE, failures=PerSide(2, 0)), Played(ACE, "EW", R12), 9
+    other = standing_after_deal(
+        profile, standing(ACE, ACE, failures=PerSide(2, 0)), PlayedDeal(ACE, "EW", R12), 9
     )
     assert other.failures == PerSide(0, 1)
-    assert after_deal(N, twice, Played(6, "EW", finish("WE")), 9).failures.NS == 2
+    assert (
+        standing_after_deal(N, twice, PlayedDeal(6, "EW", parse_finish("WE")), 9).failures.NS == 2
+    )
 
 
 def test_an_extra_deal_counts_no_failure() -> None:
     before = standing(ACE, ACE, failures=PerSide(2, 0))
-    after = after_deal(B, before, Played(ACE, "NS", R14, extra=True), 9)
+    after = standing_after_deal(B, before, PlayedDeal(ACE, "NS", R14, extra=True), 9)
     assert (after.failures, after.won) == (PerSide(2, 0), None)
 
 
@@ -199,29 +205,29 @@ def test_an_extra_deal_counts_no_failure() -> None:
 
 def test_deals_are_worth_points_in_004_alone() -> None:
     for order, points in (("WE", 25), ("WNE", 15), ("WNS", 5)):
-        assert played(B, standing(5, 5), finish(order)).points == PerSide(0, points)
-        assert played(INTL, standing(5, 5), finish(order)).points == PerSide()
+        assert played(B, standing(5, 5), parse_finish(order)).points == PerSide(0, points)
+        assert played(INTL, standing(5, 5), parse_finish(order)).points == PerSide()
 
 
 def test_the_row_in_which_a_level_was_reached_is_kept() -> None:
     after = played(N, initial_standing(N), R12, row=1)
     assert after.first_row_at_level("NS", 5) == 1
     assert after.first_row_at_level("EW", TWO) == 0
-    after = played(N, after, finish("WE"), row=4)
+    after = played(N, after, parse_finish("WE"), row=4)
     assert (after.first_row_at_level("NS", 5), after.first_row_at_level("EW", 5)) == (1, 4)
 
 
 def test_a_level_lost_again_by_a_penalty_was_reached_nevertheless() -> None:
-    first = played(N, initial_standing(N), finish("WE"), row=1)
-    more = played(N, first, finish("WNS"), row=2)
-    fallen = shifted(N, shifted(N, more, "EW", -1, 3), "NS", 3, 4)
+    first = played(N, initial_standing(N), parse_finish("WE"), row=1)
+    more = played(N, first, parse_finish("WNS"), row=2)
+    fallen = apply_level_penalty(N, apply_level_penalty(N, more, "EW", -1, 3), "NS", 3, 4)
     assert fallen.levels == PerSide(5, 5)
     assert (fallen.first_row_at_level("EW", 5), fallen.first_row_at_level("NS", 5)) == (1, 4)
 
 
 def test_the_first_deal_is_played_at_the_start_whatever_a_penalty_changed() -> None:
-    assert level_due(N, shifted(N, initial_standing(N), "NS", 1, 1)) == TWO
-    assert level_due(N, shifted(N, initial_standing(N), "EW", 1, 1)) == TWO
+    assert level_due(N, apply_level_penalty(N, initial_standing(N), "NS", 1, 1)) == TWO
+    assert level_due(N, apply_level_penalty(N, initial_standing(N), "EW", 1, 1)) == TWO
 
 
 def test_who_stays_at_a_has_reached_it_before() -> None:
@@ -237,7 +243,7 @@ def test_who_stays_at_a_has_reached_it_before() -> None:
     [(5, 1, 6), (5, -1, 4), (TWO, -1, TWO), (ACE, 1, ACE), (K, 3, ACE), (4, -3, TWO)],
 )
 def test_a_penalty_moves_between_2_and_a(level: int, steps: int, then: int) -> None:
-    after = shifted(N, standing(level, 7), "NS", steps, 9)
+    after = apply_level_penalty(N, standing(level, 7), "NS", steps, 9)
     assert after.levels == PerSide(then, 7)
     assert bool(after.reached) == (then != level)
     assert (after.owner, after.deals, after.won) == ("NS", 0, None)
@@ -246,14 +252,14 @@ def test_a_penalty_moves_between_2_and_a(level: int, steps: int, then: int) -> N
 @pytest.mark.parametrize("steps", [-1, 1, 3])
 def test_a_penalty_does_not_move_a_side_past_a(steps: int) -> None:
     before = standing(PAST_A, 7, won="NS")
-    assert shifted(N, before, "NS", steps, 9) == before
+    assert apply_level_penalty(N, before, "NS", steps, 9) == before
 
 
 def test_bounds_are_the_rulebooks() -> None:
     bounds = msgspec.structs.replace(N.penalties, level_bounds=("3", "K"))
     profile = msgspec.structs.replace(N, penalties=bounds)
-    assert shifted(profile, standing(4, 7), "NS", -3, 9).levels.NS == 3
-    assert shifted(profile, standing(12, 7), "NS", 3, 9).levels.NS == K
+    assert apply_level_penalty(profile, standing(4, 7), "NS", -3, 9).levels.NS == 3
+    assert apply_level_penalty(profile, standing(12, 7), "NS", 3, 9).levels.NS == K
 
 
 # -- any match ----------------------------------------------------------------
@@ -270,7 +276,7 @@ def test_levels_stay_on_the_ladder_and_only_winners_move_up(
 ) -> None:
     now = initial_standing(profile)
     for row, (order, forfeited) in enumerate(deals, 1):
-        result: Result = ForfeitedDeal("NS") if forfeited else finish(order)
+        result: DealResult = ForfeitedDeal("NS") if forfeited else parse_finish(order)
         winners, losers = result.winners, other_side(result.winners)
         before, now = now, played(profile, now, result, row)
         assert min(now.levels.NS, now.levels.EW) >= TWO

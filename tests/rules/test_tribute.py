@@ -8,23 +8,23 @@ from hypothesis import strategies as st
 
 from controller.cards import SEATS, parse_face, side_of
 from controller.messages import Seat
-from controller.rules.order import is_wild, value
+from controller.rules.order import is_wild, value_at_level
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import FinishOrder, ForfeitedDeal, finish
+from controller.rules.result import FinishOrder, ForfeitedDeal, parse_finish
 from controller.rules.rulebooks import load_guandan
 from controller.rules.tribute import (
-    Plan,
     TributeError,
-    anti_stands,
+    TributePlan,
     chooser_of_tribute,
     finish_owing_tribute,
-    is_right,
+    has_anti_tribute,
+    is_right_tribute,
     leader_by_returns,
     must_claim_anti_tribute,
-    payers,
-    plan,
+    plan_tribute,
     plan_without_tribute,
-    required,
+    tribute_choices,
+    tribute_payers,
     tribute_value,
 )
 from tests.rows import each_row
@@ -61,23 +61,23 @@ def event(tmp_path: Path, rules: str) -> GuandanProfile:
 
 @every_rulebook
 def test_last_pays_and_after_a_double_down_both_losers(profile: GuandanProfile) -> None:
-    assert payers(profile, finish("NWS")) == ("E",)
-    assert payers(profile, finish("NWE")) == ("S",)
-    assert payers(profile, finish("NS")) == ("W", "E")
+    assert tribute_payers(profile, parse_finish("NWS")) == ("E",)
+    assert tribute_payers(profile, parse_finish("NWE")) == ("S",)
+    assert tribute_payers(profile, parse_finish("NS")) == ("W", "E")
 
 
 @every_rulebook
 def test_nobody_owes_in_the_first_deal_and_after_a_forfeited_one(profile: GuandanProfile) -> None:
-    assert payers(profile, None) == ()
-    assert payers(profile, ForfeitedDeal("EW", "N")) == ()
+    assert tribute_payers(profile, None) == ()
+    assert tribute_payers(profile, ForfeitedDeal("EW", "N")) == ()
     assert finish_owing_tribute(profile, ForfeitedDeal("EW", "N")) is None
 
 
 def test_an_event_may_ask_for_tribute_after_a_forfeited_deal(tmp_path: Path) -> None:
     profile = event(tmp_path, "[tribute]\nafter_forfeit = true\n")
-    assert payers(profile, ForfeitedDeal("EW")) == ()
-    assert payers(profile, ForfeitedDeal("EW", "N")) == ("W", "E")
-    assert finish_owing_tribute(profile, ForfeitedDeal("EW", "N")) == finish("NS")
+    assert tribute_payers(profile, ForfeitedDeal("EW")) == ()
+    assert tribute_payers(profile, ForfeitedDeal("EW", "N")) == ("W", "E")
+    assert finish_owing_tribute(profile, ForfeitedDeal("EW", "N")) == parse_finish("NS")
 
 
 # What is owed (RULES examples 21–24)
@@ -102,20 +102,20 @@ def test_the_largest_card_is_owed_but_never_the_wild_one(
     profile: GuandanProfile, hand: str, level: int, owed: str
 ) -> None:
     right = set(cards(owed))
-    assert required(profile, cards(hand), level) == right
-    assert tribute_value(profile, cards(hand), level) == value(min(right), level)
+    assert tribute_choices(profile, cards(hand), level) == right
+    assert tribute_value(profile, cards(hand), level) == value_at_level(min(right), level)
     for card in cards(hand):
-        assert is_right(profile, cards(hand), level, card) == (card in right)
+        assert is_right_tribute(profile, cards(hand), level, card) == (card in right)
 
 
 def test_an_event_may_let_the_wild_card_count(tmp_path: Path) -> None:
     profile = event(tmp_path, "[tribute]\nexclude_wild = false\n")
-    assert required(profile, cards("♥2 ♠2 ♣A"), 2) == set(cards("♥2 ♠2"))
+    assert tribute_choices(profile, cards("♥2 ♠2 ♣A"), 2) == set(cards("♥2 ♠2"))
 
 
 def test_wild_cards_alone_are_no_tribute() -> None:
     with pytest.raises(TributeError, match="no tribute to pay"):
-        required(STD, cards("♥2 ♥2"), 2)
+        tribute_choices(STD, cards("♥2 ♥2"), 2)
 
 
 @given(
@@ -127,13 +127,13 @@ def test_no_card_that_may_be_paid_beats_a_required_one(
     hand: list[int], level: int, of: st.DataObject
 ) -> None:
     hand.append(parse_face("♠3" if level != 3 else "♠4"))
-    owed = required(STD, hand, level)
+    owed = tribute_choices(STD, hand, level)
     card = of.draw(st.sampled_from(hand))
     assert owed <= set(hand)
     assert not any(is_wild(face, level) for face in owed)
     if not is_wild(card, level):
-        assert value(card, level) <= tribute_value(STD, hand, level)
-        assert (card in owed) == (value(card, level) == tribute_value(STD, hand, level))
+        assert value_at_level(card, level) <= tribute_value(STD, hand, level)
+        assert (card in owed) == (value_at_level(card, level) == tribute_value(STD, hand, level))
 
 
 def test_of_a_double_tribute_the_payer_chooses_but_in_seed_003_the_receiver() -> None:
@@ -150,8 +150,8 @@ def test_of_a_single_tribute_the_payer_chooses(profile: GuandanProfile) -> None:
 
 
 def test_nobody_chooses_among_jokers() -> None:
-    assert chooser_of_tribute(N, "E", "N", value(parse_face("SJ"), 2), double=True) == "E"
-    assert chooser_of_tribute(N, "E", "N", value(parse_face("BJ"), 2), double=True) == "E"
+    assert chooser_of_tribute(N, "E", "N", value_at_level(parse_face("SJ"), 2), double=True) == "E"
+    assert chooser_of_tribute(N, "E", "N", value_at_level(parse_face("BJ"), 2), double=True) == "E"
 
 
 # 抗贡 (RULES examples 25–28)
@@ -180,14 +180,14 @@ def test_tribute_is_resisted_with_both_big_jokers_among_those_who_owe(
     hands: dict[Seat, list[int]] = {
         seat: cards("SJ ♠A ♥K " + "BJ " * big_jokers.count(seat)) for seat in ("N", "W", "S", "E")
     }
-    owed = payers(profile, finish(order))
-    assert anti_stands(profile, owed, hands) is stands
+    owed = tribute_payers(profile, parse_finish(order))
+    assert has_anti_tribute(profile, owed, hands) is stands
 
 
 @every_rulebook
 def test_where_tribute_is_resisted_nobody_pays_and_up_leads(profile: GuandanProfile) -> None:
     for order in ("NWS", "NWE", "NS"):
-        told = plan_without_tribute(profile, finish(order))
+        told = plan_without_tribute(profile, parse_finish(order))
         assert (told.payments, told.returns, told.leader) == ((), (), "N")
         assert told.article == ("CN5" if profile is B else "R4.3–4" if profile is N else "A10.3")
         number = "double" if order == "NS" else "single"
@@ -196,19 +196,19 @@ def test_where_tribute_is_resisted_nobody_pays_and_up_leads(profile: GuandanProf
 
 def test_nobody_resists_who_owes_nothing() -> None:
     hands: dict[Seat, list[int]] = {"N": cards("BJ BJ")}
-    assert not anti_stands(STD, (), hands)
+    assert not has_anti_tribute(STD, (), hands)
 
 
 def test_a_lone_joker_is_paid_where_the_partner_who_holds_the_other_owes_nothing() -> None:
-    assert required(STD, cards("BJ ♠A"), 2) == set(cards("BJ"))
+    assert tribute_choices(STD, cards("BJ ♠A"), 2) == set(cards("BJ"))
 
 
 @pytest.mark.parametrize(("key", "order"), [("anti_single", "NWS"), ("anti_double", "NS")])
 def test_an_event_may_do_without_resisting(tmp_path: Path, key: str, order: str) -> None:
     profile = event(tmp_path, f"[tribute]\n{key} = false\n")
     hands: dict[Seat, list[int]] = {"W": [], "E": cards("BJ BJ")}
-    assert not anti_stands(profile, payers(profile, finish(order)), hands)
-    assert anti_stands(STD, payers(STD, finish(order)), hands)
+    assert not has_anti_tribute(profile, tribute_payers(profile, parse_finish(order)), hands)
+    assert has_anti_tribute(STD, tribute_payers(STD, parse_finish(order)), hands)
 
 
 def test_an_event_may_ask_for_a_claim(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_an_event_may_ask_for_a_claim(tmp_path: Path) -> None:
 def test_one_payer_pays_up_gets_something_back_and_leads(
     profile: GuandanProfile, order: str, payer: Seat
 ) -> None:
-    told = plan(profile, finish(order), {payer: 14})
+    told = plan_tribute(profile, parse_finish(order), {payer: 14})
     assert told.payments == ((payer, order[0]),)
     assert told.returns == ((order[0], payer),)
     assert told.leader == payer
@@ -244,7 +244,7 @@ def test_one_payer_pays_up_gets_something_back_and_leads(
 def test_up_takes_the_larger_tribute_and_its_payer_leads(
     profile: GuandanProfile, values: Values, payments: str, returns: str, leader: Seat
 ) -> None:
-    told = plan(profile, finish("NS"), values)
+    told = plan_tribute(profile, parse_finish("NS"), values)
     assert (arrows(told.payments), arrows(told.returns)) == (payments, returns)
     assert (told.leader, told.equal, told.choice_open) == (leader, False, False)
     article = "CN5" if profile is B else "R4.3, R4.5" if profile is N else "A10.2"
@@ -267,23 +267,23 @@ def test_equal_tributes_go_round_the_table_as_the_rulebook_says(
     ended = double_down(up)
     values: dict[Seat, int] = dict.fromkeys(ended.payers, 14)
     for profile in (STD, GUANDAN[1]):
-        told = plan(profile, ended, values)
+        told = plan_tribute(profile, ended, values)
         assert (arrows(told.payments), arrows(told.returns)) == (paid, back)
         assert (told.leader, told.equal, told.choice_open) == (leader, True, False)
-    told = plan(B, ended, values)
+    told = plan_tribute(B, ended, values)
     assert (arrows(told.payments), arrows(told.returns)) == (paid_004, back_004)
     assert (told.leader, told.equal, told.choice_open) == (leader, True, False)
 
 
 def double_down(up: str) -> FinishOrder:
-    return finish(up + SEATS[(SEATS.index(up) + 2) % 4])
+    return parse_finish(up + SEATS[(SEATS.index(up) + 2) % 4])
 
 
 # The choices of seed 003 R4.5
 
 
 def test_in_seed_003_up_may_choose_and_until_then_it_goes_clockwise() -> None:
-    told = plan(N, finish("NS"), {"W": 14, "E": 14})
+    told = plan_tribute(N, parse_finish("NS"), {"W": 14, "E": 14})
     assert (arrows(told.payments), arrows(told.returns)) == ("W→N E→S", "N→W S→E")
     assert (told.equal, told.choice_open, told.leader) == (True, True, None)
 
@@ -295,7 +295,7 @@ def test_in_seed_003_up_may_choose_and_until_then_it_goes_clockwise() -> None:
 def test_the_return_goes_to_him_whose_tribute_up_chose(
     chosen: Seat, payments: str, returns: str
 ) -> None:
-    told = plan(N, finish("NS"), {"W": 14, "E": 14}, up_takes=chosen)
+    told = plan_tribute(N, parse_finish("NS"), {"W": 14, "E": 14}, payer_chosen_by_up=chosen)
     assert (arrows(told.payments), arrows(told.returns)) == (payments, returns)
     assert (told.choice_open, told.leader) == (False, None)
 
@@ -312,30 +312,30 @@ def test_the_return_goes_to_him_whose_tribute_up_chose(
 def test_in_seed_003_the_smaller_return_leads_after_equal_tributes(
     returned: Values, leader: Seat, up_takes: Seat | None
 ) -> None:
-    told = plan(N, finish("NS"), {"W": 14, "E": 14}, up_takes)
-    assert leader_by_returns(N, finish("NS"), told, returned) == leader
+    told = plan_tribute(N, parse_finish("NS"), {"W": 14, "E": 14}, up_takes)
+    assert leader_by_returns(N, parse_finish("NS"), told, returned) == leader
 
 
 def test_returns_change_nothing_where_the_plan_names_the_leader() -> None:
     returned: Values = {"W": 7, "E": 3}
-    unequal = plan(N, finish("NS"), {"W": 15, "E": 14})
-    assert leader_by_returns(N, finish("NS"), unequal, returned) == "W"
-    equal = plan(STD, finish("NS"), {"W": 14, "E": 14})
-    assert leader_by_returns(STD, finish("NS"), equal, returned) == "W"
+    unequal = plan_tribute(N, parse_finish("NS"), {"W": 15, "E": 14})
+    assert leader_by_returns(N, parse_finish("NS"), unequal, returned) == "W"
+    equal = plan_tribute(STD, parse_finish("NS"), {"W": 14, "E": 14})
+    assert leader_by_returns(STD, parse_finish("NS"), equal, returned) == "W"
 
 
 def test_the_leader_is_not_told_before_both_returns_are_there() -> None:
-    told = plan(N, finish("NS"), {"W": 14, "E": 14})
+    told = plan_tribute(N, parse_finish("NS"), {"W": 14, "E": 14})
     with pytest.raises(TributeError, match="returns to W: expected both payers"):
-        leader_by_returns(N, finish("NS"), told, {"W": 3})
+        leader_by_returns(N, parse_finish("NS"), told, {"W": 3})
 
 
 def test_there_is_no_choice_between_jokers() -> None:
-    small = value(parse_face("SJ"), 2)
-    told = plan(N, finish("NS"), {"W": small, "E": small})
+    small = value_at_level(parse_face("SJ"), 2)
+    told = plan_tribute(N, parse_finish("NS"), {"W": small, "E": small})
     assert (told.equal, told.choice_open, told.leader) == (True, False, None)
     with pytest.raises(TributeError, match="UP cannot choose"):
-        plan(N, finish("NS"), {"W": small, "E": small}, up_takes="E")
+        plan_tribute(N, parse_finish("NS"), {"W": small, "E": small}, payer_chosen_by_up="E")
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_what_no_rule_allows_is_told_in_one_line(
     profile: GuandanProfile, values: Values, up_takes: Seat | None, said: str
 ) -> None:
     with pytest.raises(TributeError, match=said) as told:
-        plan(profile, finish("NS"), values, up_takes)
+        plan_tribute(profile, parse_finish("NS"), values, up_takes)
     assert "\n" not in str(told.value)
 
 
@@ -361,18 +361,18 @@ def test_what_no_rule_allows_is_told_in_one_line(
 
 
 @st.composite
-def planned(draw: st.DrawFn) -> tuple[GuandanProfile, FinishOrder, Values, Plan]:
+def planned(draw: st.DrawFn) -> tuple[GuandanProfile, FinishOrder, Values, TributePlan]:
     profile = draw(st.sampled_from(GUANDAN))
     order = draw(st.permutations(SEATS))
     partners = side_of(order[0]) == side_of(order[1])
-    ended = finish(order[:2] if partners else order)
+    ended = parse_finish(order[:2] if partners else order)
     values = {seat: draw(st.integers(13, 17)) for seat in ended.payers}
-    return profile, ended, values, plan(profile, ended, values)
+    return profile, ended, values, plan_tribute(profile, ended, values)
 
 
 @given(planned())
 def test_every_loser_who_owes_gives_one_card_and_gets_one(
-    case: tuple[GuandanProfile, FinishOrder, Values, Plan],
+    case: tuple[GuandanProfile, FinishOrder, Values, TributePlan],
 ) -> None:
     _, ended, _, told = case
     receivers = (ended.up, ended.second)[: len(ended.payers)]
@@ -384,7 +384,7 @@ def test_every_loser_who_owes_gives_one_card_and_gets_one(
 
 @given(planned())
 def test_up_never_takes_the_smaller_tribute(
-    case: tuple[GuandanProfile, FinishOrder, Values, Plan],
+    case: tuple[GuandanProfile, FinishOrder, Values, TributePlan],
 ) -> None:
     _, ended, values, told = case
     assert told.payments[0][1] == ended.up
@@ -394,9 +394,9 @@ def test_up_never_takes_the_smaller_tribute(
 
 @given(planned())
 def test_whoever_leads_has_paid_and_every_key_is_a_rule(
-    case: tuple[GuandanProfile, FinishOrder, Values, Plan],
+    case: tuple[GuandanProfile, FinishOrder, Values, TributePlan],
 ) -> None:
     profile, ended, _, told = case
     assert told.leader in ended.payers or told.leader is None
     assert set(told.keys) <= {*profile.sources, *profile.provisional}
-    assert msgspec.json.decode(msgspec.json.encode(told), type=Plan) == told
+    assert msgspec.json.decode(msgspec.json.encode(told), type=TributePlan) == told

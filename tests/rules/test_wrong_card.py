@@ -2,7 +2,7 @@ import pytest
 
 from controller.rules.profile import GuandanProfile
 from controller.rules.rulebooks import load_guandan
-from controller.rules.wrong_card import Kind, remedy_for_wrong_card
+from controller.rules.wrong_card import WrongCardKind, remedy_for_wrong_card
 
 STD = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
@@ -10,7 +10,7 @@ B = load_guandan("bcta-004")
 
 
 @pytest.mark.parametrize("kind", ["tribute", "return"])
-def test_before_the_first_lead_it_is_corrected_with_a_warning(kind: Kind) -> None:
+def test_before_the_first_lead_it_is_corrected_with_a_warning(kind: WrongCardKind) -> None:
     told = remedy_for_wrong_card(STD, kind, False)
     assert (told.action, told.penalty, told.needs) == ("corrected", "warning", "referee")
     assert told.article == "A18.3"
@@ -32,7 +32,7 @@ def test_a_wrong_return_found_in_play_stands_provisionally() -> None:
 @pytest.mark.parametrize("kind", ["tribute", "return"])
 @pytest.mark.parametrize("in_play", [True, False])
 def test_where_the_rulebook_is_silent_all_of_it_is_provisional(
-    profile: GuandanProfile, kind: Kind, in_play: bool
+    profile: GuandanProfile, kind: WrongCardKind, in_play: bool
 ) -> None:
     told = remedy_for_wrong_card(profile, kind, in_play)
     assert told.article is None

@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller import heads
-from controller.messages import Command
+from controller.messages import ClientCommand
 from controller.signing import (
     BadSignature,
-    check,
+    check_command,
     check_document,
-    message,
-    sign,
+    command_signed_bytes,
+    sign_command,
     sign_document,
 )
 
 TABLE = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 OTHER_TABLE = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 SEED = bytes(range(32))
-CUT = Command(
+CUT = ClientCommand(
     id="c-1",
     deal=3,
     attempt=7,
@@ -43,7 +43,7 @@ values = st.recursive(
     max_leaves=5,
 )
 commands = st.builds(
-    Command,
+    ClientCommand,
     id=st.text(max_size=20),
     cmd=st.text(max_size=20),
     deal=st.none() | st.integers(0, 2**40),
@@ -55,7 +55,7 @@ commands = st.builds(
 
 
 def test_the_signed_bytes_are_the_documented_ones() -> None:
-    assert message(TABLE, CUT) == (
+    assert command_signed_bytes(TABLE, CUT) == (
         b"\0\x13dealtable/command/2"
         b"\0\x28rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
         b"\0\x04b001\0\x03c-1\0\x013\0\x017\0\x03cut\0\x05Li Na"
@@ -64,24 +64,24 @@ def test_the_signed_bytes_are_the_documented_ones() -> None:
 
 
 def test_what_is_null_counts_as_empty_text() -> None:
-    assert message(TABLE, Command(id="c-2", cmd="start_deal")).endswith(
+    assert command_signed_bytes(TABLE, ClientCommand(id="c-2", cmd="start_deal")).endswith(
         b"\0\0\0\x03c-2\0\0\0\0\0\x0astart_deal\0\0\0\x02{}"
     )
 
 
 def test_the_signature_is_the_known_one() -> None:
-    signed = sign(CUT, TABLE, SEED)
+    signed = sign_command(CUT, TABLE, SEED)
 
     assert signed.key == KEY
     assert signed.sig == SIG
-    check(signed, TABLE)
+    check_command(signed, TABLE)
 
 
 @pytest.mark.slow
 @given(commands, commands)
-def test_a_signature_fits_its_own_command_alone(one: Command, other: Command) -> None:
-    signed = sign(one, TABLE, SEED)
-    check(signed, TABLE)
+def test_a_signature_fits_its_own_command_alone(one: ClientCommand, other: ClientCommand) -> None:
+    signed = sign_command(one, TABLE, SEED)
+    check_command(signed, TABLE)
 
     for field in ("id", "cmd", "deal", "attempt", "boot", "person", "args"):
         changed = getattr(other, field)
@@ -89,17 +89,17 @@ def test_a_signature_fits_its_own_command_alone(one: Command, other: Command) ->
             getattr(one, field), order="sorted"
         ):
             with pytest.raises(BadSignature):
-                check(msgspec.structs.replace(signed, **{field: changed}), TABLE)
+                check_command(msgspec.structs.replace(signed, **{field: changed}), TABLE)
 
 
 @given(st.integers(0, 511))
 def test_no_bit_of_the_signature_can_be_changed(bit: int) -> None:
-    signed = sign(CUT, TABLE, SEED)
+    signed = sign_command(CUT, TABLE, SEED)
     raw = bytearray.fromhex(signed.sig or "")
     raw[bit // 8] ^= 1 << bit % 8
 
     with pytest.raises(BadSignature):
-        check(msgspec.structs.replace(signed, sig=raw.hex()), TABLE)
+        check_command(msgspec.structs.replace(signed, sig=raw.hex()), TABLE)
 
 
 @pytest.mark.parametrize(
@@ -118,19 +118,19 @@ def test_no_bit_of_the_signature_can_be_changed(bit: int) -> None:
 )
 def test_what_is_no_signature_is_a_bad_one(changes: dict[str, Any]) -> None:
     with pytest.raises(BadSignature):
-        check(msgspec.structs.replace(sign(CUT, TABLE, SEED), **changes), TABLE)
+        check_command(msgspec.structs.replace(sign_command(CUT, TABLE, SEED), **changes), TABLE)
 
 
 def test_a_signature_for_one_table_is_worth_nothing_at_another() -> None:
     with pytest.raises(BadSignature):
-        check(sign(CUT, TABLE, SEED), OTHER_TABLE)
+        check_command(sign_command(CUT, TABLE, SEED), OTHER_TABLE)
 
 
 def test_order_and_spelling_of_the_arguments_do_not_matter() -> None:
-    signed = msgspec.json.encode(sign(CUT, TABLE, SEED))
+    signed = msgspec.json.encode(sign_command(CUT, TABLE, SEED))
     rewritten = msgspec.json.format(signed).replace(b'"seat"', rb'"\u0073eat"')
 
-    check(msgspec.json.decode(rewritten, type=Command), TABLE)
+    check_command(msgspec.json.decode(rewritten, type=ClientCommand), TABLE)
 
 
 # -- a match that leaves -----------------------------------------------------------------
@@ -167,6 +167,6 @@ def test_what_is_not_the_signature_of_a_document_is_a_bad_one(
 
 
 def test_a_signed_head_is_no_signed_document() -> None:
-    signed = heads.sign(TABLE, 1, bytes.fromhex(DIGEST), SEED)
+    signed = heads.sign_head(TABLE, 1, bytes.fromhex(DIGEST), SEED)
     with pytest.raises(BadSignature):
         check_document(DIGEST, KEY, signed.sig)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sim.mechanics.faults import Fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.faults import SimulatedFault
+from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.world import World
 from tests.sim.bench import Bench, Machine
 
@@ -17,8 +17,8 @@ async def machine() -> AsyncIterator[Machine]:
     """Make machines: `machine(Fault(...), cards=12)`; any field of Settings by its name."""
     worlds: list[World] = []
 
-    def make(*faults: Fault, seed: int = 1, **settings: int | float) -> Bench:
-        chosen = replace(Settings(faults=faults), **settings)  # type: ignore[arg-type]
+    def make(*faults: SimulatedFault, seed: int = 1, **settings: int | float) -> Bench:
+        chosen = replace(MechanicsSettings(faults=faults), **settings)  # type: ignore[arg-type]
         worlds.append(World(chosen, random.Random(seed)))
         return Bench(worlds[-1])
 

@@ -5,11 +5,11 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 
-from drivers.dealer import Dealer
-from drivers.events import Code, Event, Outlet, Read, Source
+from drivers.dealer import DealerBoard
+from drivers.events import BoardEvent, BoardEventCode, CardReadEvent, FeedSource, Outlet
 from drivers.link.link import Link
-from drivers.link.port import Port
-from drivers.reader import Reader
+from drivers.link.port import LinkPort
+from drivers.reader import ReaderBoard
 
 # No two hosts of a test run open the same session.
 SESSIONS = itertools.count(0x5E550001)
@@ -18,12 +18,12 @@ SESSIONS = itertools.count(0x5E550001)
 class Host:
     """Both boards behind their ports, and the events they sent."""
 
-    def __init__(self, dealer: Port, reader: Port) -> None:
-        self.dealer = Dealer(Link(dealer, "dealer", session_ids=lambda: next(SESSIONS)))
-        self.reader = Reader(Link(reader, "reader", session_ids=lambda: next(SESSIONS)))
+    def __init__(self, dealer: LinkPort, reader: LinkPort) -> None:
+        self.dealer = DealerBoard(Link(dealer, "dealer", session_ids=lambda: next(SESSIONS)))
+        self.reader = ReaderBoard(Link(reader, "reader", session_ids=lambda: next(SESSIONS)))
         self.dealer.on_event = self.reader.on_event = self._take
-        self.events: list[Event] = []
-        self._counts: Counter[Code] = Counter()
+        self.events: list[BoardEvent] = []
+        self._counts: Counter[BoardEventCode] = Counter()
         self._order: Sequence[int] = ()
         self._attempt = 0
         self._news = asyncio.Event()
@@ -44,28 +44,28 @@ class Host:
         await self.dealer.begin(attempt, len(order), len(order) // 4)
         await self.reader.begin(attempt, len(order), len(order) // 4)
         await self.dealer.shuffle(attempt, passes)
-        await self.until(Code.SHUFFLED)
-        await self.dealer.feed(attempt, Source.HOPPER, len(order))
-        await self.until(Code.LANDED, len(order))
+        await self.until(BoardEventCode.SHUFFLED)
+        await self.dealer.feed(attempt, FeedSource.HOPPER, len(order))
+        await self.until(BoardEventCode.LANDED, len(order))
 
     async def release(self) -> None:
         await self.dealer.release(self._attempt)
-        await self.until(Code.RELEASED)
+        await self.until(BoardEventCode.RELEASED)
 
-    async def until(self, code: Code, times: int = 1) -> None:
+    async def until(self, code: BoardEventCode, times: int = 1) -> None:
         while self.count(code) < times:
             self._news.clear()
             await self._news.wait()
 
-    def count(self, code: Code) -> int:
+    def count(self, code: BoardEventCode) -> int:
         return self._counts[code]
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: BoardEvent) -> None:
         self.events.append(event)
         self._counts[event.code] += 1
         self._news.set()
         link = self.dealer.link if event.board == "dealer" else self.reader.link
-        link.kept(event.number)
-        if isinstance(event, Read) and event.attempt == self._attempt:
+        link.mark_kept(event.number)
+        if isinstance(event, CardReadEvent) and event.attempt == self._attempt:
             outlet = Outlet(self._order[event.index - 1])
             self.dealer.route(event.attempt, event.index, outlet)

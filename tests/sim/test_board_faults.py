@@ -13,9 +13,9 @@ import pytest
 from drivers.errors import DriverError, LineLost, PortMissing
 from drivers.firmware.wire import RESET_POWER, RESET_WATCHDOG
 from sim.inproc import HardwareInProcess
-from sim.mechanics.faults import Fault, FaultError, menu, wear
+from sim.mechanics.faults import FaultError, SimulatedFault, fault_menu, get_wear_level
 from sim.mechanics.parts import is_outside
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.world import World
 from sim.outside import BLAME_AFTER_MS, FOREIGN_FIRMWARE, FOREIGN_UID, REBOOT_MS, WATCHDOG_MS
 from tests.sim.host import Host
@@ -33,8 +33,8 @@ async def rig() -> AsyncIterator[Rig]:
     made: list[tuple[HardwareInProcess, Host]] = []
     boots = itertools.count(100)
 
-    def make(*faults: Fault) -> tuple[HardwareInProcess, Host]:
-        settings = Settings(cards=20, faults=faults)
+    def make(*faults: SimulatedFault) -> tuple[HardwareInProcess, Host]:
+        settings = MechanicsSettings(cards=20, faults=faults)
         table = HardwareInProcess(settings, random.Random(1), boots=lambda: next(boots))
         made.append((table, Host(table.port("dealer"), table.port("reader"))))
         return made[-1]
@@ -46,7 +46,7 @@ async def rig() -> AsyncIterator[Rig]:
 
 
 def _in_force(table: HardwareInProcess) -> list[str]:
-    return [struck.fault.name for struck in table.world.in_force()]
+    return [struck.fault.name for struck in table.world.active_faults()]
 
 
 async def _welcome(host: Host) -> tuple[bytes, bytes, int]:
@@ -63,7 +63,7 @@ async def test_a_board_that_resets_loses_its_line_and_comes_back_with_another_bo
     await host.open()
     lost: list[LineLost] = []
     host.dealer.link.on_down = lost.append
-    table.world.add_fault(Fault("board_reset"))
+    table.world.add_fault(SimulatedFault("board_reset"))
     await asyncio.sleep(0.01)
     assert (len(lost), table.has_power("dealer"), table.has_power("reader")) == (1, False, True)
     assert _in_force(table) == ["board_reset"]
@@ -75,12 +75,12 @@ async def test_a_board_that_resets_loses_its_line_and_comes_back_with_another_bo
 
 
 async def test_a_board_fault_at_a_card_strikes_when_that_card_comes(rig: Rig) -> None:
-    table, host = rig(Fault("board_reset", board="reader", at=7))
+    table, host = rig(SimulatedFault("board_reset", board="reader", at=7))
     await host.open()
     deal = asyncio.ensure_future(host.deal(1, order_of(20)))
     await asyncio.sleep(20)
     deal.cancel()
-    assert [struck.number for struck in table.world.faults.struck] == [7]
+    assert [struck.number for struck in table.world.faults.past_strikes] == [7]
 
 
 async def test_a_firmware_that_hangs_goes_on_with_its_motors_as_they_were(rig: Rig) -> None:
@@ -89,7 +89,7 @@ async def test_a_firmware_that_hangs_goes_on_with_its_motors_as_they_were(rig: R
     await host.dealer.begin(1, 20, 5)
     await host.dealer.shuffle(1, 1)
     await asyncio.sleep(0.1)
-    table.world.add_fault(Fault("board_silent", for_ms=400))
+    table.world.add_fault(SimulatedFault("board_silent", for_ms=400))
     await asyncio.sleep(0.39)
     assert table.world.truth().shuffler
     assert _in_force(table) == ["board_silent"]
@@ -101,7 +101,7 @@ async def test_a_firmware_that_hangs_goes_on_with_its_motors_as_they_were(rig: R
 async def test_a_firmware_that_hangs_for_good_is_reset_by_its_watchdog(
     rig: Rig, for_ms: float | None
 ) -> None:
-    table, host = rig(Fault("board_silent", for_ms=for_ms))
+    table, host = rig(SimulatedFault("board_silent", for_ms=for_ms))
     await asyncio.sleep(WATCHDOG_MS / 1000 + ECHO_S)
     assert (await _welcome(host))[2] == RESET_WATCHDOG
     assert _in_force(table) == []
@@ -121,7 +121,7 @@ async def test_a_board_that_lost_its_settings_counts_from_nothing(rig: Rig) -> N
     table.kill("dealer")
     table.start("dealer")
     assert (await host.dealer.link.open({}, {})).fed == 20
-    table.world.add_fault(Fault("settings_lost"))
+    table.world.add_fault(SimulatedFault("settings_lost"))
     await asyncio.sleep(1)
     host.dealer.link.close()
     assert (await host.dealer.link.open({}, {})).fed == 0
@@ -137,7 +137,7 @@ async def test_another_board_or_firmware_is_there_until_its_time_or_until_somebo
 ) -> None:
     table, host = rig()
     own = await _welcome(host)
-    table.world.add_fault(Fault(name, for_ms=for_ms))
+    table.world.add_fault(SimulatedFault(name, for_ms=for_ms))
     await asyncio.sleep(1)
     there = await _welcome(host)
     assert there[at] == other
@@ -152,9 +152,9 @@ async def test_another_board_or_firmware_is_there_until_its_time_or_until_somebo
 
 
 async def test_a_reset_while_another_board_is_there_leaves_it_there(rig: Rig) -> None:
-    table, host = rig(Fault("foreign_board"))
+    table, host = rig(SimulatedFault("foreign_board"))
     await asyncio.sleep(1)
-    table.world.add_fault(Fault("board_reset"))
+    table.world.add_fault(SimulatedFault("board_reset"))
     await asyncio.sleep(1)
     assert (await _welcome(host))[0] == FOREIGN_UID
 
@@ -167,7 +167,7 @@ async def test_a_cable_that_is_pulled_carries_nothing_until_it_is_put_in_again(
     await host.open()
     lost: list[LineLost] = []
     host.dealer.link.on_down = lost.append
-    table.world.add_fault(Fault("unplugged", for_ms=for_ms))
+    table.world.add_fault(SimulatedFault("unplugged", for_ms=for_ms))
     await asyncio.sleep(0.1)
     assert (len(lost), table.has_power("dealer"), _in_force(table)) == (1, True, ["unplugged"])
     with pytest.raises(PortMissing):
@@ -182,48 +182,52 @@ async def test_a_cable_that_is_pulled_carries_nothing_until_it_is_put_in_again(
 
 async def test_without_power_no_board_starts_by_itself(rig: Rig) -> None:
     table, _ = rig()
-    table.world.add_fault(Fault("board_reset"))
+    table.world.add_fault(SimulatedFault("board_reset"))
     await asyncio.sleep(0.1)
-    table.power(False)
+    table.set_power(False)
     await asyncio.sleep(5)
     assert not table.has_power("dealer")
     assert not table.has_power("reader")
-    table.power(True)
+    table.set_power(True)
     assert table.has_power("dealer")
     assert table.has_power("reader")
 
 
-@pytest.mark.parametrize("name", [name for name in menu() if is_outside(Fault(name))])
+@pytest.mark.parametrize(
+    "name", [name for name in fault_menu() if is_outside(SimulatedFault(name))]
+)
 async def test_a_machine_alone_refuses_what_nobody_can_carry_out(name: str) -> None:
-    world = World(Settings(), random.Random(1))
+    world = World(MechanicsSettings(), random.Random(1))
     with pytest.raises(FaultError, match=f"{name}: this simulator has no"):
-        world.add_fault(Fault(name))
+        world.add_fault(SimulatedFault(name))
     world.close()
 
 
 async def test_by_a_rate_it_just_does_not_come(rig: Rig) -> None:
-    table, host = rig(Fault("daemon_killed", rate=1.0), Fault("bytes_repeated", rate=0.5))
+    table, host = rig(
+        SimulatedFault("daemon_killed", rate=1.0), SimulatedFault("bytes_repeated", rate=0.5)
+    )
     await host.open()
     await host.deal(1, order_of(20))
-    assert {struck.fault.name for struck in table.world.faults.struck} == {"bytes_repeated"}
+    assert {struck.fault.name for struck in table.world.faults.past_strikes} == {"bytes_repeated"}
 
 
 async def test_who_runs_a_daemon_is_told_to_kill_it(rig: Rig) -> None:
     table, _ = rig()
-    told: list[Fault] = []
-    table.world.outside["host"] = told.append
-    fault = Fault("daemon_killed", for_ms=1000)
+    told: list[SimulatedFault] = []
+    table.world.outside_handlers["host"] = told.append
+    fault = SimulatedFault("daemon_killed", for_ms=1000)
     table.world.add_fault(fault)
     assert told == []
     await asyncio.sleep(0)
     assert (told, _in_force(table)) == ([fault], ["daemon_killed"])
-    table.world.over(fault)
+    table.world.end_fault(fault)
     assert _in_force(table) == []
 
 
 async def _hostile(seed: int) -> tuple[object, ...]:
-    level = wear("hostile")
-    settings = Settings(cards=20, faults=level.rates, together=level.together)
+    level = get_wear_level("hostile")
+    settings = MechanicsSettings(cards=20, faults=level.rates, together=level.together)
     boots = itertools.count(1)
     table = HardwareInProcess(settings, random.Random(seed), boots=lambda: next(boots))
     host = Host(table.port("dealer"), table.port("reader"))
@@ -238,7 +242,7 @@ async def _hostile(seed: int) -> tuple[object, ...]:
         await table.world.people.collect()
     struck = [
         (each.fault, each.number, round(each.at_s - born_s, 6))
-        for each in table.world.faults.struck
+        for each in table.world.faults.past_strikes
     ]
     truth = table.world.truth()
     table.close()

@@ -9,9 +9,9 @@ import pytest
 from drivers.firmware.wire import KIND_DEALER, KIND_READER
 from sim.boards import BoardStepper
 from sim.hal import SimulatedHal
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.pipe import PipePort, pipe
+from sim.pipe import PipePort, make_pipe
 
 pytestmark = pytest.mark.virtual
 NEVER = 1 << 62
@@ -39,10 +39,10 @@ class Core:
 
 
 def board(*deadlines: int) -> tuple[World, Core, PipePort, BoardStepper]:
-    world = World(Settings(cards=8), random.Random(1))
+    world = World(MechanicsSettings(cards=8), random.Random(1))
     hal = SimulatedHal(world, KIND_DEALER, bytes(8))
     core = Core(hal, iter(deadlines))
-    port, end = pipe()
+    port, end = make_pipe()
     return world, core, port, BoardStepper(core, end, hal)
 
 

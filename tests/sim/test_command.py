@@ -6,12 +6,12 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import main
-from sim.mechanics.faults import menu
+from sim.mechanics.faults import fault_menu
 
 
 def test_the_help_names_every_fault_and_shows_how_to_go_on() -> None:
     text = CliRunner().invoke(main, ["sim", "--help"]).output
-    assert all(name in text for name in menu())
+    assert all(name in text for name in fault_menu())
     assert "dealtable sim --fault double_feed:at=40" in text
 
 

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from drivers.firmware.wire import BACK_A, BACK_B
 from sim.hal import DEALER_OUTPUTS
-from sim.mechanics.faults import MOTORS, PLACES, Fault, menu
+from sim.mechanics.faults import MOTORS, PLACES, SimulatedFault, fault_menu
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.sensors import DEALER_INPUTS
-from sim.mechanics.settings import CardSet, Settings
+from sim.mechanics.settings import MechanicsSettings, PhysicalSet
 from sim.mechanics.world import World
 from sim.virtual import VirtualLoop
 
 MOVES = st.tuples(st.sampled_from(DEALER_OUTPUTS), st.integers(0, 4))
-SETS = (CardSet("S1", BACK_A), CardSet("S2", BACK_B))
+SETS = (PhysicalSet("S1", BACK_A), PhysicalSet("S2", BACK_B))
 CARDS = 20
 
 
@@ -27,7 +27,7 @@ def _take(world: World) -> None:
     try:
         world.people.take_hands()
     except OutOfReach:
-        assert not world.lift.up
+        assert not world.lift.is_up
 
 
 DEEDS_DONE: dict[str, Callable[[World], object]] = {
@@ -45,7 +45,7 @@ DEEDS_DONE: dict[str, Callable[[World], object]] = {
     "mix one": lambda world: world.people.mix("S1", 3),
     "mix other": lambda world: world.people.mix("S2", 1),
     "put right": lambda world: world.people.put_right(),
-    "put back": lambda world: world.people.fill(world.people.empty_machine()),
+    "put back": lambda world: world.people.fill_hopper(world.people.empty_machine()),
     "off": lambda world: world.board_lost_power(DEALER_OUTPUTS),
 }
 SLOW_DEEDS: dict[str, Callable[[World], Awaitable[None]]] = {
@@ -57,7 +57,9 @@ SLOW_DEEDS: dict[str, Callable[[World], Awaitable[None]]] = {
     "change to other": lambda world: world.people.change_set(card_set="S2"),
 }
 DEEDS = st.sampled_from([*DEEDS_DONE, *SLOW_DEEDS])
-NAMES = sorted(name for name, entry in menu().items() if entry.strikes in ("card", "set", "now"))
+NAMES = sorted(
+    name for name, entry in fault_menu().items() if entry.strikes in ("card", "set", "now")
+)
 # With these a sensor does not say what is so.
 LYING = {"sensor_stuck", "sensor_late", "sensor_bounce", "hopper_early"}
 FIELDS: dict[str, st.SearchStrategy[object]] = {
@@ -74,12 +76,12 @@ FIELDS: dict[str, st.SearchStrategy[object]] = {
 
 
 @st.composite
-def _faults(draw: st.DrawFn) -> Fault:
+def _faults(draw: st.DrawFn) -> SimulatedFault:
     """Draw any fault of the machine itself, with any of its fields."""
     name = draw(st.sampled_from(NAMES))
-    fields = {field: draw(FIELDS[field]) for field in menu()[name].takes if field in FIELDS}
+    fields = {field: draw(FIELDS[field]) for field in fault_menu()[name].takes if field in FIELDS}
     rate = draw(st.sampled_from([0.0, 0.3]))
-    return msgspec.convert({"name": name, "rate": rate, **fields}, Fault)
+    return msgspec.convert({"name": name, "rate": rate, **fields}, SimulatedFault)
 
 
 STEPS = st.lists(
@@ -91,10 +93,10 @@ STEPS = st.lists(
 def _check(world: World) -> None:
     """Every card once; every level sensor as the cards lie."""
     truth = world.truth()
-    ids = [card.id for card in truth.everything()]
+    ids = [card.id for card in truth.all_cards()]
     assert sorted(ids) == list(range(world.cards_made))
-    assert len(world.in_force()) <= len(world.faults.struck)
-    if LYING & {struck.fault.name for struck in world.faults.struck}:
+    assert len(world.active_faults()) <= len(world.faults.past_strikes)
+    if LYING & {struck.fault.name for struck in world.faults.past_strikes}:
         return
     for outlet, pocket in enumerate(truth.pockets[:4]):
         assert world.dealer.levels[f"pocket_{outlet}"] == bool(pocket)
@@ -120,20 +122,20 @@ async def _do(world: World, deed: str) -> None:
 @given(st.integers(0, 2**32), st.lists(_faults(), max_size=4), STEPS)
 def test_no_card_is_lost_or_doubled_whatever_is_done(
     seed: int,
-    faults: list[Fault],
+    faults: list[SimulatedFault],
     steps: list[tuple[tuple[str, int] | str, float]],
 ) -> None:
     async def main() -> None:
-        base = Settings(cards=CARDS, sets=SETS, faults=tuple(faults))
+        base = MechanicsSettings(cards=CARDS, sets=SETS, faults=tuple(faults))
         world = World(base, random.Random(seed))
         for step, pause_ms in steps:
             if isinstance(step, tuple):
-                world.set(*step)
+                world.set_output(*step)
             else:
                 with suppress(OutOfReach):
                     await _do(world, step)
             _check(world)
-            await world.clock.pass_ms(pause_ms)
+            await world.clock.wait_ms(pause_ms)
             _check(world)
         world.close()
 

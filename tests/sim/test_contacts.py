@@ -8,11 +8,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.config import Panel as PanelSection
-from drivers.panel import Act, Key, Lamps, Light, Panel, PanelPins, Press, SwitchChange
+from controller.config import PanelSection as PanelSection
+from drivers.panel import (
+    ButtonRole,
+    LampMode,
+    Lamps,
+    PanelDriver,
+    PanelPins,
+    Press,
+    PressKind,
+    SwitchChange,
+)
 from sim.attendant import Attendant
 from sim.contacts import BUTTONS, LAMPS, SWITCHES, NoSuchButton, PanelContacts
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.world import World
 from sim.pins import ContactsFactory
 from tests.sim.bench import Bench
@@ -24,13 +33,13 @@ class Rig:
     """A world with its contacts, and the real panel driver wired to them."""
 
     def __init__(self) -> None:
-        self.world = World(Settings(cards=8), random.Random(1))
+        self.world = World(MechanicsSettings(cards=8), random.Random(1))
         self.bench = Bench(self.world)
         self.contacts = PanelContacts(self.world)
         self.presses: list[Press] = []
         self.switches: list[SwitchChange] = []
         self.factory = ContactsFactory(self.contacts)
-        self.panel = Panel(
+        self.panel = PanelDriver(
             PanelPins(), self.factory, self.presses.append, on_switch=self.switches.append
         )
         self._attendant: asyncio.Task[None] | None = None
@@ -40,7 +49,7 @@ class Rig:
         self._attendant = asyncio.create_task(attendant.run())
 
     def starts(self) -> int:
-        return self.presses.count(Press(Key.START, None, Act.SHORT))
+        return self.presses.count(Press(ButtonRole.START, None, PressKind.SHORT))
 
     async def close(self) -> None:
         if self._attendant is not None:
@@ -71,7 +80,10 @@ def test_the_wires_end_where_the_panel_and_its_configuration_expect_them() -> No
 async def test_a_tapped_button_is_a_press_of_the_panel(rig: Rig) -> None:
     await rig.contacts.tap("east_red")
     await asyncio.sleep(0.1)
-    assert rig.presses == [Press(Key.RED, "E", Act.DOWN), Press(Key.RED, "E", Act.SHORT)]
+    assert rig.presses == [
+        Press(ButtonRole.RED, "E", PressKind.DOWN),
+        Press(ButtonRole.RED, "E", PressKind.SHORT),
+    ]
 
 
 async def test_a_button_held_down_is_a_held_press(rig: Rig) -> None:
@@ -79,15 +91,15 @@ async def test_a_button_held_down_is_a_held_press(rig: Rig) -> None:
     await asyncio.sleep(2)
     rig.contacts.release("west_green")
     await asyncio.sleep(0.1)
-    assert rig.presses[-1] == Press(Key.GREEN, "W", Act.HELD)
+    assert rig.presses[-1] == Press(ButtonRole.GREEN, "W", PressKind.HELD)
 
 
 async def test_lid_and_stop_of_the_machine_are_the_panels(rig: Rig) -> None:
-    assert (rig.panel.lid_open, rig.panel.estop) == (False, False)
+    assert (rig.panel.is_lid_open, rig.panel.is_estop_pressed) == (False, False)
     rig.world.set_lid(True)
     rig.world.set_estop(True)
     await asyncio.sleep(0.1)
-    assert (rig.panel.lid_open, rig.panel.estop) == (True, True)
+    assert (rig.panel.is_lid_open, rig.panel.is_estop_pressed) == (True, True)
 
 
 async def test_a_cut_wire_reads_as_an_open_lid(rig: Rig) -> None:
@@ -97,7 +109,7 @@ async def test_a_cut_wire_reads_as_an_open_lid(rig: Rig) -> None:
 
 
 async def test_the_stack_light_is_seen(rig: Rig) -> None:
-    rig.panel.show(Lamps(amber=Light.ON, buzzer=Light.BLINK))
+    rig.panel.set_lamps(Lamps(amber=LampMode.ON, buzzer=LampMode.BLINK))
     assert rig.contacts.lamps == {
         "lamp_red": False,
         "lamp_amber": True,
@@ -130,19 +142,19 @@ async def test_the_attendant_clears_up_at_the_red_lamp_and_presses_start(rig: Ri
     await rig.bench.deal(2)
     rig.attend()
     await asyncio.sleep(1)
-    rig.panel.show(Lamps(red=Light.ON))
+    rig.panel.set_lamps(Lamps(red=LampMode.ON))
     await asyncio.sleep(3.2)
-    rig.panel.show(Lamps())
+    rig.panel.set_lamps(Lamps())
     await asyncio.sleep(1)
     assert len(rig.world.hopper) == 8
-    assert [switch.on for switch in rig.switches if switch.what == "lid"] == [True, False]
+    assert [switch.on for switch in rig.switches if switch.name == "lid"] == [True, False]
     assert rig.starts() == 1
 
 
 async def test_the_attendant_sees_a_blinking_red_lamp_too(rig: Rig) -> None:
     await rig.bench.deal(2)
     rig.attend()
-    rig.panel.show(Lamps(red=Light.BLINK))
+    rig.panel.set_lamps(Lamps(red=LampMode.BLINK))
     await asyncio.sleep(4)
     assert len(rig.world.hopper) == 8
 
@@ -151,9 +163,9 @@ async def test_the_attendant_leaves_a_machine_alone_that_no_longer_calls(rig: Ri
     await rig.bench.deal(2)
     rig.attend()
     await asyncio.sleep(1)
-    rig.panel.show(Lamps(red=Light.ON))
+    rig.panel.set_lamps(Lamps(red=LampMode.ON))
     await asyncio.sleep(0.5)
-    rig.panel.show(Lamps(green=Light.ON))
+    rig.panel.set_lamps(Lamps(green=LampMode.ON))
     await asyncio.sleep(30)
     assert len(rig.world.hopper) == 7
     assert rig.starts() == 0
@@ -162,8 +174,8 @@ async def test_the_attendant_leaves_a_machine_alone_that_no_longer_calls(rig: Ri
 async def test_the_attendant_presses_start_again_and_then_gives_up(rig: Rig) -> None:
     rig.attend()
     await asyncio.sleep(1)
-    rig.panel.show(Lamps(red=Light.ON))
+    rig.panel.set_lamps(Lamps(red=LampMode.ON))
     await asyncio.sleep(3.2)
-    rig.panel.show(Lamps())
+    rig.panel.set_lamps(Lamps())
     await asyncio.sleep(60)
     assert rig.starts() == 3

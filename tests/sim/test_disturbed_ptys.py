@@ -11,11 +11,11 @@ from drivers.errors import LineLost
 from drivers.identity import Welcome
 from drivers.link.link import Link
 from drivers.link.port import SerialPort
-from sim.hall import SimTable, TablePlan, refuse_host_faults
+from sim.hall import HardwareOnPtys, TablePlan, refuse_host_faults
 from sim.inproc import BOARDS
-from sim.interpreters import Interpreter, cpython_interpreter, micropython
-from sim.mechanics.faults import Fault, FaultError
-from sim.mechanics.settings import Settings
+from sim.interpreters import Interpreter, cpython_interpreter, micropython_interpreter
+from sim.mechanics.faults import FaultError, SimulatedFault
+from sim.mechanics.settings import MechanicsSettings
 from sim.outside import BoardName
 from tests.sim.host import SESSIONS, Host
 from tests.sim.orders import order_of
@@ -23,7 +23,7 @@ from tests.waiting import turn, until
 
 CARDS = 20
 
-Start = Callable[..., Awaitable[SimTable]]
+Start = Callable[..., Awaitable[HardwareOnPtys]]
 
 
 @pytest.fixture(
@@ -35,7 +35,7 @@ Start = Callable[..., Awaitable[SimTable]]
 )
 def interpreter(request: pytest.FixtureRequest) -> Interpreter | None:
     if request.param == "micropython":
-        return micropython(request.getfixturevalue("micropython"))
+        return micropython_interpreter(request.getfixturevalue("micropython"))
     return cpython_interpreter() if request.param == "cpython" else None
 
 
@@ -43,14 +43,14 @@ def interpreter(request: pytest.FixtureRequest) -> Interpreter | None:
 async def start(runtime_dir: Path, interpreter: Interpreter | None) -> AsyncIterator[Start]:
     """Start a table with faults: `await start(Fault(...), relay=True)`."""
     boots = itertools.count(1)
-    started: list[SimTable] = []
+    started: list[HardwareOnPtys] = []
 
-    async def make(*faults: Fault, relay: bool = True) -> SimTable:
-        settings = Settings(cards=CARDS, speed=20.0, faults=faults)
+    async def make(*faults: SimulatedFault, relay: bool = True) -> HardwareOnPtys:
+        settings = MechanicsSettings(cards=CARDS, speed=20.0, faults=faults)
         plan = TablePlan(
             "T", runtime_dir, settings, interpreter=interpreter, attendant=False, relay=relay
         )
-        table = SimTable(plan, lambda: next(boots))
+        table = HardwareOnPtys(plan, lambda: next(boots))
         started.append(table)
         await table.__aenter__()
         return table
@@ -60,7 +60,7 @@ async def start(runtime_dir: Path, interpreter: Interpreter | None) -> AsyncIter
         await table.close()
 
 
-async def host_of(table: SimTable) -> Host:
+async def host_of(table: HardwareOnPtys) -> Host:
     folder = table.plan.folder
     host = Host(
         SerialPort(str(folder / "dealer"), 921600), SerialPort(str(folder / "reader"), 921600)
@@ -77,12 +77,14 @@ async def lost(host: Host, board: str) -> LineLost:
     return await down
 
 
-async def until_over(table: SimTable) -> None:
+async def until_over(table: HardwareOnPtys) -> None:
     """Wait until no fault is in force and every board has its port."""
-    await until(lambda: not table.world.in_force() and all(b.pty for b in table.boards.values()))
+    await until(
+        lambda: not table.world.active_faults() and all(b.pty for b in table.boards.values())
+    )
 
 
-async def deals_again(table: SimTable) -> None:
+async def deals_again(table: HardwareOnPtys) -> None:
     """A new host finds both boards and deals."""
     await table.world.people.collect()
     host = await host_of(table)
@@ -94,7 +96,7 @@ async def deals_again(table: SimTable) -> None:
 async def test_a_deal_goes_through_a_line_that_spoils_its_bytes(start: Start) -> None:
     table = await start(
         *(
-            Fault(
+            SimulatedFault(
                 name, rate=0.03, board=board, way=way, ms=30.0 if name == "bytes_delayed" else 20.0
             )
             for name in ("bytes_dropped", "bytes_repeated", "bytes_corrupted", "bytes_delayed")
@@ -105,7 +107,7 @@ async def test_a_deal_goes_through_a_line_that_spoils_its_bytes(start: Start) ->
     host = await host_of(table)
     await host.deal(1, order_of(CARDS))
     assert sum(map(len, table.world.truth().pockets)) == CARDS
-    assert {struck.fault.name for struck in table.world.faults.struck} >= {"bytes_dropped"}
+    assert {struck.fault.name for struck in table.world.faults.past_strikes} >= {"bytes_dropped"}
     host.close()
 
 
@@ -115,7 +117,7 @@ async def test_an_unplugged_board_keeps_its_power_and_is_found_again(start: Star
     going = asyncio.create_task(lost(host, "dealer"))
     await turn()
     boot, pid = table.boards["dealer"].boot, table.boards["dealer"].pid
-    table.world.add_fault(Fault("unplugged", board="dealer", for_ms=200))
+    table.world.add_fault(SimulatedFault("unplugged", board="dealer", for_ms=200))
     assert "dealer" in str(await going)
     assert not table.boards["dealer"].link.is_symlink()
     host.close()
@@ -130,7 +132,7 @@ async def test_a_board_that_resets_is_found_with_another_boot(start: Start) -> N
     going = asyncio.create_task(lost(host, "reader"))
     await turn()
     boot = table.boards["reader"].boot
-    table.world.add_fault(Fault("board_reset", board="reader"))
+    table.world.add_fault(SimulatedFault("board_reset", board="reader"))
     await going
     host.close()
     await until(lambda: table.boards["reader"].boot != boot)
@@ -140,11 +142,11 @@ async def test_a_board_that_resets_is_found_with_another_boot(start: Start) -> N
 async def test_a_board_that_hangs_a_moment_goes_on_and_for_long_is_reset(start: Start) -> None:
     table = await start()
     boot = table.boards["dealer"].boot
-    table.world.add_fault(Fault("board_silent", board="dealer", for_ms=100))
-    await until(lambda: table.world.faults.struck)
+    table.world.add_fault(SimulatedFault("board_silent", board="dealer", for_ms=100))
+    await until(lambda: table.world.faults.past_strikes)
     await until_over(table)
     assert table.boards["dealer"].boot == boot
-    table.world.add_fault(Fault("board_silent", board="dealer"))
+    table.world.add_fault(SimulatedFault("board_silent", board="dealer"))
     await until(lambda: table.boards["dealer"].boot != boot)
     await deals_again(table)
 
@@ -155,7 +157,7 @@ async def test_another_board_in_its_place_says_so_until_its_own_is_put_back(
 ) -> None:
     table = await start()
     mine = await said(table)
-    table.world.add_fault(Fault(name, board="dealer"))
+    table.world.add_fault(SimulatedFault(name, board="dealer"))
     await until(lambda: table.boards["dealer"].boot != mine.boot)
     other = await said(table)
     assert (other.uid != mine.uid) == (name == "foreign_board")
@@ -170,7 +172,7 @@ async def test_another_board_in_its_place_says_so_until_its_own_is_put_back(
 async def test_a_board_that_is_replaced_for_a_moment_is_its_own_again(start: Start) -> None:
     table = await start()
     mine = await said(table)
-    table.world.add_fault(Fault("foreign_firmware", board="dealer", for_ms=0.1))
+    table.world.add_fault(SimulatedFault("foreign_firmware", board="dealer", for_ms=0.1))
     await until(lambda: table.boards["dealer"].boot != mine.boot)
     await until_over(table)
     again = await said(table)
@@ -181,7 +183,7 @@ async def test_a_board_restarted_behind_crossed_cables_takes_no_port_from_the_ot
     start: Start,
 ) -> None:
     table = await start()
-    table.cross()
+    table.swap_cables()
     await table.restart("dealer")
     assert all((table.plan.folder / name).is_symlink() for name in BOARDS)
     assert (await said(table, "reader")).kind == "dealer"
@@ -192,16 +194,16 @@ async def test_a_board_that_lost_power_while_unplugged_is_found_again_when_it_is
     start: Start,
 ) -> None:
     table = await start()
-    table.world.add_fault(Fault("unplugged", board="dealer"))
+    table.world.add_fault(SimulatedFault("unplugged", board="dealer"))
     await until(lambda: table.boards["dealer"].pty is None)
     table.kill("dealer")
-    await table.boards["dealer"].gone()
+    await table.boards["dealer"].wait_until_gone()
     await table.restart("dealer")
     assert (table.plan.folder / "dealer").is_symlink()
     assert (await said(table)).kind == "dealer"
 
 
-async def said(table: SimTable, port: BoardName = "dealer") -> Welcome:
+async def said(table: HardwareOnPtys, port: BoardName = "dealer") -> Welcome:
     """Return what the board behind a port says of itself."""
     path = table.plan.folder / port
     link = Link(SerialPort(str(path), 921600), port, session_ids=lambda: next(SESSIONS))
@@ -227,4 +229,4 @@ async def test_a_line_that_passes_the_simulator_by_refuses_its_faults(
 
 def test_a_simulator_without_a_daemon_refuses_to_kill_it() -> None:
     with pytest.raises(FaultError, match="this simulator has no daemon to kill"):
-        refuse_host_faults([Fault("daemon_killed")])
+        refuse_host_faults([SimulatedFault("daemon_killed")])

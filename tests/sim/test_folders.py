@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.folders import OWNER, memory_folder, sweep
+from sim.folders import OWNER, memory_folder, remove_orphans
 
 HOLDER = """
 import sys
@@ -40,7 +40,7 @@ def test_the_folder_of_a_killed_process_is_swept_and_that_of_a_living_one_is_not
     ) as holder:
         assert holder.stdout is not None
         folder = Path(holder.stdout.readline().strip())
-        assert sweep(tmp_path) == []
+        assert remove_orphans(tmp_path) == []
         holder.kill()
         holder.wait()
 
@@ -63,7 +63,7 @@ def test_what_is_not_known_to_be_left_behind_stays(tmp_path: Path) -> None:
     (linked / OWNER).symlink_to(elsewhere / OWNER)
     before = sorted(os.listdir(tmp_path))
 
-    assert sweep(tmp_path) == []
+    assert remove_orphans(tmp_path) == []
     assert sorted(os.listdir(tmp_path)) == before
 
 
@@ -73,6 +73,6 @@ def test_the_folder_of_another_user_stays(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / OWNER).write_text("")
     os.chown(folder, 61000, 61000)
-    assert sweep(tmp_path) == []
+    assert remove_orphans(tmp_path) == []
     os.chown(folder, 0, 0)
-    assert sweep(tmp_path) == [folder]
+    assert remove_orphans(tmp_path) == [folder]

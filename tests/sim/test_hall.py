@@ -14,9 +14,9 @@ import pytest
 
 from drivers.errors import LineLost
 from drivers.link.port import SerialPort
-from sim.hall import SimTable, TablePlan, hall
-from sim.interpreters import Interpreter, cpython_interpreter, micropython
-from sim.mechanics.settings import Settings
+from sim.hall import HardwareOnPtys, TablePlan, plan_tables
+from sim.interpreters import Interpreter, cpython_interpreter, micropython_interpreter
+from sim.mechanics.settings import MechanicsSettings
 from sim.pins import SocketFactory
 from tests.sim.host import Host
 from tests.sim.orders import order_of
@@ -32,7 +32,7 @@ Start = Callable[..., Any]
 async def start(runtime_dir: Path) -> AsyncIterator[Start]:
     """Start a table: `await start()`; `cards`, `speed`, `interpreter`, `attendant` by name."""
     boots = itertools.count(1)
-    started: list[SimTable] = []
+    started: list[HardwareOnPtys] = []
 
     async def make(
         cards: int = 108,
@@ -40,16 +40,16 @@ async def start(runtime_dir: Path) -> AsyncIterator[Start]:
         interpreter: Interpreter | None = INSIDE,
         attendant: bool = False,
         relay: bool = False,
-    ) -> SimTable:
+    ) -> HardwareOnPtys:
         plan = TablePlan(
             id="T",
             folder=runtime_dir,
-            settings=Settings(cards=cards, speed=speed),
+            settings=MechanicsSettings(cards=cards, speed=speed),
             interpreter=interpreter,
             attendant=attendant,
             relay=relay,
         )
-        table = SimTable(plan, lambda: next(boots))
+        table = HardwareOnPtys(plan, lambda: next(boots))
         started.append(table)
         await table.__aenter__()
         return table
@@ -59,7 +59,7 @@ async def start(runtime_dir: Path) -> AsyncIterator[Start]:
         await table.close()
 
 
-async def host_of(table: SimTable) -> Host:
+async def host_of(table: HardwareOnPtys) -> Host:
     info = table.info()
     host = Host(SerialPort(info["dealer"], 921600), SerialPort(info["reader"], 921600))
     await host.open()
@@ -69,7 +69,7 @@ async def host_of(table: SimTable) -> Host:
 class Asker:
     """A program at the control socket."""
 
-    def __init__(self, table: SimTable) -> None:
+    def __init__(self, table: HardwareOnPtys) -> None:
         self._path = table.info()["control"]
         self._ids = itertools.count(1)
 
@@ -89,7 +89,7 @@ class Asker:
 )
 def interpreter(request: pytest.FixtureRequest) -> Interpreter | None:
     if request.param == "micropython":
-        return micropython(request.getfixturevalue("micropython"))
+        return micropython_interpreter(request.getfixturevalue("micropython"))
     return cpython_interpreter() if request.param == "cpython" else INSIDE
 
 
@@ -322,7 +322,7 @@ async def test_nobody_at_the_pins_socket_is_an_error(runtime_dir: Path) -> None:
 
 
 def test_a_hall_gives_every_table_a_name_a_seed_and_ids_of_its_own(runtime_dir: Path) -> None:
-    plans = hall(TablePlan("T01", runtime_dir, Settings(), seed=5), 3, runtime_dir)
+    plans = plan_tables(TablePlan("T01", runtime_dir, MechanicsSettings(), seed=5), 3, runtime_dir)
     assert [plan.id for plan in plans] == ["T01-01", "T01-02", "T01-03"]
     assert [plan.seed for plan in plans] == [5, 6, 7]
     assert len({plan.dealer_id for plan in plans} | {plan.reader_id for plan in plans}) == 6

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from drivers.errors import LineLost, Refused
-from drivers.events import Code, Read
+from drivers.errors import BoardRefused, LineLost
+from drivers.events import BoardEventCode, CardReadEvent
 from sim.inproc import BOARDS, HardwareInProcess
-from sim.mechanics.faults import Fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.faults import SimulatedFault
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop, VirtualTimeError
 from tests.sim.host import Host
 from tests.sim.orders import order_of
@@ -32,9 +32,9 @@ async def rig() -> AsyncIterator[Rig]:
     boots = itertools.count(100)
 
     def make(
-        *faults: Fault, seed: int = 1, cards: int = 108, delay_ms: float = 0.0
+        *faults: SimulatedFault, seed: int = 1, cards: int = 108, delay_ms: float = 0.0
     ) -> tuple[HardwareInProcess, Host]:
-        settings = Settings(cards=cards, faults=faults)
+        settings = MechanicsSettings(cards=cards, faults=faults)
         table = HardwareInProcess(
             settings, random.Random(seed), boots=lambda: next(boots), delay_ms=delay_ms
         )
@@ -53,10 +53,15 @@ async def test_108_cards_are_dealt_27_to_each_pocket_and_lifted(rig: Rig) -> Non
     await host.deal(1, order_of(108))
     truth = table.world.truth()
     assert [len(pocket) for pocket in truth.pockets] == [27, 27, 27, 27, 0]
-    assert len(truth.everything()) == 108
+    assert len(truth.all_cards()) == 108
     await host.release()
     assert table.world.truth().lift_up
-    assert host.count(Code.STRAY) == host.count(Code.JAM) == host.count(Code.DOUBLE) == 0
+    assert (
+        host.count(BoardEventCode.STRAY)
+        == host.count(BoardEventCode.JAM)
+        == host.count(BoardEventCode.DOUBLE)
+        == 0
+    )
 
 
 async def test_each_card_lands_where_its_route_said_and_was_read_for_what_it_is(
@@ -66,12 +71,12 @@ async def test_each_card_lands_where_its_route_said_and_was_read_for_what_it_is(
     await host.open()
     order = order_of(20, seed=3)
     await host.deal(1, order)
-    reads = [event for event in host.events if isinstance(event, Read)]
+    reads = [event for event in host.events if isinstance(event, CardReadEvent)]
     by_pocket: dict[int, list[int]] = {seat: [] for seat in range(4)}
     for place, event in zip(order, reads, strict=True):
         by_pocket[place].append(event.face)
     truth = table.world.truth()
-    assert {seat: list(truth.faces(seat)) for seat in range(4)} == by_pocket
+    assert {seat: list(truth.faces_in(seat)) for seat in range(4)} == by_pocket
 
 
 async def test_the_mechanics_of_a_deal_take_about_ten_seconds(rig: Rig) -> None:
@@ -88,7 +93,7 @@ async def test_a_deal_replays_from_its_seed(rig: Rig) -> None:
         table, host = rig(seed=11)
         await host.open()
         await host.deal(1, order_of(108))
-        return [table.world.truth().faces(seat) for seat in range(4)]
+        return [table.world.truth().faces_in(seat) for seat in range(4)]
 
     assert await deal() == await deal()
 
@@ -104,7 +109,7 @@ async def test_attempt_follows_attempt_on_one_machine(rig: Rig) -> None:
         table.world.people.load()
         await host.dealer.retract()
         await asyncio.sleep(3)
-        assert table.world.lift.down
+        assert table.world.lift.is_down
 
 
 @pytest.mark.parametrize("stop", ["lid", "estop", "host"])
@@ -125,17 +130,17 @@ async def test_a_stopped_lift_stays_half_way_until_release_is_said_again(
         assert (truth.lift_up, truth.lift_down) == (False, False)
     await host.release()
     assert table.world.truth().lift_up
-    assert host.count(Code.RELEASED) == 1
+    assert host.count(BoardEventCode.RELEASED) == 1
 
 
 async def test_a_lift_that_sticks_rises_when_it_is_asked_again_and_not_before(rig: Rig) -> None:
     table, host = rig(cards=20)
     await host.open()
     await host.deal(1, order_of(20))
-    table.world.add_fault(Fault("stall", motor="lift"))
+    table.world.add_fault(SimulatedFault("stall", motor="lift"))
     await host.dealer.release(1)
-    await host.until(Code.STALL)
-    await host.until(Code.STOPPED)
+    await host.until(BoardEventCode.STALL)
+    await host.until(BoardEventCode.STOPPED)
     for motor in table.world.motors.values():
         motor.free()
     await asyncio.sleep(10)
@@ -160,20 +165,20 @@ async def test_a_lift_that_a_dead_board_left_half_way_is_lowered_by_its_successo
     table.start("dealer")
     await host.dealer.link.open({}, {})
     await asyncio.sleep(5)
-    status = await host.dealer.status()
-    assert (status.lift_up, status.lift_down, status.clear) == (False, False, False)
-    with pytest.raises(Refused):
+    status = await host.dealer.get_status()
+    assert (status.lift_up, status.lift_down, status.is_clear) == (False, False, False)
+    with pytest.raises(BoardRefused):
         await host.dealer.begin(2, 20, 5)
     await host.dealer.retract()
     await asyncio.sleep(2)
-    assert (await host.dealer.status()).clear
+    assert (await host.dealer.get_status()).is_clear
     await host.dealer.begin(2, 20, 5)
 
 
 async def test_a_jam_that_reversing_frees_costs_time_and_nothing_else(rig: Rig) -> None:
     table, host = rig(
-        Fault("jam", place="feeder", at=7, clears_after=1),
-        Fault("jam", place="window", at=13, clears_after=1),
+        SimulatedFault("jam", place="feeder", at=7, clears_after=1),
+        SimulatedFault("jam", place="window", at=13, clears_after=1),
     )
     await host.open()
     await host.deal(1, order_of(108))
@@ -181,21 +186,21 @@ async def test_a_jam_that_reversing_frees_costs_time_and_nothing_else(rig: Rig) 
 
 
 async def test_a_double_feed_is_seen_by_the_board(rig: Rig) -> None:
-    _, host = rig(Fault("double_feed", at=5), cards=20)
+    _, host = rig(SimulatedFault("double_feed", at=5), cards=20)
     await host.open()
     with pytest.raises(TimeoutError):  # one index is two cards: the last never comes
         await asyncio.wait_for(host.deal(1, order_of(20)), LONG_AFTER_S)
-    doubles = [event.index for event in host.events if event.code is Code.DOUBLE]
+    doubles = [event.index for event in host.events if event.code is BoardEventCode.DOUBLE]
     assert doubles == [5]
 
 
 async def test_a_card_in_the_wrong_pocket_is_a_stray_and_is_missed(rig: Rig) -> None:
-    _, host = rig(Fault("wrong_pocket", at=5), cards=20)
+    _, host = rig(SimulatedFault("wrong_pocket", at=5), cards=20)
     await host.open()
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(host.deal(1, order_of(20)), LONG_AFTER_S)
-    assert host.count(Code.STRAY) == 1
-    assert host.count(Code.JAM) == 1
+    assert host.count(BoardEventCode.STRAY) == 1
+    assert host.count(BoardEventCode.JAM) == 1
 
 
 async def test_a_board_without_power_stops_the_machine_and_its_port_vanishes(rig: Rig) -> None:
@@ -236,7 +241,7 @@ async def test_a_noisy_line_costs_time_and_no_card(rig: Rig) -> None:
     table, host = rig(delay_ms=1)
     for board, way in itertools.product(BOARDS, ("to_board", "to_host")):
         for name in ("bytes_dropped", "bytes_repeated", "bytes_corrupted"):
-            table.world.add_fault(Fault(name, rate=0.02, board=board, way=way))
+            table.world.add_fault(SimulatedFault(name, rate=0.02, board=board, way=way))
     await host.open()
     await host.deal(1, order_of(108))
     assert [len(pocket) for pocket in table.world.truth().pockets] == [27, 27, 27, 27, 0]
@@ -245,7 +250,7 @@ async def test_a_noisy_line_costs_time_and_no_card(rig: Rig) -> None:
 
 def test_a_closed_table_leaves_no_timer() -> None:
     async def main() -> None:
-        table = HardwareInProcess(Settings(cards=20), random.Random(1), boots=lambda: 1)
+        table = HardwareInProcess(MechanicsSettings(cards=20), random.Random(1), boots=lambda: 1)
         host = Host(table.port("dealer"), table.port("reader"))
         await host.open()
         await host.deal(1, order_of(20))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.mechanics.faults import PLACES, Fault, FaultCombination, FaultStrike
+from sim.mechanics.faults import PLACES, FaultCombination, FaultStrike, SimulatedFault
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.truth import Truth
 from tests.sim.bench import FORWARD, TRAY, Bench, Machine
@@ -36,7 +36,7 @@ def _where(truth: Truth) -> list[int]:
 async def test_a_card_is_left_where_the_fault_says_and_seen_by_what_is_there(
     machine: Machine, place: str, where: int, seen: str | None
 ) -> None:
-    bench = machine(Fault("left_in_path", place=place, pocket=3))
+    bench = machine(SimulatedFault("left_in_path", place=place, pocket=3))
     assert len(bench.world.hopper) == 107
     assert _where(bench.world.truth()) == [int(at == where) for at in range(6)]
     assert seen is None or bench.sees(seen) == 1
@@ -50,21 +50,21 @@ def test_every_place_has_been_tried() -> None:
 
 
 async def test_a_card_left_in_the_throat_is_the_first_to_be_fed(machine: Machine) -> None:
-    bench = machine(Fault("left_in_path", place="feeder"))
+    bench = machine(SimulatedFault("left_in_path", place="feeder"))
     (left,) = bench.world.truth().feeder
     await bench.feed()
     assert bench.world.truth().window == (left,)
 
 
 async def test_a_card_left_in_a_chute_falls_with_the_next_one(machine: Machine) -> None:
-    bench = machine(Fault("left_in_path", place="landing", pocket=3))
+    bench = machine(SimulatedFault("left_in_path", place="landing", pocket=3))
     await bench.deal(3)
     assert len(bench.world.truth().pockets[3]) == 2
 
 
 async def test_a_card_left_in_the_gate_may_be_passed_on(machine: Machine) -> None:
-    bench = machine(Fault("left_in_path", place="gate"))
-    bench.world.set("pass", FORWARD)
+    bench = machine(SimulatedFault("left_in_path", place="gate"))
+    bench.world.set_output("pass", FORWARD)
     await bench.pause(200)
     assert len(bench.world.truth().pockets[0]) == 1
 
@@ -72,10 +72,10 @@ async def test_a_card_left_in_the_gate_may_be_passed_on(machine: Machine) -> Non
 async def test_where_a_card_lies_already_no_other_is_left(machine: Machine) -> None:
     bench = machine()
     await bench.feed()
-    bench.world.add_fault(Fault("left_in_path", place="window"))
+    bench.world.add_fault(SimulatedFault("left_in_path", place="window"))
     bench.world.people.reload_hopper()
     truth = bench.world.truth()
-    assert (len(truth.window), len(truth.hopper), len(truth.everything())) == (1, 107, 108)
+    assert (len(truth.window), len(truth.hopper), len(truth.all_cards())) == (1, 107, 108)
 
 
 WRONG = ("missing_card", "third_copy", "foreign_back", "extra_card")
@@ -83,7 +83,7 @@ WRONG = ("missing_card", "third_copy", "foreign_back", "extra_card")
 
 @pytest.mark.parametrize("name", WRONG)
 async def test_a_set_that_was_counted_in_full_is_right_again(machine: Machine, name: str) -> None:
-    bench = machine(Fault(name))
+    bench = machine(SimulatedFault(name))
     ids = sorted(card.id for card in bench.world.hopper)
     assert ids != list(range(108))
     bench.world.people.put_right()
@@ -93,7 +93,7 @@ async def test_a_set_that_was_counted_in_full_is_right_again(machine: Machine, n
 async def test_who_counts_finds_the_other_sets_cards_and_lays_them_aside(machine: Machine) -> None:
     bench = machine()
     strange = bench.world.new_set(5, 1, 54)
-    bench.world.people.fill((*bench.world.people.empty_machine(), *strange))
+    bench.world.people.fill_hopper((*bench.world.people.empty_machine(), *strange))
     bench.world.people.put_right()
     assert len(bench.world.hopper) == 108
     assert bench.world.people.box == list(strange)
@@ -107,40 +107,40 @@ async def test_there_must_be_cards_to_count(machine: Machine) -> None:
 
 
 def _in_force(bench: Bench) -> list[str]:
-    return [struck.fault.name for struck in bench.world.in_force()]
+    return [struck.fault.name for struck in bench.world.active_faults()]
 
 
 @pytest.mark.parametrize("name", WRONG)
 async def test_a_wrong_set_is_in_force_until_it_is_right_or_another_lies_there(
     machine: Machine, name: str
 ) -> None:
-    bench = machine(Fault(name))
+    bench = machine(SimulatedFault(name))
     assert _in_force(bench) == [name]
     await bench.world.people.collect()
     assert _in_force(bench) == [name]
     await bench.world.people.change_set()
     assert _in_force(bench) == []
-    other = machine(Fault(name))
+    other = machine(SimulatedFault(name))
     other.world.people.put_right()
     assert _in_force(other) == []
 
 
 async def test_a_stuck_sensor_is_in_force_until_it_is_mended(machine: Machine) -> None:
-    bench = machine(Fault("sensor_stuck", sensor="exit"), Fault("hopper_early"))
+    bench = machine(SimulatedFault("sensor_stuck", sensor="exit"), SimulatedFault("hopper_early"))
     assert _in_force(bench) == ["sensor_stuck", "hopper_early"]
     await bench.world.people.collect()
     assert _in_force(bench) == []
 
 
 async def test_a_stall_is_in_force_until_the_motor_turns(machine: Machine) -> None:
-    bench = machine(Fault("stall", motor="pass", clears_after=0))
+    bench = machine(SimulatedFault("stall", motor="pass", clears_after=0))
     assert _in_force(bench) == ["stall"]
-    bench.world.set("pass", FORWARD)
+    bench.world.set_output("pass", FORWARD)
     assert _in_force(bench) == []
 
 
 async def test_what_befell_a_card_is_in_force_until_the_hopper_is_filled(machine: Machine) -> None:
-    bench = machine(Fault("wrong_pocket", at=1))
+    bench = machine(SimulatedFault("wrong_pocket", at=1))
     await bench.deal(0)
     assert _in_force(bench) == ["wrong_pocket"]
     await bench.world.people.collect()
@@ -148,7 +148,7 @@ async def test_what_befell_a_card_is_in_force_until_the_hopper_is_filled(machine
 
 
 async def test_a_card_left_behind_is_in_force_while_it_lies_there(machine: Machine) -> None:
-    bench = machine(Fault("left_in_pocket", pocket=1))
+    bench = machine(SimulatedFault("left_in_pocket", pocket=1))
     bench.world.people.load()
     assert _in_force(bench) == ["left_in_pocket"]
     await bench.world.people.collect()
@@ -156,7 +156,7 @@ async def test_a_card_left_behind_is_in_force_while_it_lies_there(machine: Machi
 
 
 async def test_an_open_lid_is_in_force_until_it_is_closed(machine: Machine) -> None:
-    bench = machine(Fault("lid"), Fault("estop", for_ms=10))
+    bench = machine(SimulatedFault("lid"), SimulatedFault("estop", for_ms=10))
     assert set(_in_force(bench)) == {"lid", "estop"}
     await bench.pause()
     assert _in_force(bench) == ["lid"]
@@ -165,12 +165,14 @@ async def test_an_open_lid_is_in_force_until_it_is_closed(machine: Machine) -> N
 
 
 async def test_everything_that_strikes_is_told_once_with_number_and_time(machine: Machine) -> None:
-    bench = machine(Fault("wrong_pocket", at=2), Fault("face_up", at=3, repeat=True))
+    bench = machine(
+        SimulatedFault("wrong_pocket", at=2), SimulatedFault("face_up", at=3, repeat=True)
+    )
     told: list[FaultStrike] = []
-    bench.world.on_struck.append(told.append)
+    bench.world.strike_listeners.append(told.append)
     for _ in range(3):
         await bench.deal(0)
-    assert told == bench.world.faults.struck
+    assert told == bench.world.faults.past_strikes
     assert [(each.fault.name, each.number) for each in told] == [
         ("wrong_pocket", 2),
         ("face_up", 3),
@@ -178,14 +180,16 @@ async def test_everything_that_strikes_is_told_once_with_number_and_time(machine
     assert 0 < told[0].at_s < told[1].at_s
 
 
-PAIR = FaultCombination(1.0, (Fault("missed_landing"), Fault("sensor_bounce", sensor="land_0")))
+PAIR = FaultCombination(
+    1.0, (SimulatedFault("missed_landing"), SimulatedFault("sensor_bounce", sensor="land_0"))
+)
 
 
 async def _deal_all(bench: Bench, cards: int = 20) -> list[tuple[str, int]]:
-    bench.world.faults.struck.clear()
+    bench.world.faults.past_strikes.clear()
     for _ in range(cards):
         await bench.deal(0)
-    return [(struck.fault.name, struck.number) for struck in bench.world.faults.struck]
+    return [(struck.fault.name, struck.number) for struck in bench.world.faults.past_strikes]
 
 
 async def test_faults_that_come_together_all_strike_in_one_filling(machine: Machine) -> None:
@@ -205,7 +209,7 @@ async def test_faults_that_come_together_meet_one_card_or_each_its_own(machine: 
 
 
 async def test_what_did_not_strike_in_its_filling_comes_no_more(machine: Machine) -> None:
-    bench = machine(cards=20, together=(FaultCombination(1.0, (Fault("wrong_pocket"),)),))
+    bench = machine(cards=20, together=(FaultCombination(1.0, (SimulatedFault("wrong_pocket"),)),))
     for _ in range(8):
         await _deal_all(bench, 1)
         await bench.world.people.collect()
@@ -213,15 +217,17 @@ async def test_what_did_not_strike_in_its_filling_comes_no_more(machine: Machine
 
 
 async def test_a_card_left_in_a_pocket_with_a_full_hopper(machine: Machine) -> None:
-    pair = FaultCombination(1.0, (Fault("left_in_pocket", pocket=2), Fault("extra_card")))
+    pair = FaultCombination(
+        1.0, (SimulatedFault("left_in_pocket", pocket=2), SimulatedFault("extra_card"))
+    )
     bench = machine(together=(pair,))
     truth = bench.world.truth()
     assert (len(truth.hopper), len(truth.pockets[2])) == (108, 1)
 
 
 async def test_an_initial_rate_of_the_set_is_a_filling_and_not_a_card(machine: Machine) -> None:
-    bench = machine(Fault("missing_card", rate=0.5), cards=20, seed=3)
+    bench = machine(SimulatedFault("missing_card", rate=0.5), cards=20, seed=3)
     for _ in range(40):
         await bench.world.people.collect()
         bench.world.people.put_right()
-    assert 20 <= len(bench.world.faults.struck) <= 60
+    assert 20 <= len(bench.world.faults.past_strikes) <= 60

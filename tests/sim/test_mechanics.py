@@ -53,10 +53,10 @@ async def test_the_sensors_tell_the_way_of_a_card_in_order(machine: Machine) -> 
 
 async def test_the_card_lands_where_the_gate_is_whatever_anyone_wanted(machine: Machine) -> None:
     bench = machine()
-    bench.world.set("gate", 1)
+    bench.world.set_output("gate", 1)
     await bench.pause()
     await bench.feed()
-    bench.world.set("pass", FORWARD)
+    bench.world.set_output("pass", FORWARD)
     await bench.pause()
     assert len(bench.world.truth().pockets[1]) == 1
 
@@ -64,9 +64,9 @@ async def test_the_card_lands_where_the_gate_is_whatever_anyone_wanted(machine: 
 async def test_a_gate_moved_under_a_card_pinches_it(machine: Machine) -> None:
     bench = machine()
     await bench.feed()
-    bench.world.set("pass", FORWARD)
+    bench.world.set_output("pass", FORWARD)
     assert await bench.until("exit", 1)
-    bench.world.set("gate", 3)
+    bench.world.set_output("gate", 3)
     await bench.pause()
     truth = bench.world.truth()
     assert truth.window
@@ -77,20 +77,20 @@ async def test_a_gate_moved_under_a_card_pinches_it(machine: Machine) -> None:
 async def test_a_pinched_card_comes_back_and_goes_where_the_gate_is_then(machine: Machine) -> None:
     bench = machine()
     await bench.feed()
-    bench.world.set("pass", FORWARD)
+    bench.world.set_output("pass", FORWARD)
     await bench.until("exit", 1)
-    bench.world.set("gate", 3)
-    bench.world.set("pass", REVERSE)
+    bench.world.set_output("gate", 3)
+    bench.world.set_output("pass", REVERSE)
     await bench.pause()
     assert bench.sees("exit") == 0
-    bench.world.set("pass", FORWARD)
+    bench.world.set_output("pass", FORWARD)
     await bench.pause()
     assert len(bench.world.truth().pockets[3]) == 1
 
 
 async def test_a_motor_stopped_late_brings_no_second_card(machine: Machine) -> None:
     bench = machine()
-    bench.world.set("feed", FORWARD)
+    bench.world.set_output("feed", FORWARD)
     await bench.pause(1000)
     truth = bench.world.truth()
     assert (len(truth.window), len(truth.feeder), len(truth.hopper)) == (1, 0, 107)
@@ -99,11 +99,11 @@ async def test_a_motor_stopped_late_brings_no_second_card(machine: Machine) -> N
 async def test_feeding_into_an_occupied_window_jams_until_a_hand_helps(machine: Machine) -> None:
     bench = machine()
     await bench.feed()
-    bench.world.set("feed", FORWARD)
+    bench.world.set_output("feed", FORWARD)
     await bench.pause()
-    bench.world.set("feed", REVERSE)
+    bench.world.set_output("feed", REVERSE)
     await bench.pause()
-    bench.world.set("feed", STOP)
+    bench.world.set_output("feed", STOP)
     assert not await bench.to(1)
     assert len(bench.world.truth().feeder) == 1
     await bench.world.people.collect()
@@ -115,19 +115,19 @@ async def test_feeding_into_an_occupied_window_jams_until_a_hand_helps(machine: 
 async def test_a_feeder_turned_back_lays_its_card_on_the_stack_again(machine: Machine) -> None:
     bench = machine()
     before = list(bench.world.hopper)
-    bench.world.set("feed", FORWARD)
+    bench.world.set_output("feed", FORWARD)
     await bench.pause(20)
     assert bench.world.truth().feeder
-    bench.world.set("feed", REVERSE)
+    bench.world.set_output("feed", REVERSE)
     await bench.pause(30)
     assert bench.world.hopper == before
 
 
 async def test_a_card_halfway_is_seen_by_the_sensor_of_its_stack(machine: Machine) -> None:
     bench = machine(cards=1)
-    bench.world.set("feed", FORWARD)
+    bench.world.set_output("feed", FORWARD)
     await bench.pause(20)
-    bench.world.set("feed", STOP)
+    bench.world.set_output("feed", STOP)
     assert not bench.world.hopper
     assert bench.sees("hopper") == 1
 
@@ -139,7 +139,7 @@ async def test_without_power_every_motion_stands_and_goes_on_with_it(
     bench = machine()
     world = bench.world
     power = {"lid": world.set_lid, "estop": world.set_estop}[cut]
-    world.set("feed", FORWARD)
+    world.set_output("feed", FORWARD)
     await bench.pause(20)
     power(True)
     await bench.pause(5000)
@@ -171,7 +171,7 @@ async def test_a_card_in_its_chute_falls_without_power(machine: Machine) -> None
 
 async def test_a_gate_stopped_halfway_knows_no_outlet(machine: Machine) -> None:
     bench = machine()
-    bench.world.set("gate", 4)
+    bench.world.set_output("gate", 4)
     await bench.pause(5)
     bench.world.set_estop(True)
     await bench.pause()
@@ -196,11 +196,11 @@ async def test_the_tray_is_fed_last_in_first_out(machine: Machine) -> None:
 async def test_each_pass_shuffles_the_whole_hopper_and_says_so(machine: Machine) -> None:
     bench = machine()
     before = list(bench.world.hopper)
-    bench.world.set("shuffle", 1)
+    bench.world.set_output("shuffle", 1)
     assert await bench.until("shuffler", 1)
     assert bench.sees("hopper") == 0
     await bench.pause(2 * 1250 - 100)
-    bench.world.set("shuffle", 0)
+    bench.world.set_output("shuffle", 0)
     assert bench.seen.count(("shuffled", 1)) == 2
     after = list(bench.world.hopper)
     assert after != before
@@ -209,12 +209,12 @@ async def test_each_pass_shuffles_the_whole_hopper_and_says_so(machine: Machine)
 
 async def test_a_shuffler_stopped_in_a_pass_keeps_its_cards(machine: Machine) -> None:
     bench = machine()
-    bench.world.set("shuffle", 1)
+    bench.world.set_output("shuffle", 1)
     await bench.pause(600)
-    bench.world.set("shuffle", 0)
+    bench.world.set_output("shuffle", 0)
     await bench.pause(5000)
     assert len(bench.world.truth().shuffler) == 108
-    bench.world.set("shuffle", 1)
+    bench.world.set_output("shuffle", 1)
     assert await bench.until("shuffled", 1, 700)
 
 
@@ -273,7 +273,7 @@ async def test_each_end_of_the_lift_has_its_own_sensor(machine: Machine) -> None
     bench = machine()
     assert (bench.sees("lift"), bench.sees("lift_down")) == (0, 1)
     await bench.raise_lift()
-    bench.world.set("lift", LIFT_DOWN)
+    bench.world.set_output("lift", LIFT_DOWN)
     assert await bench.until("lift_down", 1, 5000)
     lift = [change for change in bench.seen if change[0].startswith("lift")]
     assert lift == [("lift_down", 0), ("lift", 1), ("lift", 0), ("lift_down", 1)]
@@ -288,7 +288,7 @@ async def test_a_lift_that_is_told_to_stay_stays_half_way_and_goes_on_from_there
     assert (bench.sees("lift"), bench.sees("lift_down")) == (0, 0)
     truth = bench.world.truth()
     assert (truth.lift_up, truth.lift_down) == (False, False)
-    bench.world.set("lift", LIFT_DOWN)
+    bench.world.set_output("lift", LIFT_DOWN)
     assert not await bench.until("lift_down", 1, 450)
     assert await bench.until("lift_down", 1, 100)
 
@@ -299,10 +299,10 @@ async def test_a_lift_stopped_before_it_left_its_end_is_still_seen_there(
 ) -> None:
     bench = machine()
     sensor = "lift" if end == LIFT_UP else "lift_down"
-    bench.world.set("lift", end)
+    bench.world.set_output("lift", end)
     assert await bench.until(sensor, 1, 5000)
-    bench.world.set("lift", LIFT_UP if end == LIFT_DOWN else LIFT_DOWN)
-    bench.world.set("lift", LIFT_STAY)
+    bench.world.set_output("lift", LIFT_UP if end == LIFT_DOWN else LIFT_DOWN)
+    bench.world.set_output("lift", LIFT_STAY)
     assert bench.sees(sensor) == 1
 
 
@@ -312,10 +312,10 @@ async def test_a_lift_told_to_stay_while_the_power_is_cut_stays_when_it_is_back(
 ) -> None:
     bench = machine()
     power = {"lid": bench.world.set_lid, "estop": bench.world.set_estop}[cut]
-    bench.world.set("lift", LIFT_UP)
+    bench.world.set_output("lift", LIFT_UP)
     await bench.pause(500)
     power(True)
-    bench.world.set("lift", LIFT_STAY)
+    bench.world.set_output("lift", LIFT_STAY)
     power(False)
     assert not await bench.until("lift", 1, 10_000)
 
@@ -337,7 +337,7 @@ async def test_collecting_opens_and_closes_the_lid_and_finds_every_card(machine:
     await bench.world.people.collect()
     assert [value for name, value in bench.seen if name == "lid"] == [1, 0]
     truth = bench.world.truth()
-    assert len(truth.hopper) == len(truth.everything()) == 108
+    assert len(truth.hopper) == len(truth.all_cards()) == 108
     assert [bench.sees(name) for name in ("window", "pocket_0", "pocket_4")] == [0, 0, 0]
 
 
@@ -370,14 +370,14 @@ async def test_the_trigger_wire_reaches_the_reader_board(machine: Machine) -> No
     bench = machine()
     pulses: list[int] = []
     bench.world.reader.attach(lambda name, value: pulses.append(value))
-    bench.world.set("trigger", 1)
-    bench.world.set("trigger", 0)
+    bench.world.set_output("trigger", 1)
+    bench.world.set_output("trigger", 0)
     assert pulses == [1, 0]
 
 
 async def test_a_board_that_lost_its_power_drives_nothing(machine: Machine) -> None:
     bench = machine()
-    bench.world.set("feed", FORWARD)
+    bench.world.set_output("feed", FORWARD)
     await bench.pause(10)
     bench.world.board_lost_power(("source", "feed", "pass", "gate", "shuffle", "lift", "trigger"))
     await bench.pause(1000)
@@ -391,9 +391,9 @@ async def test_a_faster_machine_moves_faster_and_a_change_of_speed_loses_nothing
     start = bench.world.clock.now_s()
     await bench.feed()
     assert bench.world.clock.now_s() - start < 0.0065
-    bench.world.set("gate", 3)
+    bench.world.set_output("gate", 3)
     await bench.until("gate_at", 3)
-    bench.world.set("pass", FORWARD)
+    bench.world.set_output("pass", FORWARD)
     await bench.until("window", 0)
     bench.world.clock.set_speed(1)
     before = bench.world.clock.now_s()
@@ -414,8 +414,8 @@ async def test_the_machine_says_how_long_its_mechanics_took(machine: Machine) ->
 
 async def test_a_closed_world_leaves_no_timer(machine: Machine) -> None:
     bench = machine()
-    bench.world.set("feed", FORWARD)
-    bench.world.set("lift", 1)
+    bench.world.set_output("feed", FORWARD)
+    bench.world.set_output("lift", 1)
     bench.world.close()
     truth = bench.world.truth()
     await bench.pause(10_000)

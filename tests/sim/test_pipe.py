@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from drivers.errors import PortMissing
-from sim.pipe import PipeBoardEnd, PipePort, pipe
+from sim.pipe import PipeBoardEnd, PipePort, make_pipe
 
 pytestmark = pytest.mark.virtual
 
@@ -14,7 +14,7 @@ class Ends:
     """Both ends, and what arrived at each with the time it did."""
 
     def __init__(self, delay_ms: float = 0) -> None:
-        self.port, self.board = self.made = pipe(delay_ms)
+        self.port, self.board = self.made = make_pipe(delay_ms)
         self.at_host: list[tuple[float, bytes]] = []
         self.at_board: list[tuple[float, bytes]] = []
         self.lost: list[str] = []
@@ -55,7 +55,7 @@ async def test_bytes_never_overtake_each_other_when_the_delay_changes() -> None:
 async def test_noise_may_drop_repeat_and_change_what_is_written() -> None:
     ends = Ends()
     noise = iter([[], [(0.0, b"x"), (0.0, b"x")], [(0.0, b"?")]])
-    ends.port.to_board.spoil = lambda data: next(noise)
+    ends.port.to_board.distort = lambda data: next(noise)
     for data in (b"lost", b"x", b"!"):
         ends.port.write(data)
     await asyncio.sleep(1)
@@ -66,15 +66,15 @@ async def test_an_unplugged_line_says_so_once_and_loses_what_was_on_the_way() ->
     ends = Ends(delay_ms=5)
     ends.port.write(b"a")
     ends.board.write(b"b")
-    ends.port.unplug()
-    ends.port.unplug()
+    ends.port.drop_connection()
+    ends.port.drop_connection()
     ends.port.write(b"c")
     await asyncio.sleep(1)
     assert (ends.at_board, ends.at_host, ends.lost) == ([], [], ["unplugged"])
 
 
 async def test_a_closed_port_can_be_opened_again() -> None:
-    port, board = pipe()
+    port, board = make_pipe()
     assert isinstance(port, PipePort)
     assert isinstance(board, PipeBoardEnd)
     got: list[bytes] = []
@@ -107,7 +107,7 @@ async def test_a_pulled_cable_is_no_port_until_it_is_put_in_again() -> None:
 async def test_a_piece_that_is_late_holds_up_what_comes_behind_it() -> None:
     ends = Ends()
     late = iter([[(70.0, b"a")], [(0.0, b"b")]])
-    ends.port.to_board.spoil = lambda data: next(late)
+    ends.port.to_board.distort = lambda data: next(late)
     ends.port.write(b"a")
     ends.port.write(b"b")
     await asyncio.sleep(1)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from sim.mechanics.faults import parse_fault
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.mechanics.world import World
-from sim.script import ScriptError, follow
+from sim.script import ScriptError, run_script
 from tests.sim.bench import Bench
 
 pytestmark = pytest.mark.virtual
@@ -37,13 +37,13 @@ class Scene:
 
 @pytest.fixture
 async def scene() -> AsyncIterator[Scene]:
-    world = World(Settings(cards=20), random.Random(1))
+    world = World(MechanicsSettings(cards=20), random.Random(1))
     yield Scene(Bench(world))
     world.close()
 
 
 async def _both(scene: Scene, steps: list[Any], deals: int, cards: int = 8) -> list[Any]:
-    following = asyncio.ensure_future(follow(scene.bench.world, steps, scene.do))
+    following = asyncio.ensure_future(run_script(scene.bench.world, steps, scene.do))
     for _ in range(deals):
         await scene.deal(cards)
         await scene.bench.world.people.collect()
@@ -70,13 +70,13 @@ async def test_a_step_waits_for_its_deal_its_card_and_its_time(scene: Scene) -> 
 async def test_a_fault_may_be_ordered_for_a_card_of_a_later_deal(scene: Scene) -> None:
     step = {"fillings": 2, "do": "fault", "with": {"text": "wrong_pocket:at=4"}}
     await _both(scene, [step], deals=3)
-    (struck,) = scene.bench.world.faults.struck
+    (struck,) = scene.bench.world.faults.past_strikes
     assert (struck.number, scene.bench.world.tally.filling) == (4, 4)
 
 
 async def test_a_step_without_a_request_only_waits(scene: Scene) -> None:
     began = scene.bench.world.clock.now_ms()
-    assert await follow(scene.bench.world, [{"after_ms": 700}], scene.do) == []
+    assert await run_script(scene.bench.world, [{"after_ms": 700}], scene.do) == []
     assert scene.bench.world.clock.now_ms() == pytest.approx(began + 700)
 
 
@@ -87,7 +87,7 @@ async def test_a_refused_request_ends_the_script_and_says_which_it_was(scene: Sc
         {"do": "never"},
     ]
     with pytest.raises(ScriptError, match="step 2: fault: no fault is called 'gremlin'"):
-        await follow(scene.bench.world, steps, scene.do)
+        await run_script(scene.bench.world, steps, scene.do)
     assert [name for name, _, _ in scene.done] == ["first"]
 
 
@@ -96,5 +96,5 @@ async def test_what_is_no_script_is_refused_before_anything_is_done(
     scene: Scene, steps: list[Any]
 ) -> None:
     with pytest.raises(ScriptError):
-        await follow(scene.bench.world, [{"do": "first"}, *steps], scene.do)
+        await run_script(scene.bench.world, [{"do": "first"}, *steps], scene.do)
     assert scene.done == []

@@ -8,21 +8,21 @@ import pytest
 from drivers.firmware.hal import LIFT_DOWN
 from drivers.firmware.wire import BACK_A, BACK_B, BACK_FOREIGN
 from sim.mechanics.cards import Cards
-from sim.mechanics.faults import Fault
+from sim.mechanics.faults import SimulatedFault
 from sim.mechanics.people import OutOfReach
-from sim.mechanics.settings import CardSet
+from sim.mechanics.settings import PhysicalSet
 from tests.sim.bench import Bench, Machine
 
 pytestmark = pytest.mark.virtual
 
-SETS = (CardSet("S1", BACK_A), CardSet("S2", BACK_B))
+SETS = (PhysicalSet("S1", BACK_A), PhysicalSet("S2", BACK_B))
 
 
 def backs(cards: Cards) -> dict[int, int]:
     return dict(Counter(card.back for card in cards))
 
 
-async def two_sets(machine: Machine, *faults: Fault, dealt: int = 8) -> Bench:
+async def two_sets(machine: Machine, *faults: SimulatedFault, dealt: int = 8) -> Bench:
     """A machine with two sets of eight cards; `dealt` of the first one are in players' hands."""
     bench = machine(*faults, cards=8, sets=SETS)
     for number in range(dealt):
@@ -30,7 +30,7 @@ async def two_sets(machine: Machine, *faults: Fault, dealt: int = 8) -> Bench:
     if dealt:
         await bench.raise_lift()
         bench.world.people.take_hands()
-        bench.world.set("lift", LIFT_DOWN)
+        bench.world.set_output("lift", LIFT_DOWN)
         assert await bench.until("lift_down", 1, 5000)
     return bench
 
@@ -51,7 +51,7 @@ async def test_the_first_set_lies_in_the_hopper_and_the_second_beside_the_machin
         "S1": {},
         "S2": {BACK_B: 108},
     }
-    assert len({card.id for card in truth.everything()}) == 216
+    assert len({card.id for card in truth.all_cards()}) == 216
 
 
 async def test_a_second_set_goes_into_the_hopper_while_the_first_is_played(
@@ -132,7 +132,7 @@ async def test_a_machine_is_cleared_up_while_the_other_set_is_played(machine: Ma
 
 
 async def test_a_foreign_card_is_sorted_out_of_the_machine_into_the_box(machine: Machine) -> None:
-    bench = await two_sets(machine, Fault("foreign_back"), dealt=0)
+    bench = await two_sets(machine, SimulatedFault("foreign_back"), dealt=0)
     assert backs(tuple(bench.world.hopper)) == {BACK_A: 7, BACK_FOREIGN: 1}
     await bench.world.people.collect("S1")
     truth = bench.world.truth()
@@ -140,7 +140,7 @@ async def test_a_foreign_card_is_sorted_out_of_the_machine_into_the_box(machine:
 
 
 async def test_what_is_wrong_with_a_set_is_wrong_with_that_set_alone(machine: Machine) -> None:
-    world = (await two_sets(machine, Fault("missing_card"), dealt=0)).world
+    world = (await two_sets(machine, SimulatedFault("missing_card"), dealt=0)).world
     assert (len(world.hopper), len(world.people.beside["S2"])) == (7, 8)
     await world.people.change_set(card_set="S2")
     assert (len(world.hopper), len(world.people.beside["S1"])) == (8, 7)
@@ -158,7 +158,7 @@ async def test_of_two_sets_with_one_back_the_one_that_is_not_loaded_is_put_aside
 
 
 async def test_cards_that_were_laid_down_lie_face_down(machine: Machine) -> None:
-    bench = await two_sets(machine, Fault("face_up", at=1))
+    bench = await two_sets(machine, SimulatedFault("face_up", at=1))
     assert any(card.face_up for hand in bench.world.people.hands for card in hand)
     bench.world.people.lay_down()
     assert not any(card.face_up for card in bench.world.people.table)

@@ -9,15 +9,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sim.workers import WorkerEnded, Workers
+from sim.workers import SimulatorWorkers, WorkerEnded
 from tests.waiting import until
 
 SAYS = (sys.executable, "-c", "import sys; print(sys.argv[1], flush=True); sys.stdin.read()")
 
 
 async def test_every_worker_is_heard_and_none_is_left() -> None:
-    async with Workers([(*SAYS, "one"), (*SAYS, "two")]) as workers:
-        assert [await workers.line(number) for number in (1, 0)] == [b"two\n", b"one\n"]
+    async with SimulatorWorkers([(*SAYS, "one"), (*SAYS, "two")]) as workers:
+        assert [await workers.read_line(number) for number in (1, 0)] == [b"two\n", b"one\n"]
         pids = workers.pids
     for pid in pids:
         with pytest.raises(ProcessLookupError):
@@ -25,18 +25,18 @@ async def test_every_worker_is_heard_and_none_is_left() -> None:
 
 
 async def test_a_worker_that_is_killed_is_named_in_one_line() -> None:
-    async with Workers([(*SAYS, "one"), (*SAYS, "two")]) as workers:
-        await workers.line(1)
+    async with SimulatorWorkers([(*SAYS, "one"), (*SAYS, "two")]) as workers:
+        await workers.read_line(1)
         os.kill(workers.pids[1], signal.SIGKILL)
         with pytest.raises(WorkerEnded) as why:
-            await workers.watch()
+            await workers.wait_for_exit()
     assert str(why.value) == "process 2 of 2 of the simulator was killed by signal 9: the hall ends"
 
 
 async def test_a_worker_that_ends_before_it_says_anything_is_named() -> None:
-    async with Workers([(sys.executable, "-c", "raise SystemExit(3)")]) as workers:
+    async with SimulatorWorkers([(sys.executable, "-c", "raise SystemExit(3)")]) as workers:
         with pytest.raises(WorkerEnded, match=r"process 1 of 1 .* ended with status 3"):
-            await workers.line(0)
+            await workers.read_line(0)
 
 
 async def hall_of(runtime_dir: Path, tables: int) -> asyncio.subprocess.Process:

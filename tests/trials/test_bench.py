@@ -11,18 +11,18 @@ from controller.cli.bench import command
 from controller.trials import pixels
 from controller.trials.bench import consoles, registry
 from controller.trials.bench.registry import (
-    Figure,
-    Unit,
-    Value,
+    BenchFigure,
+    FigureUnit,
+    FigureValue,
+    bench_options,
     choose_size,
-    figure,
-    figures,
+    load_figures,
     measure,
-    values,
-    watch,
+    timed_figure,
+    valued_figure,
 )
 
-KNOWN = tuple(figures())
+KNOWN = tuple(load_figures())
 """All of them, registered before a test patches the table."""
 SETTINGS = ("seconds", "feeds", "browsers", "small", "plot")
 
@@ -31,7 +31,7 @@ SETTINGS = ("seconds", "feeds", "browsers", "small", "plot")
 def settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Restore what the command line sets."""
     for name in SETTINGS:
-        monkeypatch.setattr(watch, name, getattr(watch, name))
+        monkeypatch.setattr(bench_options, name, getattr(bench_options, name))
 
 
 @pytest.fixture
@@ -58,12 +58,14 @@ def took(seconds: float) -> registry.Work:
 def a_figure(
     value: float,
     floor: float,
-    unit: Unit = Unit.KIB,
+    unit: FigureUnit = FigureUnit.KIB,
     aim: float | None = None,
     aim_value: float | None = None,
-) -> Figure:
-    one = Value(value=value, floor=floor, unit=unit, documented=2.0, aim=aim, aim_value=aim_value)
-    return Figure("f", "A figure.", lambda: [one])
+) -> BenchFigure:
+    one = FigureValue(
+        value=value, floor=floor, unit=unit, documented=2.0, aim=aim, aim_value=aim_value
+    )
+    return BenchFigure("f", "A figure.", lambda: [one])
 
 
 def test_a_figure_is_a_multiple_of_its_floor() -> None:
@@ -74,7 +76,7 @@ def test_a_figure_is_a_multiple_of_its_floor() -> None:
 
 
 def test_a_rate_is_the_worse_the_slower_it_is() -> None:
-    (measured,) = measure(a_figure(20.0, 60.0, Unit.PER_S, aim_value=25.0))
+    (measured,) = measure(a_figure(20.0, 60.0, FigureUnit.PER_S, aim_value=25.0))
     assert measured.times_floor == 3.0
     assert measured.met is False
 
@@ -107,17 +109,17 @@ def test_work_that_returns_no_time_is_timed_from_outside() -> None:
 def test_a_figure_registers_under_its_name_with_its_docstring(mocker: MockerFixture) -> None:
     mocker.patch.dict(registry._FIGURES, clear=True)
 
-    @figure("nap", floor=took(0.5), documented=3.0, rounds=1)
+    @timed_figure("nap", floor=took(0.5), documented=3.0, rounds=1)
     def nap() -> float:
         """Sleeps a little."""
         return 1.0
 
-    @values("naps")
-    def naps() -> list[Value]:
+    @valued_figure("naps")
+    def naps() -> list[FigureValue]:
         """Sleeps often."""
         return []
 
-    says = {name: one.says for name, one in registry._FIGURES.items()}
+    says = {name: one.description for name, one in registry._FIGURES.items()}
     assert says == {"nap": "Sleeps a little.", "naps": "Sleeps often."}
     (measured,) = measure(registry._FIGURES["nap"])
     assert measured.times_floor == 2.0
@@ -135,9 +137,9 @@ def test_check_fails_where_a_figure_is_above_its_limit(
 
 def test_its_help_says_what_every_figure_is() -> None:
     told = unfolded(bench("--help").output)
-    assert tuple(figures()) == KNOWN
-    for name, one in figures().items():
-        assert unfolded(f"{name} {one.says}") in told
+    assert tuple(load_figures()) == KNOWN
+    for name, one in load_figures().items():
+        assert unfolded(f"{name} {one.description}") in told
     assert unfolded("dealtable bench --check") in told
 
 
@@ -152,11 +154,11 @@ def test_an_unknown_figure_is_told_which_there_are() -> None:
 def test_without_chromium_the_other_figures_are_measured_and_one_line_comes_before_them(
     check: tuple[str, ...], no_chromium: str, mocker: MockerFixture
 ) -> None:
-    def run() -> Sequence[Value]:
+    def run() -> Sequence[FigureValue]:
         click.echo("f is measured", err=True)
-        return [Value(value=1.0, floor=1.0, unit=Unit.S, documented=1.0)]
+        return [FigureValue(value=1.0, floor=1.0, unit=FigureUnit.S, documented=1.0)]
 
-    mocker.patch.dict(registry._FIGURES, {"f": Figure("f", "A figure.", run)})
+    mocker.patch.dict(registry._FIGURES, {"f": BenchFigure("f", "A figure.", run)})
     done = bench("f", "pixels", *check, "--json")
     assert done.exit_code == 0
     assert [one["figure"] for one in json.loads(done.stdout)] == ["f"]
@@ -164,7 +166,7 @@ def test_without_chromium_the_other_figures_are_measured_and_one_line_comes_befo
 
 
 def test_without_chromium_only_pixels_is_left_out(no_chromium: str) -> None:
-    lacking = {name: one.lacking() for name, one in figures().items()}
+    lacking = {name: one.find_missing() for name, one in load_figures().items()}
     assert [name for name, what in lacking.items() if what is not None] == ["pixels"]
 
 
@@ -199,11 +201,18 @@ def test_small_figures_do_less_but_what_is_asked_for(
 ) -> None:
     used: list[object] = []
 
-    def run() -> Sequence[Value]:
-        used.extend((choose_size("full", "small"), watch.seconds, watch.feeds, watch.browsers))
+    def run() -> Sequence[FigureValue]:
+        used.extend(
+            (
+                choose_size("full", "small"),
+                bench_options.seconds,
+                bench_options.feeds,
+                bench_options.browsers,
+            )
+        )
         return []
 
-    mocker.patch.dict(registry._FIGURES, {"f": Figure("f", "A figure.", run)})
+    mocker.patch.dict(registry._FIGURES, {"f": BenchFigure("f", "A figure.", run)})
     assert bench("f", *words).exit_code == 0
     assert tuple(used) == expected
 

@@ -5,8 +5,13 @@ from typing import Any, cast
 
 import pytest
 
-from controller.trials.campaign.blame import PossibleCauses, needless, unexplained_codes, words
-from sim.mechanics.faults import Fault, FaultStrike, parse_fault
+from controller.trials.campaign.blame import (
+    PossibleCauses,
+    fault_text,
+    is_needless,
+    unexplained_codes,
+)
+from sim.mechanics.faults import FaultStrike, SimulatedFault, parse_fault
 from sim.mechanics.world import World
 
 pytestmark = pytest.mark.slow
@@ -30,20 +35,20 @@ class Clockwork:
 
     def strike(self, name: str, **fields: Any) -> FaultStrike:
         self.now += 1
-        struck = FaultStrike(Fault(name, **fields), 1, self.now)
-        self.suspects.struck(struck)
+        struck = FaultStrike(SimulatedFault(name, **fields), 1, self.now)
+        self.suspects.add_strike(struck)
         return struck
 
     def verdict(self) -> None:
         self.now += 1
-        self.suspects.verdict()
+        self.suspects.end_attempt()
 
     def begun(self) -> None:
         self.now += 1
-        self.suspects.begun()
+        self.suspects.begin_attempt()
 
     def names(self) -> list[str]:
-        return [fault.name for fault in self.suspects.faults()]
+        return [fault.name for fault in self.suspects.active_faults()]
 
 
 @pytest.mark.parametrize(
@@ -51,22 +56,22 @@ class Clockwork:
     ["jam:place=gate,clears_after=1", "double_feed", "unreadable:times=9", "lid:for_ms=300.0"],
 )
 def test_words_of_a_fault_are_read_as_that_fault(text: str) -> None:
-    assert words(parse_fault(text)) == text
-    assert words(Fault("wrong_pocket", rate=0.5, at=3, repeat=True)) == "wrong_pocket"
+    assert fault_text(parse_fault(text)) == text
+    assert fault_text(SimulatedFault("wrong_pocket", rate=0.5, at=3, repeat=True)) == "wrong_pocket"
 
 
 def test_a_code_is_accounted_for_by_any_active_fault_whose_row_has_it() -> None:
-    jam, lid = Fault("jam", place="feeder"), Fault("lid")
+    jam, lid = SimulatedFault("jam", place="feeder"), SimulatedFault("lid")
     assert unexplained_codes(["JAM", "LID_OPENED"], [jam, lid]) == ()
     assert unexplained_codes(["JAM", "LID_OPENED"], [jam]) == ("LID_OPENED",)
     assert unexplained_codes(["JAM"], []) == ("JAM",)
 
 
 def test_an_attempt_is_needless_unless_something_worse_than_mild_was_active() -> None:
-    mild, worse = Fault("unreadable", times=1), Fault("wrong_pocket")
-    assert needless([])
-    assert needless([mild])
-    assert not needless([mild, worse])
+    mild, worse = SimulatedFault("unreadable", times=1), SimulatedFault("wrong_pocket")
+    assert is_needless([])
+    assert is_needless([mild])
+    assert not is_needless([mild, worse])
 
 
 def test_what_struck_before_the_last_verdict_is_past_once_the_next_attempt_begins() -> None:
@@ -97,13 +102,13 @@ def test_what_is_still_so_is_active_however_long_ago_it_struck() -> None:
 
 def test_what_people_do_accounts_for_words_and_is_no_fault_that_struck() -> None:
     world = Clockwork()
-    world.suspects.acted(Fault("lid"))
+    world.suspects.add_action(SimulatedFault("lid"))
     assert world.names() == []
-    assert unexplained_codes(["LID_OPENED"], world.suspects.all()) == ()
+    assert unexplained_codes(["LID_OPENED"], world.suspects.all_causes()) == ()
     world.now = 1.0
     world.verdict()
     world.begun()
-    assert unexplained_codes(["LID_OPENED"], world.suspects.all()) == ("LID_OPENED",)
+    assert unexplained_codes(["LID_OPENED"], world.suspects.all_causes()) == ("LID_OPENED",)
 
 
 def test_a_set_that_is_spoiled_behind_a_verdict_belongs_to_the_next_attempt() -> None:
@@ -112,7 +117,7 @@ def test_a_set_that_is_spoiled_behind_a_verdict_belongs_to_the_next_attempt() ->
     world.verdict()
     world.strike("stall", motor="lift")
     world.strike("missing_card")
-    assert [fault.name for fault in world.suspects.later()] == ["stall"]
+    assert [fault.name for fault in world.suspects.since_verdict()] == ["stall"]
 
 
 @pytest.mark.parametrize(("inside", "accounted"), [(1, True), (107, True), (108, False)])
@@ -121,7 +126,7 @@ def test_an_attempt_that_begins_without_the_whole_set_may_be_called_short(
 ) -> None:
     world = Clockwork(inside)
     world.begun()
-    left = unexplained_codes(["COUNT_SHORT", "MISSING_CARD"], world.suspects.all())
+    left = unexplained_codes(["COUNT_SHORT", "MISSING_CARD"], world.suspects.all_causes())
     assert left == (() if accounted else ("COUNT_SHORT", "MISSING_CARD"))
 
 
@@ -131,5 +136,5 @@ def test_an_attempt_that_begins_with_a_card_too_many_may_be_called_so(
 ) -> None:
     world = Clockwork(inside)
     world.begun()
-    left = unexplained_codes(["HOPPER_NOT_EMPTY"], world.suspects.all())
+    left = unexplained_codes(["HOPPER_NOT_EMPTY"], world.suspects.all_causes())
     assert left == (() if accounted else ("HOPPER_NOT_EMPTY",))

@@ -13,7 +13,7 @@ import pytest
 from controller.cards import face_text
 from controller.journal.wire_group import LoggedBoardEvent
 from controller.trials.campaign import hearsay, judge
-from controller.trials.campaign.boots import Boot, Said
+from controller.trials.campaign.boots import BoardRun, CoreEvent
 from controller.trials.campaign.tape import Passage, Source
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.truth import Truth
@@ -21,16 +21,16 @@ from sim.mechanics.truth import Truth
 pytestmark = pytest.mark.slow
 
 CARDS = 108
-SET = judge.CardSet(packs=2, faces=54, back=0)
+SET = judge.JudgedCardSet(packs=2, faces=54, back=0)
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(judge.__file__).parents[2] / "deal" / "vectors.json").read_text(encoding="utf-8")
 )
 
 
-def promise_of(vector: dict[str, Any]) -> judge.Promise:
+def promise_of(vector: dict[str, Any]) -> judge.DealPromise:
     """Return what a worked value of PROOF.md promises."""
     table_key, match, deal, attempt, profile_hash, card_set = vector["context"]
-    return judge.Promise(
+    return judge.DealPromise(
         table_key=table_key,
         match=match,
         deal=deal,
@@ -94,7 +94,7 @@ def dealt() -> tuple[list[Passage], list[list[PhysicalCard]]]:
 
 def wrong_places(passages: list[Passage], pockets: list[list[PhysicalCard]]) -> list[str]:
     """Return what the judge says of cards that lie in these pockets."""
-    return list(judge.wrong_places(passages, table(pockets), PROMISE, CARDS))
+    return list(judge.find_wrong_places(passages, table(pockets), PROMISE, CARDS))
 
 
 # The cards.
@@ -136,7 +136,7 @@ def test_another_back_is_found() -> None:
 @pytest.mark.parametrize("place", ["hopper", "shuffler", "feeder", "window", "path", "tray"])
 def test_a_card_that_lies_anywhere_else_is_found(place: str) -> None:
     _, pockets = dealt()
-    (words,) = judge.left_behind(table(pockets, **{place: (card(200),)}))
+    (words,) = judge.find_left_behind(table(pockets, **{place: (card(200),)}))
     assert words == f"1 lie in the {place}"
 
 
@@ -146,8 +146,8 @@ def test_a_card_that_lies_anywhere_else_is_found(place: str) -> None:
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
 def test_the_judge_computes_what_the_proof_says(vector: dict[str, Any]) -> None:
     promise = promise_of(vector)
-    assert judge.commitment(promise) == vector["commitment"]
-    assert judge.pockets(promise, vector["cards"]) == vector["sequence"]
+    assert judge.compute_commitment(promise) == vector["commitment"]
+    assert judge.compute_pockets(promise, vector["cards"]) == vector["sequence"]
 
 
 def test_the_judge_knows_nothing_of_the_controllers_deal() -> None:
@@ -177,7 +177,7 @@ def test_a_sequence_that_is_shifted_by_one_is_found() -> None:
 def test_another_seed_than_the_committed_one_is_found() -> None:
     passages, pockets = dealt()
     other = msgspec.structs.replace(PROMISE, seed=hashlib.sha256(b"other").digest())
-    words = list(judge.wrong_places(passages, table(pockets), other, CARDS))
+    words = list(judge.find_wrong_places(passages, table(pockets), other, CARDS))
     assert words[0] == "the commitment is not the one of this context and seed"
     assert len(words) > 27
 
@@ -216,7 +216,7 @@ def test_the_tray_gives_places_last_in_first_out_then_those_that_were_not_reache
         passage(10, card(4), 0, "tray"),
         passage(11, card(2), 0, "tray"),
     ]
-    assert judge.places(passages, 8) == {1: 1, 3: 3, 7: 6, 6: 5, 5: 4, 4: 2, 2: 7}
+    assert judge.compute_places(passages, 8) == {1: 1, 3: 3, 7: 6, 6: 5, 5: 4, 4: 2, 2: 7}
 
 
 def lying() -> tuple[list[Passage], Truth]:
@@ -256,7 +256,7 @@ def test_a_card_that_should_have_been_turned_again_is_found() -> None:
 
 def test_the_bound_hands_are_those_that_lie_there() -> None:
     nonce, record = bytes(32), bytes(place % 54 for place in range(1, CARDS + 1))
-    bound = judge.hands(PROMISE, nonce, record)
+    bound = judge.compute_hands_hash(PROMISE, nonce, record)
     assert list(judge.find_wrong_hands(bound, (nonce, record), lying(), PROMISE, CARDS)) == []
     other = bytes((record[0] ^ 1, *record[1:]))
     assert list(judge.find_wrong_hands(bound, (nonce, other), lying(), PROMISE, CARDS)) == [
@@ -268,18 +268,18 @@ def test_the_bound_hands_are_those_that_lie_there() -> None:
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
 def test_the_judge_binds_hands_as_the_proof_says(vector: dict[str, Any]) -> None:
     nonce, record = bytes.fromhex(vector["nonce"]), bytes.fromhex(vector["record"])
-    assert judge.hands(promise_of(vector), nonce, record) == vector["hands"]
-    draws = judge.turned_up(promise_of(vector), vector["cards"])
+    assert judge.compute_hands_hash(promise_of(vector), nonce, record) == vector["hands"]
+    draws = judge.compute_turned_up(promise_of(vector), vector["cards"])
     assert [next(draws) for _ in vector["turned_up"]] == vector["turned_up"]
 
 
 # What was said.
 
 
-def said(number: int, **fields: int) -> Said:
+def said(number: int, **fields: int) -> CoreEvent:
     """Return a landing as its board said it."""
     of = {"attempt": 1, "code": 4, "seen": number, "landed": number, "index": number, "place": 2}
-    return Said(number=number, **(of | fields))
+    return CoreEvent(number=number, **(of | fields))
 
 
 def noted(number: int, boot: int = 7, **fields: Any) -> LoggedBoardEvent:
@@ -289,10 +289,10 @@ def noted(number: int, boot: int = 7, **fields: Any) -> LoggedBoardEvent:
     return LoggedBoardEvent(**(of | fields))
 
 
-def boot(**fields: Any) -> Boot:
+def boot(**fields: Any) -> BoardRun:
     """Return a run of the dealer board that said five things."""
     of: dict[str, Any] = {"board": "dealer", "boot": 7, "said": [said(n) for n in range(1, 6)]}
-    return Boot(**(of | fields))
+    return BoardRun(**(of | fields))
 
 
 def test_what_was_said_and_noted_is_right() -> None:

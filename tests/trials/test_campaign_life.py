@@ -12,27 +12,27 @@ import pytest
 from msgspec.structs import replace
 
 from controller.deal import sequence
-from controller.deal.sightings import Shuffled, StrayLanded
+from controller.deal.sightings import ShufflerDone, StrayLanded
 from controller.journal.verify import verify
 from controller.machine import sightings
 from controller.machine.attempt_book import AttemptWriter
 from controller.machine.attempt_run import AttemptRun
 from controller.machine.clearing import TableClearing
 from controller.machine.dealing import CardLoop
-from controller.machine.record import Record
+from controller.machine.record import TableRecord
 from controller.machine.wire_log import BoardLog
 from controller.trials.campaign import chronicle, life
-from controller.trials.campaign.chronicle import AttemptLog, Notes
+from controller.trials.campaign.chronicle import AttemptLog, AttemptNotes
 from controller.trials.campaign.hearing import LifeEvidence
-from controller.trials.campaign.house import House
+from controller.trials.campaign.house import TableHost
 from controller.trials.campaign.life import run_life
 from controller.trials.campaign.values import CardHistory, LifePlan, LifeReport
 from controller.trials.mortal import DaemonDeath, KillableStore
 from controller.vault.vault import Vault
-from drivers.events import Code
-from drivers.link.port import Port
+from drivers.events import BoardEventCode
+from drivers.link.port import LinkPort
 from sim.inproc import BoardName
-from sim.mechanics.faults import Fault, WearLevel, parse_fault
+from sim.mechanics.faults import SimulatedFault, WearLevel, parse_fault
 from sim.virtual import VirtualLoop, VirtualTimeError
 
 pytestmark = pytest.mark.slow
@@ -91,7 +91,7 @@ def test_a_shorter_life_is_the_beginning_of_a_longer_one() -> None:
 def test_a_life_leaves_no_task_and_no_timer_behind(runtime_dir: Path) -> None:
     async def main() -> None:
         wear = faulty("daemon_killed:for_ms=700", 0.01)
-        report = await life._live(LifePlan("9.5", 2, wear), runtime_dir, None)
+        report = await life._run_life(LifePlan("9.5", 2, wear), runtime_dir, None)
         assert report.strikes
         assert asyncio.all_tasks() == {asyncio.current_task()}
         await asyncio.Event().wait()  # nothing is left that could end this
@@ -117,7 +117,7 @@ def test_an_onlooker_sees_lines_words_and_cards() -> None:
             self.words: list[str] = []
             self.tales: list[tuple[CardHistory, ...]] = []
 
-        def line(self, board: BoardName, port: Port) -> Port:
+        def line(self, board: BoardName, port: LinkPort) -> LinkPort:
             self.lines.append(board)
             return port
 
@@ -191,21 +191,21 @@ def _another_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _cards_move_early(monkeypatch: pytest.MonkeyPatch) -> None:
     async def shuffled(self: AttemptRun, passes: int) -> None:
-        assert self.dealing is not None
-        self.dealing.see(Shuffled())
+        assert self.card_loop is not None
+        self.card_loop.observe(ShufflerDone())
         await asyncio.sleep(1.0)
-        self.book.shuffled(passes)
+        self.writer.write_shuffled(passes)
         await self._record.sync()
 
     monkeypatch.setattr(AttemptRun, "_shuffled", shuffled)
 
 
 def _somebody_swaps_cards(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = LifeEvidence.held
+    held = LifeEvidence.record_verdict
 
-    def swapped(self: LifeEvidence, notes: Notes) -> None:
+    def swapped(self: LifeEvidence, notes: AttemptNotes) -> None:
         held(self, notes)
-        north, west, *_ = self._house.sim.world.pockets.stacks
+        north, west, *_ = self._host.sim.world.pockets.stacks
         north[0], west[0] = west[0], north[0]
 
     monkeypatch.setattr(LifeEvidence, "held", swapped)
@@ -220,7 +220,7 @@ def _no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _another_card_turned_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = Vault.turned_up
+    shown = Vault.turn_up
 
     def other(self: Vault, draws: Iterator[int], redo: Collection[int] = ()) -> tuple[int, int]:
         place, _ = shown(self, draws, redo)
@@ -231,7 +231,7 @@ def _another_card_turned_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _other_hands_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    bind = Vault.bind
+    bind = Vault.bind_hands
 
     def other(self: Vault, places: Any, cards: int) -> bytes:
         record = bind(self, places, cards)
@@ -244,7 +244,7 @@ def _an_event_noted_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     add = BoardLog.add
 
     def altered(self: BoardLog, event: Any) -> None:
-        wrong = event.code is Code.LANDED and event.index == 50
+        wrong = event.code is BoardEventCode.LANDED and event.index == 50
         add(self, replace(event, seen=event.seen ^ 1) if wrong else event)
 
     monkeypatch.setattr(BoardLog, "add", altered)
@@ -254,25 +254,25 @@ def _the_last_events_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     add = BoardLog.add
 
     def forgetful(self: BoardLog, event: Any) -> None:
-        if event.code is not Code.RELEASED:
+        if event.code is not BoardEventCode.RELEASED:
             add(self, event)
 
     monkeypatch.setattr(BoardLog, "add", forgetful)
 
 
 def _told_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    committed = Record._committed
+    committed = TableRecord._on_committed
 
-    def twice(self: Record, entries: Any) -> None:
+    def twice(self: TableRecord, entries: Any) -> None:
         committed(self, entries)
         if any(one.entry.kind == "cut" for one in entries):
             committed(self, entries)
 
-    monkeypatch.setattr(Record, "_committed", twice)
+    monkeypatch.setattr(TableRecord, "_committed", twice)
 
 
 def _another_cut_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    reveal = AttemptWriter.reveal
+    reveal = AttemptWriter.write_revealed
 
     def other(self: AttemptWriter, *told: Any) -> None:
         self.cut = (self.cut or 0) + 1
@@ -325,7 +325,7 @@ def test_a_fault_that_is_called_by_another_name_is_wrong_blame(
 ) -> None:
     wear = faulty("jam:place=landing", 0.01)
     assert kinds(lived(wear, 2)) == set()
-    monkeypatch.setitem(sightings._OBSERVERS, Code.JAM, lambda event, _: StrayLanded("N"))
+    monkeypatch.setitem(sightings._OBSERVERS, BoardEventCode.JAM, lambda event, _: StrayLanded("N"))
     (finding, *_) = lived(wear, 2).findings
     assert finding.kind == "wrong_blame"
     assert finding.words.startswith("WRONG_POCKET was said while jam:place=landing")
@@ -357,15 +357,18 @@ def test_the_same_seed_gives_the_same_report_however_a_process_orders_its_sets()
 def test_what_a_dying_daemon_did_not_come_to_tell_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, entry: int
 ) -> None:
-    opened = House._open
+    opened = TableHost._open
 
-    def mortal(self: House) -> KillableStore:
+    def mortal(self: TableHost) -> KillableStore:
         store = opened(self)
         if len(self.feeds) == 1:
-            self._death, store.death = Fault("daemon_killed", for_ms=500.0), DaemonDeath(entry)
+            self._death_fault, store.death = (
+                SimulatedFault("daemon_killed", for_ms=500.0),
+                DaemonDeath(entry),
+            )
         return store
 
-    monkeypatch.setattr(House, "_open", mortal)
+    monkeypatch.setattr(TableHost, "_open", mortal)
     report = lived()
     assert (report.deals, report.findings) == (1, ())
     assert [one.outcome for one in report.attempts] == ["ok"]

@@ -8,11 +8,18 @@ from pytest_mock import MockerFixture
 
 from controller.cli.bench import command
 from controller.trials.bench import consoles
-from controller.trials.bench.registry import figures
-from controller.trials.console_load import Console, Load, PageFigures, Phase
+from controller.trials.bench.registry import load_figures
+from controller.trials.console_load import ConsoleLoad, ConsoleLoadResult, LoadPhase, PageFigures
 from controller.trials.feeds import CallChange, PublicEventChain, read_example_state
 from controller.trials.pixels import DrawnChange
-from controller.trials.watched import MIN_SLOPE_S, Memory, Times, draw_delays_ms, memory, times
+from controller.trials.watched import (
+    MIN_SLOPE_S,
+    MemoryUse,
+    TimeSummary,
+    draw_delays_ms,
+    summarize_memory,
+    summarize_times,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -43,57 +50,59 @@ def test_what_was_drawn_of_a_table_that_said_nothing_is_no_time() -> None:
 
 
 def test_times_are_told_by_their_hundredths() -> None:
-    said = times([float(n) for n in range(1, 102)])
+    said = summarize_times([float(n) for n in range(1, 102)])
     assert said is not None
     assert (said.count, said.p50_ms, said.p95_ms, said.most_ms) == (101, 51.0, 96.0, 101.0)
-    assert times([]) is None
-    assert times([7.04]) == Times(1, 7.0, 7.0, 7.0)
+    assert summarize_times([]) is None
+    assert summarize_times([7.04]) == TimeSummary(1, 7.0, 7.0, 7.0)
 
 
 def test_memory_is_told_by_its_slope_over_the_last_two_thirds() -> None:
     start = [(at_s, 60 + at_s / 10) for at_s in range(0, 600, 10)]  # it fills its caches
     then = [(at_s, 120 + at_s / 1_800) for at_s in range(600, 1_810, 10)]
-    seen = memory([*start, *then])
+    seen = summarize_memory([*start, *then])
     assert (seen.first_mib, seen.last_mib, seen.most_mib) == (60, 121, 121)
     assert seen.mib_per_hour == pytest.approx(2, abs=0.01)
 
 
 def test_memory_that_comes_and_goes_is_no_slope() -> None:
     samples = [(at_s, 60.0 + 50 * (at_s > 900 and at_s % 200 < 60)) for at_s in range(0, 1_200, 10)]
-    assert memory(samples).mib_per_hour == 0
-    assert memory(samples).most_mib == 110
+    assert summarize_memory(samples).mib_per_hour == 0
+    assert summarize_memory(samples).most_mib == 110
 
 
 def test_memory_that_was_looked_at_for_a_short_time_has_no_slope() -> None:
-    assert memory([(0, 60), (150, 65), (MIN_SLOPE_S - 1, 70)]).mib_per_hour is None
-    assert memory([(0, 60), (150, 65), (MIN_SLOPE_S, 70)]).mib_per_hour == pytest.approx(120)
-    assert memory([(0, 60)]).most_mib == 60
+    assert summarize_memory([(0, 60), (150, 65), (MIN_SLOPE_S - 1, 70)]).mib_per_hour is None
+    assert summarize_memory([(0, 60), (150, 65), (MIN_SLOPE_S, 70)]).mib_per_hour == pytest.approx(
+        120
+    )
+    assert summarize_memory([(0, 60)]).most_mib == 60
 
 
 def test_a_long_run_has_its_slope_within_a_moment() -> None:
     day = [(at_s, at_s / 3_600) for at_s in range(0, 86_400, 10)]
-    assert memory(day).mib_per_hour == pytest.approx(1)
+    assert summarize_memory(day).mib_per_hour == pytest.approx(1)
 
 
 def test_alone_it_is_watched_for_half_as_long_and_not_longer_than_the_help_says() -> None:
-    assert [Load(seconds=s).alone_s for s in (1, 3, 20, 1_800)] == [2, 2, 10, 20]
+    assert [ConsoleLoad(seconds=s).alone_s for s in (1, 3, 20, 1_800)] == [2, 2, 10, 20]
     told = " ".join(CliRunner().invoke(command, ["--help"]).output.split())
     assert "alone they watch it for half as long behind that, 2 s at least and 20 s at most" in told
 
 
 def test_a_simulated_tables_events_are_one_chain() -> None:
     chain = PublicEventChain(read_example_state())
-    events = [chain.grow("now") for _ in range(5)]
+    events = [chain.append_event("now") for _ in range(5)]
     assert [one.prev for one in events[1:]] == [one.head for one in events[:-1]]
-    assert chain.since(2) == events[2:]
+    assert chain.events_after(2) == events[2:]
 
 
-PHASE = Phase(3.0, 0.2, Memory(60, 61, 61, None))
+PHASE = LoadPhase(3.0, 0.2, MemoryUse(60, 61, 61, None))
 PAGES = PageFigures(
     drawn=None, bare=None, reloads=0, heap=PHASE.memory, nodes=(40, 40), listeners=(9, 9)
 )
-CONSOLE = Console(
-    load=Load(),
+CONSOLE = ConsoleLoadResult(
+    load=ConsoleLoad(),
     with_browsers=PHASE,
     pages=PAGES,
     alone=PHASE,
@@ -106,9 +115,9 @@ CONSOLE = Console(
 
 def test_a_console_that_loses_an_event_or_reloads_a_page_is_wrong() -> None:
     pages = msgspec.structs.replace(PAGES, reloads=2)
-    assert CONSOLE.wrong() == []
-    assert msgspec.structs.replace(CONSOLE, pages=None).wrong() == []
-    assert msgspec.structs.replace(CONSOLE, lost=1, pages=pages).wrong() == [
+    assert CONSOLE.violations() == []
+    assert msgspec.structs.replace(CONSOLE, pages=None).violations() == []
+    assert msgspec.structs.replace(CONSOLE, lost=1, pages=pages).violations() == [
         "1 of 70 events are not in the archive",
         "pages were loaded again by themselves, 2 times",
     ]
@@ -120,4 +129,4 @@ def test_no_figure_is_made_of_a_console_that_was_wrong(name: str, mocker: Mocker
     mocker.patch.object(consoles, "console_load", mocker.AsyncMock(return_value=wrong))
     mocker.patch.object(consoles, "_under_load", consoles._ConsoleLoadRun())
     with pytest.raises(click.ClickException, match="1 of 70 events are not in the archive"):
-        figures()[name].run()
+        load_figures()[name].run()

@@ -9,32 +9,32 @@ from pathlib import Path
 import pytest
 
 from controller.cards import composition
-from controller.config import CardSet
+from controller.config import CardSetSection
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.messages import Event, Outcome, State
-from controller.trials.foursome import Mischief, PlayerDurations, SimulatedPlayers
-from controller.trials.inproc import TableInProcess, trial
-from controller.trials.waiting import waiting, waiting_table
-from sim.mechanics.faults import Fault
-from sim.mechanics.settings import BACKS, Settings
+from controller.messages import AttemptOutcome, PublicEvent, PublicState
+from controller.trials.foursome import PlayerDurations, PlayerMistakes, SimulatedPlayers
+from controller.trials.inproc import TableInProcess, run_table_in_process
+from controller.trials.waiting import simulate_waiting, waiting_table
+from sim.mechanics.faults import SimulatedFault
+from sim.mechanics.settings import BACKS, MechanicsSettings
 from sim.mechanics.truth import Truth
 
 pytestmark = pytest.mark.slow
 
-TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+TWO_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 BACK_OF = {one.id: BACKS[one.back] for one in TWO_SETS}
 WHOLE = [face for face, n in enumerate(composition(2, jokers=True)) for _ in range(n)]
 
 WORN = (
-    Fault("jam", rate=1e-4),
-    Fault("double_feed", rate=5e-4),
-    Fault("wrong_pocket", rate=1e-4),
-    Fault("unreadable", rate=1e-3),
-    Fault("face_up", rate=1e-4),
-    Fault("missing_card", rate=0.02),
-    Fault("foreign_back", rate=0.02),
-    Fault("left_in_pocket", rate=0.02),
+    SimulatedFault("jam", rate=1e-4),
+    SimulatedFault("double_feed", rate=5e-4),
+    SimulatedFault("wrong_pocket", rate=1e-4),
+    SimulatedFault("unreadable", rate=1e-3),
+    SimulatedFault("face_up", rate=1e-4),
+    SimulatedFault("missing_card", rate=0.02),
+    SimulatedFault("foreign_back", rate=0.02),
+    SimulatedFault("left_in_pocket", rate=0.02),
 )
 """What goes wrong now and then, out of the simulated machine's menu."""
 
@@ -49,7 +49,7 @@ class Judge:
     releases: list[tuple[str | None, int | None, int | None, str]] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
-    def hands(self, state: State, truth: Truth) -> None:
+    def hands(self, state: PublicState, truth: Truth) -> None:
         """Look at the hands as they come up."""
         match, machine = state.match, state.machine
         known = self.trial.machine.record.state
@@ -61,7 +61,7 @@ class Judge:
             if event.kind == "committed" and event.attempt == machine.attempt
         )
         card_set = committed.data["set"]
-        book = self.trial.machine.table.out.run
+        book = self.trial.machine.table_boards.hands_with_players.run
         self._holds(released[:2] == (match.match, match.deal), f"{released}, match {match.deal}")
         self._holds(
             (committed.data["match"], committed.deal) == (match.match, match.deal),
@@ -79,17 +79,17 @@ class Judge:
             self.wrong.append(f"release {len(self.releases) + 1}: {what}")
 
 
-def ended_otherwise(events: list[Event]) -> dict[int | None, list[str]]:
+def ended_otherwise(events: list[PublicEvent]) -> dict[int | None, list[str]]:
     """Return the attempts that gave no hands to play with, and why."""
     found = {}
     for event in events:
-        bad = event.kind == "verdict" and event.data["outcome"] != Outcome.OK
+        bad = event.kind == "verdict" and event.data["outcome"] != AttemptOutcome.OK
         if bad or event.kind in ("withdrawn", "recalled"):
             found[event.attempt] = event.data["reasons"]
     return found
 
 
-def unopened(events: list[Event]) -> set[int | None]:
+def unopened(events: list[PublicEvent]) -> set[int | None]:
     """Return the attempts without hands whose record was not opened."""
     opened = {event.attempt for event in events if event.kind == "record"}
     return set(ended_otherwise(events)) - opened
@@ -104,17 +104,17 @@ async def test_sets_alternate_over_many_deals_and_redeals_and_are_never_mixed_up
 ) -> None:
     deals, seed = max(6, scale(200)), 11
     chance = random.Random(seed)
-    store, settings = JournalStore.open(tmp_path), Settings(faults=WORN)
-    async with trial(
+    store, settings = JournalStore.open(tmp_path), MechanicsSettings(faults=WORN)
+    async with run_table_in_process(
         settings, runtime_dir, seed=seed, store=store, card_sets=TWO_SETS, deal_ahead=True
     ) as table:
         judge = Judge(table)
         people = SimulatedPlayers(
             table,
             chance,
-            ahead=True,
-            pauses=PlayerDurations(play=(5, 90), count=(5, 20)),
-            mischief=Mischief(claims=0.08, redeals=0.05, mixed=0.05),
+            deal_ahead=True,
+            durations=PlayerDurations(play=(5, 90), count=(5, 20)),
+            mistakes=PlayerMistakes(claims=0.08, redeals=0.05, mixed=0.05),
             on_hands=judge.hands,
         )
         played = number = 0
@@ -137,7 +137,7 @@ def test_with_deal_ahead_nobody_waits_for_the_machine(
     scale: Callable[[int], int], record_property: Callable[[str, object], None]
 ) -> None:
     deals = max(3, scale(100))
-    without, ahead = (waiting(deals, ahead=ahead) for ahead in (False, True))
+    without, ahead = (simulate_waiting(deals, ahead=ahead) for ahead in (False, True))
     record_property("waiting", waiting_table((without, ahead)))
     assert ahead.machine.most_s == 0
     assert without.machine.least_s > 14  # two shuffles, and 108 cards at ten a second

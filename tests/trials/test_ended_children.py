@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from controller.trials import costs
-from controller.trials.hall import Control, HallError
+from controller.trials.hall import ControlClient, HallError
 
 
 def test_a_process_that_ended_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -17,8 +17,8 @@ def test_a_process_that_ended_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPa
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)  # it has ended, and its row is still there
     try:
         monkeypatch.setattr(costs, "_family", lambda root: iter((str(root), str(child))))
-        assert child not in costs.processes(os.getpid()).values()
-        assert sum(one.processes for one in costs.costs(os.getpid()).values()) == 1
+        assert child not in costs.find_processes(os.getpid()).values()
+        assert sum(one.processes for one in costs.measure_costs(os.getpid()).values()) == 1
     finally:
         os.waitpid(child, 0)
 
@@ -33,4 +33,4 @@ async def test_a_simulator_that_ends_before_it_answers_is_told_in_one_line(
     path = runtime_dir / "control"
     async with await asyncio.start_unix_server(end, path):
         with pytest.raises(HallError, match="ended before it answered speed"):
-            await Control(str(path)).do("speed", value=1.0)
+            await ControlClient(str(path)).request("speed", value=1.0)

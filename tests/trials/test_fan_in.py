@@ -6,7 +6,7 @@ import pytest
 
 from controller.trials.bench import fan_in
 from controller.trials.fan_in import DrainCost
-from controller.trials.lone_lines import Span
+from controller.trials.lone_lines import StateRange
 
 DRAINED = DrainCost(feeds=40, seconds=2, cores=0.2, floor_cores=0.1, states=1, missing=0, lost=0)
 
@@ -16,9 +16,9 @@ def numbered(seq: int) -> bytes:
 
 
 def test_missing_states_are_counted_by_their_numbers() -> None:
-    assert Span(numbered(7), numbered(9), 3).missing == 0
-    assert Span(numbered(7), numbered(12), 3).missing == 3
-    assert Span(numbered(7), numbered(7), 1).missing == 0
+    assert StateRange(numbered(7), numbered(9), 3).missing == 0
+    assert StateRange(numbered(7), numbered(12), 3).missing == 3
+    assert StateRange(numbered(7), numbered(7), 1).missing == 0
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,6 @@ def test_missing_states_are_counted_by_their_numbers() -> None:
     [({"missing": 2}, "2 states never came"), ({"lost": 1}, "1 events are not in the archive")],
 )
 def test_feeds_that_lost_something_give_no_figure(wrong: dict[str, int], words: str) -> None:
-    assert fan_in._cores(DRAINED).value == DRAINED.cores
+    assert fan_in._drain_value(DRAINED).value == DRAINED.cores
     with pytest.raises(click.ClickException, match=words):
-        fan_in._cores(msgspec.structs.replace(DRAINED, **wrong))
+        fan_in._drain_value(msgspec.structs.replace(DRAINED, **wrong))

@@ -7,25 +7,31 @@ from pathlib import Path
 
 import pytest
 
-from controller.config import CardSet, Limits, load_table
-from controller.trials.costs import ProcessCost, costs, since
-from controller.trials.hall import HallError, HallPlan, fallen, hall, simulator
-from controller.trials.players import players
+from controller.config import CardSetSection, LimitsSection, load_table
+from controller.trials.costs import ProcessCost, costs_since, measure_costs
+from controller.trials.hall import (
+    HallError,
+    HallPlan,
+    run_hall,
+    run_simulator,
+    wait_for_process_end,
+)
+from controller.trials.players import seat_players
 
 pytestmark = pytest.mark.slow
 
-TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+TWO_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 
 
 async def test_a_hall_of_big_two_deals_by_its_rulebook_and_ends_with_its_simulator(
     tmp_path: Path,
 ) -> None:
     plan = HallPlan(tmp_path / "state", speed=20, profile="bigtwo-2017-002")
-    async with hall(plan) as (table,):
-        async with players(table) as people:
-            dealt = await people.deal()
+    async with run_hall(plan) as (table,):
+        async with seat_players(table) as people:
+            dealt = await people.play_deal()
         assert table.simulator is not None
-        falls = asyncio.ensure_future(fallen([table]))
+        falls = asyncio.ensure_future(wait_for_process_end([table]))
         table.simulator.send_signal(signal.SIGKILL)
         with pytest.raises(HallError, match="the simulator ended by itself"):
             await falls
@@ -41,11 +47,11 @@ async def test_the_tables_of_a_hall_have_the_sets_and_limits_of_its_plan(
         event=event,
         card_sets=TWO_SETS,
         deal_ahead=True,
-        limits=Limits(cut_s=30, slow_deal_s=300),
+        limits=LimitsSection(cut_s=30, slow_deal_s=300),
     )
-    async with simulator(plan, runtime_dir) as (table,):
+    async with run_simulator(plan, runtime_dir) as (table,):
         config = load_table(table.config)
-        truth = await table.control.do("truth")
+        truth = await table.control.request("truth")
     assert (config.card_sets, config.limits, config.play.deal_ahead) == (
         TWO_SETS,
         plan.limits,
@@ -60,13 +66,13 @@ async def test_the_tables_of_a_hall_cost_what_they_cost_and_one_that_dies_is_nam
     tmp_path: Path,
 ) -> None:
     ups: list[int] = []
-    async with hall(HallPlan(tmp_path / "state", tables=2, speed=20), ups.append) as tables:
-        before = costs(os.getpid())
-        async with players(tables[0]) as first, players(tables[1]) as second:
-            dealt = await asyncio.gather(first.deal(), second.deal())
-        used = since(before, costs(os.getpid()))
+    async with run_hall(HallPlan(tmp_path / "state", tables=2, speed=20), ups.append) as tables:
+        before = measure_costs(os.getpid())
+        async with seat_players(tables[0]) as first, seat_players(tables[1]) as second:
+            dealt = await asyncio.gather(first.play_deal(), second.play_deal())
+        used = costs_since(before, measure_costs(os.getpid()))
         assert tables[1].daemon is not None
-        falls = asyncio.ensure_future(fallen(tables))
+        falls = asyncio.ensure_future(wait_for_process_end(tables))
         tables[1].daemon.send_signal(signal.SIGKILL)
         words = r"the daemon of table T01-02 ended by itself; see .*log"
         with pytest.raises(HallError, match=words):
@@ -85,6 +91,6 @@ async def test_the_tables_of_a_hall_cost_what_they_cost_and_one_that_dies_is_nam
 def test_what_was_used_since_is_processor_time_alone() -> None:
     before = {"sim": ProcessCost(processes=1, cpu_s=2.0, rss_mib=30, pss_mib=20)}
     now = {"sim": ProcessCost(processes=2, cpu_s=5.0, rss_mib=60, pss_mib=30)}
-    assert since(before, now) == {
+    assert costs_since(before, now) == {
         "sim": ProcessCost(processes=2, cpu_s=3.0, rss_mib=60, pss_mib=30)
     }

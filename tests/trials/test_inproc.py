@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from controller.config import CardSet
-from controller.messages import Outcome, Phase, Role
+from controller.config import CardSetSection
+from controller.messages import AttemptOutcome, MachinePhase, Role
 from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import TableInProcess, trial
+from controller.trials.inproc import TableInProcess, run_table_in_process
 from sim.mechanics.people import OutOfReach
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop, VirtualTimeError
 
-TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+TWO_SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 
 Tables = Callable[..., AbstractAsyncContextManager[TableInProcess]]
 
@@ -26,7 +26,7 @@ def table(runtime_dir: Path) -> Tables:
     """Make a table: `async with table(card_sets=TWO_SETS) as trial`."""
 
     def make(**options: Any) -> AbstractAsyncContextManager[TableInProcess]:
-        return trial(Settings(), runtime_dir, **options)
+        return run_table_in_process(MechanicsSettings(), runtime_dir, **options)
 
     return make
 
@@ -34,10 +34,10 @@ def table(runtime_dir: Path) -> Tables:
 @pytest.mark.virtual
 async def test_a_table_with_a_rulebook_of_big_two_deals_13_each_from_52(table: Tables) -> None:
     async with table(profile=load_profile("bigtwo-2017-002")) as trial:
-        held = await trial.deal(cut=20)
-        assert held.machine.phase is Phase.HELD
+        held = await trial.play_attempt(cut=20)
+        assert held.machine.phase is MachinePhase.HELD
         assert [len(pocket) for pocket in trial.sim.world.truth().pockets] == [13, 13, 13, 13, 0]
-        faces = [card.face for card in trial.sim.world.truth().everything()]
+        faces = [card.face for card in trial.sim.world.truth().all_cards()]
         assert sorted(faces) == list(range(52))
 
 
@@ -48,10 +48,10 @@ async def test_an_event_is_part_of_the_rulebook_of_a_table(
     event = request.config.rootpath / "deploy" / "event.toml"
     profile = load_profile("international-000", event)
     async with table(profile=profile) as trial:
-        state = await trial.phase(Phase.EMPTY)
+        state = await trial.wait_for_phase(MachinePhase.EMPTY)
         assert state.match.profile == "international-000"
-        held = await trial.deal()
-        assert held.machine.phase is Phase.HELD
+        held = await trial.play_attempt()
+        assert held.machine.phase is MachinePhase.HELD
 
 
 @pytest.mark.virtual
@@ -59,64 +59,64 @@ async def test_cards_are_taken_played_and_loaded_again_while_the_second_set_wait
     table: Tables,
 ) -> None:
     async with table(card_sets=TWO_SETS) as trial:
-        await trial.deal()
-        assert (await trial.order(Role.REFEREE, "release")).ok
+        await trial.play_attempt()
+        assert (await trial.send_command(Role.REFEREE, "release")).ok
         await trial.take_hands()
         assert [len(hand) for hand in trial.people.hands] == [27] * 4
         with pytest.raises(OutOfReach, match="S1 lies neither"):
             await trial.load("S1")
         trial.lay_down()
         assert len(trial.people.table) == 108
-        await trial.seen(lambda truth: truth.lift_down)
+        await trial.wait_until_seen(lambda truth: truth.lift_down)
         await trial.load("S1")
         truth = trial.sim.world.truth()
         assert {card.back for card in truth.hopper} == {0}
         assert (truth.table, len(truth.beside["S2"])) == ((), 108)
-        await trial.until(lambda state: state.fairness[-1].reveal is not None)
+        await trial.wait_for_state(lambda state: state.fairness[-1].reveal is not None)
 
 
 @pytest.mark.virtual
 async def test_the_machine_finds_cards_of_the_other_set(table: Tables) -> None:
     async with table(card_sets=TWO_SETS) as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         trial.people.mix("S2", 2)
-        refused = await trial.deal()
+        refused = await trial.play_attempt()
         proof = refused.fairness[-1]
-        assert proof.outcome is Outcome.MISDEAL
+        assert proof.outcome is AttemptOutcome.MISDEAL
         assert "FOREIGN_BACK" in proof.reasons
 
 
 @pytest.mark.virtual
 async def test_people_press_start_and_the_buttons_of_their_seats(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         await trial.press("W", "red")
-        called = await trial.until(lambda state: bool(state.calls))
+        called = await trial.wait_for_state(lambda state: bool(state.calls))
         assert [call.seat for call in called.calls] == ["W"]
         await trial.press("W", "green")
-        await trial.until(lambda state: not state.calls)
-        await trial.start()
-        assert (await trial.phase(Phase.COMMITTED)).machine.deal == 1
+        await trial.wait_for_state(lambda state: not state.calls)
+        await trial.press_start()
+        assert (await trial.wait_for_phase(MachinePhase.COMMITTED)).machine.deal == 1
 
 
 @pytest.mark.virtual
 async def test_an_order_may_name_another_deal_and_attempt_than_the_present(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(Phase.EMPTY)
-        await trial.order(Role.REFEREE, "start_deal")
-        await trial.phase(Phase.COMMITTED)
-        stale = await trial.order(Role.TABLE, "cut", about=(1, 7), n=40)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        await trial.send_command(Role.REFEREE, "start_deal")
+        await trial.wait_for_phase(MachinePhase.COMMITTED)
+        stale = await trial.send_command(Role.TABLE, "cut", about=(1, 7), n=40)
         assert stale.error is not None
         assert stale.error.code == "STALE"
-        assert (await trial.order(Role.TABLE, "cut", n=40)).ok
+        assert (await trial.send_command(Role.TABLE, "cut", n=40)).ok
 
 
 @pytest.mark.virtual
 def test_a_trial_whose_button_is_held_down_leaves_no_timer(table: Tables) -> None:
     async def main() -> None:
         async with table() as trial:
-            await trial.phase(Phase.EMPTY)
-            holding = asyncio.ensure_future(trial.hold("N"))
+            await trial.wait_for_phase(MachinePhase.EMPTY)
+            holding = asyncio.ensure_future(trial.hold_button("N"))
             await asyncio.sleep(0.5)
             holding.cancel()
             (await trial.panel()).press("east_red")

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from controller.trials.pixels import _serve
+from controller.trials.pixels import _answer_request
 
 
 class Line(asyncio.StreamReader):
@@ -30,14 +30,14 @@ async def test_a_connection_that_closes_without_asking_is_closed_and_no_error() 
     line = Line()
     line.feed_data(b"GET")
     line.feed_eof()
-    await _serve(line, line)  # type: ignore[arg-type]  # as much of a writer as is used
+    await _answer_request(line, line)  # type: ignore[arg-type]  # as much of a writer as is used
     assert line.closed
 
 
 async def test_a_stream_that_is_cancelled_is_cancelled_and_closed() -> None:
     line = Line()
     line.feed_data(b"GET /stream HTTP/1.1\r\n\r\n")
-    serving = asyncio.ensure_future(_serve(line, line))  # type: ignore[arg-type]  # as above
+    serving = asyncio.ensure_future(_answer_request(line, line))  # type: ignore[arg-type]  # as above
     await line.written.wait()
     serving.cancel()
     await asyncio.wait({serving})

@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli import main
-from controller.trials.reaction.echo import ANSWER, WORD
-from controller.trials.reaction.lines import ROUTE_TIMEOUT_MS, Cards, timed
+from controller.trials.reaction.echo import READ_FRAME, ROUTE_FRAME
+from controller.trials.reaction.lines import ROUTE_TIMEOUT_MS, HeldFrames, time_answer
 from controller.trials.reaction.measured import block_median, percentile
-from controller.trials.reaction.plot import draw
+from controller.trials.reaction.plot import draw_distribution
 from controller.trials.reaction.variants import BUSY_GATEWAY, TableVariant
 from drivers.firmware import wire
 from drivers.firmware.codec import Decoder
@@ -27,28 +27,28 @@ def says(code: int, index: int, attempt: int = 1) -> bytes:
 
 @pytest.mark.parametrize("order", [(wire.AT_READER, wire.READ), (wire.READ, wire.AT_READER)])
 def test_the_later_word_of_a_card_decides_whichever_board_says_it(order: tuple[int, int]) -> None:
-    cards = Cards()
-    assert [cards.decides([says(code, 1)]) for code in order] == [False, True]
+    cards = HeldFrames()
+    assert [cards.is_decided_by([says(code, 1)]) for code in order] == [False, True]
 
 
 def test_a_word_that_is_said_again_decides_nothing() -> None:
-    cards = Cards()
+    cards = HeldFrames()
     both = [says(wire.AT_READER, 1), says(wire.READ, 1)]
-    assert cards.decides(both)
-    assert not cards.decides(both)
-    assert not cards.decides([says(wire.AT_READER, 2), says(wire.AT_READER, 2)])
+    assert cards.is_decided_by(both)
+    assert not cards.is_decided_by(both)
+    assert not cards.is_decided_by([says(wire.AT_READER, 2), says(wire.AT_READER, 2)])
 
 
 def test_the_same_card_of_another_attempt_is_another_card() -> None:
-    cards = Cards()
-    assert cards.decides([says(wire.AT_READER, 1), says(wire.READ, 1)])
-    assert cards.decides([says(wire.AT_READER, 1, 2), says(wire.READ, 1, 2)])
+    cards = HeldFrames()
+    assert cards.is_decided_by([says(wire.AT_READER, 1), says(wire.READ, 1)])
+    assert cards.is_decided_by([says(wire.AT_READER, 1, 2), says(wire.READ, 1, 2)])
 
 
 def test_half_an_answer_has_taken_all_patience() -> None:
     ours, theirs = os.pipe()
     try:
-        assert timed(theirs, ours, b"half", lambda said: said == b"a whole one") == (
+        assert time_answer(theirs, ours, b"half", lambda said: said == b"a whole one") == (
             ROUTE_TIMEOUT_MS * 1000,
             b"half",
         )
@@ -80,8 +80,8 @@ def test_a_disturbed_table_is_told_what_disturbs_which_part(tmp_path: Path) -> N
 
 
 def test_a_peer_answers_an_event_with_a_route_as_long_as_the_floors() -> None:
-    answer = Answering()(WORD)
-    assert len(answer) == len(ANSWER)
+    answer = Answering()(READ_FRAME)
+    assert len(answer) == len(ROUTE_FRAME)
     assert [payload[0] for payload in Decoder().feed(answer)] == [wire.ROUTE]
 
 
@@ -90,8 +90,8 @@ def test_the_same_times_are_drawn_as_the_same_picture_with_a_name_for_each_curve
 ) -> None:
     times = {"echo": [30.0, 31.0, 90.0], "plain": [60.0, 61.0, 200.0]}
     first, second = tmp_path / "1.svg", tmp_path / "2.svg"
-    draw(times, first)
-    draw(times, second)
+    draw_distribution(times, first)
+    draw_distribution(times, second)
     assert first.read_bytes() == second.read_bytes()
     assert all(f">{name}<" in first.read_text(encoding="utf-8") for name in times)
 

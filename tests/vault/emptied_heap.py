@@ -14,27 +14,27 @@ from pathlib import Path
 import msgspec
 
 from controller.messages import Role
-from controller.trials.inproc import trial
-from controller.vault.looks import Read
+from controller.trials.inproc import run_table_in_process
+from controller.vault.looks import ReaderLook
 from drivers import events as of_boards
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 from tests.machine.opened_hands import opening
 
 
 async def check_heap(folder: Path) -> None:
     """Deal, and assert that no object holds the hands, the reads or the key behind the deal."""
-    async with trial(Settings(), folder, profile=opening("never")) as at:
-        await at.deal()
-        run = at.machine.table.run
+    async with run_table_in_process(MechanicsSettings(), folder, profile=opening("never")) as at:
+        await at.play_attempt()
+        run = at.machine.table_boards.run
         assert run is not None
-        secrets = (run.book.vault.hands or b"", run.book._key.raw if run.book._key else b"")
+        secrets = (run.writer.vault.hands or b"", run.writer._key.raw if run.writer._key else b"")
         sought = [bytes(255 - byte for byte in secret) for secret in secrets]
         assert found(sought) == [True, True]
         assert len(reads()) >= 108
         del run, secrets
         await at.return_hands()
-        await at.order(Role.REFEREE, "start_deal")
+        await at.send_command(Role.REFEREE, "start_deal")
         gc.collect()
         assert found(sought) == [False, False]
         assert reads() == []
@@ -57,7 +57,11 @@ def _bytes() -> Iterator[bytes]:
 
 def reads() -> list[object]:
     """Return all reads of cards that there are, in the form of the vault or of the driver."""
-    found = {id(each): each for each in _objects() if isinstance(each, Read | of_boards.Read)}
+    found = {
+        id(each): each
+        for each in _objects()
+        if isinstance(each, ReaderLook | of_boards.CardReadEvent)
+    }
     return list(found.values())
 
 

@@ -11,7 +11,7 @@ from controller.rules.profile import GuandanProfile
 from controller.rules.result import FinishOrder
 from controller.rules.returns import ReturnError
 from controller.rules.rulebooks import load_profile
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 from controller.vault import exchange
 from controller.vault.vault import Vault
 
@@ -30,33 +30,33 @@ def guandan() -> GuandanProfile:
 def table(hands: dict[Seat, list[str]]) -> tuple[Vault, str]:
     """Return a vault with these cards among the hands, the rest as it falls, and the sequence."""
     left = [face for face, count in enumerate(composition(2, True)) for _ in range(count)]
-    dealt = {seat: [parse_face(text) for text in hands.get(seat, [])] for seat in ALL}
+    dealt = {seat: [parse_face(text) for text in hands.get(seat, [])] for seat in SEATS}
     for cards in dealt.values():
         for face in cards:
             left.remove(face)
     low = sorted(left, key=lambda face: face % 13 if face < 52 else 20)
-    for seat in ALL:  # low cards first to those whose hands a test names
+    for seat in SEATS:  # low cards first to those whose hands a test names
         if seat in hands:
             take = 27 - len(dealt[seat])
             dealt[seat] += low[:take]
             del low[:take]
-    for seat in ALL:
+    for seat in SEATS:
         take = 27 - len(dealt[seat])
         dealt[seat] += low[:take]
         del low[:take]
-    places = [(seat, face) for seat in ALL for face in dealt[seat]]
+    places = [(seat, face) for seat in SEATS for face in dealt[seat]]
     random.Random(1).shuffle(places)
     vault = Vault(composition(2, True), 0)
-    vault.adopt(1, bytes(face for _, face in places))
+    vault.restore_hands(1, bytes(face for _, face in places))
     return vault, "".join(seat for seat, _ in places)
 
 
 def test_a_hand_is_what_the_sequence_dealt_to_its_seat() -> None:
     vault, sequence = table({"E": ["BJ", "♠A"]})
-    held = exchange.hand(vault, sequence, "E")
+    held = exchange.dealt_hand(vault, sequence, "E")
     assert len(held) == 27
     assert {BIG_JOKER, parse_face("♠A")} <= set(held)
-    assert sorted(b"".join(exchange.hand(vault, sequence, seat) for seat in ALL)) == sorted(
+    assert sorted(b"".join(exchange.dealt_hand(vault, sequence, seat) for seat in SEATS)) == sorted(
         vault.hands or b""
     )
 
@@ -66,9 +66,9 @@ def test_no_question_is_answered_before_the_hands_are_bound() -> None:
     vault.begin(1)
     profile = guandan()
     questions: list[Callable[[], object]] = [
-        lambda: exchange.hand(vault, sequence, "N"),
-        lambda: exchange.holder(vault, sequence, 0),
-        lambda: exchange.anti_stands(vault, sequence, profile, SINGLE),
+        lambda: exchange.dealt_hand(vault, sequence, "N"),
+        lambda: exchange.seat_with(vault, sequence, 0),
+        lambda: exchange.is_anti_tribute(vault, sequence, profile, SINGLE),
         lambda: exchange.required_tributes(vault, sequence, profile, SINGLE, LEVEL),
         lambda: exchange.is_right_tribute(vault, sequence, profile, "E", LEVEL, 0),
         lambda: exchange.judge_return_card(vault, sequence, profile, FINISH, "N", "E", LEVEL, 0),
@@ -80,9 +80,9 @@ def test_no_question_is_answered_before_the_hands_are_bound() -> None:
 
 def test_who_holds_the_card_that_leads_is_told_and_not_where_nobody_does() -> None:
     vault, sequence = table({"S": ["♦3", "♦3"]})
-    assert exchange.holder(vault, sequence, parse_face("♦3")) == "S"
+    assert exchange.seat_with(vault, sequence, parse_face("♦3")) == "S"
     with pytest.raises(ValueError, match="nobody"):
-        exchange.holder(vault, sequence, 60)
+        exchange.seat_with(vault, sequence, 60)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_anti_tribute_stands_by_the_big_jokers_of_those_who_owe(
     payers: tuple[Seat, ...], hands: dict[Seat, list[str]], stands: bool
 ) -> None:
     vault, sequence = table(hands)
-    assert exchange.anti_stands(vault, sequence, guandan(), payers) is stands
+    assert exchange.is_anti_tribute(vault, sequence, guandan(), payers) is stands
 
 
 def test_the_required_card_is_the_largest_but_the_wild_one_and_any_of_its_suits_is_right() -> None:

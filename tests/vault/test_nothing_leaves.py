@@ -23,10 +23,10 @@ from rich.pretty import pretty_repr
 
 from controller.cards import composition, face_text
 from controller.deal.attempt import new_attempt
-from controller.deal.ledger import Card, Ledger
-from controller.deal.sightings import Look, Verdict
-from controller.vault.exchange import DealtHands, hand
-from controller.vault.looks import Read
+from controller.deal.ledger import Ledger, LedgerCard
+from controller.deal.sightings import CardVerdict, LookOutcome
+from controller.vault.exchange import DealtHands, dealt_hand
+from controller.vault.looks import ReaderLook
 from controller.vault.sealing import AttemptKey
 from controller.vault.vault import Vault
 from drivers import events as of_boards
@@ -47,22 +47,22 @@ def full() -> Vault:
     vault = Vault(SET, back=0)
     vault.begin(1)
     for index, face in enumerate(random.Random(9).sample(FACES, k=108), start=1):
-        vault.read(reading(index, face))
-    vault.bind(PLACES, 108)
+        vault.take_read(reading(index, face))
+    vault.bind_hands(PLACES, 108)
     return vault
 
 
 def holders() -> dict[str, Any]:
     """Everything that holds a face, a key or where a card goes."""
     key = AttemptKey(bytes(range(100, 132)), random.Random(1).randbytes)
-    routed = Card(index=8, place=8, route="W", gated="W", landed="W")
+    routed = LedgerCard(index=8, place=8, route="W", gated="W", landed="W")
     return {
         "vault": full(),
-        "look": Read(37, 1, False, 201),
+        "look": ReaderLook(37, 1, False, 201),
         "key": key,
         "hands": DealtHands(full(), SEQUENCE),
         "card": routed,
-        "ledger": Ledger(expected=108, cards=(routed,), aside=(3, 5)),
+        "ledger": Ledger(expected=108, cards=(routed,), open_places=(3, 5)),
         "attempt": new_attempt(SEQUENCE, 3),
     }
 
@@ -127,17 +127,19 @@ def test_it_is_not_copied_and_the_refusal_tells_nothing(subtests: pytest.Subtest
 
 def test_a_value_of_another_type_says_nothing_of_it_either() -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
-        msgspec.convert(holders()["look"], Verdict)
+        msgspec.convert(holders()["look"], CardVerdict)
     assert in_clear(str(refused.value)) == []
 
 
 A_FACE = 37
 MISTAKES: dict[str, Callable[[], object]] = {
-    "another attempt": lambda: full().read(reading(1, A_FACE, attempt=2)),
-    "places of another set": lambda: full().bind({1: 109}, 108),
-    "a card that nobody has": lambda: full().turned_up(iter([109])),
-    "too short a sequence": lambda: hand(full(), SEQUENCE[:-1], "N"),
-    "an event that is none": lambda: full().read(SimpleNamespace(attempt=1, index=2, face=A_FACE)),
+    "another attempt": lambda: full().take_read(reading(1, A_FACE, attempt=2)),
+    "places of another set": lambda: full().bind_hands({1: 109}, 108),
+    "a card that nobody has": lambda: full().turn_up(iter([109])),
+    "too short a sequence": lambda: dealt_hand(full(), SEQUENCE[:-1], "N"),
+    "an event that is none": lambda: full().take_read(
+        SimpleNamespace(attempt=1, index=2, face=A_FACE)
+    ),
 }
 
 
@@ -154,8 +156,20 @@ def test_its_errors_name_no_card(mistake: str) -> None:
     "show", [repr, str, pretty_repr, lambda event: repr([event]), lambda event: f"{event}"]
 )
 def test_a_boards_event_hides_its_face_on_the_way_to_the_vault(show: Any) -> None:
-    event = of_boards.Read(
-        "reader", 1, 2, 3, of_boards.Code.READ, 4, 5, 6, 0, 37, of_boards.Back.A, False, 201
+    event = of_boards.CardReadEvent(
+        "reader",
+        1,
+        2,
+        3,
+        of_boards.BoardEventCode.READ,
+        4,
+        5,
+        6,
+        0,
+        37,
+        of_boards.Back.A,
+        False,
+        201,
     )
     assert in_clear(show(event)) == []
 
@@ -166,11 +180,11 @@ looks = st.tuples(st.integers(0, 255), st.integers(0, 2), st.integers(0, 1), st.
 told = st.lists(st.tuples(st.integers(1, 4), looks), min_size=1, max_size=20)
 
 
-def verdicts(events: list[tuple[int, Any]], vault: Vault | None = None) -> list[Verdict]:
+def verdicts(events: list[tuple[int, Any]], vault: Vault | None = None) -> list[CardVerdict]:
     vault = vault or Vault(SET, back=0)
     vault.begin(1)
     return [
-        vault.read(reading(index, face, back=back, face_up=up, confidence=sure))
+        vault.take_read(reading(index, face, back=back, face_up=up, confidence=sure))
         for index, (face, back, up, sure) in events
     ]
 
@@ -193,7 +207,7 @@ def test_told_again_from_the_beginning_it_is_the_same(events: list[Any]) -> None
 def test_what_was_decided_stands_whatever_is_told_once_more(
     events: list[Any], more: list[Any]
 ) -> None:
-    first = {one.index: one for one in verdicts(events) if one.look is not Look.REREAD}
+    first = {one.index: one for one in verdicts(events) if one.look is not LookOutcome.REREAD}
     for later in verdicts(events + more)[len(events) :]:
         if later.index in first:
             assert later == first[later.index]

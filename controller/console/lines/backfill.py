@@ -8,25 +8,25 @@ from typing import Final
 from controller.client.client import NoAnswer
 from controller.client.line import BadAddress
 from controller.console.lines import past as of
-from controller.console.lines.intake import Intake
-from controller.console.store.archive import Kept
+from controller.console.lines.intake import EventIntake
+from controller.console.store.archive import StoredEvent
 from controller.loggers import structlog
 
-SETTLE_S: Final = 1.0
+SETTLE_DELAY_S: Final = 1.0
 """How long doubts about a table gather before it is asked; what was only late has come by then."""
 AUDIT_DELAY_S: Final = 30.0
 """Where nothing speaks for a hole but that the journal went on, in private as a rule."""
-AT_ONCE: Final = 16
+MAX_TABLES_AT_ONCE: Final = 16
 """Tables that are asked at the same time."""
 FIRST_RETRY_S: Final = 5.0
 MAX_RETRY_S: Final = 60.0
 _log = structlog.get_logger("console")
 
-Ask = Callable[[int], Awaitable[Sequence[Kept]]]
+FetchEvents = Callable[[int], Awaitable[Sequence[StoredEvent]]]
 """Asks for the events behind a number; returns some of them in order, none at the end.
 
 Raises NoAnswer, BadAddress."""
-Asking = Callable[[str], AbstractAsyncContextManager[Ask]]
+OpenEventSource = Callable[[str], AbstractAsyncContextManager[FetchEvents]]
 """Opens a line to a table for questions."""
 
 
@@ -39,16 +39,16 @@ class Backfill:
 
     def __init__(
         self,
-        intake: Intake,
-        asking: Asking,
-        head: Callable[[str], str],
-        settle_s: float = SETTLE_S,
+        intake: EventIntake,
+        open_event_source: OpenEventSource,
+        head_of: Callable[[str], str],
+        settle_s: float = SETTLE_DELAY_S,
         audit_s: float = AUDIT_DELAY_S,
     ) -> None:
-        self._intake, self._open_event_source, self._head_of = intake, asking, head
+        self._intake, self._open_event_source, self._head_of = intake, open_event_source, head_of
         self._settle_s, self._audit_s = settle_s, audit_s
         self._loop = asyncio.get_running_loop()
-        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._slots = asyncio.Semaphore(MAX_TABLES_AT_ONCE)
         self._connected: set[str] = set()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._fill_tasks: dict[str, asyncio.Task[None]] = {}
@@ -57,36 +57,36 @@ class Backfill:
         self._is_paused = False
 
     @property
-    def behind(self) -> frozenset[str]:
+    def incomplete_tables(self) -> frozenset[str]:
         """The tables of which something may be missing."""
         return frozenset(
             t for t in self._connected if t in self._fill_tasks or self._may_be_incomplete(t)
         )
 
-    def doubt(self, table: str) -> None:
+    def ask_soon(self, table: str) -> None:
         """Ask a table soon."""
         self._ask_in(table, self._settle_s)
 
-    def audit(self, table: str) -> None:
+    def ask_later(self, table: str) -> None:
         """Ask a table when there is time."""
         self._ask_in(table, self._audit_s)
 
-    def reached(self, table: str) -> None:
+    def note_connected(self, table: str) -> None:
         """Note that a table's line is open: what it said before that was not heard."""
         self._connected.add(table)
         self._failure_count.pop(table, None)
-        self._intake.missed(table)
+        self._intake.mark_gap(table)
         self._ask_in(table, 0)
 
-    def lost(self, table: str) -> None:
+    def note_disconnected(self, table: str) -> None:
         """Note that a table cannot be asked for now."""
         self._connected.discard(table)
         self._cancel(table)
 
-    def hold(self, held: bool) -> None:
+    def set_paused(self, paused: bool) -> None:
         """Ask nobody while the store takes nothing; behind that, all that are in doubt."""
-        self._is_paused = held
-        if not held:
+        self._is_paused = paused
+        if not paused:
             for table in self._connected:
                 if self._may_be_incomplete(table):
                     self._ask_in(table, 0)
@@ -94,11 +94,11 @@ class Backfill:
     async def close(self) -> None:
         """Ask nobody any more; nothing is left running, and no socket open."""
         for table in self._connected | self._timers.keys() | self._fill_tasks.keys():
-            self.lost(table)
+            self.note_disconnected(table)
         await asyncio.gather(*self._cancelled_tasks, return_exceptions=True)
 
     def _may_be_incomplete(self, table: str) -> bool:
-        return self._intake.past(table).doubt
+        return self._intake.completeness(table).may_be_incomplete
 
     def _ask_in(self, table: str, after_s: float) -> None:
         """Ask a table at that time, or earlier if that is meant already."""
@@ -133,7 +133,7 @@ class Backfill:
             timer.cancel()
         task = self._fill_tasks.pop(table, None)
         if task is not None:
-            self._intake.missed(table)
+            self._intake.mark_gap(table)
             task.cancel()
             self._cancelled_tasks.add(task)
             task.add_done_callback(self._cancelled_tasks.discard)
@@ -144,38 +144,38 @@ class Backfill:
                 async with self._open_event_source(table) as ask:
                     await self._fill(table, ask)
             except (NoAnswer, BadAddress) as silent:
-                self._intake.missed(table)
+                self._intake.mark_gap(table)
                 times = self._failure_count[table] = self._failure_count.get(table, 0) + 1
                 again_s = min(FIRST_RETRY_S * 2 ** min(times - 1, 10), MAX_RETRY_S)
                 _log.info("not told what is missing", table=table, why=str(silent))
                 self._ask_in(table, again_s)
             except StoreFull:
-                self._intake.missed(table)
+                self._intake.mark_gap(table)
                 self._ask_in(table, FIRST_RETRY_S)
             except Exception:  # a fault of ours is no reason to forget that something is missing
                 _log.exception("not asked what is missing", table=table)
-                self._intake.missed(table)
+                self._intake.mark_gap(table)
                 self._ask_in(table, MAX_RETRY_S)
             else:
                 self._failure_count.pop(table, None)
 
-    async def _fill(self, table: str, ask: Ask) -> None:
+    async def _fill(self, table: str, fetch_events: FetchEvents) -> None:
         """Ask until the table knows no more. While a part is written the next one is asked for."""
         head = self._head_of(table)
-        mark = self._intake.asking(table).mark
-        page = await ask(of.fill_start(mark))
-        if not of.goes_on(mark, [one.event for one in page]):
+        mark = self._intake.begin_fill(table).mark
+        page = await fetch_events(of.fill_start(mark))
+        if not of.is_continued_by(mark, [one.event for one in page]):
             _log.warning("a table has another past than was kept", table=table, n=mark.n)
-            mark = self._intake.anew(table)
-            page = await ask(0)
+            mark = self._intake.restart_journal(table)
+            page = await fetch_events(0)
         written: asyncio.Future[None] | None = None
         while page and page[-1].event.n > mark.n:
             if written is not None:
                 await written  # no table has more than one part waiting
-            written = self._intake.page(table, page)
+            written = self._intake.add_page(table, page)
             if written is None:
                 raise StoreFull
-            mark = of.further(mark, page[-1].event)
-            page = await ask(mark.n)
-        if self._intake.filled(table, mark, head).doubt:
+            mark = of.mark_at(mark, page[-1].event)
+            page = await fetch_events(mark.n)
+        if self._intake.finish_fill(table, mark, head).may_be_incomplete:
             self._ask_in(table, self._settle_s)

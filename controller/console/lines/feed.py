@@ -15,12 +15,18 @@ from typing import Any, Final
 
 import zmq
 
-from controller.client.line import MAX_RECEIVED_BYTES, RETRY_S, BadAddress, Keys
-from controller.client.monitored import TOLD, LineState, MonitoredConnection, after, needs_retry
+from controller.client.line import MAX_RECEIVED_BYTES, RETRY_INTERVAL_S, BadAddress, CurveKeys
+from controller.client.monitored import (
+    STATE_EVENTS,
+    MonitoredConnection,
+    TableConnectionState,
+    needs_retry,
+    next_state,
+)
 from controller.client.sockets import SOCKET_OPTIONS, SUBSCRIBER_OPTIONS, raise_open_file_limit
 from controller.loggers import structlog
 
-TICK_S: Final = 0.05
+READ_INTERVAL_S: Final = 0.05
 """Sockets are read at most so often."""
 MAX_MESSAGES_AT_ONCE: Final = 64
 """Messages of one table, before the others have their turn."""
@@ -41,11 +47,11 @@ _EVENTS, _POLLIN, _NOBLOCK = int(zmq.EVENTS), int(zmq.POLLIN), int(zmq.NOBLOCK)
 _EVENT: Final = struct.Struct("=hi")
 _log = structlog.get_logger("console")
 
-Message = Callable[[str, bytes, bytes], None]
+OnMessage = Callable[[str, bytes, bytes], None]
 """Takes a table, a topic and a body."""
 
 
-class Feed:
+class FeedSockets:
     """Hears many tables. Made, used and closed on one running loop.
 
     `on_message` gets what a table sent, `on_odd` the name of one that sent something else than
@@ -55,36 +61,36 @@ class Feed:
 
     def __init__(
         self,
-        on_message: Message,
-        on_odd: Callable[[str], None],
-        on_line: Callable[[str, LineState], None],
+        on_message: OnMessage,
+        on_malformed: Callable[[str], None],
+        on_line_state: Callable[[str, TableConnectionState], None],
         on_read: Callable[[], None],
-        retry_s: float = RETRY_S,
+        retry_s: float = RETRY_INTERVAL_S,
     ) -> None:
-        self._on_message, self._on_malformed = on_message, on_odd
-        self._on_line_state, self._on_read = on_line, on_read
+        self._on_message, self._on_malformed = on_message, on_malformed
+        self._on_line_state, self._on_read = on_line_state, on_read
         self._retry_s = retry_s
         self._loop = asyncio.get_running_loop()
         raise_open_file_limit()
         self.context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self.context.set(zmq.MAX_SOCKETS, _MAX_SOCKETS)
         self._selector = selectors.DefaultSelector()
-        self._lines: dict[str, _TableConnection] = {}
+        self._connections: dict[str, _TableConnection] = {}
         self._unread: set[_TableConnection] = set()
         self._read_timer: asyncio.TimerHandle | None = None
         self._watch()
 
-    def open(self, table: str, address: str, keys: Keys) -> None:
+    def open(self, table: str, address: str, keys: CurveKeys) -> None:
         """Begin to hear a table that is not heard yet. Raises BadAddress."""
         line = _TableConnection(self, table, address, keys)
-        self._lines[table] = line
+        self._connections[table] = line
         self._selector.register(line.socket.fileno(), selectors.EVENT_READ, line.read)
-        self._selector.register(line.monitor.fileno(), selectors.EVENT_READ, line.look)
+        self._selector.register(line.monitor.fileno(), selectors.EVENT_READ, line.read_monitor)
         self._read_soon(line)
 
-    def shut(self, table: str) -> None:
+    def close_table(self, table: str) -> None:
         """Hear a table no more; one that is not heard is no matter."""
-        line = self._lines.pop(table, None)
+        line = self._connections.pop(table, None)
         if line is not None:
             self._selector.unregister(line.socket.fileno())
             self._selector.unregister(line.monitor.fileno())
@@ -93,8 +99,8 @@ class Feed:
 
     def close(self) -> None:
         """Hear nobody more; leave no timer and, but for sockets of others, no thread."""
-        for table in list(self._lines):
-            self.shut(table)
+        for table in list(self._connections):
+            self.close_table(table)
         self._loop.remove_reader(self._selector)
         if self._read_timer is not None:
             self._read_timer.cancel()
@@ -110,12 +116,12 @@ class Feed:
 
     def _read_ready(self) -> None:
         self._loop.remove_reader(self._selector)
-        self._read_timer = self._loop.call_later(TICK_S, self._watch)
+        self._read_timer = self._loop.call_later(READ_INTERVAL_S, self._watch)
         unfinished, self._unread = self._unread, set()
         for key, _ in self._selector.select(0):
             key.data()
         for line in unfinished:
-            line.look()
+            line.read_monitor()
             line.read()
         self._on_read()
 
@@ -126,7 +132,7 @@ class Feed:
             self._loop.remove_reader(self._selector)
             self._read_timer = self._loop.call_later(0, self._watch)
 
-    def _heard(self, table: str, frames: list[bytes]) -> None:
+    def _deliver(self, table: str, frames: list[bytes]) -> None:
         """Hand a message on; a fault of ours with one keeps nobody from the next, nor the others.
 
         A socket that is not read to its end tells of nothing more.
@@ -148,14 +154,14 @@ def _has_message(socket: "zmq.Socket[bytes]") -> bool:
 class _TableConnection:
     """One table's two sockets."""
 
-    def __init__(self, feed: Feed, table: str, address: str, keys: Keys) -> None:
+    def __init__(self, feed: FeedSockets, table: str, address: str, keys: CurveKeys) -> None:
         self._feed, self._table, self._address = feed, table, address
         self._line = MonitoredConnection()
         self._retry_timer: asyncio.TimerHandle | None = None
         self.socket: zmq.Socket[bytes] = feed.context.socket(zmq.SUB)
         for option, value in (SOCKET_OPTIONS | SUBSCRIBER_OPTIONS | _SOCKET_OPTIONS).items():
             self.socket.setsockopt(option, value)
-        self.monitor: Any = self.socket.get_monitor_socket(TOLD)
+        self.monitor: Any = self.socket.get_monitor_socket(STATE_EVENTS)
         try:
             self.socket.curve_serverkey = keys.server.encode()
             self.socket.curve_publickey = keys.public.encode()
@@ -178,7 +184,7 @@ class _TableConnection:
                 frames = socket.recv_multipart(_NOBLOCK)
             except zmq.Again:
                 return
-            self._feed._heard(self._table, frames)
+            self._feed._deliver(self._table, frames)
             size += sum(map(len, frames))
             if size > MAX_BYTES_AT_ONCE:
                 break
@@ -186,11 +192,11 @@ class _TableConnection:
                 return
         self._feed._unread.add(self)
 
-    def look(self) -> None:
+    def read_monitor(self) -> None:
         """Read what the monitor tells."""
         while _has_message(self.monitor):
             event, _ = _EVENT.unpack(self.monitor.recv_multipart(_NOBLOCK)[0])
-            before, self._line = self._line, after(self._line, event)
+            before, self._line = self._line, next_state(self._line, event)
             if self._line.state is not before.state:
                 self._feed._on_line_state(self._table, self._line.state)
             if needs_retry(event) and self._retry_timer is None:

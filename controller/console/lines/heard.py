@@ -4,36 +4,36 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from controller.client.monitored import LineState
-from controller.console.standing import MIN_SKEW_MS, Heard, TableLinkState
+from controller.client.monitored import TableConnectionState
+from controller.console.standing import MIN_SKEW_MS, ContactTimes, TableLinkState
 from controller.console.view.waits import stamp_to_epoch_ms
-from controller.messages import State
+from controller.messages import PublicState
 
-CONTACTS: Final = {
-    LineState.CONNECTING: TableLinkState.CONNECTING,
-    LineState.OPEN: TableLinkState.OPEN,
-    LineState.DOWN: TableLinkState.DOWN,
-    LineState.KEY_REFUSED: TableLinkState.KEY_REFUSED,
-    LineState.OTHER_KEY: TableLinkState.OTHER_KEY,
+LINK_BY_LINE_STATE: Final = {
+    TableConnectionState.CONNECTING: TableLinkState.CONNECTING,
+    TableConnectionState.OPEN: TableLinkState.OPEN,
+    TableConnectionState.DOWN: TableLinkState.DOWN,
+    TableConnectionState.KEY_REFUSED: TableLinkState.KEY_REFUSED,
+    TableConnectionState.OTHER_KEY: TableLinkState.OTHER_KEY,
 }
 """What a line's state is to who looks at the table."""
 
 
-def on_line(heard: Heard, line: LineState, now_ms: int) -> Heard:
+def with_line_state(times: ContactTimes, line: TableConnectionState, now_ms: int) -> ContactTimes:
     """Return what is heard of a table whose line now stands so."""
-    contact = CONTACTS[line]
-    return (
-        heard if contact is heard.contact else replace(heard, contact=contact, link_since_ms=now_ms)
-    )
+    contact = LINK_BY_LINE_STATE[line]
+    return times if contact is times.link else replace(times, contact=contact, link_since_ms=now_ms)
 
 
-def on_state(heard: Heard, before: State | None, state: State, now_ms: int) -> Heard:
+def with_state(
+    times: ContactTimes, before: PublicState | None, state: PublicState, now_ms: int
+) -> ContactTimes:
     """Return what is heard of a table that said `state` at `now_ms`, and `before` before that."""
     is_news = before is None or (before.boot, before.seq) != (state.boot, state.seq)
     if not is_news:
-        return replace(heard, heard_ms=now_ms)
-    skew_ms = _rounded_skew(heard.skew_ms, now_ms - stamp_to_epoch_ms(state.time))
-    return replace(heard, heard_ms=now_ms, changed_ms=now_ms, skew_ms=skew_ms)
+        return replace(times, heard_ms=now_ms)
+    skew_ms = _rounded_skew(times.skew_ms, now_ms - stamp_to_epoch_ms(state.time))
+    return replace(times, heard_ms=now_ms, changed_ms=now_ms, skew_ms=skew_ms)
 
 
 def _rounded_skew(known_ms: int, found_ms: int) -> int:

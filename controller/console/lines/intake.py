@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from controller.console.lines import past as of
 from controller.console.lines.past import JOURNAL_START, Completeness
-from controller.console.store.archive import Kept, Mark
+from controller.console.store.archive import JournalMark, StoredEvent
 from controller.console.store.writer import EventWriter
 from controller.heads import KeptHead
-from controller.messages import Event
+from controller.messages import PublicEvent
 
 MAX_WAITING_HEADS: Final = 10_000
 """Signed heads that wait for room, over all tables (provisional)."""
@@ -24,7 +24,7 @@ MAX_GATHERED_BYTES: Final = 1 << 20
 """Bytes of events that are gathered at most before they are handed to the writer (provisional)."""
 
 
-class Intake:
+class EventIntake:
     """Collects events until `flush` hands them to the writer, together with their marks; many of
     them go by themselves.
 
@@ -36,20 +36,20 @@ class Intake:
     def __init__(
         self,
         writer: EventWriter,
-        marks: Mapping[str, Mark],
-        on_event: Callable[[Event], None],
-        on_doubt: Callable[[str], None],
+        marks: Mapping[str, JournalMark],
+        on_event: Callable[[PublicEvent], None],
+        on_gap: Callable[[str], None],
     ) -> None:
         self._writer, self._stored_marks = writer, dict(marks)
-        self._on_event, self._on_gap = on_event, on_doubt
+        self._on_event, self._on_gap = on_event, on_gap
         self._completeness: dict[str, Completeness] = {}
         self._announced_ahead: dict[str, set[int]] = {}
-        self._events: list[Kept] = []
-        self._marks: dict[str, Mark] = {}
+        self._events: list[StoredEvent] = []
+        self._marks: dict[str, JournalMark] = {}
         self._heads: list[KeptHead] = []
         self._bytes = 0
 
-    def past(self, table: str) -> Completeness:
+    def completeness(self, table: str) -> Completeness:
         """Return how much of a table's past is kept, or on its way to the disk."""
         past = self._completeness.get(table)
         return (
@@ -58,11 +58,11 @@ class Intake:
             else past
         )
 
-    def heard(self, kept: Kept) -> None:
+    def add_event(self, stored: StoredEvent) -> None:
         """Take an event of the feed."""
-        event, before = kept.event, self.past(kept.event.table)
-        self._events.append(replace(kept, journal=before.mark.journal))
-        after = self._completeness[event.table] = of.told(before, event)
+        event, before = stored.event, self.completeness(stored.event.table)
+        self._events.append(replace(stored, journal=before.mark.journal))
+        after = self._completeness[event.table] = of.with_event(before, event)
         if after.mark is not before.mark:
             self._marks[event.table] = after.mark
         elif after is not before:
@@ -72,21 +72,21 @@ class Intake:
             if len(beyond) < MAX_ANNOUNCED_AHEAD:
                 beyond.add(event.n)
             self._on_event(event)
-        self._bytes += len(kept.body)
+        self._bytes += len(stored.body)
         if self._bytes > MAX_GATHERED_BYTES:
             self.flush()
 
-    def head(self, head: KeptHead) -> None:
+    def add_head(self, head: KeptHead) -> None:
         """Take a signed head."""
         self._heads.append(head)
 
     def may_have_more(self, table: str, head: str) -> bool:
         """Tell whether a table that shows this head of its journal may have said more."""
-        return of.shown(self.past(table), head)
+        return of.may_have_more_events(self.completeness(table), head)
 
-    def missed(self, table: str) -> None:
+    def mark_gap(self, table: str) -> None:
         """Note that a table may have said something while nobody heard it."""
-        self._completeness[table] = of.missed(self.past(table))
+        self._completeness[table] = of.with_gap(self.completeness(table))
 
     def flush(self) -> None:
         """Hand what came together to the writer. What finds no room there is asked for later."""
@@ -94,47 +94,49 @@ class Intake:
             return
         kept, marks, heads = self._events, self._marks, self._heads
         self._events, self._marks, self._heads, self._bytes = [], {}, [], 0
-        if self._writer.keep(kept, marks, heads) is None:
+        if self._writer.add(kept, marks, heads) is None:
             self._heads = heads[-MAX_WAITING_HEADS:]  # they cannot be asked for
             for table in {one.event.table for one in kept}:
-                past = self.past(table)
+                past = self.completeness(table)
                 mark = self._stored_marks.get(table, JOURNAL_START)
-                self._completeness[table] = Completeness(mark=mark, newest=past.newest)
+                self._completeness[table] = Completeness(
+                    mark=mark, newest_unlinked=past.newest_unlinked
+                )
                 self._on_gap(table)
 
-    def written(self, marks: Mapping[str, Mark]) -> None:
+    def note_written(self, marks: Mapping[str, JournalMark]) -> None:
         """Note what is on the disk: nothing up to there is asked for again."""
         self._stored_marks.update(marks)
         for table, mark in marks.items():
             self._forget_announced(table, mark)
 
-    def forget(self, table: str) -> None:
+    def forget_table(self, table: str) -> None:
         """Forget what is known of a table, but for what is on the disk."""
         self._completeness.pop(table, None)
         self._announced_ahead.pop(table, None)
 
-    def asking(self, table: str) -> Completeness:
+    def begin_fill(self, table: str) -> Completeness:
         """Note that a table is about to be asked, and return what is kept."""
-        past = self._completeness[table] = of.asking(self.past(table))
+        past = self._completeness[table] = of.with_fill_begun(self.completeness(table))
         return past
 
-    def anew(self, table: str) -> Mark:
+    def restart_journal(self, table: str) -> JournalMark:
         """Note that a table has another past than what is kept; return its beginning."""
-        past = self.past(table)
+        past = self.completeness(table)
         self._forget_announced(table, past.mark)  # its numbers come again, for something else
-        self._completeness[table] = of.anew(past)
+        self._completeness[table] = of.with_new_journal(past)
         return self._completeness[table].mark
 
-    def page(self, table: str, page: Sequence[Kept]) -> "asyncio.Future[None] | None":
+    def add_page(self, table: str, page: Sequence[StoredEvent]) -> "asyncio.Future[None] | None":
         """Take what a table answered, without a hole before it; None where it finds no room.
 
         What came before it goes before it, so that no mark is written over a later one.
         """
         self.flush()
-        past, last = self.past(table), page[-1].event
-        marks = {table: of.further(past.mark, last)} if last.n > past.mark.n else {}
+        past, last = self.completeness(table), page[-1].event
+        marks = {table: of.mark_at(past.mark, last)} if last.n > past.mark.n else {}
         kept = [replace(one, journal=past.mark.journal) for one in page]
-        done = self._writer.keep(kept, marks)
+        done = self._writer.add(kept, marks)
         if done is None:
             return None
         heard = self._announced_ahead.get(table, set())
@@ -142,20 +144,22 @@ class Intake:
             if one.event.n > past.mark.n and one.event.n not in heard:
                 self._on_event(one.event)
         if marks:
-            self._completeness[table] = of.advanced(past, marks[table])
+            self._completeness[table] = of.with_mark(past, marks[table])
         return done
 
-    def filled(self, table: str, mark: Mark, head: str) -> Completeness:
+    def finish_fill(self, table: str, mark: JournalMark, head: str) -> Completeness:
         """Note that a table said all up to `mark`, and return what is kept.
 
         `head`: its journal's, as it was shown before the table was asked.
         """
-        past = self._completeness[table] = of.filled(self.past(table), mark, head)
-        if not past.doubt:
+        past = self._completeness[table] = of.with_fill_finished(
+            self.completeness(table), mark, head
+        )
+        if not past.may_be_incomplete:
             self._announced_ahead.pop(table, None)
         return past
 
-    def _forget_announced(self, table: str, mark: Mark) -> None:
+    def _forget_announced(self, table: str, mark: JournalMark) -> None:
         """Forget which events up to a mark were told of."""
         told = self._announced_ahead.pop(table, None)
         if told and (later := {n for n in told if n > mark.n}):

@@ -12,10 +12,10 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from controller.console.store.archive import Mark
-from controller.messages import Event
+from controller.console.store.archive import JournalMark
+from controller.messages import PublicEvent
 
-JOURNAL_START: Final = Mark(0, "0" * 64)
+JOURNAL_START: Final = JournalMark(0, "0" * 64)
 """The head before the first entry of any journal."""
 
 
@@ -26,69 +26,73 @@ class Completeness(msgspec.Struct, frozen=True, gc=False):
     of the journal up to which the table itself said that there is no more.
     """
 
-    mark: Mark = JOURNAL_START
-    doubt: bool = True
-    newest: int = 0
-    settled: str = ""
+    mark: JournalMark = JOURNAL_START
+    may_be_incomplete: bool = True
+    newest_unlinked: int = 0
+    confirmed_head: str = ""
 
 
-def told(past: Completeness, event: Event) -> Completeness:
+def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
     """Return how much is kept with an event of the feed."""
-    mark = past.mark
+    mark = completeness.mark
     if event.n == mark.n + 1 and event.prev == mark.head:
-        return replace(past, mark=further(mark, event))
+        return replace(completeness, mark=mark_at(mark, event))
     if event.n == mark.n and event.head == mark.head:
-        return past
-    return replace(past, doubt=True, newest=max(past.newest, event.n))
+        return completeness
+    return replace(completeness, doubt=True, newest=max(completeness.newest_unlinked, event.n))
 
 
-def further(mark: Mark, event: Event) -> Mark:
+def mark_at(mark: JournalMark, event: PublicEvent) -> JournalMark:
     """Return the mark at an event of the same journal."""
-    return Mark(event.n, event.head, mark.journal)
+    return JournalMark(event.n, event.head, mark.journal)
 
 
-def shown(past: Completeness, head: str) -> bool:
+def may_have_more_events(completeness: Completeness, head: str) -> bool:
     """Tell whether a table that shows this head of its journal may have said what was not heard."""
-    return head not in (past.mark.head, past.settled)
+    return head not in (completeness.mark.head, completeness.confirmed_head)
 
 
-def fill_start(mark: Mark) -> int:
+def fill_start(mark: JournalMark) -> int:
     """Return behind which entry to ask, so that the answer begins with the one of the mark."""
     return max(mark.n - 1, 0)
 
 
-def goes_on(mark: Mark, page: Sequence[Event]) -> bool:
+def is_continued_by(mark: JournalMark, page: Sequence[PublicEvent]) -> bool:
     """Tell whether an answer that was asked for so begins with the entry of the mark."""
     return mark.n == 0 or (bool(page) and (page[0].n, page[0].head) == (mark.n, mark.head))
 
 
-def missed(past: Completeness) -> Completeness:
+def with_gap(completeness: Completeness) -> Completeness:
     """Return what is known of a table that was not heard for a while."""
-    return replace(past, doubt=True)
+    return replace(completeness, doubt=True)
 
 
-def asking(past: Completeness) -> Completeness:
+def with_fill_begun(completeness: Completeness) -> Completeness:
     """Return what is known when the table is about to be asked: doubts count from now on."""
-    return replace(past, doubt=False, newest=0)
+    return replace(completeness, doubt=False, newest=0)
 
 
-def anew(past: Completeness) -> Completeness:
+def with_new_journal(completeness: Completeness) -> Completeness:
     """Return what is kept of the other past that a table turned out to have: nothing yet.
 
     It counts as another journal, even if the table rewrote only the end of the old one.
     """
-    return replace(past, mark=replace(JOURNAL_START, journal=past.mark.journal + 1), settled="")
+    return replace(
+        completeness, mark=replace(JOURNAL_START, journal=completeness.mark.journal + 1), settled=""
+    )
 
 
-def advanced(past: Completeness, mark: Mark) -> Completeness:
+def with_mark(completeness: Completeness, mark: JournalMark) -> Completeness:
     """Return what is kept with a part of the table's answer, up to `mark`."""
-    return replace(past, mark=mark)
+    return replace(completeness, mark=mark)
 
 
-def filled(past: Completeness, mark: Mark, head: str) -> Completeness:
+def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str) -> Completeness:
     """Return how much is kept once the table has told all up to `mark`.
 
     `head` is what the table showed as its journal's when it was first asked.
     """
-    last = mark if mark.n > past.mark.n else past.mark
-    return replace(past, mark=last, doubt=past.newest > last.n, settled=head)
+    last = mark if mark.n > completeness.mark.n else completeness.mark
+    return replace(
+        completeness, mark=last, doubt=completeness.newest_unlinked > last.n, settled=head
+    )

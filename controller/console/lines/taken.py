@@ -10,12 +10,12 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
-from controller.messages import SCHEMA, Event, SignedHead, State
+from controller.messages import SCHEMA_VERSION, PublicEvent, PublicState, SignedHead
 
-Fault = Literal["junk", "other_version", "other_table"]
+RejectionReason = Literal["junk", "other_version", "other_table"]
 """Why a message is not taken: it is none, of another version, or about another table."""
 
-_Ours = TypeVar("_Ours", State, Event)
+_Ours = TypeVar("_Ours", PublicState, PublicEvent)
 MAX_STATE_BYTES: Final = 1 << 18
 """Bytes of a state, which goes to browsers as it is: a table's largest is a tenth (provisional).
 Events may be as large as a feed's messages (client/line.py): the record of an attempt is."""
@@ -32,14 +32,14 @@ _MATCH_PATTERN: Final = re.compile(r"[^\x00-\x1f\x7f]{0,64}")
 class MessageRejected(Exception):
     """A message that is none of the table's; `other` is the table that it is about."""
 
-    def __init__(self, why: Fault, other: str = "") -> None:
+    def __init__(self, why: RejectionReason, other: str = "") -> None:
         """Keep why."""
         super().__init__(why)
-        self.why: Fault = why
-        self.other = other
+        self.reason: RejectionReason = why
+        self.other_table = other
 
 
-def parse_state(body: bytes, table: str) -> State:
+def parse_state(body: bytes, table: str) -> PublicState:
     """Return the state in a message of a table's feed. Raises NotTaken."""
     if len(body) > MAX_STATE_BYTES:
         raise MessageRejected("junk")
@@ -50,15 +50,15 @@ def parse_state(body: bytes, table: str) -> State:
     return state
 
 
-def parse_event(body: bytes, table: str) -> Event:
+def parse_event(body: bytes, table: str) -> PublicEvent:
     """Return the event in a message of a table's feed. Raises NotTaken."""
     return _require_storable(_require_own(_decode(_EVENT_DECODER, body), table))
 
 
-def convert_event(value: object, table: str) -> Event:
+def convert_event(value: object, table: str) -> PublicEvent:
     """Return the event in one item of an answer to `events`. Raises NotTaken."""
     try:
-        event = msgspec.convert(value, Event)
+        event = msgspec.convert(value, PublicEvent)
     except (msgspec.MsgspecError, RecursionError):
         raise MessageRejected("junk") from None
     return _require_storable(_require_own(event, table))
@@ -75,14 +75,14 @@ def is_storable_head(signed: SignedHead, time: str) -> bool:
 
 
 def _require_own(value: _Ours, table: str) -> _Ours:
-    if value.schema != SCHEMA:
+    if value.schema != SCHEMA_VERSION:
         raise MessageRejected("other_version")
     if value.table != table:
         raise MessageRejected("other_table", value.table)
     return value
 
 
-def _require_storable(event: Event) -> Event:
+def _require_storable(event: PublicEvent) -> PublicEvent:
     named = [event.data.get(name, "") for name in _MATCH_FIELDS]
     numbers = (event.deal or 0, event.attempt or 0)
     if (
@@ -121,5 +121,5 @@ def _decode(decoder: "msgspec.json.Decoder[_Ours]", body: bytes) -> _Ours:
         raise MessageRejected("junk") from None
 
 
-_STATE_DECODER: Final = msgspec.json.Decoder(State)
-_EVENT_DECODER: Final = msgspec.json.Decoder(Event)
+_STATE_DECODER: Final = msgspec.json.Decoder(PublicState)
+_EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)

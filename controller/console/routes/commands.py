@@ -3,25 +3,25 @@
 from collections.abc import Mapping
 from typing import Final
 
-from controller.console.routing import WITH_DISPLAYS, Asked, route
-from controller.console.view.commands import CommandFormView, commands
-from controller.faults import Language, catalogue
+from controller.console.routing import WITH_DISPLAYS, ConsoleRequest, route
+from controller.console.view.commands import CommandFormView, command_forms
+from controller.faults import Language, fault_catalogue
 
 
-async def every(asked: Asked) -> Mapping[str, CommandFormView]:
+async def list_commands(request: ConsoleRequest) -> Mapping[str, CommandFormView]:
     """List the commands, with their roles and arguments."""
-    return commands()
+    return command_forms()
 
 
-async def faults(asked: Asked) -> Mapping[str, Mapping[Language, str]]:
+async def list_faults(request: ConsoleRequest) -> Mapping[str, Mapping[Language, str]]:
     """Give each fault's cause in words, by its name: why a set is barred, say."""
     return {
         name: {"en": row.cause(), "zh": row.cause(language="zh")}
-        for name, row in catalogue().items()
+        for name, row in fault_catalogue().items()
     }
 
 
-ROUTES: Final = (
-    route("/api/commands", every, roles=WITH_DISPLAYS),
-    route("/api/faults", faults, roles=WITH_DISPLAYS),
+CATALOGUE_ROUTES: Final = (
+    route("/api/commands", list_commands, roles=WITH_DISPLAYS),
+    route("/api/faults", list_faults, roles=WITH_DISPLAYS),
 )

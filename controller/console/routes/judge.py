@@ -8,33 +8,33 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from controller.console.routing import REFEREES, Asked, page, route
+from controller.console.routing import REFEREES, ConsoleRequest, page, route
 from controller.console.view.case_words import RulingView, build_ruling_views
 from controller.console.view.cases import MATCH_START, RulingRecord, read_rulings
-from controller.console.view.choices import Choice, choices
-from controller.console.view.counters import PairCounts, counters
+from controller.console.view.choices import PenaltyChoice, build_penalty_choices
+from controller.console.view.counters import PairCounts, count_penalties
 from controller.console.view.judge import (
+    CardsDue,
     CombinationKindView,
-    Counts,
-    Question,
-    answered,
+    CombinationQuestion,
     cards_due,
-    kinds,
+    judge_question,
+    list_combination_kinds,
 )
-from controller.console.view.ladder import PenaltyLadder, ladder
-from controller.console.view.lost_time import in_words
-from controller.console.view.offence_groups import ChargeSuggestion, suggestions
-from controller.console.wrong import Wrong
+from controller.console.view.ladder import PenaltyLadder, build_ladder
+from controller.console.view.lost_time import lost_time_with_reasons
+from controller.console.view.offence_groups import ChargeSuggestion, suggest_charges
+from controller.console.wrong import RequestError
 from controller.match_arguments import ChargeArgs, ForeseeArgs
-from controller.messages import Reply, State
+from controller.messages import CommandReply, PublicState
 from controller.rules.combos.nonsense import QuestionError
-from controller.rules.combos.ruling import ContainedKinds, Ruling
+from controller.rules.combos.ruling import ContainedKinds, PlayRuling
 from controller.rules.penalties.proposals import PenaltyProposal
 from controller.rules.profile import GuandanProfile, Profile
 from controller.rules.rulebooks import load_profile, profile_names
 
 
-class Rulebook(msgspec.Struct, frozen=True, kw_only=True):
+class RulebookView(msgspec.Struct, frozen=True, kw_only=True):
     """What the desk needs of a rulebook. `ladder` None: it knows no penalties (Big Two).
 
     `found_redeals`: a card that was found makes the counts right, and it is dealt again all the
@@ -63,14 +63,14 @@ class RulingDeskView(msgspec.Struct, frozen=True, kw_only=True):
     cases: list[RulingView] = []
     counters: list[PairCounts] = []
     suggestions: tuple[ChargeSuggestion, ...] = ()
-    counts: tuple[Counts, ...] = ()
+    counts: tuple[CardsDue, ...] = ()
     whole: bool = False
 
 
-class Answers(msgspec.Struct, frozen=True, kw_only=True):
+class ChargeAnswers(msgspec.Struct, frozen=True, kw_only=True):
     """What a charge can lead to, the ladder's own answer first."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[PenaltyChoice, ...]
 
 
 class BilingualLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,22 +93,22 @@ class NonsenseAnswer(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"
     zh: str
 
 
-async def _get_rulebook(asked: Asked) -> Rulebook:
-    return _load_rulebook(_known_profile(asked.path["profile"]))
+async def _get_rulebook(request: ConsoleRequest) -> RulebookView:
+    return _load_rulebook(_known_profile(request.path_params["profile"]))
 
 
-async def _judge_question(asked: Asked) -> Ruling | ContainedKinds | NonsenseAnswer:
+async def _judge_question(request: ConsoleRequest) -> PlayRuling | ContainedKinds | NonsenseAnswer:
     """Answer a question on combinations."""
-    question = await asked.body(Question)
+    question = await request.read_json(CombinationQuestion)
     try:
-        return answered(_load_profile(_known_profile(question.profile)), question)
+        return judge_question(_load_profile(_known_profile(question.profile)), question)
     except QuestionError as mistake:
         return NonsenseAnswer(en=mistake.words.en, zh=mistake.words.zh)
 
 
-async def _get_desk(asked: Asked) -> RulingDeskView:
+async def _get_desk(request: ConsoleRequest) -> RulingDeskView:
     """Return the rulings, counters, suggestions and numbers of cards of a table's match."""
-    state = _table_state(asked)
+    state = _table_state(request)
     match = state.match
     if match.match is None:
         return RulingDeskView()
@@ -116,85 +116,91 @@ async def _get_desk(asked: Asked) -> RulingDeskView:
     counts = cards_due(match, profile.hand)
     if not isinstance(profile, GuandanProfile):
         return RulingDeskView(counts=counts)
-    told = await _ruling_record(asked)
+    told = await _ruling_record(request)
     return RulingDeskView(
         cases=build_ruling_views(profile, told, match.rulings, match.deal or 0),
-        counters=counters(match, told),
-        suggestions=suggestions(state),
+        counters=count_penalties(match, told),
+        suggestions=suggest_charges(state),
         counts=counts,
-        whole=told.brought is not None,
+        whole=told.earlier_penalties is not None,
     )
 
 
-async def _list_answers(asked: Asked) -> Answers | TableRefusal:
+async def _list_answers(request: ConsoleRequest) -> ChargeAnswers | TableRefusal:
     """Ask the table what a charge can lead to: it has the record of both pairs."""
-    said = dict(asked.request.query_params)
+    said = dict(request.http_request.query_params)
     try:
         charge = msgspec.convert(said, ChargeArgs, strict=False)
     except ValueError as wrong:
-        raise Wrong(400, f"the charge: {wrong}", f"指控有误：{wrong}") from None
+        raise RequestError(400, f"the charge: {wrong}", f"指控有误：{wrong}") from None
     args = {name: value for name, value in msgspec.to_builtins(charge).items() if name in said}
-    result = await _read(asked, "rulings", args)
+    result = await _query_table(request, "rulings", args)
     if isinstance(result, TableRefusal):
         return result
-    deal = _table_state(asked).match.deal or 0
+    deal = _table_state(request).match.deal or 0
     earlier = charge.deal if charge.deal is not None and charge.deal < deal else None
-    return Answers(
-        choices=choices(msgspec.convert(result["proposals"], list[PenaltyProposal]), earlier)
+    return ChargeAnswers(
+        choices=build_penalty_choices(
+            msgspec.convert(result["proposals"], list[PenaltyProposal]), earlier
+        )
     )
 
 
-async def _foresee(asked: Asked) -> dict[str, Any] | TableRefusal:
+async def _foresee(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
     """Ask the table what a decision would do to levels and deals."""
-    said = await asked.body(ForeseeArgs)
-    return await _read(asked, "foresee", msgspec.to_builtins(said))
+    said = await request.read_json(ForeseeArgs)
+    return await _query_table(request, "foresee", msgspec.to_builtins(said))
 
 
-async def _lost_time(asked: Asked) -> dict[str, Any] | TableRefusal:
-    told = await _read(asked, "lost_time", {})
-    return told if isinstance(told, TableRefusal) else in_words(told)
+async def _lost_time(request: ConsoleRequest) -> dict[str, Any] | TableRefusal:
+    told = await _query_table(request, "lost_time", {})
+    return told if isinstance(told, TableRefusal) else lost_time_with_reasons(told)
 
 
-async def _read(asked: Asked, cmd: str, args: dict[str, Any]) -> dict[str, Any] | TableRefusal:
+async def _query_table(
+    request: ConsoleRequest, cmd: str, args: dict[str, Any]
+) -> dict[str, Any] | TableRefusal:
     """Return what a table answers. Raises Wrong where it is unknown or silent."""
-    table = asked.path["id"]
-    _table_state(asked)
-    reply: Reply = await asked.console.desk.read(table, cmd, args, asked.person.role)
+    table = request.path_params["id"]
+    _table_state(request)
+    reply: CommandReply = await request.console.dispatcher.query(
+        table, cmd, args, request.person.role
+    )
     error = reply.error
     if error is not None:
         zh = "；".join(filter(None, (error.message_zh, error.action_zh)))
         en = ": ".join(filter(None, (error.message, error.action)))
         return TableRefusal(refused=BilingualLine(en=en, zh=zh or en))
     if reply.result is None:
-        raise Wrong(502, "the table's answer is not understood", "本台的回答无法识别")
+        raise RequestError(502, "the table's answer is not understood", "本台的回答无法识别")
     return reply.result
 
 
-def _table_state(asked: Asked) -> State:
+def _table_state(request: ConsoleRequest) -> PublicState:
     """Return the state of the table that is asked about. Raises Wrong."""
     try:
-        state = asked.console.tables.seen(asked.path["id"]).state
+        state = request.console.tables.snapshot(request.path_params["id"]).state
     except KeyError:
-        raise Wrong(404, "no such table", "没有这张台") from None
+        raise RequestError(404, "no such table", "没有这张台") from None
     if state is None:
-        raise Wrong(409, "nothing was heard of this table yet", "尚未收到该台数据")
+        raise RequestError(409, "nothing was heard of this table yet", "尚未收到该台数据")
     return state
 
 
-async def _ruling_record(asked: Asked) -> RulingRecord:
+async def _ruling_record(request: ConsoleRequest) -> RulingRecord:
     """Return what the archive has of the rulings of the match that a table has now."""
-    table, archive = asked.path["id"], asked.console.archive
+    table, archive = request.path_params["id"], request.console.archive
 
     def found() -> RulingRecord:
         begun = archive.last_number_of(table, {MATCH_START})
         return read_rulings(archive.events(table, since=max(0, begun - 1)) if begun else ())
 
-    return await asked.console.past(found)
+    return await request.console.read_after_flush(found)
 
 
 def _known_profile(name: str) -> str:
     if name not in profile_names():
-        raise Wrong(404, f"no rulebook is called {name!r}", f"没有名为{name}的规则")
+        raise RequestError(404, f"no rulebook is called {name!r}", f"没有名为{name}的规则")
     return name
 
 
@@ -204,10 +210,10 @@ def _load_profile(name: str) -> Profile:
 
 
 @cache
-def _load_rulebook(name: str) -> Rulebook:
+def _load_rulebook(name: str) -> RulebookView:
     profile = _load_profile(name)
     guandan = profile if isinstance(profile, GuandanProfile) else None
-    return Rulebook(
+    return RulebookView(
         name=name,
         title_en=profile.title_en,
         title_zh=profile.title_zh,
@@ -217,17 +223,19 @@ def _load_rulebook(name: str) -> Rulebook:
         jokers=profile.deck.jokers,
         play_s=guandan.clocks.play_s if guandan else 0,
         found_redeals=guandan is not None and guandan.counting.found_card == "redeal",
-        kinds=kinds(profile),
-        ladder=ladder(guandan) if guandan else None,
+        kinds=list_combination_kinds(profile),
+        ladder=build_ladder(guandan) if guandan else None,
     )
 
 
 ROUTES: Final = (
     page("/table/{id}/rulings", "rulings.html"),
     route("/api/rulebooks/{profile}", _get_rulebook),
-    route("/api/judge", _judge_question, methods=("POST",), paced=False),
+    route("/api/judge", _judge_question, methods=("POST",), rate_limited=False),
     route("/api/tables/{id}/desk", _get_desk),
     route("/api/tables/{id}/rulings", _list_answers, roles=REFEREES),
-    route("/api/tables/{id}/foresee", _foresee, methods=("POST",), roles=REFEREES, paced=False),
+    route(
+        "/api/tables/{id}/foresee", _foresee, methods=("POST",), roles=REFEREES, rate_limited=False
+    ),
     route("/api/tables/{id}/lost_time", _lost_time, roles=REFEREES),
 )

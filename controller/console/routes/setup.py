@@ -14,25 +14,25 @@ from controller.client.announced import TableAnnouncement, table_fingerprint
 from controller.console.config import (
     ConfiguredTable,
 )
-from controller.console.console import Console
-from controller.console.in_order import in_order
-from controller.console.keys import certificate, secret_file
-from controller.console.routing import Asked, page, route
-from controller.console.standing import Standing
+from controller.console.console import RefereeConsole
+from controller.console.in_order import natural_sort_key
+from controller.console.keys import load_certificate, secret_key_file
+from controller.console.routing import ConsoleRequest, page, route
+from controller.console.standing import Freshness
 from controller.console.taking_up import (
     TableEnrolmentRequest,
-    at,
-    beside,
-    finder,
-    handle,
-    let_go,
-    take_up,
+    announcement_handle,
+    discovery_of,
+    enrol_table,
+    enrolled_tables,
+    remove_table,
+    tcp_address,
 )
-from controller.console.view.hardware import HardwareView, hardware
-from controller.console.wrong import Wrong, no_table
+from controller.console.view.hardware import HardwareView, describe_hardware
+from controller.console.wrong import RequestError, unknown_table
 from controller.messages import Role
 from controller.roster import RosterError, fingerprint, read_certificate
-from controller.words import people
+from controller.words import roles_with_article
 
 _SETUP_ROLES: Final = frozenset({Role.TECHNICIAN, Role.CHIEF})
 _CODE_PATTERN: Final = Meta(pattern=r"^[0-9A-Z]{4,40}$")
@@ -51,7 +51,7 @@ class EnrolledTable(msgspec.Struct, frozen=True, kw_only=True):
     feed: str
     commands: str
     fingerprint: str | None
-    standing: Standing
+    standing: Freshness
     since_ms: int
     fixed: bool
     hardware: HardwareView | None = None
@@ -67,7 +67,7 @@ class ConsoleKey(msgspec.Struct, frozen=True, kw_only=True):
     why_not: str | None = None
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class FoundTable(msgspec.Struct, frozen=True, kw_only=True):
     """A table that says that it is there. `shown`: its fingerprint but for the last group.
 
     `like`: whether the console has it, at this address, elsewhere, or with another key.
@@ -90,57 +90,59 @@ class _InvitationCode(msgspec.Struct, forbid_unknown_fields=True):
     code: Annotated[str, _CODE_PATTERN]
 
 
-async def seen(asked: Asked) -> dict[str, Any]:
+async def get_setup(request: ConsoleRequest) -> dict[str, Any]:
     """Say which tables there are, how they stand, and which keys they have to admit."""
-    console = asked.console
-    here = {line.id for line in beside(console)}
-    lines = sorted(console.config.tables, key=lambda line: in_order(line.id))
+    console = request.console
+    here = {line.id for line in enrolled_tables(console)}
+    lines = sorted(console.config.tables, key=lambda line: natural_sort_key(line.id))
     tables = [_enrolled_table(console, line, fixed=line.id not in here) for line in lines]
     folder = console.config.console.keys
     return {
         "now_ms": console.now_ms(),
         "tables": tables,
-        "areas": sorted({line.area for line in lines}, key=in_order),
+        "areas": sorted({line.area for line in lines}, key=natural_sort_key),
         "keys": [_console_key(folder, role) for role in Role],
         "writable": console.tables_file is not None,
     }
 
 
-async def found(asked: Asked) -> dict[str, Any]:
+async def list_found_tables(request: ConsoleRequest) -> dict[str, Any]:
     """Say which tables were heard on the network; whoever asks goes on listening."""
-    network = finder(asked.console)
-    heard = network.found()
+    network = discovery_of(request.console)
+    heard = network.list_found()
     return {
-        "why_not": network.why_not,
-        "found": [_found_table(asked.console, one) for one in heard],
+        "why_not": network.listen_error,
+        "found": [_found_table(request.console, one) for one in heard],
     }
 
 
-async def take(asked: Asked) -> EnrolledTable:
+async def enrol(request: ConsoleRequest) -> EnrolledTable:
     """Take a table up."""
-    line = await take_up(asked.console, await asked.body(TableEnrolmentRequest))
-    return _enrolled_table(asked.console, line, fixed=False)
+    line = await enrol_table(request.console, await request.read_json(TableEnrolmentRequest))
+    return _enrolled_table(request.console, line, fixed=False)
 
 
-async def drop(asked: Asked) -> dict[str, Any]:
+async def remove(request: ConsoleRequest) -> dict[str, Any]:
     """Let a table go: nothing more is heard of it; what is in the store stays there."""
-    name = (await asked.body(_RemoveTableRequest)).id
-    if not any(line.id == name for line in asked.console.config.tables):
-        raise no_table(name)
-    await let_go(asked.console, name)
+    name = (await request.read_json(_RemoveTableRequest)).id
+    if not any(line.id == name for line in request.console.config.tables):
+        raise unknown_table(name)
+    await remove_table(request.console, name)
     return {}
 
 
-async def get_console_key(asked: Asked) -> Response:
+async def get_console_key(request: ConsoleRequest) -> Response:
     """Give a public certificate of the console, as a file to be carried to the tables."""
-    folder = asked.console.config.console.keys
-    name = asked.path["role"].removesuffix(".key")
+    folder = request.console.config.console.keys
+    name = request.path_params["role"].removesuffix(".key")
     if name not in {role.value for role in Role}:
-        raise Wrong(404, "there is no such role", "没有此角色")
+        raise RequestError(404, "there is no such role", "没有此角色")
     own = _console_key(folder, Role(name))
     if own.why_not is not None:
-        raise Wrong(409, own.why_not, f"控制台没有可用的{people([name]).zh}公开证书")
-    body = secret_file(folder, Role(name)).with_suffix(".key").read_bytes()
+        raise RequestError(
+            409, own.why_not, f"控制台没有可用的{roles_with_article([name]).zh}公开证书"
+        )
+    body = secret_key_file(folder, Role(name)).with_suffix(".key").read_bytes()
     return Response(
         body,
         media_type="text/plain; charset=utf-8",
@@ -151,13 +153,13 @@ async def get_console_key(asked: Asked) -> Response:
     )
 
 
-async def get_invitation_qr_code(asked: Asked) -> dict[str, Any]:
+async def get_invitation_qr_code(request: ConsoleRequest) -> dict[str, Any]:
     """Return where an invitation is accepted, and that as a code to scan: rows of 0 and 1.
 
     The code stands behind #, which no browser sends to anybody.
     """
-    code = (await asked.body(_InvitationCode)).code
-    address = f"{asked.origin}/invited#{code}"
+    code = (await request.read_json(_InvitationCode)).code
+    address = f"{request.public_origin}/invited#{code}"
     drawn = segno.make(address, error="m")
     rows = ["".join("1" if dark else "0" for dark in row) for row in drawn.matrix_iter(border=4)]
     return {"address": address, "rows": rows}
@@ -166,44 +168,50 @@ async def get_invitation_qr_code(asked: Asked) -> dict[str, Any]:
 # -- tables ---------------------------------------------------------------------
 
 
-def _enrolled_table(console: Console, line: ConfiguredTable, *, fixed: bool) -> EnrolledTable:
-    how, since_ms, state = Standing.CONNECTING, console.now_ms(), None
+def _enrolled_table(
+    console: RefereeConsole, configured: ConfiguredTable, *, fixed: bool
+) -> EnrolledTable:
+    how, since_ms, state = Freshness.CONNECTING, console.now_ms(), None
     with suppress(KeyError):
-        known = console.tables.seen(line.id)
-        (how, since_ms), state = known.standing(console.now_ms()), known.state
+        known = console.tables.snapshot(configured.id)
+        (how, since_ms), state = known.freshness(console.now_ms()), known.state
     return EnrolledTable(
-        id=line.id,
-        area=line.area,
-        feed=line.feed,
-        commands=line.commands,
-        fingerprint=line.verify and table_fingerprint(line.server_key, line.verify),
+        id=configured.id,
+        area=configured.area,
+        feed=configured.feed,
+        commands=configured.commands,
+        fingerprint=configured.verify
+        and table_fingerprint(configured.server_key, configured.verify),
         standing=how,
         since_ms=since_ms,
         fixed=fixed,
-        hardware=None if state is None else hardware(state.boards),
+        hardware=None if state is None else describe_hardware(state.boards),
     )
 
 
-def _found_table(console: Console, one: TableAnnouncement) -> Found:
-    *first, last = one.fingerprint.split("-")
-    return Found(
-        handle=handle(one),
-        table=one.table,
-        addresses=one.addresses,
-        feed=one.feed,
-        commands=one.commands,
+def _found_table(console: RefereeConsole, announced: TableAnnouncement) -> FoundTable:
+    *first, last = announced.fingerprint.split("-")
+    return FoundTable(
+        handle=announcement_handle(announced),
+        table=announced.table,
+        addresses=announced.addresses,
+        feed=announced.feed,
+        commands=announced.commands,
         shown="-".join((*first, "?" * len(last))),
-        like=_known_as(console, one),
+        like=_known_as(console, announced),
     )
 
 
-def _known_as(console: Console, one: TableAnnouncement) -> KnownAs:
-    known = next((line for line in console.config.tables if line.id == one.table), None)
+def _known_as(console: RefereeConsole, announced: TableAnnouncement) -> KnownAs:
+    known = next((line for line in console.config.tables if line.id == announced.table), None)
     if known is None:
         return "new"
-    if known.server_key != one.key:
+    if known.server_key != announced.key:
         return "other_key"
-    places = {(at(host, one.feed), at(host, one.commands)) for host in one.addresses}
+    places = {
+        (tcp_address(host, announced.feed), tcp_address(host, announced.commands))
+        for host in announced.addresses
+    }
     return "here" if (known.feed, known.commands) in places else "moved"
 
 
@@ -211,9 +219,9 @@ def _known_as(console: Console, one: TableAnnouncement) -> KnownAs:
 
 
 def _console_key(folder: Path, role: Role) -> ConsoleKey:
-    file = secret_file(folder, role).with_suffix(".key")
+    file = secret_key_file(folder, role).with_suffix(".key")
     try:
-        own = certificate(folder, role)
+        own = load_certificate(folder, role)
         public = read_certificate(file)
     except RosterError as missing:
         return ConsoleKey(role=role, why_not=str(missing))
@@ -228,10 +236,10 @@ def _console_key(folder: Path, role: Role) -> ConsoleKey:
 ROUTES: Final = (
     page("/setup", "setup.html", roles=_SETUP_ROLES),
     page("/display/{id}", "display.html", roles=frozenset(Role)),
-    route("/api/setup", seen, roles=_SETUP_ROLES),
-    route("/api/setup/found", found, roles=_SETUP_ROLES),
-    route("/api/setup/tables", take, ("POST",), roles=_SETUP_ROLES),
-    route("/api/setup/tables", drop, ("DELETE",), roles=_SETUP_ROLES),
+    route("/api/setup", get_setup, roles=_SETUP_ROLES),
+    route("/api/setup/found", list_found_tables, roles=_SETUP_ROLES),
+    route("/api/setup/tables", enrol, ("POST",), roles=_SETUP_ROLES),
+    route("/api/setup/tables", remove, ("DELETE",), roles=_SETUP_ROLES),
     route("/api/setup/keys/{role}", get_console_key, roles=_SETUP_ROLES),
     route("/api/setup/qr", get_invitation_qr_code, ("POST",), roles=_SETUP_ROLES),
 )

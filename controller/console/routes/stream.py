@@ -12,13 +12,13 @@ import msgspec
 from msgspec import Meta
 from starlette.responses import Response, StreamingResponse
 
-from controller.console.hall import me
+from controller.console.hall import own_account_json
 from controller.console.lookers import RECONNECT_DELAY_MS
 from controller.console.rings import MAX_SOUNDS_PER_BROWSER
-from controller.console.routing import STAFF, Asked, route
-from controller.console.shown import Shown, stream
-from controller.console.view.display import display
-from controller.console.wrong import Wrong
+from controller.console.routing import STAFF, ConsoleRequest, route
+from controller.console.shown import PageParts, event_stream
+from controller.console.view.display import build_display
+from controller.console.wrong import RequestError
 from controller.loggers import structlog
 from controller.messages import Role
 
@@ -26,43 +26,46 @@ _RETRY_LINE: Final = b"retry: %d\n\n" % RECONNECT_DELAY_MS
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-async def hall(asked: Asked) -> Response:
+async def stream_hall(request: ConsoleRequest) -> Response:
     """Stream the hall, as this person's role sees it."""
-    shown = asked.console.hall.shown(asked.person.role)
-    return _stream_response(_told(asked, shown))
+    shown = request.console.hall.parts_for(request.person.role)
+    return _stream_response(_viewer_events(request, shown))
 
 
-async def table(asked: Asked) -> Response:
+async def stream_table(request: ConsoleRequest) -> Response:
     """Stream one table."""
-    name = asked.table
+    name = request.table
 
     async def told() -> AsyncIterator[bytes]:
-        async with asked.console.pages.looking(name, asked.person.role) as (shown, failed):
-            async for said in _told(asked, shown, failed):
+        async with request.console.table_pages.open_page(name, request.person.role) as (
+            shown,
+            failed,
+        ):
+            async for said in _viewer_events(request, shown, failed):
                 yield said
 
     return _stream_response(told())
 
 
-async def stream_display(asked: Asked) -> Response:
+async def stream_display(request: ConsoleRequest) -> Response:
     """Stream what a table's own display shows: nothing of a hand."""
-    name = asked.path["id"]
-    if asked.person.role is Role.TABLE and asked.person.table != name:
-        raise Wrong(403, "this display is of another table", "本台显属于另一张台")
-    name = asked.table
-    shown, console, failed = Shown(), asked.console, asyncio.Event()
+    name = request.path_params["id"]
+    if request.person.role is Role.TABLE and request.person.table != name:
+        raise RequestError(403, "this display is of another table", "本台显属于另一张台")
+    name = request.table
+    shown, console, failed = PageParts(), request.console, asyncio.Event()
 
     def show(changed: str) -> None:
         if changed != name:
             return
         try:
-            seen = console.tables.seen(name)
+            seen = console.tables.snapshot(name)
         except KeyError:
             shown.drop("display")
             return
-        how, since_ms = seen.standing(console.now_ms())
+        how, since_ms = seen.freshness(console.now_ms())
         try:
-            shown.put("display", display(seen.state, how, since_ms))
+            shown.put("display", build_display(seen.state, how, since_ms))
         except Exception:
             _log.exception("display not shown", table=name)
             failed.set()
@@ -71,7 +74,7 @@ async def stream_display(asked: Asked) -> Response:
         show(name)
         undo = console.tables.on_change(show)
         try:
-            async for said in _told(asked, shown, failed):
+            async for said in _viewer_events(request, shown, failed):
                 yield said
                 show(name)
         finally:
@@ -89,32 +92,34 @@ class _SoundRequest(msgspec.Struct, forbid_unknown_fields=True):
     ]
 
 
-async def ring(asked: Asked) -> dict[str, bool]:
+async def claim_sound(request: ConsoleRequest) -> dict[str, bool]:
     """Tell whether a page is to sound, and not another one of its browser in its stead."""
-    news = (await asked.body(_SoundRequest)).of
+    news = (await request.read_json(_SoundRequest)).of
     now_s = asyncio.get_running_loop().time()
-    return {"ring": asked.console.rings.first(asked.token, news, now_s)}
+    return {"ring": request.console.alert_sounds.claim(request.token, news, now_s)}
 
 
-async def _told(
-    asked: Asked, shown: Shown, failed: asyncio.Event | None = None
+async def _viewer_events(
+    request: ConsoleRequest, page_parts: PageParts, failed: asyncio.Event | None = None
 ) -> AsyncIterator[bytes]:
     """Yield a page's events until whoever looks may no longer, the console ends, or it failed.
 
     Also until he has opened too many others.
     """
-    person, console, token = asked.person, asked.console, asked.token
+    person, console, token = request.person, request.console, request.token
 
     async def may() -> bool:
-        now = await console.sessions.whose(token)
+        now = await console.sessions.session_owner(token)
         return now is not None and (now.role, now.table) == (person.role, person.table)
 
-    headers, behind = asked.request.headers, "behind" in asked.request.query_params
+    headers, behind = request.http_request.headers, "behind" in request.http_request.query_params
     known = headers.get("last-event-id", "")
-    own = {"me": me(person)}
-    events = stream(shown, console.now_ms, own, may, run=console.run, known=known)
-    with console.lookers.looking(person.name, token, behind=behind) as too_many:
-        why = (console.ending, failed, too_many)
+    own = {"me": own_account_json(person)}
+    events = event_stream(
+        page_parts, console.now_ms, own, may, run_id=console.run_id, last_event_id=known
+    )
+    with console.stream_limits.open_stream(person.name, token, behind=behind) as too_many:
+        why = (console.stopping, failed, too_many)
         ends = [asyncio.ensure_future(end.wait()) for end in why if end]
         due: asyncio.Future[bytes | None] | None = None
         try:
@@ -141,8 +146,8 @@ def _stream_response(events: AsyncIterator[bytes]) -> Response:
 
 _log = structlog.get_logger("console")
 ROUTES: Final = (
-    route("/stream/hall", hall),
-    route("/stream/table/{id}", table),
+    route("/stream/hall", stream_hall),
+    route("/stream/table/{id}", stream_table),
     route("/stream/display/{id}", stream_display, roles=STAFF | {Role.TABLE}),
-    route("/api/ring", ring, ("POST",), paced=False),
+    route("/api/ring", claim_sound, ("POST",), rate_limited=False),
 )

@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Engine, insert, select
 
-from controller.console.store.tables import ACTS
+from controller.console.store.tables import AREA_ACTION_LOG
 
 
 class LoggedAreaAction(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,17 +37,23 @@ class AreaActionLog:
         """Write one down before its first order is sent; its id must be new."""
         row = {"id": act.id, "at_ms": act.at_ms, "body": msgspec.json.encode(act)}
         with self._engine.begin() as base:
-            base.execute(insert(ACTS).values(row))
+            base.execute(insert(AREA_ACTION_LOG).values(row))
 
-    def find(self, act: str) -> LoggedAreaAction | None:
+    def find(self, action_id: str) -> LoggedAreaAction | None:
         """Return the one of an id; None where there was none."""
         with self._engine.connect() as base:
-            body = base.scalar(select(ACTS.c.body).where(ACTS.c.id == act))
+            body = base.scalar(
+                select(AREA_ACTION_LOG.c.body).where(AREA_ACTION_LOG.c.id == action_id)
+            )
         return None if body is None else _ACTION_DECODER.decode(body)
 
-    def newest(self, most: int) -> list[LoggedAreaAction]:
+    def newest(self, limit: int) -> list[LoggedAreaAction]:
         """Return so many at most, the newest first."""
-        asked = select(ACTS.c.body).order_by(ACTS.c.at_ms.desc(), ACTS.c.id).limit(most)
+        asked = (
+            select(AREA_ACTION_LOG.c.body)
+            .order_by(AREA_ACTION_LOG.c.at_ms.desc(), AREA_ACTION_LOG.c.id)
+            .limit(limit)
+        )
         with self._engine.connect() as base:
             return [_ACTION_DECODER.decode(body) for body in base.scalars(asked)]
 

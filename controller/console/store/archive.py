@@ -30,24 +30,24 @@ from controller.console.store.tables import (
     migrate,
 )
 from controller.heads import HeadConflict, KeptHead, head_conflict
-from controller.messages import Event
+from controller.messages import PublicEvent
 
-PAGE: Final = 1_000
+PAGE_ROWS: Final = 1_000
 
 
 class StoreError(Exception):
     """The database cannot be used; one line says which, why, and what to do."""
 
 
-class Kept(msgspec.Struct, frozen=True, gc=False):
+class StoredEvent(msgspec.Struct, frozen=True, gc=False):
     """One event as it came, and what the archive finds it by. `journal`: which of its table's."""
 
-    event: Event
+    event: PublicEvent
     body: bytes
     journal: int = 1
 
 
-class Mark(msgspec.Struct, frozen=True, gc=False):
+class JournalMark(msgspec.Struct, frozen=True, gc=False):
     """Up to its entry `n`, whose head is `head`, nothing public of a table is missing.
 
     `journal` counts the journals that the table has begun, from 1 on: `n` is of that one.
@@ -61,16 +61,16 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 class WriteBatch(msgspec.Struct, frozen=True):
     """What is written together: events, how complete their tables are then, signed heads."""
 
-    kept: tuple[Kept, ...] = ()
-    marks: Mapping[str, Mark] = {}
+    events: tuple[StoredEvent, ...] = ()
+    marks: Mapping[str, JournalMark] = {}
     heads: tuple[KeptHead, ...] = ()
 
 
-class Written(msgspec.Struct, frozen=True):
+class WriteResult(msgspec.Struct, frozen=True):
     """What is on the disk now: marks by table, and where heads contradict those before them."""
 
     events: int
-    marks: Mapping[str, Mark]
+    marks: Mapping[str, JournalMark]
     disagreements: tuple[HeadConflict, ...]
 
 
@@ -105,30 +105,30 @@ class Archive:
         self._engine = engine
         self._insert: Any = dialect_insert(engine)
 
-    def keep(self, kept: Sequence[Kept]) -> int:
+    def keep(self, kept: Sequence[StoredEvent]) -> int:
         """Write events that are not there yet; return how many were new. Raises StoreError."""
         return self.write([WriteBatch(tuple(kept))]).events
 
-    def write(self, batches: Sequence[WriteBatch]) -> Written:
+    def write(self, batches: Sequence[WriteBatch]) -> WriteResult:
         """Write batches, all or nothing. What is there already stays as it is; of the marks the
         last one counts. Raises StoreError."""
-        rows = [_event_row(one) for batch in batches for one in batch.kept]
+        rows = [_event_row(one) for batch in batches for one in batch.events]
         marks = {table: mark for batch in batches for table, mark in batch.marks.items()}
         heads = [head for batch in batches for head in batch.heads]
         try:
             with self._engine.begin() as base:
-                new = self._keep(base, rows)
+                new = self._write_events(base, rows)
                 self._write_marks(base, marks)
                 wrong = tuple(one for head in heads for one in self._write_head(base, head))
         except SQLAlchemyError as error:
             raise StoreError(first_line(error)) from None
-        return Written(new, marks, wrong)
+        return WriteResult(new, marks, wrong)
 
-    def marks(self) -> dict[str, Mark]:
+    def marks(self) -> dict[str, JournalMark]:
         """Return up to where nothing is missing, of every table of which anything is kept."""
         with self._engine.connect() as base:
             return {
-                row.table_id: Mark(row.n, row.head, row.journal)
+                row.table_id: JournalMark(row.n, row.head, row.journal)
                 for row in base.execute(select(JOURNAL_MARKS)).all()
             }
 
@@ -146,7 +146,7 @@ class Archive:
         with self._engine.connect() as base:
             return [_head_of_row(row) for row in base.execute(asked)]
 
-    def last(self, table: str) -> int:
+    def last_number(self, table: str) -> int:
         """Return the number of the last event of a table, 0 where there is none."""
         return self._last_number(_is_of_present_journal(table))
 
@@ -154,7 +154,7 @@ class Archive:
         """Return the number of a table's last event of one of these kinds, 0 for none."""
         return self._last_number(and_(_is_of_present_journal(table), EVENTS.c.kind.in_(kinds)))
 
-    def newest(self, table: str, count: int, kind: str | None = None) -> list[Event]:
+    def newest(self, table: str, count: int, kind: str | None = None) -> list[PublicEvent]:
         """Return a table's newest events, of one kind if named, so many at most, oldest first."""
         asked = select(EVENTS.c.body).where(_is_of_present_journal(table))
         if kind is not None:
@@ -163,7 +163,7 @@ class Archive:
         with self._engine.connect() as base:
             return [_EVENT_DECODER.decode(body) for body in base.scalars(asked)][::-1]
 
-    def executed(self, table: str, orders: Collection[str]) -> dict[str, int]:
+    def find_executed(self, table: str, command_ids: Collection[str]) -> dict[str, int]:
         """Return the numbers of a table's entries, of any journal, that carried out these orders.
 
         The newest entries are read first, until all orders are found.
@@ -172,17 +172,19 @@ class Archive:
         found: dict[str, int] = {}
         with self._engine.connect() as base:
             for body in base.scalars(
-                asked.order_by(EVENTS.c.n.desc()).execution_options(yield_per=PAGE)
+                asked.order_by(EVENTS.c.n.desc()).execution_options(yield_per=PAGE_ROWS)
             ):
-                if len(found) == len(orders):
+                if len(found) == len(command_ids):
                     break
                 entry = _EVENT_DECODER.decode(body)
                 order = entry.data.get("id")
-                if isinstance(order, str) and order in orders and "refused" not in entry.data:
+                if isinstance(order, str) and order in command_ids and "refused" not in entry.data:
                     found.setdefault(order, entry.n)
         return found
 
-    def events(self, table: str, since: int = 0, match_id: str | None = None) -> Iterator[Event]:
+    def events(
+        self, table: str, since: int = 0, match_id: str | None = None
+    ) -> Iterator[PublicEvent]:
         """Yield a table's events behind number `since`, in order; of one match alone, if named."""
         with self._engine.connect() as base:  # one journal, though another may begin meanwhile
             journal = base.scalar(select(_present_journal(table)))
@@ -192,12 +194,12 @@ class Archive:
         if match_id is not None:
             asked = asked.where(EVENTS.c.match_id == match_id)
         while True:
-            page = asked.where(EVENTS.c.n > since).order_by(EVENTS.c.n).limit(PAGE)
+            page = asked.where(EVENTS.c.n > since).order_by(EVENTS.c.n).limit(PAGE_ROWS)
             with self._engine.connect() as base:
                 rows = base.execute(page).all()
             for row in rows:
                 yield _EVENT_DECODER.decode(row.body)
-            if len(rows) < PAGE:
+            if len(rows) < PAGE_ROWS:
                 return
             since = rows[-1].n
 
@@ -218,7 +220,7 @@ class Archive:
         with self._engine.connect() as base:
             return int(base.scalar(asked) or 0)
 
-    def _keep(self, base: Connection, rows: list[dict[str, Any]]) -> int:
+    def _write_events(self, base: Connection, rows: list[dict[str, Any]]) -> int:
         """Insert events that are not there yet; return how many were new, or of a later journal.
 
         A feed's first events of another journal are heard before anybody knows that it is one.
@@ -248,11 +250,11 @@ class Archive:
             return 0
         return base.execute(new, rows, execution_options={"preserve_rowcount": True}).rowcount
 
-    def _write_marks(self, base: Connection, marks: Mapping[str, Mark]) -> None:
+    def _write_marks(self, base: Connection, marks: Mapping[str, JournalMark]) -> None:
         rows = [{"table_id": table} | msgspec.structs.asdict(m) for table, m in marks.items()]
         if rows:
             new = self._insert(JOURNAL_MARKS)
-            said = {name: new.excluded[name] for name in Mark.__struct_fields__}
+            said = {name: new.excluded[name] for name in JournalMark.__struct_fields__}
             base.execute(new.on_conflict_do_update(index_elements=["table_id"], set_=said), rows)
 
     def _write_head(self, base: Connection, shown: KeptHead) -> Iterable[HeadConflict]:
@@ -290,8 +292,8 @@ def _is_of_present_journal(table: str) -> ColumnElement[bool]:
     return and_(EVENTS.c.table_id == table, EVENTS.c.journal == _present_journal(table))
 
 
-def _event_row(kept: Kept) -> dict[str, Any]:
-    told = kept.event
+def _event_row(stored: StoredEvent) -> dict[str, Any]:
+    told = stored.event
     match = told.data.get("match", told.data.get("match_id"))
     return {
         "table_id": told.table,
@@ -302,8 +304,8 @@ def _event_row(kept: Kept) -> dict[str, Any]:
         "deal": told.deal,
         "attempt": told.attempt,
         "time": told.time,
-        "body": kept.body,
-        "journal": kept.journal,
+        "body": stored.body,
+        "journal": stored.journal,
     }
 
 
@@ -354,5 +356,5 @@ _CONNECT_ARGS: Final[Mapping[str, dict[str, Any]]] = {
         "tcp_user_timeout": 10_000,
     }
 }
-_EVENT_DECODER = msgspec.json.Decoder(Event)
+_EVENT_DECODER = msgspec.json.Decoder(PublicEvent)
 _DISAGREEMENT_DECODER = msgspec.json.Decoder(HeadConflict)

@@ -61,13 +61,15 @@ class WorkerThread:
                 self._deliver(job.answer.set_result, job.answer, result)
 
     def _deliver(
-        self, tell: Callable[[Any], None], answer: asyncio.Future[Any], what: object
+        self, set_outcome: Callable[[Any], None], answer: asyncio.Future[Any], outcome: object
     ) -> None:
         # The loop may be closed by now: its process ends and nobody listens.
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(_set_outcome, tell, answer, what)
+            self._loop.call_soon_threadsafe(_set_outcome, set_outcome, answer, outcome)
 
 
-def _set_outcome(tell: Callable[[Any], None], answer: asyncio.Future[Any], what: object) -> None:
+def _set_outcome(
+    set_outcome: Callable[[Any], None], answer: asyncio.Future[Any], outcome: object
+) -> None:
     if not answer.done():
-        tell(what)
+        set_outcome(outcome)

@@ -5,11 +5,11 @@ from typing import Any, Final
 import msgspec
 from sqlalchemy import Engine, Row, insert, select, update
 
-from controller.console.store.tables import ORDERS
-from controller.messages import Command, Reply, Role
+from controller.console.store.tables import COMMAND_LOG
+from controller.messages import ClientCommand, CommandReply, Role
 
 
-class Given(msgspec.Struct, frozen=True, kw_only=True):
+class LoggedCommand(msgspec.Struct, frozen=True, kw_only=True):
     """An order as it was signed, and its answer; None: it is not known whether it acted.
 
     `at_ms`: when it was given, by the console's clock.
@@ -19,55 +19,59 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     person: str
     role: Role
     at_ms: int
-    command: Command
-    reply: Reply | None = None
+    command: ClientCommand
+    reply: CommandReply | None = None
 
 
-class Orders:
+class CommandLog:
     """All orders of a console. Every call is one transaction, and may block."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def find(self, order: str) -> Given | None:
+    def find(self, command_id: str) -> LoggedCommand | None:
         """Return the order of an id; None where it was never given."""
         with self._engine.connect() as base:
-            row = base.execute(select(ORDERS).where(ORDERS.c.id == order)).one_or_none()
+            row = base.execute(
+                select(COMMAND_LOG).where(COMMAND_LOG.c.id == command_id)
+            ).one_or_none()
         return None if row is None else _logged_command(row)
 
-    def write(self, given: Given) -> None:
+    def write(self, logged: LoggedCommand) -> None:
         """Write an order down, durably, before it is sent; its id must be new."""
         row = {
-            "id": given.command.id,
-            "table_id": given.table,
-            "person": given.person,
-            "role": given.role.value,
-            "at_ms": given.at_ms,
-            "command": msgspec.json.encode(given.command),
+            "id": logged.command.id,
+            "table_id": logged.table,
+            "person": logged.person,
+            "role": logged.role.value,
+            "at_ms": logged.at_ms,
+            "command": msgspec.json.encode(logged.command),
         }
         with self._engine.begin() as base:
-            base.execute(insert(ORDERS).values(row))
+            base.execute(insert(COMMAND_LOG).values(row))
 
-    def answered(self, order: str, reply: Reply) -> None:
+    def write_reply(self, command_id: str, reply: CommandReply) -> None:
         """Keep what a table answered, as it came: what is sealed stays so."""
         body = msgspec.json.encode(reply)
         with self._engine.begin() as base:
-            base.execute(update(ORDERS).where(ORDERS.c.id == order).values(reply=body))
+            base.execute(
+                update(COMMAND_LOG).where(COMMAND_LOG.c.id == command_id).values(reply=body)
+            )
 
-    def last(self, table: str, most: int) -> list[Given]:
+    def newest(self, table: str, limit: int) -> list[LoggedCommand]:
         """Return the newest orders of a table, the newest first."""
         newest = (
-            select(ORDERS)
-            .where(ORDERS.c.table_id == table)
-            .order_by(ORDERS.c.at_ms.desc(), ORDERS.c.id)
-            .limit(most)
+            select(COMMAND_LOG)
+            .where(COMMAND_LOG.c.table_id == table)
+            .order_by(COMMAND_LOG.c.at_ms.desc(), COMMAND_LOG.c.id)
+            .limit(limit)
         )
         with self._engine.connect() as base:
             return [_logged_command(row) for row in base.execute(newest)]
 
 
-def _logged_command(row: Row[Any]) -> Given:
-    return Given(
+def _logged_command(row: Row[Any]) -> LoggedCommand:
+    return LoggedCommand(
         table=row.table_id,
         person=row.person,
         role=Role(row.role),
@@ -77,5 +81,5 @@ def _logged_command(row: Row[Any]) -> Given:
     )
 
 
-_COMMAND_DECODER: Final = msgspec.json.Decoder(Command)
-_REPLY_DECODER: Final = msgspec.json.Decoder(Reply)
+_COMMAND_DECODER: Final = msgspec.json.Decoder(ClientCommand)
+_REPLY_DECODER: Final = msgspec.json.Decoder(CommandReply)

@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Engine, and_, func, or_, select
 from controller.console.store.tables import EVENTS, HEADS
 from controller.journal.verify import steps
 
-STEPS: Final = tuple(step for step in steps.STEPS if step != "seed")
+PROOF_KINDS: Final = tuple(step for step in steps.ATTEMPT_STEPS if step != "seed")
 """The kinds of an attempt's public rows (controller/deal/PROOF.md), in their order."""
-MOST_ROWS: Final = 20_000
+MAX_PROOF_ROWS: Final = 20_000
 """Rows of one proof, which anybody may ask for: more than a long match has. Whoever has a table's
 gateway could let one begin with its journal and end with it."""
 _MATCH_START_KINDS: Final = ("meeting", "taken_over")
@@ -38,14 +38,14 @@ class AttemptRecords:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def around(self, table: str, attempt: int) -> AttemptRows | None:
+    def rows_of_attempt(self, table: str, attempt: int) -> AttemptRows | None:
         """Return the rows around an attempt; None where the archive has no row of it.
 
         That is every row from its commitment to where it was revealed, so that each is bound to
         the next, and its opened record, which may come with the end of the match.
         """
         of_table = _is_in_journal_of_attempt(table, attempt)
-        own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(STEPS))
+        own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(PROOF_KINDS))
         with self._engine.connect() as base:
             steps = base.execute(
                 select(EVENTS.c.n, EVENTS.c.kind, EVENTS.c.body).where(own).order_by(EVENTS.c.n)
@@ -55,7 +55,10 @@ class AttemptRecords:
             block = [row.n for row in steps if row.kind != "record"] or [steps[0].n]
             asked = or_(_is_near(block[0], block[-1]), own, *_are_near_records(steps))
             rows = base.scalars(
-                select(EVENTS.c.body).where(of_table, asked).order_by(EVENTS.c.n).limit(MOST_ROWS)
+                select(EVENTS.c.body)
+                .where(of_table, asked)
+                .order_by(EVENTS.c.n)
+                .limit(MAX_PROOF_ROWS)
             ).all()
             heads = base.execute(
                 select(HEADS.c.n, HEADS.c.head)
@@ -69,7 +72,7 @@ class AttemptRecords:
             heads=tuple((row.n, row.head) for row in heads),
         )
 
-    def of_match(self, table: str, match: str) -> list[bytes]:
+    def rows_of_match(self, table: str, match: str) -> list[bytes]:
         """Return every row of a match at a table, in order, as lines of `dealtable verify`.
 
         From where it was laid out (or came from another table) to where the next one was; and
@@ -92,16 +95,16 @@ class AttemptRecords:
             until = EVENTS.c.n < ends[0] if ends else EVENTS.c.n >= own[0]
             span = and_(of_table, EVENTS.c.n >= own[0], until)
             promised = select(EVENTS.c.attempt).where(span, EVENTS.c.kind == "committed")
-            later = and_(of_table, EVENTS.c.kind.in_(STEPS), EVENTS.c.attempt.in_(promised))
+            later = and_(of_table, EVENTS.c.kind.in_(PROOF_KINDS), EVENTS.c.attempt.in_(promised))
             rows = base.scalars(select(EVENTS.c.body).where(or_(span, later)).order_by(EVENTS.c.n))
             return list(rows)
 
     def attempts(self, table: str, match: str) -> list[tuple[int, int, bool]]:
         """Return deal and number of a match's attempts at a table, and whether each is revealed."""
         found: dict[int, tuple[int, bool]] = {}
-        for body in self.of_match(table, match):
+        for body in self.rows_of_match(table, match):
             row = _ROW_DECODER.decode(body)
-            if row.attempt is None or row.deal is None or row.kind not in STEPS:
+            if row.attempt is None or row.deal is None or row.kind not in PROOF_KINDS:
                 continue
             known = found.get(row.attempt, (row.deal, False))[1]
             found[row.attempt] = row.deal, known or row.kind == "revealed"
@@ -125,7 +128,7 @@ def _is_in_journal_of_attempt(table: str, attempt: int) -> ColumnElement[bool]:
     checks it must see both.
     """
     of_table = EVENTS.c.table_id == table
-    own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(STEPS))
+    own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(PROOF_KINDS))
     begun = and_(own, EVENTS.c.kind == "committed")
     last = select(func.max(EVENTS.c.journal)).where(own).scalar_subquery()
     in_last = and_(begun, EVENTS.c.journal == last)

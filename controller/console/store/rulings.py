@@ -7,13 +7,13 @@ import msgspec
 from sqlalchemy import Engine, select
 
 from controller.console.store.tables import EVENTS
-from controller.messages import Event
+from controller.messages import PublicEvent
 
 _MATCH_START_KIND: Final = "meeting"
 _RELEVANT_KINDS: Final = (_MATCH_START_KIND, "match")
 _RULING_MARKERS: Final = (b'"Ruling', b'"VerbalConfirmed"')
 """One of these stands in the body of whatever changes a ruling."""
-_EVENT_DECODER: Final = msgspec.json.Decoder(Event)
+_EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)
 
 
 class EarlierRulings:
@@ -22,7 +22,7 @@ class EarlierRulings:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def of(self, event: str, pairs: Collection[str]) -> list[list[Event]]:
+    def matches_of_pairs(self, event: str, pairs: Collection[str]) -> list[list[PublicEvent]]:
         """Return each match that one of these pairs has in an event: how it was laid out, and
         what was ruled in it. One that went to another table is there once for each table.
         """
@@ -35,7 +35,7 @@ class EarlierRulings:
             return list(_matches(base.execute(asked), event, frozenset(pairs)))
 
 
-def _matches(rows: Any, event: str, pairs: frozenset[str]) -> Iterator[list[Event]]:
+def _matches(rows: Any, event: str, pairs: frozenset[str]) -> Iterator[list[PublicEvent]]:
     """Yield the entries of the matches that are meant, out of all tables' rows in their order."""
     of_journal, open_ = None, None
     for table, number, kind, body in rows:

@@ -11,7 +11,7 @@ from controller.console.store.archive import StoreError, dialect_insert
 from controller.console.store.tables import SHEETS
 from controller.sheet.form import ScoreSheet
 
-MOST: Final = 1_000
+MAX_LISTED_MATCHES: Final = 1_000
 """Matches of a list: more than a day of a large hall."""
 
 
@@ -31,7 +31,7 @@ class ScoreSheetStore:
         self._engine, self._now_ms = engine, now_ms
         self._insert = dialect_insert(engine)(SHEETS).on_conflict_do_nothing()
 
-    def keep(self, sheet: ScoreSheet) -> bool:
+    def write(self, sheet: ScoreSheet) -> bool:
         """Write a sheet down, unless one of its version and signatures is there; tell whether.
 
         One that nobody has signed is no evidence yet: the newest takes its place. Raises
@@ -42,7 +42,7 @@ class ScoreSheetStore:
             "match_id": sheet.match,
             "start_ms": sheet.start_ms or 0,
             "version": sheet.version,
-            "signed": signed(sheet),
+            "signed": signature_count(sheet),
             "state": sheet.state,
             "event": sheet.event,
             "round": sheet.round,
@@ -70,11 +70,11 @@ class ScoreSheetStore:
                 key = row.table_id, row.match_id, row.start_ms
                 if key not in found:
                     found[key] = _stored_sheet(row)
-                if len(found) == MOST:
+                if len(found) == MAX_LISTED_MATCHES:
                     break
         return list(found.values())
 
-    def of(self, match: str, table: str | None = None) -> list[StoredSheet]:
+    def versions_of(self, match: str, table: str | None = None) -> list[StoredSheet]:
         """Return every sheet of a match, the oldest first; a match may have been at two tables."""
         named: list[ColumnElement[bool]] = [SHEETS.c.match_id == match]
         if table is not None:
@@ -92,7 +92,7 @@ def _has_key_of(row: dict[str, Any]) -> list[ColumnElement[bool]]:
     return [column == row[column.name] for column in SHEETS.primary_key.columns]
 
 
-def signed(sheet: ScoreSheet) -> int:
+def signature_count(sheet: ScoreSheet) -> int:
     """Return how many have signed the sheet's present version."""
     return sum(line.person is not None for line in sheet.signatures)
 

@@ -28,13 +28,15 @@ from sqlalchemy import (
     update,
 )
 
-from controller.messages import Event
+from controller.messages import PublicEvent
 
-ALL: Final = MetaData()
-VERSION: Final = 3
+METADATA: Final = MetaData()
+SCHEMA_VERSION: Final = 3
 """Of these tables. A change of one of them raises it, and is a row of MIGRATIONS."""
 
-SCHEMA: Final = Table("schema_version", ALL, Column("version", Integer, primary_key=True))
+VERSION_ROWS: Final = Table(
+    "schema_version", METADATA, Column("version", Integer, primary_key=True)
+)
 """The version of the tables that lie here: one row. In version 1 this table was missing."""
 
 
@@ -44,7 +46,7 @@ def _journal_column() -> Column[int]:
 
 EVENTS: Final = Table(
     "events",
-    ALL,
+    METADATA,
     Column("table_id", String(24), primary_key=True),
     Column("n", BigInteger, primary_key=True),
     Column("head", String(64), primary_key=True),
@@ -74,7 +76,7 @@ _COMMAND_INDEX: Final = Index(
 
 HEADS: Final = Table(
     "heads",
-    ALL,
+    METADATA,
     Column("table_id", String(24), primary_key=True),
     Column("n", BigInteger, primary_key=True),
     Column("head", String(64), primary_key=True),
@@ -86,7 +88,7 @@ HEADS: Final = Table(
 
 DISAGREEMENTS: Final = Table(
     "disagreements",
-    ALL,
+    METADATA,
     Column("table_id", String(24), primary_key=True),
     Column("n", BigInteger, primary_key=True),
     Column("head", String(64), primary_key=True),
@@ -96,7 +98,7 @@ DISAGREEMENTS: Final = Table(
 
 JOURNAL_MARKS: Final = Table(
     "complete",
-    ALL,
+    METADATA,
     Column("table_id", String(24), primary_key=True),
     Column("n", BigInteger, nullable=False),
     Column("head", String(64), nullable=False),
@@ -105,9 +107,9 @@ JOURNAL_MARKS: Final = Table(
 """Up to which entry nothing public of a table is missing; behind it there may be holes. `journal`
 is the present one of the table."""
 
-ORDERS: Final = Table(
+COMMAND_LOG: Final = Table(
     "orders",
-    ALL,
+    METADATA,
     Column("id", String(64), primary_key=True),
     Column("table_id", String(24), nullable=False),
     Column("person", String(40), nullable=False),
@@ -118,18 +120,18 @@ ORDERS: Final = Table(
 )
 """Commands, written before they are sent; without a reply it is not known whether they acted."""
 
-ACTS: Final = Table(
+AREA_ACTION_LOG: Final = Table(
     "acts",
-    ALL,
+    METADATA,
     Column("id", String(40), primary_key=True),
     Column("at_ms", BigInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
 )
 """What people ordered of whole areas; what became of it stands in each table's order."""
 
-PEOPLE: Final = Table(
+ACCOUNTS: Final = Table(
     "people",
-    ALL,
+    METADATA,
     Column("name", String(40), primary_key=True),
     Column("role", String(16), nullable=False),
     Column("pin", String(200)),
@@ -141,7 +143,7 @@ PEOPLE: Final = Table(
 
 INVITATIONS: Final = Table(
     "invitations",
-    ALL,
+    METADATA,
     Column("person", String(40), primary_key=True),
     Column("code", String(64), nullable=False, unique=True),
     Column("until_ms", BigInteger, nullable=False),
@@ -150,7 +152,7 @@ INVITATIONS: Final = Table(
 
 SESSIONS: Final = Table(
     "sessions",
-    ALL,
+    METADATA,
     Column("token", String(64), primary_key=True),
     Column("person", String(40), nullable=False),
     Column("until_ms", BigInteger, nullable=False),
@@ -159,7 +161,7 @@ SESSIONS: Final = Table(
 
 CALL_ASSIGNMENTS: Final = Table(
     "takes",
-    ALL,
+    METADATA,
     Column("table_id", String(24), primary_key=True),
     Column("person", String(40), nullable=False),
     Column("at_ms", BigInteger, nullable=False),
@@ -168,7 +170,7 @@ CALL_ASSIGNMENTS: Final = Table(
 
 SHEETS: Final = Table(
     "sheets",
-    ALL,
+    METADATA,
     Column("table_id", String(24), primary_key=True),
     Column("match_id", String(64), primary_key=True),
     Column("start_ms", BigInteger, primary_key=True),
@@ -203,23 +205,23 @@ def migrate(engine: Engine) -> None:
     there = inspect(engine)
     with engine.connect() as base:
         known = (
-            base.scalar(select(func.max(SCHEMA.c.version)))
-            if there.has_table(SCHEMA.name)
+            base.scalar(select(func.max(VERSION_ROWS.c.version)))
+            if there.has_table(VERSION_ROWS.name)
             else None
         )
-    found = known or (_UNVERSIONED if there.has_table(EVENTS.name) else VERSION)
-    if found > VERSION:
+    found = known or (_UNVERSIONED if there.has_table(EVENTS.name) else SCHEMA_VERSION)
+    if found > SCHEMA_VERSION:
         raise DatabaseTooNew(
-            f"it is of version {found}, and this console knows {VERSION}: start the newer "
+            f"it is of version {found}, and this console knows {SCHEMA_VERSION}: start the newer "
             "console, or name another database in console.toml"
         )
-    ALL.create_all(engine)
+    METADATA.create_all(engine)
     with engine.begin() as base:
-        for version in range(found, VERSION):
+        for version in range(found, SCHEMA_VERSION):
             MIGRATIONS[version](base)
-        if known != VERSION:
-            base.execute(delete(SCHEMA))
-            base.execute(insert(SCHEMA), {"version": VERSION})
+        if known != SCHEMA_VERSION:
+            base.execute(delete(VERSION_ROWS))
+            base.execute(insert(VERSION_ROWS), {"version": SCHEMA_VERSION})
 
 
 def _number_journals(base: Connection) -> None:
@@ -249,7 +251,7 @@ def _number_journals(base: Connection) -> None:
             base.execute(update(JOURNAL_MARKS).where(known).values(journal=2))
 
 
-def _journal_of(head: str, entries: Sequence[Event]) -> list[Event]:
+def _journal_of(head: str, entries: Sequence[PublicEvent]) -> list[PublicEvent]:
     """Return the entries of one table's journal up to the one with this head, the last one first.
 
     The chain of heads leads back. It runs over private entries, too, which are not here: before
@@ -257,10 +259,10 @@ def _journal_of(head: str, entries: Sequence[Event]) -> list[Event]:
     first entry of a run, the last one of the latest run whose numbers are all smaller.
     """
     by_head = {entry.head: entry for entry in entries}
-    runs: dict[str, list[Event]] = {}
+    runs: dict[str, list[PublicEvent]] = {}
     for entry in sorted(entries, key=lambda one: one.n):
         runs.setdefault(entry.boot, []).append(entry)
-    found: list[Event] = []
+    found: list[PublicEvent] = []
     last = by_head.get(head)
     while last is not None:
         found.append(last)
@@ -286,4 +288,4 @@ MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {
 }
 """By version: what leads to the next one. Each may be done twice."""
 
-_EVENT_DECODER: Final = msgspec.json.Decoder(Event)
+_EVENT_DECODER: Final = msgspec.json.Decoder(PublicEvent)

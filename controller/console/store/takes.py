@@ -11,12 +11,12 @@ class AssignmentStore:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def all(self) -> dict[str, str]:
+    def load(self) -> dict[str, str]:
         """Return who goes, by table."""
         with self._engine.connect() as base:
             return {row.table_id: row.person for row in base.execute(select(CALL_ASSIGNMENTS))}
 
-    def put(self, table: str, person: str | None, at_ms: int) -> None:
+    def write(self, table: str, person: str | None, at_ms: int) -> None:
         """Write who goes to a table now; None: nobody."""
         with self._engine.begin() as base:
             base.execute(delete(CALL_ASSIGNMENTS).where(CALL_ASSIGNMENTS.c.table_id == table))

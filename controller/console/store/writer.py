@@ -13,19 +13,26 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from controller.console.seen import Begin, Run, StoreStatus
-from controller.console.store.archive import Archive, Kept, Mark, StoreError, WriteBatch, Written
+from controller.console.seen import RunBlocking, StartTask, StoreStatus
+from controller.console.store.archive import (
+    Archive,
+    JournalMark,
+    StoredEvent,
+    StoreError,
+    WriteBatch,
+    WriteResult,
+)
 from controller.heads import KeptHead
 from controller.loggers import structlog
 
 MAX_WAITING_EVENTS: Final = 20_000
 """Events that wait at most, over all tables (provisional): some minutes of a large hall."""
-MOST_BYTES: Final = 32 << 20
+MAX_WAITING_BYTES: Final = 32 << 20
 """Bytes of their texts."""
-GROUP: Final = 2_000
+GROUP_EVENTS: Final = 2_000
 """Events of one transaction, about."""
-RETRY_S: Final = 1.0
-LOOK_S: Final = 5.0
+RETRY_INTERVAL_S: Final = 1.0
+IDLE_CHECK_INTERVAL_S: Final = 5.0
 """In a quiet hall the database is tried so often: people's orders need it, too."""
 _log = structlog.get_logger("console")
 
@@ -41,47 +48,47 @@ class EventWriter:
     def __init__(
         self,
         archive: Archive,
-        run: Run,
+        run_blocking: RunBlocking,
         now_ms: Callable[[], int],
-        on_written: Callable[[Written], None] = lambda written: None,
-        on_standing: Callable[[], None] = lambda: None,
-        retry_s: float = RETRY_S,
-        most_events: int = MAX_WAITING_EVENTS,
-        begin: Begin = asyncio.create_task,
+        on_written: Callable[[WriteResult], None] = lambda written: None,
+        on_status: Callable[[], None] = lambda: None,
+        retry_s: float = RETRY_INTERVAL_S,
+        max_events: int = MAX_WAITING_EVENTS,
+        start_task: StartTask = asyncio.create_task,
     ) -> None:
         """Begin to write; needs a running loop."""
-        self._archive, self._run, self._now_ms = archive, run, now_ms
-        self._on_written, self._on_status = on_written, on_standing
-        self._retry_s, self._max_events = retry_s, most_events
+        self._archive, self._run_blocking, self._now_ms = archive, run_blocking, now_ms
+        self._on_written, self._on_status = on_written, on_status
+        self._retry_s, self._max_events = retry_s, max_events
         self._batches: deque[tuple[WriteBatch, asyncio.Future[None]]] = deque()
-        self._events = self._waiting_bytes = self._refused = 0
+        self._waiting_events = self._waiting_bytes = self._refused = 0
         self._away_since_ms: int | None = None
         self._error = ""
         self._added = asyncio.Event()
         self._attempted = asyncio.Event()
         self._closing = asyncio.Event()
-        self._task = begin(self._write_batches())
+        self._task = start_task(self._write_batches())
         self._task.add_done_callback(self._task_done)
 
     @property
-    def standing(self) -> StoreStatus:
+    def status(self) -> StoreStatus:
         """How the database is."""
         return StoreStatus(
             away_since_ms=self._away_since_ms,
             why=self._error,
-            waiting=self._events,
+            waiting=self._waiting_events,
             refused=self._refused,
         )
 
     @property
-    def away(self) -> bool:
+    def is_away(self) -> bool:
         """Whether the database took nothing when it was last tried."""
         return self._away_since_ms is not None
 
-    def keep(
+    def add(
         self,
-        kept: Sequence[Kept] = (),
-        marks: Mapping[str, Mark] | None = None,
+        kept: Sequence[StoredEvent] = (),
+        marks: Mapping[str, JournalMark] | None = None,
         heads: Sequence[KeptHead] = (),
     ) -> asyncio.Future[None] | None:
         """Take what came together, to be written together; None where there is no room for it.
@@ -89,28 +96,28 @@ class EventWriter:
         What is returned is done when it is on the disk.
         """
         size = sum(len(one.body) for one in kept)
-        many = self._events + len(kept) + len(heads)
-        full = many > self._max_events or self._waiting_bytes + size > MOST_BYTES
-        if full and (self._batches or self.away):
+        many = self._waiting_events + len(kept) + len(heads)
+        full = many > self._max_events or self._waiting_bytes + size > MAX_WAITING_BYTES
+        if full and (self._batches or self.is_away):
             self._refused += len(kept)
             return None
         batch = WriteBatch(tuple(kept), dict(marks or {}), tuple(heads))
         done = asyncio.get_running_loop().create_future()
         self._batches.append((batch, done))
-        self._events = many
+        self._waiting_events = many
         self._waiting_bytes += size
         self._added.set()
         return done
 
-    async def settled(self) -> None:
+    async def wait_until_written(self) -> None:
         """Return once all that was taken by now is on the disk, or the database takes nothing."""
         if not self._batches:
             return
         _, last = self._batches[-1]
-        while not (last.done() or self.away):
+        while not (last.done() or self.is_away):
             await self._attempted.wait()
 
-    def stepped(self, by_ms: int) -> None:
+    def shift_times(self, by_ms: int) -> None:
         """Take it that the console's clock was set by so much."""
         if self._away_since_ms is not None:
             self._away_since_ms += by_ms
@@ -127,12 +134,12 @@ class EventWriter:
         while self._batches or not self._closing.is_set():
             if not self._batches:
                 self._added.clear()
-                await self._rest()
+                await self._wait_for_batches()
                 if not self._batches and self._closing.is_set():
                     break
             group = self._next_group()
             try:
-                written = await self._run(partial(self._archive.write, group))
+                written = await self._run_blocking(partial(self._archive.write, group))
             except Exception as error:  # whatever it is: what waits is not lost by it
                 self._mark_away(error)
                 self._signal_attempt()
@@ -159,10 +166,10 @@ class EventWriter:
         except Exception:
             _log.exception("not told that nothing is kept")
 
-    async def _rest(self) -> None:
+    async def _wait_for_batches(self) -> None:
         """Wait for something to write, or until it is time to look whether anything could be."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_S):
+            async with asyncio.timeout(IDLE_CHECK_INTERVAL_S):
                 await self._added.wait()
 
     def _signal_attempt(self) -> None:
@@ -179,17 +186,17 @@ class EventWriter:
         group: list[WriteBatch] = []
         events = 0
         for batch, _ in self._batches:
-            if group and events + len(batch.kept) > GROUP:
+            if group and events + len(batch.events) > GROUP_EVENTS:
                 break
             group.append(batch)
-            events += len(batch.kept)
+            events += len(batch.events)
         return group
 
     def _finish_group(self, group: Sequence[WriteBatch]) -> None:
         for batch in group:
             _, done = self._batches.popleft()
-            self._events -= len(batch.kept) + len(batch.heads)
-            self._waiting_bytes -= sum(len(one.body) for one in batch.kept)
+            self._waiting_events -= len(batch.events) + len(batch.heads)
+            self._waiting_bytes -= sum(len(one.body) for one in batch.events)
             if not done.done():
                 done.set_result(None)
 

@@ -7,11 +7,11 @@ import msgspec
 
 from controller.console.view.called import by_words
 from controller.console.view.clocks import table_time_to_epoch_ms
-from controller.messages import State
+from controller.messages import PublicState
 from controller.words import reason_words
 
 
-class Stop(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class AreaStopView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A stop in force: since when (console's clock), why, and by whom; empty: nobody has said it.
 
     `since_ms` None: of a table of an older program, which says no more than that it stands.
@@ -24,7 +24,7 @@ class Stop(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     by_zh: str = ""
 
 
-def area_stop_of(state: State, heard_ms: int | None) -> Stop | None:
+def area_stop_of(state: PublicState, received_ms: int | None) -> AreaStopView | None:
     """Return the stop that holds at a table whose match is under way; None: its clock runs.
 
     `heard_ms`: when this state was heard, by the console's clock.
@@ -33,10 +33,10 @@ def area_stop_of(state: State, heard_ms: int | None) -> Stop | None:
     told = match.area_stop
     if told is None:
         stands = match.started and match.clock is not None and not match.clock.running
-        return Stop() if stands else None
+        return AreaStopView() if stands else None
     why, by = reason_words(told.reason or ""), by_words(told.by or "")
-    return Stop(
-        since_ms=table_time_to_epoch_ms(state, told.since_ms, heard_ms),
+    return AreaStopView(
+        since_ms=table_time_to_epoch_ms(state, told.since_ms, received_ms),
         why_en=why.en,
         why_zh=why.zh,
         by_en=by.en,
@@ -44,7 +44,7 @@ def area_stop_of(state: State, heard_ms: int | None) -> Stop | None:
     )
 
 
-def most_common_stop(stops: Sequence[Stop]) -> Stop | None:
+def most_common_stop(stops: Sequence[AreaStopView]) -> AreaStopView | None:
     """Return the order that most tables tell of, since it came to the first of them."""
     said = Counter((stop.why_en, stop.why_zh, stop.by_en, stop.by_zh) for stop in stops)
     most = max(said, key=lambda one: (said[one], one), default=None)

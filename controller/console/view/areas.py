@@ -11,19 +11,19 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from controller.console.in_order import in_order
-from controller.console.seen import Seen
-from controller.console.standing import Standing
-from controller.console.view.area_stop import Stop, area_stop_of, most_common_stop
-from controller.console.view.clocks import ends_ms
-from controller.console.view.waits import Rank, due
-from controller.messages import Phase, State
+from controller.console.in_order import natural_sort_key
+from controller.console.seen import TableSnapshot
+from controller.console.standing import Freshness
+from controller.console.view.area_stop import AreaStopView, area_stop_of, most_common_stop
+from controller.console.view.clocks import clock_end_ms
+from controller.console.view.waits import Urgency, list_table_reasons
+from controller.messages import MachinePhase, PublicState
 
 MIN_DIFFERENCE_S: Final = 3
 """Clocks that are further from the area's than this differ from it (provisional)."""
-BEHIND: Final = 2
+MIN_DEALS_BEHIND: Final = 2
 """So many deals fewer than the area's median are behind (REFEREE 3.2)."""
-ANNOUNCED: Final = (None, "announce_15", "announce_5", "announce_1", "last_deal", "time_up")
+ANNOUNCEMENTS: Final = (None, "announce_15", "announce_5", "announce_1", "last_deal", "time_up")
 """What a clock says, in its order."""
 
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class AreaView(msgspec.Struct, frozen=True, kw_only=True):
     running: bool = False
     ends_ms: int | None = None
     left_s: int | None = None
-    stop: Stop | None = None
+    stop: AreaStopView | None = None
     held: tuple[str, ...] = ()
     announced: str | None = None
     added: tuple[TableAddedTime, ...] = ()
@@ -98,35 +98,37 @@ class _TableClock(msgspec.Struct, frozen=True, gc=False):
     added_s: int
 
 
-def areas(seen: Sequence[Seen], now_ms: int) -> list[AreaView]:
+def build_areas(snapshots: Sequence[TableSnapshot], now_ms: int) -> list[AreaView]:
     """Return every area, by its name."""
-    found: dict[str, list[Seen]] = {}
-    for one in seen:
+    found: dict[str, list[TableSnapshot]] = {}
+    for one in snapshots:
         found.setdefault(one.area, []).append(one)
-    return [_build_area(name, found[name], now_ms) for name in sorted(found, key=in_order)]
+    return [_build_area(name, found[name], now_ms) for name in sorted(found, key=natural_sort_key)]
 
 
-def _build_area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
-    known = [(one, one.state) for one in seen if one.state is not None]
+def _build_area(name: str, snapshots: Sequence[TableSnapshot], now_ms: int) -> AreaView:
+    known = [(one, one.state) for one in snapshots if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
     heard = [(one, state) for one, state in playing if _is_live(one, now_ms)] or playing
     clocks = [clock for one, state in heard if (clock := _table_clock(one, state)) is not None]
     running = 2 * sum(clock.running for clock in clocks) > len(clocks)
     alike = [clock for clock in clocks if clock.running is running]
-    stops = [(one.table, area_stop_of(state, one.heard.heard_ms)) for one, state in heard]
+    stops = [
+        (one.table, area_stop_of(state, one.contact_times.received_ms)) for one, state in heard
+    ]
     up_ms = median_low([clock.ends_ms for clock in alike]) if running else None
     left_s = median_low([clock.left_s for clock in alike]) if alike and not running else None
     return AreaView(
         area=name,
-        tables=tuple(one.table for one in seen),
+        tables=tuple(one.table for one in snapshots),
         event=_most_common(state.match.event for _, state in known),
         round=_most_common(state.match.round for _, state in known),
-        live=sum(_is_live(one, now_ms) for one in seen),
-        waiting=sum(_is_waiting(one, now_ms) for one in seen),
-        not_started=sum(is_due(state) for _, state in known),
+        live=sum(_is_live(one, now_ms) for one in snapshots),
+        waiting=sum(_is_waiting(one, now_ms) for one in snapshots),
+        not_started=sum(is_waiting_to_start(state) for _, state in known),
         playing=len(playing),
         over=sum(is_over(state) for _, state in known),
-        stopped=sum(state.machine.phase is Phase.FAULT for _, state in known),
+        stopped=sum(state.machine.phase is MachinePhase.FAULT for _, state in known),
         last_deal=sum(state.match.announced in ("last_deal", "time_up") for _, state in playing),
         suspended=tuple(one.table for one, state in known if state.match.suspended is not None),
         running=running,
@@ -143,35 +145,35 @@ def _build_area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
     )
 
 
-def _is_live(seen: Seen, now_ms: int) -> bool:
+def _is_live(snapshot: TableSnapshot, now_ms: int) -> bool:
     """Tell whether what is known of a table is its present: the past has no word in the clock."""
-    return seen.standing(now_ms)[0] is Standing.LIVE
+    return snapshot.freshness(now_ms)[0] is Freshness.LIVE
 
 
-def is_due(state: State) -> bool:
+def is_waiting_to_start(state: PublicState) -> bool:
     """Tell whether a match is laid out that nobody has started."""
     return state.match.match is not None and not state.match.started
 
 
-def is_playing(state: State) -> bool:
+def is_playing(state: PublicState) -> bool:
     """Tell whether a match was started and is not over."""
     return state.match.match is not None and state.match.started and not is_over(state)
 
 
-def is_over(state: State) -> bool:
+def is_over(state: PublicState) -> bool:
     """Tell whether a match was played to its end; Big Two has no verdict, but a sheet to sign."""
     return state.match.verdict is not None or state.match.phase in ("over", "signed")
 
 
-def _table_clock(seen: Seen, state: State) -> _TableClock | None:
+def _table_clock(snapshot: TableSnapshot, state: PublicState) -> _TableClock | None:
     match = state.match
     if match.clock is None:
         return None
-    up_ms, added_s = ends_ms(state, seen.heard.heard_ms), match.added_time_s
+    up_ms, added_s = clock_end_ms(state, snapshot.contact_times.received_ms), match.added_time_s
     left_s = match.clock.left_s - added_s
     if up_ms is None:
-        return _TableClock(seen.table, False, 0, left_s, added_s)
-    return _TableClock(seen.table, True, up_ms - added_s * 1000, left_s, added_s)
+        return _TableClock(snapshot.table, False, 0, left_s, added_s)
+    return _TableClock(snapshot.table, True, up_ms - added_s * 1000, left_s, added_s)
 
 
 def _differing_clocks(
@@ -188,25 +190,25 @@ def _differing_clocks(
             yield DifferingClock(clock.table, clock.running, off_s)
 
 
-def _slow_tables(playing: Sequence[tuple[Seen, State]]) -> Iterable[SlowTable]:
+def _slow_tables(playing: Sequence[tuple[TableSnapshot, PublicState]]) -> Iterable[SlowTable]:
     deals = [state.match.deal or 0 for _, state in playing]
     if not deals:
         return
     middle = median_low(deals)
     for (one, _), deal in zip(playing, deals, strict=True):
-        if middle - deal >= BEHIND:
+        if middle - deal >= MIN_DEALS_BEHIND:
             yield SlowTable(one.table, middle - deal)
 
 
-def _common_announcement(states: Iterable[State]) -> str | None:
+def _common_announcement(states: Iterable[PublicState]) -> str | None:
     """Return what most clocks have said last, the later word where as many have said both."""
     said = Counter(state.match.announced for state in states)
-    known = [one for one in ANNOUNCED if said[one]]
-    return max(known, key=lambda one: (said[one], ANNOUNCED.index(one)), default=None)
+    known = [one for one in ANNOUNCEMENTS if said[one]]
+    return max(known, key=lambda one: (said[one], ANNOUNCEMENTS.index(one)), default=None)
 
 
-def _is_waiting(seen: Seen, now_ms: int) -> bool:
-    return any(one.rank < Rank.UNHEARD for one in due(seen, now_ms))
+def _is_waiting(snapshot: TableSnapshot, now_ms: int) -> bool:
+    return any(one.rank < Urgency.UNHEARD for one in list_table_reasons(snapshot, now_ms))
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:

@@ -2,12 +2,12 @@
 
 import msgspec
 
-from controller.console.view.touches import SeatButton, buttons
-from controller.messages import Seat, State
-from controller.rules.seats import side
+from controller.console.view.touches import SeatButton, list_buttons
+from controller.messages import PublicState, Seat
+from controller.rules.seats import side_of
 
 
-class AtSeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class DisplaySeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One seat. `waits`: something is asked of it. `place`: as which it went out, from 1 on.
 
     `buttons`: green first. `cuts`: it may cut now. `called`: its red button was pressed, and the
@@ -26,13 +26,13 @@ class AtSeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     buttons: tuple[SeatButton, ...] = ()
 
 
-def at_seat(seat: Seat, state: State, *, cuts: bool) -> AtSeat:
+def build_display_seat(seat: Seat, state: PublicState, *, cuts: bool) -> DisplaySeat:
     """Return what the display shows at a seat; `cuts`: it may cut now."""
     match = state.match
     waits = seat in match.waiting_for
     called = any(call.seat == seat and call.reason == "button" for call in state.calls)
-    pair = match.pairs.get(side(seat))
-    return AtSeat(
+    pair = match.pairs.get(side_of(seat))
+    return DisplaySeat(
         seat=seat,
         name=pair.players.get(seat, "") if pair else "",
         seated=seat in match.seated,
@@ -42,5 +42,5 @@ def at_seat(seat: Seat, state: State, *, cuts: bool) -> AtSeat:
         called=called,
         place=match.order.index(seat) + 1 if seat in match.order else None,
         dead=seat in match.dead,
-        buttons=tuple(buttons(seat, match, waits=waits, called=called)),
+        buttons=tuple(list_buttons(seat, match, waits=waits, called=called)),
     )

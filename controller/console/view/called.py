@@ -9,38 +9,38 @@ from typing import Final
 
 from controller.cards import face_text, parse_face
 from controller.rules.rulebooks import load_profile, profile_names
-from controller.rules.seat_words import SEATS, SIDES
+from controller.rules.seat_words import SEAT_NAMES, SIDE_NAMES
+from controller.signer_names import decided_by_words
 from controller.signer_names import signer_words as by_words
-from controller.signer_names import whose
-from controller.words import COMMANDS, ROLES, Words
+from controller.words import COMMAND_WORDS, ROLE_WORDS, Words
 
 __all__ = [
     "BOARDS",
-    "CHOICES",
-    "COMMANDS",
-    "PLACES",
+    "COMMAND_WORDS",
+    "CORRECTION_CHOICES",
+    "PLACE_NAMES",
     "RESULT_CLASSES",
-    "ROLES",
-    "SEATS",
-    "SIDES",
+    "ROLE_WORDS",
+    "SEAT_NAMES",
+    "SIDE_NAMES",
     "by_words",
-    "card",
-    "of",
-    "rulebook",
-    "several",
-    "whose",
+    "card_name",
+    "decided_by_words",
+    "join_words",
+    "name_of",
+    "rulebook_name",
 ]
 
 BOARDS: Final[Mapping[str, Words]] = {
     "dealer": Words("dealer board", "发牌控制板"),
     "reader": Words("reader board", "识牌控制板"),
 }
-CHOICES: Final[Mapping[str, Words]] = {
+CORRECTION_CHOICES: Final[Mapping[str, Words]] = {
     "from_now": Words("levels are right from now on", "从现在起按更正后的级数"),
     "void_later": Words("the later deals are void", "其后各副作废"),
     "stand": Words("it stands as it was", "维持原成绩"),
 }
-PLACES: Final = (
+PLACE_NAMES: Final = (
     Words("UP", "上游"),
     Words("2ND", "二游"),
     Words("3RD", "三游"),
@@ -53,14 +53,14 @@ RESULT_CLASSES: Final[Mapping[str, Words]] = {
 }
 
 
-def of(table: Mapping[str, Words], name: object) -> Words:
+def name_of(table: Mapping[str, Words], name: object) -> Words:
     """Return what `name` is called; what a later version has is called as it is."""
     known = table.get(str(name))
     return known or Words(str(name), str(name))
 
 
 @lru_cache(maxsize=64)
-def rulebook(name: str) -> Words:
+def rulebook_name(name: str) -> Words:
     """Return what a rulebook is called by its text; one that is not known here as it is."""
     if name not in profile_names():
         return Words(name, name)
@@ -68,19 +68,19 @@ def rulebook(name: str) -> Words:
     return Words(profile.title_en, profile.title_zh)
 
 
-def several(named: Iterable[Words]) -> Words:
+def join_words(named: Iterable[Words]) -> Words:
     """Return several things in one line."""
     told = tuple(named)
     return Words(", ".join(one.en for one in told), "、".join(one.zh for one in told))
 
 
-def card(text: object) -> Words:
+def card_name(text: object) -> Words:
     """Return a card as people read it: "♠A", a joker by its name."""
     try:
         face = face_text(parse_face(str(text)))
     except ValueError:
         return Words(str(text), str(text))
-    return of(JOKERS, face)
+    return name_of(JOKERS, face)
 
 
 JOKERS: Final[Mapping[str, Words]] = {

@@ -5,14 +5,14 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from controller.console.view.cases import Case, RulingRecord
-from controller.console.view.choices import Choice, choice
-from controller.messages import Ruling, Seat, Side
+from controller.console.view.cases import RulingCase, RulingRecord
+from controller.console.view.choices import PenaltyChoice, build_penalty_choice
+from controller.messages import PublicRuling, Seat, Side
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons, lapse_words
 from controller.rules.penalties.consequences import penalty_words
-from controller.rules.penalties.offences import offence
+from controller.rules.penalties.offences import find_offence
 from controller.rules.profile import GuandanProfile
-from controller.signer_names import whose
+from controller.signer_names import decided_by_words
 from controller.words import Words
 
 
@@ -41,7 +41,7 @@ class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     side: Side
     seat: Seat | None
     person: str | None = None
-    answer: Choice | None = None
+    answer: PenaltyChoice | None = None
     penalty: str
     penalty_en: str
     penalty_zh: str
@@ -70,7 +70,7 @@ class RulingView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def build_ruling_views(
-    profile: GuandanProfile, told: RulingRecord, shown: Iterable[Ruling], deal: int
+    profile: GuandanProfile, record: RulingRecord, rulings: Iterable[PublicRuling], deal: int
 ) -> list[RulingView]:
     """Return the rulings of a match, oldest first: as entries tell them, else as the state does.
 
@@ -78,29 +78,35 @@ def build_ruling_views(
 
     The state's word on whether a ruling is open stands over an entry that is still on its way.
     """
-    newest = {ruling.id: ruling for ruling in shown}
-    views = [_heard(profile, case, newest.pop(case.id, None), deal) for case in told.cases]
+    newest = {ruling.id: ruling for ruling in rulings}
+    views = [_view_of_case(profile, case, newest.pop(case.id, None), deal) for case in record.cases]
     return [
         _with_deciders(one)
         for one in (*views, *(_view_of_state(ruling) for ruling in newest.values()))
     ]
 
 
-def _view_of_state(ruling: Ruling) -> RulingView:
+def _view_of_state(ruling: PublicRuling) -> RulingView:
     return RulingView(**msgspec.structs.asdict(ruling))
 
 
 def _with_deciders(view: RulingView) -> RulingView:
     """Return a ruling with who decided it in words."""
-    decided = None if view.approved_by is None else whose(view.approved_by, view.entered_by)
+    decided = (
+        None if view.approved_by is None else decided_by_words(view.approved_by, view.entered_by)
+    )
     rejected = (
-        None if view.rejected_by is None else whose(view.rejected_by, view.rejection_entered_by)
+        None
+        if view.rejected_by is None
+        else decided_by_words(view.rejected_by, view.rejection_entered_by)
     )
     return msgspec.structs.replace(view, decided=decided, rejected=rejected)
 
 
-def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None, deal: int) -> RulingView:
-    charge, proposal, row = case.charge, case.proposal, offence(case.charge.offence)
+def _view_of_case(
+    profile: GuandanProfile, case: RulingCase, newest: PublicRuling | None, deal: int
+) -> RulingView:
+    charge, proposal, row = case.charge, case.proposal, find_offence(case.charge.offence)
     before = case.changed_from
     penalty = penalty_words(proposal.penalty, proposal.effects)
     kind = next((kind for kind in row.kinds if kind.id == charge.kind), None)
@@ -115,7 +121,7 @@ def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None, deal: int
         side=charge.side,
         seat=charge.seat,
         person=charge.person,
-        answer=choice(proposal, charge.deal if charge.deal < deal else None),
+        answer=build_penalty_choice(proposal, charge.deal if charge.deal < deal else None),
         penalty=proposal.penalty,
         penalty_en=penalty.en,
         penalty_zh=penalty.zh,

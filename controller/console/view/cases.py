@@ -9,16 +9,16 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from controller.messages import Event
+from controller.messages import PublicEvent
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.proposals import PenaltyProposal
-from controller.rules.penalties.records import Entry
+from controller.rules.penalties.records import PenaltyEntry
 
 MATCH_START: Final = "meeting"
 """The kind of entry with which a match begins at a table, laid out or come from another one."""
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RulingCase(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One ruling with the charge it answers. `at_ms`: when it was proposed; `ended_ms`: decided.
 
     As controller/match/rulings.py has it, told by entries.
@@ -43,36 +43,36 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class RulingRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What entries tell of a match's rulings. `brought` None: its beginning was not heard."""
 
-    brought: tuple[Entry, ...] | None = None
-    cases: tuple[Case, ...] = ()
+    earlier_penalties: tuple[PenaltyEntry, ...] | None = None
+    cases: tuple[RulingCase, ...] = ()
 
 
-def read_rulings(entries: Iterable[Event]) -> RulingRecord:
+def read_rulings(entries: Iterable[PublicEvent]) -> RulingRecord:
     """Return the rulings of a match from its entries, in their order, from its `meeting` on."""
-    brought: tuple[Entry, ...] | None = None
-    cases: dict[str, Case] = {}
+    brought: tuple[PenaltyEntry, ...] | None = None
+    cases: dict[str, RulingCase] = {}
     for entry in entries:
         if entry.kind == MATCH_START:
             brought, cases = _earlier_penalties(entry.data), {}
         elif entry.kind == "match":
             _apply_entry(cases, entry.data)
-    return RulingRecord(brought=brought, cases=tuple(cases.values()))
+    return RulingRecord(earlier_penalties=brought, cases=tuple(cases.values()))
 
 
-def _earlier_penalties(data: Mapping[str, Any]) -> tuple[Entry, ...] | None:
+def _earlier_penalties(data: Mapping[str, Any]) -> tuple[PenaltyEntry, ...] | None:
     try:
-        return msgspec.convert(data.get("record", ()), tuple[Entry, ...])
+        return msgspec.convert(data.get("record", ()), tuple[PenaltyEntry, ...])
     except msgspec.ValidationError:
         return None
 
 
-def _apply_entry(cases: dict[str, Case], data: Mapping[str, Any]) -> None:
+def _apply_entry(cases: dict[str, RulingCase], data: Mapping[str, Any]) -> None:
     """Take one entry of the match; of a newer version, or about nothing known, it is passed."""
     kind, name = data.get("event"), str(data.get("id"))
     try:
         if kind == "RulingProposed":
             said = msgspec.convert(data, _ProposalData)
-            cases[name] = Case(
+            cases[name] = RulingCase(
                 id=name, charge=said.charge, proposal=said.proposal, by=said.by, at_ms=said.at_ms
             )
         elif name in cases and kind in _DECISIONS:
@@ -97,33 +97,33 @@ class _DecisionData(msgspec.Struct):
     proposal: PenaltyProposal | None = None
 
 
-def _approve(case: Case, said: _DecisionData) -> Case:
-    chosen = said.proposal or case.proposal
+def _approve(case: RulingCase, decision: _DecisionData) -> RulingCase:
+    chosen = decision.proposal or case.proposal
     chiefs = "chief" in (chosen.needs, case.proposal.needs)
     return msgspec.structs.replace(
         case,
         state="decided",
         proposal=chosen,
-        approved_by=said.by,
-        verbal=chiefs and said.role != "chief",
-        entered_by=said.entered_by,
+        approved_by=decision.by,
+        verbal=chiefs and decision.role != "chief",
+        entered_by=decision.entered_by,
         changed_from=case.proposal if chosen != case.proposal else None,
-        ended_ms=said.at_ms,
+        ended_ms=decision.at_ms,
     )
 
 
-def _reject(case: Case, said: _DecisionData) -> Case:
+def _reject(case: RulingCase, decision: _DecisionData) -> RulingCase:
     return msgspec.structs.replace(
         case,
         state="rejected",
-        rejected_by=said.by,
-        rejection_entered_by=said.entered_by,
-        ended_ms=said.at_ms,
+        rejected_by=decision.by,
+        rejection_entered_by=decision.entered_by,
+        ended_ms=decision.at_ms,
     )
 
 
-def _confirm(case: Case, said: _DecisionData) -> Case:
-    return msgspec.structs.replace(case, confirmed_by=said.by)
+def _confirm(case: RulingCase, decision: _DecisionData) -> RulingCase:
+    return msgspec.structs.replace(case, confirmed_by=decision.by)
 
 
 _DECISIONS: Final = {

@@ -8,25 +8,25 @@ from typing import Final
 
 import msgspec
 
-from controller.console.seen import Seen
+from controller.console.seen import TableSnapshot
 from controller.console.view.areas import is_playing
-from controller.console.view.clocks import ends_ms
-from controller.console.view.integrity import Finding, findings
-from controller.console.view.noted import NOTHING, HallNotes, Load
+from controller.console.view.clocks import clock_end_ms
+from controller.console.view.integrity import IntegrityFinding, list_integrity_findings
+from controller.console.view.noted import NO_NOTES, HallNotes, Workload
 from controller.console.view.open_matters import (
     PendingApproval,
-    Spoken,
+    UnconfirmedCorrection,
     UnsignedSheet,
-    approvals,
-    spoken,
-    unsigned,
+    list_approvals,
+    list_unconfirmed_corrections,
+    list_unsigned_sheets,
 )
-from controller.console.view.overruns import Overrun, overruns
-from controller.messages import Match, Side, State
+from controller.console.view.overruns import OverrunEstimate, estimate_overruns
+from controller.messages import PublicMatch, PublicState, Side
 
 HEAVY_PENALTIES: Final = frozenset({"foul", "match_forfeit", "disqualification"})
 """Penalties that the chief hears of, whoever has given them."""
-LOST: Final = frozenset({"forfeit", "disqualified", "both_lost"})
+LOST_VERDICTS: Final = frozenset({"forfeit", "disqualified", "both_lost"})
 """Verdicts that no deal has brought."""
 NEAR_END_ANNOUNCEMENTS: Final = frozenset(
     {"announce_15", "announce_5", "announce_1", "last_deal", "time_up"}
@@ -54,7 +54,7 @@ class TableAtLevelA(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     failures: dict[Side, int]
 
 
-class Outcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class HeavyOutcome(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A heavy penalty in force, or a match that was lost without being played out."""
 
     table: str
@@ -69,42 +69,54 @@ class ChiefView(msgspec.Struct, frozen=True, kw_only=True):
     """All of it; lists are in the order of the tables, what waits longest first."""
 
     approvals: tuple[PendingApproval, ...] = ()
-    spoken: tuple[Spoken, ...] = ()
-    integrity: tuple[Finding, ...] = ()
-    overrun: tuple[Overrun, ...] = ()
+    spoken: tuple[UnconfirmedCorrection, ...] = ()
+    integrity: tuple[IntegrityFinding, ...] = ()
+    overrun: tuple[OverrunEstimate, ...] = ()
     equal: tuple[LevelTie, ...] = ()
     at_a: tuple[TableAtLevelA, ...] = ()
     unsigned: tuple[UnsignedSheet, ...] = ()
-    outcomes: tuple[Outcome, ...] = ()
-    load: tuple[Load, ...] = ()
+    outcomes: tuple[HeavyOutcome, ...] = ()
+    load: tuple[Workload, ...] = ()
 
 
-def chief(seen: Sequence[Seen], now_ms: int, noted: HallNotes = NOTHING) -> ChiefView:
+def build_chief_view(
+    snapshots: Sequence[TableSnapshot], now_ms: int, notes: HallNotes = NO_NOTES
+) -> ChiefView:
     """Return what is the chief's in a hall."""
-    known = [(one, one.state) for one in seen if one.state is not None]
+    known = [(one, one.state) for one in snapshots if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
-    his = [each for one, state in known for each in approvals(one.table, state, noted.since)]
-    words = [each for one, state in known for each in spoken(one.table, state, noted.since)]
+    his = [
+        each
+        for one, state in known
+        for each in list_approvals(one.table, state, notes.first_seen_ms)
+    ]
+    words = [
+        each
+        for one, state in known
+        for each in list_unconfirmed_corrections(one.table, state, notes.first_seen_ms)
+    ]
     return ChiefView(
         approvals=tuple(sorted(his, key=lambda one: one.since_ms or 0)),
         spoken=tuple(sorted(words, key=lambda one: one.since_ms or 0)),
-        integrity=tuple(finding for one in seen for finding in findings(one, now_ms, noted)),
-        overrun=tuple(overruns(playing, now_ms)),
+        integrity=tuple(
+            finding for one in snapshots for finding in list_integrity_findings(one, now_ms, notes)
+        ),
+        overrun=tuple(estimate_overruns(playing, now_ms)),
         equal=tuple(
             found for one, state in playing if (found := _level_tie(one, state)) is not None
         ),
         at_a=tuple(
             each for one, state in playing for each in _tables_at_level_a(one.table, state.match)
         ),
-        unsigned=tuple(unsigned(known, noted.since)),
+        unsigned=tuple(list_unsigned_sheets(known, notes.first_seen_ms)),
         outcomes=tuple(
             each for one, state in known for each in _heavy_outcomes(one.table, state.match)
         ),
-        load=tuple(noted.load),
+        load=tuple(notes.workloads),
     )
 
 
-def _level_tie(seen: Seen, state: State) -> LevelTie | None:
+def _level_tie(snapshot: TableSnapshot, state: PublicState) -> LevelTie | None:
     match = state.match
     level, due = match.levels.get("NS"), match.phase == "match_check"
     if match.stage != "knockout" or level is None or level != match.levels.get("EW"):
@@ -112,21 +124,24 @@ def _level_tie(seen: Seen, state: State) -> LevelTie | None:
     if not due and match.announced not in NEAR_END_ANNOUNCEMENTS:
         return None
     return LevelTie(
-        table=seen.table, level=level, ends_ms=ends_ms(state, seen.heard.heard_ms), due=due
+        table=snapshot.table,
+        level=level,
+        ends_ms=clock_end_ms(state, snapshot.contact_times.received_ms),
+        due=due,
     )
 
 
-def _tables_at_level_a(table: str, match: Match) -> Iterator[TableAtLevelA]:
+def _tables_at_level_a(table: str, match: PublicMatch) -> Iterator[TableAtLevelA]:
     at_a = tuple(side for side, level in match.levels.items() if level == "A")
     if at_a:
         failures = {side: n for side, n in (match.failures or {}).items() if side in at_a}
         yield TableAtLevelA(table=table, sides=at_a, failures=failures)
 
 
-def _heavy_outcomes(table: str, match: Match) -> Iterator[Outcome]:
+def _heavy_outcomes(table: str, match: PublicMatch) -> Iterator[HeavyOutcome]:
     for ruling in match.rulings:
         if ruling.state == "decided" and ruling.penalty in HEAVY_PENALTIES:
-            yield Outcome(
+            yield HeavyOutcome(
                 table=table,
                 words_en=f"{ruling.penalty_en}: {ruling.offence_en}",
                 words_zh=f"{ruling.penalty_zh}：{ruling.offence_zh}",
@@ -135,8 +150,8 @@ def _heavy_outcomes(table: str, match: Match) -> Iterator[Outcome]:
                 by=ruling.approved_by or ruling.by,
             )
     verdict = match.verdict
-    if verdict is not None and verdict.how in LOST:
-        yield Outcome(
+    if verdict is not None and verdict.how in LOST_VERDICTS:
+        yield HeavyOutcome(
             table=table,
             words_en=verdict.how_en,
             words_zh=verdict.how_zh,

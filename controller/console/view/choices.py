@@ -11,7 +11,7 @@ from controller.rules.penalties.records import Penalty
 from controller.words import Words
 
 
-class Choice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class PenaltyChoice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One answer to a charge, in words: `effects` is what the match does by it.
 
     `article` None: the rulebook is silent, it is proposed.
@@ -29,18 +29,22 @@ class Choice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     effects: tuple[Words, ...]
 
 
-def choices(proposals: Iterable[PenaltyProposal], earlier: int | None = None) -> tuple[Choice, ...]:
+def build_penalty_choices(
+    proposals: Iterable[PenaltyProposal], earlier_deal: int | None = None
+) -> tuple[PenaltyChoice, ...]:
     """Return the answers that a table gave to a charge, in words and in their order.
 
     `earlier`: the deal of the offence, where another deal is played now.
     """
-    return tuple(choice(proposal, earlier) for proposal in proposals)
+    return tuple(build_penalty_choice(proposal, earlier_deal) for proposal in proposals)
 
 
-def choice(proposal: PenaltyProposal, earlier: int | None = None) -> Choice:
+def build_penalty_choice(
+    proposal: PenaltyProposal, earlier_deal: int | None = None
+) -> PenaltyChoice:
     """Return one answer in words."""
     text = penalty_words(proposal.penalty, proposal.effects)
-    return Choice(
+    return PenaltyChoice(
         penalty=proposal.penalty,
         en=text.en,
         zh=text.zh,
@@ -50,5 +54,5 @@ def choice(proposal: PenaltyProposal, earlier: int | None = None) -> Choice:
         article=proposal.article,
         provisional=proposal.provisional,
         loses_turn=proposal.loses_turn,
-        effects=tuple(consequence_words(effect, earlier) for effect in proposal.effects),
+        effects=tuple(consequence_words(effect, earlier_deal) for effect in proposal.effects),
     )

@@ -11,14 +11,14 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import inspect
 
-from controller.commands import COMMANDS, Bound, Order
-from controller.console.view.called import COMMANDS as CALLED
-from controller.console.view.called import of
+from controller.commands import COMMANDS, BoundTo, CommandSpec
+from controller.console.view.called import COMMAND_WORDS as CALLED
+from controller.console.view.called import name_of
 from controller.console.view.called_arguments import ARGUMENT_NAMES
 from controller.match_arguments import CountsForSeats, PairDetailsBySide
 from controller.messages import Role
 
-Kind = Literal[
+ArgumentKind = Literal[
     "seat",
     "side",
     "text",
@@ -38,7 +38,7 @@ class ArgumentView(msgspec.Struct, frozen=True, kw_only=True):
     """One argument. `min`, `max`: of a number; of a text how long it may be."""
 
     name: str
-    kind: Kind
+    kind: ArgumentKind
     required: bool
     default: Any = None
     choices: list[str] | None = None
@@ -53,7 +53,7 @@ class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
 
     roles: list[Role]
     signed: bool
-    bound: Bound
+    bound: BoundTo
     label_en: str
     label_zh: str
     does_en: str
@@ -61,22 +61,22 @@ class CommandFormView(msgspec.Struct, frozen=True, kw_only=True):
     args: list[ArgumentView]
 
 
-def commands() -> Mapping[str, CommandFormView]:
+def command_forms() -> Mapping[str, CommandFormView]:
     """Return every command by its name."""
     return _FORMS
 
 
-def _command_form(cmd: str, order: Order) -> CommandFormView:
-    label, said = of(CALLED, cmd), get_type_hints(order.args)
+def _command_form(cmd: str, command: CommandSpec) -> CommandFormView:
+    label, said = name_of(CALLED, cmd), get_type_hints(command.args)
     return CommandFormView(
-        roles=[role for role in Role if role in order.roles],
-        signed=order.signed,
-        bound=order.bound,
+        roles=[role for role in Role if role in command.roles],
+        signed=command.signed,
+        bound=command.bound_to,
         label_en=label.en,
         label_zh=label.zh,
-        does_en=order.does.partition(" (")[0] if _has_chinese(order.does) else order.does,
+        does_en=command.help.partition(" (")[0] if _has_chinese(command.help) else command.help,
         does_zh=label.zh,
-        args=[_argument_view(field, said[field.name]) for field in _struct_fields(order.args)],
+        args=[_argument_view(field, said[field.name]) for field in _struct_fields(command.args)],
     )
 
 
@@ -93,7 +93,7 @@ def _struct_fields(form: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
 def _argument_view(field: inspect.Field, annotation: Any) -> ArgumentView:
     shape, meta = _unwrapped(field.type)
     kind = _kind(shape, meta)
-    words = of(ARGUMENT_NAMES, field.encode_name)
+    words = name_of(ARGUMENT_NAMES, field.encode_name)
     default = None if field.default is msgspec.NODEFAULT else msgspec.to_builtins(field.default)
     return ArgumentView(
         name=field.encode_name,
@@ -133,7 +133,7 @@ def _unwrapped(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:
             return shape, meta
 
 
-def _kind(shape: inspect.Type, meta: Mapping[str, Any]) -> Kind:
+def _kind(shape: inspect.Type, meta: Mapping[str, Any]) -> ArgumentKind:
     title = meta.get("title")
     if title in ("seat", "side"):
         return "seat" if title == "seat" else "side"
@@ -159,5 +159,8 @@ def _limit(shape: inspect.Type, of_number: str, of_text: str) -> int | None:
     return found if isinstance(found, int) else None
 
 
-_KIND_BY_STRUCT: Final[Mapping[type, Kind]] = {CountsForSeats: "counts", PairDetailsBySide: "pairs"}
+_KIND_BY_STRUCT: Final[Mapping[type, ArgumentKind]] = {
+    CountsForSeats: "counts",
+    PairDetailsBySide: "pairs",
+}
 _FORMS: Final = {cmd: _command_form(cmd, order) for cmd, order in COMMANDS.items()}

@@ -8,17 +8,17 @@ from typing import Final
 
 import msgspec
 
-from controller.console.view.cases import Case, RulingRecord
-from controller.messages import Match, Side
-from controller.rules.penalties.offences import offence, words
-from controller.rules.penalties.records import Entry, Penalty
-from controller.rules.seats import SIDES, side
+from controller.console.view.cases import RulingCase, RulingRecord
+from controller.messages import PublicMatch, Side
+from controller.rules.penalties.offences import catalogue_words, find_offence
+from controller.rules.penalties.records import Penalty, PenaltyEntry
+from controller.rules.seats import SIDES, side_of
 from controller.words import Words
 
-COUNTED: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul", "match_forfeit")
+COUNTED_PENALTIES: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul", "match_forfeit")
 
 
-class Count(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class PenaltyCount(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How often a pair was given something: in this deal, this match, this round, this event.
 
     The round and the event have what the pair brought from earlier matches; null: not heard.
@@ -30,7 +30,7 @@ class Count(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     event: int | None
 
 
-class Brought(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class EarlierPenaltyView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A penalty of an earlier match."""
 
     match: str
@@ -54,25 +54,25 @@ class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     side: Side
     pair: str
     name: str
-    given: dict[str, Count]
+    given: dict[str, PenaltyCount]
     signals: int
     claims: int
     persons: dict[str, dict[str, int]]
-    brought: tuple[Brought, ...] | None
+    brought: tuple[EarlierPenaltyView, ...] | None
 
 
-def counters(match: Match, told: RulingRecord) -> list[PairCounts]:
+def count_penalties(match: PublicMatch, record: RulingRecord) -> list[PairCounts]:
     """Return the counters of both pairs, from what holds: an overturned ruling counts nowhere."""
-    now = [entry for case in told.cases if (entry := entry_of(case)) is not None]
-    return [_pair_counts(match, told, side_, now) for side_ in SIDES if match.pairs.get(side_)]
+    now = [entry for case in record.cases if (entry := penalty_entry(case)) is not None]
+    return [_pair_counts(match, record, side_, now) for side_ in SIDES if match.pairs.get(side_)]
 
 
-def entry_of(case: Case) -> Entry | None:
+def penalty_entry(case: RulingCase) -> PenaltyEntry | None:
     """Return what a ruling leaves in the record of its pair; None: it gave no penalty."""
     if case.state != "decided" or case.proposal.penalty == "none":
         return None
     charge = case.charge
-    return Entry(
+    return PenaltyEntry(
         offence=charge.offence,
         seat=charge.seat,
         person=charge.person,
@@ -88,36 +88,42 @@ def entry_of(case: Case) -> Entry | None:
     )
 
 
-def _pair_counts(match: Match, told: RulingRecord, of: Side, now: list[Entry]) -> PairCounts:
-    pair = match.pairs[of]
+def _pair_counts(
+    match: PublicMatch, record: RulingRecord, of_side: Side, now: list[PenaltyEntry]
+) -> PairCounts:
+    pair = match.pairs[of_side]
     assert pair is not None  # asked before
-    here = [entry for entry in now if entry.side == of]
-    before = [entry for entry in told.brought or () if entry.pair == pair.id]
+    here = [entry for entry in now if entry.side == of_side]
+    before = [entry for entry in record.earlier_penalties or () if entry.pair == pair.id]
     persons: dict[str, dict[str, int]] = {}
     for entry in here:
         if entry.person is not None:
             counts = persons.setdefault(entry.person, {})
             counts[entry.penalty] = counts.get(entry.penalty, 0) + 1
-    heard = told.brought is not None
+    heard = record.earlier_penalties is not None
     return PairCounts(
-        side=of,
+        side=of_side,
         pair=pair.id,
         name=pair.name,
-        given={name: _count(match, name, here, before, heard) for name in COUNTED},
+        given={name: _count(match, name, here, before, heard) for name in COUNTED_PENALTIES},
         signals=sum(one.offence == "illegal_signal" for one in (*before, *here)),
-        claims=sum(side(seat) == of for seat in match.claims),
+        claims=sum(side_of(seat) == of_side for seat in match.claims),
         persons=persons,
         brought=tuple(map(_earlier_penalty_view, before)) if heard else None,
     )
 
 
 def _count(
-    match: Match, penalty: Penalty, here: list[Entry], before: list[Entry], heard: bool
-) -> Count:
+    match: PublicMatch,
+    penalty: Penalty,
+    here: list[PenaltyEntry],
+    before: list[PenaltyEntry],
+    heard: bool,
+) -> PenaltyCount:
     given = [entry for entry in here if entry.penalty == penalty]
     event = [one for one in before if one.penalty == penalty and one.event == match.event]
     in_round = sum(one.round == match.round for one in event)
-    return Count(
+    return PenaltyCount(
         deal=sum(entry.deal == match.deal for entry in given),
         match=len(given),
         round=in_round + len(given) if heard else None,
@@ -125,9 +131,9 @@ def _count(
     )
 
 
-def _earlier_penalty_view(entry: Entry) -> Brought:
-    row, penalty = _offence_words(entry.offence), words("penalty", entry.penalty)
-    return Brought(
+def _earlier_penalty_view(entry: PenaltyEntry) -> EarlierPenaltyView:
+    row, penalty = _offence_words(entry.offence), catalogue_words("penalty", entry.penalty)
+    return EarlierPenaltyView(
         match=entry.match,
         round=entry.round,
         deal=entry.deal,
@@ -142,7 +148,7 @@ def _earlier_penalty_view(entry: Entry) -> Brought:
 
 def _offence_words(name: str) -> Words:
     try:
-        row = offence(name)
+        row = find_offence(name)
     except LookupError:
         return Words(name, name)
     return Words(row.en, row.zh)

@@ -9,13 +9,21 @@ from typing import Final
 
 import msgspec
 
-from controller.console.standing import Standing
-from controller.console.view.at_seat import AtSeat, at_seat
-from controller.console.view.exchange import Exchange, exchange
-from controller.messages import Clock, Fairness, Phase, PublicSeatClock, Seat, Side, State
-from controller.rules.seats import ALL
+from controller.console.standing import Freshness
+from controller.console.view.at_seat import DisplaySeat, build_display_seat
+from controller.console.view.exchange import ExchangeView, build_exchange
+from controller.messages import (
+    Fairness,
+    MachinePhase,
+    PublicMatchClock,
+    PublicSeatClock,
+    PublicState,
+    Seat,
+    Side,
+)
+from controller.rules.seats import SEATS
 
-SHOWN: Final = frozenset(
+SHOWN_FIELDS: Final = frozenset(
     {
         "simulated",
         "mode",
@@ -87,7 +95,7 @@ _SHORT_LENGTH: Final = 16
 _GROUP_LENGTH: Final = 4
 
 
-class Cut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class PendingCut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A cut is waited for. `by`: whose it is, () anybody's. `counter`: the number that runs."""
 
     by: tuple[Seat, ...]
@@ -98,7 +106,7 @@ class Cut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     attempt: int | None
 
 
-class Proof(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class ProofLink(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """An attempt whose proof anybody in the hall may open now."""
 
     deal: int
@@ -114,7 +122,7 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `countdowns`: the clocks that do not stand in a line of the `exchange`.
     """
 
-    standing: Standing
+    standing: Freshness
     since_ms: int
     heard: bool = False
     simulated: bool = False
@@ -141,28 +149,28 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     leader: Seat | None = None
     led: bool = False
     turned_up: str | None = None
-    exchange: Exchange | None = None
+    exchange: ExchangeView | None = None
     announced: str | None = None
-    clock: Clock | None = None
+    clock: PublicMatchClock | None = None
     countdowns: tuple[PublicSeatClock, ...] = ()
-    cut: Cut | None = None
+    cut: PendingCut | None = None
     cut_at: int | None = None
     uncut: bool = False
-    seats: tuple[AtSeat, ...] = ()
+    seats: tuple[DisplaySeat, ...] = ()
     commitment: str | None = None
-    proof: Proof | None = None
+    proof: ProofLink | None = None
 
 
-def display(state: State | None, standing: Standing, since_ms: int) -> DisplayView:
+def build_display(state: PublicState | None, standing: Freshness, since_ms: int) -> DisplayView:
     """Return what the display of a table shows; of one that was never heard, that it was not."""
-    if standing is Standing.LIVE:
+    if standing is Freshness.LIVE:
         since_ms = 0  # else every state would be news
     if state is None:
         return DisplayView(standing=standing, since_ms=since_ms)
     machine, match = state.machine, state.match
-    cut, owed = _cut(state), exchange(match)
+    cut, owed = _pending_cut(state), build_exchange(match)
     about = _current_fairness(state, cut)
-    dealing = machine.phase is Phase.DEALING
+    dealing = machine.phase is MachinePhase.DEALING
     return DisplayView(
         standing=standing,
         since_ms=since_ms,
@@ -208,18 +216,18 @@ _PHASES_AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
 """Phases in which no telephone lies beside cards: no match is laid out, or it is over."""
 
 
-def _display_seats(state: State, cut: Cut | None) -> tuple[AtSeat, ...]:
-    cutters = () if cut is None else cut.by or ALL
-    return tuple(at_seat(seat, state, cuts=seat in cutters) for seat in ALL)
+def _display_seats(state: PublicState, cut: PendingCut | None) -> tuple[DisplaySeat, ...]:
+    cutters = () if cut is None else cut.by or SEATS
+    return tuple(build_display_seat(seat, state, cuts=seat in cutters) for seat in SEATS)
 
 
-def _cut(state: State) -> Cut | None:
+def _pending_cut(state: PublicState) -> PendingCut | None:
     """Return the cut that the machine waits for; by hand there is no number to choose."""
     machine, match = state.machine, state.match
-    if machine.phase is not Phase.COMMITTED or match.by_hand:
+    if machine.phase is not MachinePhase.COMMITTED or match.by_hand:
         return None
     least, most = match.cut_range or WIDEST_CUT
-    return Cut(
+    return PendingCut(
         by=tuple(machine.cutters),
         counter=machine.counter,
         least=least,
@@ -229,7 +237,7 @@ def _cut(state: State) -> Cut | None:
     )
 
 
-def _current_fairness(state: State, cut: Cut | None) -> Fairness | None:
+def _current_fairness(state: PublicState, cut: PendingCut | None) -> Fairness | None:
     """Return the proof, as far as it is public, of the hands that are dealt, held or played.
 
     While a cut is waited for: of the set that it cuts.
@@ -246,7 +254,7 @@ def _short_commitment(commitment: str) -> str:
     )
 
 
-def _newest_proof(state: State) -> Proof | None:
+def _newest_proof(state: PublicState) -> ProofLink | None:
     """Return the newest proof that may be opened; none before the match is over.
 
     Telephones are for after play (seeds 002 A17.1.1, 000 A21.3).
@@ -257,4 +265,4 @@ def _newest_proof(state: State) -> Proof | None:
     if not revealed:
         return None
     last = max(revealed, key=lambda one: one.attempt)
-    return Proof(deal=last.deal, attempt=last.attempt)
+    return ProofLink(deal=last.deal, attempt=last.attempt)

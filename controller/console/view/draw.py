@@ -12,15 +12,15 @@ import msgspec
 
 from controller.console.view.draw_file import (
     COLUMNS,
-    LONGEST,
-    Fault,
+    MAX_CELL_LENGTH,
+    DrawFault,
     UnreadableDraw,
+    decode_draw,
     parse_heading,
-    rows_of,
-    text_of,
+    parse_rows,
 )
 from controller.match_arguments import SetMatchArgs
-from controller.rules.penalties.records import Record
+from controller.rules.penalties.records import PenaltyRecord
 from controller.tomlwords import is_printable
 from controller.words import Words
 
@@ -44,7 +44,7 @@ _STAGES: Final = {
 }
 
 
-class Laid(msgspec.Struct, frozen=True, kw_only=True):
+class DrawnMatch(msgspec.Struct, frozen=True, kw_only=True):
     """One match of the draw: the table it goes to, and what is to be sent there."""
 
     line: int
@@ -52,7 +52,7 @@ class Laid(msgspec.Struct, frozen=True, kw_only=True):
     args: SetMatchArgs
 
     @property
-    def order_id(self) -> str:
+    def command_id(self) -> str:
         """The id of the order: the same for the same match at the same table, whoever sends it,
         and whatever penalties it brings along by then.
         """
@@ -66,25 +66,25 @@ class Draw(msgspec.Struct, frozen=True, kw_only=True):
 
     digest: str
     encoding: str
-    matches: list[Laid] = []
-    faults: list[Fault] = []
+    matches: list[DrawnMatch] = []
+    faults: list[DrawFault] = []
 
 
 def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
     """Return the draw in a file for tables of these ids; `event`: what no row names otherwise."""
     digest = hashlib.sha256(body + event.encode()).hexdigest()[:16]
     try:
-        text, encoding = text_of(body)
-        lines = rows_of(text)
+        text, encoding = decode_draw(body)
+        lines = parse_rows(text)
         named = parse_heading(lines)
     except UnreadableDraw as wrong:
         return Draw(digest=digest, encoding="", faults=[wrong.fault])
     reading = _DrawReader(tables, event)
     for line, cells in lines[1:]:
-        reading.row(line, dict(zip(named, cells, strict=False)), len(cells) - len(named))
+        reading.read_row(line, dict(zip(named, cells, strict=False)), len(cells) - len(named))
     if not reading.matches and not reading.faults:
-        reading.wrong(lines[0][0] + 1, None, "there is no match in this file", "文件中没有对阵")
-    reading.across()
+        reading.add_fault(lines[0][0] + 1, None, "there is no match in this file", "文件中没有对阵")
+    reading.check_duplicates()
     faults = sorted(reading.faults, key=lambda fault: fault.line)
     return Draw(
         digest=digest,
@@ -99,14 +99,14 @@ class _DrawReader:
 
     def __init__(self, tables: Sequence[str], event: str) -> None:
         self._tables, self._event = _tables_by_name(tables), event
-        self.matches: list[Laid] = []
-        self.faults: list[Fault] = []
+        self.matches: list[DrawnMatch] = []
+        self.faults: list[DrawFault] = []
 
-    def wrong(self, line: int, column: str | None, en: str, zh: str) -> None:
+    def add_fault(self, line: int, column: str | None, en: str, zh: str) -> None:
         """Write a fault down; the column by its key."""
         at = None if column is None else COLUMNS[column]
         self.faults.append(
-            Fault(
+            DrawFault(
                 line=line,
                 column_en=None if at is None else at.en,
                 column_zh=None if at is None else at.zh,
@@ -115,19 +115,24 @@ class _DrawReader:
             )
         )
 
-    def row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
+    def read_row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
         """Read one row."""
         before = len(self.faults)
         if beyond > 0:
-            self.wrong(line, None, "there are more cells than columns", "单元格多于列数")
+            self.add_fault(line, None, "there are more cells than columns", "单元格多于列数")
         for key, column in COLUMNS.items():
             cell = cells.get(key, "")
             if column.needed and not cell:
-                self.wrong(line, key, "nothing stands here", "未填写")
-            elif len(cell) > LONGEST:
-                self.wrong(line, key, f"more than {LONGEST} characters", f"超过{LONGEST}个字")
+                self.add_fault(line, key, "nothing stands here", "未填写")
+            elif len(cell) > MAX_CELL_LENGTH:
+                self.add_fault(
+                    line,
+                    key,
+                    f"more than {MAX_CELL_LENGTH} characters",
+                    f"超过{MAX_CELL_LENGTH}个字",
+                )
             elif not all(map(is_printable, cell)):
-                self.wrong(line, key, "a sign that no sheet can show", "含有无法显示的字符")
+                self.add_fault(line, key, "a sign that no sheet can show", "含有无法显示的字符")
         table = self._table(line, cells.get("table", ""))
         args = self._args(line, cells)
         if len(self.faults) > before or table is None:
@@ -137,9 +142,9 @@ class _DrawReader:
         except msgspec.ValidationError as error:
             self._add_rejection(line, str(error))
             return
-        self.matches.append(Laid(line=line, table=table, args=laid))
+        self.matches.append(DrawnMatch(line=line, table=table, args=laid))
 
-    def across(self) -> None:
+    def check_duplicates(self) -> None:
         """Find what rows say against each other: a table, pair or player has one match."""
         seen: dict[tuple[str, str], int] = {}
         for laid in self.matches:
@@ -152,19 +157,19 @@ class _DrawReader:
                     continue
                 twice = _DUPLICATE_WORDS[kind]
                 en, zh = twice.en.format(line=first), twice.zh.format(line=first)
-                self.wrong(laid.line, column, f"{value}: {en}", f"{value}：{zh}")
+                self.add_fault(laid.line, column, f"{value}: {en}", f"{value}：{zh}")
 
     def _table(self, line: int, cell: str) -> str | None:
         found = self._tables.get(_number(cell))
         if cell and found is None:
-            self.wrong(line, "table", f"there is no table {cell} here", f"此处没有{cell}号台")
+            self.add_fault(line, "table", f"there is no table {cell} here", f"此处没有{cell}号台")
         return found
 
     def _args(self, line: int, cells: Mapping[str, str]) -> dict[str, Any]:
         number, match = self._int(line, cells, "round", 999), self._int(line, cells, "match", 9999)
         stage = _STAGES.get(cells.get("stage", "").lower())
         if cells.get("stage") and stage is None:
-            self.wrong(
+            self.add_fault(
                 line,
                 "stage",
                 "expected swiss, round_robin or knockout",
@@ -172,7 +177,7 @@ class _DrawReader:
             )
         event = cells.get("event") or self._event
         if not event:
-            self.wrong(line, "event", "nothing says which event this is", "未注明是哪项比赛")
+            self.add_fault(line, "event", "nothing says which event this is", "未注明是哪项比赛")
         table_no = cells.get("table", "")
         made = f"R{number}-T{table_no}-M{match}-{hashlib.sha256(event.encode()).hexdigest()[:6]}"
         return {
@@ -193,13 +198,13 @@ class _DrawReader:
         if not cell:
             return 0
         if not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:6]) <= most):
-            self.wrong(line, key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
+            self.add_fault(line, key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
             return 0
         return int(cell)
 
-    def _add_rejection(self, line: int, said: str) -> None:
+    def _add_rejection(self, line: int, why: str) -> None:
         """What a table would not take for another reason."""
-        self.wrong(line, None, f"a table does not take this: {said}", "机器不接受此行内容")
+        self.add_fault(line, None, f"a table does not take this: {why}", "机器不接受此行内容")
 
 
 _COLUMN_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
@@ -211,11 +216,11 @@ _DUPLICATE_WORDS: Final = {
 }
 
 
-def _unique_values(laid: Laid) -> Iterator[tuple[str, str, str]]:
+def _unique_values(drawn: DrawnMatch) -> Iterator[tuple[str, str, str]]:
     """Yield what may stand in a draw only once: its kind, its column, itself."""
-    yield "table", "table", laid.table
-    yield "id", "match_id", laid.args.match_id
-    for pair, column in ((laid.args.pairs.NS, "ns_id"), (laid.args.pairs.EW, "ew_id")):
+    yield "table", "table", drawn.table
+    yield "id", "match_id", drawn.args.match_id
+    for pair, column in ((drawn.args.pairs.NS, "ns_id"), (drawn.args.pairs.EW, "ew_id")):
         yield "pair", column, pair.id
         for seat, player in pair.players.items():
             yield "player", _COLUMN_OF_SEAT[seat], player
@@ -251,7 +256,7 @@ def _number(cell: str) -> str:
     return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
 
 
-def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], Record]) -> Draw:
+def with_records(draw: Draw, record_of: Callable[[SetMatchArgs], PenaltyRecord]) -> Draw:
     """Return a draw whose matches bring the penalties of their pairs along (view/carried.py).
 
     Its digest is that of the file and of these: who sends it sends what he was shown.
@@ -278,6 +283,6 @@ def preview(draw: Draw) -> Iterator[dict[str, Any]]:
             "brought": {side: owners.count(pair.id) for side, pair in pairs.items()},
             "line": laid.line,
             "table": laid.table,
-            "order": laid.order_id,
+            "order": laid.command_id,
             **msgspec.to_builtins(laid.args),
         }

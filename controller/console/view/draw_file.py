@@ -10,14 +10,14 @@ import msgspec
 from controller.faults import Language
 from controller.words import Words
 
-MOST_ROWS: Final = 500
+MAX_ROWS: Final = 500
 """Matches of one draw (provisional)."""
-MOST_BYTES: Final = 256 * 1024
-LONGEST: Final = 64
+MAX_BYTES: Final = 256 * 1024
+MAX_CELL_LENGTH: Final = 64
 """Characters of a cell (provisional)."""
 
 
-class Column(NamedTuple):
+class DrawColumn(NamedTuple):
     """A column: what it is called, what must stand in it, an example."""
 
     zh: str
@@ -27,35 +27,35 @@ class Column(NamedTuple):
     example: str
 
 
-COLUMNS: Final[Mapping[str, Column]] = {
-    "table": Column(
+COLUMNS: Final[Mapping[str, DrawColumn]] = {
+    "table": DrawColumn(
         "台号", "table", True, Words("the table's number or id", "台号或机器编号"), "1"
     ),
-    "round": Column("轮次", "round", True, Words("a number, 1 to 999", "1至999的数"), "1"),
-    "match": Column("局", "match", True, Words("a number, 1 to 9999", "1至9999的数"), "1"),
-    "stage": Column(
+    "round": DrawColumn("轮次", "round", True, Words("a number, 1 to 999", "1至999的数"), "1"),
+    "match": DrawColumn("局", "match", True, Words("a number, 1 to 9999", "1至9999的数"), "1"),
+    "stage": DrawColumn(
         "阶段",
         "stage",
         True,
         Words("swiss, round_robin or knockout", "积分编排、循环赛或淘汰赛"),
         "积分编排",
     ),
-    "ns_id": Column("南北队号", "ns_id", True, Words("the pair's number", "队号"), "101"),
-    "ns_name": Column("南北队名", "ns_name", True, Words("the pair's name", "队名"), "梅队"),
-    "north": Column("北", "north", False, Words("the player's name", "姓名"), "李娜"),
-    "south": Column("南", "south", False, Words("the player's name", "姓名"), "吴军"),
-    "ew_id": Column("东西队号", "ew_id", True, Words("the pair's number", "队号"), "102"),
-    "ew_name": Column("东西队名", "ew_name", True, Words("the pair's name", "队名"), "竹队"),
-    "east": Column("东", "east", False, Words("the player's name", "姓名"), "徐敏"),
-    "west": Column("西", "west", False, Words("the player's name", "姓名"), "何宇"),
-    "event": Column(
+    "ns_id": DrawColumn("南北队号", "ns_id", True, Words("the pair's number", "队号"), "101"),
+    "ns_name": DrawColumn("南北队名", "ns_name", True, Words("the pair's name", "队名"), "梅队"),
+    "north": DrawColumn("北", "north", False, Words("the player's name", "姓名"), "李娜"),
+    "south": DrawColumn("南", "south", False, Words("the player's name", "姓名"), "吴军"),
+    "ew_id": DrawColumn("东西队号", "ew_id", True, Words("the pair's number", "队号"), "102"),
+    "ew_name": DrawColumn("东西队名", "ew_name", True, Words("the pair's name", "队名"), "竹队"),
+    "east": DrawColumn("东", "east", False, Words("the player's name", "姓名"), "徐敏"),
+    "west": DrawColumn("西", "west", False, Words("the player's name", "姓名"), "何宇"),
+    "event": DrawColumn(
         "比赛",
         "event",
         False,
         Words("the event; else the one named above", "比赛名称；不填则同上"),
         "示例杯",
     ),
-    "match_id": Column(
+    "match_id": DrawColumn(
         "编号",
         "match_id",
         False,
@@ -66,7 +66,7 @@ COLUMNS: Final[Mapping[str, Column]] = {
 """What a draw may have, in the order of the example; in any order in a file."""
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True):
+class DrawFault(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong, and where: the line of the file from 1 on, and its column."""
 
     line: int
@@ -76,7 +76,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     zh: str
 
 
-def example(language: Language, table: str) -> bytes:
+def example_draw(language: Language, table: str) -> bytes:
     """Return a draw to begin with, as Excel opens it: heading and one match, at `table`."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
@@ -95,13 +95,13 @@ class UnreadableDraw(Exception):
 
     def __init__(self, line: int, en: str, zh: str, column: str | None = None) -> None:
         super().__init__(en)
-        self.fault = Fault(line=line, column_en=column, column_zh=column, en=en, zh=zh)
+        self.fault = DrawFault(line=line, column_en=column, column_zh=column, en=en, zh=zh)
 
 
-def text_of(body: bytes) -> tuple[str, str]:
+def decode_draw(body: bytes) -> tuple[str, str]:
     """Return what a file says and how it was written: UTF-8, UTF-16 or GB18030."""
-    if len(body) > MOST_BYTES:
-        most = MOST_BYTES // 1024
+    if len(body) > MAX_BYTES:
+        most = MAX_BYTES // 1024
         raise UnreadableDraw(
             1, f"more than {most} KB: this is no draw", f"文件超过{most}KB，不是对阵表"
         )
@@ -120,7 +120,7 @@ def text_of(body: bytes) -> tuple[str, str]:
     )
 
 
-def rows_of(text: str) -> list[tuple[int, list[str]]]:
+def parse_rows(text: str) -> list[tuple[int, list[str]]]:
     """Return the rows with the lines they begin at, without those that say nothing."""
     first = text.partition("\n")[0]
     separator = max(",;\t，", key=first.count)
@@ -136,9 +136,9 @@ def rows_of(text: str) -> list[tuple[int, list[str]]]:
         raise UnreadableDraw(begins, f"no CSV: {error}", f"CSV格式有误：{error}") from None
     if not rows:
         raise UnreadableDraw(1, "the file is empty", "文件是空的")
-    if len(rows) > MOST_ROWS + 1:
+    if len(rows) > MAX_ROWS + 1:
         raise UnreadableDraw(
-            rows[MOST_ROWS + 1][0], f"more than {MOST_ROWS} matches", f"对阵超过{MOST_ROWS}场"
+            rows[MAX_ROWS + 1][0], f"more than {MAX_ROWS} matches", f"对阵超过{MAX_ROWS}场"
         )
     return rows
 
@@ -157,7 +157,9 @@ def parse_heading(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
         key = known.get(cell.lower())
         if key is None:
             raise UnreadableDraw(
-                line, f'no column is called "{cell[:LONGEST]}"', f"无法识别的列：{cell[:LONGEST]}"
+                line,
+                f'no column is called "{cell[:MAX_CELL_LENGTH]}"',
+                f"无法识别的列：{cell[:MAX_CELL_LENGTH]}",
             )
         if key in named:
             raise UnreadableDraw(line, "this column is there twice", "此列重复", cell)

@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from controller.messages import Match, PublicSeatClock, Seat
+from controller.messages import PublicMatch, PublicSeatClock, Seat
 
 _EXCHANGE_PHASES: Final = frozenset({"tribute", "return"})
 """Of an exchange; the duty that their clocks count has the same name."""
@@ -34,7 +34,7 @@ class ReturnLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     clock: PublicSeatClock | None
 
 
-class Exchange(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class ExchangeView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What is owed while it is exchanged, a line each.
 
     `said`: the lines say all that the table waits for, with its clocks: it is said nowhere else.
@@ -52,7 +52,7 @@ class Exchange(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return frozenset(one for one in clocks if one is not None)
 
 
-def exchange(match: Match) -> Exchange | None:
+def build_exchange(match: PublicMatch) -> ExchangeView | None:
     """Return what is owed; None where nothing is exchanged now."""
     if match.phase not in _EXCHANGE_PHASES or match.tribute is None:
         return None
@@ -61,15 +61,15 @@ def exchange(match: Match) -> Exchange | None:
         said = any(not one.laid for one in paid)
     else:
         said = not _is_choice_open(match) and any(not one.given for one in given)
-    return Exchange(pays=paid, gives=given, equal=match.tribute.equal, said=said)
+    return ExchangeView(pays=paid, gives=given, equal=match.tribute.equal, said=said)
 
 
-def _is_choice_open(match: Match) -> bool:
+def _is_choice_open(match: PublicMatch) -> bool:
     """Tell whether UP may still choose between equal tributes, which no line of a card says."""
     return match.tribute is not None and match.tribute.choice_open and not match.tribute.given
 
 
-def _tribute_lines(match: Match) -> Iterator[TributeLine]:
+def _tribute_lines(match: PublicMatch) -> Iterator[TributeLine]:
     assert match.tribute is not None
     told = {payment.giver: payment for payment in match.tribute.payments}
     for giver in match.tribute.payers:
@@ -83,7 +83,7 @@ def _tribute_lines(match: Match) -> Iterator[TributeLine]:
         )
 
 
-def _return_lines(match: Match) -> Iterator[ReturnLine]:
+def _return_lines(match: PublicMatch) -> Iterator[ReturnLine]:
     assert match.tribute is not None
     for one in match.tribute.returns:
         yield ReturnLine(
@@ -95,7 +95,7 @@ def _return_lines(match: Match) -> Iterator[ReturnLine]:
         )
 
 
-def _duty_clock(match: Match, duty: str, seat: Seat) -> PublicSeatClock | None:
+def _duty_clock(match: PublicMatch, duty: str, seat: Seat) -> PublicSeatClock | None:
     if match.phase != duty:
         return None
     return next((one for one in match.clocks if (one.duty, one.seat) == (duty, seat)), None)

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from controller.messages import Boards, ConnectedBoard
+from controller.messages import ConnectedBoard, ReportedBoards
 from controller.words import Words
 
 
@@ -23,7 +23,7 @@ class HardwareView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 @lru_cache(maxsize=64)
-def hardware(boards: Boards) -> HardwareView:
+def describe_hardware(boards: ReportedBoards) -> HardwareView:
     """Return the hardware of a table as its state tells of it."""
     return HardwareView(
         dealer=_board_words(boards.dealer),

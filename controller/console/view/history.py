@@ -6,10 +6,10 @@ from typing import Literal
 
 import msgspec
 
-from controller.console.in_order import in_order
-from controller.console.store.sheets import StoredSheet, signed
+from controller.console.in_order import natural_sort_key
+from controller.console.store.sheets import StoredSheet, signature_count
 from controller.console.view.rows import PairName, build_pair_name
-from controller.messages import Score, Side, State, Verdict
+from controller.messages import PublicScore, PublicState, PublicVerdict, Side
 from controller.sheet.form import ScoreSheet
 
 
@@ -30,8 +30,8 @@ class MatchListRow(msgspec.Struct, frozen=True, kw_only=True):
     pairs: dict[Side, PairName]
     deals: int
     levels: dict[Side, str | None] | None = None
-    verdict: Verdict | None = None
-    score: Score | None = None
+    verdict: PublicVerdict | None = None
+    score: PublicScore | None = None
     signed: int = 0
     signers: int = 0
     version: int = 1
@@ -53,7 +53,7 @@ class AttemptLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     revealed: bool
 
 
-def tried(found: Iterable[tuple[int, int, bool]]) -> list[AttemptLine]:
+def build_attempt_lines(found: Iterable[tuple[int, int, bool]]) -> list[AttemptLine]:
     """Return a match's attempts, given by deal, number and whether revealed, in their order."""
     before: Counter[int] = Counter()
     told = []
@@ -65,7 +65,9 @@ def tried(found: Iterable[tuple[int, int, bool]]) -> list[AttemptLine]:
     return told
 
 
-def matches(kept: Sequence[StoredSheet], states: Iterable[State]) -> list[MatchListRow]:
+def build_match_list(
+    kept: Sequence[StoredSheet], states: Iterable[PublicState]
+) -> list[MatchListRow]:
     """Return every match once: what a table says of it now comes before what is kept."""
     lines = {(one.table, one.sheet.match, one.sheet.start_ms): _row_of_sheet(one) for one in kept}
     for state in states:
@@ -85,7 +87,7 @@ def matches(kept: Sequence[StoredSheet], states: Iterable[State]) -> list[MatchL
 
 
 def _sort_key(line: MatchListRow) -> tuple[str, int, int, tuple[str | int, ...]]:
-    return line.event, -line.round, line.match_no, in_order(line.table)
+    return line.event, -line.round, line.match_no, natural_sort_key(line.table)
 
 
 def _row_of_sheet(one: StoredSheet) -> MatchListRow:
@@ -104,22 +106,22 @@ def _row_of_sheet(one: StoredSheet) -> MatchListRow:
         levels=None if sheet.levels is None else dict(sheet.levels),
         verdict=sheet.verdict,
         score=sheet.score,
-        signed=signed(sheet),
+        signed=signature_count(sheet),
         signers=len(sheet.signatures),
         version=sheet.version,
         corrections=len(sheet.corrections),
-        penalties=penalties(sheet),
+        penalties=penalty_count(sheet),
         rules=sheet.rules.name,
         kept_ms=one.kept_ms,
     )
 
 
-def penalties(sheet: ScoreSheet) -> int:
+def penalty_count(sheet: ScoreSheet) -> int:
     """Return how many penalties a sheet has that count."""
     return sum(not one.overturned for line in sheet.deals for one in line.penalties)
 
 
-def _row_of_state(state: State) -> MatchListRow | None:
+def _row_of_state(state: PublicState) -> MatchListRow | None:
     """Return the match that a table has; None where it has none."""
     match = state.match
     if (

@@ -5,17 +5,17 @@ from typing import Final, Literal
 
 import msgspec
 
-from controller.console.seen import Seen
-from controller.console.standing import Standing
-from controller.console.view.noted import HallNotes, OpenedHand
-from controller.console.view.reasons import UNHEARD, stamp_to_epoch_ms
+from controller.console.seen import TableSnapshot
+from controller.console.standing import Freshness
+from controller.console.view.noted import HallNotes, OpenedHandNote
+from controller.console.view.reasons import UNHEARD_WORDS, stamp_to_epoch_ms
 from controller.console.view.telling import fault_words
-from controller.messages import State
+from controller.messages import PublicState
 from controller.release import Manifest, compare_state
-from controller.rules.seat_words import SEATS
+from controller.rules.seat_words import SEAT_NAMES
 from controller.words import Words
 
-Matter = Literal[
+FindingKind = Literal[
     "other_key",
     "key_refused",
     "two_pasts",
@@ -29,60 +29,69 @@ Matter = Literal[
 ]
 
 
-class Finding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class IntegrityFinding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Something that may be wrong at a table, or has to be known of it."""
 
     table: str
-    kind: Matter
+    kind: FindingKind
     words_en: str
     words_zh: str
     since_ms: int | None = None
     deal: int | None = None
 
 
-def findings(seen: Seen, now_ms: int, noted: HallNotes) -> Iterator[Finding]:
+def list_integrity_findings(
+    snapshot: TableSnapshot, now_ms: int, notes: HallNotes
+) -> Iterator[IntegrityFinding]:
     """Yield what may be wrong at a table, or has to be known of it."""
-    table = seen.table
-    how, since_ms = seen.standing(now_ms)
+    table = snapshot.table
+    how, since_ms = snapshot.freshness(now_ms)
     if how in _KEY_FINDINGS:
-        yield _finding(table, _KEY_FINDINGS[how], UNHEARD[how], since_ms=since_ms)
-    for one in noted.disagreements:
+        yield _finding(table, _KEY_FINDINGS[how], UNHEARD_WORDS[how], since_ms=since_ms)
+    for one in notes.disagreements:
         if one.shown.table == table:
             at_ms = stamp_to_epoch_ms(one.shown.time)
             yield _finding(table, "two_pasts", Words(one.en, one.zh), since_ms=at_ms)
-    if heads := noted.unsigned_heads.get(table):
+    if heads := notes.unsigned_heads.get(table):
         en = f"{heads} signed heads of its journal do not fit its key"
         yield _finding(table, "unsigned_head", Words(en, f"{heads}个日志链头签名与密钥不符"))
-    for hand in noted.opened:
+    for hand in notes.opened_hands:
         if hand.table == table:
-            yield _opened(hand)
-    if seen.state is not None:
-        yield from _release_findings(table, seen.state, noted.manifest)
-        yield from _set_findings(table, seen.state)
-        yield from _deal_findings(table, seen.state)
+            yield _opened_hand_finding(hand)
+    if snapshot.state is not None:
+        yield from _release_findings(table, snapshot.state, notes.manifest)
+        yield from _set_findings(table, snapshot.state)
+        yield from _deal_findings(table, snapshot.state)
 
 
-_KEY_FINDINGS: Final[Mapping[Standing, Matter]] = {
-    Standing.OTHER_KEY: "other_key",
-    Standing.KEY_REFUSED: "key_refused",
+_KEY_FINDINGS: Final[Mapping[Freshness, FindingKind]] = {
+    Freshness.OTHER_KEY: "other_key",
+    Freshness.KEY_REFUSED: "key_refused",
 }
 
 
 def _finding(
-    table: str, kind: Matter, words: Words, *, since_ms: int | None = None, deal: int | None = None
-) -> Finding:
-    return Finding(
+    table: str,
+    kind: FindingKind,
+    words: Words,
+    *,
+    since_ms: int | None = None,
+    deal: int | None = None,
+) -> IntegrityFinding:
+    return IntegrityFinding(
         table=table, kind=kind, words_en=words.en, words_zh=words.zh, since_ms=since_ms, deal=deal
     )
 
 
-def _opened(hand: OpenedHand) -> Finding:
-    seat = SEATS.get(hand.seat, Words(hand.seat, hand.seat))
+def _opened_hand_finding(hand: OpenedHandNote) -> IntegrityFinding:
+    seat = SEAT_NAMES.get(hand.seat, Words(hand.seat, hand.seat))
     en, zh = f"{hand.by} has looked at {seat.en}'s hand", f"{hand.by}开验了{seat.zh}手牌"
     return _finding(hand.table, "hand_opened", Words(en, zh), since_ms=hand.at_ms, deal=hand.deal)
 
 
-def _release_findings(table: str, state: State, manifest: Manifest | None) -> Iterator[Finding]:
+def _release_findings(
+    table: str, state: PublicState, manifest: Manifest | None
+) -> Iterator[IntegrityFinding]:
     """Yield in what a table reports something else than was released; that it is not there, too."""
     if manifest is None:
         return
@@ -104,7 +113,7 @@ _PROGRAM_PARTS: Final[Mapping[str, Words]] = {
 }
 
 
-def _set_findings(table: str, state: State) -> Iterator[Finding]:
+def _set_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
     """Yield the sets whose composition is in doubt, with the deal that was played with them."""
     for each in state.sets:
         if each.barred:
@@ -117,7 +126,7 @@ def _set_findings(table: str, state: State) -> Iterator[Finding]:
             yield _finding(table, "set_barred", Words(en, zh), deal=each.last_deal)
 
 
-def _deal_findings(table: str, state: State) -> Iterator[Finding]:
+def _deal_findings(table: str, state: PublicState) -> Iterator[IntegrityFinding]:
     """Yield what is unusual about the deals whose proofs the table shows."""
     for proof in state.fairness:
         if proof.recalled:

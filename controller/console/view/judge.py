@@ -10,27 +10,27 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from controller.messages import Match, Seat
-from controller.rules.bigtwo.combos import KINDS as BIG_TWO_KINDS
-from controller.rules.combos.combo import KINDS, SEQUENCE_KINDS
-from controller.rules.combos.judge import judge, judge_contained_kinds
+from controller.messages import PublicMatch, Seat
+from controller.rules.bigtwo.combos import BIG_TWO_KIND_NAMES as BIG_TWO_KINDS
+from controller.rules.combos.combo import COMBO_NAMES, SEQUENCE_KINDS
+from controller.rules.combos.judge import judge_contained_kinds, judge_play
 from controller.rules.combos.notation import parse_typed_level
-from controller.rules.combos.ruling import ContainedKinds, Ruling
+from controller.rules.combos.ruling import ContainedKinds, PlayRuling
 from controller.rules.profile import BigTwoProfile, Profile
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 
-Cards = Annotated[str, Meta(max_length=1_000)]
+CardsText = Annotated[str, Meta(max_length=1_000)]
 """A whole set is less. Whoever may look may ask, and all others wait for the answer."""
 
 
-class Laid(msgspec.Struct, frozen=True, kw_only=True):
+class PlayedCards(msgspec.Struct, frozen=True, kw_only=True):
     """One play as it was tapped or written; `declared`: what its player said that it is."""
 
-    cards: Cards
-    declared: Cards | None = None
+    cards: CardsText
+    declared: CardsText | None = None
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CombinationQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question on combinations. `on`: what lies on the table, None for a lead.
 
     `contained`: which kinds the play contains (seed 000 A16.3.1). `level`: 2 … A, None in Big Two.
@@ -38,8 +38,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     profile: str
     level: str | None = None
-    play: Laid
-    on: Laid | None = None
+    play: PlayedCards
+    on: PlayedCards | None = None
     contained: bool = False
 
 
@@ -52,7 +52,7 @@ class CombinationKindView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ranked: bool
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class CardsDue(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How many cards a seat has to hold now; `or_one_less`: its tribute may be laid already."""
 
     seat: Seat
@@ -60,23 +60,23 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     or_one_less: bool = False
 
 
-def answered(profile: Profile, asked: Question) -> Ruling | ContainedKinds:
+def judge_question(profile: Profile, question: CombinationQuestion) -> PlayRuling | ContainedKinds:
     """Return the ruling on a question. Raises Nonsense, one line."""
-    level = None if asked.level is None else parse_typed_level(asked.level)
-    if asked.contained:
-        return judge_contained_kinds(profile, level, asked.play.cards)
-    on = asked.on
-    return judge(
+    level = None if question.level is None else parse_typed_level(question.level)
+    if question.contained:
+        return judge_contained_kinds(profile, level, question.play.cards)
+    on = question.on
+    return judge_play(
         profile,
         level,
-        asked.play.cards,
+        question.play.cards,
         None if on is None else on.cards,
-        asked.play.declared or None,
+        question.play.declared or None,
         (on.declared or None) if on else None,
     )
 
 
-def kinds(profile: Profile) -> list[CombinationKindView]:
+def list_combination_kinds(profile: Profile) -> list[CombinationKindView]:
     """Return the kinds of combination of a rulebook; `ranked`: a declared one names its ranks."""
     if isinstance(profile, BigTwoProfile):
         return [
@@ -85,17 +85,17 @@ def kinds(profile: Profile) -> list[CombinationKindView]:
         ]
     return [
         CombinationKindView(kind=kind, en=name.en, zh=name.zh, ranked=kind in SEQUENCE_KINDS)
-        for kind, name in KINDS.items()
+        for kind, name in COMBO_NAMES.items()
     ]
 
 
-def cards_due(match: Match, hand: int) -> tuple[Counts, ...]:
+def cards_due(match: PublicMatch, hand: int) -> tuple[CardsDue, ...]:
     """Return how many cards each seat has to hold before the first lead (seed 000 A5.2).
 
     A whole hand; who has paid and was not given back one less, who has received one more. Until it
     is known who pays whom a card on the table may be counted or not. `hand`: of the rulebook.
     """
-    cards: dict[Seat, int] = dict.fromkeys(ALL, hand)
+    cards: dict[Seat, int] = dict.fromkeys(SEATS, hand)
     exchange = match.tribute
     if exchange is None or exchange.anti:
         return _by_seat(cards, ())
@@ -109,7 +109,8 @@ def cards_due(match: Match, hand: int) -> tuple[Counts, ...]:
     return _by_seat(cards, () if exchange.payments else exchange.laid)
 
 
-def _by_seat(cards: dict[Seat, int], laid: Sequence[Seat]) -> tuple[Counts, ...]:
+def _by_seat(cards: dict[Seat, int], laid: Sequence[Seat]) -> tuple[CardsDue, ...]:
     return tuple(
-        Counts(seat=seat, cards=number, or_one_less=seat in laid) for seat, number in cards.items()
+        CardsDue(seat=seat, cards=number, or_one_less=seat in laid)
+        for seat, number in cards.items()
     )

@@ -14,8 +14,8 @@ from controller.console.view.offence_groups import (
     AFTER_LEAD,
     BEFORE_LEAD,
     CLOCK_SUGGESTIONS,
-    GROUPS,
     LIKELY_OFFENCES,
+    OFFENCE_GROUPS,
     GroupId,
 )
 from controller.rules.penalties.charges import (
@@ -24,20 +24,30 @@ from controller.rules.penalties.charges import (
     lapse_article,
     lapse_words,
 )
-from controller.rules.penalties.consequences import consequence_words, consequences
-from controller.rules.penalties.ladder import HARM_ARTICLES, LADDER_RUNGS, LegalPenalty, legal
-from controller.rules.penalties.offences import Offence, catalogue, remedy, words
-from controller.rules.penalties.proposals import CHIEFS
-from controller.rules.penalties.records import Entry, Penalty
+from controller.rules.penalties.consequences import consequence_words, consequences_of
+from controller.rules.penalties.ladder import (
+    HARM_ARTICLES,
+    LADDER_RUNGS,
+    LegalPenalty,
+    legal_penalties,
+)
+from controller.rules.penalties.offences import (
+    Offence,
+    catalogue_words,
+    offence_catalogue,
+    remedy_words,
+)
+from controller.rules.penalties.proposals import CHIEF_PENALTIES
+from controller.rules.penalties.records import Penalty, PenaltyEntry
 from controller.rules.profile import GuandanProfile
 from controller.words import Words
 
 
-class Part(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class LadderPart(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A part of what the desk shows; `article` None: the rulebook is silent, it is proposed."""
 
 
-class Answer(Part, frozen=True):
+class LadderAnswer(LadderPart, frozen=True):
     """One legal answer of a step. `also_*`: what goes with it, empty for nothing."""
 
     penalty: Penalty
@@ -49,7 +59,7 @@ class Answer(Part, frozen=True):
     chief: bool
 
 
-class OffenceKindView(Part, frozen=True):
+class OffenceKindView(LadderPart, frozen=True):
     """One way to commit an offence."""
 
     id: str
@@ -58,7 +68,7 @@ class OffenceKindView(Part, frozen=True):
     article: str | None
 
 
-class OffenceView(Part, frozen=True):
+class OffenceView(LadderPart, frozen=True):
     """An offence with its steps: the ladder's own answer stands first in each.
 
     `scope_*`: whose offences are counted together, and how far; empty where each stands for
@@ -74,14 +84,14 @@ class OffenceView(Part, frozen=True):
     scope_en: str
     scope_zh: str
     scope_article: str | None
-    steps: tuple[tuple[Answer, ...], ...]
+    steps: tuple[tuple[LadderAnswer, ...], ...]
     remedy_en: str
     remedy_zh: str
     foul_if_harmed: bool
     when: Literal["before_lead", "behind_lead"] | None = None
 
 
-class Group(Part, frozen=True):
+class OffenceGroup(LadderPart, frozen=True):
     """Offences that are looked for together."""
 
     id: GroupId
@@ -90,7 +100,7 @@ class Group(Part, frozen=True):
     offences: tuple[OffenceView, ...]
 
 
-class RungView(Part, frozen=True):
+class RungView(LadderPart, frozen=True):
     """So many of one penalty are the next one (`times`), by which article."""
 
     id: str
@@ -102,7 +112,7 @@ class RungView(Part, frozen=True):
     article: str | None
 
 
-class Named(Part, frozen=True):
+class NamedItem(LadderPart, frozen=True):
     """Something by its name, in words."""
 
     id: str
@@ -112,7 +122,7 @@ class Named(Part, frozen=True):
     chief: bool = False
 
 
-class PenaltyLadder(Part, frozen=True):
+class PenaltyLadder(LadderPart, frozen=True):
     """What a referee may look up of a rulebook's penalties.
 
     `fouls`: what a foul does. `lapses`: why a right to a penalty may be lost.
@@ -122,14 +132,14 @@ class PenaltyLadder(Part, frozen=True):
     title_en: str
     title_zh: str
     likely: dict[str, tuple[str, ...]]
-    groups: tuple[Group, ...]
+    groups: tuple[OffenceGroup, ...]
     rungs: tuple[RungView, ...]
-    penalties: tuple[Named, ...]
-    fouls: tuple[Named, ...]
-    lapses: tuple[Named, ...]
+    penalties: tuple[NamedItem, ...]
+    fouls: tuple[NamedItem, ...]
+    lapses: tuple[NamedItem, ...]
 
 
-def ladder(profile: GuandanProfile) -> PenaltyLadder:
+def build_ladder(profile: GuandanProfile) -> PenaltyLadder:
     """Return the penalties of a rulebook as the ruling desk shows them."""
     return PenaltyLadder(
         profile=profile.name,
@@ -137,13 +147,13 @@ def ladder(profile: GuandanProfile) -> PenaltyLadder:
         title_zh=profile.title_zh,
         likely=LIKELY_OFFENCES,
         groups=tuple(
-            Group(
+            OffenceGroup(
                 id=name,
                 en=title.en,
                 zh=title.zh,
-                offences=tuple(_offence(profile, catalogue()[one]) for one in offences),
+                offences=tuple(_offence(profile, offence_catalogue()[one]) for one in offences),
             )
-            for name, (title, offences) in GROUPS.items()
+            for name, (title, offences) in OFFENCE_GROUPS.items()
         ),
         rungs=tuple(_rungs(profile)),
         penalties=tuple(_penalty(name) for name in _PENALTIES),
@@ -165,10 +175,10 @@ _LAPSES: Final[tuple[LapseReason, ...]] = ("not_at_once", "outsider", "acted_fir
 
 def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
     text = profile.penalties.catalogue
-    own, then = row.ladder(text), remedy(profile, row.id)
+    own, then = row.ladder(text), remedy_words(profile, row.id)
     scope = Words("", "")
     if own.scope != "occasion":
-        who, where = words("counted", own.counted), words("scope", own.scope)
+        who, where = catalogue_words("counted", own.counted), catalogue_words("scope", own.scope)
         scope = Words(f"{who.en}, {where.en}", f"{who.zh}{where.zh}")
     steps = tuple(_step(profile, row.id, times) for times in range(len(own.steps)))
     before, behind = row.id in BEFORE_LEAD, row.id in AFTER_LEAD
@@ -192,7 +202,7 @@ def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
     )
 
 
-def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[Answer, ...]:
+def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[LadderAnswer, ...]:
     """Return what an offence leads to that was committed `times` before, and nothing else was."""
     said: dict[str, Any] = {
         "offence": offence,
@@ -206,30 +216,30 @@ def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[Answer, ..
         "deal": 1,
         "at_ms": 0,
     }
-    before = (Entry(**said, penalty="none", article=None),) * times
+    before = (PenaltyEntry(**said, penalty="none", article=None),) * times
     by_clock = offence in _BY_CLOCK and times > 0
     step = times + 1 if by_clock else None
     charge = Charge(**said, pointed_out_by="clock" if by_clock else "W", step=step)
-    return tuple(_answer(profile, one) for one in legal(profile, before, charge))
+    return tuple(_answer(profile, one) for one in legal_penalties(profile, before, charge))
 
 
 _BY_CLOCK: Final = frozenset(name for name, step in CLOCK_SUGGESTIONS.values() if step is not None)
 
 
-def _answer(profile: GuandanProfile, way: LegalPenalty) -> Answer:
-    also = [*(["dead_hand"] if way.dead_hand else []), *([way.loses] if way.loses else [])]
-    said = [words("also", name) for name in also]
+def _answer(profile: GuandanProfile, way: LegalPenalty) -> LadderAnswer:
+    also = [*(["dead_hand"] if way.dead_hand else []), *([way.turn_loss] if way.turn_loss else [])]
+    said = [catalogue_words("also", name) for name in also]
     if way.penalty != "none" or not said:
-        said = [words("penalty", way.penalty), *said]
+        said = [catalogue_words("penalty", way.penalty), *said]
     text, *more = said
-    return Answer(
+    return LadderAnswer(
         penalty=way.penalty,
         en=text.en,
         zh=text.zh,
         also_en=", ".join(one.en for one in more),
         also_zh="，".join(one.zh for one in more),
         article=way.article,
-        chief=way.chief or way.penalty in CHIEFS,
+        chief=way.needs_chief or way.penalty in CHIEF_PENALTIES,
     )
 
 
@@ -238,7 +248,10 @@ def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
         times = getattr(profile.penalties, rung.limit)
         if not times:
             continue
-        below, above = words("penalty", rung.below), words("penalty", rung.above)
+        below, above = (
+            catalogue_words("penalty", rung.below),
+            catalogue_words("penalty", rung.above),
+        )
         yield RungView(
             id=rung.limit,
             below_en=below.en,
@@ -250,12 +263,12 @@ def _rungs(profile: GuandanProfile) -> Iterator[RungView]:
         )
 
 
-def _penalty(name: Penalty) -> Named:
-    text = words("penalty", name)
-    return Named(id=name, en=text.en, zh=text.zh, chief=name in CHIEFS)
+def _penalty(name: Penalty) -> NamedItem:
+    text = catalogue_words("penalty", name)
+    return NamedItem(id=name, en=text.en, zh=text.zh, chief=name in CHIEF_PENALTIES)
 
 
-def _fouls(profile: GuandanProfile) -> Iterator[Named]:
+def _fouls(profile: GuandanProfile) -> Iterator[NamedItem]:
     """Yield what a foul does to the match; the side that committed it stands as NS."""
     for offence in ("other", "hidden_cards"):
         said = Charge(
@@ -272,13 +285,13 @@ def _fouls(profile: GuandanProfile) -> Iterator[Named]:
             pointed_out_by="referee",
         )
         foul = LegalPenalty(penalty="foul", article=None, why=Words("", ""))
-        effects, keys = consequences(profile, said, foul)
+        effects, keys = consequences_of(profile, said, foul)
         article = profile.article(keys[0]) if keys else None
         for effect in effects:
             text = consequence_words(effect)
-            yield Named(id=offence, en=text.en, zh=text.zh, article=article)
+            yield NamedItem(id=offence, en=text.en, zh=text.zh, article=article)
 
 
-def _lapse(profile: GuandanProfile, reason: LapseReason) -> Named:
+def _lapse(profile: GuandanProfile, reason: LapseReason) -> NamedItem:
     text = lapse_words(reason)
-    return Named(id=reason, en=text.en, zh=text.zh, article=lapse_article(profile, reason))
+    return NamedItem(id=reason, en=text.en, zh=text.zh, article=lapse_article(profile, reason))

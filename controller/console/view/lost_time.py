@@ -6,9 +6,9 @@ from typing import Any
 from controller.words import reason_words
 
 
-def in_words(told: Mapping[str, Any]) -> dict[str, Any]:
+def lost_time_with_reasons(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table's answer to `lost_time` with the words of each stop's reason beside it."""
     stops = [
-        stop | {"words": reason_words(str(stop.get("reason")))} for stop in told.get("stops", ())
+        stop | {"words": reason_words(str(stop.get("reason")))} for stop in answer.get("stops", ())
     ]
-    return {**told, "stops": stops}
+    return {**answer, "stops": stops}

@@ -9,7 +9,7 @@ from controller.heads import HeadConflict
 from controller.release import Manifest
 
 
-class Load(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class Workload(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What a referee has on his hands: where he went and is, and since when.
 
     `done`: tables he has been to and that wait no more, `average_ms` from going to that;
@@ -24,7 +24,7 @@ class Load(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     orders: int = 0
 
 
-class OpenedHand(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class OpenedHandNote(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A hand that was looked at in the present match."""
 
     table: str
@@ -41,12 +41,12 @@ class HallNotes(msgspec.Struct, frozen=True, kw_only=True):
     many signed heads of a table did not fit its key.
     """
 
-    since: Mapping[str, int] = {}
-    opened: Sequence[OpenedHand] = ()
+    first_seen_ms: Mapping[str, int] = {}
+    opened_hands: Sequence[OpenedHandNote] = ()
     disagreements: Sequence[HeadConflict] = ()
     unsigned_heads: Mapping[str, int] = {}
-    load: Sequence[Load] = ()
+    workloads: Sequence[Workload] = ()
     manifest: Manifest | None = None
 
 
-NOTHING: Final = HallNotes()
+NO_NOTES: Final = HallNotes()

@@ -4,14 +4,14 @@ from typing import Final, Literal
 
 import msgspec
 
-from controller.messages import Seat, Side, State
+from controller.messages import PublicState, Seat, Side
 from controller.words import Words
 
 GroupId = Literal[
     "turn", "report", "play", "exchange", "time", "signal", "cards", "conduct", "drawing"
 ]
 
-GROUPS: Final[dict[GroupId, tuple[Words, tuple[str, ...]]]] = {
+OFFENCE_GROUPS: Final[dict[GroupId, tuple[Words, tuple[str, ...]]]] = {
     "turn": (
         Words("Out of turn", "越序"),
         ("play_out_of_turn", "declare_out_of_turn", "out_of_turn_type_led"),
@@ -94,7 +94,7 @@ class ChargeSuggestion(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     words_zh: str
 
 
-def suggestions(state: State) -> tuple[ChargeSuggestion, ...]:
+def suggest_charges(state: PublicState) -> tuple[ChargeSuggestion, ...]:
     """Return the charges that the clocks of a table suggest, in the order of their calls."""
     found: list[ChargeSuggestion] = []
     for call in state.calls:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from controller.console.seen import Seen
+from controller.console.seen import TableSnapshot
 from controller.console.view.areas import is_over
-from controller.messages import Match, Ruling, State, VerbalCorrection
-from controller.signer_names import whose
+from controller.messages import PublicMatch, PublicRuling, PublicState, VerbalCorrection
+from controller.signer_names import decided_by_words
 from controller.words import Words
 
-Since = Mapping[str, int]
+FirstSeen = Mapping[str, int]
 """When an open matter was first seen (milliseconds since 1970, console's clock), by its name."""
 
 
@@ -25,13 +25,13 @@ class PendingApproval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """
 
     table: str
-    ruling: Ruling
+    ruling: PublicRuling
     verbal: bool
     by: Words
     since_ms: int | None = None
 
 
-class Spoken(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class UnconfirmedCorrection(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A correction by the chief's word that he has to stand by, and since when it is known.
 
     `by`: himself, and who entered it.
@@ -52,7 +52,7 @@ class UnsignedSheet(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     since_ms: int | None = None
 
 
-def open_matters(table: str, state: State) -> Iterator[str]:
+def open_matter_names(table: str, state: PublicState) -> Iterator[str]:
     """Yield the names of what is open at a table, by which it is remembered since when."""
     match = state.match
     for ruling in match.rulings:
@@ -64,7 +64,9 @@ def open_matters(table: str, state: State) -> Iterator[str]:
         yield _sheet_name(table, match)
 
 
-def approvals(table: str, state: State, since: Since) -> Iterator[PendingApproval]:
+def list_approvals(
+    table: str, state: PublicState, first_seen: FirstSeen
+) -> Iterator[PendingApproval]:
     """Yield a table's rulings that wait for the chief."""
     for ruling in state.match.rulings:
         if _needs_chief(ruling):
@@ -73,19 +75,25 @@ def approvals(table: str, state: State, since: Since) -> Iterator[PendingApprova
                 ruling=ruling,
                 verbal=_is_unconfirmed_word(ruling),
                 by=_author_words(ruling),
-                since_ms=since.get(_ruling_name(table, state.match, ruling)),
+                since_ms=first_seen.get(_ruling_name(table, state.match, ruling)),
             )
 
 
-def spoken(table: str, state: State, since: Since) -> Iterator[Spoken]:
+def list_unconfirmed_corrections(
+    table: str, state: PublicState, first_seen: FirstSeen
+) -> Iterator[UnconfirmedCorrection]:
     """Yield a table's corrections by word that wait for the chief."""
     for word in state.match.spoken:
         name = _correction_name(table, state.match, word)
-        by = whose(word.by, word.entered_by)
-        yield Spoken(table=table, correction=word, by=by, since_ms=since.get(name))
+        by = decided_by_words(word.by, word.entered_by)
+        yield UnconfirmedCorrection(
+            table=table, correction=word, by=by, since_ms=first_seen.get(name)
+        )
 
 
-def unsigned(known: Iterable[tuple[Seen, State]], since: Since) -> Iterator[UnsignedSheet]:
+def list_unsigned_sheets(
+    known: Iterable[tuple[TableSnapshot, PublicState]], first_seen: FirstSeen
+) -> Iterator[UnsignedSheet]:
     """Yield the finished sheets that somebody has still to sign."""
     for one, state in known:
         match = state.match
@@ -94,33 +102,33 @@ def unsigned(known: Iterable[tuple[Seen, State]], since: Since) -> Iterator[Unsi
                 table=one.table,
                 signed=len(match.signed),
                 signers=tuple(match.signers),
-                since_ms=since.get(_sheet_name(one.table, match)),
+                since_ms=first_seen.get(_sheet_name(one.table, match)),
             )
 
 
-def _needs_chief(ruling: Ruling) -> bool:
+def _needs_chief(ruling: PublicRuling) -> bool:
     """Tell whether a ruling waits for the chief: to be decided, or to be stood by."""
     proposed = ruling.state == "proposed" and ruling.needs == "chief"
     return proposed or _is_unconfirmed_word(ruling)
 
 
-def _is_unconfirmed_word(ruling: Ruling) -> bool:
+def _is_unconfirmed_word(ruling: PublicRuling) -> bool:
     return ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
 
 
-def _author_words(ruling: Ruling) -> Words:
+def _author_words(ruling: PublicRuling) -> Words:
     if _is_unconfirmed_word(ruling):
-        return whose(ruling.approved_by, ruling.entered_by)
-    return whose(ruling.by)
+        return decided_by_words(ruling.approved_by, ruling.entered_by)
+    return decided_by_words(ruling.by)
 
 
-def _ruling_name(table: str, match: Match, ruling: Ruling) -> str:
+def _ruling_name(table: str, match: PublicMatch, ruling: PublicRuling) -> str:
     return f"{table} {match.match} {ruling.id} {ruling.state}"
 
 
-def _correction_name(table: str, match: Match, word: VerbalCorrection) -> str:
+def _correction_name(table: str, match: PublicMatch, word: VerbalCorrection) -> str:
     return f"{table} {match.match} correction {word.row}"
 
 
-def _sheet_name(table: str, match: Match) -> str:
+def _sheet_name(table: str, match: PublicMatch) -> str:
     return f"{table} {match.match} unsigned {match.version}"

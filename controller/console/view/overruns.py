@@ -6,15 +6,15 @@ from typing import Final
 
 import msgspec
 
-from controller.console.seen import Seen
-from controller.console.view.clocks import ends_ms
-from controller.messages import Match, State
+from controller.console.seen import TableSnapshot
+from controller.console.view.clocks import clock_end_ms
+from controller.messages import PublicMatch, PublicState
 
-STEP_MS: Final = 30_000
+ESTIMATE_STEP_MS: Final = 30_000
 """An estimate is no more exact than that, and so it is told anew no more often."""
 
 
-class Overrun(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class OverrunEstimate(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A table whose deal under way will end `by_s` after its time is up, if it goes on like this.
 
     Estimated: so far a deal took `pace_s` from release to release, the mean of its own `deals`; of
@@ -41,41 +41,43 @@ class _DealPace(msgspec.Struct, frozen=True, gc=False):
     Both moments by the console's clock.
     """
 
-    seen: Seen
-    match: Match
+    snapshot: TableSnapshot
+    match: PublicMatch
     ends_ms: int
     began_ms: int
     pace_ms: int | None
     deals: int
 
 
-def overruns(playing: Sequence[tuple[Seen, State]], now_ms: int) -> Iterator[Overrun]:
+def estimate_overruns(
+    playing: Sequence[tuple[TableSnapshot, PublicState]], now_ms: int
+) -> Iterator[OverrunEstimate]:
     """Yield the tables whose deal will end half a minute or more behind their time."""
     paces = [pace for one, state in playing if (pace := _deal_pace(one, state)) is not None]
     usual = _area_paces(paces)
     for each in paces:
-        pace_ms = each.pace_ms or usual.get(each.seen.area)
+        pace_ms = each.pace_ms or usual.get(each.snapshot.area)
         if pace_ms is None:
             continue
         late_ms = max(each.began_ms + pace_ms, now_ms) - each.ends_ms
-        if late_ms >= STEP_MS:
+        if late_ms >= ESTIMATE_STEP_MS:
             match = each.match
-            yield Overrun(
-                table=each.seen.table,
+            yield OverrunEstimate(
+                table=each.snapshot.table,
                 deal=match.deal or 0,
                 phase=match.phase,
                 phase_en=match.phase_en,
                 phase_zh=match.phase_zh,
                 ends_ms=each.ends_ms,
-                by_s=late_ms // STEP_MS * STEP_MS // 1000,
+                by_s=late_ms // ESTIMATE_STEP_MS * ESTIMATE_STEP_MS // 1000,
                 pace_s=pace_ms // 1000,
                 deals=each.deals,
             )
 
 
-def _deal_pace(seen: Seen, state: State) -> _DealPace | None:
+def _deal_pace(snapshot: TableSnapshot, state: PublicState) -> _DealPace | None:
     """Return a table's pace where a deal is under way and the clock runs."""
-    match, up_ms = state.match, ends_ms(state, seen.heard.heard_ms)
+    match, up_ms = state.match, clock_end_ms(state, snapshot.contact_times.received_ms)
     if up_ms is None or match.clock is None or match.clock.deadline_ms is None:
         return None
     if match.began_ms is None or not match.deal:
@@ -84,7 +86,7 @@ def _deal_pace(seen: Seen, state: State) -> _DealPace | None:
     if deals and match.start_ms is not None:
         pace_ms = max(0, match.began_ms - match.start_ms) // deals
     began_ms = up_ms - (match.clock.deadline_ms - match.began_ms)
-    return _DealPace(seen, match, up_ms, began_ms, pace_ms, deals)
+    return _DealPace(snapshot, match, up_ms, began_ms, pace_ms, deals)
 
 
 def _area_paces(paces: Iterable[_DealPace]) -> dict[str, int]:
@@ -92,5 +94,5 @@ def _area_paces(paces: Iterable[_DealPace]) -> dict[str, int]:
     found: dict[str, list[int]] = {}
     for each in paces:
         if each.pace_ms is not None:
-            found.setdefault(each.seen.area, []).append(each.pace_ms)
+            found.setdefault(each.snapshot.area, []).append(each.pace_ms)
     return {area: median_low(those) for area, those in found.items()}

@@ -10,12 +10,12 @@ import segno
 from controller.console.store.proofs import AttemptRows
 from controller.framing import canonical_json
 from controller.rules.profile import Profile
-from controller.rules.regulations_page import page, profile_hash
+from controller.rules.regulations_page import profile_hash, regulations_text
 
-Standing = Literal["unknown", "later", "revealed", "sealed"]
+ProofStanding = Literal["unknown", "later", "revealed", "sealed"]
 
 
-class Rulebook(msgspec.Struct, frozen=True):
+class RulebookTexts(msgspec.Struct, frozen=True):
     """A rulebook as the two texts that its hash is of (controller/deal/PROOF.md §1)."""
 
     rules: str
@@ -31,27 +31,29 @@ class ProofView(msgspec.Struct, frozen=True, kw_only=True):
 
     table: str
     attempt: int
-    standing: Standing
+    standing: ProofStanding
     over: bool = False
     match: str | None = None
     events: list[msgspec.Raw] = []
     heads: list[tuple[int, str]] = []
-    rulebooks: list[Rulebook] = []
+    rulebooks: list[RulebookTexts] = []
 
 
-Rulebooks = Mapping[str, Rulebook]
+RulebooksByHash = Mapping[str, RulebookTexts]
 """Rulebooks by the hash, in hex, that commitments name them by."""
 
 
-def rulebooks(profiles: Iterable[Profile]) -> dict[str, Rulebook]:
+def rulebooks_by_hash(profiles: Iterable[Profile]) -> dict[str, RulebookTexts]:
     """Return rulebooks by their hash; each takes some 50 ms."""
     return {
-        profile_hash(profile).hex(): Rulebook(canonical_json(profile).decode(), page(profile))
+        profile_hash(profile).hex(): RulebookTexts(
+            canonical_json(profile).decode(), regulations_text(profile)
+        )
         for profile in profiles
     }
 
 
-def standing(rows: AttemptRows | None) -> Standing:
+def proof_standing(rows: AttemptRows | None) -> ProofStanding:
     """Return what may be shown of an attempt: all of it once it is revealed, before that nothing.
 
     Where the power went only the chief's key opens it: what is there shows that much.
@@ -63,11 +65,11 @@ def standing(rows: AttemptRows | None) -> Standing:
     return "sealed" if "sealed_to_chief" in rows.steps else "later"
 
 
-def view(
-    table: str, attempt: int, rows: AttemptRows | None, known: Rulebooks, *, over: bool
+def build_proof_view(
+    table: str, attempt: int, rows: AttemptRows | None, known: RulebooksByHash, *, over: bool
 ) -> ProofView:
     """Return what a browser gets to check an attempt with."""
-    how = standing(rows)
+    how = proof_standing(rows)
     if rows is None or how == "later":
         return ProofView(table=table, attempt=attempt, standing=how)
     said = (row.data.profile_hash for row in map(_ROW_DECODER.decode, rows.bodies))
@@ -88,7 +90,7 @@ QUIET_ZONE: Final = 4
 """Modules of white around a code, as its norm wants them."""
 
 
-def code(address: str) -> str:
+def qr_code_svg(address: str) -> str:
     """Return a QR code of an address as SVG: black on white, whatever stands behind it."""
     made = segno.make(address, error="m", micro=False)
     out = io.BytesIO()

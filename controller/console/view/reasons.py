@@ -12,11 +12,11 @@ from typing import Final
 
 import msgspec
 
-from controller.console.seen import Seen
-from controller.console.standing import Standing
-from controller.faults import catalogue
-from controller.messages import Alert, Call, Phase, Ruling, State
-from controller.rules.seat_words import SEATS, SIDES
+from controller.console.seen import TableSnapshot
+from controller.console.standing import Freshness
+from controller.faults import fault_catalogue
+from controller.messages import Alert, MachinePhase, PublicRuling, PublicState, RefereeCall
+from controller.rules.seat_words import SEAT_NAMES, SIDE_NAMES
 from controller.words import Words
 
 DEAL_OVERDUE_MS: Final = 120_000
@@ -31,7 +31,7 @@ _BEFORE_CARDS: Final = frozenset({"cut", "dealing"})
 """Phases of a match in which the machine has something to do."""
 
 
-class Rank(IntEnum):
+class Urgency(IntEnum):
     """How urgent a reason is; the least number first."""
 
     DANGER = 1
@@ -46,13 +46,13 @@ class Rank(IntEnum):
     TECHNICAL = 10
 
 
-class Reason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class WaitReason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """One thing that a table waits for. `name`: of a fault, a call's reason, or of a standing.
 
     `since_ms`: milliseconds since 1970. `action_*`: what to do; empty where the words say it.
     """
 
-    rank: Rank
+    rank: Urgency
     name: str
     since_ms: int
     seat: str | None = None
@@ -62,48 +62,48 @@ class Reason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     action_zh: str = ""
 
 
-_ALERT_URGENCY: Final[Mapping[str, Rank]] = {
-    "ESTOP_PRESSED": Rank.DANGER,
-    "LID_OPENED": Rank.DANGER,
-    "TWO_MISDEALS": Rank.STOPPED,
-    "CUT_LATE": Rank.RESULT,
-    "HANDS_WAIT": Rank.RESULT,
-    "RESULT_UNCONFIRMED": Rank.RESULT,
-    "OUT_UNCONFIRMED": Rank.RESULT,
-    "SLOW_DEAL": Rank.SLOW,
-    "PANEL_LOST": Rank.TECHNICAL,
+_ALERT_URGENCY: Final[Mapping[str, Urgency]] = {
+    "ESTOP_PRESSED": Urgency.DANGER,
+    "LID_OPENED": Urgency.DANGER,
+    "TWO_MISDEALS": Urgency.STOPPED,
+    "CUT_LATE": Urgency.RESULT,
+    "HANDS_WAIT": Urgency.RESULT,
+    "RESULT_UNCONFIRMED": Urgency.RESULT,
+    "OUT_UNCONFIRMED": Urgency.RESULT,
+    "SLOW_DEAL": Urgency.SLOW,
+    "PANEL_LOST": Urgency.TECHNICAL,
 }
 """Faults whose urgency does not follow from whether the machine stands."""
 
-_CALL_URGENCY: Final[Mapping[str, Rank]] = {
-    "button": Rank.BUTTON,
-    "count": Rank.COUNT,
-    "second_count": Rank.COUNT,
-    "misdeals_in_a_row": Rank.STOPPED,
-    "wrong_player": Rank.LATE,
-    "late_regulations": Rank.LATE,
-    "late_default": Rank.LATE,
-    "opening_over": Rank.LATE,
+_CALL_URGENCY: Final[Mapping[str, Urgency]] = {
+    "button": Urgency.BUTTON,
+    "count": Urgency.COUNT,
+    "second_count": Urgency.COUNT,
+    "misdeals_in_a_row": Urgency.STOPPED,
+    "wrong_player": Urgency.LATE,
+    "late_regulations": Urgency.LATE,
+    "late_default": Urgency.LATE,
+    "opening_over": Urgency.LATE,
 }
 """Calls that are no decision: every other one asks a referee for his."""
 
-UNHEARD: Final[Mapping[Standing, Words]] = {
-    Standing.STALE: Words("no news of this table", "数据未更新"),
-    Standing.SILENT: Words("this table is silent", "失联"),
-    Standing.KEY_REFUSED: Words("the table refuses the console's key", "密钥被拒"),
-    Standing.OTHER_KEY: Words("another key answers there: another machine?", "密钥不符，疑似换机"),
+UNHEARD_WORDS: Final[Mapping[Freshness, Words]] = {
+    Freshness.STALE: Words("no news of this table", "数据未更新"),
+    Freshness.SILENT: Words("this table is silent", "失联"),
+    Freshness.KEY_REFUSED: Words("the table refuses the console's key", "密钥被拒"),
+    Freshness.OTHER_KEY: Words("another key answers there: another machine?", "密钥不符，疑似换机"),
 }
 """Standings of a table that somebody has to look at, and what is said of them."""
 
 
-def reasons(
-    state: State | None,
-    standing: Standing,
+def list_reasons(
+    state: PublicState | None,
+    freshness: Freshness,
     since_ms: int,
     *,
     skew_ms: int = 0,
-    undealt_ms: int | None = None,
-) -> tuple[Reason, ...]:
+    deal_overdue_since_ms: int | None = None,
+) -> tuple[WaitReason, ...]:
     """Return all that a table waits for, the most urgent first, each reason longest first.
 
     `state`: the last that was heard, None before the first; a table that is not heard keeps what
@@ -111,18 +111,18 @@ def reasons(
     so much the console's clock is ahead of the table's. `undealt_ms`: since when a deal is due and
     the machine has not begun it, where that is for too long.
     """
-    found: list[Reason] = []
+    found: list[WaitReason] = []
     if state is not None:
         found += [*_call_reasons(state.calls, skew_ms), *_alert_reasons(state, skew_ms)]
         found += _ruling_reasons(state, skew_ms)
-    if undealt_ms is not None:
-        found.append(_deal_overdue_reason(undealt_ms))
-    if standing in UNHEARD:
-        words = UNHEARD[standing]
+    if deal_overdue_since_ms is not None:
+        found.append(_deal_overdue_reason(deal_overdue_since_ms))
+    if freshness in UNHEARD_WORDS:
+        words = UNHEARD_WORDS[freshness]
         found.append(
-            Reason(
-                rank=Rank.UNHEARD,
-                name=standing.value,
+            WaitReason(
+                rank=Urgency.UNHEARD,
+                name=freshness.value,
                 since_ms=since_ms,
                 words_en=words.en,
                 words_zh=words.zh,
@@ -131,30 +131,30 @@ def reasons(
     return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))
 
 
-def due(seen: Seen, now_ms: int) -> tuple[Reason, ...]:
+def list_table_reasons(snapshot: TableSnapshot, now_ms: int) -> tuple[WaitReason, ...]:
     """Return all that a table of the console waits for at `now_ms`."""
-    how, since_ms = seen.standing(now_ms)
-    return reasons(
-        seen.state,
+    how, since_ms = snapshot.freshness(now_ms)
+    return list_reasons(
+        snapshot.state,
         how,
         since_ms,
-        skew_ms=seen.heard.skew_ms,
-        undealt_ms=undealt_ms(seen),
+        skew_ms=snapshot.contact_times.skew_ms,
+        deal_overdue_since_ms=deal_overdue_since_ms(snapshot),
     )
 
 
-def undealt_ms(seen: Seen) -> int | None:
+def deal_overdue_since_ms(snapshot: TableSnapshot) -> int | None:
     """Return since when a deal is due that the machine has not begun; None: not for too long.
 
     Of a table that is not heard any more, as it was when it was heard last.
     """
-    since_ms, heard_ms = seen.undealt_ms, seen.heard.heard_ms
+    since_ms, heard_ms = snapshot.deal_due_since_ms, snapshot.contact_times.received_ms
     if since_ms is None or heard_ms is None or heard_ms - since_ms < DEAL_OVERDUE_MS:
         return None
     return since_ms
 
 
-def is_deal_due(state: State) -> bool:
+def is_deal_due(state: PublicState) -> bool:
     """Tell whether a deal is due that the machine has not begun, and nobody has stopped it.
 
     No alert says so where its hopper is taken for empty, or the set is still on the table.
@@ -164,15 +164,15 @@ def is_deal_due(state: State) -> bool:
         match.started
         and match.verdict is None
         and match.phase in _BEFORE_CARDS
-        and machine.phase in (Phase.EMPTY, Phase.RELEASED)
+        and machine.phase in (MachinePhase.EMPTY, MachinePhase.RELEASED)
         and not (match.by_hand or match.suspended or machine.pauses)
         and (match.clock is None or match.clock.running)
     )
 
 
-def _deal_overdue_reason(since_ms: int) -> Reason:
-    return Reason(
-        rank=Rank.STOPPED,
+def _deal_overdue_reason(since_ms: int) -> WaitReason:
+    return WaitReason(
+        rank=Urgency.STOPPED,
         name=NO_DEAL,
         since_ms=since_ms,
         words_en="a deal is due and the machine has not begun it: does it wait for cards?",
@@ -182,10 +182,10 @@ def _deal_overdue_reason(since_ms: int) -> Reason:
     )
 
 
-def _call_reasons(calls: Iterable[Call], skew_ms: int) -> Iterable[Reason]:
+def _call_reasons(calls: Iterable[RefereeCall], skew_ms: int) -> Iterable[WaitReason]:
     for call in calls:
-        yield Reason(
-            rank=_CALL_URGENCY.get(call.reason, Rank.DECISION),
+        yield WaitReason(
+            rank=_CALL_URGENCY.get(call.reason, Urgency.DECISION),
             name=call.reason,
             since_ms=stamp_to_epoch_ms(call.since) + skew_ms,
             seat=call.seat,
@@ -194,9 +194,9 @@ def _call_reasons(calls: Iterable[Call], skew_ms: int) -> Iterable[Reason]:
         )
 
 
-def _alert_reasons(state: State, skew_ms: int) -> Iterable[Reason]:
+def _alert_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
     for alert in state.alerts:
-        yield Reason(
+        yield WaitReason(
             rank=_urgency(alert, state),
             name=alert.name,
             since_ms=stamp_to_epoch_ms(alert.since) + skew_ms,
@@ -207,16 +207,16 @@ def _alert_reasons(state: State, skew_ms: int) -> Iterable[Reason]:
         )
 
 
-def _ruling_reasons(state: State, skew_ms: int) -> Iterable[Reason]:
+def _ruling_reasons(state: PublicState, skew_ms: int) -> Iterable[WaitReason]:
     """Yield what is proposed and waits for a decision: all that is the chief's, all that is not."""
     for name, needs, whose in _DECIDERS:
         mine = [one for one in state.match.rulings if (one.state, one.needs) == ("proposed", needs)]
         if not mine:
             continue
         first, also = mine[0], _and_more(len(mine) - 1)
-        who = SIDES[first.side] if first.seat is None else SEATS[first.seat]
-        yield Reason(
-            rank=Rank.DECISION,
+        who = SIDE_NAMES[first.side] if first.seat is None else SEAT_NAMES[first.seat]
+        yield WaitReason(
+            rank=Urgency.DECISION,
             name=name,
             since_ms=_since_proposed(state, first) + skew_ms,
             words_en=f"ruling {first.id} waits for {whose.en}: {who.en}, "
@@ -226,7 +226,7 @@ def _ruling_reasons(state: State, skew_ms: int) -> Iterable[Reason]:
         )
 
 
-def _since_proposed(state: State, ruling: Ruling) -> int:
+def _since_proposed(state: PublicState, ruling: PublicRuling) -> int:
     """Return since when a ruling waits; of an older table's since its deal began."""
     match = state.match
     known = (ruling.at_ms, match.began_ms, match.start_ms, match.at_ms)
@@ -244,19 +244,23 @@ _DECIDERS: Final = (
 )
 
 
-def _urgency(alert: Alert, state: State) -> Rank:
+def _urgency(alert: Alert, state: PublicState) -> Urgency:
     """How urgent a fault is: a machine that stands with people at it comes before one without."""
     known = _ALERT_URGENCY.get(alert.name)
-    if known is Rank.DANGER and not _are_players_present(state):
-        return Rank.STOPPED
+    if known is Urgency.DANGER and not _are_players_present(state):
+        return Urgency.STOPPED
     if known is not None:
         return known
-    row = catalogue().get(alert.name)  # None: of a newer table
+    row = fault_catalogue().get(alert.name)  # None: of a newer table
     service = row is not None and row.fault_class == "service"
-    return Rank.TECHNICAL if service and state.machine.phase is not Phase.FAULT else Rank.STOPPED
+    return (
+        Urgency.TECHNICAL
+        if service and state.machine.phase is not MachinePhase.FAULT
+        else Urgency.STOPPED
+    )
 
 
-def _are_players_present(state: State) -> bool:
+def _are_players_present(state: PublicState) -> bool:
     return bool(state.match.seated) and state.match.verdict is None
 
 

@@ -4,14 +4,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.console.standing import Standing
-from controller.console.view.area_stop import Stop, area_stop_of
+from controller.console.standing import Freshness
+from controller.console.view.area_stop import AreaStopView, area_stop_of
 from controller.console.view.areas import is_playing
-from controller.console.view.clocks import ends_ms
-from controller.console.view.waits import Rank, WaitingTable
-from controller.messages import Match, Pair, Side, State
+from controller.console.view.clocks import clock_end_ms
+from controller.console.view.waits import Urgency, WaitingTable
+from controller.messages import PublicMatch, PublicPair, PublicState, Side
 
-Light = Literal["dark", "calm", "busy", "waits", "stands"]
+RowLight = Literal["dark", "calm", "busy", "waits", "stands"]
 
 
 FED_STEP = 13
@@ -27,12 +27,12 @@ class PairName(msgspec.Struct, frozen=True, gc=False):
     players: tuple[str, ...] = ()
 
 
-def build_pair_name(pair: Pair) -> PairName:
+def build_pair_name(pair: PublicPair) -> PairName:
     """Return a pair as lists show it."""
     return PairName(pair.id, pair.name, tuple(pair.players.values()))
 
 
-class Row(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class HallRow(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A table of the hall. `since_ms` (console's clock): since when its standing is so.
 
     `light`: how it stands at one glance, beside words and sign: nothing known of it, at rest,
@@ -44,9 +44,9 @@ class Row(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     table: str
     area: str
-    standing: Standing
+    standing: Freshness
     since_ms: int
-    light: Light
+    light: RowLight
     simulated: bool = False
     mode: str = "play"
     table_no: str | None = None
@@ -66,7 +66,7 @@ class Row(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     machine: str = ""
     ends_ms: int | None = None
     left_s: int | None = None
-    stop: Stop | None = None
+    stop: AreaStopView | None = None
     added_s: int = 0
     announced: str | None = None
     suspended: str | None = None
@@ -76,23 +76,23 @@ class Row(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     taken_by: str | None = None
 
 
-def row(
+def build_hall_row(
     table: str,
     area: str,
-    state: State | None,
-    standing: tuple[Standing, int],
+    state: PublicState | None,
+    freshness: tuple[Freshness, int],
     wait: WaitingTable | None,
     taken_by: str | None = None,
-    heard_ms: int | None = None,
-) -> Row:
+    received_ms: int | None = None,
+) -> HallRow:
     """Return a table's row; of one that was never heard, that it was not.
 
     `heard_ms`: when this state was heard, by the console's clock.
     """
-    how, since_ms = standing
+    how, since_ms = freshness
     if state is None:
-        return Row(table=table, area=area, standing=how, since_ms=since_ms, light="dark")
-    return Row(
+        return HallRow(table=table, area=area, standing=how, since_ms=since_ms, light="dark")
+    return HallRow(
         table=table,
         area=area,
         standing=how,
@@ -104,13 +104,13 @@ def row(
         machine=state.machine.phase.value,
         taken_by=taken_by,
         **_match_fields(state.match),
-        **_play(state.match),
-        **_clock_fields(state, heard_ms),
+        **_play_fields(state.match),
+        **_clock_fields(state, received_ms),
         **_paper_fields(state.match),
     )
 
 
-def _match_fields(match: Match) -> dict[str, Any]:
+def _match_fields(match: PublicMatch) -> dict[str, Any]:
     """Return where the match stands in its event, and who plays it."""
     return {
         "table_no": match.table_no,
@@ -121,7 +121,7 @@ def _match_fields(match: Match) -> dict[str, Any]:
     }
 
 
-def _play(match: Match) -> dict[str, Any]:
+def _play_fields(match: PublicMatch) -> dict[str, Any]:
     """Return how far it is played, and what comes next."""
     return {
         "levels": match.levels,
@@ -136,20 +136,20 @@ def _play(match: Match) -> dict[str, Any]:
     }
 
 
-def _clock_fields(state: State, heard_ms: int | None) -> dict[str, Any]:
+def _clock_fields(state: PublicState, received_ms: int | None) -> dict[str, Any]:
     """Return its clock, and whether its area's order stops it."""
-    match, up_ms = state.match, ends_ms(state, heard_ms)
+    match, up_ms = state.match, clock_end_ms(state, received_ms)
     clock = match.clock
     return {
         "ends_ms": up_ms,
         "left_s": clock.left_s if clock is not None and up_ms is None else None,
-        "stop": area_stop_of(state, heard_ms) if is_playing(state) else None,
+        "stop": area_stop_of(state, received_ms) if is_playing(state) else None,
         "added_s": match.added_time_s,
         "announced": match.announced,
     }
 
 
-def _paper_fields(match: Match) -> dict[str, Any]:
+def _paper_fields(match: PublicMatch) -> dict[str, Any]:
     """Return what is signed, and what is proposed and not decided."""
     return {
         "signed": len(match.signed),
@@ -158,11 +158,11 @@ def _paper_fields(match: Match) -> dict[str, Any]:
     }
 
 
-def _row_light(state: State, standing: Standing, wait: WaitingTable | None) -> Light:
-    if standing is not Standing.LIVE:
+def _row_light(state: PublicState, freshness: Freshness, wait: WaitingTable | None) -> RowLight:
+    if freshness is not Freshness.LIVE:
         return "dark"
     if state.machine.phase == "fault":
         return "stands"
-    if wait is not None and wait.rank is not Rank.TECHNICAL:
+    if wait is not None and wait.rank is not Urgency.TECHNICAL:
         return "waits"
     return "busy" if state.match.started and state.match.verdict is None else "calm"

@@ -13,13 +13,13 @@ from typing import Any, Final
 import msgspec
 
 from controller.faults import Language
-from controller.messages import Seat, State
+from controller.messages import PublicState, Seat
 from controller.rules.keys import all_keys
-from controller.rules.seat_words import SIDES, SIGNERS
-from controller.rules.seats import ALL
+from controller.rules.seat_words import SIDE_NAMES, SIGNER_NAMES
+from controller.rules.seats import SEATS
 from controller.sheet.form import BigTwoLine, CardPassed, DealLine, ScoreSheet
-from controller.sheet.words import SHEET_LABELS, confirmed, reason, rules_words
-from controller.signer_names import whose
+from controller.sheet.words import SHEET_LABELS, confirmation_words, correction_reason, rules_words
+from controller.signer_names import decided_by_words
 from controller.words import Words
 
 _FORMULA_SIGNS: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
@@ -44,12 +44,12 @@ class SheetPageView(msgspec.Struct, frozen=True, kw_only=True):
 
     sheet: ScoreSheet
     provisional: list[Words] = []
-    corrected: list["Corrected"] = []
+    corrected: list["CorrectionSource"] = []
     kept_ms: int | None = None
     kept: list["StoredVersion"] = []
 
 
-class Corrected(msgspec.Struct, frozen=True, kw_only=True):
+class CorrectionSource(msgspec.Struct, frozen=True, kw_only=True):
     """Whose word a correction was: the chief's by mouth with who entered it, and what he has
     confirmed of that since (None: it was given in writing). `reason`: why, in words.
     """
@@ -73,7 +73,7 @@ def parse_sheet(raw: Any) -> ScoreSheet:
     return msgspec.convert(raw, ScoreSheet)
 
 
-def timed(sheet: ScoreSheet, state: State | None) -> ScoreSheet:
+def with_wall_times(sheet: ScoreSheet, state: PublicState | None) -> ScoreSheet:
     """Return a sheet with when its match began and ended by the wall, in whole seconds (R10).
 
     A table writes the sheet by its own clock; a state of the same match tells both.
@@ -95,7 +95,7 @@ def timed(sheet: ScoreSheet, state: State | None) -> ScoreSheet:
     return msgspec.structs.replace(sheet, start_at=start, end_at=end)
 
 
-def view(
+def build_sheet_view(
     sheet: ScoreSheet, kept: Sequence[StoredVersion] = (), kept_ms: int | None = None
 ) -> SheetPageView:
     """Return a sheet as a page shows it."""
@@ -103,8 +103,10 @@ def view(
         sheet=sheet,
         provisional=_provisional(sheet),
         corrected=[
-            Corrected(
-                by=whose(one.by, one.entered_by), reason=reason(one), confirmed=confirmed(one)
+            CorrectionSource(
+                by=decided_by_words(one.by, one.entered_by),
+                reason=correction_reason(one),
+                confirmed=confirmation_words(one),
             )
             for one in sheet.corrections
         ],
@@ -132,11 +134,11 @@ def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None)
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     table = _SheetRows(sheet, language, zone)
-    writer.writerows([plain(cell) for cell in row] for row in table.rows())
+    writer.writerows([safe_cell(cell) for cell in row] for row in table.rows())
     return _BOM + out.getvalue()
 
 
-def plain(cell: object) -> str:
+def safe_cell(cell: object) -> str:
     """Return a cell that a spreadsheet takes for what it is: numbers as they are, else text."""
     if cell is None:
         return ""
@@ -224,7 +226,7 @@ class _SheetRows:
             line.level,
             *places,
             *[None] * (4 - len(places)),
-            None if lost is None else self._in(SIDES[lost]),
+            None if lost is None else self._in(SIDE_NAMES[lost]),
             line.gain,
             levels.get("NS"),
             levels.get("EW"),
@@ -254,7 +256,7 @@ class _SheetRows:
 
     def _penalty_texts(self, line: DealLine) -> Iterator[str]:
         for one in line.penalties:
-            who = self._in(SIGNERS[one.seat or one.side])
+            who = self._in(SIGNER_NAMES[one.seat or one.side])
             words = [who, self._in(Words(one.penalty_en, one.penalty_zh)), one.article or ""]
             back = self._label("overturned") if one.overturned else ""
             yield " ".join(filter(None, [*words, back]))
@@ -263,7 +265,7 @@ class _SheetRows:
         return ("；" if self._language == "zh" else "; ").join(parts)
 
     def _hand_headings(self) -> list[str]:
-        seats = [self._in(_SEAT_WORDS[seat]) for seat in ALL]
+        seats = [self._in(_SEAT_WORDS[seat]) for seat in SEATS]
         heads = [self._label("deal"), self._label("leader")]
         for name in ("left", "score", "total"):
             heads += [f"{seat} {self._label(name)}" for seat in seats]
@@ -274,7 +276,7 @@ class _SheetRows:
         return [
             hand.deal,
             self._seat(hand.leader),
-            *(each[seat] for each in numbers for seat in ALL),
+            *(each[seat] for each in numbers for seat in SEATS),
             self._joined(self._in(_SEAT_WORDS[seat]) for seat in hand.opened),
             self._joined(self._in(_SEAT_WORDS[seat]) for seat in hand.doubled),
             self._yes_if(hand.by_hand),

@@ -10,22 +10,22 @@ import msgspec
 
 from controller.commands import PANEL_KEY
 from controller.console.view import called, told_match
-from controller.console.view.called import by_words, of
+from controller.console.view.called import by_words, name_of
 from controller.console.view.telling import (
-    Before,
-    Data,
-    Teller,
+    DealContext,
+    DescribeEvent,
+    EventData,
     add_leader,
+    constant_line,
     fault_words,
-    filled,
-    plain,
+    template_line,
 )
-from controller.faults import catalogue
-from controller.messages import Event
-from controller.words import NEEDS, Words, reason_words
+from controller.faults import fault_catalogue
+from controller.messages import PublicEvent
+from controller.words import CALL_WORDS, Words, reason_words
 
 
-class Told(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class TableEventLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Entry `n` in words. `quiet`: a step that another line beside it says better.
 
     `order`: the id of the command that it is of. `corrects`: the deal whose result it enters.
@@ -45,17 +45,17 @@ class Told(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 _MALFORMED_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
 """An entry of a later version may hold anything: the line is its name then."""
-FIRST: Final = Before()
+NO_CONTEXT: Final = DealContext()
 """Nothing was told yet: what needs an earlier entry leaves it out."""
 
 
-def told(event: Event, before: Before = FIRST) -> Told:
+def describe_event(event: PublicEvent, context: DealContext = NO_CONTEXT) -> TableEventLine:
     """Return one public entry in words; what nobody here knows, as it is called."""
     try:
-        words = KINDS[event.kind](event.data, before)
+        words = LINE_BY_KIND[event.kind](event.data, context)
     except _MALFORMED_ERRORS:
         words = Words(event.kind, event.kind)
-    return Told(
+    return TableEventLine(
         n=event.n,
         time=event.time,
         kind=event.kind,
@@ -63,47 +63,49 @@ def told(event: Event, before: Before = FIRST) -> Told:
         attempt=event.attempt,
         en=words.en,
         zh=words.zh,
-        quiet=_is_quiet(event, before),
+        quiet=_is_quiet(event, context),
         order=str(event.data.get("id")) if event.kind == "command" else None,
         corrects=event.deal if event.data.get("event") in _RESULT_EVENTS else None,
     )
 
 
-def behind(event: Event, before: Before) -> Before:
+def advance_context(event: PublicEvent, context: DealContext) -> DealContext:
     """Return what the next entry's line may need of this one and those before."""
     if event.kind in ("match", "match_told"):
         try:
             for data in _match_event_data(event):
-                before = told_match.after(data, before)
+                context = told_match.advance_match_context(data, context)
         except _MALFORMED_ERRORS:
-            return FIRST
+            return NO_CONTEXT
     elif event.kind == "released":
-        return Before(whole=True, charged=before.charged)
+        return DealContext(whole=True, charged=context.charged)
     elif event.kind == "recalled":
-        return Before(charged=before.charged)
+        return DealContext(charged=context.charged)
     elif event.kind in _MATCH_CHANGE_KINDS:
-        return FIRST
-    return before
+        return NO_CONTEXT
+    return context
 
 
-def tell(events: Iterable[Event], before: Before = FIRST) -> tuple[Told, ...]:
+def describe_events(
+    events: Iterable[PublicEvent], context: DealContext = NO_CONTEXT
+) -> tuple[TableEventLine, ...]:
     """Return entries in words, oldest first, as they are given."""
     lines = []
     for event in events:
-        lines.append(told(event, before))
-        before = behind(event, before)
+        lines.append(describe_event(event, context))
+        context = advance_context(event, context)
     return tuple(lines)
 
 
-def _match_event_data(event: Event) -> Iterable[Data]:
+def _match_event_data(event: PublicEvent) -> Iterable[EventData]:
     if event.kind == "match":
         return (event.data,)
     return (one.get("event", {}) for one in event.data.get("told", ()))
 
 
-def _is_quiet(event: Event, before: Before) -> bool:
+def _is_quiet(event: PublicEvent, context: DealContext) -> bool:
     if event.kind == "match":
-        return told_match.is_quiet(event.data, before)
+        return told_match.is_quiet(event.data, context)
     if event.kind == "verdict":
         return event.data.get("outcome") == "ok"
     if event.kind == "command":
@@ -124,7 +126,7 @@ _COMMANDS_WITHOUT_EVENT: Final = frozenset(
 """Commands of which no other entry tells."""
 
 
-def _cut(data: Data, before: Before) -> Words:
+def _describe_cut(data: EventData, context: DealContext) -> Words:
     if "cut" not in data:
         return Words("no cut is asked for", "本副不切牌")
     cut, seat, why = data["cut"], data.get("seat"), data.get("reason")
@@ -132,11 +134,11 @@ def _cut(data: Data, before: Before) -> Words:
         return Words(f"uncut: {why or ''}".rstrip(": "), f"本副未切牌：{why or ''}".rstrip("："))
     if seat is None:
         return Words(f"cut at {cut} cards", f"切牌{cut}张")
-    who = of(called.SEATS, seat)
+    who = name_of(called.SEAT_NAMES, seat)
     return Words(f"{who.en} cut {cut} cards", f"{who.zh}切{cut}张")
 
 
-def _verdict(data: Data, before: Before) -> Words:
+def _describe_verdict(data: EventData, context: DealContext) -> Words:
     outcome = str(data.get("outcome"))
     if outcome == "ok":
         return Words("four right hands, 108 counted", "四手牌核对无误")
@@ -149,15 +151,15 @@ def _verdict(data: Data, before: Before) -> Words:
     )
 
 
-def _released(data: Data, before: Before) -> Words:
+def _describe_release(data: EventData, context: DealContext) -> Words:
     out = Words("the hands are out", "手牌已放行")
     return add_leader(out, data.get("leader"), data.get("turned_up"))
 
 
-def _fault_reasons_line(en: str, zh: str) -> Teller:
+def _fault_reasons_line(en: str, zh: str) -> DescribeEvent:
     """Return a teller with the causes of the faults that are its reasons."""
 
-    def tell(data: Data, before: Before) -> Words:
+    def tell(data: EventData, before: DealContext) -> Words:
         names = data.get("reasons") or ([data["reason"]] if "reason" in data else [])
         why = fault_words(names)
         return Words(f"{en}: {why.en}", f"{zh}：{why.zh}")
@@ -165,39 +167,43 @@ def _fault_reasons_line(en: str, zh: str) -> Teller:
     return tell
 
 
-def _describe_match_start(data: Data, before: Before) -> Words:
+def _describe_match_start(data: EventData, context: DealContext) -> Words:
     said = data.get("meeting", {})
     names = [pair.get("name", "") for pair in _pairs(said)]
-    rules = called.rulebook(str(data.get("profile")))
+    rules = called.rulebook_name(str(data.get("profile")))
     return Words(
         f"match {data.get('match')} is laid out: {' v '.join(names)} ({rules.en})",
         f"排定对阵{data.get('match')}：{'对'.join(names)}（{rules.zh}）",
     )
 
 
-def _pairs(said: Data) -> Iterable[Data]:
+def _pairs(said: EventData) -> Iterable[EventData]:
     pairs = said.get("pairs", {})
     return [pairs[side] for side in ("NS", "EW") if side in pairs]
 
 
-def _describe_match_events(data: Data, before: Before) -> Words:
+def _describe_match_events(data: EventData, context: DealContext) -> Words:
     lines = []
     for one in data.get("told", ()):
         event = one.get("event", {})
-        lines.append(told_match.describe_match_event(event, before))
-        before = told_match.after(event, before)
+        lines.append(told_match.describe_match_event(event, context))
+        context = told_match.advance_match_context(event, context)
     return Words("; ".join(line.en for line in lines), "；".join(line.zh for line in lines))
 
 
-def _opened(data: Data, before: Before) -> Words:
+def _describe_start(data: EventData, context: DealContext) -> Words:
     release = data.get("release") or {}
     version = release.get("version", data.get("version"))
     return Words(f"the table's program began, version {version}", f"本台程序启动，版本{version}")
 
 
-def _describe_command(data: Data, before: Before) -> Words:
-    what = of(called.COMMANDS, data.get("cmd"))
-    person, key, role = data.get("person"), data.get("who"), of(called.ROLES, data.get("role"))
+def _describe_command(data: EventData, context: DealContext) -> Words:
+    what = name_of(called.COMMAND_WORDS, data.get("cmd"))
+    person, key, role = (
+        data.get("person"),
+        data.get("who"),
+        name_of(called.ROLE_WORDS, data.get("role")),
+    )
     end = _describe_answer(data)
     if key == PANEL_KEY:
         return Words(f"a button at the table: {what.en}{end.en}", f"本台按钮：{what.zh}{end.zh}")
@@ -207,7 +213,7 @@ def _describe_command(data: Data, before: Before) -> Words:
     return Words(f"{role.en} {who}: {what.en}{end.en}", f"{role.zh} {who}：{what.zh}{end.zh}")
 
 
-def _describe_answer(data: Data) -> Words:
+def _describe_answer(data: EventData) -> Words:
     """Say what the order came to, where that is not what everybody expects."""
     refused = data.get("refused")
     if refused is not None:
@@ -219,13 +225,13 @@ def _describe_answer(data: Data) -> Words:
     return Words(": right", "：正确") if right else Words(": wrong", "：贡错")
 
 
-def _describe_pause(data: Data, before: Before) -> Words:
+def _describe_pause(data: EventData, context: DealContext) -> Words:
     by, why = by_words(data.get("by")), reason_words(str(data.get("why", "")))
     return Words(f"stopped by {by.en}: {why.en}", f"{by.zh}暂停：{why.zh}")
 
 
-def _describe_call(data: Data, before: Before) -> Words:
-    who, reason = of(called.SEATS, data.get("seat")), data.get("reason")
+def _describe_call(data: EventData, context: DealContext) -> Words:
+    who, reason = name_of(called.SEAT_NAMES, data.get("seat")), data.get("reason")
     why = "" if reason in (None, "", "button") else reason
     return Words(
         f"{who.en} calls the referee{': ' if why else ''}{why}",
@@ -233,19 +239,19 @@ def _describe_call(data: Data, before: Before) -> Words:
     )
 
 
-def _describe_acknowledgement(data: Data, before: Before) -> Words:
+def _describe_acknowledgement(data: EventData, context: DealContext) -> Words:
     name = str(data.get("name"))
-    what = fault_words([name]) if name in catalogue() else of(NEEDS, name)
+    what = fault_words([name]) if name in fault_catalogue() else name_of(CALL_WORDS, name)
     by = by_words(data.get("by"))
     return Words(f"seen to by {by.en}: {what.en}", f"{by.zh}已知悉：{what.zh}")
 
 
-def _fault(over: bool) -> Teller:
+def _fault_line(over: bool) -> DescribeEvent:
     """Return a teller of a fault with its evidence: that it is there, or there no more."""
 
-    def tell(data: Data, before: Before) -> Words:
+    def tell(data: EventData, before: DealContext) -> Words:
         name, evidence = str(data.get("name")), data.get("evidence") or {}
-        row = catalogue().get(name)
+        row = fault_catalogue().get(name)
         words = (
             Words(name, name)
             if row is None
@@ -258,50 +264,56 @@ def _fault(over: bool) -> Teller:
     return tell
 
 
-KINDS: Final[Mapping[str, Teller]] = {
-    "opened": _opened,
-    "committed": filled(
+LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
+    "opened": _describe_start,
+    "committed": template_line(
         "dealing is sealed, set {set}: {commitment}", "发牌封存，{set}套牌：{commitment}"
     ),
-    "cut": _cut,
-    "begun": plain("the set is in the machine", "牌已入机"),
-    "shuffled": filled("shuffled, {passes} passes", "洗牌完毕，{passes}遍"),
-    "dealt": filled(
+    "cut": _describe_cut,
+    "begun": constant_line("the set is in the machine", "牌已入机"),
+    "shuffled": template_line("shuffled, {passes} passes", "洗牌完毕，{passes}遍"),
+    "dealt": template_line(
         "all cards are dealt: fed {fed}, again {refed}", "发牌完毕：送出{fed}张，复送{refed}张"
     ),
-    "held": plain("the hands are ready and locked in", "牌已备好，待放行"),
-    "verdict": _verdict,
-    "released": _released,
+    "held": constant_line("the hands are ready and locked in", "牌已备好，待放行"),
+    "verdict": _describe_verdict,
+    "released": _describe_release,
     "sealed_to_chief": _fault_reasons_line(
         "only the chief can open this attempt", "本次发牌仅裁判长可解封"
     ),
-    "revealed": plain("the deal is revealed: anybody may check it", "发牌已解封，可核验"),
+    "revealed": constant_line("the deal is revealed: anybody may check it", "发牌已解封，可核验"),
     "withdrawn": _fault_reasons_line("the hands ready will not go out", "备好的手牌不再放行"),
-    "record": plain("the whole record of the attempt is open", "本次发牌完整记录已公开"),
+    "record": constant_line("the whole record of the attempt is open", "本次发牌完整记录已公开"),
     "recalled": _fault_reasons_line("hands that were out are dealt again", "已放行的手牌重新发"),
     "meeting": _describe_match_start,
     "match": told_match.describe_match_event,
     "match_told": _describe_match_events,
-    "transferred": filled("match {match} goes on at {to} ({by})", "{match}转至{to}台（{by}）"),
-    "taken_over": filled(
+    "transferred": template_line(
+        "match {match} goes on at {to} ({by})", "{match}转至{to}台（{by}）"
+    ),
+    "taken_over": template_line(
         "match {match} came from {table} ({by})", "{match}由{table}台转来（{by}）"
     ),
-    "opened_hand": filled(
+    "opened_hand": template_line(
         "{by} looked at the hand of {seat}: {reason}",
         "{by}开验{seat}手牌：{reason}",
-        seat=called.SEATS,
+        seat=called.SEAT_NAMES,
     ),
     "command": _describe_command,
     "call": _describe_call,
-    "call_ended": filled("{seat} took the call back", "{seat}取消召请", seat=called.SEATS),
+    "call_ended": template_line(
+        "{seat} took the call back", "{seat}取消召请", seat=called.SEAT_NAMES
+    ),
     "pause": _describe_pause,
-    "pause_ended": filled("let go on by {by}", "{by}恢复"),
+    "pause_ended": template_line("let go on by {by}", "{by}恢复"),
     "acknowledged": _describe_acknowledgement,
-    "set_loaded": filled(
+    "set_loaded": template_line(
         "set {set} (back {back}) lies in the machine ({by})", "装入{set}套牌（{back}背）（{by}）"
     ),
-    "set_cleared": filled("set {set} was counted and is whole ({by})", "{set}套牌清点无误（{by}）"),
-    "fault": _fault(over=False),
-    "fault_cleared": _fault(over=True),
+    "set_cleared": template_line(
+        "set {set} was counted and is whole ({by})", "{set}套牌清点无误（{by}）"
+    ),
+    "fault": _fault_line(over=False),
+    "fault_cleared": _fault_line(over=True),
 }
 """Every kind of public entry."""

@@ -3,33 +3,36 @@
 import msgspec
 
 from controller.console.view import called
-from controller.console.view.called import by_words, of, whose
-from controller.console.view.telling import Before, Data, Teller
-from controller.console.view.told_deal import places
+from controller.console.view.called import by_words, decided_by_words, name_of
+from controller.console.view.telling import DealContext, DescribeEvent, EventData
+from controller.console.view.told_deal import describe_places
 from controller.rules.penalties.consequences import Consequences, penalty_words
-from controller.rules.penalties.offences import offence
+from controller.rules.penalties.offences import find_offence
 from controller.rules.penalties.records import Penalty
 from controller.words import Words, reason_words
 
 
-def corrected(data: Data, before: Before) -> Words:
+def describe_correction(data: EventData, context: DealContext) -> Words:
     """Say how a result was corrected, and what becomes of the later deals."""
-    told, choice = places(data.get("order", ())), of(called.CHOICES, data.get("choice"))
+    told, choice = (
+        describe_places(data.get("order", ())),
+        name_of(called.CORRECTION_CHOICES, data.get("choice")),
+    )
     deal, why = data.get("deal"), data.get("reason")
-    by = whose(data.get("by"), data.get("entered_by"))
+    by = decided_by_words(data.get("by"), data.get("entered_by"))
     return Words(
         f"deal {deal} corrected: {told.en}; {choice.en}: {why} ({by.en})",
         f"更正第{deal}副：{told.zh}；{choice.zh}：{why}（{by.zh}）",
     )
 
 
-def suspended(data: Data, before: Before) -> Words:
+def describe_suspension(data: EventData, context: DealContext) -> Words:
     """Say why play is suspended."""
     why = reason_words(str(data.get("reason", "")))
     return Words(f"suspended: {why.en}", f"暂停待裁：{why.zh}")
 
 
-def area_stopped(data: Data, before: Before) -> Words:
+def describe_area_stop(data: EventData, context: DealContext) -> Words:
     """Say that the area's clocks are stopped, why and by whom."""
     why, by = reason_words(str(data.get("reason") or "")), by_words(data.get("by") or "")
     reason = Words(f": {why.en}", f"：{why.zh}") if why.en else why
@@ -40,7 +43,7 @@ def area_stopped(data: Data, before: Before) -> Words:
     )
 
 
-def added(data: Data, before: Before) -> Words:
+def describe_added_time(data: EventData, context: DealContext) -> Words:
     """Say how much time is added, in minutes and seconds."""
     seconds = data.get("seconds", 0)
     if not seconds:
@@ -52,7 +55,7 @@ def _minutes(seconds: int) -> str:
     return f"{seconds // 60}:{seconds % 60:02}"
 
 
-def proposed(data: Data, before: Before) -> Words:
+def describe_ruling_proposal(data: EventData, context: DealContext) -> Words:
     """Say which ruling was proposed, on whom, for what."""
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
     who = _accused_words(charge)
@@ -64,12 +67,12 @@ def proposed(data: Data, before: Before) -> Words:
     )
 
 
-def _penalty_words(proposal: Data) -> Words:
+def _penalty_words(proposal: EventData) -> Words:
     penalty = msgspec.convert(proposal.get("penalty"), Penalty)
     return penalty_words(penalty, msgspec.convert(proposal.get("effects", ()), Consequences))
 
 
-def _ruling_number(data: Data, deal: int | None) -> Words:
+def _ruling_number(data: EventData, deal: int | None) -> Words:
     """Return a ruling's number with the deal of the offence, where that is known."""
     number = str(data.get("id"))
     if deal is None:
@@ -77,23 +80,27 @@ def _ruling_number(data: Data, deal: int | None) -> Words:
     return Words(f"{number} (deal {deal})", f"{number}（第{deal}副）")
 
 
-def _accused_words(charge: Data) -> Words:
+def _accused_words(charge: EventData) -> Words:
     seat = charge.get("seat")
-    return of(called.SIDES, charge.get("side")) if seat is None else of(called.SEATS, seat)
+    return (
+        name_of(called.SIDE_NAMES, charge.get("side"))
+        if seat is None
+        else name_of(called.SEAT_NAMES, seat)
+    )
 
 
-def _offence_words(charge: Data) -> Words:
+def _offence_words(charge: EventData) -> Words:
     name = str(charge.get("offence"))
     try:
-        row = offence(name)
+        row = find_offence(name)
     except LookupError:
         return Words(name, name)
     return Words(row.en, row.zh)
 
 
-def approved(data: Data, before: Before) -> Words:
+def describe_ruling_approval(data: EventData, context: DealContext) -> Words:
     """Say who approved a ruling, and as what."""
-    by, proposal = whose(data.get("by"), data.get("entered_by")), data.get("proposal")
+    by, proposal = decided_by_words(data.get("by"), data.get("entered_by")), data.get("proposal")
     changed = Words("", "")
     if proposal is not None:
         penalty = _penalty_words(proposal)
@@ -101,18 +108,18 @@ def approved(data: Data, before: Before) -> Words:
     entered = data.get("entered_by") is not None
     spoken = data.get("verbal") and not entered
     word = Words(" by word", "口头") if spoken else Words("", "：" if entered else "")
-    number = _ruling_number(data, before.charged.get(str(data.get("id"))))
+    number = _ruling_number(data, context.charged.get(str(data.get("id"))))
     return Words(
         f"ruling {number.en} approved{word.en} by {by.en}{changed.en}",
         f"{by.zh}{word.zh}同意判罚{number.zh}{changed.zh}",
     )
 
 
-def ruling(en: str, zh: str) -> Teller:
+def ruling_line(en: str, zh: str) -> DescribeEvent:
     """Return a teller with a ruling's number and who spoke."""
 
-    def tell(data: Data, before: Before) -> Words:
-        by = whose(data.get("by"), data.get("entered_by"))
+    def tell(data: EventData, before: DealContext) -> Words:
+        by = decided_by_words(data.get("by"), data.get("entered_by"))
         colon = "：" if data.get("entered_by") is not None else ""
         number = _ruling_number(data, before.charged.get(str(data.get("id"))))
         return Words(
@@ -123,7 +130,7 @@ def ruling(en: str, zh: str) -> Teller:
     return tell
 
 
-def correction_confirmed(data: Data, before: Before) -> Words:
+def describe_correction_confirmation(data: EventData, context: DealContext) -> Words:
     """Say that the chief stands by a correction that was entered as his word."""
     deal, by = data.get("deal"), by_words(data.get("by"))
     return Words(
@@ -132,9 +139,9 @@ def correction_confirmed(data: Data, before: Before) -> Words:
     )
 
 
-def signed(data: Data, before: Before) -> Words:
+def describe_signature(data: EventData, context: DealContext) -> Words:
     """Say who signed the sheet, and for whom."""
     signer, person = data.get("signer"), data.get("person")
-    known = {**called.SEATS, **called.SIDES, "referee": called.ROLES["referee"]}
-    who = of(known, signer)
+    known = {**called.SEAT_NAMES, **called.SIDE_NAMES, "referee": called.ROLE_WORDS["referee"]}
+    who = name_of(known, signer)
     return Words(f"signed for {who.en}: {person}", f"{who.zh}签名：{person}")

@@ -10,8 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from controller.commands import COMMANDS
-from controller.messages import Match, Seat
-from controller.rules.seats import side
+from controller.messages import PublicMatch, Seat
+from controller.rules.seats import side_of
 
 DISPLAY_COMMANDS: Final = frozenset(
     {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
@@ -41,7 +41,9 @@ _COUNT_CLAIM_PHASES: Final = frozenset(
 """A count may be claimed, in play until the first card is led (seed 000 A5.2)."""
 
 
-def buttons(seat: Seat, match: Match, *, waits: bool, called: bool) -> Iterator[SeatButton]:
+def list_buttons(
+    seat: Seat, match: PublicMatch, *, waits: bool, called: bool
+) -> Iterator[SeatButton]:
     """Yield the buttons of a seat: what is asked of it, what it may say of itself, the red one."""
     if waits and match.phase in _BUTTONS_BY_PHASE:
         yield from _BUTTONS_BY_PHASE[match.phase](seat, match)
@@ -51,39 +53,39 @@ def buttons(seat: Seat, match: Match, *, waits: bool, called: bool) -> Iterator[
         yield _button("call", {"seat": seat}, match, "call")
 
 
-def _own_buttons(seat: Seat, match: Match) -> Iterator[SeatButton]:
+def _own_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
     if match.phase == "play":
         if any(clock.duty == "play" and clock.seat == seat for clock in match.clocks):
             yield _confirm_button(seat, match, "played")
         if match.game == "guandan" and seat not in (*match.outs, *match.order, *match.dead):
-            yield _button("out", {"seat": seat}, match, "out", hold=True)
+            yield _button("out", {"seat": seat}, match, "out", long_press=True)
     if match.phase in _COUNT_CLAIM_PHASES and not match.led and match.deal:
-        yield _button("claim_count", {"seat": seat}, match, "claim", hold=True)
+        yield _button("claim_count", {"seat": seat}, match, "claim", long_press=True)
 
 
-def _confirm_button_for(say: str) -> Callable[[Seat, Match], Iterator[SeatButton]]:
+def _confirm_button_for(text_id: str) -> Callable[[Seat, PublicMatch], Iterator[SeatButton]]:
     """Return what makes of a short press of green the button that says so."""
 
-    def green(seat: Seat, match: Match) -> Iterator[SeatButton]:
-        yield _confirm_button(seat, match, say)
+    def green(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
+        yield _confirm_button(seat, match, text_id)
 
     return green
 
 
-def _seat_button(seat: Seat, match: Match) -> Iterator[SeatButton]:
+def _seat_button(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
     yield _button("seat", {"seat": seat}, match, "sit")
 
 
-def _return_buttons(seat: Seat, match: Match) -> Iterator[SeatButton]:
+def _return_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
     """Yield the return, and before it UP's choice between two equal tributes (seed 003 R4.5)."""
     tribute = match.tribute
     if tribute is not None and tribute.choice_open and seat == tribute.chooser:
         for payer in tribute.payers:
-            yield _button("choose", {"payer": payer}, match, "take", of=payer)
+            yield _button("choose", {"payer": payer}, match, "take", about_seat=payer)
     yield _confirm_button(seat, match, "returned")
 
 
-def _answer_buttons(seat: Seat, match: Match) -> Iterator[SeatButton]:
+def _answer_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
     """Yield yes and no to what Big Two asks."""
     asked = match.choices.asked if match.choices else None
     if asked is not None:
@@ -91,14 +93,14 @@ def _answer_buttons(seat: Seat, match: Match) -> Iterator[SeatButton]:
         yield _button("answer", {"seat": seat, "yes": False}, match, f"{asked}_no")
 
 
-def _play(seat: Seat, match: Match) -> Iterator[SeatButton]:
+def _play_buttons(seat: Seat, match: PublicMatch) -> Iterator[SeatButton]:
     """Yield the lead, or an opponent's word that somebody is out."""
     if not match.led:
         yield _confirm_button(seat, match, "led")
         return
-    out = next((out for out in match.outs if side(out) != side(seat)), None)
+    out = next((out for out in match.outs if side_of(out) != side_of(seat)), None)
     if out is not None:
-        yield _confirm_button(seat, match, "is_out", of=out)
+        yield _confirm_button(seat, match, "is_out", about_seat=out)
 
 
 _BUTTONS_BY_PHASE: Final = {
@@ -107,33 +109,37 @@ _BUTTONS_BY_PHASE: Final = {
     "tribute": _confirm_button_for("laid"),
     "return": _return_buttons,
     "choices": _answer_buttons,
-    "play": _play,
+    "play": _play_buttons,
     "result": _confirm_button_for("result"),
 }
 """What is asked of a seat that is waited for; the cut has its own place, in the middle."""
 
 
-def _confirm_button(seat: Seat, match: Match, say: str, of: Seat | None = None) -> SeatButton:
+def _confirm_button(
+    seat: Seat, match: PublicMatch, text_id: str, about_seat: Seat | None = None
+) -> SeatButton:
     """Return the green button; a touch that comes too late does not confirm what comes next."""
-    return _button("confirm", {"seat": seat, "phase": match.phase}, match, say, of=of)
+    return _button(
+        "confirm", {"seat": seat, "phase": match.phase}, match, text_id, about_seat=about_seat
+    )
 
 
 def _button(
     cmd: str,
     args: dict[str, Any],
-    match: Match,
-    say: str,
+    match: PublicMatch,
+    text_id: str,
     *,
-    of: Seat | None = None,
-    hold: bool = False,
+    about_seat: Seat | None = None,
+    long_press: bool = False,
 ) -> SeatButton:
-    bound = COMMANDS[cmd].bound == "match"
+    bound = COMMANDS[cmd].bound_to == "match"
     return SeatButton(
         cmd=cmd,
         args=args,
         deal=match.deal if bound else None,
         attempt=match.attempt if bound else None,
-        say=say,
-        of=of,
-        hold=hold,
+        say=text_id,
+        of=about_seat,
+        hold=long_press,
     )

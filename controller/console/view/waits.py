@@ -8,30 +8,30 @@ from typing import Final
 
 import msgspec
 
-from controller.console.in_order import in_order
+from controller.console.in_order import natural_sort_key
 from controller.console.view.reasons import (
     RULING_CHIEFS,
-    Rank,
-    Reason,
-    due,
+    Urgency,
+    WaitReason,
+    deal_overdue_since_ms,
     is_deal_due,
-    reasons,
+    list_reasons,
+    list_table_reasons,
     stamp_to_epoch_ms,
-    undealt_ms,
 )
 from controller.messages import Role
 
 __all__ = [
-    "Rank",
-    "Reason",
+    "Urgency",
+    "WaitReason",
     "WaitingTable",
-    "due",
+    "build_queue",
+    "build_waiting_table",
+    "deal_overdue_since_ms",
     "is_deal_due",
-    "queue",
-    "reasons",
+    "list_reasons",
+    "list_table_reasons",
     "stamp_to_epoch_ms",
-    "undealt_ms",
-    "wait",
 ]
 
 ESCALATION_MS: Final = 120_000
@@ -45,12 +45,12 @@ class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """
 
     table: str
-    reasons: tuple[Reason, ...]
+    reasons: tuple[WaitReason, ...]
     taken_by: str | None = None
     chiefs: bool = False
 
     @property
-    def rank(self) -> Rank:
+    def rank(self) -> Urgency:
         """How urgent it is."""
         return self.reasons[0].rank
 
@@ -60,30 +60,32 @@ class WaitingTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
         return self.reasons[0].since_ms
 
 
-def queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable, ...]:
+def build_queue(waits: Iterable[WaitingTable], role: Role) -> tuple[WaitingTable, ...]:
     """Return the list for a role: the most urgent first, who has waited longest first of those.
 
     What only a technician wants to know is not in a referee's list, nor in a row of it.
     """
     seen = waits if role is Role.TECHNICIAN else filter(None, map(_without_technical, waits))
-    return tuple(sorted(seen, key=lambda wait: (wait.rank, wait.since_ms, in_order(wait.table))))
+    return tuple(
+        sorted(seen, key=lambda wait: (wait.rank, wait.since_ms, natural_sort_key(wait.table)))
+    )
 
 
 def _without_technical(wait: WaitingTable) -> WaitingTable | None:
     """Return a row without what is only a technician's; None where that is all."""
-    if wait.reasons[-1].rank is not Rank.TECHNICAL:
+    if wait.reasons[-1].rank is not Urgency.TECHNICAL:
         return wait
-    left = tuple(one for one in wait.reasons if one.rank is not Rank.TECHNICAL)
+    left = tuple(one for one in wait.reasons if one.rank is not Urgency.TECHNICAL)
     return msgspec.structs.replace(wait, reasons=left) if left else None
 
 
-def wait(
-    table: str, found: tuple[Reason, ...], taken_by: str | None, now_ms: int
+def build_waiting_table(
+    table: str, reasons: tuple[WaitReason, ...], taken_by: str | None, now_ms: int
 ) -> WaitingTable | None:
     """Return a table's row of the list; None where nobody waits."""
-    if not found:
+    if not reasons:
         return None
-    urgent = found[0].rank < Rank.UNHEARD
-    his = found[0].name == RULING_CHIEFS
-    late = taken_by is None and urgent and now_ms - found[0].since_ms >= ESCALATION_MS and not his
-    return WaitingTable(table=table, reasons=found, taken_by=taken_by, chiefs=late)
+    urgent = reasons[0].rank < Urgency.UNHEARD
+    his = reasons[0].name == RULING_CHIEFS
+    late = taken_by is None and urgent and now_ms - reasons[0].since_ms >= ESCALATION_MS and not his
+    return WaitingTable(table=table, reasons=reasons, taken_by=taken_by, chiefs=late)

@@ -12,20 +12,25 @@ from typing import Any
 
 import msgspec
 
-from controller.journal.chain import ZERO
-from controller.journal.entries import Entry
+from controller.journal.chain import ZERO_HEAD
+from controller.journal.entries import JournalEntry
 from controller.journal.errors import JournalError
-from controller.journal.fold import Progress, attempts
+from controller.journal.fold import AttemptHistory, attempt_histories
 from controller.journal.verify.across import check_between_attempts, check_board_event_numbers
-from controller.journal.verify.across import check_opened as check_records
+from controller.journal.verify.across import check_records_open as check_records
 from controller.journal.verify.boots import check_daemon_runs
-from controller.journal.verify.evidence import Ruling
-from controller.journal.verify.findings import Finding, Report, Standing, guarded
+from controller.journal.verify.evidence import ReasonCheck
+from controller.journal.verify.findings import (
+    AttemptReport,
+    VerifyFinding,
+    VerifyReport,
+    catch_malformed,
+)
 from controller.journal.verify.heads import (
     check_kept_heads,
     check_signed_heads,
+    identify_table,
     read_kept_heads,
-    table_of,
 )
 from controller.journal.verify.kept import check_late_rows
 from controller.journal.verify.matches import check_matches
@@ -33,13 +38,21 @@ from controller.journal.verify.missing import check_uncounted_hands, missing_att
 from controller.journal.verify.one_attempt import check_attempt
 from controller.journal.verify.orders import check_commands
 from controller.journal.verify.passes import check_shuffle_passes
-from controller.journal.verify.rulebooks import Rulebooks
+from controller.journal.verify.rulebooks import ProfilesByHash
 from controller.journal.verify.shown import check_shown_hands
-from controller.journal.verify.sources import Source, read
+from controller.journal.verify.sources import JournalSource, read_source
 from controller.journal.verify.steps import check_entries
 from controller.journal.verify.unseen import check_undeclared_motion
 
-__all__ = ["Finding", "JournalError", "Report", "Ruling", "Standing", "check_opened", "verify"]
+__all__ = [
+    "AttemptReport",
+    "JournalError",
+    "ReasonCheck",
+    "VerifyFinding",
+    "VerifyReport",
+    "check_unsealed_attempt",
+    "verify",
+]
 
 
 def verify(
@@ -47,7 +60,7 @@ def verify(
     head_file: Path | None = None,
     events: Sequence[Path] = (),
     table: Path | None = None,
-) -> Report:
+) -> VerifyReport:
     """Check a state directory or a file of events; `head_file` holds heads kept elsewhere.
 
     `events` are events' own regulations (event.toml) that deals may have been dealt under.
@@ -56,14 +69,14 @@ def verify(
     no events or no heads, ProfileError for regulations that are none, RosterError for a
     certificate that is none.
     """
-    rulebooks = Rulebooks(events)
-    source = read(path)
+    rulebooks = ProfilesByHash(events)
+    source = read_source(path)
     entries = [chained.entry for chained in source.entries]
-    progresses = list(attempts(entries).values())
+    progresses = list(attempt_histories(entries).values())
     findings = list(source.findings)
     signed, unbound = None, 0
     if head_file is not None or table is not None:
-        whose = table_of(entries, table)
+        whose = identify_table(entries, table)
         findings.extend(whose.findings)
         kept = [] if head_file is None else read_kept_heads(head_file)
         findings.extend(check_kept_heads(kept, source, whose))
@@ -76,11 +89,11 @@ def verify(
     ]
     findings.extend(finding for standing in standings for finding in standing.findings)
     opened = next((entry for entry in entries if entry.kind == "opened"), None)
-    return Report(
+    return VerifyReport(
         table=None if opened is None else str(opened.data.get("table")),
         whole=source.whole,
         entries=len(entries),
-        head=(source.entries[-1].head if source.entries else ZERO).hex(),
+        head=(source.entries[-1].head if source.entries else ZERO_HEAD).hex(),
         signed_heads=signed,
         heads_apart=unbound,
         attempts=standings,
@@ -89,9 +102,9 @@ def verify(
     )
 
 
-def check_opened(
-    progress: Progress, revealed: Mapping[str, Any], record: Mapping[str, Any]
-) -> tuple[Standing, list[Finding]]:
+def check_unsealed_attempt(
+    progress: AttemptHistory, revealed: Mapping[str, Any], record: Mapping[str, Any]
+) -> tuple[AttemptReport, list[VerifyFinding]]:
     """Check an attempt with what the chief's key gave of it, as if it stood in the journal.
 
     `revealed` and `record` are the data of the entries that its machine could not write.
@@ -101,13 +114,16 @@ def check_opened(
     for kind, data in (("revealed", revealed), ("record", record)):
         steps[kind] = msgspec.structs.replace(sealed, kind=kind, data=dict(data))
     whole = msgspec.structs.replace(progress, steps=steps)
-    standing = check_attempt(whole, Rulebooks())
+    standing = check_attempt(whole, ProfilesByHash())
     return standing, standing.findings
 
 
 def _check_journal(
-    source: Source, entries: Sequence[Entry], progresses: Sequence[Progress], rulebooks: Rulebooks
-) -> Iterator[Finding]:
+    source: JournalSource,
+    entries: Sequence[JournalEntry],
+    progresses: Sequence[AttemptHistory],
+    rulebooks: ProfilesByHash,
+) -> Iterator[VerifyFinding]:
     """Yield what is wrong with entries and between attempts."""
     checks = [
         _check_table_key(entries),
@@ -125,15 +141,15 @@ def _check_journal(
         check_matches(entries, progresses, rulebooks) if source.whole else iter(()),
     ]
     for check in checks:
-        yield from guarded(check, None, "an entry")
+        yield from catch_malformed(check, None, "an entry")
 
 
-def _check_table_key(entries: Sequence[Entry]) -> Iterator[Finding]:
+def _check_table_key(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
     """A journal belongs to one table, and its proofs are bound to that table's key."""
     whose = None
     for entry in entries:
         key = entry.data.get("table_key") if entry.kind in ("opened", "committed") else None
         if key is not None and whose is not None and key != whose:
             what = f"{entry.kind} names another table's key"
-            yield Finding(entry.n, what, "rows of another table were put in here")
+            yield VerifyFinding(entry.n, what, "rows of another table were put in here")
         whose = whose or key

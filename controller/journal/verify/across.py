@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from controller.journal.entries import Entry
-from controller.journal.fold import Progress
+from controller.journal.entries import JournalEntry
+from controller.journal.fold import AttemptHistory
 from controller.journal.verify.course import MOTION_CODES
-from controller.journal.verify.findings import Finding
-from controller.journal.wire_group import unpack
+from controller.journal.verify.findings import VerifyFinding
+from controller.journal.wire_group import unpack_events
 
 # What must be an attempt's own: by step and field, and what it means where it is not.
 _UNIQUE_FIELDS = (
@@ -17,12 +17,14 @@ _UNIQUE_FIELDS = (
 )
 
 
-def check_between_attempts(progresses: Sequence[Progress], *, whole: bool) -> Iterator[Finding]:
+def check_between_attempts(
+    progresses: Sequence[AttemptHistory], *, whole: bool
+) -> Iterator[VerifyFinding]:
     """Yield what is wrong with the course of attempts, given in the order of their beginning."""
     highest = None
     for number, progress in enumerate(progresses):
         if highest is not None and progress.attempt <= highest:
-            yield Finding(
+            yield VerifyFinding(
                 _first_number(progress),
                 f"attempt {progress.attempt} begins after attempt {highest}",
                 "numbers of attempts only rise: an attempt was hidden or done twice",
@@ -30,7 +32,7 @@ def check_between_attempts(progresses: Sequence[Progress], *, whole: bool) -> It
         elif whole and highest is not None and progress.attempt > highest + 1:
             what = f"attempt {highest} is followed by attempt {progress.attempt}"
             missing = f"attempt {highest + 1} was left out"
-            yield Finding(_first_number(progress), what, missing)
+            yield VerifyFinding(_first_number(progress), what, missing)
         highest = max(highest or 0, progress.attempt)
         if whole:
             yield from _check_motion_before_cut(progress)
@@ -39,7 +41,9 @@ def check_between_attempts(progresses: Sequence[Progress], *, whole: bool) -> It
     yield from _check_two_hands(progresses)
 
 
-def check_opened(entries: Sequence[Entry], progresses: Sequence[Progress]) -> Iterator[Finding]:
+def check_records_open(
+    entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
+) -> Iterator[VerifyFinding]:
     """Yield an attempt whose end or record was skipped: a record is written in one go with the end.
 
     Also of a feed's events: the numbers of those that stand there leave no room for it.
@@ -54,10 +58,12 @@ def check_opened(entries: Sequence[Entry], progresses: Sequence[Progress]) -> It
             }
             if behind is not None and other and behind.boot == last.boot:
                 what = f"{due[0]} does not stand behind {last.kind} of attempt {progress.attempt}"
-                yield Finding(last.n, what, "its record is not open: nobody can check the reason")
+                yield VerifyFinding(
+                    last.n, what, "its record is not open: nobody can check the reason"
+                )
 
 
-def check_board_event_numbers(entries: Sequence[Entry]) -> Iterator[Finding]:
+def check_board_event_numbers(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
     """Yield holes in the numbers of a board's events: a host takes them without a gap."""
     taken: dict[int, int] = {}
     for entry in entries:
@@ -68,13 +74,13 @@ def check_board_event_numbers(entries: Sequence[Entry]) -> Iterator[Finding]:
             boot, first, last = span
             if boot in taken and first != taken[boot] + 1:
                 what = f"event {first} of the {board} board follows event {taken[boot]}"
-                yield Finding(entry.n, what, "what the boards did between them is not here")
+                yield VerifyFinding(entry.n, what, "what the boards did between them is not here")
             taken[boot] = last
 
 
 def _check_room_for_end(
-    by_number: Mapping[int, Entry], progresses: Sequence[Progress]
-) -> Iterator[Finding]:
+    by_number: Mapping[int, JournalEntry], progresses: Sequence[AttemptHistory]
+) -> Iterator[VerifyFinding]:
     """Yield an attempt behind which the next begins before it can have ended: an end is a row."""
     begun = [progress for progress in progresses if "committed" in progress.steps]
     for progress, following in pairwise(begun):
@@ -83,10 +89,12 @@ def _check_room_for_end(
         # The next one's seed is one of the rows that are not here.
         if "seed" not in following.steps and "verdict" not in progress.steps and unseen < 2:
             what = f"attempt {progress.attempt} has no end"
-            yield Finding(progress.steps["committed"].n, what, "a deal was dropped in silence")
+            yield VerifyFinding(
+                progress.steps["committed"].n, what, "a deal was dropped in silence"
+            )
 
 
-def _closing_steps(progress: Progress) -> Iterator[tuple[Entry, tuple[str, ...]]]:
+def _closing_steps(progress: AttemptHistory) -> Iterator[tuple[JournalEntry, tuple[str, ...]]]:
     """Yield the steps that end an attempt without hands, and what must be the row behind each."""
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
@@ -98,42 +106,46 @@ def _closing_steps(progress: Progress) -> Iterator[tuple[Entry, tuple[str, ...]]
         yield revealed, ("record",)
 
 
-def _check_motion_before_cut(progress: Progress) -> Iterator[Finding]:
+def _check_motion_before_cut(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     cut = progress.steps.get("cut")
-    for entry in progress.wire:
+    for entry in progress.wire_entries:
         if cut is not None and entry.n > cut.n:
             return
         try:
-            moved = any(event.code in MOTION_CODES for event in unpack(entry.data, entry.attempt))
+            moved = any(
+                event.code in MOTION_CODES for event in unpack_events(entry.data, entry.attempt)
+            )
         except ValueError as error:
-            yield Finding(entry.n, str(error), "these board events cannot be read")
+            yield VerifyFinding(entry.n, str(error), "these board events cannot be read")
             continue
         if moved:
             what = f"cards of attempt {progress.attempt} moved before its cut"
-            yield Finding(entry.n, what, "the players had no share in this deal")
+            yield VerifyFinding(entry.n, what, "the players had no share in this deal")
             return
 
 
-def _check_left_open(progress: Progress, later: Sequence[Progress]) -> Iterator[Finding]:
+def _check_left_open(
+    progress: AttemptHistory, later: Sequence[AttemptHistory]
+) -> Iterator[VerifyFinding]:
     """What must have happened to an attempt by the time that others followed it."""
     steps = progress.steps
     n, attempt = _first_number(progress), f"attempt {progress.attempt}"
     if later and "committed" in steps and "verdict" not in steps:
-        yield Finding(n, f"{attempt} has no end", "a deal was dropped in silence")
+        yield VerifyFinding(n, f"{attempt} has no end", "a deal was dropped in silence")
     taken_back = "withdrawn" in steps or "recalled" in steps
     given_up = "verdict" in steps and (taken_back or steps["verdict"].data.get("outcome") != "ok")
     sealed = "sealed_to_chief" in steps
     is_open = sealed or {"record", "revealed"} <= set(steps)
     if later and given_up and "cut" in steps and not is_open:
         what = f"{attempt} was given up and its record is not open"
-        yield Finding(steps["verdict"].n, what, "nobody can check the reason")
+        yield VerifyFinding(steps["verdict"].n, what, "nobody can check the reason")
     followed = any("released" in progress.steps for progress in later)
     if followed and "released" in steps and not (sealed or "revealed" in steps):
         what = f"{attempt} was played and its seed is not revealed"
-        yield Finding(steps["released"].n, what, "nobody can check the sequence")
+        yield VerifyFinding(steps["released"].n, what, "nobody can check the sequence")
 
 
-def _check_shared_values(progresses: Sequence[Progress]) -> Iterator[Finding]:
+def _check_shared_values(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
     """Yield what two attempts share and must not."""
     seen: dict[tuple[str, str], int] = {}
     for progress in progresses:
@@ -144,10 +156,10 @@ def _check_shared_values(progresses: Sequence[Progress]) -> Iterator[Finding]:
             first = seen.setdefault((field, value), progress.attempt)
             if first != progress.attempt:
                 what = f"the {field} of attempt {progress.attempt} is that of attempt {first}"
-                yield Finding(progress.steps[kind].n, what, means)
+                yield VerifyFinding(progress.steps[kind].n, what, means)
 
 
-def _check_two_hands(progresses: Sequence[Progress]) -> Iterator[Finding]:
+def _check_two_hands(progresses: Sequence[AttemptHistory]) -> Iterator[VerifyFinding]:
     """Yield a deal whose players got hands of two attempts, and none was recalled."""
     given: dict[tuple[str, int | None], int] = {}
     for progress in progresses:
@@ -158,8 +170,8 @@ def _check_two_hands(progresses: Sequence[Progress]) -> Iterator[Finding]:
         first = given.setdefault(deal, progress.attempt)
         if first != progress.attempt:
             what = f"deal {progress.deal} has the hands of attempts {first} and {progress.attempt}"
-            yield Finding(steps["released"].n, what, "a deal was dealt again in silence")
+            yield VerifyFinding(steps["released"].n, what, "a deal was dealt again in silence")
 
 
-def _first_number(progress: Progress) -> int:
+def _first_number(progress: AttemptHistory) -> int:
     return min(entry.n for entry in progress.steps.values())

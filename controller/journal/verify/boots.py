@@ -6,15 +6,15 @@ power. So a row's `boot` counts for something only where a run begins as each do
 
 from collections.abc import Iterator, Sequence
 
-from controller.journal.entries import Entry
-from controller.journal.verify.findings import Finding
+from controller.journal.entries import JournalEntry
+from controller.journal.verify.findings import VerifyFinding
 
 # Lost pins of the panel may be told before the run's first row.
 _KINDS_BEFORE_OPENED = frozenset({"fault", "fault_cleared"})
 _RUN_MEANS = "a run of the daemon was made up, or rows of another one were put in"
 
 
-def check_daemon_runs(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
+def check_daemon_runs(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
     """Yield rows of a run that did not begin, or that was over.
 
     Where not `whole`, the row with which a run began may be missing, but for rows that meet.
@@ -25,7 +25,7 @@ def check_daemon_runs(entries: Sequence[Entry], *, whole: bool) -> Iterator[Find
     for entry in entries:
         if entry.boot in over:
             what = f"{entry.kind} is of run {entry.boot}, and another one was begun since"
-            yield Finding(entry.n, what, _RUN_MEANS)
+            yield VerifyFinding(entry.n, what, _RUN_MEANS)
             last = entry.n
             continue
         if entry.boot != run:
@@ -33,12 +33,12 @@ def check_daemon_runs(entries: Sequence[Entry], *, whole: bool) -> Iterator[Find
             over |= set() if run is None else {run}
             run = entry.boot
         elif entry.kind == "opened" and begun:
-            yield Finding(entry.n, f"run {run} is opened a second time", _RUN_MEANS)
+            yield VerifyFinding(entry.n, f"run {run} is opened a second time", _RUN_MEANS)
         if entry.kind == "opened":
             begun = True
         elif entry.kind not in _KINDS_BEFORE_OPENED:
             if begun is False:
                 what = f"{entry.kind} is of run {run}, which was not opened before it"
-                yield Finding(entry.n, what, _RUN_MEANS)
+                yield VerifyFinding(entry.n, what, _RUN_MEANS)
             begun = True
         last = entry.n

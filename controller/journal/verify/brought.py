@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from controller.journal.entries import Entry
+from controller.journal.entries import JournalEntry
 
 
-def brought(entries: Sequence[Entry]) -> frozenset[int]:
+def transferred_rows(entries: Sequence[JournalEntry]) -> frozenset[int]:
     """Return the numbers of the rows of what happened before a match came from another table."""
     numbers: set[int] = set()
     left = 0

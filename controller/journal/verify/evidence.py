@@ -11,12 +11,12 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from controller.cards import FACES
-from controller.faults import catalogue
-from controller.journal.verify.course import SEATS, TRAY, Card, CardCourse
-from controller.journal.wire_group import Look
+from controller.cards import FACE_COUNT
+from controller.faults import fault_catalogue
+from controller.journal.verify.course import SEATS, TRAY, CardCourse, CourseCard
+from controller.journal.wire_group import CardLook
 
-Says = Literal["follows", "disproved", "not shown"]
+ReasonResult = Literal["follows", "disproved", "not shown"]
 
 # At most so many cards may go to the tray, so often (seed 000 A10); provisional numbers.
 _MAX_TRAY_CARDS = 6
@@ -27,14 +27,14 @@ _MAX_LOOKS = 3
 _BACK_NUMBERS = {"A": 0, "B": 1}
 
 
-class Ruling(msgspec.Struct, frozen=True, gc=False):
+class ReasonCheck(msgspec.Struct, frozen=True, gc=False):
     """A reason that an attempt was given up for, and what its opened record says to it."""
 
     reason: str
-    says: Says
+    says: ReasonResult
 
 
-class Evidence(NamedTuple):
+class RecordEvidence(NamedTuple):
     """An opened record: the course, the set it should be, the last look at the sensors.
 
     `settled` is what the sensors said when they were last asked, at the count or at a
@@ -47,19 +47,19 @@ class Evidence(NamedTuple):
     sequence: str
     composition: tuple[int, ...]
     back: int
-    settled: dict[str, Any]
-    forgotten: bool = False
-    withdrawn: bool = False
+    last_sensors: dict[str, Any]
+    last_look_lost: bool = False
+    is_withdrawn: bool = False
 
     @property
-    def hand(self) -> int:
+    def hand_size(self) -> int:
         """Cards that belong into one pocket."""
         return len(self.sequence) // len(SEATS)
 
     @property
-    def stopped(self) -> bool:
+    def all_cards_landed(self) -> bool:
         """Whether the hopper gave all it had, and every card came to lie somewhere."""
-        return self.course.ran_out and not self.course.under_way()
+        return self.course.hopper_ran_out and not self.course.has_card_under_way()
 
     @property
     def no_card_fed(self) -> bool:
@@ -67,33 +67,33 @@ class Evidence(NamedTuple):
         return not self.course.cards
 
     @property
-    def idle(self) -> bool:
+    def no_card_moves(self) -> bool:
         """Whether no card has moved yet, or none moves any more."""
-        return self.no_card_fed or self.stopped
+        return self.no_card_fed or self.all_cards_landed
 
-    def faces(self) -> Counter[int]:
+    def count_faces(self) -> Counter[int]:
         """Return how many of each face lie in the seats' pockets."""
-        looks = (self.accepted(card) for card in self.course.placed().values())
+        looks = (self.accepted_look(card) for card in self.course.cards_by_place().values())
         return Counter(look.face for look in looks if look is not None)
 
-    def accepted(self, card: Card) -> Look | None:
+    def accepted_look(self, card: CourseCard) -> CardLook | None:
         """Return the look that a card was accepted for: the first that does."""
         return self._first_good_look(card.looks)
 
-    def _first_good_look(self, looks: Sequence[Look]) -> Look | None:
-        return next((look for look in looks[:_MAX_LOOKS] if self.flaw(look) is None), None)
+    def _first_good_look(self, looks: Sequence[CardLook]) -> CardLook | None:
+        return next((look for look in looks[:_MAX_LOOKS] if self.flaw_of_look(look) is None), None)
 
-    def flaw(self, look: Look) -> str | None:
+    def flaw_of_look(self, look: CardLook) -> str | None:
         """Return why a look does not do; None for a sure face on the set's back, face down."""
         if look.face_up:
             return "FACE_UP"
-        if not 0 <= look.face < FACES:
+        if not 0 <= look.face < FACE_COUNT:
             return "UNREADABLE"
         if look.back != self.back:
             return "FOREIGN_BACK"
         return None if look.confidence >= _MIN_CONFIDENCE else "UNREADABLE"
 
-    def flaw_of_card(self, card: Card) -> str | None:
+    def flaw_of_card(self, card: CourseCard) -> str | None:
         """Return why a card could not be accepted, as its last look says; None: it could.
 
         One whose look did not come in time is not readable.
@@ -101,26 +101,26 @@ class Evidence(NamedTuple):
         looks = card.usable_looks[:_MAX_LOOKS]
         if self._first_good_look(looks) is not None:
             return None
-        return self.flaw(looks[-1]) if looks else "UNREADABLE"
+        return self.flaw_of_look(looks[-1]) if looks else "UNREADABLE"
 
-    def turned_away(self) -> int:
+    def count_turned_away(self) -> int:
         """Count the cards in the tray that had a good look, and neither doubled nor jammed."""
         cards = self.course.cards.values()
         good = sum(c.gate == TRAY and not c.doubled and self.flaw_of_card(c) is None for c in cards)
         return max(0, good - self.course.jams)
 
-    def had_all_chances(self, card: Card) -> bool:
+    def had_all_chances(self, card: CourseCard) -> bool:
         """Tell whether a card had all its chances: two rounds, or no other card came after it."""
         course = self.course
-        if course.rounds(card) >= _MAX_TRAY_ROUNDS:
+        if course.tray_rounds(card) >= _MAX_TRAY_ROUNDS:
             return True
-        placed = course.placed()
+        placed = course.cards_by_place()
         last = max((one.index for one in placed.values()), default=0)
-        return course.ran_out and card.index > last and len(placed) < len(self.sequence)
+        return course.hopper_ran_out and card.index > last and len(placed) < len(self.sequence)
 
-    def says(self, name: str, value: object) -> bool:
+    def last_sensor_is(self, name: str, value: object) -> bool:
         """Tell whether the last look at the sensors said so."""
-        return name in self.settled and bool(self.settled[name] == value)
+        return name in self.last_sensors and bool(self.last_sensors[name] == value)
 
 
 def back_number(text: object) -> int:
@@ -130,27 +130,27 @@ def back_number(text: object) -> int:
 
 def is_misdeal(reasons: Sequence[str]) -> bool:
     """Tell whether these reasons make a misdeal: one at least that cards prove (faults.toml)."""
-    rows = (catalogue().get(reason) for reason in reasons)
+    rows = (fault_catalogue().get(reason) for reason in reasons)
     return any(row is not None and row.misdeal for row in rows)
 
 
-def rulings(reasons: Sequence[str], evidence: Evidence | None) -> list[Ruling]:
+def check_reasons(reasons: Sequence[str], evidence: RecordEvidence | None) -> list[ReasonCheck]:
     """Return what a record says to each reason; None for `evidence`: it is not open."""
-    return [Ruling(reason, _check_reason(reason, evidence)) for reason in reasons]
+    return [ReasonCheck(reason, _check_reason(reason, evidence)) for reason in reasons]
 
 
-def _check_reason(reason: str, evidence: Evidence | None) -> Says:
+def _check_reason(reason: str, evidence: RecordEvidence | None) -> ReasonResult:
     shown_by = _REASON_TESTS.get(reason)
     if evidence is None or shown_by is None:
         return "not shown"
     if shown_by(evidence):
         return "follows"
     asked = _SENSOR_OF_REASON.get(reason)
-    if asked is not None and evidence.withdrawn:
+    if asked is not None and evidence.is_withdrawn:
         return "not shown"
     if asked is not None:
-        return "disproved" if asked in evidence.settled else "not shown"
-    lost = evidence.forgotten and not evidence.settled
+        return "disproved" if asked in evidence.last_sensors else "not shown"
+    lost = evidence.last_look_lost and not evidence.last_sensors
     return (
         "not shown"
         if lost and reason in _LAST_LOOK_CONDITIONS and _LAST_LOOK_CONDITIONS[reason](evidence)
@@ -158,22 +158,22 @@ def _check_reason(reason: str, evidence: Evidence | None) -> Says:
     )
 
 
-def _count_short(evidence: Evidence) -> bool:
-    short = any(evidence.course.landed(seat) < evidence.hand for seat in SEATS)
-    return evidence.stopped and short
+def _count_short(evidence: RecordEvidence) -> bool:
+    short = any(evidence.course.landings_in(seat) < evidence.hand_size for seat in SEATS)
+    return evidence.all_cards_landed and short
 
 
-def _count_over(evidence: Evidence) -> bool:
+def _count_over(evidence: RecordEvidence) -> bool:
     course = evidence.course
     return (
-        any(course.landed(seat) > evidence.hand for seat in SEATS)
+        any(course.landings_in(seat) > evidence.hand_size for seat in SEATS)
         or any(card.place is None for card in course.cards.values())
         or any(index != n for n, index in enumerate(course.cards, start=1))
-        or (evidence.stopped and evidence.says("tray_empty", False))
+        or (evidence.all_cards_landed and evidence.last_sensor_is("tray_empty", False))
     )
 
 
-def misplaced_cards(course: CardCourse, sequence: str) -> list[Card]:
+def misplaced_cards(course: CardCourse, sequence: str) -> list[CourseCard]:
     """Return the cards whose gate was not their place's nor the tray, or that fell elsewhere."""
     return [
         card
@@ -183,63 +183,63 @@ def misplaced_cards(course: CardCourse, sequence: str) -> list[Card]:
     ]
 
 
-def _wrong_pocket(evidence: Evidence) -> bool:
+def _wrong_pocket(evidence: RecordEvidence) -> bool:
     course = evidence.course
-    return course.strays > course.followers or bool(misplaced_cards(course, evidence.sequence))
+    return course.strays > course.double_strays or bool(misplaced_cards(course, evidence.sequence))
 
 
-def _tray_full(evidence: Evidence) -> bool:
-    fullest = max(counts[-1] for counts in evidence.course.passed)
-    return fullest - evidence.turned_away() > _MAX_TRAY_CARDS
+def _tray_full(evidence: RecordEvidence) -> bool:
+    fullest = max(counts[-1] for counts in evidence.course.counts_after)
+    return fullest - evidence.count_turned_away() > _MAX_TRAY_CARDS
 
 
-def _double_feed(evidence: Evidence) -> bool:
+def _double_feed(evidence: RecordEvidence) -> bool:
     cards = evidence.course.cards.values()
-    often = (c for c in cards if c.doubled and evidence.course.rounds(c) >= _MAX_TRAY_ROUNDS)
-    return evidence.course.followers > 0 or any(often)
+    often = (c for c in cards if c.doubled and evidence.course.tray_rounds(c) >= _MAX_TRAY_ROUNDS)
+    return evidence.course.double_strays > 0 or any(often)
 
 
-def _has_card_with_flaw(name: str) -> Callable[[Evidence], bool]:
+def _has_card_with_flaw(name: str) -> Callable[[RecordEvidence], bool]:
     """Return whether a card had all its chances, and this is what was wrong with it."""
 
-    def shown(evidence: Evidence) -> bool:
+    def shown(evidence: RecordEvidence) -> bool:
         cards = evidence.course.cards.values()
         return any(evidence.flaw_of_card(c) == name and evidence.had_all_chances(c) for c in cards)
 
     return shown
 
 
-def _missing_card(evidence: Evidence) -> bool:
-    have = evidence.faces()
+def _missing_card(evidence: RecordEvidence) -> bool:
+    have = evidence.count_faces()
     lacking = any(have[face] < due for face, due in enumerate(evidence.composition))
-    return evidence.stopped and evidence.course.counts[-1] == 0 and lacking
+    return evidence.all_cards_landed and evidence.course.counts[-1] == 0 and lacking
 
 
-def _third_copy(evidence: Evidence) -> bool:
-    have = evidence.faces()
+def _third_copy(evidence: RecordEvidence) -> bool:
+    have = evidence.count_faces()
     return any(have[face] > due for face, due in enumerate(evidence.composition))
 
 
-def _pulse_count(evidence: Evidence) -> bool:
-    counted = evidence.settled.get("reader_pulses")
+def _pulse_count(evidence: RecordEvidence) -> bool:
+    counted = evidence.last_sensors.get("reader_pulses")
     other = counted is not None and counted != len(evidence.course.cards)
-    return other or evidence.course.blind > 0
+    return other or evidence.course.impossible_looks > 0
 
 
-def _event_lost(evidence: Evidence) -> bool:
-    course, settled = evidence.course, evidence.settled
+def _event_lost(evidence: RecordEvidence) -> bool:
+    course, settled = evidence.course, evidence.last_sensors
     unasked = any(card.gate is not None and not card.usable_looks for card in course.cards.values())
     fed, landed = settled.get("board_fed"), settled.get("board_landed")
     other = fed is not None and (fed, landed) != (len(course.cards), list(course.counts[2:6]))
-    return bool(course.odd) or unasked or other
+    return bool(course.order_errors) or unasked or other
 
 
-def _sensor_stuck(evidence: Evidence) -> bool:
-    unseen = not all(evidence.settled.get("pockets_seen", ()))
-    return unseen or evidence.says("lift_down", False)
+def _sensor_stuck(evidence: RecordEvidence) -> bool:
+    unseen = not all(evidence.last_sensors.get("pockets_seen", ()))
+    return unseen or evidence.last_sensor_is("lift_down", False)
 
 
-_REASON_TESTS: dict[str, Callable[[Evidence], bool]] = {
+_REASON_TESTS: dict[str, Callable[[RecordEvidence], bool]] = {
     "COUNT_SHORT": _count_short,
     "COUNT_OVER": _count_over,
     "WRONG_POCKET": _wrong_pocket,
@@ -254,11 +254,15 @@ _REASON_TESTS: dict[str, Callable[[Evidence], bool]] = {
     "PULSE_COUNT": _pulse_count,
     "EVENT_LOST": _event_lost,
     "SENSOR_STUCK": _sensor_stuck,
-    "BOARD_REFUSED": lambda evidence: evidence.says("board_locked", False),
-    "HOPPER_NOT_EMPTY": lambda evidence: evidence.stopped and evidence.says("hopper_empty", False),
-    "PATH_NOT_CLEAR": lambda evidence: evidence.idle and evidence.says("path_empty", False),
+    "BOARD_REFUSED": lambda evidence: evidence.last_sensor_is("board_locked", False),
+    "HOPPER_NOT_EMPTY": lambda evidence: (
+        evidence.all_cards_landed and evidence.last_sensor_is("hopper_empty", False)
+    ),
+    "PATH_NOT_CLEAR": lambda evidence: (
+        evidence.no_card_moves and evidence.last_sensor_is("path_empty", False)
+    ),
     "POCKET_NOT_EMPTY": lambda evidence: (
-        evidence.no_card_fed and evidence.says("pockets_empty", False)
+        evidence.no_card_fed and evidence.last_sensor_is("pockets_empty", False)
     ),
 }
 # What the last look alone can disprove, by the field that it has where that was asked.
@@ -268,10 +272,10 @@ _SENSOR_OF_REASON = {
     "BOARD_REFUSED": "board_locked",
 }
 # What the last look may show although no event does, and when there can have been such a look.
-_LAST_LOOK_CONDITIONS: dict[str, Callable[[Evidence], bool]] = {
-    "COUNT_OVER": lambda evidence: evidence.stopped,
+_LAST_LOOK_CONDITIONS: dict[str, Callable[[RecordEvidence], bool]] = {
+    "COUNT_OVER": lambda evidence: evidence.all_cards_landed,
     "PULSE_COUNT": lambda evidence: True,
-    "HOPPER_NOT_EMPTY": lambda evidence: evidence.stopped,
-    "PATH_NOT_CLEAR": lambda evidence: evidence.idle,
+    "HOPPER_NOT_EMPTY": lambda evidence: evidence.all_cards_landed,
+    "PATH_NOT_CLEAR": lambda evidence: evidence.no_card_moves,
     "POCKET_NOT_EMPTY": lambda evidence: evidence.no_card_fed,
 }

@@ -6,13 +6,13 @@ from typing import Literal
 
 import msgspec
 
-from controller.journal.verify.evidence import Ruling
+from controller.journal.verify.evidence import ReasonCheck
 from controller.tomlwords import escape_unprintable
 
 Grade = Literal["sequence", "hands"]
 
 
-class Finding(msgspec.Struct, frozen=True):
+class VerifyFinding(msgspec.Struct, frozen=True):
     """Something that does not hold: at which entry, what it is, what it means."""
 
     n: int | None
@@ -25,12 +25,14 @@ class Finding(msgspec.Struct, frozen=True):
         return escape_unprintable(f"{where}: {self.what}: {self.means}")
 
 
-def guarded(checks: Iterator[Finding], n: int | None, what: str) -> Iterator[Finding]:
+def catch_malformed(
+    checks: Iterator[VerifyFinding], n: int | None, what: str
+) -> Iterator[VerifyFinding]:
     """Yield what checks yield; where they fall over entries that nobody's machine wrote, that."""
     try:
         yield from checks
     except _MALFORMED_ERRORS as error:
-        yield Finding(n, f"{what} lacks something: {error!r}", "it cannot be proved")
+        yield VerifyFinding(n, f"{what} lacks something: {error!r}", "it cannot be proved")
 
 
 _MALFORMED_ERRORS = (
@@ -39,7 +41,7 @@ _MALFORMED_ERRORS = (
 )
 
 
-class Context(msgspec.Struct, frozen=True, kw_only=True):
+class CommitmentContext(msgspec.Struct, frozen=True, kw_only=True):
     """The six fields that a commitment is bound to, as `committed` says them (PROOF.md §1)."""
 
     table_key: str
@@ -50,7 +52,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     set: str
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class AttemptReport(msgspec.Struct, frozen=True, kw_only=True):
     """What holds of one attempt.
 
     `context`, `commitment`, `seed`, `cut`, `sequence` (a pocket letter a place) and `hands` (the
@@ -72,11 +74,11 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str | None
     withdrawn: bool
     reasons: list[str]
-    verdicts: list[Ruling] = []
+    verdicts: list[ReasonCheck] = []
     uncut: bool
     grade: Grade | None
     gates: bool
-    context: Context | None = None
+    context: CommitmentContext | None = None
     commitment: str | None = None
     seed: str | None = None
     cut: int | None = None
@@ -87,7 +89,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     unknown_rules: str | None = None
     recalled: bool = False
     sealed: bool = False
-    findings: list[Finding] = []
+    findings: list[VerifyFinding] = []
 
     @property
     def unprovable_reasons(self) -> list[str]:
@@ -136,7 +138,7 @@ def _number_ranges(numbers: Sequence[int]) -> Iterator[str]:
 _REASON_SUFFIXES = {"follows": "", "disproved": ": disproved", "not shown": ": no record shows it"}
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
     """What `verify` found.
 
     `head` is the last head (hex); `whole`: of a journal, not of a feed's events. `signed_heads`:
@@ -151,12 +153,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     head: str
     signed_heads: int | None = None
     heads_apart: int = 0
-    attempts: list[Standing]
-    findings: list[Finding]
+    attempts: list[AttemptReport]
+    findings: list[VerifyFinding]
     missing: list[int] = []
 
     @property
-    def holes(self) -> str:
+    def missing_text(self) -> str:
         """Say what of its attempts is not in this file; "" where nothing lacks."""
         steps = [each.attempt for each in self.attempts if each.missing]
         told = {"attempts": self.missing, "steps of attempts": steps}
@@ -167,6 +169,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @property
-    def apart(self) -> list[Standing]:
+    def unprovable_attempts(self) -> list[AttemptReport]:
         """Return the attempts given up for reasons that no record can show."""
         return [standing for standing in self.attempts if standing.unprovable_reasons]

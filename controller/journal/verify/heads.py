@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from controller import heads
-from controller.journal.chain import HEAD_BYTES, ZERO
-from controller.journal.entries import Entry
+from controller.journal.chain import HEAD_BYTES, ZERO_HEAD
+from controller.journal.entries import JournalEntry
 from controller.journal.errors import JournalError
-from controller.journal.verify.findings import Finding
-from controller.journal.verify.sources import Source
+from controller.journal.verify.findings import VerifyFinding
+from controller.journal.verify.sources import JournalSource
 from controller.messages import SignedHead
 from controller.roster import read_certificate
 
 _HEAD_FORMS = "64 hex digits, an event or state of the feed, or lines of `watch --heads`"
 
 
-class Kept(NamedTuple):
+class HeadToCheck(NamedTuple):
     """A head from elsewhere, and the number of its entry where that is known.
 
     `sig` is hex where it is signed; `table_key` the key of its table where it says one.
@@ -41,12 +41,12 @@ class TableIdentity(NamedTuple):
     """
 
     table_key: str | None
-    verify: bytes | None
-    sure: bool
-    findings: tuple[Finding, ...] = ()
+    verify_key: bytes | None
+    is_certified: bool
+    findings: tuple[VerifyFinding, ...] = ()
 
 
-def read_kept_heads(path: Path) -> list[Kept]:
+def read_kept_heads(path: Path) -> list[HeadToCheck]:
     """Read kept heads: lines of hex, of events and states from the feed, or of signed heads.
 
     Raises JournalError for a file that holds anything else, or nothing.
@@ -61,7 +61,7 @@ def read_kept_heads(path: Path) -> list[Kept]:
     return kept
 
 
-def table_of(entries: Sequence[Entry], certificate: Path | None) -> TableIdentity:
+def identify_table(entries: Sequence[JournalEntry], certificate: Path | None) -> TableIdentity:
     """Return whose journal it is: as a certificate says, else as its own `opened` rows do.
 
     Raises RosterError for a file that is no certificate.
@@ -70,7 +70,9 @@ def table_of(entries: Sequence[Entry], certificate: Path | None) -> TableIdentit
     if certificate is None:
         named = [entry.data.get("verify") for entry in told if entry.data.get("verify")]
         key = next((entry.data.get("table_key") for entry in told), None)
-        return TableIdentity(key if isinstance(key, str) else None, _key(named), sure=False)
+        return TableIdentity(
+            key if isinstance(key, str) else None, _common_key(named), is_certified=False
+        )
     table = read_certificate(certificate)
     wrong = []
     for entry in entries:
@@ -78,72 +80,78 @@ def table_of(entries: Sequence[Entry], certificate: Path | None) -> TableIdentit
         verify = entry.data.get("verify", table.verify.hex()) if entry.kind == "opened" else None
         if key is not None and key != table.curve:
             what = f"{entry.kind} names another table's key than {table.name}'s"
-            wrong.append(Finding(entry.n, what, "these are rows of another table"))
+            wrong.append(VerifyFinding(entry.n, what, "these are rows of another table"))
         elif verify is not None and verify != table.verify.hex():
             what = f"opened names another signing key than {table.name}'s"
-            wrong.append(Finding(entry.n, what, "its heads are signed by somebody else"))
-    return TableIdentity(table.curve, table.verify, sure=True, findings=tuple(wrong))
+            wrong.append(VerifyFinding(entry.n, what, "its heads are signed by somebody else"))
+    return TableIdentity(table.curve, table.verify, is_certified=True, findings=tuple(wrong))
 
 
-def check_kept_heads(kept: list[Kept], source: Source, whose: TableIdentity) -> Iterator[Finding]:
+def check_kept_heads(
+    kept: list[HeadToCheck], source: JournalSource, identity: TableIdentity
+) -> Iterator[VerifyFinding]:
     """Yield what is missing or different behind each kept head of this table.
 
     Heads of which none is this table's compare nothing: a past under another key would pass. Raises
     JournalError where a certificate says that the heads are another table's.
     """
-    own = _heads_of_table(kept, whose.table_key)
-    if kept and not own and whose.sure:
+    own = _heads_of_table(kept, identity.table_key)
+    if kept and not own and identity.is_certified:
         raise JournalError("none of the kept heads is of the table that --table names")
     if kept and not own:
         means = "its past was written anew under another key, or these are another table's heads"
-        yield Finding(None, "none of the kept heads is of the table that it names", means)
+        yield VerifyFinding(None, "none of the kept heads is of the table that it names", means)
     numbers = _numbers_by_head(source)
     at = set(numbers.values())
     last = max(at, default=0)
     for n, head, *_ in own:
-        if head == ZERO or numbers.get(head, -1) == (numbers.get(head) if n is None else n):
+        if head == ZERO_HEAD or numbers.get(head, -1) == (numbers.get(head) if n is None else n):
             continue
         if n is not None and n > last:
             what = f"the kept head is that of entry {n}, but entry {last} is the last here"
-            yield Finding(None, what, "the journal's last rows are missing")
+            yield VerifyFinding(None, what, "the journal's last rows are missing")
         elif n is not None and n in at:
             what = f"the kept head {head.hex()[:16]}… is not the one here"
-            yield Finding(n, what, "the rows up to here were written anew")
+            yield VerifyFinding(n, what, "the rows up to here were written anew")
         elif source.whole:
             what = f"no entry has the kept head {head.hex()[:16]}…"
             means = "the journal's last rows are missing, or it was written anew"
-            yield Finding(n, what, means)
+            yield VerifyFinding(n, what, means)
 
 
 def check_signed_heads(
-    kept: list[Kept], whose: TableIdentity, source: Source
-) -> tuple[int, int, list[Finding]]:
+    kept: list[HeadToCheck], identity: TableIdentity, source: JournalSource
+) -> tuple[int, int, list[VerifyFinding]]:
     """Return how many heads this table signed, and what is wrong with signatures and numbers.
 
     First those that were compared with the rows here, then those whose rows are not here.
     """
-    findings: list[Finding] = []
+    findings: list[VerifyFinding] = []
     signed: dict[int, str] = {}
-    for one in _heads_of_table(kept, whose.table_key):
+    for one in _heads_of_table(kept, identity.table_key):
         if one.sig is None or one.n is None:
             continue
-        if whose.verify is None or whose.table_key is None:
+        if identity.verify_key is None or identity.table_key is None:
             what = "there are signed heads, and no key that they could be checked with"
-            findings.append(Finding(None, what, "name the table's certificate with --table"))
+            findings.append(VerifyFinding(None, what, "name the table's certificate with --table"))
             break
         told = SignedHead(n=one.n, head=one.head.hex(), sig=one.sig)
-        if not heads.fits(told, whose.table_key, whose.verify):
+        if not heads.is_signed_by(told, identity.table_key, identity.verify_key):
             what = f"the signed head of entry {one.n} does not bear this table's signature"
-            means = "somebody else made it, or changed it" if whose.sure else _UNCERTIFIED_MEANS
-            findings.append(Finding(one.n, what, means))
+            means = (
+                "somebody else made it, or changed it"
+                if identity.is_certified
+                else _UNCERTIFIED_MEANS
+            )
+            findings.append(VerifyFinding(one.n, what, means))
         elif signed.setdefault(one.n, told.head) != told.head:
             what = f"the table signed two heads of entry {one.n}"
-            findings.append(Finding(one.n, what, "it told two stories of its past"))
+            findings.append(VerifyFinding(one.n, what, "it told two stories of its past"))
     compared = len(signed.keys() & set(_numbers_by_head(source).values()))
     return compared, len(signed) - compared, findings
 
 
-def _numbers_by_head(source: Source) -> dict[bytes, int]:
+def _numbers_by_head(source: JournalSource) -> dict[bytes, int]:
     """Return the heads that the entries here bind, with the number of the entry each is of."""
     # A head before an entry is the head of the entry before it.
     return {chained.head: chained.entry.n for chained in source.entries} | {
@@ -154,12 +162,12 @@ def _numbers_by_head(source: Source) -> dict[bytes, int]:
 _UNCERTIFIED_MEANS = "it is not this table's, or the journal names another key than it had"
 
 
-def _heads_of_table(kept: list[Kept], table_key: str | None) -> list[Kept]:
+def _heads_of_table(kept: list[HeadToCheck], table_key: str | None) -> list[HeadToCheck]:
     """Return the heads that may be this table's: one file may hold those of a whole hall."""
     return [one for one in kept if table_key is None or one.table_key in (None, table_key)]
 
 
-def _key(named: Sequence[object]) -> bytes | None:
+def _common_key(named: Sequence[object]) -> bytes | None:
     """Return the key that all rows name."""
     try:
         keys = {bytes.fromhex(str(each)) for each in named}
@@ -176,14 +184,14 @@ def _split_messages(text: str) -> Iterator[str]:
     yield from (line.strip() for line in text.splitlines() if line.strip())
 
 
-def _parse_heads(text: str) -> Iterator[Kept]:
+def _parse_heads(text: str) -> Iterator[HeadToCheck]:
     if not text.startswith("{"):
-        yield Kept(None, _parse_head(text))
+        yield HeadToCheck(None, _parse_head(text))
         return
     message: dict[str, Any] = msgspec.json.decode(text)
     if "sig" in message:
         key = message.get("table_key")
-        yield Kept(
+        yield HeadToCheck(
             _entry_number(message),
             _parse_head(message["head"]),
             str(message["sig"]),
@@ -191,12 +199,12 @@ def _parse_heads(text: str) -> Iterator[Kept]:
         )
         return
     is_event = "prev" in message
-    yield Kept(_entry_number(message) if is_event else None, _parse_head(message["head"]))
+    yield HeadToCheck(_entry_number(message) if is_event else None, _parse_head(message["head"]))
     if is_event:
-        yield Kept(_entry_number(message) - 1, _parse_head(message["prev"]))
+        yield HeadToCheck(_entry_number(message) - 1, _parse_head(message["prev"]))
     signed = message.get("signed")
     if isinstance(signed, dict):
-        yield Kept(_entry_number(signed), _parse_head(signed["head"]), str(signed["sig"]))
+        yield HeadToCheck(_entry_number(signed), _parse_head(signed["head"]), str(signed["sig"]))
 
 
 def _entry_number(message: dict[str, Any]) -> int:

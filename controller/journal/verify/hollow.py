@@ -6,11 +6,11 @@ without the boards' events no reason can be disproved, and no hand be compared w
 
 from collections.abc import Iterator
 
-from controller.journal.fold import Progress
-from controller.journal.verify.findings import Finding
+from controller.journal.fold import AttemptHistory
+from controller.journal.verify.findings import VerifyFinding
 
 
-def check_record_fields(progress: Progress) -> Iterator[Finding]:
+def check_record_fields(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     """Yield a record without events or key; of hands that were right, without nonce or faces."""
     record = progress.steps.get("record")
     if record is None:
@@ -24,4 +24,4 @@ def check_record_fields(progress: Progress) -> Iterator[Finding]:
     missing = list(dict.fromkeys([*lacks, *hollow]))
     if missing:
         what = f"the record of attempt {progress.attempt} lacks {', '.join(missing)}"
-        yield Finding(record.n, what, "it opens nothing that anybody could check")
+        yield VerifyFinding(record.n, what, "it opens nothing that anybody could check")

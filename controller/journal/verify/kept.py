@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from controller.journal.entries import Entry
-from controller.journal.verify.findings import Finding
+from controller.journal.entries import JournalEntry
+from controller.journal.verify.findings import VerifyFinding
 
 # Behind these the match at the table is another one, or none.
 _KINDS_ENDING_MATCH = frozenset({"meeting", "transferred", "taken_over"})
 
 
-def check_late_rows(entries: Sequence[Entry]) -> Iterator[Finding]:
+def check_late_rows(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
     """Yield what was told otherwise than it was kept, as far as the kept entries are there."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "match_kept"}
     if not kept:
@@ -20,18 +20,20 @@ def check_late_rows(entries: Sequence[Entry]) -> Iterator[Finding]:
     yield from _check_never_published(entries)
 
 
-def _check_published_as_kept(entry: Entry, kept: dict[int, dict[str, object]]) -> Iterator[Finding]:
+def _check_published_as_kept(
+    entry: JournalEntry, kept: dict[int, dict[str, object]]
+) -> Iterator[VerifyFinding]:
     told = entry.data.get("told", ())
     if not isinstance(told, list | tuple) or not all(isinstance(one, dict) for one in told):
-        yield Finding(entry.n, "what is told is no list of events", "it cannot be compared")
+        yield VerifyFinding(entry.n, "what is told is no list of events", "it cannot be compared")
         return
     for one in told:
         if not isinstance(one.get("n"), int) or kept.get(one.get("n")) != one.get("event"):
             what = f"what is told of entry {one.get('n')} is not what was kept there"
-            yield Finding(entry.n, what, "an answer or a card was changed afterwards")
+            yield VerifyFinding(entry.n, what, "an answer or a card was changed afterwards")
 
 
-def _check_never_published(entries: Sequence[Entry]) -> Iterator[Finding]:
+def _check_never_published(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
     """Yield what is still kept when the next hands of its match go out: it was due long before."""
     waiting: list[int] = []
     for entry in entries:
@@ -45,5 +47,5 @@ def _check_never_published(entries: Sequence[Entry]) -> Iterator[Finding]:
         elif entry.kind == "released":
             for n in waiting:
                 what = f"what was kept back at entry {n} was not told before hands went out again"
-                yield Finding(entry.n, what, "an answer or a card stays hidden")
+                yield VerifyFinding(entry.n, what, "an answer or a card stays hidden")
             waiting.clear()

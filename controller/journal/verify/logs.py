@@ -13,7 +13,7 @@ _LOG_FORMS = (
 )
 
 
-def messages(path: Path) -> Iterator[tuple[str, Any]]:
+def read_messages(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield each event of a log and where it stands; states, which `watch` prints, are passed over.
 
     A log is one JSON message a line, or one that fills the file. A message is an event, a state,

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from controller.journal.entries import Entry
-from controller.journal.fold import Progress
-from controller.journal.verify.brought import brought
-from controller.journal.verify.findings import Finding
-from controller.signer_names import names_in
+from controller.journal.entries import JournalEntry
+from controller.journal.fold import AttemptHistory
+from controller.journal.verify.brought import transferred_rows
+from controller.journal.verify.findings import VerifyFinding
+from controller.signer_names import names_in_signer_text
 
 # What nobody may order any more who looked at a hand of that deal (PROOF.md).
 _REDEAL_COMMANDS = frozenset({"redeal", "void", "recount"})
@@ -30,8 +30,8 @@ class _HandLook(NamedTuple):
 
 
 def check_redeals_after_look(
-    entries: Sequence[Entry], progresses: Sequence[Progress], *, whole: bool
-) -> Iterator[Finding]:
+    entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
+) -> Iterator[VerifyFinding]:
     """Yield orders to deal again by somebody who had looked at a hand, or by mere word.
 
     A deal that cannot be told, because rows are missing, is none that anybody looked at.
@@ -43,7 +43,7 @@ def check_redeals_after_look(
     }
     looks: list[_HandLook] = []
     match: str | None = None
-    elsewhere = brought(entries)
+    elsewhere = transferred_rows(entries)
     for entry in entries:
         if entry.kind == "meeting":
             match = str(entry.data.get("match"))
@@ -54,16 +54,20 @@ def check_redeals_after_look(
             continue
         if entry.kind == "opened_hand":
             looks.append(
-                _HandLook(deal, str(entry.data.get("key")), names_in(entry.data.get("by")))
+                _HandLook(
+                    deal, str(entry.data.get("key")), names_in_signer_text(entry.data.get("by"))
+                )
             )
         elif any(_is_redeal_by_viewer(entry, look) for look in looks if look.deal == deal):
             what = f"{_action_name(entry)} by a person who had looked at a hand of this deal"
             if entry.data.get("verbal") is True:
                 what = f"{_action_name(entry)} by word, behind a look at a hand of this deal"
-            yield Finding(entry.n, what, _LOOKED_MEANS)
+            yield VerifyFinding(entry.n, what, _LOOKED_MEANS)
 
 
-def _deal_of_entry(entry: Entry, committed: dict[int, str], match: str | None) -> _MatchDeal | None:
+def _deal_of_entry(
+    entry: JournalEntry, committed: dict[int, str], match: str | None
+) -> _MatchDeal | None:
     """Return the deal that an entry concerns; None where that is not known.
 
     An order that was signed says so itself: the row's own deal may be the next one, dealt ahead.
@@ -74,16 +78,16 @@ def _deal_of_entry(entry: Entry, committed: dict[int, str], match: str | None) -
     return None if match is None or type(deal) is not int else _MatchDeal(match, deal)
 
 
-def _is_redeal_by_viewer(entry: Entry, look: _HandLook) -> bool:
+def _is_redeal_by_viewer(entry: JournalEntry, look: _HandLook) -> bool:
     """Tell whether an entry has a deal dealt again by the word of who looked at a hand of it."""
     data = entry.data
     if entry.kind == "command" and data.get("cmd") in _REDEAL_COMMANDS and "refused" not in data:
-        names = names_in(data.get("who")) | names_in(data.get("person"))
+        names = names_in_signer_text(data.get("who")) | names_in_signer_text(data.get("person"))
         return data.get("key") == look.key or bool(names & look.names)
     if entry.kind == "match" and data.get("event") == "DealVoided":
-        return data.get("verbal") is True or bool(names_in(data.get("by")) & look.names)
+        return data.get("verbal") is True or bool(names_in_signer_text(data.get("by")) & look.names)
     return False
 
 
-def _action_name(entry: Entry) -> str:
+def _action_name(entry: JournalEntry) -> str:
     return str(entry.data.get("cmd") or entry.data.get("event"))

@@ -7,10 +7,10 @@ as a whole, and nobody is to believe that it does.
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from controller.journal.entries import Entry
-from controller.journal.fold import Progress
-from controller.journal.verify.findings import Finding
-from controller.journal.verify.steps import STEPS
+from controller.journal.entries import JournalEntry
+from controller.journal.fold import AttemptHistory
+from controller.journal.verify.findings import VerifyFinding
+from controller.journal.verify.steps import ATTEMPT_STEPS
 
 _STEPS_TO_HANDS = ("committed", "cut", "begun", "shuffled", "dealt", "held", "verdict")
 """The steps to right hands; whoever took one of them took those before it."""
@@ -19,7 +19,7 @@ _KINDS_OF_RIGHT_HANDS = frozenset({"held", "released", "withdrawn", "recalled"})
 _KINDS_AFTER_VERDICT = frozenset({"revealed", "record", "sealed_to_chief"})
 
 
-def missing_steps(progress: Progress, progresses: Sequence[Progress]) -> list[str]:
+def missing_steps(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> list[str]:
     """Return the steps of an attempt that there must have been, and that are not here."""
     steps = set(progress.steps)
     if "committed" not in steps:
@@ -28,12 +28,12 @@ def missing_steps(progress: Progress, progresses: Sequence[Progress]) -> list[st
         *_STEPS_TO_HANDS[: _count_steps_taken(progress)],
         *_steps_of_end(progress, _is_over(progress, progresses)),
     }
-    return [kind for kind in STEPS if kind in due - steps]
+    return [kind for kind in ATTEMPT_STEPS if kind in due - steps]
 
 
 def check_uncounted_hands(
-    entries: Sequence[Entry], progresses: Sequence[Progress]
-) -> Iterator[Finding]:
+    entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory]
+) -> Iterator[VerifyFinding]:
     """Yield right hands without a step where the rows that are here leave no room for it.
 
     That the cards are out, the sealed hands, what binds them and the verdict are one run of rows.
@@ -48,12 +48,14 @@ def check_uncounted_hands(
             other = None if step is None else by_number.get(step.n - rows)
             if step is not None and other is not None and other.boot == step.boot:
                 what = f"attempt {progress.attempt} is right without {kind}"
-                yield Finding(step.n, what, "these hands were not counted, or not bound")
+                yield VerifyFinding(step.n, what, "these hands were not counted, or not bound")
 
 
-def missing_attempts(entries: Sequence[Entry]) -> list[int]:
+def missing_attempts(entries: Sequence[JournalEntry]) -> list[int]:
     """Return the numbers of attempts that lie between others, or whose beginning is not here."""
-    steps = [entry for entry in entries if entry.attempt is not None and entry.kind in STEPS]
+    steps = [
+        entry for entry in entries if entry.attempt is not None and entry.kind in ATTEMPT_STEPS
+    ]
     known = sorted({entry.attempt for entry in steps if entry.attempt is not None})
     begun = {entry.attempt for entry in steps if entry.kind == "committed"}
     between = (
@@ -68,7 +70,7 @@ _MAX_MISSING_IN_A_ROW = 1000
 """No more attempts than these are named behind one another: numbers are whatever a row says."""
 
 
-def _count_steps_taken(progress: Progress) -> int:
+def _count_steps_taken(progress: AttemptHistory) -> int:
     """Return how many steps of the ladder an attempt took, as far as one can tell."""
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     if verdict.get("outcome") == "ok" or steps & _KINDS_OF_RIGHT_HANDS:
@@ -84,7 +86,7 @@ def _count_steps_taken(progress: Progress) -> int:
     return _STEPS_TO_HANDS.index(highest) + 1
 
 
-def _steps_of_end(progress: Progress, over: bool) -> set[str]:
+def _steps_of_end(progress: AttemptHistory, over: bool) -> set[str]:
     """Return the steps that an end of this kind has; `over`: it must have ended by now."""
     steps, verdict = set(progress.steps), progress.data("verdict") or {}
     right, sealed = verdict.get("outcome") == "ok", "sealed_to_chief" in steps
@@ -99,8 +101,8 @@ def _steps_of_end(progress: Progress, over: bool) -> set[str]:
     return {kind for kind, is_due in due.items() if is_due}
 
 
-def _is_over(progress: Progress, progresses: Sequence[Progress]) -> bool:
+def _is_over(progress: AttemptHistory, progresses: Sequence[AttemptHistory]) -> bool:
     """Tell whether two attempts began behind it: one may be dealt ahead while it is played."""
-    last = max(entry.n for kind, entry in progress.steps.items() if kind in STEPS)
+    last = max(entry.n for kind, entry in progress.steps.items() if kind in ATTEMPT_STEPS)
     began = [one.steps["committed"].n for one in progresses if "committed" in one.steps]
     return sum(n > last for n in began) >= 2

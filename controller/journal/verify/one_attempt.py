@@ -6,24 +6,34 @@ from typing import Any
 import msgspec
 
 from controller.cards import composition
-from controller.journal.entries import Entry
-from controller.journal.fold import Progress
+from controller.journal.entries import JournalEntry
+from controller.journal.fold import AttemptHistory
 from controller.journal.verify.boxes import Unseal, box_opener, check_boxes
-from controller.journal.verify.course import MOTION_CODES, CardCourse, course
-from controller.journal.verify.evidence import Evidence, Ruling, back_number, rulings
-from controller.journal.verify.findings import Context, Finding, Grade, Standing, guarded
+from controller.journal.verify.course import MOTION_CODES, CardCourse, trace_course
+from controller.journal.verify.evidence import (
+    ReasonCheck,
+    RecordEvidence,
+    back_number,
+    check_reasons,
+)
+from controller.journal.verify.findings import (
+    AttemptReport,
+    CommitmentContext,
+    Grade,
+    VerifyFinding,
+    catch_malformed,
+)
 from controller.journal.verify.hollow import check_record_fields
 from controller.journal.verify.leads import check_leader
 from controller.journal.verify.parts import (
     UnprovableError,
     commitment_context_of,
-    deck,
+    deck_of,
     has_open_hands,
-    raw,
-    text,
+    hex_field,
+    text_field,
 )
 from controller.journal.verify.proof import (
-    cards_of,
     check_commitment,
     check_counts,
     check_gates,
@@ -31,9 +41,10 @@ from controller.journal.verify.proof import (
     check_looks,
     check_strays,
     compute_sequence,
+    set_size_of,
     unknown_rules,
 )
-from controller.journal.verify.rulebooks import Rulebooks
+from controller.journal.verify.rulebooks import ProfilesByHash
 from controller.journal.verify.steps import check_attempt_end
 from controller.journal.wire_group import (
     AT_READER,
@@ -41,7 +52,7 @@ from controller.journal.wire_group import (
     READ,
     SEALED_PLACE,
     LoggedBoardEvent,
-    unpack,
+    unpack_events,
     unpack_opened,
 )
 
@@ -53,116 +64,120 @@ class _ComputedParts(msgspec.Struct):
     """What of one attempt could be computed."""
 
     grade: Grade | None = None
-    seen: CardCourse | None = None
-    drawn: str | None = None
-    evidence: Evidence | None = None
-    verdicts: list[Ruling] = []
-    strange: str | None = None
-    context: Context | None = None
+    course: CardCourse | None = None
+    expected_sequence: str | None = None
+    evidence: RecordEvidence | None = None
+    reason_checks: list[ReasonCheck] = []
+    unknown_rules: str | None = None
+    context: CommitmentContext | None = None
 
 
 def check_attempt(
-    progress: Progress, rulebooks: Rulebooks, missing: Sequence[str] = ()
-) -> Standing:
+    progress: AttemptHistory, rulebooks: ProfilesByHash, missing: Sequence[str] = ()
+) -> AttemptReport:
     """Return where an attempt stands, with its findings; `missing` are steps that it had."""
     found = _ComputedParts()
     n, what = next(iter(progress.steps.values())).n, f"an entry of attempt {progress.attempt}"
     checks = (check_attempt_end(progress), check_record_fields(progress))
-    findings = [finding for check in checks for finding in guarded(check, n, what)]
+    findings = [finding for check in checks for finding in catch_malformed(check, n, what)]
     try:
-        for finding in guarded(_compute_parts(progress, rulebooks, found), n, what):
+        for finding in catch_malformed(_compute_parts(progress, rulebooks, found), n, what):
             findings.append(finding)
     except UnprovableError as error:
-        findings.append(Finding(error.n, str(error), _UNPROVABLE_MEANS))
+        findings.append(VerifyFinding(error.n, str(error), _UNPROVABLE_MEANS))
     return _build_report(progress, found, findings, missing)
 
 
 def _compute_parts(
-    progress: Progress, rulebooks: Rulebooks, found: _ComputedParts
-) -> Iterator[Finding]:
+    progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
+) -> Iterator[VerifyFinding]:
     """Compute the attempt step by step, into `found`; yield what does not hold."""
     steps = set(progress.steps)
     if "committed" in steps:
         found.context = commitment_context_of(progress)
-        found.seen = yield from _check_course(progress)
+        found.course = yield from _check_course(progress)
     if {"committed", "revealed", "verdict"} <= steps:
         yield from _check_sequence(progress, rulebooks, found)
     if "verdict" in steps:
-        found.verdicts = rulings(_end_reasons(progress), found.evidence)
-        yield from check_counts(progress, found.seen, found.drawn)
-        yield from _check_disproved(progress, found.verdicts)
+        found.reason_checks = check_reasons(_end_reasons(progress), found.evidence)
+        yield from check_counts(progress, found.course, found.expected_sequence)
+        yield from _check_disproved(progress, found.reason_checks)
     if {"committed", "verdict"} <= steps and has_open_hands(progress):
         yield from check_hands(progress, found.evidence)
         found.grade = "hands" if found.evidence is not None else found.grade
 
 
 def _check_sequence(
-    progress: Progress, rulebooks: Rulebooks, found: _ComputedParts
-) -> Iterator[Finding]:
+    progress: AttemptHistory, rulebooks: ProfilesByHash, found: _ComputedParts
+) -> Iterator[VerifyFinding]:
     yield from check_commitment(progress, rulebooks)
-    found.strange = unknown_rules(progress, rulebooks)
-    found.drawn = compute_sequence(progress)
+    found.unknown_rules = unknown_rules(progress, rulebooks)
+    found.expected_sequence = compute_sequence(progress)
     found.grade = "sequence"
-    profile = rulebooks.find(raw(progress, "committed", "profile_hash"))
-    yield from check_leader(progress, found.drawn, profile)
-    if found.seen is not None:
-        yield from check_gates(progress, found.seen, found.drawn)
-        yield from check_strays(progress, found.seen)
-    found.evidence = _record_evidence(progress, found.seen, found.drawn)
+    profile = rulebooks.find(hex_field(progress, "committed", "profile_hash"))
+    yield from check_leader(progress, found.expected_sequence, profile)
+    if found.course is not None:
+        yield from check_gates(progress, found.course, found.expected_sequence)
+        yield from check_strays(progress, found.course)
+    found.evidence = _record_evidence(progress, found.course, found.expected_sequence)
     if found.evidence is not None:
         yield from check_looks(progress, found.evidence)
 
 
-def _record_evidence(progress: Progress, seen: CardCourse | None, drawn: str) -> Evidence | None:
+def _record_evidence(
+    progress: AttemptHistory, course: CardCourse | None, expected_sequence: str
+) -> RecordEvidence | None:
     """Return the opened record as evidence; None where none is open, or it cannot be read."""
     record = progress.steps.get("record")
-    if record is None or seen is None or "events" not in record.data:
+    if record is None or course is None or "events" not in record.data:
         return None
-    packs, jokers, _ = deck(progress)
-    return Evidence(
-        course=seen,
-        sequence=drawn,
+    packs, jokers, _ = deck_of(progress)
+    return RecordEvidence(
+        course=course,
+        sequence=expected_sequence,
         composition=composition(packs, jokers),
-        back=back_number(text(progress, "committed", "back")),
-        settled=record.data.get("settled") or {},
-        forgotten=record.boot != progress.steps["verdict"].boot,
-        withdrawn="withdrawn" in progress.steps,
+        back=back_number(text_field(progress, "committed", "back")),
+        last_sensors=record.data.get("settled") or {},
+        last_look_lost=record.boot != progress.steps["verdict"].boot,
+        is_withdrawn="withdrawn" in progress.steps,
     )
 
 
-def _check_course(progress: Progress) -> Generator[Finding, None, CardCourse | None]:
+def _check_course(progress: AttemptHistory) -> Generator[VerifyFinding, None, CardCourse | None]:
     """Return the cards' course: from the opened record, the reveal, or the journal's board events.
 
     Where there are several they must say the same: the record no less than the reveal, and
     neither more than the journal. A journal's own tell where cards went only if their boxes are
     open. Yields what does not hold.
     """
-    told, unseal = list(_told(progress)), box_opener(progress)
+    told, unseal = list(_published_events(progress)), box_opener(progress)
     try:
         yield from check_boxes(progress, unseal)
     except UnprovableError as error:
-        yield Finding(error.n, str(error), "it is another's key, or rows were changed")
+        yield VerifyFinding(error.n, str(error), "it is another's key, or rows were changed")
         unseal = None
     for entry, events in told:
         rows = _logged_events(progress, entry, unseal) if "seed" in progress.steps else None
         for where, whole in (("the journal", rows), (told[0][0].kind, told[0][1])):
             if whole is not None and not _is_prefix_without_motion(whole, events):
                 what = f"{entry.kind} has other board events than {where}"
-                yield Finding(entry.n, what, "the record was not shown as it was")
+                yield VerifyFinding(entry.n, what, "the record was not shown as it was")
                 break
     if told:
-        return course(told[0][1], cards_of(progress))
+        return trace_course(told[0][1], set_size_of(progress))
     steps = set(progress.steps)
     if {"released", "revealed"} <= steps and "recalled" not in steps:
         what = f"attempt {progress.attempt} is revealed without the course of its cards"
-        yield Finding(progress.steps["revealed"].n, what, "nobody can check where they went")
+        yield VerifyFinding(progress.steps["revealed"].n, what, "nobody can check where they went")
     events = _logged_events(progress, progress.steps.get("verdict"))
     yield from _check_arrivals(progress, events)
-    in_full = all(event.told for event in events if event.code != READ)
-    return course(events, cards_of(progress)) if events and in_full else None
+    in_full = all(event.is_open for event in events if event.code != READ)
+    return trace_course(events, set_size_of(progress)) if events and in_full else None
 
 
-def _told(progress: Progress) -> Iterator[tuple[Entry, list[LoggedBoardEvent]]]:
+def _published_events(
+    progress: AttemptHistory,
+) -> Iterator[tuple[JournalEntry, list[LoggedBoardEvent]]]:
     """Yield the steps that tell the board events, and what they tell; the fullest first."""
     for kind, field in (("record", "events"), ("revealed", "course")):
         step = progress.steps.get(kind)
@@ -171,11 +186,11 @@ def _told(progress: Progress) -> Iterator[tuple[Entry, list[LoggedBoardEvent]]]:
 
 
 def _logged_events(
-    progress: Progress, before: Entry | None, unseal: Unseal | None = None
+    progress: AttemptHistory, before: JournalEntry | None, unseal: Unseal | None = None
 ) -> list[LoggedBoardEvent]:
     """Return the board events the journal holds of an attempt before one of its entries."""
-    groups = [entry for entry in progress.wire if before is None or entry.n < before.n]
-    return [event for entry in groups for event in unpack(entry.data, entry.attempt, unseal)]
+    groups = [entry for entry in progress.wire_entries if before is None or entry.n < before.n]
+    return [event for entry in groups for event in unpack_events(entry.data, entry.attempt, unseal)]
 
 
 def _is_prefix_without_motion(
@@ -204,7 +219,9 @@ def _without_secrets(event: LoggedBoardEvent, shut: bool) -> LoggedBoardEvent:
     return msgspec.structs.replace(event, look=None, place=SEALED_PLACE if shut else event.place)
 
 
-def _check_arrivals(progress: Progress, events: Sequence[LoggedBoardEvent]) -> Iterator[Finding]:
+def _check_arrivals(
+    progress: AttemptHistory, events: Sequence[LoggedBoardEvent]
+) -> Iterator[VerifyFinding]:
     """Yield a right verdict that counts other cards than came to the window."""
     verdict = progress.steps.get("verdict")
     if verdict is None or not events or verdict.data["outcome"] != "ok":
@@ -213,24 +230,26 @@ def _check_arrivals(progress: Progress, events: Sequence[LoggedBoardEvent]) -> I
     if verdict.data["fed"] + verdict.data["refed"] != count:
         said = f"the verdict says fed {verdict.data['fed']} and refed {verdict.data['refed']}"
         what = f"{said}, the boards' events say {count}"
-        yield Finding(verdict.n, what, "the counts were not taken from what the boards saw")
+        yield VerifyFinding(verdict.n, what, "the counts were not taken from what the boards saw")
 
 
-def _check_disproved(progress: Progress, verdicts: Sequence[Ruling]) -> Iterator[Finding]:
+def _check_disproved(
+    progress: AttemptHistory, verdicts: Sequence[ReasonCheck]
+) -> Iterator[VerifyFinding]:
     end = _end_step(progress)
     for each in verdicts:
         if each.says == "disproved":
             what = f"{each.reason} does not follow from the opened record"
-            yield Finding(end.n, what, _MADE_UP_REASON_MEANS)
+            yield VerifyFinding(end.n, what, _MADE_UP_REASON_MEANS)
 
 
-def _end_step(progress: Progress) -> Entry:
+def _end_step(progress: AttemptHistory) -> JournalEntry:
     """Return the step that says why there are no hands of it any more; else its verdict."""
     steps = progress.steps
     return steps.get("withdrawn") or steps.get("recalled") or steps["verdict"]
 
 
-def _end_reasons(progress: Progress) -> list[str]:
+def _end_reasons(progress: AttemptHistory) -> list[str]:
     """Return the reasons of its end; [] where there is none. Raises Unproved: they are no words."""
     if "verdict" not in progress.steps:
         return []
@@ -242,29 +261,32 @@ def _end_reasons(progress: Progress) -> list[str]:
 
 
 def _build_report(
-    progress: Progress, found: _ComputedParts, findings: list[Finding], missing: Sequence[str]
-) -> Standing:
+    progress: AttemptHistory,
+    found: _ComputedParts,
+    findings: list[VerifyFinding],
+    missing: Sequence[str],
+) -> AttemptReport:
     cut = progress.data("cut") or progress.data("revealed")
     number = None if cut is None else cut.get("cut")
-    return Standing(
+    return AttemptReport(
         attempt=progress.attempt,
         deal=progress.deal,
         outcome=_text_or_none(progress.data("verdict"), "outcome"),
         withdrawn="withdrawn" in progress.steps,
-        reasons=[each.reason for each in found.verdicts],
-        verdicts=found.verdicts,
+        reasons=[each.reason for each in found.reason_checks],
+        verdicts=found.reason_checks,
         uncut=cut is not None and number is None,
         grade=None if missing else found.grade,
-        gates=found.seen is not None,
+        gates=found.course is not None,
         context=found.context,
         commitment=_text_or_none(progress.data("committed"), "commitment"),
         seed=_text_or_none(progress.data("revealed"), "seed"),
         cut=number if type(number) is int else None,
-        sequence=found.drawn,
+        sequence=found.expected_sequence,
         hands=_text_or_none(progress.data("held"), "hands"),
         missing=list(missing),
-        turned_away=0 if found.evidence is None else found.evidence.turned_away(),
-        unknown_rules=found.strange,
+        turned_away=0 if found.evidence is None else found.evidence.count_turned_away(),
+        unknown_rules=found.unknown_rules,
         recalled="recalled" in progress.steps,
         sealed="sealed_to_chief" in progress.steps,
         findings=findings,

@@ -12,14 +12,14 @@ from typing import Any, Final
 import msgspec
 
 from controller.commands import COMMANDS, COMMANDS_WITH_PRIVATE_ARGS, PANEL_KEY
-from controller.journal.entries import Entry
-from controller.journal.fold import Progress
+from controller.journal.entries import JournalEntry
+from controller.journal.fold import AttemptHistory
 from controller.journal.verify.effects import check_command_effects, check_person_events
-from controller.journal.verify.findings import Finding
-from controller.messages import Command, Role
-from controller.signing import BadSignature, check, check_document
+from controller.journal.verify.findings import VerifyFinding
+from controller.messages import ClientCommand, Role
+from controller.signing import BadSignature, check_command, check_document
 
-PRESSED: Final = frozenset({"start_deal", "cut", "release", "call", "out", "confirm"})
+BUTTON_COMMANDS: Final = frozenset({"start_deal", "cut", "release", "call", "out", "confirm"})
 """Orders that the table's buttons give."""
 _KINDS_WITH_TABLE_KEY = frozenset({"opened", "committed"})
 _SIGNED_FIELDS = ("person", "args", "of", "boot")
@@ -29,8 +29,8 @@ _UNKNOWN_SIGNER_MEANS = "nobody can tell who gave this order"
 
 
 def check_commands(
-    entries: Sequence[Entry], progresses: Sequence[Progress], *, whole: bool
-) -> Iterator[Finding]:
+    entries: Sequence[JournalEntry], progresses: Sequence[AttemptHistory], *, whole: bool
+) -> Iterator[VerifyFinding]:
     """Yield steps that are not what was ordered; where not `whole`, an order may be missing."""
     commands = [entry for entry in entries if entry.kind == "command"]
     yield from _check_each_command(entries, commands, whole=whole)
@@ -41,8 +41,8 @@ def check_commands(
 
 
 def _check_each_command(
-    entries: Sequence[Entry], commands: Sequence[Entry], *, whole: bool
-) -> Iterator[Finding]:
+    entries: Sequence[JournalEntry], commands: Sequence[JournalEntry], *, whole: bool
+) -> Iterator[VerifyFinding]:
     """Yield orders that are not signed as they must be, that may not be given, or acted twice."""
     kept = {entry.n: entry.data for entry in entries if entry.kind == "command_kept"}
     keys = (entry.data.get("table_key") for entry in entries if entry.kind in _KINDS_WITH_TABLE_KEY)
@@ -54,20 +54,22 @@ def _check_each_command(
             first = acted.setdefault((str(data.get("key")), str(data.get("id"))), command.n)
             if first != command.n:
                 what = f"{data.get('cmd')} is the command of entry {first}, used twice"
-                yield Finding(command.n, what, "an old word was taken for a new one")
+                yield VerifyFinding(command.n, what, "an old word was taken for a new one")
         elif "refused" not in data:
             what = f"{data.get('cmd')} was neither carried out nor refused"
-            yield Finding(command.n, what, "its answer was taken out")
+            yield VerifyFinding(command.n, what, "its answer was taken out")
         yield from _check_role(command)
         if data.get("key") != PANEL_KEY:
             beside = kept.pop(command.n - 1, {})
             if whole or command.data.get("cmd") not in COMMANDS_WITH_PRIVATE_ARGS:
                 yield from _check_signature(command, beside, table_key)
     for n in kept:
-        yield Finding(n, "a command that was kept back has no row behind it", _NOT_GIVEN_MEANS)
+        yield VerifyFinding(
+            n, "a command that was kept back has no row behind it", _NOT_GIVEN_MEANS
+        )
 
 
-def _check_document_signatures(entries: Sequence[Entry]) -> Iterator[Finding]:
+def _check_document_signatures(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
     """Yield matches that came in a document which the table that they left did not sign."""
     for entry in entries:
         if entry.kind != "taken_over":
@@ -77,45 +79,53 @@ def _check_document_signatures(entries: Sequence[Entry]) -> Iterator[Finding]:
             check_document(*said)
         except BadSignature:
             what = f"the match from {entry.data.get('table')} does not bear that table's signature"
-            yield Finding(entry.n, what, "the match was made up, or changed on its way")
+            yield VerifyFinding(entry.n, what, "the match was made up, or changed on its way")
 
 
-def _check_role(command: Entry) -> Iterator[Finding]:
+def _check_role(command: JournalEntry) -> Iterator[VerifyFinding]:
     """Yield an order that its role, or a button, cannot give."""
     cmd, role = command.data.get("cmd"), command.data.get("role")
     if command.data.get("key") == PANEL_KEY:
-        if cmd not in PRESSED or role != Role.TABLE or is_uncut_command(command):
+        if cmd not in BUTTON_COMMANDS or role != Role.TABLE or is_uncut_command(command):
             uncut = " without a cut" * is_uncut_command(command)
-            yield Finding(command.n, f"no button gives {cmd}{uncut} as {role}", _NOT_GIVEN_MEANS)
+            yield VerifyFinding(
+                command.n, f"no button gives {cmd}{uncut} as {role}", _NOT_GIVEN_MEANS
+            )
         return
     known = COMMANDS.get(str(cmd))
     if known is not None and known.signed and role not in known.roles:
-        yield Finding(command.n, f"{cmd} is not for the role {role}", "the machine refuses that")
+        yield VerifyFinding(
+            command.n, f"{cmd} is not for the role {role}", "the machine refuses that"
+        )
 
 
 def _check_signature(
-    command: Entry, beside: dict[str, Any], table_key: str | None
-) -> Iterator[Finding]:
+    command: JournalEntry, kept_fields: dict[str, Any], table_key: str | None
+) -> Iterator[VerifyFinding]:
     """Yield what is wrong with a signature; `beside` is the row that keeps one back, or empty."""
     cmd = command.data.get("cmd")
-    data = {**command.data, **beside}
-    if any(beside.get(name) != command.data.get(name) for name in ("id", "key") if beside):
-        yield Finding(command.n, f"{cmd} is not the command that was kept back", _NOT_GIVEN_MEANS)
+    data = {**command.data, **kept_fields}
+    if any(
+        kept_fields.get(name) != command.data.get(name) for name in ("id", "key") if kept_fields
+    ):
+        yield VerifyFinding(
+            command.n, f"{cmd} is not the command that was kept back", _NOT_GIVEN_MEANS
+        )
     if data.get("sig") is None:
-        yield Finding(command.n, f"{cmd} has no signature", _UNKNOWN_SIGNER_MEANS)
+        yield VerifyFinding(command.n, f"{cmd} has no signature", _UNKNOWN_SIGNER_MEANS)
         return
     lacking = [name for name in _SIGNED_FIELDS if name not in data]
     if lacking:
-        yield Finding(command.n, f"{cmd} lacks {', '.join(lacking)}", _UNKNOWN_SIGNER_MEANS)
+        yield VerifyFinding(command.n, f"{cmd} lacks {', '.join(lacking)}", _UNKNOWN_SIGNER_MEANS)
         return
     if table_key is not None and not _has_valid_signature(data, table_key):
         what = f"{cmd} does not bear the signature of the key it names"
-        yield Finding(command.n, what, _NOT_GIVEN_MEANS)
+        yield VerifyFinding(command.n, what, _NOT_GIVEN_MEANS)
     if data.get("boot") != command.boot:
         what = (
             f"{cmd} was given to run {data.get('boot')} of the table, and another one acted on it"
         )
-        yield Finding(command.n, what, "an old word was taken for a new one")
+        yield VerifyFinding(command.n, what, "an old word was taken for a new one")
     if (
         "result" in data
         and _names_machine_attempt(cmd)
@@ -126,15 +136,15 @@ def _check_signature(
             f"{cmd} was signed for deal {deal}, attempt {attempt}, and is taken for "
             f"deal {command.deal}, attempt {command.attempt}"
         )
-        yield Finding(command.n, what, "an old word was taken for a new one")
+        yield VerifyFinding(command.n, what, "an old word was taken for a new one")
 
 
 def _names_machine_attempt(cmd: object) -> bool:
     """Tell whether a command names the attempt that the machine has under way: its row's own."""
-    return str(cmd) in COMMANDS and COMMANDS[str(cmd)].bound == "machine"
+    return str(cmd) in COMMANDS and COMMANDS[str(cmd)].bound_to == "machine"
 
 
-def is_uncut_command(command: Entry) -> bool:
+def is_uncut_command(command: JournalEntry) -> bool:
     """Tell whether a command's row says that a deal goes without its cut."""
     data = command.data
     said = [data.get("result"), data.get("args")]
@@ -147,12 +157,12 @@ def is_uncut_command(command: Entry) -> bool:
 
 def _has_valid_signature(data: dict[str, Any], table_key: str) -> bool:
     deal, attempt = _signed_attempt(data)
-    fields = Command.__struct_fields__
+    fields = ClientCommand.__struct_fields__
     said = {name: data[name] for name in fields if name in data} | {"deal": deal}
     try:
         if isinstance(data["args"], str) and "result" not in data:  # what was refused may be text
             said["args"] = msgspec.json.decode(data["args"])
-        check(msgspec.convert(said | {"attempt": attempt}, Command), table_key)
+        check_command(msgspec.convert(said | {"attempt": attempt}, ClientCommand), table_key)
     except (msgspec.MsgspecError, BadSignature, ValueError, RecursionError):
         return False
     return True

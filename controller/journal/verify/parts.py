@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from controller.journal.fold import Progress
-from controller.journal.verify.findings import Context
+from controller.journal.fold import AttemptHistory
+from controller.journal.verify.findings import CommitmentContext
 
 
 class UnprovableError(Exception):
@@ -14,19 +14,19 @@ class UnprovableError(Exception):
         self.n = n
 
 
-def commitment_context_of(progress: Progress) -> Context:
+def commitment_context_of(progress: AttemptHistory) -> CommitmentContext:
     """Return what the commitment says that it is bound to. Raises Unproved."""
-    return Context(
-        table_key=text(progress, "committed", "table_key"),
-        match=text(progress, "committed", "match"),
+    return CommitmentContext(
+        table_key=text_field(progress, "committed", "table_key"),
+        match=text_field(progress, "committed", "match"),
         deal=progress.steps["committed"].deal,
         attempt=progress.attempt,
-        profile_hash=raw(progress, "committed", "profile_hash").hex(),
-        set=text(progress, "committed", "set"),
+        profile_hash=hex_field(progress, "committed", "profile_hash").hex(),
+        set=text_field(progress, "committed", "set"),
     )
 
 
-def deck(progress: Progress) -> tuple[int, bool, int]:
+def deck_of(progress: AttemptHistory) -> tuple[int, bool, int]:
     """Return packs, jokers and cards of the attempt's set. Raises Unproved."""
     found = _typed_field(progress, "committed", "deck", dict)
     packs, jokers, cards = (found.get(name) for name in ("packs", "jokers", "cards"))
@@ -39,7 +39,7 @@ def deck(progress: Progress) -> tuple[int, bool, int]:
     raise UnprovableError(progress.steps["committed"].n, "its deck has no packs, jokers and cards")
 
 
-def cut_of(progress: Progress) -> int | None:
+def cut_of(progress: AttemptHistory) -> int | None:
     """Return the revealed cut. Raises Unproved."""
     cut = progress.steps["revealed"].data.get("cut")
     if cut is None or (type(cut) is int and cut >= 0):
@@ -47,12 +47,12 @@ def cut_of(progress: Progress) -> int | None:
     raise UnprovableError(progress.steps["revealed"].n, "its cut is no number")
 
 
-def raw(progress: Progress, kind: str, name: str, size: int | None = 32) -> bytes:
+def hex_field(progress: AttemptHistory, kind: str, name: str, size: int | None = 32) -> bytes:
     """Return bytes that stand as lower-case hex; `size` of them unless it is None.
 
     Raises Unproved.
     """
-    told = text(progress, kind, name)
+    told = text_field(progress, kind, name)
     try:
         found = bytes.fromhex(told)
     except ValueError:
@@ -62,18 +62,18 @@ def raw(progress: Progress, kind: str, name: str, size: int | None = 32) -> byte
     return found
 
 
-def text(progress: Progress, kind: str, name: str) -> str:
+def text_field(progress: AttemptHistory, kind: str, name: str) -> str:
     """Return a text of an entry's data. Raises Unproved."""
     return str(_typed_field(progress, kind, name, str))
 
 
-def has_open_hands(progress: Progress) -> bool:
+def has_open_hands(progress: AttemptHistory) -> bool:
     """Tell whether the bound hands stand open."""
     record = progress.data("record") or {}
     return "held" in progress.steps and bool(record.get("nonce") and record.get("hands"))
 
 
-def _typed_field(progress: Progress, kind: str, name: str, form: type) -> Any:
+def _typed_field(progress: AttemptHistory, kind: str, name: str, form: type) -> Any:
     entry = progress.steps[kind]
     value = entry.data.get(name)
     if not isinstance(value, form):

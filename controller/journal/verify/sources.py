@@ -5,20 +5,20 @@ from pathlib import Path
 
 import msgspec
 
-from controller.journal.chain import HEAD_BYTES, ChainBreak, follow, next_head
-from controller.journal.entries import ChainedEntry, encode, entry_of
+from controller.journal.chain import HEAD_BYTES, ChainBreak, next_head, walk_chain
+from controller.journal.entries import ChainedEntry, encode, entry_from_event
 from controller.journal.errors import JournalError
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.journal.verify.findings import Finding
-from controller.journal.verify.logs import messages
-from controller.messages import Event
+from controller.journal.verify.findings import VerifyFinding
+from controller.journal.verify.logs import read_messages
+from controller.messages import PublicEvent
 from controller.tomlwords import escape_unprintable
 
 _SQLITE = b"SQLite format 3\0"
 _ROW_CHANGED = "a row was changed, taken out, put in or moved here"
 
 
-class Source(msgspec.Struct, frozen=True):
+class JournalSource(msgspec.Struct, frozen=True):
     """Entries in order, and what was wrong on the way to them.
 
     `whole`: private entries are there too, and none may be missing.
@@ -26,10 +26,10 @@ class Source(msgspec.Struct, frozen=True):
 
     whole: bool
     entries: list[ChainedEntry]
-    findings: list[Finding]
+    findings: list[VerifyFinding]
 
 
-def read(path: Path) -> Source:
+def read_source(path: Path) -> JournalSource:
     """Read a state directory, a journal's file, or a file of events (logs.py).
 
     Raises JournalError for what is none of these.
@@ -41,27 +41,29 @@ def read(path: Path) -> Source:
             is_journal = file.read(len(_SQLITE)) == _SQLITE
     except OSError as error:
         raise JournalError(f"{path} cannot be read: {error.strerror}") from error
-    return _read_journal(path) if is_journal or path.name == STORE_NAME else _events(path)
+    return _read_journal(path) if is_journal or path.name == STORE_NAME else _read_event_log(path)
 
 
-def _read_journal(path: Path) -> Source:
-    source = Source(True, [], [])
+def _read_journal(path: Path) -> JournalSource:
+    source = JournalSource(True, [], [])
     try:
         with open_read_only(path) as rows:
-            for item in follow(rows):
+            for item in walk_chain(rows):
                 if isinstance(item, ChainBreak):
-                    source.findings.append(Finding(item.n, item.what, _ROW_CHANGED))
+                    source.findings.append(VerifyFinding(item.n, item.what, _ROW_CHANGED))
                 else:
                     source.entries.append(item)
     except JournalError as error:
-        source.findings.append(Finding(None, str(error), "the file was damaged or replaced"))
+        source.findings.append(VerifyFinding(None, str(error), "the file was damaged or replaced"))
     if not (source.entries or source.findings):
-        source.findings.append(Finding(None, "it has no entry", "all of its rows were taken out"))
+        source.findings.append(
+            VerifyFinding(None, "it has no entry", "all of its rows were taken out")
+        )
     return source
 
 
-def _events(path: Path) -> Source:
-    source = Source(False, [], [])
+def _read_event_log(path: Path) -> JournalSource:
+    source = JournalSource(False, [], [])
     events = sorted(_decode_events(path), key=lambda event: event.n)
     tables = sorted({event.table for event in events})
     if not events:
@@ -82,32 +84,36 @@ def _events(path: Path) -> Source:
     return source
 
 
-def _decode_events(path: Path) -> Iterator[Event]:
+def _decode_events(path: Path) -> Iterator[PublicEvent]:
     """Yield the events of a log. Raises JournalError for what is none."""
-    for where, message in messages(path):
+    for where, message in read_messages(path):
         try:
-            event = msgspec.convert(message, Event)
+            event = msgspec.convert(message, PublicEvent)
             _chain_event(event)
         except (ValueError, RecursionError) as error:
             raise JournalError(f"{path}: {where} is no event of a feed: {error}") from error
         yield event
 
 
-def _chain_event(event: Event) -> ChainedEntry:
-    entry = entry_of(event)
+def _chain_event(event: PublicEvent) -> ChainedEntry:
+    entry = entry_from_event(event)
     prev, head = bytes.fromhex(event.prev), bytes.fromhex(event.head)
     if len(prev) != HEAD_BYTES or len(head) != HEAD_BYTES:
         raise ValueError(f"a head has {HEAD_BYTES} bytes")
     return ChainedEntry(entry=entry, body=encode(entry), prev=prev, head=head)
 
 
-def _find_event_breaks(chained: ChainedEntry, before: ChainedEntry | None) -> Iterable[Finding]:
+def _find_event_breaks(
+    chained: ChainedEntry, before: ChainedEntry | None
+) -> Iterable[VerifyFinding]:
     n = chained.entry.n
     if next_head(chained.prev, chained.body) != chained.head:
-        yield Finding(n, "its head does not follow from its text", "the event was changed")
+        yield VerifyFinding(n, "its head does not follow from its text", "the event was changed")
     if before is None:
         return
     if n == before.entry.n:
-        yield Finding(n, "there are two events of this number", "one of them is not the table's")
+        yield VerifyFinding(
+            n, "there are two events of this number", "one of them is not the table's"
+        )
     elif n == before.entry.n + 1 and chained.prev != before.head:
-        yield Finding(n, "it does not follow from the event before it", _ROW_CHANGED)
+        yield VerifyFinding(n, "it does not follow from the event before it", _ROW_CHANGED)

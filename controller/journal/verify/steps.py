@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from controller.faults import catalogue
-from controller.journal.entries import Entry
-from controller.journal.fold import Progress
-from controller.journal.kinds import KINDS
+from controller.faults import fault_catalogue
+from controller.journal.entries import JournalEntry
+from controller.journal.fold import AttemptHistory
+from controller.journal.kinds import ENTRY_KINDS
 from controller.journal.verify.evidence import is_misdeal
-from controller.journal.verify.findings import Finding
+from controller.journal.verify.findings import VerifyFinding
 
 _ORDER_MEANS = "a step is missing, or the steps were not taken in this order"
-STEPS = (
+ATTEMPT_STEPS = (
     "seed",
     "committed",
     "cut",
@@ -29,7 +29,7 @@ STEPS = (
     "record",
 )
 """An attempt's steps in the one order that they have; none has them all (PROOF.md)."""
-_STEP_NUMBERS = {kind: number for number, kind in enumerate(STEPS)}
+_STEP_NUMBERS = {kind: number for number, kind in enumerate(ATTEMPT_STEPS)}
 _CHIEF_BOX_CHARS = 108
 """Characters in base64 of a sealed box of 80 bytes: an attempt's key of 32, sealed (X25519)."""
 _KINDS_WITHOUT_DEAL = frozenset({"opened", "meeting", "answer"})
@@ -39,12 +39,12 @@ _FIRST_OTHER_CODE = 400
 _NO_REASON_MEANS = "nobody may deal again because he likes to"
 
 
-def check_entries(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
+def check_entries(entries: Sequence[JournalEntry], *, whole: bool) -> Iterator[VerifyFinding]:
     """Yield what is wrong with single entries, and with their order within an attempt.
 
     Where not `whole`, steps may be missing, but not stand in another order.
     """
-    seen: dict[int, dict[str, Entry]] = {}
+    seen: dict[int, dict[str, JournalEntry]] = {}
     backs: dict[str, set[str]] = {}
     for entry in entries:
         yield from _check_shape(entry)
@@ -59,9 +59,9 @@ def check_entries(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]
         steps.setdefault(entry.kind, entry)
 
 
-def check_attempt_end(progress: Progress) -> Iterator[Finding]:
+def check_attempt_end(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     """Yield what is wrong with how an attempt ended, and with what its steps say of one another."""
-    yield from _verdict(progress)
+    yield from _check_outcome(progress)
     yield from _check_reasons(progress)
     yield from _check_uncut_reason(progress)
     yield from _check_sealed_to_chief(progress)
@@ -70,26 +70,28 @@ def check_attempt_end(progress: Progress) -> Iterator[Finding]:
     yield from _check_boxes(progress)
 
 
-def _verdict(progress: Progress) -> Iterator[Finding]:
+def _check_outcome(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     """Yield a right attempt with a reason, and any other whose reasons make something else."""
     verdict = progress.steps.get("verdict")
     if verdict is None or "outcome" not in verdict.data:
         return
     outcome, reasons = verdict.data["outcome"], verdict.data.get("reasons")
     if outcome == "ok" and reasons:
-        yield Finding(verdict.n, f"a right deal has reasons: {reasons}", "the verdict was changed")
+        yield VerifyFinding(
+            verdict.n, f"a right deal has reasons: {reasons}", "the verdict was changed"
+        )
     if outcome != "ok" and reasons and isinstance(reasons, list):
         due = "misdeal" if is_misdeal(reasons) else "void"
         if outcome != due:
             what = f"{', '.join(map(str, reasons))} makes a {due}, and it is called {outcome}"
-            yield Finding(verdict.n, what, "the verdict was changed")
+            yield VerifyFinding(verdict.n, what, "the verdict was changed")
     for kind in ("held", "released", "withdrawn", "recalled"):
         if outcome != "ok" and kind in progress.steps:
             what = f"attempt {progress.attempt} was {kind} with the verdict {outcome}"
-            yield Finding(progress.steps[kind].n, what, "these hands were not right")
+            yield VerifyFinding(progress.steps[kind].n, what, "these hands were not right")
 
 
-def _check_reasons(progress: Progress) -> Iterator[Finding]:
+def _check_reasons(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     """Yield an end without hands that has no reason, or one that is no reason of an attempt."""
     ends = {"verdict": "given up", "withdrawn": "withdrawn", "recalled": "recalled"}
     for kind, word in ends.items():
@@ -99,18 +101,18 @@ def _check_reasons(progress: Progress) -> Iterator[Finding]:
         reasons = step.data.get("reasons")
         if not reasons or not isinstance(reasons, list):
             what = f"attempt {progress.attempt} was {word} without a reason"
-            yield Finding(step.n, what, _NO_REASON_MEANS)
+            yield VerifyFinding(step.n, what, _NO_REASON_MEANS)
             continue
-        rows = ((reason, catalogue().get(str(reason))) for reason in reasons)
+        rows = ((reason, fault_catalogue().get(str(reason))) for reason in reasons)
         strange = [
             str(reason) for reason, row in rows if row is None or row.code >= _FIRST_OTHER_CODE
         ]
         if strange:
             what = f"attempt {progress.attempt} was {word} for {', '.join(strange)}"
-            yield Finding(step.n, what, "an attempt has no such reason")
+            yield VerifyFinding(step.n, what, "an attempt has no such reason")
 
 
-def _check_uncut_reason(progress: Progress) -> Iterator[Finding]:
+def _check_uncut_reason(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     """Whoever has a deal dealt without a cut says why."""
     cut = progress.steps.get("cut")
     if cut is None or cut.data.get("cut") is not None:
@@ -118,30 +120,32 @@ def _check_uncut_reason(progress: Progress) -> Iterator[Finding]:
     reason = cut.data.get("reason")
     if not isinstance(reason, str) or not reason.strip():
         what = f"attempt {progress.attempt} is uncut without a reason"
-        yield Finding(cut.n, what, "the players had no share in this deal, and nobody says why")
+        yield VerifyFinding(
+            cut.n, what, "the players had no share in this deal, and nobody says why"
+        )
 
 
-def _check_shape(entry: Entry) -> Iterator[Finding]:
-    kind = KINDS.get(entry.kind)
+def _check_shape(entry: JournalEntry) -> Iterator[VerifyFinding]:
+    kind = ENTRY_KINDS.get(entry.kind)
     if kind is None:
         return
     if entry.public is not kind.public:
         said, due = ("public", "private") if entry.public else ("private", "public")
-        yield Finding(entry.n, f"{entry.kind} is marked {said}", f"such an entry is {due}")
+        yield VerifyFinding(entry.n, f"{entry.kind} is marked {said}", f"such an entry is {due}")
     means = "this program did not write it"
     if entry.kind in _KINDS_WITHOUT_DEAL and (entry.deal, entry.attempt) != (None, None):
-        yield Finding(entry.n, f"{entry.kind} names a deal", means)
-    lacking = [field for field in kind.always if field not in entry.data]
+        yield VerifyFinding(entry.n, f"{entry.kind} names a deal", means)
+    lacking = [field for field in kind.required_fields if field not in entry.data]
     if lacking:
-        yield Finding(entry.n, f"{entry.kind} lacks {', '.join(lacking)}", means)
+        yield VerifyFinding(entry.n, f"{entry.kind} lacks {', '.join(lacking)}", means)
         return
     try:
         msgspec.convert(entry.data, kind.data)
     except (msgspec.ValidationError, RecursionError) as error:
-        yield Finding(entry.n, f"{entry.kind} is not of its form: {error}", means)
+        yield VerifyFinding(entry.n, f"{entry.kind} is not of its form: {error}", means)
 
 
-def _check_back(entry: Entry, backs: dict[str, set[str]]) -> Iterator[Finding]:
+def _check_back(entry: JournalEntry, backs: dict[str, set[str]]) -> Iterator[VerifyFinding]:
     """Yield a set whose back nobody said it has; `backs` are what was said so far, by set."""
     data = entry.data
     said = {
@@ -155,49 +159,55 @@ def _check_back(entry: Entry, backs: dict[str, set[str]]) -> Iterator[Finding]:
     known = backs.get(str(data.get("set")))
     if known is not None and data.get("back") not in known:
         what = f"set {data.get('set')} is dealt with back {data.get('back')}"
-        yield Finding(entry.n, what, f"its back was said to be {' or '.join(sorted(known))}")
+        yield VerifyFinding(entry.n, what, f"its back was said to be {' or '.join(sorted(known))}")
 
 
-def _check_order(entry: Entry, steps: dict[str, Entry], whole: bool) -> Iterator[Finding]:
-    kind = KINDS.get(entry.kind)
+def _check_order(
+    entry: JournalEntry, steps: dict[str, JournalEntry], whole: bool
+) -> Iterator[VerifyFinding]:
+    kind = ENTRY_KINDS.get(entry.kind)
     if kind is None:
         return
     if kind.once and entry.kind in steps:
         what = f"attempt {entry.attempt} has a second {entry.kind}"
-        yield Finding(entry.n, what, f"the first stands at entry {steps[entry.kind].n}")
+        yield VerifyFinding(entry.n, what, f"the first stands at entry {steps[entry.kind].n}")
     missing = [step for step in kind.after if step not in steps] if whole else []
     if missing:
         what = f"{entry.kind} of attempt {entry.attempt} without {' and '.join(missing)} before it"
-        yield Finding(entry.n, what, _ORDER_MEANS)
+        yield VerifyFinding(entry.n, what, _ORDER_MEANS)
     nth = _STEP_NUMBERS.get(entry.kind)
     overtaken = [] if nth is None else [step for step in steps if _STEP_NUMBERS.get(step, -1) > nth]
     if overtaken:
         what = f"{entry.kind} of attempt {entry.attempt} stands behind {' and '.join(overtaken)}"
-        yield Finding(entry.n, what, _ORDER_MEANS)
+        yield VerifyFinding(entry.n, what, _ORDER_MEANS)
 
 
-def _check_deal_number(entry: Entry, steps: dict[str, Entry]) -> Iterator[Finding]:
+def _check_deal_number(
+    entry: JournalEntry, steps: dict[str, JournalEntry]
+) -> Iterator[VerifyFinding]:
     """A held deal never gets another deal's number."""
     first = next((step for kind, step in steps.items() if kind in _STEP_NUMBERS), entry)
     if entry.deal != first.deal:
         what = f"{entry.kind} of attempt {entry.attempt} is of deal {entry.deal}, not {first.deal}"
-        yield Finding(entry.n, what, "hands of one deal were given for another")
+        yield VerifyFinding(entry.n, what, "hands of one deal were given for another")
 
 
-def _check_sealed_to_chief(progress: Progress) -> Iterator[Finding]:
+def _check_sealed_to_chief(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     """Keys go with the power, and the power takes the daemon along: another one runs since."""
     sealed = progress.steps.get("sealed_to_chief")
     if sealed is None:
         return
     if sealed.boot == progress.boot:
         what = f"the key of attempt {progress.attempt} is said to be gone, and its daemon ran on"
-        yield Finding(sealed.n, what, "this attempt was hidden: only the chief can open it now")
+        yield VerifyFinding(
+            sealed.n, what, "this attempt was hidden: only the chief can open it now"
+        )
     if "record" in progress.steps:
         what = f"attempt {progress.attempt} is sealed to the chief, and its record is open"
-        yield Finding(sealed.n, what, "one of the two is not so")
+        yield VerifyFinding(sealed.n, what, "one of the two is not so")
 
 
-def _check_times(progress: Progress) -> Iterator[Finding]:
+def _check_times(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     """The table's clock only goes forward, over restarts too."""
     before = 0
     for step in sorted(progress.steps.values(), key=lambda entry: entry.n):
@@ -206,33 +216,33 @@ def _check_times(progress: Progress) -> Iterator[Finding]:
             continue
         if at_ms < before:
             what = f"{step.kind} at {at_ms} ms is earlier than what stands before it ({before} ms)"
-            yield Finding(step.n, what, "its time was changed")
+            yield VerifyFinding(step.n, what, "its time was changed")
         before = at_ms
 
 
-def _check_boxes(progress: Progress) -> Iterator[Finding]:
+def _check_boxes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     """Yield held hands without a box or an end, and a chief's box of a wrong size."""
     seed, held = progress.steps.get("seed"), progress.steps.get("held")
     if seed is None:
         return
     if held is not None and "hands_box" not in progress.steps:
-        yield Finding(held.n, "these hands have no box", "nobody could open them")
+        yield VerifyFinding(held.n, "these hands have no box", "nobody could open them")
     revealed, verdict = progress.steps.get("revealed"), progress.data("verdict") or {}
     out = {"released", "withdrawn"} & set(progress.steps)
     if revealed is not None and verdict.get("outcome") == "ok" and not out:
         what = f"the hands of attempt {progress.attempt} were neither released nor withdrawn"
-        yield Finding(revealed.n, what, _ORDER_MEANS)
+        yield VerifyFinding(revealed.n, what, _ORDER_MEANS)
     if len(seed.data["for_chief"]) != _CHIEF_BOX_CHARS:
-        yield Finding(seed.n, "the box for the chief is of another size", "he cannot open it")
+        yield VerifyFinding(seed.n, "the box for the chief is of another size", "he cannot open it")
 
 
-def _check_passes(progress: Progress) -> Iterator[Finding]:
+def _check_passes(progress: AttemptHistory) -> Iterator[VerifyFinding]:
     promised, done = progress.data("committed"), progress.steps.get("shuffled")
     if promised is None or done is None:
         return
     if promised["passes"] < 1:
-        yield Finding(done.n, "no shuffling was promised", "the set was dealt as it lay")
+        yield VerifyFinding(done.n, "no shuffling was promised", "the set was dealt as it lay")
     # A shuffler that has drawn cards in beyond the last pass ends that pass, and tells of it.
     if done.data["passes"] < promised["passes"]:
         said = f"{promised['passes']} passes were promised, {done.data['passes']} were done"
-        yield Finding(done.n, said, "the set was not shuffled as it was said")
+        yield VerifyFinding(done.n, said, "the set was not shuffled as it was said")

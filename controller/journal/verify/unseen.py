@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from controller.journal.entries import Entry
-from controller.journal.verify.findings import Finding
-from controller.journal.wire_group import AT_READER, GATE, LoggedBoardEvent, unpack
+from controller.journal.entries import JournalEntry
+from controller.journal.verify.findings import VerifyFinding
+from controller.journal.wire_group import AT_READER, GATE, LoggedBoardEvent, unpack_events
 
 _CARD_CODES = frozenset({AT_READER, GATE})
 """Codes that only a card on its way brings; a look may come late, and a hand be felt anywhere."""
@@ -15,12 +15,12 @@ class _AttemptSoFar:
     """How far an attempt came so far: its committed row, its end, the indices at the window."""
 
     def __init__(self) -> None:
-        self.committed = self.bound = self.over = False
+        self.is_committed = self.has_held_hands = self.is_over = False
         self.indices: set[int] = set()
         self.late: set[int] = set()
 
 
-def check_undeclared_motion(entries: Sequence[Entry]) -> Iterator[Finding]:
+def check_undeclared_motion(entries: Sequence[JournalEntry]) -> Iterator[VerifyFinding]:
     """Yield cards that the boards' rows move for no attempt that is under way.
 
     Cards that were on their way when an attempt ended are still told of, and so is what a daemon
@@ -30,41 +30,41 @@ def check_undeclared_motion(entries: Sequence[Entry]) -> Iterator[Finding]:
     known: dict[int, _AttemptSoFar] = {}
     for entry in entries:
         if entry.kind == "wire":
-            cards = [event for event in _events(entry) if event.code in _CARD_CODES]
+            cards = [event for event in _readable_events(entry) if event.code in _CARD_CODES]
             if cards:
                 yield from _check_moved_cards(entry, cards, known)
         elif entry.attempt is not None:
             attempt = known.setdefault(entry.attempt, _AttemptSoFar())
-            attempt.committed |= entry.kind == "committed"
-            attempt.bound |= entry.kind == "held"
-            attempt.over |= entry.kind in ("verdict", "withdrawn", "recalled")
+            attempt.is_committed |= entry.kind == "committed"
+            attempt.has_held_hands |= entry.kind == "held"
+            attempt.is_over |= entry.kind in ("verdict", "withdrawn", "recalled")
 
 
 def _check_moved_cards(
-    entry: Entry, cards: Sequence[LoggedBoardEvent], known: dict[int, _AttemptSoFar]
-) -> Iterator[Finding]:
+    entry: JournalEntry, cards: Sequence[LoggedBoardEvent], known: dict[int, _AttemptSoFar]
+) -> Iterator[VerifyFinding]:
     attempt = known.get(entry.attempt) if entry.attempt is not None else None
-    if attempt is None or not attempt.committed:
-        if entry.attempt is not None and not any(each.committed for each in known.values()):
+    if attempt is None or not attempt.is_committed:
+        if entry.attempt is not None and not any(each.is_committed for each in known.values()):
             return
         whose = "no attempt" if entry.attempt is None else f"attempt {entry.attempt}, never begun"
-        yield Finding(entry.n, f"cards of {whose} moved", _UNDECLARED_MEANS)
-    elif attempt.bound:
+        yield VerifyFinding(entry.n, f"cards of {whose} moved", _UNDECLARED_MEANS)
+    elif attempt.has_held_hands:
         what = f"cards of attempt {entry.attempt} moved after its hands were held"
-        yield Finding(entry.n, what, _UNDECLARED_MEANS)
+        yield VerifyFinding(entry.n, what, _UNDECLARED_MEANS)
     else:
         indices = {event.index for event in cards if event.code == AT_READER}
-        if attempt.over and indices & attempt.indices:
+        if attempt.is_over and indices & attempt.indices:
             what = (
                 f"card {min(indices & attempt.indices)} of attempt {entry.attempt}, which was over"
             )
-            yield Finding(entry.n, f"{what}, came again", _UNDECLARED_MEANS)
+            yield VerifyFinding(entry.n, f"{what}, came again", _UNDECLARED_MEANS)
         attempt.indices |= indices
 
 
-def _events(entry: Entry) -> list[LoggedBoardEvent]:
+def _readable_events(entry: JournalEntry) -> list[LoggedBoardEvent]:
     """Return a row's events; [] where it is none, which another check finds."""
     try:
-        return unpack(entry.data, entry.attempt)
+        return unpack_events(entry.data, entry.attempt)
     except ValueError:
         return []

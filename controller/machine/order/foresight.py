@@ -12,20 +12,20 @@ from controller.arguments import Args
 from controller.commands import BadArgs, parse_args
 from controller.machine import play as at_play
 from controller.machine.order.desk import CommandRefused, failure, failure_of
-from controller.machine.order.match_orders import events_of
+from controller.machine.order.match_orders import events_of_command
 from controller.machine.order.who import CommandSigner
-from controller.machine.play import Play
+from controller.machine.play import TableMatch
 from controller.machine.public.next_step import next_words
 from controller.machine.public.result import numbers_by_side, public_verdict
 from controller.match.clocks import match_clock
-from controller.match.effects import Refused
+from controller.match.effects import EventRefused
 from controller.match.events import MatchEvent, RulingApproved, RulingProposed
-from controller.match.phase import WORDS
+from controller.match.phase import PHASE_WORDS
 from controller.match.refusals import RefusedError
-from controller.match.sheet import DealRow, StoppedRow, counting
-from controller.match.state import GuandanMatch, Match
+from controller.match.sheet import DealRow, StoppedRow, effective_rows
+from controller.match.state import AnyMatch, GuandanMatch
 from controller.match_arguments import ForeseeArgs
-from controller.messages import Role, Side, Verdict
+from controller.messages import PublicVerdict, Role, Side
 from controller.rules.levels import level_text
 from controller.rules.seats import SIDES
 from controller.rules.standing import level_due
@@ -49,7 +49,7 @@ class MatchOutlook(msgspec.Struct, frozen=True, kw_only=True):
     phase_zh: str
     next_en: str
     next_zh: str
-    verdict: Verdict | None
+    verdict: PublicVerdict | None
 
 
 class DecisionPreview(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,7 +84,7 @@ class LostTime(msgspec.Struct, frozen=True, kw_only=True):
     stops: tuple[StopTime, ...] = ()
 
 
-def preview_decision(play: Play, said: ForeseeArgs, at_ms: int) -> dict[str, Any]:
+def preview_decision(play: TableMatch, said: ForeseeArgs, at_ms: int) -> dict[str, Any]:
     """Return what a decision would do to the match at `at_ms`. Raises OrderRefused."""
     args, match = _parse_decision(said), play.match
     if not isinstance(match, GuandanMatch):
@@ -100,7 +100,7 @@ def preview_decision(play: Play, said: ForeseeArgs, at_ms: int) -> dict[str, Any
     return dict(msgspec.to_builtins(found))
 
 
-def lost_time(match: Match | None, at_ms: int) -> dict[str, Any]:
+def lost_time(match: AnyMatch | None, at_ms: int) -> dict[str, Any]:
     """Return the added time that is open. Raises OrderRefused."""
     if match is None:
         raise CommandRefused(failure("NO_MATCH"))
@@ -119,28 +119,28 @@ def lost_time(match: Match | None, at_ms: int) -> dict[str, Any]:
     return dict(msgspec.to_builtins(found))
 
 
-def _parse_decision(said: ForeseeArgs) -> Args:
+def _parse_decision(args: ForeseeArgs) -> Args:
     """Return the arguments of the decision. Raises OrderRefused."""
     try:
-        return parse_args(said.cmd, said.args)
+        return parse_args(args.cmd, args.args)
     except BadArgs as bad:
         found = Words(f"args: {bad.found.en}", f"args: {bad.found.zh}")
         refused = failure("BAD_COMMAND", found=found, expected=bad.expected)
         raise CommandRefused(refused) from None
 
 
-def _match_after(play: Play, match: Match, cmd: str, args: Args, at_ms: int) -> Play:
+def _match_after(play: TableMatch, match: AnyMatch, cmd: str, args: Args, at_ms: int) -> TableMatch:
     """Return the match behind a decision that nobody has made. Raises OrderRefused."""
     try:
-        wanted = events_of(cmd, args, _ANY_SIGNER, match, at_ms)
+        wanted = events_of_command(cmd, args, _ANY_SIGNER, match, at_ms)
     except RefusedError as error:
         raise CommandRefused(failure_of(error.refusal)) from None
     for event in (*wanted, *_deciding_events(wanted)):
-        _, effects = at_play.tried(play, event)
+        _, effects = at_play.dry_run(play, event)
         for effect in effects:
-            if isinstance(effect, Refused):
+            if isinstance(effect, EventRefused):
                 raise CommandRefused(failure_of(effect.refusal))
-        play = at_play.happened(play, event)
+        play = at_play.apply_event(play, event)
     return play
 
 
@@ -153,7 +153,7 @@ def _deciding_events(wanted: tuple[MatchEvent, ...]) -> tuple[MatchEvent, ...]:
 
 
 def _outlook(match: GuandanMatch) -> MatchOutlook:
-    standing, words, soon = match.standing, WORDS[match.phase], next_words(match)
+    standing, words, soon = match.standing, PHASE_WORDS[match.phase], next_words(match)
     level = match.level if match.deal else level_due(match.profile, standing)
     return MatchOutlook(
         levels={side: level_text(standing.levels.of(side)) for side in SIDES},
@@ -172,7 +172,7 @@ def _outlook(match: GuandanMatch) -> MatchOutlook:
 
 
 def _counting_deals(match: GuandanMatch) -> set[int]:
-    return {row.deal for row in counting(match.sheet) if isinstance(row, DealRow)}
+    return {row.deal for row in effective_rows(match.sheet) if isinstance(row, DealRow)}
 
 
 def _stopped_deal(before: GuandanMatch, after: GuandanMatch) -> int | None:

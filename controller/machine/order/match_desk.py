@@ -13,27 +13,27 @@ import msgspec
 
 from controller.cards import Face, parse_face
 from controller.commands import BadArgs
-from controller.journal.entries import fits
+from controller.journal.entries import check_entry_data
 from controller.machine import play as at_play
-from controller.machine.order.desk import CommandRefused, Order, failure, failure_of
+from controller.machine.order.desk import AcceptedCommand, CommandRefused, failure, failure_of
 from controller.machine.order.foresight import lost_time, preview_decision
-from controller.machine.order.match_orders import events_of, meeting_of
-from controller.machine.order.ruling_orders import choices
-from controller.machine.order.who import Asked
-from controller.machine.play import Play, disqualified_pairs
-from controller.machine.record import Record
-from controller.machine.sheet.view import sheet
+from controller.machine.order.match_orders import events_of_command, meeting_of
+from controller.machine.order.ruling_orders import legal_rulings
+from controller.machine.order.who import RequestedCommand
+from controller.machine.play import TableMatch, disqualified_pairs
+from controller.machine.record import TableRecord
+from controller.machine.sheet.view import sheet_data
 from controller.match import events
-from controller.match.effects import Refused
+from controller.match.effects import EventRefused
 from controller.match.events import MatchEvent
 from controller.match.meeting import Meeting
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.match.refusals import Refusal, RefusedError
 from controller.match.state import GuandanMatch
-from controller.match.time_due import next_due_ms
+from controller.match.time_due import next_tick_ms
 from controller.match_arguments import ChargeArgs, ForeseeArgs
 from controller.messages import Seat
-from controller.rules.penalties.records import Record as Brought
+from controller.rules.penalties.records import PenaltyRecord as Brought
 from controller.rules.penalties.records import pairs_disqualified
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
@@ -52,74 +52,74 @@ class MatchCommands:
     """
 
     def __init__(
-        self, record: Record, profile: Profile, dealt: Callable[[], DealtHands | None]
+        self, record: TableRecord, profile: Profile, dealt: Callable[[], DealtHands | None]
     ) -> None:
         self._record, self._profile, self._dealt_hands = record, profile, dealt
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
 
-    def refused(self, *wanted: MatchEvent) -> Refused | None:
+    def events_refusal(self, *wanted: MatchEvent) -> EventRefused | None:
         """Return why the match would not take these events, one after the other."""
-        play = self._record.play
+        play = self._record.match_written
         for event, then in zip(wanted, (*wanted[1:], None), strict=True):
-            _, effects = at_play.tried(play, event)
-            refusal = next((each for each in effects if isinstance(each, Refused)), None)
+            _, effects = at_play.dry_run(play, event)
+            refusal = next((each for each in effects if isinstance(each, EventRefused)), None)
             if refusal is not None:
                 return refusal
             if then is not None:
-                play = at_play.happened(play, event)
+                play = at_play.apply_event(play, event)
         return None
 
-    def check(self, asked: Asked) -> None:
+    def require_accepted(self, request: RequestedCommand) -> None:
         """Return if the match would take what is asked. Raises OrderRefused."""
-        self._require_events(self.meant(asked))
+        self._require_events(self.match_events(request))
 
     def _require_events(self, wanted: Sequence[MatchEvent]) -> None:
-        refused = self.refused(*wanted)
+        refused = self.events_refusal(*wanted)
         if refused is not None:
             raise CommandRefused(failure_of(refused.refusal))
 
-    async def act(self, order: Order, then: MatchEvent | None = None) -> None:
+    async def execute(self, command: AcceptedCommand, then: MatchEvent | None = None) -> None:
         """Carry a command about the match out. Raises OrderRefused.
 
         `then` happens with it, where the match takes that behind it.
         """
-        wanted = self.meant(order.asked)
-        if then is not None and self.refused(*wanted, then) is None:
+        wanted = self.match_events(command.request)
+        if then is not None and self.events_refusal(*wanted, then) is None:
             wanted = (*wanted, then)
-        self.write(*wanted)
-        await order.carried_out({"phase": self._phase().value, **_told(wanted)})
+        self.write_events(*wanted)
+        await command.write_and_answer({"phase": self._phase().value, **_ruling_answer(wanted)})
 
-    def meant(self, asked: Asked) -> tuple[MatchEvent, ...]:
+    def match_events(self, request: RequestedCommand) -> tuple[MatchEvent, ...]:
         """Return what a command means to the match as it stands. Raises OrderRefused."""
-        match = self._record.play.match
+        match = self._record.match_written.match
         if match is None:
             raise CommandRefused(failure("NO_MATCH"))
         at_ms = self._record.clock()
         try:
-            return events_of(asked.cmd, asked.args, asked.who, match, at_ms)
+            return events_of_command(request.cmd, request.args, request.signer, match, at_ms)
         except RefusedError as error:
             raise CommandRefused(failure_of(error.refusal)) from None
 
-    def write(self, *wanted: MatchEvent) -> None:
+    def write_events(self, *wanted: MatchEvent) -> None:
         """Journal events that the match takes. Raises OrderRefused, with nothing written."""
         self._require_events(wanted)
         for event in wanted:
-            self._record.happened(event)
+            self._record.write_match(event)
 
-    def require_free(self) -> None:
+    def require_no_match(self) -> None:
         """Return if another match may be laid out. Raises OrderRefused."""
-        match = self._record.play.match
-        if match is not None and match.phase not in (Phase.SIGNED, Phase.SETUP):
+        match = self._record.match_written.match
+        if match is not None and match.phase not in (MatchPhase.SIGNED, MatchPhase.SETUP):
             raise CommandRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
 
-    async def lay_out(self, order: Order) -> None:
+    async def set_match(self, command: AcceptedCommand) -> None:
         """Begin a match: its pairs may take their seats. Raises OrderRefused."""
-        self.require_free()
+        self.require_no_match()
         try:
-            meeting, record = meeting_of(order.args)
+            meeting, record = meeting_of(command.args)
             laid_out = meeting_data(self._profile, meeting, record)
-            fits("meeting", dict(laid_out))
+            check_entry_data("meeting", dict(laid_out))
         except BadArgs as bad:
             wrong = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
             raise CommandRefused(wrong) from None
@@ -129,44 +129,44 @@ class MatchCommands:
             raise CommandRefused(failure("BAD_COMMAND", found=found, expected=expected)) from None
         self._require_admitted(meeting, record)
         self._record.write("meeting", laid_out)
-        await order.carried_out({"match": meeting.match_id})
+        await command.write_and_answer({"match": meeting.match_id})
 
     def _require_admitted(self, meeting: Meeting, brought: Brought) -> None:
         """Refuse a pair that is disqualified, by what it brings or by a match before, here."""
         out = pairs_disqualified(brought, meeting.event)
-        here = disqualified_pairs(self._record.play)
+        here = disqualified_pairs(self._record.match_written)
         ids = [pair.id for pair in meeting.pairs.values()]
         pairs = [each for each in ids if each in out or (meeting.event, each) in here]
         if pairs:
             raise CommandRefused(failure("PAIR_DISQUALIFIED", found=" / ".join(pairs)))
 
-    async def judge_tribute(self, order: Order) -> None:
+    async def judge_tribute(self, command: AcceptedCommand) -> None:
         """Say whether a card is the right tribute, or take it as seen where nobody knows.
 
         Raises OrderRefused.
         """
-        match, dealt = self._require_guandan(), self.hands_for_tribute(order.asked)
+        match, dealt = self._require_guandan(), self.hands_for_tribute(command.request)
         if dealt is None:
-            await self._enter(order)
+            await self._enter(command)
             return
         right = exchange.is_right_tribute(
             dealt.vault,
             dealt.sequence,
             match.profile,
-            order.args.seat,
+            command.args.seat,
             match.level,
-            _parse_card(order.args.card),
+            _parse_card(command.args.card),
         )
-        await order.carried_out({"right": right})
+        await command.write_and_answer({"right": right})
 
-    async def judge_return(self, order: Order) -> None:
+    async def judge_return(self, command: AcceptedCommand) -> None:
         """Say whether a card is a right return, or take it as seen where nobody knows.
 
         Raises OrderRefused.
         """
-        match, known = self._require_guandan(), self.hands_for_return(order.asked)
+        match, known = self._require_guandan(), self.hands_for_return(command.request)
         if known is None:
-            await self._enter(order)
+            await self._enter(command)
             return
         dealt, owed, to = known
         try:
@@ -175,86 +175,93 @@ class MatchCommands:
                 dealt.sequence,
                 match.profile,
                 owed,
-                order.args.seat,
+                command.args.seat,
                 to,
                 match.level,
-                _parse_card(order.args.card),
+                _parse_card(command.args.card),
             )
         except ReturnError:
             verdict = judge_return(
-                match.profile, owed, order.args.seat, to, _parse_card(order.args.card), match.level
+                match.profile,
+                owed,
+                command.args.seat,
+                to,
+                _parse_card(command.args.card),
+                match.level,
             )
-        await order.carried_out(
+        await command.write_and_answer(
             {"state": verdict.state, "key": verdict.key, "article": verdict.article}
         )
 
-    def hands_for_tribute(self, asked: Asked) -> DealtHands | None:
+    def hands_for_tribute(self, request: RequestedCommand) -> DealtHands | None:
         """Return the hands that a tribute is held against; None: it is entered as it was seen.
 
         Raises OrderRefused where it is neither.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         if dealt is None:
-            self.check(asked)
+            self.require_accepted(request)
         else:
-            _require_laid(match, asked.args.seat)
+            _require_laid(match, request.args.seat)
         return dealt
 
-    def hands_for_return(self, asked: Asked) -> tuple[DealtHands, FinishOrder, Seat] | None:
+    def hands_for_return(
+        self, request: RequestedCommand
+    ) -> tuple[DealtHands, FinishOrder, Seat] | None:
         """Return what a return is held against: the hands, what it follows, and who gets it.
 
         None: it is entered as it was seen. Raises OrderRefused where it is neither.
         """
         match, dealt = self._require_guandan(), self._known_hands()
         settled = None if match.exchange is None else match.exchange.plan
-        to = dict(settled.returns).get(asked.args.seat) if settled is not None else None
+        to = dict(settled.returns).get(request.args.seat) if settled is not None else None
         owed = finish_owing_tribute(match.profile, match.follows)
         decides = settled is not None and settled.leader is None
         if dealt is None or owed is None or to is None or decides:
-            self.check(asked)
+            self.require_accepted(request)
             return None
         return dealt, owed, to
 
-    async def _enter(self, order: Order) -> None:
-        self.write(*self.meant(order.asked))
-        await order.carried_out()
+    async def _enter(self, command: AcceptedCommand) -> None:
+        self.write_events(*self.match_events(command.request))
+        await command.write_and_answer()
 
     def _known_hands(self) -> DealtHands | None:
         """Return the hands that a card can be held against; None where nobody has them."""
-        match = self._record.play.match
+        match = self._record.match_written.match
         by_hand = match is None or match.by_hand
         return None if by_hand else self._dealt_hands()
 
-    def sheet(self, table: str, head: bytes) -> dict[str, Any]:
+    def score_sheet(self, table: str, head: bytes) -> dict[str, Any]:
         """Return the score sheet as it stands. Raises OrderRefused."""
-        shown = self._record.shown
+        shown = self._record.match_committed
         if shown.match is None:
             raise CommandRefused(failure("NO_MATCH"))
-        return sheet(shown.match, table=table, head=head.hex(), moves=shown.moves)
+        return sheet_data(shown.match, table=table, head=head.hex(), moves=shown.moves)
 
     def legal_rulings(self, args: ChargeArgs) -> dict[str, Any]:
         """Return what a charge can lead to. Raises OrderRefused."""
         match = self._require_guandan()
         try:
-            found = choices(match, args, self._record.clock())
+            found = legal_rulings(match, args, self._record.clock())
         except RefusedError as error:
             raise CommandRefused(failure_of(error.refusal)) from None
         return {"proposals": [msgspec.to_builtins(proposal) for proposal in found]}
 
-    def preview(self, said: ForeseeArgs) -> dict[str, Any]:
+    def preview(self, args: ForeseeArgs) -> dict[str, Any]:
         """Return what a decision would do to the match. Raises OrderRefused."""
-        return preview_decision(self._record.play, said, self._record.clock())
+        return preview_decision(self._record.match_written, args, self._record.clock())
 
     def lost_time(self) -> dict[str, Any]:
         """Return the added time that is open at this table. Raises OrderRefused."""
-        return lost_time(self._record.play.match, self._record.clock())
+        return lost_time(self._record.match_written.match, self._record.clock())
 
-    def changed(self) -> None:
+    def on_match_changed(self) -> None:
         """React to the match as it stands: tell what was kept, ask the vault, wind the clock."""
         self._record.publish_withheld()
-        answer = self._vault_answer(self._record.play)
-        if answer is not None and self.refused(answer) is None:
-            self._record.happened(answer)
+        answer = self._vault_answer(self._record.match_written)
+        if answer is not None and self.events_refusal(answer) is None:
+            self._record.write_match(answer)
             self._record.journal.flush()
         self._set_timer()
 
@@ -264,7 +271,7 @@ class MatchCommands:
             self._timer.cancel()
             self._timer = None
 
-    def _vault_answer(self, play: Play) -> MatchEvent | None:
+    def _vault_answer(self, play: TableMatch) -> MatchEvent | None:
         """Return what the vault answers to the match; None where it is not asked."""
         match, dealt = play.match, self._dealt_hands()
         if not isinstance(match, GuandanMatch) or dealt is None or match.by_hand:
@@ -273,40 +280,40 @@ class MatchCommands:
         if asked is None or match.suspended is not None:
             return None
         at_ms, known = self._record.clock(), (dealt.vault, dealt.sequence, match.profile)
-        if match.phase is Phase.ANTI_CHECK:
-            stands = exchange.anti_stands(*known, asked.payers)
+        if match.phase is MatchPhase.ANTI_CHECK:
+            stands = exchange.is_anti_tribute(*known, asked.payers)
             claimed = stands and must_claim_anti_tribute(match.profile)
             return None if claimed else events.AntiTributeAnswered(at_ms=at_ms, stands=stands)
-        if match.phase is Phase.TRIBUTE and set(asked.laid) == set(asked.payers):
+        if match.phase is MatchPhase.TRIBUTE and set(asked.laid) == set(asked.payers):
             values = exchange.required_tributes(*known, asked.payers, match.level)
             return events.TributeValued(at_ms=at_ms, values=values)
         return None
 
     def _set_timer(self) -> None:
         self.close()
-        match = self._record.play.match
-        due_ms = None if match is None else next_due_ms(match)
+        match = self._record.match_written.match
+        due_ms = None if match is None else next_tick_ms(match)
         if due_ms is not None:
             self._timer = self._loop.call_at(self._record.clock.loop_time(due_ms), self._on_timer)
 
     def _on_timer(self) -> None:
         self._timer = None
-        self._record.happened(events.TimePassed(at_ms=self._record.clock()))
+        self._record.write_match(events.TimePassed(at_ms=self._record.clock()))
         self._record.journal.flush()
 
-    def _phase(self) -> Phase:
-        match = self._record.play.match
+    def _phase(self) -> MatchPhase:
+        match = self._record.match_written.match
         assert match is not None  # it took an event
         return match.phase
 
     def _require_guandan(self) -> GuandanMatch:
-        match = self._record.play.match
+        match = self._record.match_written.match
         if not isinstance(match, GuandanMatch):
             raise CommandRefused(failure("NO_MATCH"))
         return match
 
 
-def _told(wanted: Sequence[MatchEvent]) -> dict[str, Any]:
+def _ruling_answer(wanted: Sequence[MatchEvent]) -> dict[str, Any]:
     """Return what the answer says beside the phase: the ruling that was proposed."""
     proposed = [event for event in wanted if isinstance(event, events.RulingProposed)]
     return {

@@ -11,10 +11,10 @@ import msgspec
 
 from controller.arguments import (
     Args,
-    AtSeat,
     ConfirmArgs,
     HoldArgs,
-    Nothing,
+    NoArgs,
+    OneSeatArgs,
     ReasonArgs,
     ResumeArgs,
     SeatArgs,
@@ -23,16 +23,16 @@ from controller.commands import convert_value
 from controller.machine.order import card_orders, ruling_orders
 from controller.machine.order.who import CommandSigner
 from controller.match import events, presses
-from controller.match.authority import REFEREES
+from controller.match.authority import REFEREE_ROLES
 from controller.match.events import MatchEvent
-from controller.match.meeting import Meeting, Pair
-from controller.match.phase import WORDS, called
+from controller.match.meeting import MatchPair, Meeting
+from controller.match.phase import PHASE_WORDS, phase_words
 from controller.match.refusals import refuse
-from controller.match.state import Match
+from controller.match.state import AnyMatch
 from controller.match_arguments import (
     AddTimeArgs,
     AdjustArgs,
-    Answering,
+    AnswerArgs,
     AntiArgs,
     CardsLeftArgs,
     ChooseArgs,
@@ -42,92 +42,94 @@ from controller.match_arguments import (
     RecountArgs,
     ResultArgs,
     SetMatchArgs,
-    Signing,
+    SignArgs,
     TurnedUpArgs,
     VerbalReasonArgs,
 )
 from controller.messages import Role, Seat
-from controller.rules.penalties.records import Record
-from controller.words import Words, named
+from controller.rules.penalties.records import PenaltyRecord
+from controller.words import Words, quoted_words
 
-Meaning = Callable[[Any, CommandSigner, Match, int], MatchEvent | tuple[MatchEvent, ...]]
+EventMaker = Callable[[Any, CommandSigner, AnyMatch, int], MatchEvent | tuple[MatchEvent, ...]]
 
 
-def events_of(
-    cmd: str, args: Args, who: CommandSigner, match: Match, at_ms: int
+def events_of_command(
+    cmd: str, args: Args, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> tuple[MatchEvent, ...]:
     """Return what a command means to the match at `at_ms`, of the table's clock.
 
     `args`: as `parse_args` gives them. Several events belong together: all happen, or none.
     Raises RefusedError for what cannot be, LookupError for a command that is not in EVENTS.
     """
-    meant = EVENTS[cmd](args, who, match, at_ms)
+    meant = EVENT_MAKERS[cmd](args, signer, match, at_ms)
     return meant if isinstance(meant, tuple) else (meant,)
 
 
-def meeting_of(said: SetMatchArgs) -> tuple[Meeting, Record]:
+def meeting_of(args: SetMatchArgs) -> tuple[Meeting, PenaltyRecord]:
     """Return the match that was laid out, and what its pairs bring from earlier ones.
 
     Raises BadArgs for an entry of the record that is none.
     """
     meeting = Meeting(
-        match_id=said.match_id,
-        event=said.event,
-        round=said.round,
-        match_no=said.match_no,
-        table_no=said.table_no,
-        stage=said.stage,
-        pairs={"NS": _pair(said.pairs.NS), "EW": _pair(said.pairs.EW)},
+        match_id=args.match_id,
+        event=args.event,
+        round=args.round,
+        match_no=args.match_no,
+        table_no=args.table_no,
+        stage=args.stage,
+        pairs={"NS": _pair(args.pairs.NS), "EW": _pair(args.pairs.EW)},
     )
-    return meeting, convert_value({"record": said.record}, _EarlierRecord).record
+    return meeting, convert_value({"record": args.record}, _EarlierRecord).record
 
 
 class _EarlierRecord(msgspec.Struct, frozen=True):
-    record: Record
+    record: PenaltyRecord
 
 
-def _pair(said: PairDetails) -> Pair:
-    return Pair(said.id, said.name, msgspec.convert(said.players, dict[Seat, str]))
+def _pair(args: PairDetails) -> MatchPair:
+    return MatchPair(args.id, args.name, msgspec.convert(args.players, dict[Seat, str]))
 
 
 # -- the players --------------------------------------------------------------
 
 
-def _seat(said: SeatArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.SeatTaken(at_ms=at_ms, seat=said.seat, person=said.person)
+def _seat(args: SeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    return events.SeatTaken(at_ms=at_ms, seat=args.seat, person=args.person)
 
 
-def _confirm(said: ConfirmArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+def _confirm(args: ConfirmArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     """Press the green button of a seat; a referee without one confirms for both sides.
 
     Who says in which phase he means it is refused in another one: two players who touch the same
     words say them twice, and the second time they would be others.
     """
-    if said.phase not in (None, match.phase):
-        refuse("WRONG_PHASE", called(match.phase), named([str(said.phase)], WORDS))
-    if said.seat is not None:
-        return presses.pressed(match, said.seat, at_ms)
-    if who.role not in REFEREES:
+    if args.phase not in (None, match.phase):
+        refuse(
+            "WRONG_PHASE", phase_words(match.phase), quoted_words([str(args.phase)], PHASE_WORDS)
+        )
+    if args.seat is not None:
+        return presses.meaning_of_short_press(match, args.seat, at_ms)
+    if signer.role not in REFEREE_ROLES:
         refuse("NOT_A_REFEREE")
     return events.ResultConfirmed(at_ms=at_ms, by="referee")
 
 
-def _out(said: AtSeat, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+def _out(args: OneSeatArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     """Say that a player is out; a referee's word needs no opponent."""
-    if who.role in REFEREES:
-        return events.Out(at_ms=at_ms, seat=said.seat)
-    return presses.held(match, said.seat, at_ms)
+    if signer.role in REFEREE_ROLES:
+        return events.OutConfirmed(at_ms=at_ms, seat=args.seat)
+    return presses.meaning_of_long_press(match, args.seat, at_ms)
 
 
-def _answer(said: Answering, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.Answered(at_ms=at_ms, seat=said.seat, yes=said.yes)
+def _answer(args: AnswerArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    return events.ChoiceAnswered(at_ms=at_ms, seat=args.seat, yes=args.yes)
 
 
-def _choose(said: ChooseArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.TributeChosen(at_ms=at_ms, payer=said.payer)
+def _choose(args: ChooseArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    return events.TributeChosen(at_ms=at_ms, payer=args.payer)
 
 
-def _at_seat(kind: Callable[..., MatchEvent]) -> Meaning:
+def _at_seat(kind: Callable[..., MatchEvent]) -> EventMaker:
     """Return the meaning of a command that names a seat and nothing else."""
     return lambda said, who, match, at_ms: kind(at_ms=at_ms, seat=said.seat)
 
@@ -135,51 +137,51 @@ def _at_seat(kind: Callable[..., MatchEvent]) -> Meaning:
 # -- the table ----------------------------------------------------------------
 
 
-def _start_match(said: Nothing, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+def _start_match(args: NoArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     return events.MatchStarted(at_ms=at_ms)
 
 
-def _hold(said: HoldArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+def _hold(args: HoldArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     """Stop the table, or the whole area, which is the chief's."""
-    if not said.area:
-        return events.TableSuspended(at_ms=at_ms, reason=said.reason)
-    _require_chief(who)
-    return events.AreaPaused(at_ms=at_ms, reason=said.reason, by=who.by)
+    if not args.area:
+        return events.TableSuspended(at_ms=at_ms, reason=args.reason)
+    _require_chief(signer)
+    return events.AreaPaused(at_ms=at_ms, reason=args.reason, by=signer.signed_text)
 
 
-def _resume(said: ResumeArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    if not said.area:
+def _resume(args: ResumeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    if not args.area:
         return events.TableResumed(at_ms=at_ms)
-    _require_chief(who)
+    _require_chief(signer)
     return events.AreaResumed(at_ms=at_ms)
 
 
-def _require_chief(who: CommandSigner) -> None:
-    if who.role is not Role.CHIEF:
+def _require_chief(signer: CommandSigner) -> None:
+    if signer.role is not Role.CHIEF:
         refuse("NEEDS_CHIEF")
 
 
-def _recount(said: RecountArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    counts = said.counts.by_seat()
+def _recount(args: RecountArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    counts = args.counts.by_seat()
     return events.HandsRecounted(
         at_ms=at_ms,
         counts=counts,
-        found=said.found,
-        by=who.decided_by(said),
-        role=who.role,
-        verbal=said.verbal,
-        entered_by=who.enters(said),
+        found=args.found,
+        by=signer.decided_by(args),
+        role=signer.role,
+        verbal=args.verbal,
+        entered_by=signer.entered_by(args),
     )
 
 
-def _add_time(said: AddTimeArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.TimeAdded(at_ms=at_ms, seconds=said.seconds, role=who.role)
+def _add_time(args: AddTimeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    return events.TimeAdded(at_ms=at_ms, seconds=args.seconds, role=signer.role)
 
 
-def _sign(said: Signing, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    if said.version not in (None, match.version):
-        refuse("STALE", _sheet_version(said.version), _sheet_version(match.version))
-    return events.Signed(at_ms=at_ms, signer=said.signer, person=said.person)
+def _sign(args: SignArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    if args.version not in (None, match.version):
+        refuse("STALE", _sheet_version(args.version), _sheet_version(match.version))
+    return events.SheetSigned(at_ms=at_ms, signer=args.signer, person=args.person)
 
 
 def _sheet_version(version: int | None) -> Words:
@@ -189,43 +191,47 @@ def _sheet_version(version: int | None) -> Words:
 # -- results ------------------------------------------------------------------
 
 
-def _result(said: ResultArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.ResultEntered(at_ms=at_ms, order=said.order, ended_ms=said.ended_ms)
+def _result(args: ResultArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    return events.ResultEntered(at_ms=at_ms, order=args.order, ended_ms=args.ended_ms)
 
 
-def _left(said: CardsLeftArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.CardsLeftEntered(at_ms=at_ms, left=said.left.by_seat())
+def _left(args: CardsLeftArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    return events.CardsLeftEntered(at_ms=at_ms, left=args.left.by_seat())
 
 
-def _adjust(said: AdjustArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.Corrected(
+def _adjust(args: AdjustArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    return events.ResultCorrected(
         at_ms=at_ms,
-        deal=said.deal,
-        order=said.order,
-        choice=said.choice,
-        by=who.decided_by(said),
-        reason=said.reason,
-        role=who.role,
-        verbal=said.verbal,
-        entered_by=who.enters(said),
+        deal=args.deal,
+        order=args.order,
+        choice=args.choice,
+        by=signer.decided_by(args),
+        reason=args.reason,
+        role=signer.role,
+        verbal=args.verbal,
+        entered_by=signer.entered_by(args),
     )
 
 
-def _stop_deal(said: ReasonArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.DealStopped(at_ms=at_ms, reason=said.reason, by=who.by, role=who.role)
+def _stop_deal(args: ReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    return events.DealStopped(
+        at_ms=at_ms, reason=args.reason, by=signer.signed_text, role=signer.role
+    )
 
 
-def _verbal_decision(kind: Callable[..., MatchEvent]) -> Meaning:
+def _verbal_decision(kind: Callable[..., MatchEvent]) -> EventMaker:
     """Return the meaning of a decision with a reason, which may be the chief's word."""
 
-    def meaning(said: VerbalReasonArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+    def meaning(
+        args: VerbalReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
+    ) -> MatchEvent:
         return kind(
             at_ms=at_ms,
-            reason=said.reason,
-            by=who.decided_by(said),
-            role=who.role,
-            verbal=said.verbal,
-            entered_by=who.enters(said),
+            reason=args.reason,
+            by=signer.decided_by(args),
+            role=signer.role,
+            verbal=args.verbal,
+            entered_by=signer.entered_by(args),
         )
 
     return meaning
@@ -234,36 +240,44 @@ def _verbal_decision(kind: Callable[..., MatchEvent]) -> Meaning:
 # -- by hand ------------------------------------------------------------------
 
 
-def _dealt_by_hand(said: ReasonArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.HandDealOrdered(at_ms=at_ms, reason=said.reason)
+def _dealt_by_hand(
+    args: ReasonArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
+) -> MatchEvent:
+    return events.HandDealOrdered(at_ms=at_ms, reason=args.reason)
 
 
-def _cut_by_hand(said: CutByHandArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+def _cut_by_hand(
+    args: CutByHandArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
+) -> MatchEvent:
     """Cut a set that lies on the table; the machine's cut is its own."""
     if not match.by_hand:
         refuse("NOT_BY_HAND")
-    return events.Cut(at_ms=at_ms, seat=said.seat, n=said.n)
+    return events.SetCut(at_ms=at_ms, seat=args.seat, n=args.n)
 
 
-def _turned_up(said: TurnedUpArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.CardTurnedUp(at_ms=at_ms, card=said.card)
+def _turned_up(
+    args: TurnedUpArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
+) -> MatchEvent:
+    return events.CardTurnedUp(at_ms=at_ms, card=args.card)
 
 
-def _hands_dealt(said: HandsDealtArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+def _hands_dealt(
+    args: HandsDealtArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
+) -> MatchEvent:
     if not match.by_hand:
         refuse("NOT_BY_HAND")
-    return events.Dealt(at_ms=at_ms, turned_to=said.turned_to, turned_up=said.turned_up)
+    return events.HandsDealt(at_ms=at_ms, turned_to=args.turned_to, turned_up=args.turned_up)
 
 
-def _anti(said: AntiArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
-    return events.AntiTributeAnswered(at_ms=at_ms, stands=said.stands)
+def _anti(args: AntiArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
+    return events.AntiTributeAnswered(at_ms=at_ms, stands=args.stands)
 
 
-def _swap_returns(said: Nothing, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+def _swap_returns(args: NoArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     return events.ReturnsSwapped(at_ms=at_ms)
 
 
-EVENTS: dict[str, Meaning] = {
+EVENT_MAKERS: dict[str, EventMaker] = {
     "seat": _seat,
     "confirm": _confirm,
     "out": _out,
@@ -295,7 +309,7 @@ EVENTS: dict[str, Meaning] = {
     "redeal": _verbal_decision(events.DealVoided),
     "adjust": _adjust,
     "dealt_by_hand": _dealt_by_hand,
-    "shuffled": _at_seat(events.Shuffled),
+    "shuffled": _at_seat(events.SetShuffled),
     "cut_by_hand": _cut_by_hand,
     "turned_up": _turned_up,
     "hands_dealt": _hands_dealt,

@@ -14,17 +14,17 @@ import msgspec
 from controller.commands import COMMANDS
 from controller.machine.order.desk import CommandProcessor, failure
 from controller.machine.order.samples import (
-    OF_A_SEAT,
-    OF_A_VALUE,
-    ORDERS,
-    Known,
-    Sample,
-    by_word,
-    invented,
-    samples,
+    FORM_REFUSALS,
+    SEAT_REFUSALS,
+    SIGNED_COMMANDS,
+    CommandSample,
+    SampleContext,
+    invented_values,
+    make_samples,
+    verbal_sample,
 )
-from controller.machine.order.who import Asked, CommandSigner
-from controller.machine.record import Record
+from controller.machine.order.who import CommandSigner, RequestedCommand
+from controller.machine.record import TableRecord
 from controller.messages import Failure, Offer, Role, Seat
 from controller.rules.profile import Profile
 
@@ -39,29 +39,29 @@ class CommandOffers:
 
     def __init__(
         self,
-        record: Record,
+        record: TableRecord,
         desk: CommandProcessor,
         profile: Profile,
         sets: tuple[str, ...],
-        apart: Callable[[], Hashable],
+        outside_state: Callable[[], Hashable],
     ) -> None:
         self._record, self._desk, self._profile = record, desk, profile
-        self._sets, self._outside_state = sets, apart
-        self._seen: tuple[Any, ...] = ()
+        self._sets, self._outside_state = sets, outside_state
+        self._last_inputs: tuple[Any, ...] = ()
         self._answers: dict[Role, dict[str, Any]] = {}
 
-    def told(self, role: Role) -> dict[str, Any]:
+    def answer_for(self, role: Role) -> dict[str, Any]:
         """Return the answer to `offers` for a role."""
         record = self._record
         now = (
-            record.play,
+            record.match_written,
             record.state,
-            record.latched,
+            record.raised_faults,
             self._desk.awaited_steps,
             self._outside_state(),
         )
-        if not _is_same(now, self._seen):
-            self._seen = now
+        if not _is_same(now, self._last_inputs):
+            self._last_inputs = now
             self._answers.clear()
         if role not in self._answers:
             self._answers[role] = {"offers": msgspec.to_builtins(self._offers(role))}
@@ -69,24 +69,26 @@ class CommandOffers:
 
     def _offers(self, role: Role) -> list[Offer]:
         known = self._context()
-        return [self._offer(cmd, role, known) for cmd in ORDERS if role in COMMANDS[cmd].roles]
+        return [
+            self._offer(cmd, role, known) for cmd in SIGNED_COMMANDS if role in COMMANDS[cmd].roles
+        ]
 
-    def _context(self) -> Known:
-        play, cuts = self._record.play, self._profile.cuts()
-        return Known(
+    def _context(self) -> SampleContext:
+        play, cuts = self._record.match_written, self._profile.cuts()
+        return SampleContext(
             match=play.match,
             sets=tuple(sorted({*self._sets, *self._record.state.sets})),
             cards=self._profile.deck.cards,
             cut=cuts[len(cuts) // 2],
-            up=self._record.latched,
-            needs=tuple(call.reason for call in play.needs),
+            raised_faults=self._record.raised_faults,
+            match_calls=tuple(call.reason for call in play.match_calls),
         )
 
-    def _offer(self, cmd: str, role: Role, known: Known) -> Offer:
+    def _offer(self, cmd: str, role: Role, known: SampleContext) -> Offer:
         seats: list[Seat] = []
         named, without = False, None
         words, why = False, None
-        for sample in samples(cmd, known):
+        for sample in make_samples(cmd, known):
             named = named or sample.seat is not None
             if sample.seat is None and without:
                 continue  # one that is taken is enough
@@ -106,17 +108,21 @@ class CommandOffers:
             refused=None if taken else why,
         )
 
-    def _try_sample(self, cmd: str, role: Role, sample: Sample) -> tuple[Failure | None, bool]:
+    def _try_sample(
+        self, cmd: str, role: Role, sample: CommandSample
+    ) -> tuple[Failure | None, bool]:
         """Return why a sample is refused, and whether it was tried as the chief's word."""
-        refused = self._refused(cmd, role, sample)
+        refused = self._sample_refusal(cmd, role, sample)
         if refused is None or refused.code != _NEEDS_CHIEF:
             return refused, False
-        word = by_word(sample)
-        return (refused, False) if word is None else (self._refused(cmd, role, word), True)
+        word = verbal_sample(sample)
+        return (refused, False) if word is None else (self._sample_refusal(cmd, role, word), True)
 
-    def _refused(self, cmd: str, role: Role, sample: Sample) -> Failure | None:
-        refused = self._desk.refused(Asked(cmd, sample.args, CommandSigner(role.value, role)))
-        if refused is not None and refused.code in OF_A_VALUE.get(cmd, ()):
+    def _sample_refusal(self, cmd: str, role: Role, sample: CommandSample) -> Failure | None:
+        refused = self._desk.refusal_of(
+            RequestedCommand(cmd, sample.args, CommandSigner(role.value, role))
+        )
+        if refused is not None and refused.code in FORM_REFUSALS.get(cmd, ()):
             return None
         return refused
 
@@ -127,7 +133,7 @@ def _combined_refusal(why: Failure | None, refused: Failure | None) -> Failure |
         return why or refused
     if why.code == refused.code and why != refused:
         return _without_evidence(why)  # each names what its own sample said
-    return refused if why.code in OF_A_SEAT else why
+    return refused if why.code in SEAT_REFUSALS else why
 
 
 def _without_evidence(why: Failure) -> Failure:
@@ -138,12 +144,12 @@ def _without_evidence(why: Failure) -> Failure:
     )
 
 
-def without_sample(why: Failure, sample: Sample, known: Known) -> Failure:
+def without_sample(why: Failure, sample: CommandSample, known: SampleContext) -> Failure:
     """Return a refusal without what nobody has said: it names the sample, which no table has.
 
     What it names of the table itself, a set or a ruling, it names on.
     """
-    echoed = why.found is not None and why.found in invented(sample, known)
+    echoed = why.found is not None and why.found in invented_values(sample, known)
     return _without_evidence(why) if echoed else why
 
 

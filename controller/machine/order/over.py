@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controller.framing import canonical_json
-from controller.messages import Command, Failure
+from controller.messages import ClientCommand, Failure
 
-MOST: Final = 100_000
+MAX_COMMANDS_OF_KEY: Final = 100_000
 """Orders of one key that are known again; behind them that key gives none in this run. At two a
 second that is half a day of orders without a break (provisional)."""
-WHOLE: Final = 1000
+MAX_WHOLE_ANSWERS: Final = 1000
 """Answers that are kept whole; of the others it is known what they were."""
 DONE: Final = ""
 """What is known of an order that was not refused."""
 
 _HASH_BYTES: Final = 16
 """Length of a hash that is kept instead of an id, or of what an order asked."""
-Answer = dict[str, Any] | Failure
+CommandAnswer = dict[str, Any] | Failure
 
 
-def content(command: Command) -> bytes:
+def content_hash(command: ClientCommand) -> bytes:
     """Return a hash of all that an order asks: its fields without id, run and signature."""
     of = [command.deal, command.attempt]
     return _short_hash(canonical_json([command.cmd, of, command.person, command.args]))
@@ -42,12 +42,14 @@ def row_content_hash(row: Mapping[str, Any]) -> bytes | None:
 class CompletedCommands:
     """What became of every order of a run, by signer and id."""
 
-    def __init__(self, most: int = MOST, whole: int = WHOLE) -> None:
-        self._max_commands, self._max_answers = most, whole
+    def __init__(
+        self, max_commands: int = MAX_COMMANDS_OF_KEY, max_answers: int = MAX_WHOLE_ANSWERS
+    ) -> None:
+        self._max_commands, self._max_answers = max_commands, max_answers
         self._known: dict[str, dict[bytes, tuple[str, bytes]]] = {}
-        self._answers: dict[tuple[str, str], Answer] = {}
+        self._answers: dict[tuple[str, str], CommandAnswer] = {}
 
-    def note(self, command: Command, answer: Answer | None) -> None:
+    def remember(self, command: ClientCommand, answer: CommandAnswer | None) -> None:
         """Know an order from now on; `answer` is None for one that has none. The first counts.
 
         Of a key that is full no more is known: none of its orders is carried out.
@@ -58,13 +60,13 @@ class CompletedCommands:
         if name in known or self.is_full(key):
             return
         code = answer.code if isinstance(answer, Failure) else DONE
-        known[name] = code, content(command)
+        known[name] = code, content_hash(command)
         if answer is not None:
             self._answers[key, command.id] = answer
             if len(self._answers) > self._max_answers:
                 del self._answers[next(iter(self._answers))]
 
-    def found(self, key: str, command_id: str) -> Answer | str | None:
+    def answer_of(self, key: str, command_id: str) -> CommandAnswer | str | None:
         """Return the answer to an order that is over, or the code that is left of it, or ACTED;
         None for one that is not known.
         """
@@ -74,7 +76,7 @@ class CompletedCommands:
         known = self._known.get(key, {}).get(_short_hash(command_id.encode()))
         return None if known is None else known[0]
 
-    def content(self, key: str, command_id: str) -> bytes | None:
+    def content_of(self, key: str, command_id: str) -> bytes | None:
         """Return the content of an order that is over; None for one that is not known."""
         known = self._known.get(key, {}).get(_short_hash(command_id.encode()))
         return None if known is None else known[1]

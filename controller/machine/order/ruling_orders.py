@@ -4,7 +4,7 @@ The program proposes what the rulebook's ladder says; every penalty is a person'
 """
 
 from controller.machine.order.who import CommandSigner
-from controller.match.authority import require
+from controller.match.authority import require_authority
 from controller.match.desk import find_ruling, legal_proposals, require_possible_charge
 from controller.match.events import (
     CorrectionConfirmed,
@@ -16,7 +16,7 @@ from controller.match.events import (
 )
 from controller.match.refusals import refuse
 from controller.match.sheet import CorrectionRow
-from controller.match.state import GuandanMatch, Match
+from controller.match.state import AnyMatch, GuandanMatch
 from controller.match_arguments import (
     ApproveArgs,
     ChargeArgs,
@@ -28,129 +28,133 @@ from controller.match_arguments import (
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.proposals import PenaltyProposal, discretionary_proposal
 from controller.rules.penalties.records import Incident, Penalty
-from controller.rules.seats import side
+from controller.rules.seats import side_of
 
 _COPIED_FIELDS = frozenset(Charge.__struct_fields__) - frozenset(Incident.__struct_fields__)
 """What of a charge is taken from the order as it is."""
 
 
-def guandan(match: Match) -> GuandanMatch:
+def require_guandan(match: AnyMatch) -> GuandanMatch:
     """Return a match of Guandan as one. Raises RefusedError for another."""
     if not isinstance(match, GuandanMatch):
         refuse("OTHER_RULES", match.profile.title)
     return match
 
 
-def charge_of(said: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
+def charge_of(args: ChargeArgs, match: GuandanMatch, at_ms: int) -> Charge:
     """Return the charge that was said, with what the match knows about whom it accuses.
 
     What is not said: the present deal, now, and the player of the seat.
     """
-    accused = said.side or side(said.seat or "N")  # one of the two is always said
-    named = None if said.seat is None else match.meeting.player(said.seat)
+    accused = args.side or side_of(args.seat or "N")  # one of the two is always said
+    named = None if args.seat is None else match.meeting.player_name(args.seat)
     return Charge(
-        offence=said.offence,
-        seat=said.seat,
-        person=said.person or named,
+        offence=args.offence,
+        seat=args.seat,
+        person=args.person or named,
         pair=match.meeting.pairs[accused].id,
         side=accused,
         event=match.meeting.event,
         round=match.meeting.round,
         match=match.meeting.match_id,
-        deal=match.deal if said.deal is None else said.deal,
-        at_ms=at_ms if said.offence_ms is None else min(said.offence_ms, at_ms),
-        **{name: getattr(said, name) for name in _COPIED_FIELDS},
+        deal=match.deal if args.deal is None else args.deal,
+        at_ms=at_ms if args.offence_ms is None else min(args.offence_ms, at_ms),
+        **{name: getattr(args, name) for name in _COPIED_FIELDS},
     )
 
 
-def choices(match: Match, said: ChargeArgs, at_ms: int) -> tuple[PenaltyProposal, ...]:
+def legal_rulings(match: AnyMatch, args: ChargeArgs, at_ms: int) -> tuple[PenaltyProposal, ...]:
     """Return what a charge can lead to now, the ladder's answer first. Raises RefusedError."""
-    played = guandan(match)
-    charge = charge_of(said, played, at_ms)
+    played = require_guandan(match)
+    charge = charge_of(args, played, at_ms)
     require_possible_charge(played, charge)
     return legal_proposals(played, charge)
 
 
-def propose(said: ProposeArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+def propose(args: ProposeArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     """Propose the ladder's first answer to a charge, or the penalty that was said."""
-    played = guandan(match)
-    charge = charge_of(said, played, at_ms)
+    played = require_guandan(match)
+    charge = charge_of(args, played, at_ms)
     return RulingProposed(
         at_ms=at_ms,
-        id=said.id or next_ruling_id(played),
+        id=args.id or next_ruling_id(played),
         charge=charge,
-        proposal=_chosen_proposal(played, charge, said.penalty, who),
-        by=who.by,
+        proposal=_chosen_proposal(played, charge, args.penalty, signer),
+        by=signer.signed_text,
     )
 
 
-def approve(said: ApproveArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+def approve(args: ApproveArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     """Put a ruling in force, with another penalty where one was said (改判)."""
-    played = guandan(match)
+    played = require_guandan(match)
     proposal = None
-    if said.penalty is not None:
-        charge = find_ruling(played, said.ruling).charge
-        proposal = _chosen_proposal(played, charge, said.penalty, who, verbal=said.verbal)
+    if args.penalty is not None:
+        charge = find_ruling(played, args.ruling).charge
+        proposal = _chosen_proposal(played, charge, args.penalty, signer, verbal=args.verbal)
     return RulingApproved(
         at_ms=at_ms,
-        id=said.ruling,
-        by=who.decided_by(said),
-        role=who.role,
-        verbal=said.verbal,
-        entered_by=who.enters(said),
+        id=args.ruling,
+        by=signer.decided_by(args),
+        role=signer.role,
+        verbal=args.verbal,
+        entered_by=signer.entered_by(args),
         proposal=proposal,
     )
 
 
-def reject(said: RejectArgs, who: CommandSigner, match: Match, at_ms: int) -> MatchEvent:
+def reject(args: RejectArgs, signer: CommandSigner, match: AnyMatch, at_ms: int) -> MatchEvent:
     """Reject a proposed ruling, or overturn a decided one."""
     return RulingRejected(
         at_ms=at_ms,
-        id=said.ruling,
-        by=who.decided_by(said),
-        role=who.role,
-        verbal=said.verbal,
-        entered_by=who.enters(said),
+        id=args.ruling,
+        by=signer.decided_by(args),
+        role=signer.role,
+        verbal=args.verbal,
+        entered_by=signer.entered_by(args),
     )
 
 
 def confirm_verbal(
-    said: ConfirmVerbalArgs, who: CommandSigner, match: Match, at_ms: int
+    args: ConfirmVerbalArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> MatchEvent:
     """Let the chief stand by what a referee entered as his word: a ruling, or a correction."""
-    if said.correction is not None:
-        return _confirm_correction(said.correction, who, guandan(match), at_ms)
-    assert said.ruling is not None  # one of the two is always said
-    return VerbalRulingConfirmed(at_ms=at_ms, id=said.ruling, by=who.by, role=who.role)
+    if args.correction is not None:
+        return _confirm_correction(args.correction, signer, require_guandan(match), at_ms)
+    assert args.ruling is not None  # one of the two is always said
+    return VerbalRulingConfirmed(
+        at_ms=at_ms, id=args.ruling, by=signer.signed_text, role=signer.role
+    )
 
 
 def _confirm_correction(
-    number: int, who: CommandSigner, match: GuandanMatch, at_ms: int
+    number: int, signer: CommandSigner, match: GuandanMatch, at_ms: int
 ) -> MatchEvent:
     rows = (row for row in match.sheet if isinstance(row, CorrectionRow) and row.row == number)
     row = next(rows, None)
     if row is None:
         refuse("NOT_VERBAL", str(number))
-    return CorrectionConfirmed(at_ms=at_ms, row=number, deal=row.deal, by=who.by, role=who.role)
+    return CorrectionConfirmed(
+        at_ms=at_ms, row=number, deal=row.deal, by=signer.signed_text, role=signer.role
+    )
 
 
 def forfeit(
-    said: ForfeitArgs, who: CommandSigner, match: Match, at_ms: int
+    args: ForfeitArgs, signer: CommandSigner, match: AnyMatch, at_ms: int
 ) -> tuple[MatchEvent, ...]:
     """Let a side lose the match, proposed and approved by the chief at once (弃权判负).
 
     The penalty is the ladder's where that has it for the offence, else the chief's choice
     (seed 000 A15.3.4, A15.3.7).
     """
-    require("match_lost", who.role)
-    charge = ProposeArgs(offence=said.offence, side=said.side, penalty="match_forfeit")
-    proposed = propose(charge, who, match, at_ms)
+    require_authority("match_lost", signer.role)
+    charge = ProposeArgs(offence=args.offence, side=args.side, penalty="match_forfeit")
+    proposed = propose(charge, signer, match, at_ms)
     assert isinstance(proposed, RulingProposed)  # that is what `propose` makes
-    approved = RulingApproved(at_ms=at_ms, id=proposed.id, by=who.by, role=who.role)
+    approved = RulingApproved(at_ms=at_ms, id=proposed.id, by=signer.signed_text, role=signer.role)
     return proposed, approved
 
 
-def next_ruling_id(match: Match) -> str:
+def next_ruling_id(match: AnyMatch) -> str:
     """Return the first free one of R1, R2, … from the number of rulings on."""
     taken = {ruling.id for ruling in match.rulings}
     number = len(taken) + 1
@@ -163,7 +167,7 @@ def _chosen_proposal(
     match: GuandanMatch,
     charge: Charge,
     penalty: Penalty | None,
-    who: CommandSigner,
+    signer: CommandSigner,
     *,
     verbal: bool = False,
 ) -> PenaltyProposal:
@@ -174,5 +178,5 @@ def _chosen_proposal(
     for proposal in legal:
         if proposal.penalty == penalty:
             return proposal
-    require("choice_of_penalty", who.role, verbal=verbal)
+    require_authority("choice_of_penalty", signer.role, verbal=verbal)
     return discretionary_proposal(match.profile, charge, penalty)

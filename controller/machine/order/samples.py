@@ -13,14 +13,14 @@ import msgspec
 
 from controller.arguments import Args
 from controller.commands import COMMANDS, parse_args
-from controller.match.closing import signers
-from controller.match.sheet import last_deal
-from controller.match.state import GuandanMatch, Match
+from controller.match.closing import sheet_signers
+from controller.match.sheet import last_deal_row
+from controller.match.state import AnyMatch, GuandanMatch
 from controller.match_arguments import VerbalArgs
 from controller.messages import Seat
-from controller.rules.seats import ALL
+from controller.rules.seats import SEATS
 
-OF_A_VALUE: Final[Mapping[str, frozenset[str]]] = {
+FORM_REFUSALS: Final[Mapping[str, frozenset[str]]] = {
     "add_time": frozenset({"MUCH_TIME"}),
     "adjust": frozenset({"NO_FINISH_ORDER"}),
     "approve": frozenset({"NOT_BEGUN", "NO_FINISH_ORDER"}),
@@ -31,7 +31,7 @@ OF_A_VALUE: Final[Mapping[str, frozenset[str]]] = {
 }
 """Refusals that another word would not have met: another card, another order, another penalty."""
 
-OF_A_SEAT: Final = frozenset({"NOT_HIS_DUTY", "OTHER_SIDE", "SEAT_TAKEN", "TWICE"})
+SEAT_REFUSALS: Final = frozenset({"NOT_HIS_DUTY", "OTHER_SIDE", "SEAT_TAKEN", "TWICE"})
 """Refusals that say more of a seat than of the moment: where another seat has another reason, that
 is why nobody can."""
 
@@ -56,28 +56,28 @@ _DOCUMENT: Final = {"digest": _DIGEST, "verify": _DIGEST, "sig": "0" * 128} | {
 }
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
+class SampleContext(msgspec.Struct, frozen=True, kw_only=True):
     """What a table has that a command may name. `cut`: a legal one; `cards`: those of a set.
 
     `up`: faults that are latched, by name and board; `needs`: what the match called a referee for.
     """
 
-    match: Match | None
+    match: AnyMatch | None
     sets: tuple[str, ...]
     cards: int
     cut: int
-    up: tuple[tuple[str, str], ...]
-    needs: tuple[str, ...]
+    raised_faults: tuple[tuple[str, str], ...]
+    match_calls: tuple[str, ...]
 
 
-class Sample(msgspec.Struct, frozen=True):
+class CommandSample(msgspec.Struct, frozen=True):
     """A command's arguments, and the seat that they name where the command names one."""
 
     args: Args
     seat: Seat | None = None
 
 
-def samples(cmd: str, known: Known) -> Iterator[Sample]:
+def make_samples(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     """Yield what could be said with a command at this table; at least one."""
     if cmd in _SEAT_COMMANDS:
         return iter(_seat_samples(cmd))
@@ -87,14 +87,14 @@ def samples(cmd: str, known: Known) -> Iterator[Sample]:
     return iter(_fixed_samples(cmd))
 
 
-def by_word(sample: Sample) -> Sample | None:
+def verbal_sample(sample: CommandSample) -> CommandSample | None:
     """Return the same as the word of the chief, which a referee enters; None: it has no word."""
     if not isinstance(sample.args, VerbalArgs):
         return None
-    return Sample(msgspec.structs.replace(sample.args, verbal=True, by="chief"), sample.seat)
+    return CommandSample(msgspec.structs.replace(sample.args, verbal=True, by="chief"), sample.seat)
 
 
-def invented(sample: Sample, known: Known) -> Iterator[str]:
+def invented_values(sample: CommandSample, known: SampleContext) -> Iterator[str]:
     """Yield what a sample says and the table has not, as a refusal would name it."""
     match, real = known.match, set(known.sets)
     if match is not None:
@@ -114,8 +114,8 @@ def _leaves(said: object) -> Iterator[str]:
         yield str(said)
 
 
-def _new_sample(cmd: str, said: Mapping[str, Any], seat: Seat | None = None) -> Sample:
-    return Sample(parse_args(cmd, said), seat)
+def _new_sample(cmd: str, args: Mapping[str, Any], seat: Seat | None = None) -> CommandSample:
+    return CommandSample(parse_args(cmd, args), seat)
 
 
 _SEAT_COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -162,53 +162,58 @@ _FIXED_ARGS: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
 
 
 @cache
-def _seat_samples(cmd: str) -> tuple[Sample, ...]:
+def _seat_samples(cmd: str) -> tuple[CommandSample, ...]:
     name = "payer" if cmd == "choose" else "seat"
-    return tuple(_new_sample(cmd, {name: seat, **_SEAT_COMMANDS[cmd]}, seat) for seat in ALL)
+    return tuple(_new_sample(cmd, {name: seat, **_SEAT_COMMANDS[cmd]}, seat) for seat in SEATS)
 
 
 @cache
-def _fixed_samples(cmd: str) -> tuple[Sample, ...]:
+def _fixed_samples(cmd: str) -> tuple[CommandSample, ...]:
     return tuple(_new_sample(cmd, said) for said in _FIXED_ARGS.get(cmd, ({},)))
 
 
 @cache
-def _optional_seat_samples(cmd: str, said: tuple[tuple[str, int], ...]) -> tuple[Sample, ...]:
+def _optional_seat_samples(
+    cmd: str, said: tuple[tuple[str, int], ...]
+) -> tuple[CommandSample, ...]:
     """Return a command for each seat, and without one."""
     named = dict(said)
     without = {} if cmd == "cut_by_hand" else named  # a set that goes on uncut has no number
-    return (*(_new_sample(cmd, {"seat": at, **named}, at) for at in ALL), _new_sample(cmd, without))
+    return (
+        *(_new_sample(cmd, {"seat": at, **named}, at) for at in SEATS),
+        _new_sample(cmd, without),
+    )
 
 
-def _sample_seats(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_seats(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     said = (("n", known.cut),) if cmd in ("cut", "cut_by_hand") else ()
     return iter(_optional_seat_samples(cmd, said))
 
 
-def _sample_counts(cmd: str, known: Known) -> Iterator[Sample]:
-    yield _new_sample(cmd, {"counts": dict.fromkeys(ALL, known.cards // len(ALL))})
+def _sample_counts(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    yield _new_sample(cmd, {"counts": dict.fromkeys(SEATS, known.cards // len(SEATS))})
 
 
-def _sample_sets_to_clear(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_sets_to_clear(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     for name in known.sets or ("A1",):
         yield _new_sample(cmd, {"set": name, "cards": known.cards})
 
 
-def _sample_sets_to_load(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_sets_to_load(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     """Yield the sets of the table, and one that was never here."""
     for name in known.sets:
         yield _new_sample(cmd, {"set": name, "back": "A"})
     yield _new_sample(cmd, {"set": "another set", "back": "A"})
 
 
-def _sample_rulings(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_rulings(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     """Yield the rulings of the match, the newest first; those that wait are among the last."""
     rulings = () if known.match is None else known.match.rulings
     for name in [ruling.id for ruling in reversed(rulings)] or ["R1"]:
         yield _new_sample(cmd, {"ruling": name})
 
 
-def _sample_verbal(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_verbal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     """Yield what a referee may have entered as the chief's word: rulings, and corrections."""
     yield from _sample_rulings(cmd, known)
     if isinstance(known.match, GuandanMatch):
@@ -216,26 +221,29 @@ def _sample_verbal(cmd: str, known: Known) -> Iterator[Sample]:
             yield _new_sample(cmd, {"correction": row})
 
 
-def _sample_last_deal(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_last_deal(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     """Yield the deal that was written last: whoever may correct one may correct that."""
-    last = last_deal(known.match.sheet) if isinstance(known.match, GuandanMatch) else None
+    last = last_deal_row(known.match.sheet) if isinstance(known.match, GuandanMatch) else None
     said = {"order": ["N", "W", "S"], "reason": _REASON}
     yield _new_sample(cmd, {"deal": 1 if last is None else last.deal, **said})
 
 
-def _sample_signers(cmd: str, known: Known) -> Iterator[Sample]:
-    for signer in ("referee",) if known.match is None else signers(known.match):
+def _sample_signers(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
+    for signer in ("referee",) if known.match is None else sheet_signers(known.match):
         yield _new_sample(cmd, {"signer": signer, "person": "Li Na"})
 
 
-def _waiting(cmd: str, known: Known) -> Iterator[Sample]:
+def _sample_faults(cmd: str, known: SampleContext) -> Iterator[CommandSample]:
     """Yield what is up and what a referee was called for."""
-    found: Iterable[tuple[str, str]] = (*known.up, *((why.upper(), "") for why in known.needs))
+    found: Iterable[tuple[str, str]] = (
+        *known.raised_faults,
+        *((why.upper(), "") for why in known.match_calls),
+    )
     for name, board in found or (("JAM", ""),):
         yield _new_sample(cmd, {"code": name, **({"board": board} if board else {})})
 
 
-_SAMPLERS: Final[Mapping[str, Callable[[str, Known], Iterator[Sample]]]] = {
+_SAMPLERS: Final[Mapping[str, Callable[[str, SampleContext], Iterator[CommandSample]]]] = {
     "attend": _sample_seats,
     "confirm": _sample_seats,
     "cut": _sample_seats,
@@ -248,8 +256,8 @@ _SAMPLERS: Final[Mapping[str, Callable[[str, Known], Iterator[Sample]]]] = {
     "confirm_verbal": _sample_verbal,
     "adjust": _sample_last_deal,
     "sign": _sample_signers,
-    "acknowledge": _waiting,
+    "acknowledge": _sample_faults,
 }
 
-ORDERS: Final = tuple(cmd for cmd, order in COMMANDS.items() if order.signed)
+SIGNED_COMMANDS: Final = tuple(cmd for cmd, order in COMMANDS.items() if order.signed)
 """Commands that change something; the others anybody may give at any time."""

@@ -6,7 +6,7 @@ import msgspec
 
 from controller.match_arguments import VerbalArgs
 from controller.messages import Role
-from controller.signer_names import signed_by
+from controller.signer_names import signer_text
 
 
 class CommandSigner(msgspec.Struct, frozen=True, gc=False):
@@ -20,20 +20,20 @@ class CommandSigner(msgspec.Struct, frozen=True, gc=False):
     person: str | None = None
 
     @property
-    def by(self) -> str:
+    def signed_text(self) -> str:
         """What rows and people read: the key's name, behind the person's where he said it."""
-        return signed_by(self.name, self.person)
+        return signer_text(self.name, self.person)
 
-    def decided_by(self, said: VerbalArgs) -> str:
+    def decided_by(self, args: VerbalArgs) -> str:
         """Return who decided: the chief where this one enters his word, else himself."""
-        return said.by or self.by
+        return args.by or self.signed_text
 
-    def enters(self, said: VerbalArgs) -> str | None:
+    def entered_by(self, args: VerbalArgs) -> str | None:
         """Return who entered a decision as the chief's word; None: it is his own who gives it."""
-        return self.by if said.verbal else None
+        return self.signed_text if args.verbal else None
 
 
-class Asked(msgspec.Struct, frozen=True, gc=False):
+class RequestedCommand(msgspec.Struct, frozen=True, gc=False):
     """What somebody wants: a command, its arguments (as the command takes them), and who he is.
 
     `key` is the one that signed it; None where nobody did: then it is only asked whether it could
@@ -42,5 +42,5 @@ class Asked(msgspec.Struct, frozen=True, gc=False):
 
     cmd: str
     args: Any
-    who: CommandSigner
+    signer: CommandSigner
     key: str | None = None

@@ -6,87 +6,89 @@ machine's own entries mean, moving.py how a match comes and goes, questions.py w
 asks. What people, clocks and the vault add are entries of kind `match`.
 """
 
-from controller.journal.entries import Entry
-from controller.machine.play.happening import happened, tried
-from controller.machine.play.moving import arrives, gone, laid_out, on_its_way
+from controller.journal.entries import JournalEntry
+from controller.machine.play.happening import apply_event, dry_run
+from controller.machine.play.moving import apply_arrival, arriving_match, begin_match, transfer_away
 from controller.machine.play.of_machine import EVENT_OF_KIND, apply_machine_entry
 from controller.machine.play.questions import (
     deal_to_prepare,
-    dealt_again,
     disqualified_pairs,
+    due_deal,
     is_cut_awaited,
+    is_deal_over,
+    is_dealt_again,
     is_match_over,
-    needed,
-    over,
-    wanted,
+    is_needed,
 )
 from controller.machine.play.values import (
     ArrivingMatch,
     DealAhead,
     DealId,
-    Kept,
-    Play,
-    Sent,
-    changed,
+    TableMatch,
+    TransferredMatch,
+    WithheldEvent,
+    with_changes,
 )
-from controller.match.events import event_of
+from controller.match.events import decode_match_event
 from controller.rules.profile import Profile
 
 __all__ = [
-    "TIMED",
+    "CLOCKED_KINDS",
     "ArrivingMatch",
     "DealAhead",
     "DealId",
-    "Kept",
-    "Play",
-    "Sent",
+    "TableMatch",
+    "TransferredMatch",
+    "WithheldEvent",
+    "apply_event",
     "deal_to_prepare",
-    "dealt_again",
     "disqualified_pairs",
-    "fold",
-    "happened",
+    "dry_run",
+    "due_deal",
+    "fold_match",
     "is_cut_awaited",
+    "is_deal_over",
+    "is_dealt_again",
     "is_match_over",
-    "needed",
-    "over",
-    "tried",
-    "wanted",
+    "is_needed",
 ]
 
 _REPLACING_KINDS = frozenset({"meeting", "taken_over", "transferred"})
 """Kinds behind which the match of before is no more at the table."""
-TIMED = frozenset({*EVENT_OF_KIND, *_REPLACING_KINDS})
+CLOCKED_KINDS = frozenset({*EVENT_OF_KIND, *_REPLACING_KINDS})
 """Kinds whose data says when, on the table's clock."""
 
 
-def fold(play: Play, entry: Entry, profile: Profile) -> Play:
+def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
     """Return the match at the table after an entry; most entries are none of its business."""
-    if entry.kind in _REPLACING_KINDS or play.coming is not None:
-        return changed(_replace_match(play, entry, profile), barred=disqualified_pairs(play))
+    if entry.kind in _REPLACING_KINDS or play.arriving is not None:
+        return with_changes(_replace_match(play, entry, profile), barred=disqualified_pairs(play))
     if play.match is None:
         return play
     if entry.kind == "acknowledged":
         named = entry.data["name"]
-        return changed(play, needs=tuple(call for call in play.needs if call.reason != named))
+        return with_changes(
+            play, needs=tuple(call for call in play.match_calls if call.reason != named)
+        )
     if entry.kind == "match":
-        return happened(play, event_of(entry.data), entry.time)
+        return apply_event(play, decode_match_event(entry.data), entry.time)
     if entry.kind == "match_kept":
-        after = happened(play, event_of(entry.data), entry.time)
-        return changed(after, kept=(*after.kept, Kept(entry.n, entry.data)))
+        after = apply_event(play, decode_match_event(entry.data), entry.time)
+        return with_changes(after, kept=(*after.withheld, WithheldEvent(entry.n, entry.data)))
     if entry.kind == "match_told":
-        return changed(play, kept=())
+        return with_changes(play, kept=())
     if entry.kind not in EVENT_OF_KIND or play.match.by_hand:
         return play
     return apply_machine_entry(play, entry)
 
 
-def _replace_match(play: Play, entry: Entry, profile: Profile) -> Play:
+def _replace_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
     """Return what is at the table where a match comes, is on its way, or goes."""
     if entry.kind == "meeting":
-        return laid_out(play, entry, profile)
+        return begin_match(play, entry, profile)
     if entry.kind == "taken_over":
-        return Play(coming=on_its_way(entry.data))
+        return TableMatch(arriving=arriving_match(entry.data))
     if entry.kind == "transferred":
-        return gone(play, entry)
-    assert play.coming is not None
-    return arrives(play.coming, entry)
+        return transfer_away(play, entry)
+    assert play.arriving is not None
+    return apply_arrival(play.arriving, entry)

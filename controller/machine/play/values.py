@@ -8,27 +8,27 @@ import msgspec
 from controller.machine.waited import WaitingTimes
 from controller.match import events
 from controller.match.events import MatchEvent
-from controller.match.state import Match
-from controller.match.transfer import Move, Proof
-from controller.messages import Call
+from controller.match.state import AnyMatch
+from controller.match.transfer import TableMove, TransferProof
+from controller.messages import RefereeCall
 
 
 class DealAhead(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a deal that is dealt before it is due: its cut, and that it is held."""
 
     deal: int
-    cut: events.Cut
-    dealt: events.Dealt | None = None
+    cut: events.SetCut
+    dealt: events.HandsDealt | None = None
 
 
-class Kept(msgspec.Struct, frozen=True):
+class WithheldEvent(msgspec.Struct, frozen=True):
     """An event of the match that the public was not told yet: its entry, and what it held."""
 
     n: int
     event: Mapping[str, Any]
 
 
-class Sent(msgspec.Struct, frozen=True, kw_only=True):
+class TransferredMatch(msgspec.Struct, frozen=True, kw_only=True):
     """A match that went to the table `to`: how it stood, and all that had happened in it.
 
     `begun` is the journal's entry that it began with here, `n` the one that says it went, of
@@ -36,17 +36,17 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     how it had come here.
     """
 
-    match: Match
+    match: AnyMatch
     log: tuple[MatchEvent, ...]
     to: str
-    begun: int
+    first_entry: int
     n: int
     at_ms: int
     wall: str
     by: str
     entered_by: str | None = None
-    brought: tuple[Proof, ...] = ()
-    moves: tuple[Move, ...] = ()
+    earlier_proofs: tuple[TransferProof, ...] = ()
+    moves: tuple[TableMove, ...] = ()
 
 
 class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,14 +56,14 @@ class ArrivingMatch(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     match_id: str
-    left: int
+    events_left: int
     digest: str
-    brought: tuple[Proof, ...]
-    moves: tuple[Move, ...] = ()
-    play: "Play | None" = None
+    earlier_proofs: tuple[TransferProof, ...]
+    moves: tuple[TableMove, ...] = ()
+    match_so_far: "TableMatch | None" = None
 
 
-class Play(msgspec.Struct, frozen=True, kw_only=True):
+class TableMatch(msgspec.Struct, frozen=True, kw_only=True):
     """The match, and what its people wait for.
 
     `attempt`: the attempt whose hands the players hold; None while none are out, or where
@@ -81,25 +81,25 @@ class Play(msgspec.Struct, frozen=True, kw_only=True):
     disqualified, each with its event.
     """
 
-    match: Match | None = None
+    match: AnyMatch | None = None
     attempt: int | None = None
     due_ms: int = 0
-    since_ms: int = 0
+    phase_since_ms: int = 0
     last_event_ms: int = 0
-    again: str | None = None
+    redeal_reason: str | None = None
     ahead: DealAhead | None = None
-    waited: WaitingTimes | None = None
-    kept: tuple[Kept, ...] = ()
-    needs: tuple[Call, ...] = ()
-    log: tuple[MatchEvent, ...] = ()
-    begun: int = 0
+    waiting_times: WaitingTimes | None = None
+    withheld: tuple[WithheldEvent, ...] = ()
+    match_calls: tuple[RefereeCall, ...] = ()
+    events: tuple[MatchEvent, ...] = ()
+    first_entry: int = 0
     digest: str | None = None
-    brought: tuple[Proof, ...] = ()
-    moves: tuple[Move, ...] = ()
-    coming: ArrivingMatch | None = None
-    sent: Sent | None = None
-    left_out: "DealId | None" = None
-    barred: frozenset[tuple[str, str]] = frozenset()
+    earlier_proofs: tuple[TransferProof, ...] = ()
+    moves: tuple[TableMove, ...] = ()
+    arriving: ArrivingMatch | None = None
+    transferred: TransferredMatch | None = None
+    played_elsewhere: "DealId | None" = None
+    disqualified: frozenset[tuple[str, str]] = frozenset()
 
 
 class DealId(msgspec.Struct, frozen=True, gc=False):
@@ -109,6 +109,6 @@ class DealId(msgspec.Struct, frozen=True, gc=False):
     deal: int
 
 
-def changed(play: Play, **changes: Any) -> Play:
+def with_changes(play: TableMatch, **changes: Any) -> TableMatch:
     """Return the match at the table with some of its fields replaced."""
     return msgspec.structs.replace(play, **changes)

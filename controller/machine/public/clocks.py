@@ -4,12 +4,12 @@ from typing import Any, Literal
 
 from controller.match.clocks import countdown, match_clock, stopwatch
 from controller.match.clocks.countdown import DutyClock
-from controller.match.phase import Phase
-from controller.match.state import BigTwoMatch, Match
-from controller.messages import AreaStop, Clock, PublicSeatClock
+from controller.match.phase import MatchPhase
+from controller.match.state import AnyMatch, BigTwoMatch
+from controller.messages import PublicAreaStop, PublicMatchClock, PublicSeatClock
 
 
-def public_time(match: Match, now_ms: int) -> dict[str, Any]:
+def public_time(match: AnyMatch, now_ms: int) -> dict[str, Any]:
     """Return the clocks of the match and of its seats, in whole seconds left."""
     clock = match.clock
     clocks = [_seat_clock(one, now_ms) for one in match.clocks]
@@ -24,22 +24,24 @@ def public_time(match: Match, now_ms: int) -> dict[str, Any]:
     }
 
 
-def _clock(clock: match_clock.MatchClock, now_ms: int) -> Clock | None:
+def _clock(clock: match_clock.MatchClock, now_ms: int) -> PublicMatchClock | None:
     left_ms = match_clock.left_ms(clock, now_ms)
     if left_ms is None:
         return None
-    running = clock.watch is not None and not clock.watch.stands
+    running = clock.watch is not None and not clock.watch.is_paused
     ends_ms = clock.limit_ms + clock.added_ms
-    deadline_ms = stopwatch.moment_ms(clock.watch, ends_ms) if clock.watch and running else None
-    return Clock(left_s=_seconds(left_ms), running=running, deadline_ms=deadline_ms)
+    deadline_ms = (
+        stopwatch.moment_of_elapsed(clock.watch, ends_ms) if clock.watch and running else None
+    )
+    return PublicMatchClock(left_s=_seconds(left_ms), running=running, deadline_ms=deadline_ms)
 
 
-def _area_stop(clock: match_clock.MatchClock) -> AreaStop | None:
+def _area_stop(clock: match_clock.MatchClock) -> PublicAreaStop | None:
     since_ms = match_clock.stopped_since_ms(clock)
     if since_ms is None:
         return None
     stop = clock.area_stop or match_clock.UNKNOWN_AREA_STOP
-    return AreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
+    return PublicAreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
 
 
 def _seat_clock(clock: DutyClock, now_ms: int) -> PublicSeatClock:
@@ -48,22 +50,26 @@ def _seat_clock(clock: DutyClock, now_ms: int) -> PublicSeatClock:
         seat=clock.seat,
         side=clock.side,
         left_s=_seconds(countdown.left_ms(clock, now_ms)),
-        running=not clock.watch.stands,
+        running=not clock.watch.is_paused,
     )
 
 
 def _choice_clock(match: BigTwoMatch, now_ms: int) -> list[PublicSeatClock]:
     """Return the clock of a choice: it stands while the table or the area does."""
-    asking = match.choices.now() if match.choices and match.phase is Phase.CHOICES else None
+    asking = (
+        match.choices.current_round()
+        if match.choices and match.phase is MatchPhase.CHOICES
+        else None
+    )
     deadline_ms = None if asking is None else asking.deadline_ms()
     if asking is None or deadline_ms is None:
         return []
-    area = match.clock.watch is not None and match.clock.watch.stands
+    area = match.clock.watch is not None and match.clock.watch.is_paused
     stands = area or match.suspended is not None
-    named = asking.asked()
+    named = asking.seats_asked()
     return [
         PublicSeatClock(
-            duty=asked(match) or "",
+            duty=asked_choice(match) or "",
             seat=named[0] if len(named) == 1 else None,
             left_s=_seconds(deadline_ms - (match.now_ms if stands else now_ms)),
             running=not stands,
@@ -76,8 +82,8 @@ def _seconds(ms: int) -> int:
     return max(0, -(-ms // 1000))
 
 
-def asked(match: BigTwoMatch) -> Literal["open_hand", "doubling"] | None:
+def asked_choice(match: BigTwoMatch) -> Literal["open_hand", "doubling"] | None:
     """Return which choice is asked before play; None: none is."""
-    if match.choices is None or match.phase is not Phase.CHOICES:
+    if match.choices is None or match.phase is not MatchPhase.CHOICES:
         return None
     return "open_hand" if match.choices.doubling is None else "doubling"

@@ -4,12 +4,12 @@ What a tribute had to be comes when all who owe one have laid theirs; a return's
 the rulebook shows it, at once, with the other one, or never (暗还).
 """
 
-from controller.match.phase import Phase
+from controller.match.phase import MatchPhase
 from controller.match.rows import published_returns, published_tribute
-from controller.match.state import Exchange, GuandanMatch
-from controller.messages import Payment, Tribute, TributeReturn
+from controller.match.state import GuandanMatch, TributeExchange
+from controller.messages import Tribute, TributePayment, TributeReturn
 from controller.rules.result import FinishOrder
-from controller.rules.returns import return_rule, returns_shown
+from controller.rules.returns import return_rule, return_visibility
 from controller.rules.tribute import finish_owing_tribute
 
 
@@ -22,16 +22,16 @@ def public_tribute(match: GuandanMatch) -> Tribute | None:
     paid = published_tribute(exchange, match.level)
     return Tribute(
         payers=list(exchange.payers),
-        anti=None if match.phase is Phase.ANTI_CHECK else exchange.anti,
+        anti=None if match.phase is MatchPhase.ANTI_CHECK else exchange.anti,
         laid=list(exchange.laid),
         required={one.giver: one.card for one in paid if one.card is not None},
         payments=[
-            Payment(giver=one.giver, to=one.to, card=one.card)
+            TributePayment(giver=one.giver, to=one.to, card=one.card)
             for one in paid
             if one.card is not None
         ],
         returns=_returns(match, exchange, owed),
-        returns_shown=returns_shown(match.profile, owed),
+        returns_shown=return_visibility(match.profile, owed),
         given=list(exchange.given),
         equal=plan is not None and plan.equal,
         choice_open=plan is not None and plan.choice_open,
@@ -39,12 +39,14 @@ def public_tribute(match: GuandanMatch) -> Tribute | None:
     )
 
 
-def _returns(match: GuandanMatch, exchange: Exchange, owed: FinishOrder) -> list[TributeReturn]:
+def _returns(
+    match: GuandanMatch, exchange: TributeExchange, owed: FinishOrder
+) -> list[TributeReturn]:
     """Return all that are due, with the cards that may be seen by now."""
     if exchange.plan is None:
         return []
     due = exchange.plan.returns
-    waits = returns_shown(match.profile, owed) == "together" and len(exchange.given) < len(due)
+    waits = return_visibility(match.profile, owed) == "together" and len(exchange.given) < len(due)
     told = () if waits else published_returns(match, exchange)
     cards = {(one.giver, one.to): one.card for one in told}
     return [

@@ -5,34 +5,34 @@ It is made from the match alone; nothing of it can hold a face that the rules do
 
 from typing import Any
 
-from controller.machine.play import Play
-from controller.machine.public.clocks import asked, public_time
+from controller.machine.play import TableMatch
+from controller.machine.public.clocks import asked_choice, public_time
 from controller.machine.public.exchange import public_tribute
 from controller.machine.public.next_step import next_words
 from controller.machine.public.result import numbers_by_side, public_end, public_score
-from controller.machine.public.ruling import public_rulings, spoken
-from controller.machine.public.waiting import waiting_for
+from controller.machine.public.ruling import public_rulings, unconfirmed_corrections
+from controller.machine.public.waiting import awaited_seats
 from controller.match.clocks import match_clock
-from controller.match.phase import BEFORE_RELEASE, WORDS, Phase
+from controller.match.phase import BEFORE_RELEASE, PHASE_WORDS, MatchPhase
+from controller.match.state import AnyMatch as MatchState
 from controller.match.state import BigTwoMatch, GuandanMatch
-from controller.match.state import Match as MatchState
-from controller.messages import HandDuties, Match, Pair, PublicChoices, Seat
+from controller.messages import HandDuties, PublicChoices, PublicMatch, PublicPair, Seat
 from controller.rules.levels import level_text
 from controller.rules.seats import SIDES
 from controller.rules.standing import level_due
 
-_CUT_PHASES = frozenset({Phase.SHUFFLE, Phase.CUT})
+_CUT_PHASES = frozenset({MatchPhase.SHUFFLE, MatchPhase.CUT})
 
 
 def public_match(
-    play: Play,
+    play: TableMatch,
     *,
     profile: str,
     now_ms: int,
     deal: int | None,
     leader: Seat | None,
     turned_up: str | None,
-) -> Match:
+) -> PublicMatch:
     """Return the match of a table as anybody may know it at `now_ms` of the table's clock.
 
     `profile`, `deal`, `leader`, `turned_up`: of the machine, which deals practice deals as
@@ -40,18 +40,20 @@ def public_match(
     """
     match = play.match
     if match is None:
-        return Match(profile=profile, deal=deal, leader=leader, turned_up=turned_up, at_ms=now_ms)
-    phase, soon = WORDS[match.phase], next_words(match)
-    return Match(
+        return PublicMatch(
+            profile=profile, deal=deal, leader=leader, turned_up=turned_up, at_ms=now_ms
+        )
+    phase, soon = PHASE_WORDS[match.phase], next_words(match)
+    return PublicMatch(
         at_ms=now_ms,
         phase=match.phase,
         phase_en=phase.en,
         phase_zh=phase.zh,
         next_en=soon.en,
         next_zh=soon.zh,
-        waiting_for=list(waiting_for(match)),
+        waiting_for=list(awaited_seats(match)),
         attempt=play.attempt,
-        announced=match_clock.announced(match.clock),
+        announced=match_clock.last_announcement(match.clock),
         **_meeting_fields(match),
         **_deal_fields(match),
         **public_time(match, now_ms),
@@ -74,7 +76,7 @@ def _meeting_fields(match: MatchState) -> dict[str, Any]:
         "profile": match.profile.name,
         "game": game,
         "pairs": {
-            side: Pair(id=pair.id, name=pair.name, players=pair.players)
+            side: PublicPair(id=pair.id, name=pair.name, players=pair.players)
             for side, pair in meeting.pairs.items()
         },
         "seated": list(match.seated),
@@ -137,10 +139,10 @@ def _guandan_fields(match: GuandanMatch) -> dict[str, Any]:
         "extra": match.extra,
         "tribute": public_tribute(match),
         "outs": list(match.outs),
-        "order": list(match.order),
+        "order": list(match.places),
         "dead": list(match.dead),
         "rulings": public_rulings(match.rulings),
-        "spoken": spoken(match),
+        "spoken": unconfirmed_corrections(match),
         "score": None if match.score is None else public_score(match.score),
     }
 
@@ -159,6 +161,6 @@ def _choices(match: BigTwoMatch) -> PublicChoices | None:
     choices = match.choices
     if choices is None:
         return None
-    opened = () if choices.open_hand.asked() else choices.open_hand.yes()
-    doubled = () if choices.doubling is None else choices.doubling.yes()
-    return PublicChoices(asked=asked(match), opened=list(opened), doubled=list(doubled))
+    opened = () if choices.open_hand.seats_asked() else choices.open_hand.seats_agreed()
+    doubled = () if choices.doubling is None else choices.doubling.seats_agreed()
+    return PublicChoices(asked=asked_choice(match), opened=list(opened), doubled=list(doubled))

@@ -4,27 +4,27 @@ from collections.abc import Callable
 from typing import cast
 
 from controller.machine.public.waiting import (
+    awaited_seats,
     is_added_time_awaited,
     is_area_stopped,
     require_exchange,
     sides_to_confirm,
     signers_due,
-    waiting_for,
 )
-from controller.match.finishing import finished, is_ended_by_time
-from controller.match.phase import Phase
-from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.match.finishing import finish_so_far, is_ended_by_time
+from controller.match.phase import MatchPhase
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch
 from controller.messages import Seat
 from controller.rules import seat_words
-from controller.rules.returns import return_rule, returns_shown
-from controller.rules.seat_words import SEATS, SIDES
-from controller.rules.standing import gain
+from controller.rules.returns import return_rule, return_visibility
+from controller.rules.seat_words import SEAT_NAMES, SIDE_NAMES
+from controller.rules.standing import levels_gained
 from controller.rules.tribute import finish_owing_tribute
 from controller.rules.words import Words
 from controller.words import reason_words
 
 
-def next_words(match: Match) -> Words:
+def next_words(match: AnyMatch) -> Words:
     """Return one line: what happens next, and who is waited for, by name of seat."""
     if match.suspended is not None:
         return _suspended_words(match, match.suspended)
@@ -36,19 +36,19 @@ def next_words(match: Match) -> Words:
     return Words(f"the area's clocks are stopped{en}; {told.en}", f"全区停表{zh}；{told.zh}")
 
 
-def _suspended_words(match: Match, reason: str) -> Words:
+def _suspended_words(match: AnyMatch, reason: str) -> Words:
     if match.claimed is None:
         why = reason_words(reason)
         return Words(f"suspended ({why.en}): wait for the referee", f"暂停待裁（{why.zh}）")
-    who = SEATS[match.claimed]
+    who = SEAT_NAMES[match.claimed]
     return Words(
         f"{who.en} claims a wrong count: the referee counts the four hands",
         f"{who.zh}申告张数不符，请裁判员清点四家手牌",
     )
 
 
-def _setup(match: Match) -> Words:
-    waited = seat_words.seats(waiting_for(match))
+def _setup(match: AnyMatch) -> Words:
+    waited = seat_words.seat_list_words(awaited_seats(match))
     if waited.en:
         return Words(
             f"players take their seats, waiting for {waited.en}", f"选手就位，尚缺{waited.zh}"
@@ -56,36 +56,37 @@ def _setup(match: Match) -> Words:
     return Words("the chief opens the match", "请等待裁判长宣布开赛")
 
 
-def _shuffle(match: Match) -> Words:
-    who = seat_words.one_of(waiting_for(match))
+def _shuffle(match: AnyMatch) -> Words:
+    who = seat_words.seat_choice_words(awaited_seats(match))
     times = _range(match.duties.shuffles if match.duties else (1, 1))
     often = "time" if times == "1" else "times"
     return Words(f"{who.en} shuffles ({times} {often})", f"请{who.zh}洗牌（{times}次）")
 
 
-def _cut(match: Match) -> Words:
-    who = seat_words.one_of(waiting_for(match))
+def _cut(match: AnyMatch) -> Words:
+    who = seat_words.seat_choice_words(awaited_seats(match))
     cards = _range(match.duties.cuts) if match.duties else ""
     return Words(f"{who.en} cuts ({cards})", f"请{who.zh}切牌（{cards}）")
 
 
-def _turnup(match: Match) -> Words:
-    who = seat_words.one_of(waiting_for(match))
+def _turnup(match: AnyMatch) -> Words:
+    who = seat_words.seat_choice_words(awaited_seats(match))
     return Words(f"{who.en or 'somebody'} turns a card up", f"请{who.zh}翻牌")
 
 
-def _dealing(match: Match) -> Words:
+def _dealing(match: AnyMatch) -> Words:
     if not match.by_hand:
         return _add_uncut_note(match, "the machine deals, please wait", "发牌中，请稍候")
     first = match.first_drawer or (match.duties.first_drawer if match.duties else None)
     if first is None:
         return Words("the hands are drawn", "人工发牌，请抓牌")
     return Words(
-        f"the hands are drawn, {SEATS[first].en} draws first", f"人工发牌，{SEATS[first].zh}先抓牌"
+        f"the hands are drawn, {SEAT_NAMES[first].en} draws first",
+        f"人工发牌，{SEAT_NAMES[first].zh}先抓牌",
     )
 
 
-def _held(match: Match) -> Words:
+def _held(match: AnyMatch) -> Words:
     if match.let_go:
         return Words("the hands are being released: take them", "放行中，请取牌")
     if is_added_time_awaited(match):
@@ -97,23 +98,23 @@ def _held(match: Match) -> Words:
     )
 
 
-def _add_uncut_note(match: Match, en: str, zh: str) -> Words:
+def _add_uncut_note(match: AnyMatch, en: str, zh: str) -> Words:
     """Return what is to be done, and that nobody cut where the deal goes on without."""
     if match.cut is None and not match.by_hand:
         return Words(f"uncut deal; {en}", f"本副未切牌；{zh}")
     return Words(en, zh)
 
 
-def _count(match: Match) -> Words:
-    waited = seat_words.seats(waiting_for(match))
+def _count(match: AnyMatch) -> Words:
+    waited = seat_words.seat_list_words(awaited_seats(match))
     cards = match.profile.hand
     return Words(
         f"count {cards} cards, waiting for {waited.en}", f"请清点{cards}张，待{waited.zh}确认"
     )
 
 
-def _anti(match: Match) -> Words:
-    who = seat_words.seats(waiting_for(match))
+def _anti(match: AnyMatch) -> Words:
+    who = seat_words.seat_list_words(awaited_seats(match))
     if not who.en:
         return Words("anti-tribute is checked", "核对抗贡")
     return Words(
@@ -121,28 +122,28 @@ def _anti(match: Match) -> Words:
     )
 
 
-def _tribute(match: Match) -> Words:
-    who = seat_words.seats(waiting_for(match))
+def _tribute(match: AnyMatch) -> Words:
+    who = seat_words.seat_list_words(awaited_seats(match))
     if not who.en:
         return Words("the tributes are compared with what is due", "核对应贡的牌")
     return Words(f"tribute: {who.en} lays it face up and confirms", f"请{who.zh}亮出贡牌后按确认")
 
 
-def _return(match: Match) -> Words:
+def _return(match: AnyMatch) -> Words:
     assert isinstance(match, GuandanMatch)  # the phase is Guandan's
     exchange = require_exchange(match)
     owed = finish_owing_tribute(match.profile, match.follows)
     assert owed is not None  # the phase is there for it
     assert exchange.plan is not None  # the phase begins with one
     if exchange.plan.choice_open and not exchange.given:
-        up = SEATS[owed.up]
+        up = SEAT_NAMES[owed.up]
         return Words(
             f"equal tributes: {up.en} may choose whose he takes, then returns are given",
             f"贡牌同大，{up.zh}可选收哪家，然后还牌",
         )
-    secret = returns_shown(match.profile, owed) == "secret"
+    secret = return_visibility(match.profile, owed) == "secret"
     due = [pair for pair in exchange.plan.returns if pair[0] not in exchange.given]
-    told = seat_words.joined(
+    told = seat_words.join_words(
         due,
         lambda pair: _RETURN_WORDS[return_rule(match.profile, owed, *pair)](*pair),
         "; ",
@@ -153,47 +154,47 @@ def _return(match: Match) -> Words:
 
 _RETURN_WORDS: dict[str, Callable[[Seat, Seat], Words]] = {
     "any": lambda giver, to: Words(
-        f"{SEATS[giver].en} returns a card to {SEATS[to].en}",
-        f"请{SEATS[giver].zh}还{SEATS[to].zh}",
+        f"{SEAT_NAMES[giver].en} returns a card to {SEAT_NAMES[to].en}",
+        f"请{SEAT_NAMES[giver].zh}还{SEAT_NAMES[to].zh}",
     ),
     "ten": lambda giver, to: Words(
-        f"{SEATS[giver].en} returns a card of 10 or less to {SEATS[to].en}",
-        f"请{SEATS[giver].zh}还{SEATS[to].zh}（10以下，含10）",
+        f"{SEAT_NAMES[giver].en} returns a card of 10 or less to {SEAT_NAMES[to].en}",
+        f"请{SEAT_NAMES[giver].zh}还{SEAT_NAMES[to].zh}（10以下，含10）",
     ),
     "ten_advised": lambda giver, to: Words(
-        f"{SEATS[giver].en} returns a card to {SEATS[to].en} (10 or less is advised)",
-        f"请{SEATS[giver].zh}还{SEATS[to].zh}（宜10以下，含10）",
+        f"{SEAT_NAMES[giver].en} returns a card to {SEAT_NAMES[to].en} (10 or less is advised)",
+        f"请{SEAT_NAMES[giver].zh}还{SEAT_NAMES[to].zh}（宜10以下，含10）",
     ),
 }
 
 
-def _choices(match: Match) -> Words:
+def _choices(match: AnyMatch) -> Words:
     choices = cast(BigTwoMatch, match).choices
-    who = seat_words.seats(waiting_for(match))
+    who = seat_words.seat_list_words(awaited_seats(match))
     if choices is None or choices.doubling is None:
         return Words(f"{who.en}: open hand or not?", f"请{who.zh}表态：是否明牌")
     return Words(f"{who.en}: double or not?", f"请{who.zh}表态：是否加倍")
 
 
-def _play(match: Match) -> Words:
+def _play(match: AnyMatch) -> Words:
     anti = isinstance(match, GuandanMatch) and match.exchange is not None and match.exchange.anti
     if not match.led and match.leader is not None:
-        who = SEATS[match.leader]
+        who = SEAT_NAMES[match.leader]
         if anti:
             return Words(f"anti-tribute stands, {who.en} leads", f"抗贡成立，{who.zh}先出")
         return Words(f"{who.en} leads", f"{who.zh}先出（领出牌）")
     outs = match.outs if isinstance(match, GuandanMatch) else ()
     if not outs:
         return Words("play", "打牌中")
-    place = len(match.order) + 1 if isinstance(match, GuandanMatch) else 1
-    waited = seat_words.one_of(waiting_for(match))
+    place = len(match.places) + 1 if isinstance(match, GuandanMatch) else 1
+    waited = seat_words.seat_choice_words(awaited_seats(match))
     return Words(
-        f"{SEATS[outs[0]].en} is out, place {place}? {waited.en} confirms",
-        f"{SEATS[outs[0]].zh}第{place}名？请{waited.zh}确认",
+        f"{SEAT_NAMES[outs[0]].en} is out, place {place}? {waited.en} confirms",
+        f"{SEAT_NAMES[outs[0]].zh}第{place}名？请{waited.zh}确认",
     )
 
 
-def _result(match: Match) -> Words:
+def _result(match: AnyMatch) -> Words:
     told = Words("result", "成绩")
     if isinstance(match, GuandanMatch):
         if is_ended_by_time(match):
@@ -201,29 +202,29 @@ def _result(match: Match) -> Words:
                 "time was up before the last card: the referee stops the deal",
                 "终局前时间到，请裁判员终止本副",
             )
-        result = finished(match)
+        result = finish_so_far(match)
         assert result is not None  # RESULT begins with one
-        won, up = SIDES[result.winners], gain(match.profile, result)
+        won, up = SIDE_NAMES[result.winners], levels_gained(match.profile, result)
         told = Words(f"{won.en} +{up}", f"{won.zh}+{up}")
-    due = seat_words.joined(sides_to_confirm(match), SIDES.__getitem__)
+    due = seat_words.join_words(sides_to_confirm(match), SIDE_NAMES.__getitem__)
     return Words(f"{told.en}: {due.en} to confirm", f"{told.zh}，待{due.zh}确认")
 
 
-def _forfeit(match: Match) -> Words:
-    who = seat_words.one_of(waiting_for(match))
+def _forfeit(match: AnyMatch) -> Words:
+    who = seat_words.seat_choice_words(awaited_seats(match))
     return Words(f"name who leads: {who.en}", f"请指定领出牌者：{who.zh}")
 
 
-def _match_check(match: Match) -> Words:
+def _match_check(match: AnyMatch) -> Words:
     return Words("equal: the chief orders an extra deal", "平级，待裁判长决定加打一副")
 
 
-def _over(match: Match) -> Words:
-    due = seat_words.signers(signers_due(match))
+def _over(match: AnyMatch) -> Words:
+    due = seat_words.signer_list_words(signers_due(match))
     return Words(f"the score sheet is to be signed: {due.en}", f"记分表待签：{due.zh}")
 
 
-def _signed(match: Match) -> Words:
+def _signed(match: AnyMatch) -> Words:
     return Words("the match is over and signed", "本局结束，记分表已签名")
 
 
@@ -232,22 +233,22 @@ def _range(least_most: tuple[int, int]) -> str:
     return str(least) if least == most else f"{least}…{most}"
 
 
-_NEXT_WORDS: dict[Phase, Callable[[Match], Words]] = {
-    Phase.SETUP: _setup,
-    Phase.SHUFFLE: _shuffle,
-    Phase.CUT: _cut,
-    Phase.TURNUP: _turnup,
-    Phase.DEALING: _dealing,
-    Phase.HELD: _held,
-    Phase.COUNT_CHECK: _count,
-    Phase.ANTI_CHECK: _anti,
-    Phase.TRIBUTE: _tribute,
-    Phase.RETURN: _return,
-    Phase.CHOICES: _choices,
-    Phase.PLAY: _play,
-    Phase.RESULT: _result,
-    Phase.FORFEIT: _forfeit,
-    Phase.MATCH_CHECK: _match_check,
-    Phase.OVER: _over,
-    Phase.SIGNED: _signed,
+_NEXT_WORDS: dict[MatchPhase, Callable[[AnyMatch], Words]] = {
+    MatchPhase.SETUP: _setup,
+    MatchPhase.SHUFFLE: _shuffle,
+    MatchPhase.CUT: _cut,
+    MatchPhase.TURNUP: _turnup,
+    MatchPhase.DEALING: _dealing,
+    MatchPhase.HELD: _held,
+    MatchPhase.COUNT_CHECK: _count,
+    MatchPhase.ANTI_CHECK: _anti,
+    MatchPhase.TRIBUTE: _tribute,
+    MatchPhase.RETURN: _return,
+    MatchPhase.CHOICES: _choices,
+    MatchPhase.PLAY: _play,
+    MatchPhase.RESULT: _result,
+    MatchPhase.FORFEIT: _forfeit,
+    MatchPhase.MATCH_CHECK: _match_check,
+    MatchPhase.OVER: _over,
+    MatchPhase.SIGNED: _signed,
 }

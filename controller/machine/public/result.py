@@ -3,29 +3,29 @@
 from typing import Any
 
 from controller.machine.public.waiting import signers_due
-from controller.match.phase import Phase
-from controller.match.state import Match
-from controller.messages import Score, Side, Signature, Verdict
-from controller.rules.ending import Verdict as End
+from controller.match.phase import MatchPhase
+from controller.match.state import AnyMatch
+from controller.messages import PublicScore, PublicVerdict, SheetSigner, Side
+from controller.rules.ending import MatchVerdict as End
 from controller.rules.score import MatchScore
 from controller.rules.seats import SIDES
 from controller.rules.standing import PerSide
 
 
-def public_end(match: Match) -> dict[str, Any]:
+def public_end(match: AnyMatch) -> dict[str, Any]:
     """Return how the match ended and who has signed; nobody is due before its end."""
     return {
         "verdict": None if match.verdict is None else public_verdict(match.verdict),
         "version": match.version,
-        "signed": [Signature(signer=one.signer, person=one.person) for one in match.signatures],
-        "signers": list(signers_due(match)) if match.phase is Phase.OVER else [],
+        "signed": [SheetSigner(signer=one.signer, person=one.person) for one in match.signatures],
+        "signers": list(signers_due(match)) if match.phase is MatchPhase.OVER else [],
     }
 
 
-def public_verdict(end: End) -> Verdict:
+def public_verdict(end: End) -> PublicVerdict:
     """Return how a match ended, in words."""
     en, zh = _VERDICT_WORDS[end.how]
-    return Verdict(winner=end.winner, how=end.how, how_en=en, how_zh=zh)
+    return PublicVerdict(winner=end.winner, how=end.how, how_en=en, how_zh=zh)
 
 
 _VERDICT_WORDS: dict[str, tuple[str, str]] = {
@@ -41,9 +41,9 @@ _VERDICT_WORDS: dict[str, tuple[str, str]] = {
 }
 
 
-def public_score(score: MatchScore) -> Score:
+def public_score(score: MatchScore) -> PublicScore:
     """Return a match in points, with the provisional keys behind them."""
-    return Score(
+    return PublicScore(
         match_points=numbers_by_side(score.match_points),
         level_points=numbers_by_side(score.level_points),
         deal_points=numbers_by_side(score.deal_points),

@@ -2,31 +2,31 @@
 
 from collections.abc import Iterable, Sequence
 
-from controller.match.rulings import Ruling as Decision
+from controller.match.rulings import MatchRuling as Decision
 from controller.match.rulings import is_unconfirmed
 from controller.match.sheet import CorrectionRow
 from controller.match.state import GuandanMatch
-from controller.messages import Ruling, VerbalCorrection
+from controller.messages import PublicRuling, VerbalCorrection
 from controller.rules.penalties.consequences import penalty_words
-from controller.rules.penalties.offences import offence
+from controller.rules.penalties.offences import find_offence
 
-SHOWN = 8
+MAX_CLOSED_RULINGS = 8
 """Closed rulings that stand in the public state; the others are on the score sheet."""
 
 
-def public_rulings(rulings: Sequence[Decision]) -> list[Ruling]:
+def public_rulings(rulings: Sequence[Decision]) -> list[PublicRuling]:
     """Return the rulings that wait for somebody, and the newest others, in their order."""
     closed = [ruling.id for ruling in rulings if not _is_waiting(ruling)]
-    hidden = frozenset(closed[:-SHOWN])
-    return told(ruling for ruling in rulings if ruling.id not in hidden)
+    hidden = frozenset(closed[:-MAX_CLOSED_RULINGS])
+    return rulings_in_words(ruling for ruling in rulings if ruling.id not in hidden)
 
 
-def told(rulings: Iterable[Decision]) -> list[Ruling]:
+def rulings_in_words(rulings: Iterable[Decision]) -> list[PublicRuling]:
     """Return rulings in words."""
-    return [_told(ruling) for ruling in rulings]
+    return [_ruling_in_words(ruling) for ruling in rulings]
 
 
-def spoken(match: GuandanMatch) -> list[VerbalCorrection]:
+def unconfirmed_corrections(match: GuandanMatch) -> list[VerbalCorrection]:
     """Return the corrections by the chief's word that he has still to confirm, by their rows."""
     return [
         VerbalCorrection(
@@ -44,11 +44,11 @@ def _is_waiting(ruling: Decision) -> bool:
     return ruling.state == "proposed" or is_unconfirmed(ruling)
 
 
-def _told(ruling: Decision) -> Ruling:
+def _ruling_in_words(ruling: Decision) -> PublicRuling:
     charge, proposal = ruling.charge, ruling.proposal
-    row = offence(charge.offence)
+    row = find_offence(charge.offence)
     penalty = penalty_words(proposal.penalty, proposal.effects)
-    return Ruling(
+    return PublicRuling(
         id=ruling.id,
         offence=charge.offence,
         offence_en=row.en,

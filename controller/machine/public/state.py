@@ -9,14 +9,22 @@ from typing import Literal
 
 import msgspec
 
-from controller.machine.play import Play
+from controller.machine.play import TableMatch
 from controller.machine.public.calls import public_calls
 from controller.machine.public.match import public_match
 from controller.machine.state import TableState
-from controller.messages import Boards, Machine, Phase, Release, Seat, SignedHead, State
+from controller.messages import (
+    MachinePhase,
+    ProgramRelease,
+    PublicMachine,
+    PublicState,
+    ReportedBoards,
+    Seat,
+    SignedHead,
+)
 
 
-class About(msgspec.Struct, frozen=True, kw_only=True):
+class RunIdentity(msgspec.Struct, frozen=True, kw_only=True):
     """What never changes while the daemon runs; `release`: None where it has no manifest."""
 
     table: str
@@ -25,27 +33,27 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     card_set: str
     mode: Literal["play", "test"] = "play"
-    release: Release | None = None
+    release: ProgramRelease | None = None
 
 
 def public_state(
-    about: About,
+    about: RunIdentity,
     state: TableState,
-    play: Play,
-    phase: Phase,
+    play: TableMatch,
+    phase: MachinePhase,
     *,
     seq: int,
     time: str,
     now_ms: int,
     head: bytes,
     signed: SignedHead | None = None,
-    boards: Boards | None = None,
+    boards: ReportedBoards | None = None,
     fed: int,
     counter: int | None,
     card_set: str | None = None,
     cutters: Sequence[Seat] = (),
     ready_in_s: float | None = None,
-) -> State:
+) -> PublicState:
     """Return the whole public state.
 
     `phase` is the one that people see (stops.py). `head` is the journal's, `signed` the last one
@@ -54,20 +62,24 @@ def public_state(
     next or now, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt: a
     machine that stands promises nothing.
     """
-    machine = Machine(
+    machine = PublicMachine(
         phase=phase,
         deal=state.deal,
         attempt=state.attempt,
-        of_deal=None if state.deal is None else state.tried.get(state.deal),
-        fed=fed if state.unfinished else state.fed,
+        of_deal=None if state.deal is None else state.attempts_by_deal.get(state.deal),
+        fed=fed if state.is_unfinished else state.fed,
         refed=state.refed,
         landed=state.landed,
-        card_set=card_set or state.loaded or about.card_set,
-        set_out=None if state.out is None else state.out.card_set,
-        cutters=list(cutters) if state.phase is Phase.COMMITTED else [],
-        ready_in_s=ready_in_s if phase is Phase.DEALING and not state.pauses else None,
-        due_to_ready_ms=None if state.waited is None else state.waited.due_to_ready_ms,
-        ready_to_button_ms=None if state.waited is None else state.waited.ready_to_button_ms,
+        card_set=card_set or state.loaded_set or about.card_set,
+        set_out=None if state.set_in_play is None else state.set_in_play.card_set,
+        cutters=list(cutters) if state.phase is MachinePhase.COMMITTED else [],
+        ready_in_s=ready_in_s if phase is MachinePhase.DEALING and not state.pauses else None,
+        due_to_ready_ms=None
+        if state.waiting_times is None
+        else state.waiting_times.due_to_ready_ms,
+        ready_to_button_ms=None
+        if state.waiting_times is None
+        else state.waiting_times.ready_to_button_ms,
         counter=counter,
         pauses=dict(state.pauses),
     )
@@ -79,7 +91,7 @@ def public_state(
         leader=state.leader,
         turned_up=state.turned_up,
     )
-    return State(
+    return PublicState(
         table=about.table,
         boot=about.boot,
         seq=seq,
@@ -92,9 +104,9 @@ def public_state(
         head=head.hex(),
         signed=signed,
         release=about.release,
-        boards=boards or Boards(),
+        boards=boards or ReportedBoards(),
         alerts=list(state.faults.values()),  # in the order in which they came: the cause first
-        calls=public_calls(state.calls, play.needs),
+        calls=public_calls(state.calls, play.match_calls),
         sets=list(state.sets.values()),
         counters=state.counters,
     )

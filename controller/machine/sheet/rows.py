@@ -5,41 +5,41 @@ from typing import Any
 
 from controller.machine.public.result import numbers_by_side
 from controller.match.sheet import (
+    CardGiven,
     CorrectionRow,
     DealRow,
     LeaderRow,
     OverturnedRow,
-    Payment,
     RedealtRow,
-    Row,
     RulingRow,
     Sheet,
+    SheetRowBase,
     ShiftRow,
     StoppedRow,
-    advanced,
-    counting,
+    apply_row,
+    effective_rows,
 )
-from controller.match.state import BigTwoRow, GuandanMatch, Match
-from controller.match.transfer import Move
+from controller.match.state import AnyMatch, BigTwoRow, GuandanMatch
+from controller.match.transfer import TableMove
 from controller.messages import Side
-from controller.rules.levels import climbed, level_text
-from controller.rules.penalties.offences import offence, words
-from controller.rules.result import FinishOrder, Result
-from controller.rules.seat_words import SEATS, SIDES
-from controller.rules.seats import ALL
+from controller.rules.levels import level_change_words, level_text
+from controller.rules.penalties.offences import catalogue_words, find_offence
+from controller.rules.result import DealResult, FinishOrder
+from controller.rules.seat_words import SEAT_NAMES, SIDE_NAMES
+from controller.rules.seats import SEATS
 from controller.rules.seats import SIDES as BOTH
-from controller.rules.standing import PerSide, Standing, initial_standing
+from controller.rules.standing import MatchStanding, PerSide, initial_standing
 from controller.rules.words import Words
 from controller.sheet.form import (
     BigTwoLine,
     CardPassed,
     DealLine,
-    Outcome,
+    DealOutcome,
     SheetCorrection,
     SheetNote,
     SheetPenalty,
 )
-from controller.signer_names import whose
+from controller.signer_names import decided_by_words
 from controller.words import reason_words
 
 
@@ -51,17 +51,17 @@ def deal_lines(match: GuandanMatch) -> list[DealLine]:
 
 def _counting_deals(
     match: GuandanMatch,
-) -> Iterator[tuple[int, tuple[DealRow, Standing, Standing]]]:
+) -> Iterator[tuple[int, tuple[DealRow, MatchStanding, MatchStanding]]]:
     """Yield each deal that counts, by its row, and the standing before and behind it."""
     standing = initial_standing(match.profile)
-    for row in counting(match.sheet):
-        before, standing = standing, advanced(match.profile, standing, row)
+    for row in effective_rows(match.sheet):
+        before, standing = standing, apply_row(match.profile, standing, row)
         if isinstance(row, DealRow):
             yield row.row, (row, before, standing)
 
 
 def _deal_line(
-    match: GuandanMatch, row: DealRow, counts: tuple[DealRow, Standing, Standing] | None
+    match: GuandanMatch, row: DealRow, counts: tuple[DealRow, MatchStanding, MatchStanding] | None
 ) -> DealLine:
     result = row.result if counts is None else counts[0].result
     return DealLine(
@@ -69,7 +69,7 @@ def _deal_line(
         deal=row.deal,
         level=level_text(row.level),
         owner=row.owner,
-        outcome=outcome(result),
+        outcome=deal_outcome(result),
         result=result.result_class,
         winners=result.winners,
         corrected=result != row.result,
@@ -98,7 +98,7 @@ def _deal_line(
 
 
 def _changes_of_deal(
-    row: DealRow, before: Standing, after: Standing, result: Result
+    row: DealRow, before: MatchStanding, after: MatchStanding, result: DealResult
 ) -> dict[str, Any]:
     """Return what a deal that counts has changed."""
     won = result.winners
@@ -115,14 +115,14 @@ def level_texts(levels: PerSide) -> dict[Side, str]:
     return {side: level_text(levels.of(side)) for side in BOTH}
 
 
-def outcome(result: Result) -> Outcome:
+def deal_outcome(result: DealResult) -> DealOutcome:
     """Return how a deal ended."""
     if isinstance(result, FinishOrder):
-        return Outcome(order=list(result.order))
-    return Outcome(forfeited_by=result.loser)
+        return DealOutcome(order=list(result.places))
+    return DealOutcome(forfeited_by=result.loser)
 
 
-def _passed_card(one: Payment, *, secret: bool = False) -> CardPassed:
+def _passed_card(one: CardGiven, *, secret: bool = False) -> CardPassed:
     return CardPassed(giver=one.giver, to=one.to, card=one.card, secret=secret)
 
 
@@ -140,8 +140,8 @@ def _penalties(sheet: Sheet, deal: int) -> list[SheetPenalty]:
             ruling=row.ruling,
             side=row.side,
             seat=row.seat,
-            penalty_en=words("penalty", row.penalty).en,
-            penalty_zh=words("penalty", row.penalty).zh,
+            penalty_en=catalogue_words("penalty", row.penalty).en,
+            penalty_zh=catalogue_words("penalty", row.penalty).zh,
             article=row.article,
             overturned=row.ruling in overturned,
         )
@@ -152,7 +152,7 @@ def _penalties(sheet: Sheet, deal: int) -> list[SheetPenalty]:
 
 def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
     """Return the deals of a match of Big Two with the totals behind each."""
-    totals, lines = dict.fromkeys(ALL, 0), []
+    totals, lines = dict.fromkeys(SEATS, 0), []
     for row in rows:
         totals = {seat: totals[seat] + row.scores[seat] for seat in totals}
         lines.append(
@@ -181,8 +181,8 @@ def corrections(match: GuandanMatch) -> list[SheetCorrection]:
             row=row.row,
             at_ms=row.at_ms,
             deal=row.deal,
-            was=outcome(row.was),
-            now=outcome(row.result),
+            was=deal_outcome(row.was),
+            now=deal_outcome(row.result),
             choice=row.choice,
             by=row.by,
             reason=why.en,
@@ -199,7 +199,7 @@ def _reason(match: GuandanMatch, row: CorrectionRow) -> Words:
     """Return why a result was corrected: the offence of its ruling, or what a person said."""
     if row.ruling is None:
         return reason_words(row.reason)
-    zh = next(offence(one.charge.offence).zh for one in match.rulings if one.id == row.ruling)
+    zh = next(find_offence(one.charge.offence).zh for one in match.rulings if one.id == row.ruling)
     return Words(row.reason, zh)
 
 
@@ -210,7 +210,7 @@ def _confirmed_by(match: GuandanMatch, row: CorrectionRow) -> str | None:
     return next(one.confirmed_by for one in match.rulings if one.id == row.ruling)
 
 
-def noted(match: Match, moves: Iterable[Move]) -> list[SheetNote]:
+def sheet_notes(match: AnyMatch, moves: Iterable[TableMove]) -> list[SheetNote]:
     """Return what else was written, in its order, and by whose word the match changed its table."""
     sheet = match.sheet if isinstance(match, GuandanMatch) else ()
     return sorted((*_notes(sheet), *map(_move_note, moves)), key=lambda note: note.row)
@@ -224,8 +224,8 @@ def _notes(sheet: Sheet) -> Iterator[SheetNote]:
             yield SheetNote(row=row.row, at_ms=row.at_ms, en=told.en, zh=told.zh)
 
 
-def _move_note(move: Move) -> SheetNote:
-    by = whose(move.by, move.entered_by)
+def _move_note(move: TableMove) -> SheetNote:
+    by = decided_by_words(move.by, move.entered_by)
     return SheetNote(
         row=move.row,
         at_ms=move.at_ms,
@@ -235,8 +235,11 @@ def _move_note(move: Move) -> SheetNote:
 
 
 def _ruling_words(row: RulingRow) -> Words:
-    who, penalty = SEATS.get(row.seat or "") or SIDES[row.side], words("penalty", row.penalty)
-    what, where = offence(row.offence), f" {row.article}" if row.article else ""
+    who, penalty = (
+        SEAT_NAMES.get(row.seat or "") or SIDE_NAMES[row.side],
+        catalogue_words("penalty", row.penalty),
+    )
+    what, where = find_offence(row.offence), f" {row.article}" if row.article else ""
     name = f" {row.person}" if row.person else ""
     return Words(
         f"deal {row.deal}: {who.en}{name}, {what.en}: {penalty.en}{where} ({row.ruling})",
@@ -245,12 +248,12 @@ def _ruling_words(row: RulingRow) -> Words:
 
 
 def _shift_words(row: ShiftRow) -> Words:
-    who, steps = SIDES[row.side], climbed(row.steps)
+    who, steps = SIDE_NAMES[row.side], level_change_words(row.steps)
     return Words(f"{who.en}, {steps.en} (ruling {row.ruling})", f"{who.zh}{steps.zh}({row.ruling})")
 
 
 def _leader_words(row: LeaderRow) -> Words:
-    who = SEATS[row.leader]
+    who = SEAT_NAMES[row.leader]
     return Words(
         f"after the forfeited deal {row.deal}: {who.en} is named as leader",
         f"第{row.deal}副判负后，指定{who.zh}领出牌",
@@ -274,7 +277,7 @@ _STOP_REASONS = {
 
 
 def _redealt_words(row: RedealtRow) -> Words:
-    who, why = whose(row.by, row.entered_by), Words(row.reason, row.reason)
+    who, why = decided_by_words(row.by, row.entered_by), Words(row.reason, row.reason)
     if row.claimed is not None:
         why = Words("the count was wrong", "张数不符")
     return Words(
@@ -283,7 +286,7 @@ def _redealt_words(row: RedealtRow) -> Words:
     )
 
 
-_NOTES: dict[type[Row], Callable[[Any], Words]] = {
+_NOTES: dict[type[SheetRowBase], Callable[[Any], Words]] = {
     RulingRow: _ruling_words,
     ShiftRow: _shift_words,
     LeaderRow: _leader_words,

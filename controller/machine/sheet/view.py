@@ -11,36 +11,36 @@ from typing import Any
 import msgspec
 
 from controller.machine.public.result import public_score, public_verdict
-from controller.machine.public.ruling import told
+from controller.machine.public.ruling import rulings_in_words
 from controller.machine.sheet.rows import (
     big_two_lines,
     corrections,
     deal_lines,
     level_texts,
-    noted,
+    sheet_notes,
 )
-from controller.match.closing import signers
-from controller.match.phase import ENDED_PHASES, Phase
+from controller.match.closing import sheet_signers
+from controller.match.phase import ENDED_PHASES, MatchPhase
 from controller.match.sheet import EndRow
-from controller.match.state import BigTwoMatch, GuandanMatch, Match, Signature
-from controller.match.transfer import Move
-from controller.messages import Pair
+from controller.match.state import AnyMatch, BigTwoMatch, GuandanMatch, SheetSignature
+from controller.match.transfer import TableMove
+from controller.messages import PublicPair
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
-from controller.sheet.form import ScoreSheet, SheetRules, SheetVersion, Signed
+from controller.sheet.form import ScoreSheet, SheetRules, SheetVersion, SignatureLine
 
-Wall = Callable[[int], str | None]
+WallTime = Callable[[int], str | None]
 """The wall's time at a moment of the table's clock; None where nobody knows it any more."""
 
 
-def sheet(
-    match: Match,
+def sheet_data(
+    match: AnyMatch,
     *,
     table: str,
     head: str,
-    wall: Wall | None = None,
+    wall: WallTime | None = None,
     rules_hash: str | None = None,
-    moves: Sequence[Move] = (),
+    moves: Sequence[TableMove] = (),
 ) -> dict[str, Any]:
     """Return the whole sheet as what JSON has (sheet_form.ScoreSheet).
 
@@ -54,13 +54,13 @@ def sheet(
 
 
 def score_sheet(
-    match: Match,
+    match: AnyMatch,
     *,
     table: str,
     head: str,
-    wall: Wall | None,
+    wall: WallTime | None,
     rules_hash: str | None,
-    moves: Sequence[Move],
+    moves: Sequence[TableMove],
 ) -> ScoreSheet:
     """Return the whole sheet (see `sheet`)."""
     meeting, watch = match.meeting, match.clock.watch
@@ -76,26 +76,26 @@ def score_sheet(
         stage=meeting.stage,
         rules=_rules(match.profile, rules_hash),
         pairs={
-            side: Pair(id=pair.id, name=pair.name, players=pair.players)
+            side: PublicPair(id=pair.id, name=pair.name, players=pair.players)
             for side, pair in meeting.pairs.items()
         },
         start_ms=start_ms,
         end_ms=end_ms,
         start_at=_wall_time(wall, start_ms),
         end_at=_wall_time(wall, end_ms),
-        state="signed" if match.phase is Phase.SIGNED else _sheet_state(match),
+        state="signed" if match.phase is MatchPhase.SIGNED else _sheet_state(match),
         verdict=None if match.verdict is None else public_verdict(match.verdict),
-        rulings=told(match.rulings),
+        rulings=rulings_in_words(match.rulings),
         signatures=_signature_lines(match),
         version=match.version,
         versions=_versions(match),
         head=head,
-        notes=noted(match, moves),
+        notes=sheet_notes(match, moves),
         **_game_fields(match),
     )
 
 
-def _game_fields(match: Match) -> dict[str, Any]:
+def _game_fields(match: AnyMatch) -> dict[str, Any]:
     if isinstance(match, BigTwoMatch):
         return {"hands": big_two_lines(match.rows), "totals": match.totals}
     assert isinstance(match, GuandanMatch)  # there are two kinds
@@ -107,7 +107,7 @@ def _game_fields(match: Match) -> dict[str, Any]:
     }
 
 
-def _sheet_state(match: Match) -> Any:
+def _sheet_state(match: AnyMatch) -> Any:
     return "over" if match.phase in ENDED_PHASES else "open"
 
 
@@ -123,7 +123,7 @@ def _rules(profile: Profile, known: str | None) -> SheetRules:
     )
 
 
-def _end_ms(match: Match) -> int | None:
+def _end_ms(match: AnyMatch) -> int | None:
     """Return when the last row that ended the match was written; None: it is not over."""
     if match.phase not in ENDED_PHASES:
         return None
@@ -133,32 +133,34 @@ def _end_ms(match: Match) -> int | None:
     return max(row.at_ms for row in match.sheet if isinstance(row, EndRow))
 
 
-def _wall_time(wall: Wall | None, at_ms: int | None) -> str | None:
+def _wall_time(wall: WallTime | None, at_ms: int | None) -> str | None:
     return None if wall is None or at_ms is None else wall(at_ms)
 
 
-def _signature_lines(match: Match) -> list[Signed]:
+def _signature_lines(match: AnyMatch) -> list[SignatureLine]:
     """Return a line for everybody who has to sign, signed or not."""
     there = {one.signer: one for one in match.signatures}
-    return [_signature_line(match, signer, there.get(signer)) for signer in signers(match)]
+    return [_signature_line(match, signer, there.get(signer)) for signer in sheet_signers(match)]
 
 
-def _signature_line(match: Match, signer: str, by: Signature | None) -> Signed:
+def _signature_line(match: AnyMatch, signer: str, by: SheetSignature | None) -> SignatureLine:
     roles = match.profile.roles if isinstance(match, GuandanMatch) else None
     keeps: dict[str, str] = (
         {} if roles is None else {roles.checker: "checker", roles.scorer: "scorer"}
     )
     duty: Any = None if signer == "referee" else keeps.get(signer)
     if by is None:
-        return Signed(signer=signer, duty=duty)
-    return Signed(signer=signer, duty=duty, person=by.person, at_ms=by.at_ms)
+        return SignatureLine(signer=signer, duty=duty)
+    return SignatureLine(signer=signer, duty=duty, person=by.person, at_ms=by.at_ms)
 
 
-def _version_signatures(match: Match, signatures: Sequence[Signature]) -> list[Signed]:
+def _version_signatures(
+    match: AnyMatch, signatures: Sequence[SheetSignature]
+) -> list[SignatureLine]:
     return [_signature_line(match, one.signer, one) for one in signatures]
 
 
-def _versions(match: Match) -> list[SheetVersion]:
+def _versions(match: AnyMatch) -> list[SheetVersion]:
     """Return every version that was or is to be signed, the present one last."""
     earlier = [
         SheetVersion(
@@ -172,7 +174,7 @@ def _versions(match: Match) -> list[SheetVersion]:
     return [*earlier, SheetVersion(version=match.version, rows=count_rows(match), signatures=now)]
 
 
-def count_rows(match: Match) -> int:
+def count_rows(match: AnyMatch) -> int:
     """Return how many rows stand on the sheet of a match."""
     if isinstance(match, BigTwoMatch):
         return len(match.rows)

@@ -7,8 +7,8 @@ does not run back, given from outside. Nothing here acts: a referee makes a ruli
 proposal, or does not.
 """
 
-from controller.match.clocks.countdown import Clocks, DutyClock
-from controller.match.clocks.due import Due
+from controller.match.clocks.countdown import DutyClock, DutyClocks
+from controller.match.clocks.due import ClockReport
 from controller.match.clocks.match_clock import AddedTime, MatchClock
 
-__all__ = ["AddedTime", "Clocks", "Due", "DutyClock", "MatchClock"]
+__all__ = ["AddedTime", "ClockReport", "DutyClock", "DutyClocks", "MatchClock"]

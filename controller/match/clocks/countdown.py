@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from controller.match.clocks import stopwatch
-from controller.match.clocks.due import ClockOffence, Due, Kind
+from controller.match.clocks.due import ClockOffence, ClockReport, ClockReportKind
 from controller.match.clocks.stopwatch import Stopwatch
 from controller.messages import Seat, Side
 
@@ -14,7 +14,7 @@ ClockDuty = Literal["play", "tribute", "return", "opening", "sort", "late"]
 """What somebody is waited for."""
 
 
-class Limit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class ClockLimit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """`within_ms` after the limit before it, or after the start, the duty must be done.
 
     The last millisecond of a limit is still in time. `from_warning`: it counts from the
@@ -22,7 +22,7 @@ class Limit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """
 
     within_ms: int
-    kind: Kind
+    kind: ClockReportKind
     offence: ClockOffence | None = None
     key: str
     article: str | None
@@ -40,13 +40,13 @@ class DutyClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     seat: Seat | None = None
     side: Side | None = None
     watch: Stopwatch
-    limits: tuple[Limit, ...]
+    limits: tuple[ClockLimit, ...]
     repeats: bool = False
     told: int = 0
     base_ms: int = 0
 
 
-Clocks = tuple[DutyClock, ...]
+DutyClocks = tuple[DutyClock, ...]
 """The clocks that run at one table."""
 
 
@@ -55,7 +55,7 @@ def next_due_ms(clock: DutyClock) -> int | None:
     limit = _next_limit(clock)
     if limit is None:
         return None
-    return stopwatch.moment_ms(clock.watch, clock.base_ms + limit.within_ms + 1)
+    return stopwatch.moment_of_elapsed(clock.watch, clock.base_ms + limit.within_ms + 1)
 
 
 def left_ms(clock: DutyClock, at_ms: int) -> int:
@@ -66,7 +66,7 @@ def left_ms(clock: DutyClock, at_ms: int) -> int:
     return max(0, clock.base_ms + limit.within_ms - stopwatch.elapsed_ms(clock.watch, at_ms))
 
 
-def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[Due, ...]]:
+def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[ClockReport, ...]]:
     """Return the clock at `at_ms` and what fell due since it was last asked, oldest first.
 
     Asked late, twice or for nothing it says the same things, each once.
@@ -82,7 +82,7 @@ def tick(clock: DutyClock, at_ms: int) -> tuple[DutyClock, tuple[Due, ...]]:
     return clock, tuple(dues)
 
 
-def warned(clock: DutyClock, at_ms: int) -> DutyClock:
+def restart_from_warning(clock: DutyClock, at_ms: int) -> DutyClock:
     """Return the clock after a referee spoke the warning at `at_ms`.
 
     Only where the next limit is said to count from the warning (seed 000 A21.1); nothing
@@ -95,39 +95,43 @@ def warned(clock: DutyClock, at_ms: int) -> DutyClock:
     return _replace_in_clock(clock, base_ms=max(clock.base_ms, spoken_ms))
 
 
-def first_due_ms(clocks: Clocks) -> int | None:
+def first_due_ms(clocks: DutyClocks) -> int | None:
     """Return when the first of the clocks will have something to say: one timer is enough."""
     moments = (next_due_ms(clock) for clock in clocks)
     return min((moment for moment in moments if moment is not None), default=None)
 
 
-def tick_all(clocks: Clocks, at_ms: int) -> tuple[Clocks, tuple[Due, ...]]:
+def tick_all(clocks: DutyClocks, at_ms: int) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
     """Return all clocks at `at_ms` and what fell due, oldest first."""
     ticked = [tick(clock, at_ms) for clock in clocks]
     dues = sorted((due for _, said in ticked for due in said), key=lambda due: due.at_ms)
     return tuple(clock for clock, _ in ticked), tuple(dues)
 
 
-def pause_all(clocks: Clocks, at_ms: int) -> Clocks:
+def pause_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
     """Return all clocks standing still: play is suspended (暂停).
 
     They stand once: whether several reasons hold is the caller's to know.
     """
     return tuple(
-        _replace_in_clock(clock, watch=stopwatch.paused(clock.watch, at_ms)) for clock in clocks
+        _replace_in_clock(clock, watch=stopwatch.pause(clock.watch, at_ms)) for clock in clocks
     )
 
 
-def resume_all(clocks: Clocks, at_ms: int) -> Clocks:
+def resume_all(clocks: DutyClocks, at_ms: int) -> DutyClocks:
     """Return all clocks running again (继续比赛)."""
     return tuple(
-        _replace_in_clock(clock, watch=stopwatch.resumed(clock.watch, at_ms)) for clock in clocks
+        _replace_in_clock(clock, watch=stopwatch.resume(clock.watch, at_ms)) for clock in clocks
     )
 
 
-def done(
-    clocks: Clocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None, side: Side | None = None
-) -> tuple[Clocks, tuple[Due, ...]]:
+def remove_done(
+    clocks: DutyClocks,
+    duty: ClockDuty,
+    at_ms: int,
+    seat: Seat | None = None,
+    side: Side | None = None,
+) -> tuple[DutyClocks, tuple[ClockReport, ...]]:
     """Return the clocks without those of a duty that was done at `at_ms`, and what fell due.
 
     Without `seat` and `side`: whoever's duty it was. All clocks are asked first, so that
@@ -138,15 +142,16 @@ def done(
 
 
 def restart_all_from_warning(
-    clocks: Clocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None
-) -> Clocks:
+    clocks: DutyClocks, duty: ClockDuty, at_ms: int, seat: Seat | None = None
+) -> DutyClocks:
     """Return the clocks after the warning for a duty was spoken (see `warned`)."""
     return tuple(
-        warned(clock, at_ms) if _is_clock_of(clock, duty, seat, None) else clock for clock in clocks
+        restart_from_warning(clock, at_ms) if _is_clock_of(clock, duty, seat, None) else clock
+        for clock in clocks
     )
 
 
-def running(clocks: Clocks, duty: ClockDuty) -> Iterable[DutyClock]:
+def clocks_for_duty(clocks: DutyClocks, duty: ClockDuty) -> Iterable[DutyClock]:
     """Return the clocks of one duty."""
     return (clock for clock in clocks if clock.duty == duty)
 
@@ -155,14 +160,14 @@ def _is_clock_of(clock: DutyClock, duty: ClockDuty, seat: Seat | None, side: Sid
     return clock.duty == duty and seat in (None, clock.seat) and side in (None, clock.side)
 
 
-def _next_limit(clock: DutyClock) -> Limit | None:
+def _next_limit(clock: DutyClock) -> ClockLimit | None:
     if clock.told < len(clock.limits):
         return clock.limits[clock.told]
     return clock.limits[-1] if clock.repeats and clock.limits else None
 
 
-def _clock_report(clock: DutyClock, limit: Limit, at_ms: int) -> Due:
-    return Due(
+def _clock_report(clock: DutyClock, limit: ClockLimit, at_ms: int) -> ClockReport:
+    return ClockReport(
         kind=limit.kind,
         at_ms=at_ms,
         seat=clock.seat,

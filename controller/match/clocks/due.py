@@ -6,7 +6,7 @@ import msgspec
 
 from controller.messages import Seat, Side
 
-Kind = Literal[
+ClockReportKind = Literal[
     "play_warning",
     "play_violation",
     "tribute_warning",
@@ -32,7 +32,7 @@ ClockOffence = Literal["delay_play", "delay_tribute", "delay_return", "late"]
 """The offences a clock can propose, by their id in offences.toml."""
 
 
-class Due(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class ClockReport(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Something fell due at `at_ms`, however late it was asked for.
 
     `seat` and `side`: whom it concerns; None where that is all four. `offence`: what a
@@ -42,7 +42,7 @@ class Due(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     rulebook has.
     """
 
-    kind: Kind
+    kind: ClockReportKind
     at_ms: int
     seat: Seat | None = None
     side: Side | None = None

@@ -6,8 +6,8 @@ Each function returns None, or no clocks, where the profile has no such limit (0
 from typing import cast
 
 from controller.cards import side_of
-from controller.match.clocks.countdown import ClockDuty, Clocks, DutyClock, Limit
-from controller.match.clocks.due import ClockOffence, Kind
+from controller.match.clocks.countdown import ClockDuty, ClockLimit, DutyClock, DutyClocks
+from controller.match.clocks.due import ClockOffence, ClockReportKind
 from controller.match.clocks.stopwatch import Stopwatch
 from controller.messages import Seat, Side
 from controller.rules.profile import GuandanProfile
@@ -56,7 +56,7 @@ def opening_clock(profile: GuandanProfile, at_ms: int) -> DutyClock | None:
     )
 
 
-def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int) -> Clocks:
+def tribute_clocks(profile: GuandanProfile, payers: tuple[Seat, ...], at_ms: int) -> DutyClocks:
     """Return a clock for each payer, from the opening of tribute at `at_ms` on.
 
     That is when all four have counted, or when sorting was over by its clock. A warning when
@@ -77,7 +77,7 @@ def return_clock(profile: GuandanProfile, giver: Seat, at_ms: int) -> DutyClock 
     return _exchange_clock(profile, "return", giver, at_ms)
 
 
-def late_clocks(profile: GuandanProfile, start_ms: int) -> Clocks:
+def late_clocks(profile: GuandanProfile, start_ms: int) -> DutyClocks:
     """Return a clock for each side, from the announced start on; it ends when both sit there.
 
     Who is late has lost by default where the rulebook says so (seed 003 R6.1, 004 C), else
@@ -85,7 +85,9 @@ def late_clocks(profile: GuandanProfile, start_ms: int) -> Clocks:
     """
     if not profile.clocks.late_s:
         return ()
-    kind: Kind = "late_default" if profile.clocks.late_then == "default" else "late_regulations"
+    kind: ClockReportKind = (
+        "late_default" if profile.clocks.late_then == "default" else "late_regulations"
+    )
     limit = _clock_limit(profile, "clocks.late_s", kind, "late")
     return tuple(
         DutyClock(duty="late", side=side, watch=Stopwatch(start_ms), limits=(limit,))
@@ -93,7 +95,7 @@ def late_clocks(profile: GuandanProfile, start_ms: int) -> Clocks:
     )
 
 
-_EXCHANGE_LIMITS: dict[ClockDuty, tuple[str, Kind, Kind, ClockOffence]] = {
+_EXCHANGE_LIMITS: dict[ClockDuty, tuple[str, ClockReportKind, ClockReportKind, ClockOffence]] = {
     "tribute": ("clocks.tribute_s", "tribute_warning", "tribute_violation", "delay_tribute"),
     "return": ("clocks.return_s", "return_warning", "return_violation", "delay_return"),
 }
@@ -115,7 +117,7 @@ def _single_limit_clock(
     profile: GuandanProfile,
     duty: ClockDuty,
     key: str,
-    kind: Kind,
+    kind: ClockReportKind,
     at_ms: int,
     offence: ClockOffence | None = None,
 ) -> DutyClock | None:
@@ -129,13 +131,13 @@ def _single_limit_clock(
 def _clock_limit(
     profile: GuandanProfile,
     key: str,
-    kind: Kind,
+    kind: ClockReportKind,
     offence: ClockOffence | None,
     *,
     from_warning: bool = False,
-) -> Limit:
+) -> ClockLimit:
     seconds: int = getattr(profile.clocks, key.removeprefix("clocks."))
-    return Limit(
+    return ClockLimit(
         within_ms=seconds * 1000,
         kind=kind,
         offence=offence,
@@ -146,7 +148,12 @@ def _clock_limit(
 
 
 def _seat_duty_clock(
-    duty: ClockDuty, seat: Seat, at_ms: int, limits: tuple[Limit, ...], *, repeats: bool = False
+    duty: ClockDuty,
+    seat: Seat,
+    at_ms: int,
+    limits: tuple[ClockLimit, ...],
+    *,
+    repeats: bool = False,
 ) -> DutyClock:
     return DutyClock(
         duty=duty,

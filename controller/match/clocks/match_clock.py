@@ -10,14 +10,14 @@ from typing import Any, Literal
 import msgspec
 
 from controller.match.clocks import stopwatch
-from controller.match.clocks.due import Due, Kind
+from controller.match.clocks.due import ClockReport, ClockReportKind
 from controller.match.clocks.stopwatch import Stopwatch
 from controller.rules.profile import GuandanProfile
 
-Needs = Literal["referee", "chief"]
+AddedTimeAuthority = Literal["referee", "chief"]
 """Whose word added time needs."""
 
-ANNOUNCED: tuple[tuple[int, Kind], ...] = (
+ANNOUNCEMENTS: tuple[tuple[int, ClockReportKind], ...] = (
     (15 * 60_000, "announce_15"),
     (5 * 60_000, "announce_5"),
     (60_000, "announce_1"),
@@ -25,16 +25,16 @@ ANNOUNCED: tuple[tuple[int, Kind], ...] = (
 """Time left, in ms, and what is announced then: a custom of halls, in no rulebook."""
 
 
-class Mark(msgspec.Struct, frozen=True, gc=False):
+class ClockMark(msgspec.Struct, frozen=True, gc=False):
     """With `left_ms` to go something is said."""
 
     left_ms: int
-    kind: Kind
+    kind: ClockReportKind
     key: str | None = None
     article: str | None = None
 
 
-class Stop(msgspec.Struct, frozen=True, gc=False):
+class TableStop(msgspec.Struct, frozen=True, gc=False):
     """This table stood still while the area's clock ran, or still does (`to_ms` None).
 
     `reason`: a fault's name, a count, a long ruling: what its journal says.
@@ -45,14 +45,14 @@ class Stop(msgspec.Struct, frozen=True, gc=False):
     to_ms: int | None = None
 
 
-class AreaStop(msgspec.Struct, frozen=True, gc=False):
+class AreaClockStop(msgspec.Struct, frozen=True, gc=False):
     """The clock of the whole area stands still (全区停表): why, and who stopped it."""
 
     reason: str | None = None
     by: str | None = None
 
 
-UNKNOWN_AREA_STOP = AreaStop()
+UNKNOWN_AREA_STOP = AreaClockStop()
 """Of a stop that an older program wrote down."""
 
 
@@ -60,8 +60,8 @@ class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Proposed: `add_ms` more for this table, because of `stops`; somebody must grant it."""
 
     add_ms: int
-    needs: Needs
-    stops: tuple[Stop, ...]
+    needs: AddedTimeAuthority
+    stops: tuple[TableStop, ...]
     key: str = "clocks.added_time_chief_s"
     article: str | None
 
@@ -80,15 +80,15 @@ class MatchClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     stops_deals: bool
     chief_ms: int
     chief_article: str | None
-    marks: tuple[Mark, ...]
+    marks: tuple[ClockMark, ...]
     watch: Stopwatch | None = None
     added_ms: int = 0
-    stops: tuple[Stop, ...] = ()
+    stops: tuple[TableStop, ...] = ()
     told: int = 0
-    area_stop: AreaStop | None = None
+    area_stop: AreaClockStop | None = None
 
 
-def match_clock(profile: GuandanProfile) -> MatchClock:
+def new_match_clock(profile: GuandanProfile) -> MatchClock:
     """Return the clock of a match that has not begun."""
     ending = profile.ending
     limit_ms = ending.time_s * 1000 if ending.method in ("timed", "timed_deals") else 0
@@ -102,28 +102,28 @@ def match_clock(profile: GuandanProfile) -> MatchClock:
     )
 
 
-def started(clock: MatchClock, at_ms: int) -> MatchClock:
+def start(clock: MatchClock, at_ms: int) -> MatchClock:
     """Return the clock running from `at_ms`, the area's start; unchanged if it ran already."""
     return clock if clock.watch is not None else _replace_in_clock(clock, watch=Stopwatch(at_ms))
 
 
-def paused(clock: MatchClock, at_ms: int, stop: AreaStop = UNKNOWN_AREA_STOP) -> MatchClock:
+def pause(clock: MatchClock, at_ms: int, stop: AreaClockStop = UNKNOWN_AREA_STOP) -> MatchClock:
     """Return the clock standing still: the whole area is stopped; as it is where it was before."""
-    if clock.watch is None or clock.watch.stands:
+    if clock.watch is None or clock.watch.is_paused:
         return clock
-    return _replace_in_clock(clock, watch=stopwatch.paused(clock.watch, at_ms), area_stop=stop)
+    return _replace_in_clock(clock, watch=stopwatch.pause(clock.watch, at_ms), area_stop=stop)
 
 
-def resumed(clock: MatchClock, at_ms: int) -> MatchClock:
+def resume(clock: MatchClock, at_ms: int) -> MatchClock:
     """Return the clock running again: the area goes on (继续比赛)."""
     if clock.watch is None:
         return clock
-    return _replace_in_clock(clock, watch=stopwatch.resumed(clock.watch, at_ms), area_stop=None)
+    return _replace_in_clock(clock, watch=stopwatch.resume(clock.watch, at_ms), area_stop=None)
 
 
 def stopped_since_ms(clock: MatchClock) -> int | None:
     """Return since when the whole area stands still; None where it does not."""
-    if clock.watch is None or not clock.watch.stands:
+    if clock.watch is None or not clock.watch.is_paused:
         return None
     return clock.watch.pauses[-1].from_ms
 
@@ -135,7 +135,7 @@ def left_ms(clock: MatchClock, at_ms: int) -> int | None:
     return max(0, clock.limit_ms + clock.added_ms - _elapsed_ms(clock, at_ms))
 
 
-def expired(clock: MatchClock, at_ms: int) -> bool:
+def is_expired(clock: MatchClock, at_ms: int) -> bool:
     """Tell whether time is up (比赛时间到)."""
     return left_ms(clock, at_ms) == 0
 
@@ -155,7 +155,7 @@ def is_deal_stopped(clock: MatchClock, at_ms: int) -> bool:
     By the letter of seed 000 A14.2.3–4 it does (即行结束); with `ending.at_time =
     "finish_started"` a deal once begun is played out (seed 003 N4.4, 004 CN5).
     """
-    return clock.stops_deals and expired(clock, at_ms)
+    return clock.stops_deals and is_expired(clock, at_ms)
 
 
 def next_due_ms(clock: MatchClock) -> int | None:
@@ -163,10 +163,10 @@ def next_due_ms(clock: MatchClock) -> int | None:
     if clock.watch is None or clock.told >= len(clock.marks):
         return None
     left = clock.marks[clock.told].left_ms
-    return stopwatch.moment_ms(clock.watch, clock.limit_ms + clock.added_ms - left)
+    return stopwatch.moment_of_elapsed(clock.watch, clock.limit_ms + clock.added_ms - left)
 
 
-def announced(clock: MatchClock) -> Kind | None:
+def last_announcement(clock: MatchClock) -> ClockReportKind | None:
     """Return what the area's clock said last and still holds; None: nothing.
 
     It concerns nobody in particular. Time that was added takes it back.
@@ -174,7 +174,7 @@ def announced(clock: MatchClock) -> Kind | None:
     return clock.marks[clock.told - 1].kind if clock.told else None
 
 
-def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[Due, ...]]:
+def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[ClockReport, ...]]:
     """Return the clock at `at_ms` and what fell due since it was last asked, oldest first.
 
     Asked late, twice or for nothing it says the same things, each once.
@@ -182,16 +182,16 @@ def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[Due, ...]]:
     dues = []
     while (moment := next_due_ms(clock)) is not None and moment <= at_ms:
         mark = clock.marks[clock.told]
-        dues.append(Due(kind=mark.kind, at_ms=moment, key=mark.key, article=mark.article))
+        dues.append(ClockReport(kind=mark.kind, at_ms=moment, key=mark.key, article=mark.article))
         clock = _replace_in_clock(clock, told=clock.told + 1)
     return clock, tuple(dues)
 
 
-def table_stopped(clock: MatchClock, reason: str, at_ms: int) -> MatchClock:
+def stop_table(clock: MatchClock, reason: str, at_ms: int) -> MatchClock:
     """Return the clock of a table that stands still from `at_ms`; the area's time runs on."""
     if clock.stops and clock.stops[-1].to_ms is None:
         return clock
-    return _replace_in_clock(clock, stops=(*clock.stops, Stop(reason, at_ms)))
+    return _replace_in_clock(clock, stops=(*clock.stops, TableStop(reason, at_ms)))
 
 
 def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
@@ -202,7 +202,7 @@ def resume_table(clock: MatchClock, at_ms: int) -> MatchClock:
     return _replace_in_clock(clock, stops=(*before, msgspec.structs.replace(last, to_ms=at_ms)))
 
 
-def cost_ms(clock: MatchClock, stop: Stop, at_ms: int) -> int:
+def cost_ms(clock: MatchClock, stop: TableStop, at_ms: int) -> int:
     """Return how much of the match a stop has cost until `at_ms`.
 
     Nothing while the area stood still too, nor where time was up when it began.
@@ -227,13 +227,13 @@ def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
     )
 
 
-def unanswered(clock: MatchClock, settled: int, at_ms: int) -> bool:
+def has_unanswered_stop(clock: MatchClock, settled: int, at_ms: int) -> bool:
     """Tell whether one of the stops after the first `settled` has cost time not given back."""
     costly = any(cost_ms(clock, stop, at_ms) for stop in clock.stops[settled:])
     return costly and added_time_due(clock, at_ms) is not None
 
 
-def added_time_authority(clock: MatchClock, add_ms: int) -> Needs:
+def added_time_authority(clock: MatchClock, add_ms: int) -> AddedTimeAuthority:
     """Return who may add `add_ms`: the chief, once it is more than the limit in all."""
     return "chief" if clock.added_ms + add_ms > clock.chief_ms else "referee"
 
@@ -250,22 +250,22 @@ def add_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
     return _replace_in_clock(longer, told=min(clock.told, passed))
 
 
-def _clock_marks(profile: GuandanProfile) -> list[Mark]:
+def _clock_marks(profile: GuandanProfile) -> list[ClockMark]:
     """Return what a match's clock says, most time left first."""
     ending = profile.ending
-    marks = [Mark(left, kind) for left, kind in ANNOUNCED]
+    marks = [ClockMark(left, kind) for left, kind in ANNOUNCEMENTS]
     if ending.last_start_margin_s:
         key = "ending.last_start_margin_s"
         left = ending.last_start_margin_s * 1000
-        marks.append(Mark(left, "last_deal", key, profile.article(key)))
+        marks.append(ClockMark(left, "last_deal", key, profile.article(key)))
     elif ending.at_time == "finish_started":
         marks.append(_mark_at_end(profile, "last_deal"))
     marks.append(_mark_at_end(profile, "time_up"))
     return sorted(marks, key=lambda mark: -mark.left_ms)
 
 
-def _mark_at_end(profile: GuandanProfile, kind: Kind) -> Mark:
-    return Mark(0, kind, "ending.at_time", profile.article("ending.at_time"))
+def _mark_at_end(profile: GuandanProfile, kind: ClockReportKind) -> ClockMark:
+    return ClockMark(0, kind, "ending.at_time", profile.article("ending.at_time"))
 
 
 def _elapsed_ms(clock: MatchClock, at_ms: int) -> int:

@@ -17,40 +17,40 @@ class Stopwatch(msgspec.Struct, frozen=True, gc=False):
     pauses: tuple[WatchPause, ...] = ()
 
     @property
-    def stands(self) -> bool:
+    def is_paused(self) -> bool:
         """Tell whether it is paused."""
         return bool(self.pauses) and self.pauses[-1].to_ms is None
 
 
-def paused(watch: Stopwatch, at_ms: int) -> Stopwatch:
+def pause(watch: Stopwatch, at_ms: int) -> Stopwatch:
     """Return the stopwatch standing still from `at_ms`; unchanged if it did already."""
-    if watch.stands:
+    if watch.is_paused:
         return watch
     ended_ms = (watch.pauses[-1].to_ms or 0) if watch.pauses else at_ms
     return _replace_pauses(watch, (*watch.pauses, WatchPause(max(at_ms, ended_ms))))
 
 
-def resumed(watch: Stopwatch, at_ms: int) -> Stopwatch:
+def resume(watch: Stopwatch, at_ms: int) -> Stopwatch:
     """Return the stopwatch running again from `at_ms`; unchanged if it did already."""
-    if not watch.stands:
+    if not watch.is_paused:
         return watch
     *before, last = watch.pauses
     return _replace_pauses(watch, (*before, WatchPause(last.from_ms, max(at_ms, last.from_ms))))
 
 
-def elapsed_ms(watch: Stopwatch, at_ms: int) -> int:
+def elapsed_ms(stopwatch: Stopwatch, at_ms: int) -> int:
     """Return how long it has run at `at_ms`, without its pauses; 0 before its start."""
     stood = 0
-    for pause in watch.pauses:
-        from_ms = max(pause.from_ms, watch.starts_ms)
+    for pause in stopwatch.pauses:
+        from_ms = max(pause.from_ms, stopwatch.starts_ms)
         to_ms = at_ms if pause.to_ms is None else min(pause.to_ms, at_ms)
         stood += max(0, to_ms - from_ms)
-    return max(0, at_ms - watch.starts_ms - stood)
+    return max(0, at_ms - stopwatch.starts_ms - stood)
 
 
-def moment_ms(watch: Stopwatch, run_ms: int) -> int | None:
+def moment_of_elapsed(watch: Stopwatch, duration_ms: int) -> int | None:
     """Return when it has run `run_ms`; None: it is paused before it comes so far."""
-    moment = watch.starts_ms + run_ms
+    moment = watch.starts_ms + duration_ms
     for pause in watch.pauses:
         from_ms = max(pause.from_ms, watch.starts_ms)
         if from_ms >= moment:

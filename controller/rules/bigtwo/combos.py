@@ -14,10 +14,10 @@ from controller.cards import RANKS, SMALL_JOKER, SUITS, Face
 from controller.rules.bigtwo.tables import BigTwoComboRules
 from controller.rules.order import natural_rank
 
-Kind = Literal[
+BigTwoKind = Literal[
     "single", "pair", "triple", "straight", "flush", "full_house", "four_one", "straight_flush"
 ]
-FIVE_CARD_KINDS: tuple[Kind, ...] = (
+FIVE_CARD_KINDS: tuple[BigTwoKind, ...] = (
     "straight",
     "flush",
     "full_house",
@@ -26,7 +26,7 @@ FIVE_CARD_KINDS: tuple[Kind, ...] = (
 )
 """The kinds of five cards, low to high (seed 002 A9.4)."""
 
-TWO = 15
+TWO_VALUE = 15
 """What a 2 counts among singles: more than an ace (seed 002 A9.2)."""
 
 USUAL_COMBO_RULES = BigTwoComboRules(
@@ -40,7 +40,7 @@ USUAL_COMBO_RULES = BigTwoComboRules(
 """What holds where nobody hands in a profile's own table: the same as bigtwo-2017-002."""
 
 
-class KindName(msgspec.Struct, frozen=True, gc=False):
+class BigTwoKindName(msgspec.Struct, frozen=True, gc=False):
     """How people call a kind, how many cards it has, and where the seed says what it is."""
 
     en: str
@@ -49,15 +49,15 @@ class KindName(msgspec.Struct, frozen=True, gc=False):
     article: str
 
 
-KINDS: dict[Kind, KindName] = {
-    "single": KindName("single", "单牌", 1, "002 A8.1"),
-    "pair": KindName("pair", "对子", 2, "002 A8.2"),
-    "triple": KindName("triple", "三张", 3, "002 A8.3"),
-    "straight": KindName("straight", "顺子", 5, "002 A8.4"),
-    "flush": KindName("flush", "同花", 5, "002 A8.5"),
-    "full_house": KindName("full house", "葫芦", 5, "002 A8.6"),
-    "four_one": KindName("four of a kind and one", "铁枝", 5, "002 A8.7"),
-    "straight_flush": KindName("straight flush", "同花顺", 5, "002 A8.8"),
+BIG_TWO_KIND_NAMES: dict[BigTwoKind, BigTwoKindName] = {
+    "single": BigTwoKindName("single", "单牌", 1, "002 A8.1"),
+    "pair": BigTwoKindName("pair", "对子", 2, "002 A8.2"),
+    "triple": BigTwoKindName("triple", "三张", 3, "002 A8.3"),
+    "straight": BigTwoKindName("straight", "顺子", 5, "002 A8.4"),
+    "flush": BigTwoKindName("flush", "同花", 5, "002 A8.5"),
+    "full_house": BigTwoKindName("full house", "葫芦", 5, "002 A8.6"),
+    "four_one": BigTwoKindName("four of a kind and one", "铁枝", 5, "002 A8.7"),
+    "straight_flush": BigTwoKindName("straight flush", "同花顺", 5, "002 A8.8"),
 }
 
 
@@ -68,7 +68,7 @@ class BigTwoCombo(msgspec.Struct, frozen=True, gc=False):
     15 for a 2 (in a run, by its place there); suits ♦ 0, ♣ 1, ♥ 2, ♠ 3.
     """
 
-    kind: Kind
+    kind: BigTwoKind
     rank: int
     suit: int
     faces: tuple[Face, ...]
@@ -85,7 +85,7 @@ def single_value(face: Face) -> tuple[int, int]:
     Seed 002 A9.1–2. Suits: ♦ 0, ♣ 1, ♥ 2, ♠ 3.
     """
     rank = natural_rank(face)
-    return (TWO if rank == 2 else rank), len(SUITS) - 1 - face // len(RANKS)
+    return (TWO_VALUE if rank == 2 else rank), len(SUITS) - 1 - face // len(RANKS)
 
 
 def readings(
@@ -102,14 +102,16 @@ def readings(
     return (combo,) if combo else ()
 
 
-def beats(
+def can_beat(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
     """Tell whether a play is legal on the one before: comparable with it, and higher."""
-    return follows(challenger, on_table, combos) and strength(challenger) > strength(on_table)
+    return can_follow(challenger, on_table, combos) and compare_key(challenger) > compare_key(
+        on_table
+    )
 
 
-def follows(
+def can_follow(
     challenger: BigTwoCombo, on_table: BigTwoCombo, combos: BigTwoComboRules = USUAL_COMBO_RULES
 ) -> bool:
     """Tell whether two plays can be compared at all: the same kind (seed 002 A7, A9.3).
@@ -122,14 +124,14 @@ def follows(
     return challenger.kind == on_table.kind
 
 
-def strength(combo: BigTwoCombo) -> tuple[int, int, int]:
+def compare_key(combo: BigTwoCombo) -> tuple[int, int, int]:
     """Return what comparable plays are ordered by: kind of five, then the deciding card."""
     place = FIVE_CARD_KINDS.index(combo.kind) if combo.kind in FIVE_CARD_KINDS else 0
     return place, combo.rank, combo.suit
 
 
 def _read_equal_ranks(laid: tuple[Face, ...]) -> BigTwoCombo | None:
-    kinds: dict[int, Kind] = {1: "single", 2: "pair", 3: "triple"}
+    kinds: dict[int, BigTwoKind] = {1: "single", 2: "pair", 3: "triple"}
     if len(laid) not in kinds or len({natural_rank(face) for face in laid}) != 1:
         return None
     return _combo(kinds[len(laid)], laid, laid)
@@ -169,7 +171,7 @@ def _sequence_order(laid: tuple[Face, ...], combos: BigTwoComboRules) -> tuple[F
     return rising if ranks[0] != 2 or combos.two_in_straights else None
 
 
-def _combo(kind: Kind, faces: tuple[Face, ...], deciding: tuple[Face, ...]) -> BigTwoCombo:
+def _combo(kind: BigTwoKind, faces: tuple[Face, ...], deciding: tuple[Face, ...]) -> BigTwoCombo:
     """Return a play that is compared by the highest of its deciding cards.
 
     In a run the last card decides, at the rank it has there: never a 2 or a low ace.

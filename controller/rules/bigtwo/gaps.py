@@ -18,7 +18,7 @@ class BigTwoGap(msgspec.Struct, frozen=True, gc=False):
     key: str | None
     en: str
     zh: str
-    left: bool = False
+    left_to_event: bool = False
 
 
 BIG_TWO_GAPS: tuple[BigTwoGap, ...] = (
@@ -37,7 +37,7 @@ BIG_TWO_GAPS: tuple[BigTwoGap, ...] = (
         "Appendix 3 (the Swiss movement) is not in the source: who moves where after a round "
         "is for the regulations to say.",
         "附录三（瑞士移位法）原文缺失：每轮后的移位由补充规定确定。",
-        left=True,
+        left_to_event=True,
     ),
     BigTwoGap(
         "against_machine",
@@ -174,7 +174,7 @@ BIG_TWO_GAPS: tuple[BigTwoGap, ...] = (
         None,
         "How many matches make a round, and how many rounds are played, is for the regulations.",
         "每轮几局、共赛几轮，由补充规定确定。",
-        left=True,
+        left_to_event=True,
     ),
     BigTwoGap(
         "play_clock",
@@ -189,7 +189,7 @@ BIG_TWO_GAPS: tuple[BigTwoGap, ...] = (
         None,
         "Conduct is laid down, penalties are not: the referee rules by the regulations.",
         "只有行为准则，没有罚则：裁判员按补充规定处理。",
-        left=True,
+        left_to_event=True,
     ),
     BigTwoGap(
         "corrections",
@@ -205,6 +205,6 @@ BIG_TWO_GAPS: tuple[BigTwoGap, ...] = (
         None,
         "The fee of an appeal is for the regulations.",
         "申诉费由补充规定确定。",
-        left=True,
+        left_to_event=True,
     ),
 )

@@ -18,7 +18,7 @@ from controller.rules.bigtwo.tables import MatchpointRules, RankingPointRules
 PERCENT_DECIMALS = 2
 
 
-class Compared(msgspec.Struct, frozen=True, gc=False):
+class DealComparison(msgspec.Struct, frozen=True, gc=False):
     """What one entrant made of a deal. `mp` of at most `top`; `percent` is for the eye.
 
     `place` and `points` follow from the exact percentage, not from the rounded one.
@@ -46,7 +46,7 @@ class _FieldScore(msgspec.Struct, frozen=True, gc=False):
 
 def compare_deal(
     fields: Iterable[Mapping[str, int]], matchpoints: MatchpointRules, ranking: RankingPointRules
-) -> tuple[Compared, ...]:
+) -> tuple[DealComparison, ...]:
     """Return what everybody made of a deal, best first.
 
     `fields`: one for each seat, with the score of each entrant who held it. Places are
@@ -93,7 +93,7 @@ def max_matchpoints(entrants: int, rules: MatchpointRules) -> int:
     return rules.worse * (entrants - 1)
 
 
-def places(
+def places_by_value(
     values: Mapping[str, Fraction], shared: Literal["skip", "dense"] = "skip"
 ) -> dict[str, int]:
     """Return the place of each entrant, the highest value first; equal values share a place.
@@ -134,10 +134,10 @@ def _field_scores(field: Mapping[str, int], rules: MatchpointRules) -> dict[str,
 
 def _comparisons(
     lines: Mapping[str, _FieldScore], ranking: RankingPointRules
-) -> Iterator[Compared]:
-    place = places({name: line.share() for name, line in lines.items()}, ranking.shared)
+) -> Iterator[DealComparison]:
+    place = places_by_value({name: line.share() for name, line in lines.items()}, ranking.shared)
     for name, line in lines.items():
-        yield Compared(
+        yield DealComparison(
             entrant=name,
             score=line.score,
             mp=line.mp,

@@ -11,10 +11,10 @@ import msgspec
 
 from controller.cards import SEATS, Face, next_seat
 from controller.messages import Seat
-from controller.rules.bigtwo.combos import BigTwoCombo, beats, follows, readings, single_value
-from controller.rules.bigtwo.tables import CARDS, BigTwoRules, LastCardRules
+from controller.rules.bigtwo.combos import BigTwoCombo, can_beat, can_follow, readings, single_value
+from controller.rules.bigtwo.tables import HAND_CARDS, BigTwoRules, LastCardRules
 
-PASSES = len(SEATS) - 1
+PASSES_TO_END_TRICK = len(SEATS) - 1
 """So many passes in a row end a trick (seed 002 A4.5)."""
 
 
@@ -36,7 +36,7 @@ class BigTwoTrickState(msgspec.Struct, frozen=True, gc=False):
         """Return how many cards a seat has left."""
         return self.left[SEATS.index(seat)]
 
-    def out(self) -> Seat | None:
+    def seat_out(self) -> Seat | None:
         """Return who is out, which ends the deal (seed 002 A10), or None."""
         empty = [seat for seat in SEATS if not self.cards(seat)]
         return cast(Seat, empty[0]) if empty else None
@@ -81,7 +81,7 @@ OBJECTIONS: dict[str, PlayObjection] = {
 }
 
 
-def begin_play(first_hand: Seat, hand: int = CARDS) -> BigTwoTrickState:
+def begin_play(first_hand: Seat, hand: int = HAND_CARDS) -> BigTwoTrickState:
     """Return a deal before its first play. `first_hand` holds ♦3 (seed 002 A7)."""
     return BigTwoTrickState(turn=first_hand, left=(hand,) * len(SEATS))
 
@@ -111,7 +111,7 @@ def after_pass(playing: BigTwoTrickState) -> BigTwoTrickState:
     _refuse_when_over(playing)
     if playing.owner is None:
         raise ValueError(f"{playing.turn} leads: there is nothing to pass")
-    if playing.passes + 1 == PASSES:
+    if playing.passes + 1 == PASSES_TO_END_TRICK:
         return BigTwoTrickState(turn=playing.owner, left=playing.left, opened=True)
     after = cast(Seat, next_seat(playing.turn))
     return msgspec.structs.replace(playing, turn=after, passes=playing.passes + 1)
@@ -128,7 +128,7 @@ def play_objections(
     Empty: legal. `hand` is what he holds before the play; without it nothing is said
     about cards he lacks and his largest single.
     """
-    if playing.out():
+    if playing.seat_out():
         return ("deal_over",)
     if hand is not None and not set(cards) <= set(hand):
         return ("not_held",)
@@ -152,7 +152,7 @@ def pass_objections(
     playing: BigTwoTrickState, rules: BigTwoRules, hand: Collection[Face] | None = None
 ) -> tuple[str, ...]:
     """Return why the seat whose turn it is may not pass, as keys of OBJECTIONS; empty: he may."""
-    if playing.out():
+    if playing.seat_out():
         return ("deal_over",)
     if playing.top is None:
         return ("leader_passes",)
@@ -163,7 +163,7 @@ def pass_objections(
     ):
         return ()
     (best,) = readings([largest_single(hand)], rules.combos)
-    return ("passes_last_card",) if beats(best, playing.top, rules.combos) else ()
+    return ("passes_last_card",) if can_beat(best, playing.top, rules.combos) else ()
 
 
 def must_play_largest_single(playing: BigTwoTrickState, last_card: LastCardRules) -> bool:
@@ -194,11 +194,11 @@ def _objections_to_top(
 ) -> dict[str, bool]:
     if playing.top is None:
         return {}
-    if not follows(combo, playing.top, rules.combos):
+    if not can_follow(combo, playing.top, rules.combos):
         return {"other_type": True}
-    return {"not_higher": not beats(combo, playing.top, rules.combos)}
+    return {"not_higher": not can_beat(combo, playing.top, rules.combos)}
 
 
 def _refuse_when_over(playing: BigTwoTrickState) -> None:
-    if (seat := playing.out()) is not None:
+    if (seat := playing.seat_out()) is not None:
         raise ValueError(f"the deal is over: {seat} is out")

@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from controller.rules.bigtwo.matchpoints import places
-from controller.rules.bigtwo.tables import Final, TieBreakName
+from controller.rules.bigtwo.matchpoints import places_by_value
+from controller.rules.bigtwo.tables import FinalRankingRules, TieBreakName
 
 RankingReason = Literal[TieBreakName, "total", "play_off"]
 
 
-class Played(msgspec.Struct, frozen=True, gc=False):
+class RankedDeal(msgspec.Struct, frozen=True, gc=False):
     """One deal of one entrant. `score` is the deal's, `points` its ranking points.
 
     `time_ms`: how long he took for all his plays; None where nobody measured it.
@@ -32,7 +32,7 @@ class Played(msgspec.Struct, frozen=True, gc=False):
     time_ms: int | None = None
 
 
-class Standing(msgspec.Struct, frozen=True, gc=False):
+class RankingLine(msgspec.Struct, frozen=True, gc=False):
     """A line of the final ranking. `by` told it from the line above; None on the first.
 
     "play_off": nothing tells the two apart, they share a place until they have played.
@@ -41,10 +41,12 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
     place: int
     entrant: str
     total: Decimal
-    by: RankingReason | None
+    decided_by: RankingReason | None
 
 
-def final_ranking(played: Sequence[Played], final: Final) -> tuple[Standing, ...]:
+def final_ranking(
+    played: Sequence[RankedDeal], final: FinalRankingRules
+) -> tuple[RankingLine, ...]:
     """Return the final ranking over all deals, best first.
 
     A tie-break that lacks its data for one of those tied is passed over for all of them.
@@ -53,18 +55,18 @@ def final_ranking(played: Sequence[Played], final: Final) -> tuple[Standing, ...
     record = _RankingRecord(played)
     tests: list[tuple[RankingReason, _TieBreakTest]] = [("total", _total_points)]
     tests += [(name, _TIE_BREAK_TESTS[name]) for name in final.tie_breaks]
-    standings: list[Standing] = []
+    standings: list[RankingLine] = []
     for n, (entrant, by) in enumerate(_order_tied(sorted(record.rows), tests, record), start=1):
         place = standings[-1].place if by == "play_off" else n
-        standings.append(Standing(place, entrant, record.totals[entrant], by))
+        standings.append(RankingLine(place, entrant, record.totals[entrant], by))
     return tuple(standings)
 
 
 class _RankingRecord:
     """What was played, sorted for the tests below."""
 
-    def __init__(self, played: Iterable[Played]) -> None:
-        self.rows: dict[str, list[Played]] = defaultdict(list)
+    def __init__(self, played: Iterable[RankedDeal]) -> None:
+        self.rows: dict[str, list[RankedDeal]] = defaultdict(list)
         for row in played:
             if any(row.deal == other.deal for other in self.rows[row.entrant]):
                 raise ValueError(f"{row.entrant} has deal {row.deal} twice: expected it once")
@@ -73,7 +75,7 @@ class _RankingRecord:
             name: sum((row.points for row in rows), Decimal(0)) for name, rows in self.rows.items()
         }
 
-    def every_row(self) -> Iterator[Played]:
+    def every_row(self) -> Iterator[RankedDeal]:
         """Yield all rows."""
         for rows in self.rows.values():
             yield from rows
@@ -136,7 +138,9 @@ def _round_places(tied: Sequence[str], record: _RankingRecord) -> _KeyByEntrant:
         sums = rounds[row.round]
         sums[row.entrant] = sums.get(row.entrant, Fraction(0)) + Fraction(row.points)
     taken = Counter(
-        (entrant, place) for sums in rounds.values() for entrant, place in places(sums).items()
+        (entrant, place)
+        for sums in rounds.values()
+        for entrant, place in places_by_value(sums).items()
     )
     every = range(1, len(record.rows) + 1)
     return {entrant: tuple(taken[entrant, place] for place in every) for entrant in tied}

@@ -17,7 +17,7 @@ Points = Annotated[int, Meta(ge=0, le=1_000_000)]
 TieBreakName = Literal["beaten_average", "round_places", "total_time", "trimmed_time"]
 
 
-class Lead(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class LeadRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """Who leads a deal: the seat that holds the card `holder`, here ♦3 (seed 002 A7).
 
     He is the first hand (首家). `must_include`: his first play contains that card.
@@ -76,7 +76,7 @@ class LastCardRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields
     may_pass: bool
 
 
-class Choice(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class ChoiceRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One choice before play: open hand (明牌) or doubling (加倍), seed 002 A6.
 
     `order`: all seats at once, or in turn from the first hand. After `limit_s` seconds
@@ -105,7 +105,7 @@ class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
     def __post_init__(self) -> None:
         """Refuse bands that overlap or leave a number of cards out."""
         if not self.card_points:
-            raise ValueError(f"card_points: empty, expected bands from 0 to {CARDS} cards")
+            raise ValueError(f"card_points: empty, expected bands from 0 to {HAND_CARDS} cards")
         due = 0
         for n, band in enumerate(self.card_points):
             if band.least != due or band.most < band.least:
@@ -114,8 +114,8 @@ class ScoringRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=
                     f"expected a band that begins with {due}"
                 )
             due = band.most + 1
-        if due != CARDS + 1:
-            raise ValueError(f"card_points: end with {due - 1} cards, expected {CARDS}")
+        if due != HAND_CARDS + 1:
+            raise ValueError(f"card_points: end with {due - 1} cards, expected {HAND_CARDS}")
 
 
 class MatchpointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -160,7 +160,7 @@ class RankingPointRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fi
             raise ValueError(f"listed: {len(self.listed)} places, expected {least} or more")
 
 
-class Final(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class FinalRankingRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """How equal totals are told apart, in order; then a play-off (加赛, seed 002 App2.2)."""
 
     tie_breaks: tuple[TieBreakName, ...]
@@ -175,16 +175,16 @@ class Final(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 class BigTwoRules(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """All of them: what a profile of Big Two has beside the keys of every profile."""
 
-    lead: Lead
+    lead: LeadRules
     combos: BigTwoComboRules
     last_card: LastCardRules
-    open_hand: Choice
-    doubling: Choice
+    open_hand: ChoiceRules
+    doubling: ChoiceRules
     scoring: ScoringRules
     matchpoints: MatchpointRules
     ranking_points: RankingPointRules
-    final: Final
+    final: FinalRankingRules
 
 
-CARDS = 13
+HAND_CARDS = 13
 """Cards a hand, and so the most that can be left (seed 002 A4.4)."""

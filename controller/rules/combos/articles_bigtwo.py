@@ -3,8 +3,8 @@
 import msgspec
 
 from controller.cards import face_text
-from controller.rules.bigtwo.combos import FIVE_CARD_KINDS, KINDS, Kind
-from controller.rules.combos.articles import Reason
+from controller.rules.bigtwo.combos import BIG_TWO_KIND_NAMES, FIVE_CARD_KINDS, BigTwoKind
+from controller.rules.combos.articles import CitedRule
 from controller.rules.profile import BigTwoProfile
 
 _SUIT_NEXT = ", then by its suit"
@@ -82,7 +82,7 @@ _RULES_BY_KEY = {
 }
 """What a profile's key says of the card that decides within a kind of five."""
 
-_KEY_OF_KIND: dict[Kind, str] = {
+_KEY_OF_KIND: dict[BigTwoKind, str] = {
     "straight": "straights_by",
     "straight_flush": "straights_by",
     "full_house": "full_house_by",
@@ -90,37 +90,42 @@ _KEY_OF_KIND: dict[Kind, str] = {
 }
 
 
-def reason(rule: str, profile: BigTwoProfile) -> Reason:
+def cite_big_two_rule(rule: str, profile: BigTwoProfile) -> CitedRule:
     """Return a rule as `profile` has it. Raises KeyError for unknown names."""
     return _cite(rule, _BIG_TWO_RULES[rule], profile)
 
 
-def kind(name: Kind) -> Reason:
+def cite_kind(name: BigTwoKind) -> CitedRule:
     """Return the rule that makes a play of that kind."""
-    return Reason(name, KINDS[name].en, KINDS[name].zh, KINDS[name].article)
+    return CitedRule(
+        name,
+        BIG_TWO_KIND_NAMES[name].en,
+        BIG_TWO_KIND_NAMES[name].zh,
+        BIG_TWO_KIND_NAMES[name].article,
+    )
 
 
-def lead(profile: BigTwoProfile) -> Reason:
+def cite_lead_rule(profile: BigTwoProfile) -> CitedRule:
     """Return what may be led: the first play of a deal may have to hold a card (seed 002 A7)."""
-    return reason("first_lead" if profile.bigtwo.lead.must_include else "lead", profile)
+    return cite_big_two_rule("first_lead" if profile.bigtwo.lead.must_include else "lead", profile)
 
 
-def cite_deciding_rule(kind: Kind, profile: BigTwoProfile) -> Reason:
+def cite_deciding_rule(kind: BigTwoKind, profile: BigTwoProfile) -> CitedRule:
     """Return the rule by which two plays of one kind compare."""
     if kind not in _KEY_OF_KIND:
-        return reason("by_highest" if kind in FIVE_CARD_KINDS else "by_card", profile)
+        return cite_big_two_rule("by_highest" if kind in FIVE_CARD_KINDS else "by_card", profile)
     key = _KEY_OF_KIND[kind]
     en, zh = _RULES_BY_KEY[key][getattr(profile.bigtwo.combos, key)]
     stated = _BigTwoRule(en + _SUIT_NEXT, zh + _SUIT_NEXT_ZH, "A9.4", f"bigtwo.combos.{key}")
     return _cite("by_highest", stated, profile)
 
 
-def _cite(rule: str, stated: _BigTwoRule, profile: BigTwoProfile) -> Reason:
+def _cite(rule: str, stated: _BigTwoRule, profile: BigTwoProfile) -> CitedRule:
     holder = face_text(profile.bigtwo.lead.face())
     en, zh = (words.replace("{holder}", holder) for words in (stated.en, stated.zh))
     if profile.event and stated.key in profile.event.settled:
-        return Reason(rule, en, zh, profile.event.title_en)
+        return CitedRule(rule, en, zh, profile.event.title_en)
     article = f"{profile.text} {stated.article}"
     if stated.key is not None and profile.article(stated.key) is None:
-        return Reason(rule, en, zh, f"{article} (provisional)", provisional=True)
-    return Reason(rule, en, zh, article)
+        return CitedRule(rule, en, zh, f"{article} (provisional)", provisional=True)
+    return CitedRule(rule, en, zh, article)

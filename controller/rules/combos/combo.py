@@ -6,7 +6,7 @@ import msgspec
 
 from controller.cards import Face
 
-Kind = Literal[
+ComboKind = Literal[
     "single",
     "pair",
     "triple",
@@ -20,7 +20,7 @@ Kind = Literal[
 ]
 
 
-class KindName(msgspec.Struct, frozen=True, gc=False):
+class ComboName(msgspec.Struct, frozen=True, gc=False):
     """What people call a kind, in English and Chinese; `others` are names in use beside those."""
 
     en: str
@@ -28,24 +28,24 @@ class KindName(msgspec.Struct, frozen=True, gc=False):
     others: tuple[str, ...] = ()
 
 
-KINDS: dict[Kind, KindName] = {
-    "single": KindName("single", "单张", ("单牌",)),
-    "pair": KindName("pair", "对子", ("一对", "对牌")),
-    "triple": KindName("triple", "三同张", ("三不带", "3张牌", "三张")),
-    "full_house": KindName("full house", "三带对", ("三带二", "三带两", "夯", "葫芦")),
-    "straight": KindName("straight", "顺子", ("杂花顺",)),
-    "tube": KindName("tube", "三连对", ("木板", "连对")),
-    "plate": KindName("plate", "三同连张", ("钢板", "三连张", "三顺", "双飞", "飞机")),
-    "bomb": KindName("bomb", "炸弹"),
-    "straight_flush": KindName("straight flush", "同花顺", ("火箭",)),
-    "joker_bomb": KindName("joker bomb", "四大天王", ("天王炸", "王炸", "四王")),
+COMBO_NAMES: dict[ComboKind, ComboName] = {
+    "single": ComboName("single", "单张", ("单牌",)),
+    "pair": ComboName("pair", "对子", ("一对", "对牌")),
+    "triple": ComboName("triple", "三同张", ("三不带", "3张牌", "三张")),
+    "full_house": ComboName("full house", "三带对", ("三带二", "三带两", "夯", "葫芦")),
+    "straight": ComboName("straight", "顺子", ("杂花顺",)),
+    "tube": ComboName("tube", "三连对", ("木板", "连对")),
+    "plate": ComboName("plate", "三同连张", ("钢板", "三连张", "三顺", "双飞", "飞机")),
+    "bomb": ComboName("bomb", "炸弹"),
+    "straight_flush": ComboName("straight flush", "同花顺", ("火箭",)),
+    "joker_bomb": ComboName("joker bomb", "四大天王", ("天王炸", "王炸", "四王")),
 }
 """Every kind with its names (seed 000 A4; its others also 003 R1, 004 CN3, and what players say).
 
 Its articles are in articles.py.
 """
 
-SEQUENCE_KINDS: frozenset[Kind] = frozenset({"straight", "straight_flush", "tube", "plate"})
+SEQUENCE_KINDS: frozenset[ComboKind] = frozenset({"straight", "straight_flush", "tube", "plate"})
 """Kinds in which a level card has its natural rank (seed 000 A7.3.1, A4.3)."""
 
 
@@ -60,8 +60,8 @@ class Combo(msgspec.Struct, frozen=True, gc=False):
     cards stand for, each of them also in `faces`.
     """
 
-    kind: Kind
+    kind: ComboKind
     rank: int
     size: int
     faces: tuple[Face, ...]
-    wild: tuple[Face, ...] = ()
+    wild_faces: tuple[Face, ...] = ()

@@ -4,23 +4,23 @@ import re
 
 import msgspec
 
-from controller.rules.combos.combo import KINDS, Combo, Kind
-from controller.rules.combos.nonsense import NotationError, QuestionError, shown
+from controller.rules.combos.combo import COMBO_NAMES, Combo, ComboKind
+from controller.rules.combos.nonsense import NotationError, QuestionError, printable_text
 from controller.rules.combos.notation import parse_ranks
-from controller.rules.combos.tokens import RANK, SUIT_PATTERN, plain
+from controller.rules.combos.tokens import RANK_PATTERN, SUIT_PATTERN, normalise_text
 from controller.rules.levels import ACE
 from controller.rules.order import natural_rank
 
 _GAP = r"[\s_-]*"
-_KINDS_BY_NAME: dict[str, Kind] = {
+_KINDS_BY_NAME: dict[str, ComboKind] = {
     said.upper().replace(" ", ""): kind
-    for kind, name in KINDS.items()
+    for kind, name in COMBO_NAMES.items()
     for said in (name.en, name.zh, *name.others)
 }
 _NAME_PATTERN = "|".join(
     _GAP.join(said.upper().split())
     for said in sorted(
-        (said for name in KINDS.values() for said in (name.en, name.zh, *name.others)),
+        (said for name in COMBO_NAMES.values() for said in (name.en, name.zh, *name.others)),
         key=len,
         reverse=True,
     )
@@ -28,10 +28,10 @@ _NAME_PATTERN = "|".join(
 _RANGE_PATTERN = "[-~\u2010-\u2015\u2212\u301c]+|[至到]|TO"
 """Dashes of every keyboard; the wide ones are narrow in text that is `plain`."""
 _ENDS_PATTERN = re.compile(
-    rf"[\s:,]*(?:从|從|FROM)?\s*(?:{SUIT_PATTERN})?(?P<low>{RANK})(?:{SUIT_PATTERN})?"
-    rf"\s*(?:{_RANGE_PATTERN})\s*(?:{SUIT_PATTERN})?(?P<high>{RANK})(?:{SUIT_PATTERN})?[\s:,]*"
+    rf"[\s:,]*(?:从|從|FROM)?\s*(?:{SUIT_PATTERN})?(?P<low>{RANK_PATTERN})(?:{SUIT_PATTERN})?"
+    rf"\s*(?:{_RANGE_PATTERN})\s*(?:{SUIT_PATTERN})?(?P<high>{RANK_PATTERN})(?:{SUIT_PATTERN})?[\s:,]*"
 )
-_CARDS_PER_RANK: dict[Kind, int] = {"tube": 2, "plate": 3}
+_CARDS_PER_RANK: dict[ComboKind, int] = {"tube": 2, "plate": 3}
 """How many cards of each rank a kind of sequence has, where it is not one."""
 _LOW_ACE = 1
 _KIND_FIRST_PATTERN = re.compile(rf"\s*(?P<kind>{_NAME_PATTERN})(?P<ranks>.*)", re.DOTALL)
@@ -41,7 +41,7 @@ _KIND_LAST_PATTERN = re.compile(rf"(?P<ranks>.*?)(?P<kind>{_NAME_PATTERN})\s*", 
 class ComboDeclaration(msgspec.Struct, frozen=True, gc=False):
     """What was declared; what is None was left open. `ranks` are natural, as they were said."""
 
-    kind: Kind | None
+    kind: ComboKind | None
     ranks: tuple[int, ...] | None
 
     def allows(self, combo: Combo) -> bool:
@@ -58,7 +58,7 @@ def parse_declaration(text: str, cards: int) -> ComboDeclaration:
     nothing.
     Raises Nonsense, one line; also where it names another number of ranks than there are cards.
     """
-    said = plain(text)
+    said = normalise_text(text)
     found = _KIND_FIRST_PATTERN.fullmatch(said) or _KIND_LAST_PATTERN.fullmatch(said)
     kind = _KINDS_BY_NAME[re.sub(_GAP, "", found["kind"])] if found else None
     part = found["ranks"] if found else said
@@ -70,15 +70,15 @@ def parse_declaration(text: str, cards: int) -> ComboDeclaration:
         )
     if ranks is not None and len(ranks) != cards:
         raise QuestionError(
-            f'"{shown(text)}" names {len(ranks)} of {cards} cards: write the rank of each, such as '
+            f'"{printable_text(text)}" names {len(ranks)} of {cards} cards: write the rank of each, such as '
             "34567, or from which to which, such as 3-7",
-            f"“{shown(text)}”说明了{len(ranks)}张，而这手牌有{cards}张：请逐张写出点数，如 34567，"
+            f"“{printable_text(text)}”说明了{len(ranks)}张，而这手牌有{cards}张：请逐张写出点数，如 34567，"
             "或写从几到几，如 3-7",
         )
     return ComboDeclaration(kind, ranks)
 
 
-def _ranks_of_range(part: str, kind: Kind | None, cards: int) -> tuple[int, ...] | None:
+def _ranks_of_range(part: str, kind: ComboKind | None, cards: int) -> tuple[int, ...] | None:
     """Return the ranks of a sequence that is named by its two ends; None: it is not."""
     ends = _ENDS_PATTERN.fullmatch(part)
     if ends is None:
@@ -97,10 +97,10 @@ def _listed_ranks(text: str, part: str) -> tuple[int, ...] | None:
     try:
         return parse_ranks(part) or None
     except NotationError:
-        kinds = ", ".join(f"{name.en} {name.zh}" for name in KINDS.values())
+        kinds = ", ".join(f"{name.en} {name.zh}" for name in COMBO_NAMES.values())
         raise QuestionError(
-            f'nobody can declare "{shown(text)}": write its ranks, such as 34567, '
+            f'nobody can declare "{printable_text(text)}": write its ranks, such as 34567, '
             f"or one of {kinds}",
-            f"不能说明为“{shown(text)}”：请写点数，如 34567，或写下列牌型之一："
-            f"{'、'.join(name.zh for name in KINDS.values())}",
+            f"不能说明为“{printable_text(text)}”：请写点数，如 34567，或写下列牌型之一："
+            f"{'、'.join(name.zh for name in COMBO_NAMES.values())}",
         ) from None

@@ -5,16 +5,16 @@ Rules are keys of articles.RULES.
 
 from collections.abc import Iterator, Sequence
 
-from controller.rules.combos.combo import SEQUENCE_KINDS, Combo, Kind
-from controller.rules.combos.compare import beats, power
+from controller.rules.combos.combo import SEQUENCE_KINDS, Combo, ComboKind
+from controller.rules.combos.compare import bomb_class, can_beat
 from controller.rules.combos.declare import ComboDeclaration
-from controller.rules.combos.recognise import declaration_due
+from controller.rules.combos.recognise import must_be_declared
 from controller.rules.order import LEVEL_VALUE, is_joker, natural_rank
 
 _LISTED_BOMB = 8
 """The longest bomb that seeds 003 R1 and 004 CN3 list."""
 
-_COMPARISON_RULES: dict[Kind, tuple[str, ...]] = {
+_COMPARISON_RULES: dict[ComboKind, tuple[str, ...]] = {
     "single": ("by_rank",),
     "pair": ("by_rank",),
     "triple": ("by_rank",),
@@ -26,20 +26,20 @@ _COMPARISON_RULES: dict[Kind, tuple[str, ...]] = {
 """The rules by which two ordinary combinations of one kind compare."""
 
 
-def because(combo: Combo, level: int) -> Iterator[str]:
+def rules_of_kind(combo: Combo, level: int) -> Iterator[str]:
     """Yield the rules that make a play what it is."""
     yield combo.kind
     if combo.kind == "bomb" and combo.size > _LISTED_BOMB:
         yield "long_bomb"
     if combo.kind == "full_house" and any(map(is_joker, combo.faces)):
         yield "joker_pair"
-    if combo.wild:
-        yield "wild_alone" if len(combo.wild) == combo.size else "wild"
+    if combo.wild_faces:
+        yield "wild_alone" if len(combo.wild_faces) == combo.size else "wild"
     if combo.kind in SEQUENCE_KINDS and level in map(natural_rank, combo.faces):
         yield "natural_place"
 
 
-def chosen(
+def rules_of_choice(
     left: Sequence[Combo],
     found: Sequence[Combo],
     declaration: ComboDeclaration | None,
@@ -47,16 +47,16 @@ def chosen(
 ) -> Iterator[str]:
     """Yield the rules by which the first reading counts of those that a declaration left."""
     if declaration:
-        lower = "declared_lower" if left[0].wild else "declared_plain"
-        yield "declared" if power(left[0]) == power(found[0]) else lower
-    if left[0].wild:
-        if declaration_due(left):
+        lower = "declared_lower" if left[0].wild_faces else "declared_plain"
+        yield "declared" if bomb_class(left[0]) == bomb_class(found[0]) else lower
+    if left[0].wild_faces:
+        if must_be_declared(left):
             yield "declare"
         keys = (key for other in left[1:] for key in _rules_of_preference(left[0], other, table))
         yield from dict.fromkeys(keys)
 
 
-def following(left: Sequence[Combo], table: Combo | None) -> tuple[Combo, ...]:
+def prefer_kind_on_table(left: Sequence[Combo], table: Combo | None) -> tuple[Combo, ...]:
     """Return undeclared readings with those first that count on what lies on the table.
 
     Among those of the highest class, the kind of the table's play: else a play that can
@@ -64,12 +64,12 @@ def following(left: Sequence[Combo], table: Combo | None) -> tuple[Combo, ...]:
     """
     if table is None or not left:
         return tuple(left)
-    best = power(left[0])
-    return tuple(sorted(left, key=lambda one: (power(one) != best, one.kind != table.kind)))
+    best = bomb_class(left[0])
+    return tuple(sorted(left, key=lambda one: (bomb_class(one) != best, one.kind != table.kind)))
 
 
 def _rules_of_preference(counts: Combo, other: Combo, table: Combo | None) -> Iterator[str]:
-    if power(counts) != power(other):
+    if bomb_class(counts) != bomb_class(other):
         yield "undeclared_class"
     elif counts.kind != other.kind:
         follows = table is not None and counts.kind == table.kind
@@ -78,7 +78,7 @@ def _rules_of_preference(counts: Combo, other: Combo, table: Combo | None) -> It
         yield "undeclared_triple" if counts.kind == "full_house" else "undeclared_high"
 
 
-def compared(challenger: Combo, table: Combo) -> Iterator[str]:
+def rules_of_comparison(challenger: Combo, table: Combo) -> Iterator[str]:
     """Yield the rules by which one combination beats another or does not."""
     kinds = {challenger.kind, table.kind}
     bombs = [combo for combo in (challenger, table) if combo.kind == "bomb"]
@@ -87,7 +87,7 @@ def compared(challenger: Combo, table: Combo) -> Iterator[str]:
     elif kinds == {"straight_flush"}:
         yield "flush_rank"
     elif kinds == {"straight_flush", "bomb"}:
-        longer = power(bombs[0]) > power(table if bombs[0] is challenger else challenger)
+        longer = bomb_class(bombs[0]) > bomb_class(table if bombs[0] is challenger else challenger)
         yield "bomb_over_flush" if longer else "flush_over_bomb"
     elif "straight_flush" in kinds:
         yield "flush_over_all"
@@ -104,5 +104,5 @@ def compared(challenger: Combo, table: Combo) -> Iterator[str]:
         yield from _COMPARISON_RULES[challenger.kind]
         if level:
             yield "by_level"
-    if len(kinds) == 1 and not beats(challenger, table):
+    if len(kinds) == 1 and not can_beat(challenger, table):
         yield "greater"

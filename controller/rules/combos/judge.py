@@ -4,19 +4,24 @@ from functools import cache
 
 from controller.cards import composition
 from controller.rules.combos import judge_bigtwo
-from controller.rules.combos.articles import reason
+from controller.rules.combos.articles import cite_rule
 from controller.rules.combos.bare import bare_notes, contained_kinds_as_written, contained_notes
-from controller.rules.combos.combo import KINDS, Combo
-from controller.rules.combos.compare import beats
+from controller.rules.combos.combo import COMBO_NAMES, Combo
+from controller.rules.combos.compare import can_beat
 from controller.rules.combos.declare import parse_declaration
-from controller.rules.combos.explain import because, chosen, compared, following
+from controller.rules.combos.explain import (
+    prefer_kind_on_table,
+    rules_of_choice,
+    rules_of_comparison,
+    rules_of_kind,
+)
 from controller.rules.combos.near import broken_rule
 from controller.rules.combos.nonsense import QuestionError
-from controller.rules.combos.notation import Play, parse_play, play_text
-from controller.rules.combos.patterns import PLAIN
-from controller.rules.combos.recognise import declaration_due, readings
-from controller.rules.combos.ruling import ContainedKinds, JudgedPlay, Ruling, rule
-from controller.rules.combos.showing import bare_card_texts, declared, reading
+from controller.rules.combos.notation import TypedPlay, parse_play, play_text
+from controller.rules.combos.patterns import SUIT_RANKS
+from controller.rules.combos.recognise import must_be_declared, readings
+from controller.rules.combos.ruling import ContainedKinds, JudgedPlay, PlayRuling, make_ruling
+from controller.rules.combos.showing import bare_card_texts, show_declaration, show_reading
 from controller.rules.order import is_wild, rank_text
 from controller.rules.profile import BigTwoProfile, Profile
 from controller.rules.rulebooks import load_profile
@@ -25,14 +30,14 @@ _DECK = composition(2, jokers=True)
 _WILDS = 2
 
 
-def judge(
+def judge_play(
     profile: Profile | str,
     level: int | None,
     play: str,
     on: str | None = None,
     declare: str | None = None,
     on_declare: str | None = None,
-) -> Ruling:
+) -> PlayRuling:
     """Return the ruling on `play` as a lead, or on the play `on` that lies on the table.
 
     `profile`: one that was loaded, or the name of a rulebook; `level`: a natural rank
@@ -47,10 +52,10 @@ def judge(
                 "nothing is declared in Big Two: a play has one reading",
                 "锄大地没有牌型说明：一手牌只有一种读法",
             )
-        return judge_bigtwo.judge(profile, play, on)
+        return judge_bigtwo.judge_big_two(profile, play, on)
     level = _require_level(level)
     below = None if on is None else parse_play(on, level, _DECK)
-    above = parse_play(play, level, _DECK, beside=below)
+    above = parse_play(play, level, _DECK, other_play=below)
     hearts = _wild_cards_left(level, above, below)
     table, lying = (
         (None, None)
@@ -59,8 +64,8 @@ def judge(
     )
     judged, combo = _judge_one_play(profile, level, above, declare, hearts, lying)
     legal, why = _legality(combo, lying, leads=table is None)
-    reasons = tuple(reason(key, profile, level) for key in why)
-    return rule(profile, rank_text(level), judged, table, legal, reasons)
+    reasons = tuple(cite_rule(key, profile, level) for key in why)
+    return make_ruling(profile, rank_text(level), judged, table, legal, reasons)
 
 
 def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) -> ContainedKinds:
@@ -75,7 +80,7 @@ def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) 
     cards = parse_play(play, level, _DECK)
     kinds = contained_kinds_as_written(cards, level)
     notes = contained_notes(cards, kinds, level, _wild_cards_left(level, cards))
-    reasons = tuple(reason(key, profile, level) for key in ("contained", *notes))
+    reasons = tuple(cite_rule(key, profile, level) for key in ("contained", *notes))
     return ContainedKinds(
         profile=profile.name,
         event=profile.event.title_en if profile.event else None,
@@ -83,8 +88,8 @@ def judge_contained_kinds(profile: Profile | str, level: int | None, play: str) 
         play=play_text(cards),
         bare=bare_card_texts(cards),
         kinds=kinds,
-        en=", ".join(KINDS[kind].en for kind in kinds),
-        zh="、".join(KINDS[kind].zh for kind in kinds),
+        en=", ".join(COMBO_NAMES[kind].en for kind in kinds),
+        zh="、".join(COMBO_NAMES[kind].zh for kind in kinds),
         reasons=reasons,
         provisional=any(one.provisional for one in reasons),
     )
@@ -101,7 +106,7 @@ def _loaded_profile(profile: Profile | str) -> Profile:
 
 def _require_level(level: int | None) -> int:
     """Return the level of a question on Guandan. Raises Nonsense."""
-    if level not in PLAIN:
+    if level not in SUIT_RANKS:
         raise QuestionError(
             "which level is played? give it: 2…10, J, Q, K or A",
             "打几？请给出级数：2…10、J、Q、K 或 A",
@@ -116,7 +121,7 @@ def _refuse_level(level: int | None) -> None:
         )
 
 
-def _wild_cards_left(level: int, *plays: Play | None) -> int:
+def _wild_cards_left(level: int, *plays: TypedPlay | None) -> int:
     """Return how many wild cards no play shows."""
     shown = sum(is_wild(face, level) for play in plays if play for face in play.faces)
     return max(0, _WILDS - shown)
@@ -132,13 +137,13 @@ def _legality(
         return True, ("lead",)
     if lying is None:
         return False, ("table_no_type",)
-    return beats(combo, lying), tuple(compared(combo, lying))
+    return can_beat(combo, lying), tuple(rules_of_comparison(combo, lying))
 
 
 def _judge_one_play(
     profile: Profile,
     level: int,
-    play: Play,
+    play: TypedPlay,
     declare: str | None,
     hearts: int,
     table: Combo | None = None,
@@ -146,24 +151,24 @@ def _judge_one_play(
     found = readings(play.faces, level)
     declaration = None if declare is None else parse_declaration(declare, len(play.faces))
     if declaration is None:
-        left = following(found, table)
+        left = prefer_kind_on_table(found, table)
     else:
         left = tuple(filter(declaration.allows, found))
     combo = left[0] if left else None
     if combo is not None:
-        why = [*because(combo, level), *chosen(left, found, declaration, table)]
+        why = [*rules_of_kind(combo, level), *rules_of_choice(left, found, declaration, table)]
     else:
         why = ["not_as_declared" if found else broken_rule(play.faces, level)]
     why += bare_notes(play, combo, level, hearts)
-    shown = {one: reading(one, play, level) for one in found}
+    shown = {one: show_reading(one, play, level) for one in found}
     judged = JudgedPlay(
         play=play_text(play),
         bare=bare_card_texts(play),
         readings=tuple(shown.values()),
         default=shown[found[0]] if found else None,
         counts_as=shown[combo] if combo else None,
-        declared=declared(declaration),
-        declaration_due=declaration_due(found),
-        reasons=tuple(reason(key, profile, level) for key in why),
+        declared=show_declaration(declaration),
+        declaration_due=must_be_declared(found),
+        reasons=tuple(cite_rule(key, profile, level) for key in why),
     )
     return judged, combo

@@ -20,13 +20,13 @@ class NotationError(QuestionError):
     def __init__(self, text: str, begin: int, end: int, says: Words) -> None:
         """Say what is wrong with `text[begin:end]`; an empty part is not pointed at."""
         self.place = place_of(text, begin)
-        part = shown(text[begin:end])
-        en = f'"{shown(text)}": place {self.place}, "{part}": ' if part else ""
-        zh = f"“{shown(text)}”第{self.place}个字符“{part}”：" if part else ""
+        part = printable_text(text[begin:end])
+        en = f'"{printable_text(text)}": place {self.place}, "{part}": ' if part else ""
+        zh = f"“{printable_text(text)}”第{self.place}个字符“{part}”：" if part else ""
         super().__init__(en + says.en, zh + says.zh)
 
 
-def shown(text: str) -> str:
+def printable_text(text: str) -> str:
     """Return what somebody typed, fit for one line: a dot for each character that is no sign."""
     return "".join(char if char.isprintable() else "·" for char in text)
 

@@ -26,14 +26,20 @@ from itertools import pairwise
 import msgspec
 
 from controller.cards import RANKS, SMALL_JOKER, Face, face_text
-from controller.rules.combos.nonsense import NotationError, QuestionError, shown
-from controller.rules.combos.suiting import faces_of, suited
-from controller.rules.combos.tokens import CardToken, is_small_or_jack, plain, rank_of, words
+from controller.rules.combos.nonsense import NotationError, QuestionError, printable_text
+from controller.rules.combos.suiting import assign_suits, faces_of
+from controller.rules.combos.tokens import (
+    CardToken,
+    is_small_or_jack,
+    normalise_text,
+    rank_of_sign,
+    split_tokens,
+)
 from controller.rules.order import natural_rank, rank_text
 from controller.words import Words
 
 
-class Play(msgspec.Struct, frozen=True, gc=False):
+class TypedPlay(msgspec.Struct, frozen=True, gc=False):
     """Cards in the order in which they were written; `bare`: those without a suit.
 
     Bare cards have suits all the same, chosen so that they mean nothing.
@@ -76,8 +82,8 @@ def parse_play(
     deck: Sequence[int],
     *,
     suits_decide: bool = False,
-    beside: Play | None = None,
-) -> Play:
+    other_play: TypedPlay | None = None,
+) -> TypedPlay:
     """Return the play written as `text`.
 
     `deck`: how many of each of the 54 faces there are. Cards without a suit get suits that
@@ -92,10 +98,10 @@ def parse_play(
     if suits_decide:
         for card in cards:
             if card.face is None:
-                raise _wrong(text, card, _SUITS_DECIDE)
-    _refuse_too_many(text, cards, deck, beside)
-    faces = suited([card.face for card in cards], [card.rank for card in cards], level, deck)
-    return Play(faces, tuple(card.face is None for card in cards))
+                raise _notation_error(text, card, _SUITS_DECIDE)
+    _refuse_too_many(text, cards, deck, other_play)
+    faces = assign_suits([card.face for card in cards], [card.rank for card in cards], level, deck)
+    return TypedPlay(faces, tuple(card.face is None for card in cards))
 
 
 def parse_ranks(text: str) -> tuple[int, ...]:
@@ -107,16 +113,16 @@ def parse_ranks(text: str) -> tuple[int, ...]:
 
 def parse_typed_level(text: str) -> int:
     """Return the level written as `text`, a natural rank: "5", "打5", "打五". Raises Nonsense."""
-    level = rank_of(plain(text).strip().removeprefix("打").strip())
+    level = rank_of_sign(normalise_text(text).strip().removeprefix("打").strip())
     if level is None:
         raise QuestionError(
-            f'no level is called "{shown(text)}": write 2…10, J, Q, K or A',
-            f"没有“{shown(text)}”这一级：请写 2…10、J、Q、K 或 A",
+            f'no level is called "{printable_text(text)}": write 2…10, J, Q, K or A',
+            f"没有“{printable_text(text)}”这一级：请写 2…10、J、Q、K 或 A",
         )
     return level
 
 
-def play_text(play: Play) -> str:
+def play_text(play: TypedPlay) -> str:
     """Return a play as people write it; `parse_play` reads it as the same play."""
     return " ".join(
         rank_text(natural_rank(face)) if bare else face_text(face)
@@ -124,14 +130,14 @@ def play_text(play: Play) -> str:
     )
 
 
-def _wrong(text: str, part: CardToken | _TypedCard, says: Words) -> NotationError:
+def _notation_error(text: str, part: CardToken | _TypedCard, says: Words) -> NotationError:
     return NotationError(text, part.begin, part.end, says)
 
 
 def _parse_cards(
     text: str, *, jokers: bool, suits_decide: bool, level: int | None
 ) -> list[_TypedCard]:
-    written = words(text, jokers=jokers, level=level)
+    written = split_tokens(text, jokers=jokers, level=level)
     if jokers:
         _refuse_jacks(text, written)
     return [
@@ -141,13 +147,13 @@ def _parse_cards(
 
 def _refuse_jacks(text: str, written: Sequence[list[CardToken]]) -> None:
     """Refuse SJ where it may be meant as the jack of spades. Raises NotationError."""
-    letters = any(token.letter for word in written for token in word)
+    letters = any(token.is_suit_letter for word in written for token in word)
     for word in written:
         if letters and is_small_or_jack(word):
-            raise _wrong(text, word[0], _SMALL_JOKER_OR_JACK)
+            raise _notation_error(text, word[0], _SMALL_JOKER_OR_JACK)
         if word[0].suit is not None or word[-1].suit is None:  # else each suit is behind its card
             for token, behind in pairwise(word):
-                if (token.sign, behind.sign) == ("S", "J"):
+                if (token.text, behind.text) == ("S", "J"):
                     raise NotationError(text, token.begin, behind.end, _SMALL_JOKER_OR_JACK)
 
 
@@ -157,15 +163,15 @@ def _cards_of_word(
     """Yield the cards of a word; each rank has the suit before it, or the one behind it."""
     suits = [token for token in tokens if token.suit is not None]
     ends_open = tokens[-1].suit is None
-    in_chinese = ends_open and all(token.word for token in suits)
+    in_chinese = ends_open and all(token.is_chinese_suit for token in suits)
     forward = not suits or tokens[0].suit is not None or in_chinese
     if not forward and ends_open:
-        raise _wrong(text, suits[0], _TWO_WAYS)
+        raise _notation_error(text, suits[0], _TWO_WAYS)
     cards: list[_TypedCard] = []
     for group in _suit_groups(tokens if forward else tokens[::-1]):
         head, *ranks = group
         if head.suit is not None and not ranks:
-            raise _wrong(text, head, _NO_CARD)
+            raise _notation_error(text, head, _NO_CARD)
         if head.suit is not None and not suits_decide:
             _refuse_no_run(text, head, ranks)
         cards += _cards_of_group(group)
@@ -205,7 +211,7 @@ def _refuse_no_run(text: str, suit: CardToken, ranks: Sequence[CardToken]) -> No
         return
     begin, end = _span((suit, *ranks))
     part = ranks[0].end if suit.begin == begin else ranks[0].begin
-    parted = shown(f"{text[begin:part]} {text[part:end]}")
+    parted = printable_text(f"{text[begin:part]} {text[part:end]}")
     says = Words(
         f"a suit covers the run it touches: write {parted}",
         f"一个花色管到相连的一串牌：请写成 {parted}",
@@ -225,7 +231,7 @@ def _is_run(ranks: Sequence[int]) -> bool:
 
 
 def _refuse_too_many(
-    text: str, cards: Iterable[_TypedCard], deck: Sequence[int], beside: Play | None
+    text: str, cards: Iterable[_TypedCard], deck: Sequence[int], beside: TypedPlay | None
 ) -> None:
     """Refuse the first card of which there are not so many. Raises NotationError."""
     also = zip(beside.faces, beside.bare, strict=True) if beside else ()
@@ -239,12 +245,12 @@ def _refuse_too_many(
         if card.face is not None:
             faces[card.face] += 1
             if faces[card.face] > deck[card.face]:
-                raise _wrong(
+                raise _notation_error(
                     text, card, _too_few_words(deck[card.face], face_text(card.face), both)
                 )
         of_rank = sum(deck[face] for face in faces_of(card.rank))
         if ranks[card.rank] > of_rank:
-            raise _wrong(text, card, _too_few_words(of_rank, rank_text(card.rank), both))
+            raise _notation_error(text, card, _too_few_words(of_rank, rank_text(card.rank), both))
 
 
 def _too_few_words(count: int, what: str, both: bool) -> Words:

@@ -2,15 +2,15 @@
 
 import msgspec
 
-from controller.rules.combos.articles import Reason
+from controller.rules.combos.articles import CitedRule
 from controller.rules.profile import Profile
 
 
-class Value(msgspec.Struct, frozen=True, gc=False):
+class RulingPart(msgspec.Struct, frozen=True, gc=False):
     """A part of a ruling."""
 
 
-class Laid(Value, frozen=True):
+class LaidCard(RulingPart, frozen=True):
     """A card as it is laid; a wild one that is not itself `stands_for` another.
 
     Neither has a suit where the card was written without one, or stands for any suit.
@@ -24,7 +24,7 @@ class Laid(Value, frozen=True):
         return self.card if self.stands_for is None else f"{self.stands_for}({self.card})"
 
 
-class Reading(Value, frozen=True):
+class ComboReading(RulingPart, frozen=True):
     """One combination that a play may be.
 
     `cards`: as they count and as they are laid; `decides`: the rank that decides inside
@@ -34,12 +34,12 @@ class Reading(Value, frozen=True):
     kind: str
     en: str
     zh: str
-    cards: tuple[Laid, ...]
+    cards: tuple[LaidCard, ...]
     decides: str
     size: int
 
 
-class DeclaredCombo(Value, frozen=True):
+class DeclaredCombo(RulingPart, frozen=True):
     """What was declared: a kind, ranks as they were said, or both; and that in words."""
 
     kind: str | None
@@ -48,7 +48,7 @@ class DeclaredCombo(Value, frozen=True):
     zh: str
 
 
-class JudgedPlay(Value, frozen=True):
+class JudgedPlay(RulingPart, frozen=True):
     """One play: everything it may be, and what it is.
 
     `bare`: its cards that were written without a suit. `default` counts where nothing is
@@ -58,15 +58,15 @@ class JudgedPlay(Value, frozen=True):
 
     play: str
     bare: tuple[str, ...]
-    readings: tuple[Reading, ...]
-    default: Reading | None
-    counts_as: Reading | None
+    readings: tuple[ComboReading, ...]
+    default: ComboReading | None
+    counts_as: ComboReading | None
     declared: DeclaredCombo | None
     declaration_due: bool
-    reasons: tuple[Reason, ...]
+    reasons: tuple[CitedRule, ...]
 
 
-class Ruling(Value, frozen=True, tag_field="type", tag="ruling"):
+class PlayRuling(RulingPart, frozen=True, tag_field="type", tag="ruling"):
     """Whether `play` is legal on `table`, or as a lead where that is None, and why.
 
     `event`: whose regulations are in force over the rulebook. `provisional`: some reason
@@ -81,11 +81,11 @@ class Ruling(Value, frozen=True, tag_field="type", tag="ruling"):
     legal: bool
     en: str
     zh: str
-    reasons: tuple[Reason, ...]
+    reasons: tuple[CitedRule, ...]
     provisional: bool
 
 
-class ContainedKinds(Value, frozen=True, tag_field="type", tag="containing"):
+class ContainedKinds(RulingPart, frozen=True, tag_field="type", tag="containing"):
     """The kinds that an exposed play contains, of which its player has to lead the one named."""
 
     profile: str
@@ -96,22 +96,22 @@ class ContainedKinds(Value, frozen=True, tag_field="type", tag="containing"):
     kinds: tuple[str, ...]
     en: str
     zh: str
-    reasons: tuple[Reason, ...]
+    reasons: tuple[CitedRule, ...]
     provisional: bool
 
 
-def rule(
+def make_ruling(
     profile: Profile,
     level: str | None,
     play: JudgedPlay,
     table: JudgedPlay | None,
     legal: bool,
-    reasons: tuple[Reason, ...],
-) -> Ruling:
+    reasons: tuple[CitedRule, ...],
+) -> PlayRuling:
     """Return the ruling with its one sentence in both languages."""
     en, zh = _ruling_sentence(play, table, legal)
     everything = (*(table.reasons if table else ()), *play.reasons, *reasons)
-    return Ruling(
+    return PlayRuling(
         profile=profile.name,
         event=profile.event.title_en if profile.event else None,
         level=level,
@@ -125,7 +125,7 @@ def rule(
     )
 
 
-def reading_text(reading: Reading, chinese: bool = False) -> str:
+def reading_text(reading: ComboReading, chinese: bool = False) -> str:
     """Return a reading as people say it: "straight 4 5 6 7 8(♥2)"."""
     return f"{reading.zh if chinese else reading.en} {' '.join(map(str, reading.cards))}"
 

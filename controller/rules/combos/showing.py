@@ -1,17 +1,17 @@
 """Readings and declarations of Guandan as a ruling shows them."""
 
 from controller.cards import SUITS, Face, face_text
-from controller.rules.combos.combo import KINDS, Combo
+from controller.rules.combos.combo import COMBO_NAMES, Combo
 from controller.rules.combos.declare import ComboDeclaration
-from controller.rules.combos.notation import Play
-from controller.rules.combos.ruling import DeclaredCombo, Laid, Reading
+from controller.rules.combos.notation import TypedPlay
+from controller.rules.combos.ruling import ComboReading, DeclaredCombo, LaidCard
 from controller.rules.order import LEVEL_VALUE, is_joker, is_wild, natural_rank, rank_text
 
 
-def reading(combo: Combo, play: Play, level: int) -> Reading:
+def show_reading(combo: Combo, play: TypedPlay, level: int) -> ComboReading:
     """Return a reading of a play, its cards as they are laid."""
-    name = KINDS[combo.kind]
-    return Reading(
+    name = COMBO_NAMES[combo.kind]
+    return ComboReading(
         kind=combo.kind,
         en=name.en,
         zh=name.zh,
@@ -21,11 +21,11 @@ def reading(combo: Combo, play: Play, level: int) -> Reading:
     )
 
 
-def declared(declaration: ComboDeclaration | None) -> DeclaredCombo | None:
+def show_declaration(declaration: ComboDeclaration | None) -> DeclaredCombo | None:
     """Return a declaration with its words in both languages."""
     if declaration is None:
         return None
-    kind = KINDS[declaration.kind] if declaration.kind else None
+    kind = COMBO_NAMES[declaration.kind] if declaration.kind else None
     ranks = (
         None if declaration.ranks is None else tuple(map(_rank_or_joker_text, declaration.ranks))
     )
@@ -38,7 +38,7 @@ def declared(declaration: ComboDeclaration | None) -> DeclaredCombo | None:
     )
 
 
-def bare_card_texts(play: Play) -> tuple[str, ...]:
+def bare_card_texts(play: TypedPlay) -> tuple[str, ...]:
     """Return the cards that were written without a suit."""
     return tuple(
         rank_text(natural_rank(face))
@@ -47,26 +47,26 @@ def bare_card_texts(play: Play) -> tuple[str, ...]:
     )
 
 
-def _laid_cards(combo: Combo, play: Play, level: int) -> tuple[Laid, ...]:
+def _laid_cards(combo: Combo, play: TypedPlay, level: int) -> tuple[LaidCard, ...]:
     """Return the cards as they count. A wild card is itself, where it can be, in the last place."""
     wild = [face_text(face) for face in play.faces if is_wild(face, level)]
-    stand_ins = list(combo.wild)
+    stand_ins = list(combo.wild_faces)
     written = [face for face, bare in zip(play.faces, play.bare, strict=True) if not bare]
-    laid: list[Laid] = []
+    laid: list[LaidCard] = []
     for face in reversed(combo.faces):
         if face in stand_ins:
             stand_ins.remove(face)
             laid.append(_laid_wild_card(face, wild[0], any_suit=combo.kind != "straight_flush"))
         else:
-            laid.append(Laid(_card_text(face, written)))
+            laid.append(LaidCard(_card_text(face, written)))
     return tuple(reversed(laid))
 
 
-def _laid_wild_card(face: Face, wild: str, *, any_suit: bool) -> Laid:
+def _laid_wild_card(face: Face, wild: str, *, any_suit: bool) -> LaidCard:
     own = face_text(face)
     if own == wild:
-        return Laid(wild)
-    return Laid(wild, own.lstrip("".join(SUITS)) if any_suit else own)
+        return LaidCard(wild)
+    return LaidCard(wild, own.lstrip("".join(SUITS)) if any_suit else own)
 
 
 def _card_text(face: Face, written: list[Face]) -> str:

@@ -3,16 +3,16 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from controller.cards import FACES, RANKS, Face
+from controller.cards import FACE_COUNT, RANKS, Face
 from controller.rules.order import is_wild, natural_rank
 
 
 def faces_of(rank: int) -> tuple[Face, ...]:
     """Return the faces of a natural rank: four, or one joker."""
-    return tuple(face for face in range(FACES) if natural_rank(face) == rank)
+    return tuple(face for face in range(FACE_COUNT) if natural_rank(face) == rank)
 
 
-def suited(
+def assign_suits(
     faces: Sequence[Face | None], ranks: Sequence[int], level: int | None, deck: Sequence[int]
 ) -> tuple[Face, ...]:
     """Return `faces` with one of the rank beside it for each None.

@@ -22,7 +22,7 @@ class CardToken(msgspec.Struct, frozen=True, gc=False):
     `word`. `face`: a joker, or the wild card.
     """
 
-    sign: str
+    text: str
     begin: int
     end: int
     suit: int | None = None
@@ -30,14 +30,14 @@ class CardToken(msgspec.Struct, frozen=True, gc=False):
     face: Face | None = None
 
     @property
-    def letter(self) -> bool:
+    def is_suit_letter(self) -> bool:
         """Tell whether it is a suit written as a letter."""
-        return self.sign in _LETTERS
+        return self.text in _LETTERS
 
     @property
-    def word(self) -> bool:
+    def is_chinese_suit(self) -> bool:
         """Tell whether it is a suit written in Chinese: it stands before its card."""
-        return self.suit is not None and self.sign not in _EITHER_SIDE
+        return self.suit is not None and self.text not in _EITHER_SIDE
 
 
 _LETTERS = tuple("SHCD")
@@ -81,14 +81,14 @@ _JOKERS_ALONE = re.compile(f"(?:{_alternatives(iter(_JOKERS))})+")
 _JOKER = re.compile(_alternatives(iter(_JOKERS)))
 _EMOJI = "\ufe0f?"
 """A sign from a telephone's keyboard is followed by this."""
-RANK = _alternatives(iter(_RANKS))
+RANK_PATTERN = _alternatives(iter(_RANKS))
 SUIT_PATTERN = f"(?:{_alternatives(iter(_SUITS))}){_EMOJI}"
 """A rank and a suit, as parts of patterns for text that is `plain`."""
 _ANY_TOKEN = re.compile(
     f"(?P<joker>{_alternatives(sign for sign in _JOKERS if sign != _SJ)})"
     f"|(?P<wild>{_alternatives(iter(_WILD_WORDS))})"
     f"|(?P<level>{_alternatives(iter(_LEVEL_WORDS))})"
-    f"|(?P<rank>{RANK})"
+    f"|(?P<rank>{RANK_PATTERN})"
     f"|(?P<suit>{_alternatives(iter(_SUITS))}){_EMOJI}"
 )
 _WHICH_JOKER = re.compile(r"JOKER|大小[王鬼点]|双[王鬼点]|[RL]J|🃏|(?<![大小])[王鬼点]")
@@ -106,18 +106,18 @@ _WHICH_JOKER_WORDS = Words(
 )
 
 
-def plain(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Return text with wide letters made narrow and small ones large, place for place."""
     narrow = (unicodedata.normalize("NFKC", char).upper() for char in text)
     return "".join(new if len(new) == 1 else old for old, new in zip(text, narrow, strict=True))
 
 
-def rank_of(sign: str) -> int | None:
+def rank_of_sign(sign: str) -> int | None:
     """Return the natural rank of one sign: "5", "10", "T", "五"; None: it is none."""
     return _RANKS.get(sign)
 
 
-def words(text: str, *, jokers: bool, level: int | None) -> list[list[CardToken]]:
+def split_tokens(text: str, *, jokers: bool, level: int | None) -> list[list[CardToken]]:
     """Return the words of a play, each as its tokens; none is empty.
 
     `jokers`: the cards have some; else SJ is the jack of spades. `level`: the rank that 参谋 and
@@ -125,13 +125,13 @@ def words(text: str, *, jokers: bool, level: int | None) -> list[list[CardToken]
     """
     return [
         list(_tokens(text, word.group(), word.start(), jokers=jokers, level=level))
-        for word in _WORD.finditer(plain(text))
+        for word in _WORD.finditer(normalise_text(text))
     ]
 
 
 def is_small_or_jack(word: list[CardToken]) -> bool:
     """Tell whether a word is SJ alone, once or more: no other joker shows what is meant."""
-    return all(token.sign == _SJ for token in word)
+    return all(token.text == _SJ for token in word)
 
 
 def _tokens(

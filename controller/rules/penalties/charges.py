@@ -9,7 +9,7 @@ from typing import Literal
 
 from controller.cards import side_of
 from controller.messages import Seat
-from controller.rules.penalties.offences import words
+from controller.rules.penalties.offences import catalogue_words
 from controller.rules.penalties.records import Incident
 from controller.rules.profile import GuandanProfile
 from controller.rules.words import Words
@@ -68,10 +68,10 @@ def lapse_words(reason: LapseReason, charge: Charge | None = None) -> Words:
     if reason == "not_at_once" and charge is not None:
         nobody = _NOT_BY_A_PLAYER.get(str(charge.pointed_out_by))
         if charge.pointed_out_when == "at_once":
-            return words("lapse", nobody or reason)
+            return catalogue_words("lapse", nobody or reason)
         if nobody is None:
-            return words("lapse", "late")
-    return words("lapse", reason)
+            return catalogue_words("lapse", "late")
+    return catalogue_words("lapse", reason)
 
 
 _NOT_BY_A_PLAYER = {"referee": "referee_alone", "outsider": "outsider_alone"}

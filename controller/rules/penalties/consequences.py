@@ -9,13 +9,13 @@ from collections.abc import Callable
 import msgspec
 
 from controller.messages import Seat, Side
-from controller.rules.levels import climbed
+from controller.rules.levels import level_change_words
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.ladder import LegalPenalty
-from controller.rules.penalties.offences import offence, words
+from controller.rules.penalties.offences import catalogue_words, find_offence
 from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile
-from controller.rules.seat_words import SIGNERS
+from controller.rules.seat_words import SIGNER_NAMES
 from controller.rules.seats import other_side
 from controller.rules.words import Words
 
@@ -68,16 +68,18 @@ class TurnLost(msgspec.Struct, frozen=True, gc=False, tag="turn_lost"):
 Consequence = DealLost | LevelUp | LevelDown | MatchLost | PairDisqualified | DeadHand | TurnLost
 
 Consequences = tuple[Consequence, ...]
-Keys = tuple[str, ...]
+ProfileKeys = tuple[str, ...]
 
 
-def consequences(
-    profile: GuandanProfile, charge: Charge, way: LegalPenalty
-) -> tuple[Consequences, Keys]:
+def consequences_of(
+    profile: GuandanProfile, charge: Charge, legal_penalty: LegalPenalty
+) -> tuple[Consequences, ProfileKeys]:
     """Return what a legal penalty does to the match, and the profile's rules it rests on."""
-    effects, keys = _CONSEQUENCES_BY_PENALTY.get(way.penalty, _nothing)(profile, charge)
-    keys = (*way.keys, *(key for key in keys if key not in way.keys))
-    return (*effects, *_seat_consequences(charge.seat, way)), keys
+    effects, keys = _CONSEQUENCES_BY_PENALTY.get(legal_penalty.penalty, _no_consequences)(
+        profile, charge
+    )
+    keys = (*legal_penalty.keys, *(key for key in keys if key not in legal_penalty.keys))
+    return (*effects, *_seat_consequences(charge.seat, legal_penalty)), keys
 
 
 def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
@@ -90,10 +92,14 @@ def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
         name = f"earlier_{name}"
     if isinstance(effect, TurnLost) and effect.whole_trick:
         name = "trick_lost"
-    said, text = msgspec.structs.asdict(effect) | {"deal": earlier}, words("effect", name)
-    told = {key: SIGNERS.get(value) or Words(str(value), str(value)) for key, value in said.items()}
+    said, text = msgspec.structs.asdict(effect) | {"deal": earlier}, catalogue_words("effect", name)
+    told = {
+        key: SIGNER_NAMES.get(value) or Words(str(value), str(value)) for key, value in said.items()
+    }
     if isinstance(effect, LevelUp | LevelDown):
-        told["levels"] = climbed(effect.steps if isinstance(effect, LevelUp) else -effect.steps)
+        told["levels"] = level_change_words(
+            effect.steps if isinstance(effect, LevelUp) else -effect.steps
+        )
     english, chinese = (
         {key: getattr(value, language) for key, value in told.items()} for language in ("en", "zh")
     )
@@ -102,9 +108,13 @@ def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
 
 def penalty_words(penalty: Penalty, effects: Consequences) -> Words:
     """Return what a player gets, in words: the penalty, or what is lost where none is recorded."""
-    lost = [words("also", also) for effect in effects if (also := _loss_name(effect)) is not None]
+    lost = [
+        catalogue_words("also", also)
+        for effect in effects
+        if (also := _loss_name(effect)) is not None
+    ]
     if penalty != "none" or not lost:
-        return words("penalty", penalty)
+        return catalogue_words("penalty", penalty)
     return Words(", ".join(one.en for one in lost), "，".join(one.zh for one in lost))
 
 
@@ -114,14 +124,14 @@ def _loss_name(effect: Consequence) -> str | None:
     return "dead_hand" if isinstance(effect, DeadHand) else None
 
 
-def _nothing(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
+def _no_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, ProfileKeys]:
     return (), ()
 
 
-def _foul_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
+def _foul_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, ProfileKeys]:
     """A deal lost (seed 000 A15.3.3), or levels (seed 003 R6.2–3)."""
     rules, side = profile.penalties, charge.side
-    if offence(charge.offence).trait == "hidden" and rules.hidden == "levels":
+    if find_offence(charge.offence).trait == "hidden" and rules.hidden == "levels":
         theirs, own = rules.hidden_levels
         effects = (LevelUp(other_side(side), theirs), LevelDown(side, own))
         return effects, ("penalties.hidden", "penalties.hidden_levels")
@@ -131,20 +141,22 @@ def _foul_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequ
     return (DealLost(side),), ("penalties.foul",)
 
 
-def _forfeit_consequences(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
+def _forfeit_consequences(
+    profile: GuandanProfile, charge: Charge
+) -> tuple[Consequences, ProfileKeys]:
     """The match, where the other side's better score may stay (seed 000 A15.3.4)."""
     return (MatchLost(charge.side),), ()
 
 
 def _disqualification_consequences(
     profile: GuandanProfile, charge: Charge
-) -> tuple[Consequences, Keys]:
+) -> tuple[Consequences, ProfileKeys]:
     """The match at the fixed score, and the event (seed 000 A15.3.5)."""
     return (MatchLost(charge.side), PairDisqualified(charge.pair)), ()
 
 
 _CONSEQUENCES_BY_PENALTY: dict[
-    Penalty, Callable[[GuandanProfile, Charge], tuple[Consequences, Keys]]
+    Penalty, Callable[[GuandanProfile, Charge], tuple[Consequences, ProfileKeys]]
 ] = {
     "foul": _foul_consequences,
     "match_forfeit": _forfeit_consequences,
@@ -156,6 +168,6 @@ def _seat_consequences(seat: Seat | None, way: LegalPenalty) -> Consequences:
     if seat is None:
         return ()
     effects: Consequences = (DeadHand(seat),) if way.dead_hand else ()
-    if way.loses is None:
+    if way.turn_loss is None:
         return effects
-    return (*effects, TurnLost(seat, whole_trick=way.loses == "trick"))
+    return (*effects, TurnLost(seat, whole_trick=way.turn_loss == "trick"))

@@ -15,14 +15,14 @@ from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.offences import (
     ArticleByCatalogue,
     Offence,
+    OffenceLadder,
     OffenceTrait,
-    Own,
     PenaltyOption,
     TurnLoss,
-    offence,
-    words,
+    catalogue_words,
+    find_offence,
 )
-from controller.rules.penalties.records import Penalty, Record, earlier
+from controller.rules.penalties.records import Penalty, PenaltyRecord, earlier_entries
 from controller.rules.profile import GuandanProfile
 from controller.rules.words import Words
 
@@ -40,18 +40,20 @@ class LegalPenalty(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     article: str | None
     why: Words
     keys: tuple[str, ...] = ()
-    loses: TurnLoss | None = None
+    turn_loss: TurnLoss | None = None
     dead_hand: bool = False
-    chief: bool = False
-    proposed: Literal["silent", "scope_silent"] | None = None
+    needs_chief: bool = False
+    gap: Literal["silent", "scope_silent"] | None = None
 
 
-def legal(profile: GuandanProfile, record: Record, charge: Charge) -> tuple[LegalPenalty, ...]:
+def legal_penalties(
+    profile: GuandanProfile, record: PenaltyRecord, charge: Charge
+) -> tuple[LegalPenalty, ...]:
     """Return the legal penalties: the ladder's, raised as the record asks, then the others.
 
     Raises LookupError for an offence that is not in the catalogue.
     """
-    row = offence(charge.offence)
+    row = find_offence(charge.offence)
     step = _step_penalties(profile, record, charge, row)
     ladder, *others = _BY_TRAIT.get(row.trait, _add_direct_foul)(profile, charge, row, step)
     found = [*reversed(_raised_by_record(profile, record, charge, ladder)), ladder]
@@ -68,7 +70,7 @@ def _first_of_each_penalty(found: Iterable[LegalPenalty]) -> tuple[LegalPenalty,
 
 
 def _step_penalties(
-    profile: GuandanProfile, record: Record, charge: Charge, row: Offence
+    profile: GuandanProfile, record: PenaltyRecord, charge: Charge, row: Offence
 ) -> tuple[LegalPenalty, ...]:
     """Return the options of the offence's own step, counted from the record or by a clock."""
     ladder = row.ladder(profile.penalties.catalogue)
@@ -81,11 +83,13 @@ def _step_penalties(
     )
 
 
-def _reached_step(record: Record, charge: Charge, row: Offence, ladder: Own) -> tuple[int, int]:
+def _reached_step(
+    record: PenaltyRecord, charge: Charge, row: Offence, ladder: OffenceLadder
+) -> tuple[int, int]:
     """Return the highest step (from 0) that its owner has reached, and how often he did it."""
 
     def nth(at: int) -> int:
-        before = earlier(record, charge, ladder.owner(at), ladder.scope)
+        before = earlier_entries(record, charge, ladder.counted_for_step(at), ladder.scope)
         return 1 + sum(entry.offence == row.id for entry in before)
 
     times = [charge.step or nth(at) for at in range(len(ladder.steps))]
@@ -107,10 +111,10 @@ def _penalty_from_option(
         article=article,
         why=why,
         keys=tuple(key for key in (option.key, skips) if key is not None),
-        loses=loses,
+        turn_loss=loses,
         dead_hand=option.dead_hand,
-        chief=option.chief,
-        proposed=_rulebook_gap(article, unsaid),
+        needs_chief=option.chief,
+        gap=_rulebook_gap(article, unsaid),
     )
 
 
@@ -132,12 +136,17 @@ def _rulebook_gap(article: str | None, unsaid: bool) -> Literal["silent", "scope
     return "scope_silent" if unsaid else None
 
 
-def _step_reason(row: Offence, ladder: Own, charge: Charge, at: int, number: int) -> Words:
+def _step_reason(
+    row: Offence, ladder: OffenceLadder, charge: Charge, at: int, number: int
+) -> Words:
     template = "counted"
     if ladder.scope == "occasion":
         template = "once" if charge.step is None else "step"
-    counted, scope = words("counted", ladder.owner(at)), words("scope", ladder.scope)
-    text = words("why", template)
+    counted, scope = (
+        catalogue_words("counted", ladder.counted_for_step(at)),
+        catalogue_words("scope", ladder.scope),
+    )
+    text = catalogue_words("why", template)
     return Words(
         text.en.format(offence=row.en, number=number, counted=counted.en, scope=scope.en),
         text.zh.format(offence=row.zh, number=number, counted=counted.zh, scope=scope.zh),
@@ -147,28 +156,28 @@ def _step_reason(row: Offence, ladder: Own, charge: Charge, at: int, number: int
 # -- what a key of the profile says beside the catalogue ----------------------
 
 
-Answers = tuple[LegalPenalty, ...]
+LegalPenalties = tuple[LegalPenalty, ...]
 
 
 def _add_direct_foul(
-    profile: GuandanProfile, charge: Charge, row: Offence, step: Answers
-) -> Answers:
+    profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
+) -> LegalPenalties:
     article = HARM_ARTICLES.get(profile.penalties.catalogue)
     why, proposed = _offence_reason("harmed", row), _rulebook_gap(article, False)
-    foul = LegalPenalty(penalty="foul", article=article, why=why, proposed=proposed)
+    foul = LegalPenalty(penalty="foul", article=article, why=why, gap=proposed)
     return _put_foul_first_if_harmed(charge, row, foul, step)
 
 
 def _put_foul_first_if_harmed(
-    charge: Charge, row: Offence, foul: LegalPenalty, step: Answers
-) -> Answers:
+    charge: Charge, row: Offence, foul: LegalPenalty, step: LegalPenalties
+) -> LegalPenalties:
     """Put a foul at once before the step's options, where it did harm (seed 000 A15.3.3 ②)."""
     return _first_of_each_penalty((foul, *step)) if charge.harmed and row.direct_foul else step
 
 
 def _hidden_card_penalties(
-    profile: GuandanProfile, charge: Charge, row: Offence, step: Answers
-) -> Answers:
+    profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
+) -> LegalPenalties:
     """A foul where it did harm (seed 000); else a text has one answer, harm or no harm.
 
     Seed 003 R6.3: levels; 004 D: expelled. Such a text knows no warning and no violation.
@@ -193,8 +202,8 @@ _LESSER_PENALTIES: frozenset[Penalty] = frozenset({"none", "warning", "violation
 
 
 def _late_penalties(
-    profile: GuandanProfile, charge: Charge, row: Offence, step: Answers
-) -> Answers:
+    profile: GuandanProfile, charge: Charge, row: Offence, step: LegalPenalties
+) -> LegalPenalties:
     why = _offence_reason(f"late_{profile.clocks.late_then}", row)
     if profile.clocks.late_then == "default":
         return (_penalty_from_key(profile, "match_forfeit", "clocks.late_then", why),)
@@ -202,7 +211,7 @@ def _late_penalties(
 
 
 _BY_TRAIT: dict[
-    OffenceTrait | None, Callable[[GuandanProfile, Charge, Offence, Answers], Answers]
+    OffenceTrait | None, Callable[[GuandanProfile, Charge, Offence, LegalPenalties], LegalPenalties]
 ] = {
     "hidden": _hidden_card_penalties,
     "late": _late_penalties,
@@ -218,12 +227,12 @@ def _penalty_from_key(
         article=article,
         why=why,
         keys=(key,),
-        proposed=_rulebook_gap(article, False),
+        gap=_rulebook_gap(article, False),
     )
 
 
 def _offence_reason(template: str, row: Offence) -> Words:
-    text = words("why", template)
+    text = catalogue_words("why", template)
     return Words(text.en.format(offence=row.en), text.zh.format(offence=row.zh))
 
 
@@ -236,32 +245,37 @@ class LadderRung(msgspec.Struct, frozen=True):
     below: Penalty
     above: Penalty
     limit: str
-    count: counts.Count
+    count: counts.EarlierCount
 
 
 LADDER_RUNGS = (
     LadderRung(
         "warning", "foul", "out_of_turn_warnings_to_foul", counts.count_warnings_out_of_turn
     ),
-    LadderRung("violation", "foul", "violations_to_foul", counts.violations),
-    LadderRung("foul", "match_forfeit", "hidden_to_loss", counts.hidden),
-    LadderRung("foul", "match_forfeit", "fouls_to_forfeit", counts.given("foul", "side", "match")),
+    LadderRung("violation", "foul", "violations_to_foul", counts.count_violations),
+    LadderRung("foul", "match_forfeit", "hidden_to_loss", counts.count_hidden_cards),
+    LadderRung(
+        "foul",
+        "match_forfeit",
+        "fouls_to_forfeit",
+        counts.counter_of_penalty("foul", "side", "match"),
+    ),
     LadderRung(
         "match_forfeit",
         "disqualification",
         "forfeits_to_disqualify",
-        counts.given("match_forfeit", "pair", "event"),
+        counts.counter_of_penalty("match_forfeit", "pair", "event"),
     ),
 )
 """From the lowest to the highest; one that was climbed leads to the next."""
 
 
 def _raised_by_record(
-    profile: GuandanProfile, record: Record, charge: Charge, one: LegalPenalty
+    profile: GuandanProfile, record: PenaltyRecord, charge: Charge, one: LegalPenalty
 ) -> tuple[LegalPenalty, ...]:
     """Return what a penalty is raised to by what happened before, lowest first."""
     raised: tuple[LegalPenalty, ...] = ()
-    penalty, row = one.penalty, offence(charge.offence)
+    penalty, row = one.penalty, find_offence(charge.offence)
     for rung in LADDER_RUNGS:
         limit: int = getattr(profile.penalties, rung.limit)
         before = rung.count(record, charge, row) if limit and rung.below == penalty else None
@@ -272,6 +286,6 @@ def _raised_by_record(
 
 
 def _penalty_of_rung(profile: GuandanProfile, rung: LadderRung, number: int) -> LegalPenalty:
-    text = words("why", rung.limit)
+    text = catalogue_words("why", rung.limit)
     why = Words(text.en.format(number=number), text.zh.format(number=number))
     return _penalty_from_key(profile, rung.above, f"penalties.{rung.limit}", why)

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import msgspec
 
 from controller import tomlfile
-from controller.rules.penalties.records import Counted, Penalty, Scope
+from controller.rules.penalties.records import CountedParty, CountScope, Penalty
 from controller.rules.profile import GuandanProfile
-from controller.rules.tables import CatalogueNumber, Table
+from controller.rules.tables import CatalogueNumber, ProfileTable
 from controller.rules.words import Words
 
 ArticleByCatalogue = dict[CatalogueNumber, str]
@@ -27,7 +27,7 @@ class OffencesError(tomlfile.FileError):
     """The catalogue is not one; its text is one line."""
 
 
-class PenaltyOption(Table, frozen=True):
+class PenaltyOption(ProfileTable, frozen=True):
     """One legal penalty. `articles` or the profile's `key` says where it stands;
     without either it stands where the offence's own penalty does.
 
@@ -44,25 +44,25 @@ class PenaltyOption(Table, frozen=True):
     chief: bool = False
 
 
-Step = tuple[PenaltyOption, ...]
+OffenceStep = tuple[PenaltyOption, ...]
 """What the first, second … time leads to: the ladder's penalty, then the other legal ones."""
 
 
-class Own(Table, frozen=True):
+class OffenceLadder(ProfileTable, frozen=True):
     """What a text has of its own, instead of seed 000's."""
 
-    steps: tuple[Step, ...]
-    counted: Counted
-    scope: Scope
+    steps: tuple[OffenceStep, ...]
+    counted: CountedParty
+    scope: CountScope
     remedy: Words
-    counted_at: tuple[Counted, ...] = ()
+    counted_at: tuple[CountedParty, ...] = ()
 
-    def owner(self, at: int) -> Counted:
+    def counted_for_step(self, step: int) -> CountedParty:
         """Return whose offences the step `at` (from 0) is counted by."""
-        return self.counted_at[at] if self.counted_at else self.counted
+        return self.counted_at[step] if self.counted_at else self.counted
 
 
-class Kind(Table, frozen=True):
+class OffenceKind(ProfileTable, frozen=True):
     """One way to commit an offence, to be picked from a list."""
 
     id: str
@@ -71,7 +71,7 @@ class Kind(Table, frozen=True):
     articles: ArticleByCatalogue = msgspec.field(default_factory=dict)
 
 
-class Offence(Table, frozen=True):
+class Offence(ProfileTable, frozen=True):
     """One row of the catalogue.
 
     `articles` of its penalty, `scope_articles` of how far it is counted: a text that is not
@@ -84,15 +84,15 @@ class Offence(Table, frozen=True):
     id: str
     en: str
     zh: str
-    counted: Counted
-    scope: Scope
-    steps: tuple[Step, ...]
+    counted: CountedParty
+    scope: CountScope
+    steps: tuple[OffenceStep, ...]
     remedy: Words
-    counted_at: tuple[Counted, ...] = ()
+    counted_at: tuple[CountedParty, ...] = ()
     articles: ArticleByCatalogue = msgspec.field(default_factory=dict)
     scope_articles: ArticleByCatalogue = msgspec.field(default_factory=dict)
-    kinds: tuple[Kind, ...] = ()
-    own: dict[CatalogueNumber, Own] = msgspec.field(default_factory=dict)
+    kinds: tuple[OffenceKind, ...] = ()
+    own: dict[CatalogueNumber, OffenceLadder] = msgspec.field(default_factory=dict)
     direct_foul: bool = False
     trait: OffenceTrait | None = None
 
@@ -113,37 +113,37 @@ class Offence(Table, frozen=True):
                     f'the last "{ladder.counted}" as counted has it'
                 )
 
-    def _ladders(self) -> list[tuple[str, Own]]:
+    def _ladders(self) -> list[tuple[str, OffenceLadder]]:
         own = [(f"own.{text}.", ladder) for text, ladder in self.own.items()]
         return [("", self._common_ladder()), *own]
 
-    def _common_ladder(self) -> Own:
-        return Own(self.steps, self.counted, self.scope, self.remedy, self.counted_at)
+    def _common_ladder(self) -> OffenceLadder:
+        return OffenceLadder(self.steps, self.counted, self.scope, self.remedy, self.counted_at)
 
-    def ladder(self, text: CatalogueNumber) -> Own:
+    def ladder(self, text: CatalogueNumber) -> OffenceLadder:
         """Return the steps that hold under a text, how they are counted, and the remedy."""
         return self.own.get(text) or self._common_ladder()
 
 
-def catalogue() -> Mapping[str, Offence]:
+def offence_catalogue() -> Mapping[str, Offence]:
     """Return every offence by its id, in the order of the file. Raises OffencesError."""
     return _offences_file().offences
 
 
-def offence(name: str) -> Offence:
+def find_offence(name: str) -> Offence:
     """Return the offence of that id. Raises LookupError where there is none."""
     try:
-        return catalogue()[name]
+        return offence_catalogue()[name]
     except KeyError:
         raise LookupError(f'no offence is called "{name}"') from None
 
 
-def remedy(profile: GuandanProfile, name: str) -> Words:
+def remedy_words(profile: GuandanProfile, name: str) -> Words:
     """Return what happens with the cards after an offence, whatever else is ruled."""
-    return offence(name).ladder(profile.penalties.catalogue).remedy
+    return find_offence(name).ladder(profile.penalties.catalogue).remedy
 
 
-def words(kind: str, name: str) -> Words:
+def catalogue_words(kind: str, name: str) -> Words:
     """Return the words for a penalty, reason, effect … (`kind`) called `name`.
 
     Raises LookupError where there are none.
@@ -161,16 +161,16 @@ def read_offences(text: str, name: str) -> Mapping[str, Offence]:
 
     Raises OffencesError, one line.
     """
-    return _read(tomlfile.tables(text, OffencesError, name=name), name)
+    return _offences_by_id(tomlfile.parse_tables(text, OffencesError, name=name), name)
 
 
-class _OffenceRows(Table, frozen=True):
+class _OffenceRows(ProfileTable, frozen=True):
     offence: list[Offence]
     words: dict[str, dict[str, Words]]
 
 
-def _read(raw: dict[str, Any], name: str) -> dict[str, Offence]:
-    rows = tomlfile.fit(raw, _OffenceRows, OffencesError, name=name).offence
+def _offences_by_id(raw: dict[str, Any], name: str) -> dict[str, Offence]:
+    rows = tomlfile.convert_tables(raw, _OffenceRows, OffencesError, name=name).offence
     for number, row in enumerate(rows):
         if any(row.id == before.id for before in rows[:number]):
             raise OffencesError(f'{name}: offence[{number}].id = "{row.id}": there is one already')
@@ -181,7 +181,7 @@ def _read(raw: dict[str, Any], name: str) -> dict[str, Offence]:
 def _offences_file() -> _OffencesFile:
     name = "offences.toml"
     text = resources.files("controller.rules.penalties").joinpath(name).read_text(encoding="utf-8")
-    raw = tomlfile.tables(text, OffencesError, name=name)
+    raw = tomlfile.parse_tables(text, OffencesError, name=name)
     return _OffencesFile(
-        msgspec.convert(raw["words"], dict[str, dict[str, Words]]), _read(raw, name)
+        msgspec.convert(raw["words"], dict[str, dict[str, Words]]), _offences_by_id(raw, name)
     )

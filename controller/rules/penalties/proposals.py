@@ -10,17 +10,17 @@ from typing import Literal
 import msgspec
 
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons
-from controller.rules.penalties.consequences import Consequence, TurnLost, consequences
-from controller.rules.penalties.ladder import LegalPenalty, legal
-from controller.rules.penalties.offences import offence, words
-from controller.rules.penalties.records import Penalty, Record
+from controller.rules.penalties.consequences import Consequence, TurnLost, consequences_of
+from controller.rules.penalties.ladder import LegalPenalty, legal_penalties
+from controller.rules.penalties.offences import catalogue_words, find_offence
+from controller.rules.penalties.records import Penalty, PenaltyRecord
 from controller.rules.profile import GuandanProfile
 from controller.rules.words import Words
 
-CHIEFS: frozenset[Penalty] = frozenset({"foul", "match_forfeit", "disqualification"})
+CHIEF_PENALTIES: frozenset[Penalty] = frozenset({"foul", "match_forfeit", "disqualification"})
 """What only the chief may give, whatever article it comes from (seed 000 A15.2.2)."""
 
-Needs = Literal["referee", "chief"]
+ProposalAuthority = Literal["referee", "chief"]
 
 
 class PenaltyProposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -33,7 +33,7 @@ class PenaltyProposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     penalty: Penalty
     loses_turn: bool
-    needs: Needs
+    needs: ProposalAuthority
     article: str | None
     provisional: bool
     effects: tuple[Consequence, ...]
@@ -42,8 +42,8 @@ class PenaltyProposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     keys: tuple[str, ...] = ()
 
 
-def proposals(
-    profile: GuandanProfile, record: Record, charge: Charge
+def propose_penalties(
+    profile: GuandanProfile, record: PenaltyRecord, charge: Charge
 ) -> tuple[PenaltyProposal, ...]:
     """Return the legal answers to a charge: first what the ladder says, then the others.
 
@@ -52,7 +52,7 @@ def proposals(
     about that is the chief's. What the players settled is closed, or recognised: then no
     penalty comes first. Raises LookupError for an offence that there is not.
     """
-    found = legal(profile, record, charge)
+    found = legal_penalties(profile, record, charge)
     if charge.settled_by_players and profile.penalties.settled_by_players == "closed":
         return (_settled_proposal(profile, charge, "settled_closed"),)
     if charge.settled_by_players == "recognised":
@@ -66,13 +66,13 @@ def discretionary_proposal(
     profile: GuandanProfile, charge: Charge, penalty: Penalty
 ) -> PenaltyProposal:
     """Return a penalty that the chief gives at his discretion (seed 000 A15.3.7)."""
-    row, text = offence(charge.offence), words("why", "discretion")
+    row, text = find_offence(charge.offence), catalogue_words("why", "discretion")
     article = "A15.3.7" if profile.penalties.catalogue == "000" else None
     way = LegalPenalty(
         penalty=penalty,
         article=article,
         why=Words(text.en.format(offence=row.en), text.zh.format(offence=row.zh)),
-        loses="trick" if penalty == "violation" else None,
+        turn_loss="trick" if penalty == "violation" else None,
     )
     return _make_proposal(profile, charge, way, chief=True)
 
@@ -95,7 +95,9 @@ def _settled_proposal(
 ) -> PenaltyProposal:
     """Answer without a penalty what the players settled (seed 000 A15.3.6, 004 rule B)."""
     article = profile.article(SETTLED_KEY)
-    way = LegalPenalty(penalty="none", article=article, why=words("why", why), keys=(SETTLED_KEY,))
+    way = LegalPenalty(
+        penalty="none", article=article, why=catalogue_words("why", why), keys=(SETTLED_KEY,)
+    )
     return _make_proposal(profile, charge, way, chief=False)
 
 
@@ -106,7 +108,7 @@ def _accepted_penalties(
 
     Seed 000 A15.3.6. Who may give it stays as it was: a foul and a choice are the chief's.
     """
-    text, article = words("why", "settled_recognised"), profile.article(SETTLED_KEY)
+    text, article = catalogue_words("why", "settled_recognised"), profile.article(SETTLED_KEY)
     return tuple(
         msgspec.structs.replace(
             one,
@@ -125,40 +127,40 @@ def _lapse_proposals(profile: GuandanProfile, charge: Charge) -> tuple[PenaltyPr
         return ()
     articles = [lapse_article(profile, reason) for reason in reasons]
     known = ", ".join(article for article in articles if article)
-    way = LegalPenalty(penalty="none", article=known or None, why=words("why", "lapsed"))
+    way = LegalPenalty(penalty="none", article=known or None, why=catalogue_words("why", "lapsed"))
     return (_make_proposal(profile, charge, way, chief=charge.lapse_disputed),)
 
 
 def _make_proposal(
     profile: GuandanProfile, charge: Charge, way: LegalPenalty, *, chief: bool
 ) -> PenaltyProposal:
-    effects, keys = consequences(profile, charge, way)
+    effects, keys = consequences_of(profile, charge, way)
     unsaid = way.article is None or any(profile.article(key) is None for key in keys)
     return PenaltyProposal(
         penalty=way.penalty,
         loses_turn=any(isinstance(effect, TurnLost) for effect in effects),
-        needs="chief" if chief or way.chief or way.penalty in CHIEFS else "referee",
+        needs="chief" if chief or way.needs_chief or way.penalty in CHIEF_PENALTIES else "referee",
         article=way.article,
-        provisional=unsaid or way.proposed is not None,
+        provisional=unsaid or way.gap is not None,
         effects=effects,
-        why_en=_told(way, "en"),
-        why_zh=_told(way, "zh"),
+        why_en=_reason_line(way, "en"),
+        why_zh=_reason_line(way, "zh"),
         keys=keys,
     )
 
 
-def _told(way: LegalPenalty, language: Literal["en", "zh"]) -> str:
+def _reason_line(way: LegalPenalty, language: Literal["en", "zh"]) -> str:
     """Say in one line why, what, and where it stands or that it is proposed."""
     colon, comma, opening, closing = _PUNCTUATION[language]
     also = ["dead_hand"] if way.dead_hand else []
-    also += [way.loses] if way.loses else []
-    said = [words("also", name) for name in also]
+    also += [way.turn_loss] if way.turn_loss else []
+    said = [catalogue_words("also", name) for name in also]
     if way.penalty != "none" or not said:
-        said = [words("penalty", way.penalty), *said]
-    silent = way.proposed or ("silent" if way.article is None else None)
+        said = [catalogue_words("penalty", way.penalty), *said]
+    silent = way.gap or ("silent" if way.article is None else None)
     where = [way.article] if way.article else []
     if silent is not None:
-        where.append(getattr(words("why", silent), language))
+        where.append(getattr(catalogue_words("why", silent), language))
     what = comma.join(getattr(text, language) for text in said)
     return f"{getattr(way.why, language)}{colon}{what}{opening}{comma.join(where)}{closing}"
 

@@ -14,10 +14,10 @@ from controller.messages import Seat, Side
 Penalty = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
 """Oral warning 口头警告, violation 违例, foul 犯规, match lost, expelled (seed 000 A15.3)."""
 
-Counted = Literal["player", "pair", "side"]
+CountedParty = Literal["player", "pair", "side"]
 """Whose offences are added up."""
 
-Scope = Literal["occasion", "deal", "match", "round", "event"]
+CountScope = Literal["occasion", "deal", "match", "round", "event"]
 """How far they are added up; "occasion": not at all, each one stands for itself."""
 
 
@@ -41,18 +41,20 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     at_ms: int
 
 
-class Entry(Incident, frozen=True, kw_only=True, gc=False):
+class PenaltyEntry(Incident, frozen=True, kw_only=True, gc=False):
     """One applied penalty or warning; `article` is None where its rule is provisional."""
 
     penalty: Penalty
     article: str | None
 
 
-Record = tuple[Entry, ...]
+PenaltyRecord = tuple[PenaltyEntry, ...]
 """Everything applied so far, in the order in which it happened."""
 
 
-def earlier(record: Record, incident: Incident, counted: Counted, scope: Scope) -> Record:
+def earlier_entries(
+    record: PenaltyRecord, incident: Incident, counted: CountedParty, scope: CountScope
+) -> PenaltyRecord:
     """Return what stands in the record of the same player, pair or side within a scope.
 
     Nothing where each occasion stands for itself.
@@ -67,7 +69,7 @@ def earlier(record: Record, incident: Incident, counted: Counted, scope: Scope) 
     )
 
 
-def pairs_disqualified(record: Record, event: str) -> frozenset[str]:
+def pairs_disqualified(record: PenaltyRecord, event: str) -> frozenset[str]:
     """Return the pairs that may not go on in an event (seed 000 A15.3.5)."""
     return frozenset(
         entry.pair
@@ -88,15 +90,15 @@ def _same_side(one: Incident, other: Incident) -> bool:
     return one.side == other.side
 
 
-_SAME_OWNER: dict[Counted, Callable[[Incident, Incident], bool]] = {
+_SAME_OWNER: dict[CountedParty, Callable[[Incident, Incident], bool]] = {
     "player": _same_player,
     "pair": _same_pair,
     "side": _same_side,
 }
 
-_SCOPE_DEPTHS: dict[Scope, int] = {"event": 1, "round": 2, "match": 3, "deal": 4}
+_SCOPE_DEPTHS: dict[CountScope, int] = {"event": 1, "round": 2, "match": 3, "deal": 4}
 
 
-def _place_in_scope(incident: Incident, scope: Scope) -> tuple[object, ...]:
+def _place_in_scope(incident: Incident, scope: CountScope) -> tuple[object, ...]:
     place = (incident.event, incident.round, incident.match, incident.deal)
     return place[: _SCOPE_DEPTHS[scope]]

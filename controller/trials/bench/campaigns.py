@@ -6,9 +6,15 @@ import sys
 
 from controller.deal.sequence import sequence
 from controller.rules.rulebooks import load_profile
-from controller.trials.bench.registry import Unit, Value, choose_size, taken_s, values
+from controller.trials.bench.registry import (
+    FigureUnit,
+    FigureValue,
+    choose_size,
+    time_s,
+    valued_figure,
+)
 from controller.trials.mechanical import mechanical_s
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import MechanicsSettings
 
 _JOBS = 2
 _LIFE = 25
@@ -16,29 +22,29 @@ _LIVES_A_JOB, _SMALL_LIVES_A_JOB = 3, 1
 _BARE = 10
 
 
-@values("campaign")
-def campaign() -> list[Value]:
+@valued_figure("campaign")
+def measure_campaigns() -> list[FigureValue]:
     """Attempts and cards a second of campaigns on two cores, against boards and dealing alone."""
     profile = load_profile("international-000")
     order = sequence(bytes(32), bytes(32), None, profile.deck.cards)
-    bare_s = taken_s(
-        lambda: [mechanical_s(Settings(), profile, order) for _ in range(_BARE)] and None
+    bare_s = time_s(
+        lambda: [mechanical_s(MechanicsSettings(), profile, order) for _ in range(_BARE)] and None
     )
     attempts_per_s = _JOBS * _BARE / bare_s
     return [
-        Value(
+        FigureValue(
             what="hostile, attempts",
             value=_measure_attempts_per_s("hostile"),
             floor=attempts_per_s,
-            unit=Unit.PER_S,
+            unit=FigureUnit.PER_S,
             documented=3.5,
             aim_value=20,
         ),
-        Value(
+        FigureValue(
             what="ideal, cards",
             value=_measure_attempts_per_s("ideal") * profile.deck.cards,
             floor=attempts_per_s * profile.deck.cards,
-            unit=Unit.PER_S,
+            unit=FigureUnit.PER_S,
             documented=2.5,
             aim_value=2500,
         ),
@@ -58,6 +64,6 @@ def _measure_attempts_per_s(faults: str) -> float:
             stdout=subprocess.PIPE,
         ).stdout
 
-    took_s = taken_s(run)
+    took_s = time_s(run)
     attempts: int = json.loads(told)["attempts"]
     return attempts / took_s

@@ -6,14 +6,14 @@ import statistics
 from collections.abc import Callable
 
 from controller.trials.bench.registry import (
-    Unit,
-    Value,
+    FigureUnit,
+    FigureValue,
     choose_size,
-    figure,
     time_in_turns_us,
-    values,
+    timed_figure,
+    valued_figure,
 )
-from controller.trials.query import asked
+from controller.trials.query import time_queries
 from drivers.firmware.codec import Decoder, encode
 
 _FRAMES = 1000
@@ -28,7 +28,7 @@ def _checksums_alone() -> None:
         binascii.crc32(_PAYLOAD)
 
 
-@figure("frame", floor=_checksums_alone, documented=13.0, per=_FRAMES)
+@timed_figure("frame", floor=_checksums_alone, documented=13.0, per=_FRAMES)
 def code_frames() -> None:
     """A frame coded and decoded, against its two checksums."""
     decoder = Decoder()
@@ -55,20 +55,20 @@ def _decode_frames() -> None:
         decoder.feed(frame)
 
 
-@values("codec")
-def codec() -> list[Value]:
+@valued_figure("codec")
+def measure_codec() -> list[FigureValue]:
     """A frame's coding and its decoding, each against a checksum, a search and a copy in C."""
     return [_against_c("coded", _encode_frames), _against_c("decoded", _decode_frames)]
 
 
-def _against_c(what: str, work: Callable[[], None]) -> Value:
+def _against_c(what: str, work: Callable[[], None]) -> FigureValue:
     value, floor = time_in_turns_us(work, _minimal_in_c, _FRAMES, _ROUNDS)
-    return Value(what=what, value=value, floor=floor, unit=Unit.US, documented=4.0)
+    return FigureValue(what=what, value=value, floor=floor, unit=FigureUnit.US, documented=4.0)
 
 
-@values("query")
-def query() -> list[Value]:
+@valued_figure("query")
+def measure_query() -> list[FigureValue]:
     """A board's STATUS over a pty, asked and answered, against an echo of as many bytes."""
-    took = asyncio.run(asked(choose_size(_QUERIES, _FEW_QUERIES)))
+    took = asyncio.run(time_queries(choose_size(_QUERIES, _FEW_QUERIES)))
     value, floor = statistics.median(took.queries_us), statistics.median(took.bare_us)
-    return [Value(value=value, floor=floor, unit=Unit.US, documented=5.0)]
+    return [FigureValue(value=value, floor=floor, unit=FigureUnit.US, documented=5.0)]

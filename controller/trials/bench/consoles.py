@@ -5,30 +5,37 @@ import asyncio
 import click
 import msgspec
 
-from controller.trials.bench.registry import figure, watch
-from controller.trials.console_load import Console, Load, PageFigures, console_load
+from controller.trials.bench.registry import bench_options, timed_figure
+from controller.trials.console_load import (
+    ConsoleLoad,
+    ConsoleLoadResult,
+    PageFigures,
+    measure_console,
+)
 from controller.trials.hall import HallError
-from controller.trials.pixels import lacking
-from controller.trials.watched import Times
+from controller.trials.pixels import find_missing_program
+from controller.trials.watched import TimeSummary
 
 
 class _ConsoleLoadRun:
     """One run of a console under the load of a large hall, for both of its figures."""
 
     def __init__(self) -> None:
-        self._run: Console | None = None
+        self._run: ConsoleLoadResult | None = None
 
-    def __call__(self) -> Console:
+    def __call__(self) -> ConsoleLoadResult:
         """Return what it cost; it is measured once for the same load."""
-        browsers = 0 if lacking() else watch.browsers
-        load = Load(feeds=watch.feeds, browsers=browsers, seconds=watch.seconds)
+        browsers = 0 if find_missing_program() else bench_options.browsers
+        load = ConsoleLoad(
+            feeds=bench_options.feeds, browsers=browsers, seconds=bench_options.seconds
+        )
         if self._run is None or self._run.load != load:
             try:
-                self._run = asyncio.run(console_load(load, _print_progress))
+                self._run = asyncio.run(measure_console(load, _print_progress))
             except HallError as error:
                 raise click.ClickException(f"console: {error}") from error
             click.echo(msgspec.json.encode(self._run), err=True)
-        if wrong := self._run.wrong():
+        if wrong := self._run.violations():
             raise click.ClickException(f"console: {'; '.join(wrong)}")
         return self._run
 
@@ -44,7 +51,7 @@ def _bare_drain_cores() -> float:
     return _console_load_run().floor_cores
 
 
-@figure("console", floor=_bare_drain_cores, documented=2.5, rounds=1)
+@timed_figure("console", floor=_bare_drain_cores, documented=2.5, rounds=1)
 def drain_feeds() -> float:
     """Of a second, what a console of 400 feeds takes at 4,000 states, against decoding them."""
     return _console_load_run().alone.cores
@@ -55,10 +62,12 @@ def _bare_page_s() -> float:
 
 
 def _missing_browser() -> str | None:
-    return lacking() or (None if watch.browsers else "no browser is to look (--browsers 0)")
+    return find_missing_program() or (
+        None if bench_options.browsers else "no browser is to look (--browsers 0)"
+    )
 
 
-@figure("pixels", floor=_bare_page_s, documented=3.7, rounds=1, lacking=_missing_browser)
+@timed_figure("pixels", floor=_bare_page_s, documented=3.7, rounds=1, find_missing=_missing_browser)
 def measure_drawing() -> float:
     """From a call to its row on five browsers (95 of 100), against a bare page's own way."""
     return _p95_s(_page_figures().drawn)
@@ -71,7 +80,7 @@ def _page_figures() -> PageFigures:
     return pages
 
 
-def _p95_s(seen: Times | None) -> float:
+def _p95_s(seen: TimeSummary | None) -> float:
     if seen is None:
         raise click.ClickException("pixels: no page has drawn anything")
     return seen.p95_ms / 1000

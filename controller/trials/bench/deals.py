@@ -6,15 +6,15 @@ from pathlib import Path
 
 from controller.messages import Role
 from controller.rules.rulebooks import load_profile
-from controller.trials.bench.registry import Unit, Value, choose_size, values
-from controller.trials.dealt_again import dealt_again, sequence_of
-from controller.trials.flood import flood_commands, reading
-from controller.trials.hall import HallPlan, TableProcess, hall
+from controller.trials.bench.registry import FigureUnit, FigureValue, choose_size, valued_figure
+from controller.trials.dealt_again import repeat_deals, sequence_of
+from controller.trials.flood import flood_commands, make_read_command
+from controller.trials.hall import HallPlan, TableProcess, run_hall
 from controller.trials.mechanical import mechanical_s
-from controller.trials.metered import metered, passed
-from controller.trials.players import Dealt, players
-from controller.trials.waiting import waiting
-from sim.mechanics.settings import Settings
+from controller.trials.metered import metrics_difference, read_metrics
+from controller.trials.players import DealResult, seat_players
+from controller.trials.waiting import simulate_waiting
+from sim.mechanics.settings import MechanicsSettings
 
 _DEALS, _FEW_DEALS = 5, 1
 _TIGHT_SPEED, _TIGHT_DEALS, _FEW_TIGHT_DEALS = 20.0, 7, 1
@@ -29,16 +29,16 @@ def _speed() -> float:
     return choose_size(1.0, _SMALL_SPEED)
 
 
-def _mechanics_s(dealt: Dealt) -> float:
+def _mechanics_s(dealt: DealResult) -> float:
     """Return the seconds that the mechanics alone take for the same attempt."""
     profile = load_profile("international-000")
     order = sequence_of(dealt, profile.deck.cards)
-    settings = Settings(speed=_speed())
+    settings = MechanicsSettings(speed=_speed())
     return mechanical_s(settings, profile, order, feeding_ms=dealt.feeding_ms)
 
 
-@values("deal")
-def deal() -> list[Value]:
+@valued_figure("deal")
+def measure_deal() -> list[FigureValue]:
     """A deal at 100 ms a card, journal, CURVE and feed on, against its mechanics alone.
 
     The boards are behind ptys and inside the simulator, so that no pins between processes count.
@@ -57,26 +57,28 @@ def deal() -> list[Value]:
     ]
 
 
-async def _deal_several() -> tuple[list[Dealt], float]:
+async def _deal_several() -> tuple[list[DealResult], float]:
     """Return some deals, and the seconds that all their routes took the machine."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
-            hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),
-            players(table) as people,
+            run_hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),
+            seat_players(table) as people,
         ):
-            before = await metered(table)
-            dealt = [await people.deal() for _ in range(choose_size(_DEALS, _FEW_DEALS))]
-            _, routes_s = passed(before, await metered(table), "route_latency_seconds")
+            before = await read_metrics(table)
+            dealt = [await people.play_deal() for _ in range(choose_size(_DEALS, _FEW_DEALS))]
+            _, routes_s = metrics_difference(
+                before, await read_metrics(table), "route_latency_seconds"
+            )
     return dealt, routes_s
 
 
-@values("tight")
-def measure_tight_deal() -> list[Value]:
+@valued_figure("tight")
+def measure_tight_deal() -> list[FigureValue]:
     """A deal at 5 ms a card, against bare hosts: in Python, in no time, and none but mechanics."""
     profile = load_profile("international-000")
-    found = dealt_again(_TIGHT_SPEED, choose_size(_TIGHT_DEALS, _FEW_TIGHT_DEALS))
+    found = repeat_deals(_TIGHT_SPEED, choose_size(_TIGHT_DEALS, _FEW_TIGHT_DEALS))
     bare = _median_pair([(one.whole_s, one.bare_s) for one in found])
-    settings = Settings(speed=_TIGHT_SPEED)
+    settings = MechanicsSettings(speed=_TIGHT_SPEED)
     at_once = _median_pair([(one.whole_s, one.whole_s - one.routes_s) for one in found])
     alone = _median_pair(
         [(one.whole_s, mechanical_s(settings, profile, one.sequence)) for one in found]
@@ -90,8 +92,10 @@ def measure_tight_deal() -> list[Value]:
 
 def _value_in_s(
     what: str, value: float, floor: float, documented: float, aim: float | None = None
-) -> Value:
-    return Value(what=what, value=value, floor=floor, unit=Unit.S, documented=documented, aim=aim)
+) -> FigureValue:
+    return FigureValue(
+        what=what, value=value, floor=floor, unit=FigureUnit.S, documented=documented, aim=aim
+    )
 
 
 def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
@@ -99,26 +103,26 @@ def _median_pair(pairs: list[tuple[float, float]]) -> tuple[float, float]:
     return sorted(pairs, key=lambda pair: pair[0] / pair[1])[len(pairs) // 2]
 
 
-@values("flood")
-def flood() -> list[Value]:
+@valued_figure("flood")
+def measure_flooded_deal() -> list[FigureValue]:
     """The same deal while one client sends 1,000 commands a second, against its mechanics alone."""
     dealt = asyncio.run(_deal_flooded())
     return [_value_in_s("", dealt.wall_s, _mechanics_s(dealt), documented=1.02)]
 
 
-async def _deal_flooded() -> Dealt:
+async def _deal_flooded() -> DealResult:
     with tempfile.TemporaryDirectory() as folder:
         async with (
-            hall(HallPlan(Path(folder), speed=_speed())) as (table,),
-            players(table) as people,
+            run_hall(HallPlan(Path(folder), speed=_speed())) as (table,),
+            seat_players(table) as people,
             table.client(Role.OBSERVER) as stranger,
-            flood_commands(stranger, _FLOOD_PER_S, reading),
+            flood_commands(stranger, _FLOOD_PER_S, make_read_command),
         ):
-            return await people.deal()
+            return await people.play_deal()
 
 
-@values("hall")
-def measure_deal_in_hall() -> list[Value]:
+@valued_figure("hall")
+def measure_deal_in_hall() -> list[FigureValue]:
     """A deal at one of ten tables that deal on this computer, against its mechanics alone."""
     dealt = asyncio.run(_deal_in_hall(choose_size(_HALL_TABLES, _FEW_HALL_TABLES)))
     return [
@@ -128,24 +132,24 @@ def measure_deal_in_hall() -> list[Value]:
     ]
 
 
-async def _deal_in_hall(tables: int) -> list[Dealt]:
+async def _deal_in_hall(tables: int) -> list[DealResult]:
     """Deal once at every table, each begun at another moment."""
     with tempfile.TemporaryDirectory() as folder:
         plan = HallPlan(Path(folder), tables=tables, speed=_speed())
-        async with hall(plan) as running:
-            at = (_deal_at(table, plan.begins_s(n)) for n, table in enumerate(running))
+        async with run_hall(plan) as running:
+            at = (_deal_at(table, plan.start_delay_s(n)) for n, table in enumerate(running))
             return list(await asyncio.gather(*at))
 
 
-async def _deal_at(table: TableProcess, begins_s: float) -> Dealt:
-    await asyncio.sleep(begins_s)
-    async with players(table) as people:
-        return await people.deal()
+async def _deal_at(table: TableProcess, start_delay_s: float) -> DealResult:
+    await asyncio.sleep(start_delay_s)
+    async with seat_players(table) as people:
+        return await people.play_deal()
 
 
-@values("waiting")
-def measure_wait_for_hands() -> list[Value]:
+@valued_figure("waiting")
+def measure_wait_for_hands() -> list[FigureValue]:
     """From a deal's being due to the order for its hands, dealt ahead against not."""
     deals = choose_size(_WAITING_DEALS, _FEW_WAITING_DEALS)
-    ahead, without = (waiting(deals, ahead=ahead).hands for ahead in (True, False))
+    ahead, without = (simulate_waiting(deals, ahead=ahead).hands for ahead in (True, False))
     return [_value_in_s("", ahead.median_s, without.median_s, documented=0.17)]

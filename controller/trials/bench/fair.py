@@ -4,7 +4,12 @@ import random
 from collections.abc import Callable
 
 from controller.deal.sequence import POCKET_LETTERS, sequence
-from controller.trials.bench.registry import Unit, Value, time_in_turns_us, values
+from controller.trials.bench.registry import (
+    FigureUnit,
+    FigureValue,
+    time_in_turns_us,
+    valued_figure,
+)
 
 _CARDS = 108
 _SEQUENCE_COUNT = 200
@@ -26,8 +31,8 @@ def _repeat_shuffle(shuffle: Callable[[list[str]], None]) -> Callable[[], None]:
     return shuffles
 
 
-@values("fair")
-def fair() -> list[Value]:
+@valued_figure("fair")
+def measure_sequence() -> list[FigureValue]:
     """The fair sequence of a deal, from its seed, against random.shuffle and SystemRandom's."""
     return [
         _over_shuffle("over random.shuffle", random.Random(1).shuffle, aim=1.0),
@@ -35,9 +40,11 @@ def fair() -> list[Value]:
     ]
 
 
-def _over_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> Value:
+def _over_shuffle(what: str, shuffle: Callable[[list[str]], None], aim: float) -> FigureValue:
     """Return the figure over one of the shuffles; what it came to is what it should be."""
     value, floor = time_in_turns_us(
         _make_sequences, _repeat_shuffle(shuffle), _SEQUENCE_COUNT, _ROUNDS
     )
-    return Value(what=what, value=value, floor=floor, unit=Unit.US, documented=aim, aim=aim)
+    return FigureValue(
+        what=what, value=value, floor=floor, unit=FigureUnit.US, documented=aim, aim=aim
+    )

@@ -7,7 +7,13 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from controller.trials.bench.registry import Unit, Value, choose_size, values, watch
+from controller.trials.bench.registry import (
+    FigureUnit,
+    FigureValue,
+    bench_options,
+    choose_size,
+    valued_figure,
+)
 from controller.trials.fan_in import DrainCost, JoinCost, measure_drain, measure_joins
 from controller.trials.hall import HallError
 
@@ -27,50 +33,50 @@ _AIM_US: Final = 2_000.0
 Result = TypeVar("Result")
 
 
-@values("fan_in")
-def measure_feeds() -> list[Value]:
+@valued_figure("fan_in")
+def measure_feeds() -> list[FigureValue]:
     """A console's lines without its pages, 10 states a second a table, against decoding them."""
-    tables = sorted({*choose_size(_FEEDS, _FEW_FEEDS), watch.feeds})
+    tables = sorted({*choose_size(_FEEDS, _FEW_FEEDS), bench_options.feeds})
     return [
-        _cores(_run(measure_drain(feeds, choose_size(_SECONDS, _SMALL_SECONDS))))
+        _drain_value(_run(measure_drain(feeds, choose_size(_SECONDS, _SMALL_SECONDS))))
         for feeds in tables
     ]
 
 
-@values("join")
-def measure_late_join() -> list[Value]:
+@valued_figure("join")
+def measure_late_join() -> list[FigureValue]:
     """From opening 200 lines to running tables until nothing is missing, against bare lines."""
     tables = choose_size(_JOINED, _FEW_JOINED)
     whole, bare = _run(measure_joins(tables, choose_size(_ROUNDS, _FEW_ROUNDS)))
     return [
-        Value(
+        FigureValue(
             what=f"{tables} tables",
             value=statistics.median(one.seconds for one in whole),
             floor=statistics.median(one.seconds for one in bare),
-            unit=Unit.S,
+            unit=FigureUnit.S,
             documented=4.0,
             aim_value=_AIM_S,
         ),
-        Value(
+        FigureValue(
             what="processor time a table",
             value=_cpu_us_per_table(whole, tables),
             floor=_cpu_us_per_table(bare, tables),
-            unit=Unit.US,
+            unit=FigureUnit.US,
             documented=7.0,
             aim_value=_AIM_US,
         ),
     ]
 
 
-def _cores(came: DrainCost) -> Value:
+def _drain_value(came: DrainCost) -> FigureValue:
     """Return what draining cost. A state or an event that did not come is no number: it raises."""
-    if wrong := came.wrong():
+    if wrong := came.violations():
         raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
-    return Value(
+    return FigureValue(
         what=f"{came.feeds} tables",
         value=came.cores,
         floor=came.floor_cores,
-        unit=Unit.CORES,
+        unit=FigureUnit.CORES,
         documented=2.0,
         aim_value=_AIMS_CORES.get(came.feeds),
     )

@@ -6,10 +6,16 @@ from typing import Final
 
 import click
 
-from controller.trials.bench.registry import Unit, Value, choose_size, values, watch
+from controller.trials.bench.registry import (
+    FigureUnit,
+    FigureValue,
+    bench_options,
+    choose_size,
+    valued_figure,
+)
 from controller.trials.hall import HallError
 from controller.trials.reaction.measured import PERCENTS, Samples, block_median, collect_samples
-from controller.trials.reaction.peers import Peer, peers
+from controller.trials.reaction.peers import PeerProgram, find_peers
 from controller.trials.reaction.variants import (
     ALL_ON,
     BUSY_GATEWAY,
@@ -17,7 +23,7 @@ from controller.trials.reaction.variants import (
     PLAIN,
     SLOW_FSYNC,
     TableVariant,
-    compiler,
+    find_compiler,
 )
 
 _DEALS: Final = 7
@@ -41,33 +47,33 @@ _DOCUMENTED_BESIDE: Final = 1.2
 """A whole table over a program that does nothing but answer; far less over one that polls."""
 
 
-@values("reaction")
-def measure_reaction() -> list[Value]:
+@valued_figure("reaction")
+def measure_reaction() -> list[FigureValue]:
     """From a card's event to its route on the line, against a process that echoes bytes."""
     quiet = [PLAIN, ALL_ON, SLOW_FSYNC, FULL_GC]
-    if compiler() is None:
+    if find_compiler() is None:
         click.echo("reaction: no C compiler, so no slow fsync: install gcc", err=True)
         quiet.remove(SLOW_FSYNC)
-    beside = peers()
+    beside = find_peers()
     percents = choose_size(PERCENTS, _FEW_PERCENTS)
     samples = _run_reactions(quiet, choose_size(_DEALS, _FEW_DEALS), beside)
     found = _against_floor(quiet, samples, percents)
     at = quiet.index(ALL_ON) + 1
     full_gc = quiet.index(FULL_GC) + 1
-    found.append(_value(_over(FULL_GC, ALL_ON), samples, full_gc, at, percents[-1], _AIM_GC))
+    found.append(_value(_over_text(FULL_GC, ALL_ON), samples, full_gc, at, percents[-1], _AIM_GC))
     found += _against_peers(quiet, beside, samples)
-    if watch.plot is not None:
+    if bench_options.plot is not None:
         _draw(
             ["echo", *(one.name for one in quiet), *(one.name for one in beside)],
             samples,
-            watch.plot,
+            bench_options.plot,
         )
     hogged = _run_reactions([BUSY_GATEWAY], choose_size(_HOGGED_DEALS, _FEW_DEALS))
     return [*found, *_against_floor([BUSY_GATEWAY], hogged, percents[:2])]
 
 
 def _run_reactions(
-    variants: list[TableVariant], deals: int, beside: Sequence[Peer] = ()
+    variants: list[TableVariant], deals: int, beside: Sequence[PeerProgram] = ()
 ) -> Samples:
     try:
         return collect_samples(variants, deals, beside)
@@ -76,18 +82,18 @@ def _run_reactions(
 
 
 def _draw(names: Sequence[str], samples: Samples, file: Path) -> None:
-    from controller.trials.reaction.plot import draw
+    from controller.trials.reaction.plot import draw_distribution
 
     columns = zip(*samples, strict=True)
     try:
-        draw(dict(zip(names, columns, strict=True)), file)
+        draw_distribution(dict(zip(names, columns, strict=True)), file)
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror}") from error
 
 
 def _against_floor(
     variants: list[TableVariant], samples: Samples, percents: Sequence[int]
-) -> list[Value]:
+) -> list[FigureValue]:
     return [
         _value(variant.name, samples, at, 0, percent, _AIM_RATIOS.get((variant, percent)))
         for at, variant in enumerate(variants, 1)
@@ -96,17 +102,17 @@ def _against_floor(
 
 
 def _against_peers(
-    variants: list[TableVariant], beside: Sequence[Peer], samples: Samples
-) -> list[Value]:
+    variants: list[TableVariant], beside: Sequence[PeerProgram], samples: Samples
+) -> list[FigureValue]:
     """Return what a route from the dealing loop costs, in multiples of each peer's answer."""
     at = variants.index(PLAIN) + 1
     return [
-        _value(_over(PLAIN, peer), samples, at, over, 50, None, _DOCUMENTED_BESIDE)
+        _value(_over_text(PLAIN, peer), samples, at, over, 50, None, _DOCUMENTED_BESIDE)
         for over, peer in enumerate(beside, len(variants) + 1)
     ]
 
 
-def _over(one: TableVariant, other: TableVariant | Peer) -> str:
+def _over_text(one: TableVariant, other: TableVariant | PeerProgram) -> str:
     return f"{one.name} over {other.name}"
 
 
@@ -118,13 +124,13 @@ def _value(
     percent: int,
     aim: float | None,
     documented: float = _DOCUMENTED,
-) -> Value:
+) -> FigureValue:
     value, floor = block_median(samples, at, over, percent)
-    return Value(
+    return FigureValue(
         what=f"{what}, p{percent}",
         value=value,
         floor=floor,
-        unit=Unit.US,
+        unit=FigureUnit.US,
         documented=documented,
         aim=aim,
     )

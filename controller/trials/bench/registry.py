@@ -23,7 +23,7 @@ Work = Callable[[], object]
 W = TypeVar("W", bound=Work)
 
 
-class Unit(StrEnum):
+class FigureUnit(StrEnum):
     """What a value counts."""
 
     US = "µs"
@@ -36,7 +36,7 @@ class Unit(StrEnum):
     PER_S = "a second"
 
 
-class Value(msgspec.Struct, frozen=True, kw_only=True):
+class FigureValue(msgspec.Struct, frozen=True, kw_only=True):
     """One value of a figure beside its floor, both in `unit`.
 
     `documented` is the multiple that BENCHMARKS.md tells; --check lets three times as much pass.
@@ -47,26 +47,26 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     what: str = ""
     value: float
     floor: float
-    unit: Unit
+    unit: FigureUnit
     documented: float
     aim: float | None = None
     aim_value: float | None = None
 
 
-def _nothing() -> str | None:
+def _nothing_missing() -> str | None:
     return None
 
 
-class Figure(msgspec.Struct, frozen=True):
+class BenchFigure(msgspec.Struct, frozen=True):
     """What is measured, by what name, and the sentence that reports it.
 
     `lacking` returns what this computer has not and the figure needs, in one line, or None.
     """
 
     name: str
-    says: str
-    run: Callable[[], Sequence[Value]]
-    lacking: Callable[[], str | None] = _nothing
+    description: str
+    run: Callable[[], Sequence[FigureValue]]
+    find_missing: Callable[[], str | None] = _nothing_missing
 
 
 class FigureResult(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ class FigureResult(msgspec.Struct, frozen=True):
     what: str
     value: float
     floor: float
-    unit: Unit
+    unit: FigureUnit
     times_floor: float
     most: float
     ok: bool
@@ -87,7 +87,7 @@ class FigureResult(msgspec.Struct, frozen=True):
     met: bool | None
 
 
-class Watch:
+class BenchOptions:
     """What a console is watched under, and for how many seconds; `plot`: where `reaction` draws.
 
     `small`: every figure does as little as it can and still be measured. See `sized`.
@@ -98,23 +98,23 @@ class Watch:
     plot: Path | None = None
 
 
-watch = Watch()
+bench_options = BenchOptions()
 """What the command line sets."""
 
 CHECK_FACTOR = 3.0
 """How many times the documented figure --check lets pass: a regression, not noise."""
 
-_FIGURES: dict[str, Figure] = {}
+_FIGURES: dict[str, BenchFigure] = {}
 
 Size = TypeVar("Size")
 
 
 def choose_size(full: Size, small: Size) -> Size:
     """Return how much a figure does: `full`, or `small` with --small."""
-    return small if watch.small else full
+    return small if bench_options.small else full
 
 
-def figure(
+def timed_figure(
     name: str,
     *,
     floor: Work,
@@ -122,7 +122,7 @@ def figure(
     per: int = 1,
     rounds: int = 15,
     aim: float | None = None,
-    lacking: Callable[[], str | None] = _nothing,
+    find_missing: Callable[[], str | None] = _nothing_missing,
 ) -> Callable[[W], W]:
     """Register the decorated work as the figure `name`, timed in turns with its floor.
 
@@ -130,20 +130,24 @@ def figure(
     """
 
     def register(work: W) -> W:
-        def run() -> list[Value]:
+        def run() -> list[FigureValue]:
             value, least = time_in_turns_us(work, floor, per, rounds)
-            return [Value(value=value, floor=least, unit=Unit.US, documented=documented, aim=aim)]
+            return [
+                FigureValue(
+                    value=value, floor=least, unit=FigureUnit.US, documented=documented, aim=aim
+                )
+            ]
 
-        _register(name, work.__doc__, run, lacking)
+        _register(name, work.__doc__, run, find_missing)
         return work
 
     return register
 
 
-F = TypeVar("F", bound=Callable[[], Sequence[Value]])
+F = TypeVar("F", bound=Callable[[], Sequence[FigureValue]])
 
 
-def values(name: str) -> Callable[[F], F]:
+def valued_figure(name: str) -> Callable[[F], F]:
     """Register the decorated function, which measures several values, as the figure `name`."""
 
     def register(run: F) -> F:
@@ -153,22 +157,22 @@ def values(name: str) -> Callable[[F], F]:
     return register
 
 
-def figures() -> Mapping[str, Figure]:
+def load_figures() -> Mapping[str, BenchFigure]:
     """Return every figure there is, by its name: those of each file of this package."""
     for file in pkgutil.iter_modules(bench.__path__):
         importlib.import_module(f"{bench.__name__}.{file.name}")
     return _FIGURES
 
 
-def measure(asked: Figure) -> Iterator[FigureResult]:
+def measure(asked: BenchFigure) -> Iterator[FigureResult]:
     """Run a figure; yield its values as they compare."""
     for value in asked.run():
-        yield _compare(asked.name, _without_aims(value) if watch.small else value)
+        yield _compare(asked.name, _without_aims(value) if bench_options.small else value)
 
 
 def time_in_turns_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
     """Run both in turns, after one unmeasured round; return the medians for one of `per`."""
-    taken = [(taken_s(floor), taken_s(work)) for _ in range(rounds + 1)]
+    taken = [(time_s(floor), time_s(work)) for _ in range(rounds + 1)]
     floor_s, work_s = (statistics.median(times) for times in zip(*taken[1:], strict=True))
     return work_s / per * 1e6, floor_s / per * 1e6
 
@@ -178,7 +182,7 @@ def now_s() -> float:
     return time.perf_counter()
 
 
-def taken_s(work: Work) -> float:
+def time_s(work: Work) -> float:
     """Do work; return the seconds that it took, by its own word or by the stopwatch."""
     begun_s = now_s()
     own = work()
@@ -188,19 +192,19 @@ def taken_s(work: Work) -> float:
 def _register(
     name: str,
     doc: str | None,
-    run: Callable[[], Sequence[Value]],
-    lacking: Callable[[], str | None] = _nothing,
+    run: Callable[[], Sequence[FigureValue]],
+    find_missing: Callable[[], str | None] = _nothing_missing,
 ) -> None:
-    _FIGURES[name] = Figure(name, (doc or "").strip().splitlines()[0], run, lacking)
+    _FIGURES[name] = BenchFigure(name, (doc or "").strip().splitlines()[0], run, find_missing)
 
 
-def _without_aims(value: Value) -> Value:
+def _without_aims(value: FigureValue) -> FigureValue:
     """Return `value` without its aims, which are those of the full size."""
     return msgspec.structs.replace(value, aim=None, aim_value=None)
 
 
-def _compare(name: str, value: Value) -> FigureResult:
-    rate = value.unit is Unit.PER_S
+def _compare(name: str, value: FigureValue) -> FigureResult:
+    rate = value.unit is FigureUnit.PER_S
     times = value.floor / value.value if rate else value.value / value.floor
     most = CHECK_FACTOR * value.documented
     aims = []

@@ -3,11 +3,17 @@
 from collections import Counter
 
 from controller.cards import composition
-from controller.rules.combos.judge import judge
+from controller.rules.combos.judge import judge_play
 from controller.rules.combos.notation import parse_play
-from controller.rules.combos.recognise import contained, readings
+from controller.rules.combos.recognise import contained_kinds, readings
 from controller.rules.order import natural_rank
-from controller.trials.bench.registry import Unit, Value, figure, time_in_turns_us, values
+from controller.trials.bench.registry import (
+    FigureUnit,
+    FigureValue,
+    time_in_turns_us,
+    timed_figure,
+    valued_figure,
+)
 
 _LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
 _TURNS = 10
@@ -33,22 +39,22 @@ def _plays_alone() -> None:
         parse_play(_PLAYED, 2, _SET)
 
 
-@figure("ruling", floor=_plays_alone, documented=5.0, per=_TURNS)
+@timed_figure("ruling", floor=_plays_alone, documented=5.0, per=_TURNS)
 def rule_on_plays() -> None:
     """A ruling on two plays with a wild card each, aim 5 ms, against reading what was typed."""
     for _ in range(_TURNS):
-        judge("international-000", 2, _PLAYED, _LAID)
+        judge_play("international-000", 2, _PLAYED, _LAID)
 
 
-@values("rulings")
-def rulings() -> list[Value]:
+@valued_figure("rulings")
+def measure_rulings() -> list[FigureValue]:
     """Rulings a second on two plays with a wild card each, against reading what was typed."""
     value_us, floor_us = time_in_turns_us(rule_on_plays, _plays_alone, _TURNS, _ROUNDS)
     return [
-        Value(
+        FigureValue(
             value=1e6 / value_us,
             floor=1e6 / floor_us,
-            unit=Unit.PER_S,
+            unit=FigureUnit.PER_S,
             documented=5.0,
             aim_value=1 / _AIM_S,
         )
@@ -60,9 +66,9 @@ def _ranks_alone() -> None:
         Counter(map(natural_rank, faces))
 
 
-@figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TEN_CARD_PLAYS))
+@timed_figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TEN_CARD_PLAYS))
 def read_plays() -> None:
     """All that ten cards with two wild ones are and contain, aim 20 ms, against counting ranks."""
     for faces in _TURNS * _TEN_CARD_PLAYS:
         readings(faces, 2)
-        contained(faces, 2)
+        contained_kinds(faces, 2)

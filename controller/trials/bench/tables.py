@@ -10,19 +10,19 @@ from pathlib import Path
 
 import msgspec
 
-from controller.messages import Phase, Role, State
+from controller.messages import MachinePhase, PublicState, Role
 from controller.trials.bench.registry import (
-    Unit,
-    Value,
+    FigureUnit,
+    FigureValue,
     choose_size,
     now_s,
-    taken_s,
     time_in_turns_us,
-    values,
+    time_s,
+    valued_figure,
 )
-from controller.trials.costs import costs, resident_mib
-from controller.trials.hall import HallPlan, TableProcess, hall
-from controller.trials.players import players
+from controller.trials.costs import measure_costs, resident_mib
+from controller.trials.hall import HallPlan, TableProcess, run_hall
+from controller.trials.players import seat_players
 
 _SPEED = 10.0
 _STARTS, _FEW_STARTS = 5, 1
@@ -30,31 +30,31 @@ _PACKAGES = "click, gpiozero, msgspec, nacl.signing, serial, structlog, zmq.asyn
 
 
 @asynccontextmanager
-async def _table(speed: float = _SPEED) -> AsyncIterator[TableProcess]:
+async def _run_table(speed: float = _SPEED) -> AsyncIterator[TableProcess]:
     with tempfile.TemporaryDirectory() as folder:
-        async with hall(HallPlan(Path(folder), speed=speed)) as (table,):
+        async with run_hall(HallPlan(Path(folder), speed=speed)) as (table,):
             yield table
 
 
-@values("memory")
-def memory() -> list[Value]:
+@valued_figure("memory")
+def measure_memory() -> list[FigureValue]:
     """Resident MiB of a table's machine and gateway behind a deal, against a bare interpreter."""
     machine, gateway = asyncio.run(_resident_mib())
     floor = _bare_mib()
     return [
-        Value(
+        FigureValue(
             what="machine",
             value=machine,
             floor=floor,
-            unit=Unit.MIB,
+            unit=FigureUnit.MIB,
             documented=4.5,
             aim_value=45,
         ),
-        Value(
+        FigureValue(
             what="gateway",
             value=gateway,
             floor=floor,
-            unit=Unit.MIB,
+            unit=FigureUnit.MIB,
             documented=4.0,
             aim_value=40,
         ),
@@ -62,9 +62,9 @@ def memory() -> list[Value]:
 
 
 async def _resident_mib() -> tuple[float, float]:
-    async with _table() as table, players(table) as people:
-        await people.deal()
-        spent = costs(_daemon_pid(table))
+    async with _run_table() as table, seat_players(table) as people:
+        await people.play_deal()
+        spent = measure_costs(_daemon_pid(table))
         return spent["run machine"].rss_mib, spent["run gateway"].rss_mib
 
 
@@ -91,31 +91,38 @@ class _TimedStarts:
     def packages_alone(self) -> float:
         """Start the table for the figure; return what the packages alone take."""
         self.took_s = asyncio.run(_time_start_s())
-        return taken_s(_packages_alone)
+        return time_s(_packages_alone)
 
 
-@values("start")
-def start() -> list[Value]:
+@valued_figure("start")
+def measure_start() -> list[FigureValue]:
     """From a table's start to a state in which it can deal, against its packages' import."""
     starts = _TimedStarts()
     value_us, floor_us = time_in_turns_us(
         lambda: starts.took_s, starts.packages_alone, 1, choose_size(_STARTS, _FEW_STARTS)
     )
     return [
-        Value(
-            value=value_us / 1e6, floor=floor_us / 1e6, unit=Unit.S, documented=3.5, aim_value=1.0
+        FigureValue(
+            value=value_us / 1e6,
+            floor=floor_us / 1e6,
+            unit=FigureUnit.S,
+            documented=3.5,
+            aim_value=1.0,
         )
     ]
 
 
 async def _time_start_s() -> float:
-    async with _table() as table:
+    async with _run_table() as table:
         await table.stop_daemon()
         begun_s = now_s()
         await table.start_daemon()
         async with table.client(Role.TABLE, topics=("state/",)) as client:
             async for heard in client.feed():
-                if msgspec.json.decode(heard.body, type=State).machine.phase is Phase.EMPTY:
+                if (
+                    msgspec.json.decode(heard.body, type=PublicState).machine.phase
+                    is MachinePhase.EMPTY
+                ):
                     return now_s() - begun_s
     raise AssertionError("a feed does not end")
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import msgspec
 
-from sim.mechanics.faults import Fault, FaultStrike, blame, is_mild, menu
+from sim.mechanics.faults import FaultStrike, SimulatedFault, accepted_codes, fault_menu, is_mild
 from sim.mechanics.world import World
 
 CONSEQUENCES = frozenset({"TWO_MISDEALS", "SET_BARRED"})
@@ -21,26 +21,26 @@ ACT_BLAME_S = 2.0
 """How long something that people did may still be spoken of once the next attempt begins."""
 
 _STRIKES_AT_A_FILLING = "set"
-_FAULT_FIELDS = msgspec.structs.fields(Fault)
+_FAULT_FIELDS = msgspec.structs.fields(SimulatedFault)
 
 
 @lru_cache(maxsize=4096)
-def words(fault: Fault) -> str:
+def fault_text(fault: SimulatedFault) -> str:
     """Return a fault in the menu's words, as parse_fault reads them: `jam:place=gate`."""
-    takes = menu()[fault.name].takes
+    takes = fault_menu()[fault.name].takes
     defaults = {field.name: field.default for field in _FAULT_FIELDS}
     given = [(name, getattr(fault, name)) for name in takes]
     told = [f"{name}={value}" for name, value in given if value != defaults[name]]
     return fault.name + (":" + ",".join(told) if told else "")
 
 
-def unexplained_codes(codes: Iterable[str], active: Iterable[Fault]) -> tuple[str, ...]:
+def unexplained_codes(codes: Iterable[str], active: Iterable[SimulatedFault]) -> tuple[str, ...]:
     """Return the codes that are right words for none of the active faults."""
-    right = {code for fault in active for code in blame(fault)}
+    right = {code for fault in active for code in accepted_codes(fault)}
     return tuple(code for code in codes if code not in right)
 
 
-def needless(active: Iterable[Fault]) -> bool:
+def is_needless(active: Iterable[SimulatedFault]) -> bool:
     """Tell whether an attempt need not have gone wrong: every fault active in it was mild."""
     return all(is_mild(fault) for fault in active)
 
@@ -55,47 +55,47 @@ class PossibleCauses:
         self._at_begin: tuple[FaultStrike, ...] = ()
         self._earlier_verdict_s = self._verdict_s = -1.0
 
-    def struck(self, struck: FaultStrike) -> None:
+    def add_strike(self, struck: FaultStrike) -> None:
         """Take a fault that strikes now."""
         self._strikes.append(struck)
 
-    def acted(self, fault: Fault) -> None:
+    def add_action(self, fault: SimulatedFault) -> None:
         """Take what people do themselves at the machine now, as a fault of that name."""
         self._actions.append(FaultStrike(fault, 0, self._world.clock.now_s()))
 
-    def verdict(self) -> None:
+    def end_attempt(self) -> None:
         """Say that an attempt has ended now."""
         self._verdict_s = self._world.clock.now_s()
 
-    def begun(self) -> None:
+    def begin_attempt(self) -> None:
         """Say that the next attempt begins: what struck before the last verdict is past."""
         self._earlier_verdict_s = self._verdict_s
         self._strikes = [one for one in self._strikes if one.at_s > self._earlier_verdict_s]
-        self._at_begin = self._world.in_force()
+        self._at_begin = self._world.active_faults()
         now_s, truth = self._world.clock.now_s(), self._world.truth()
         self._actions = [one for one in self._actions if one.at_s > now_s - ACT_BLAME_S]
-        in_it, size = len(truth.hopper) + len(truth.shuffler), self._world.people.size
+        in_it, size = len(truth.hopper) + len(truth.shuffler), self._world.people.cards_per_set
         if in_it < size:
             # A card that lay in the hopper passed for the set, which the players still have.
-            self._actions.append(FaultStrike(Fault("missing_card"), 0, now_s))
+            self._actions.append(FaultStrike(SimulatedFault("missing_card"), 0, now_s))
         elif in_it > size:
             # A later fault can replace the extra card itself: there is still one card too many.
-            self._actions.append(FaultStrike(Fault("extra_card"), 0, now_s))
+            self._actions.append(FaultStrike(SimulatedFault("extra_card"), 0, now_s))
 
-    def faults(self) -> tuple[Fault, ...]:
+    def active_faults(self) -> tuple[SimulatedFault, ...]:
         """Return the faults that are active now, people's own acts not among them."""
-        each = (*self._strikes, *self._at_begin, *self._world.in_force())
+        each = (*self._strikes, *self._at_begin, *self._world.active_faults())
         return tuple(dict.fromkeys(one.fault for one in each))
 
-    def all(self) -> tuple[Fault, ...]:
+    def all_causes(self) -> tuple[SimulatedFault, ...]:
         """Return the faults that are active now and what people did."""
-        return (*self.faults(), *(one.fault for one in self._actions))
+        return (*self.active_faults(), *(one.fault for one in self._actions))
 
-    def later(self) -> tuple[Fault, ...]:
+    def since_verdict(self) -> tuple[SimulatedFault, ...]:
         """Return the faults that struck since the last verdict, but for those of a new filling."""
         return tuple(
             one.fault
             for one in self._strikes
             if one.at_s > self._verdict_s
-            and menu()[one.fault.name].strikes != _STRIKES_AT_A_FILLING
+            and fault_menu()[one.fault.name].strikes != _STRIKES_AT_A_FILLING
         )

@@ -15,7 +15,7 @@ from sim.inproc import BoardName, HardwareInProcess
 _EVENT = Struct(wire.BODIES[wire.EVENT])
 
 
-class Said(msgspec.Struct, frozen=True, gc=False):
+class CoreEvent(msgspec.Struct, frozen=True, gc=False):
     """One event as its board made it; the fields of drivers/link/PROTOCOL.md."""
 
     number: int
@@ -28,7 +28,7 @@ class Said(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass
-class Boot:
+class BoardRun:
     """One run of a board: what it said, and up to which event it was told to forget.
 
     `alive`: its memory is still there, so that what it said can still be asked for.
@@ -36,9 +36,9 @@ class Boot:
 
     board: BoardName
     boot: int
-    said: list[Said] = field(default_factory=list)
+    events: list[CoreEvent] = field(default_factory=list)
     kept: int = 0
-    alive: bool = True
+    is_alive: bool = True
 
 
 class ObservedHardware(HardwareInProcess):
@@ -46,7 +46,7 @@ class ObservedHardware(HardwareInProcess):
 
     def __init__(self, *args: Any, **named: Any) -> None:
         """Take what InprocTable takes."""
-        self.boots: list[Boot] = []
+        self.board_runs: list[BoardRun] = []
         self._cores: dict[BoardName, Any] = {}
         super().__init__(*args, **named)
 
@@ -63,18 +63,18 @@ class ObservedHardware(HardwareInProcess):
         super().kill(name)
         core = self._cores.pop(name, None)
         if core is not None:
-            boot = next(one for one in reversed(self.boots) if one.board == name)
-            boot.alive, boot.kept = False, core.memory.kept
+            boot = next(one for one in reversed(self.board_runs) if one.board == name)
+            boot.is_alive, boot.kept = False, core.memory.kept
 
     def _observe_core(self, name: BoardName, core: Any) -> None:
-        boot = Boot(name, core.boot)
-        self.boots.append(boot)
+        boot = BoardRun(name, core.boot)
+        self.board_runs.append(boot)
         self._cores[name] = core
         add = core.memory.add
 
         def tapped(body: bytes) -> None:
             _, *fields = _EVENT.unpack_from(body)
-            boot.said.append(Said(*fields))
+            boot.events.append(CoreEvent(*fields))
             add(body)
 
         core.memory.add = tapped

@@ -9,50 +9,50 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from controller.faults import fault as row_of
-from controller.messages import Event
+from controller.messages import PublicEvent
 from controller.trials.campaign.blame import (
     CONSEQUENCES,
     PossibleCauses,
-    needless,
+    fault_text,
+    is_needless,
     unexplained_codes,
-    words,
 )
-from controller.trials.campaign.values import Attempt
-from sim.mechanics.faults import Fault
+from controller.trials.campaign.values import LifeAttempt
+from sim.mechanics.faults import SimulatedFault
 
-Outcome = Literal["ok", "misdeal", "void"]
-REFEREE = "TWO_MISDEALS"
+AttemptOutcome = Literal["ok", "misdeal", "void"]
+REFEREE_ALERT = "TWO_MISDEALS"
 
 
 @dataclass
-class Notes:
+class AttemptNotes:
     """One attempt as it goes. `told_s`: when each step of it was on the feed, the loop's time."""
 
     deal: int
     attempt: int
-    since: int
-    told_s: dict[str, float] = field(default_factory=dict)
-    outcome: Outcome | None = None
+    first_passage: int
+    published_s: dict[str, float] = field(default_factory=dict)
+    outcome: AttemptOutcome | None = None
     reasons: tuple[str, ...] = ()
-    active: tuple[Fault, ...] = ()
+    active_faults: tuple[SimulatedFault, ...] = ()
     needless: bool = False
     alerts: list[str] = field(default_factory=list)
     hands: list[str] = field(default_factory=list)
 
-    def ended(self) -> Attempt | None:
+    def to_result(self) -> LifeAttempt | None:
         """Return it as a value; None where it has no end."""
         if self.outcome is None:
             return None
-        return Attempt(
+        return LifeAttempt(
             deal=self.deal,
             attempt=self.attempt,
             outcome=self.outcome,
             reasons=self.reasons,
-            struck=tuple(sorted({words(fault) for fault in self.active})),
+            struck=tuple(sorted({fault_text(fault) for fault in self.active_faults})),
             alerts=tuple(dict.fromkeys(self.alerts)),
             hands=tuple(self.hands),
             needless=self.needless,
-            referee=REFEREE in self.alerts,
+            referee=REFEREE_ALERT in self.alerts,
         )
 
 
@@ -65,77 +65,81 @@ class AttemptLog:
 
     def __init__(
         self,
-        suspects: PossibleCauses,
+        causes: PossibleCauses,
         now_s: Callable[[], float],
         *,
-        length: Callable[[], int],
-        wrong: Callable[[str], None],
-        at: Callable[[str], None],
+        count_passages: Callable[[], int],
+        on_unexplained: Callable[[str], None],
+        on_step: Callable[[str], None],
     ) -> None:
-        self.notes: list[Notes] = []
+        self.notes: list[AttemptNotes] = []
         self.deals = 0
-        self._causes, self._now_s = suspects, now_s
-        self._count_passages, self._wrong, self._at = length, wrong, at
+        self._causes, self._now_s = causes, now_s
+        self._count_passages, self._on_unexplained, self._on_step = (
+            count_passages,
+            on_unexplained,
+            on_step,
+        )
         self._hands_before: list[str] = []
 
     @property
-    def present(self) -> Notes | None:
+    def current(self) -> AttemptNotes | None:
         """The newest attempt; None before the first."""
         return self.notes[-1] if self.notes else None
 
-    def hand(self, name: str) -> None:
+    def note_hand(self, name: str) -> None:
         """Note what people had to do; before the first attempt it is the first one's."""
         (self.notes[-1].hands if self.notes else self._hands_before).append(name)
 
-    def take(self, event: Event) -> None:
+    def apply(self, event: PublicEvent) -> None:
         """Take a public event as it is told."""
         take = _EVENT_HANDLERS.get(event.kind)
         if take is not None:
             take(self, event)
-        notes = self.present
+        notes = self.current
         if notes is not None and event.attempt == notes.attempt:
-            notes.told_s.setdefault(event.kind, self._now_s())
-            self._at(event.kind)
+            notes.published_s.setdefault(event.kind, self._now_s())
+            self._on_step(event.kind)
 
-    def attempts(self) -> tuple[Attempt, ...]:
+    def ended_attempts(self) -> tuple[LifeAttempt, ...]:
         """Return all that ended, in order."""
         self._add_late_faults()
-        ended = (notes.ended() for notes in self.notes)
+        ended = (notes.to_result() for notes in self.notes)
         return tuple(one for one in ended if one is not None)
 
     def _add_late_faults(self) -> None:
         """Give what struck behind its verdict to the attempt that it struck."""
-        notes = self.present
+        notes = self.current
         if notes is not None and notes.outcome is not None:
-            notes.active = (*notes.active, *self._causes.later())
+            notes.active_faults = (*notes.active_faults, *self._causes.since_verdict())
 
-    def _committed(self, event: Event) -> None:
+    def _on_committed(self, event: PublicEvent) -> None:
         assert event.attempt is not None
         self._add_late_faults()
-        self._causes.begun()
-        notes = Notes(self.deals + 1, event.attempt, self._count_passages())
+        self._causes.begin_attempt()
+        notes = AttemptNotes(self.deals + 1, event.attempt, self._count_passages())
         notes.hands, self._hands_before = self._hands_before, []
         self.notes.append(notes)
 
-    def _on_verdict(self, event: Event) -> None:
+    def _on_verdict(self, event: PublicEvent) -> None:
         data = event.data
         self._end(data["outcome"], tuple(data["reasons"]))
 
-    def _on_withdrawn(self, event: Event) -> None:
+    def _on_withdrawn(self, event: PublicEvent) -> None:
         reasons = tuple(event.data["reasons"])
         proven = any(row_of(reason).misdeal for reason in reasons)
         self._end("misdeal" if proven else "void", reasons)
 
-    def _end(self, outcome: Outcome, reasons: tuple[str, ...]) -> None:
-        notes = self.present
+    def _end(self, outcome: AttemptOutcome, reasons: tuple[str, ...]) -> None:
+        notes = self.current
         assert notes is not None
         notes.outcome, notes.reasons = outcome, reasons
-        notes.active = self._causes.faults()
-        notes.needless = outcome != "ok" and needless(notes.active)
+        notes.active_faults = self._causes.active_faults()
+        notes.needless = outcome != "ok" and is_needless(notes.active_faults)
         self._check_codes(reasons)
-        self._causes.verdict()
+        self._causes.end_attempt()
 
-    def _fault(self, event: Event) -> None:
+    def _on_fault(self, event: PublicEvent) -> None:
         name: str = event.data["name"]
         if self.notes:
             self.notes[-1].alerts.append(name)
@@ -144,23 +148,23 @@ class AttemptLog:
             self._check_codes((name,))
 
     def _check_codes(self, codes: tuple[str, ...]) -> None:
-        active = self._causes.all()
+        active = self._causes.all_causes()
         for code in unexplained_codes(codes, active):
-            seen = ", ".join(sorted({words(fault) for fault in active})) or "nothing"
-            self._wrong(f"{code} was said while {seen} was active")
+            seen = ", ".join(sorted({fault_text(fault) for fault in active})) or "nothing"
+            self._on_unexplained(f"{code} was said while {seen} was active")
 
-    def _on_revealed(self, event: Event) -> None:
-        notes = self.present
+    def _on_revealed(self, event: PublicEvent) -> None:
+        notes = self.current
         if notes is not None and event.attempt == notes.attempt and notes.outcome == "ok":
             self.deals += 1
 
 
-_EVENT_HANDLERS: dict[str, Callable[[AttemptLog, Event], Any]] = {
-    "committed": AttemptLog._committed,
+_EVENT_HANDLERS: dict[str, Callable[[AttemptLog, PublicEvent], Any]] = {
+    "committed": AttemptLog._on_committed,
     "verdict": AttemptLog._on_verdict,
     "withdrawn": AttemptLog._on_withdrawn,
     "recalled": AttemptLog._on_withdrawn,
-    "fault": AttemptLog._fault,
+    "fault": AttemptLog._on_fault,
     "revealed": AttemptLog._on_revealed,
     "sealed_to_chief": AttemptLog._on_revealed,
 }

@@ -8,26 +8,26 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from controller.messages import Reply, Role
+from controller.messages import CommandReply, Role
 from controller.rules.profile import Profile
-from controller.trials.campaign.house import SETS, House
-from controller.trials.campaign.judge import CardSet, wrong_set
+from controller.trials.campaign.house import SETS, TableHost
+from controller.trials.campaign.judge import JudgedCardSet, find_wrong_set
 from sim.inproc import BoardName
 from sim.mechanics.cards import PhysicalCard
-from sim.mechanics.faults import Fault
+from sim.mechanics.faults import SimulatedFault
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.settings import BACKS
 
-Deed = Coroutine[Any, Any, None]
-PATIENCE_S = 5.0
+PeopleAction = Coroutine[Any, Any, None]
+ANSWER_TIMEOUT_S = 5.0
 """How long somebody waits for the answer to an order about a set."""
 RETRY_INTERVAL_S = 1.0
 """How long people wait before they give an order again."""
 _ACTION_FAULTS = {
-    "collect": Fault("lid"),
-    "change_set": Fault("lid"),
-    "close_lid": Fault("lid"),
-    "release_estop": Fault("estop"),
+    "collect": SimulatedFault("lid"),
+    "change_set": SimulatedFault("lid"),
+    "close_lid": SimulatedFault("lid"),
+    "release_estop": SimulatedFault("estop"),
 }
 """What people do to the machine, as the menu calls it."""
 
@@ -37,22 +37,23 @@ class PeopleActions:
 
     def __init__(
         self,
-        house: House,
+        host: TableHost,
         profile: Profile,
         *,
-        hand: Callable[[str], None],
-        acted: Callable[[Fault], None],
+        on_hand: Callable[[str], None],
+        on_action: Callable[[SimulatedFault], None],
     ) -> None:
         self.last = "nothing"
-        self._house, self._world = house, house.sim.world
-        self._on_hand, self._on_action = hand, acted
+        self._host, self._world = host, host.sim.world
+        self._on_hand, self._on_action = on_hand, on_action
         deck = profile.deck
         self._cards = deck.cards
         self._sets = {
-            one.id: CardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back]) for one in SETS
+            one.id: JudgedCardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
+            for one in SETS
         }
         self._loop = asyncio.get_running_loop()
-        self._asked: dict[str, asyncio.Future[Reply]] = {}
+        self._pending_answers: dict[str, asyncio.Future[CommandReply]] = {}
         self._asked_at_s: dict[str, float] = {}
 
     # Of every deal.
@@ -80,19 +81,19 @@ class PeopleActions:
     async def start_daemon(self) -> None:
         """Start the machine's program."""
         self._note_action("start_daemon")
-        self._house.start_daemon()
+        self._host.start_daemon()
 
-    async def make_room(self) -> None:
+    async def free_disk(self) -> None:
         """Make room on the disk."""
         self._note_action("make_room")
-        self._house.make_room()
+        self._host.free_disk()
 
     async def plug_in(self, names: tuple[BoardName, ...]) -> None:
         """Look after a board's cable, and that it is the right one."""
         self._note_action("plug_in")
         for name in names:
-            self._on_action(Fault("unplugged", board=name))
-        self._house.sim.mend()
+            self._on_action(SimulatedFault("unplugged", board=name))
+        self._host.sim.mend()
 
     async def take_out(self) -> None:
         """Take the cards out that a player left in his pocket."""
@@ -115,7 +116,7 @@ class PeopleActions:
         self._note_action("mend")
         for motor in self._world.motors.values():
             motor.free()
-        self._world.dealer.mend()
+        self._world.dealer.unstick_all()
 
     async def free_hopper(self) -> None:
         """Take out what lies in the hopper; where nothing does, its sensor is at fault."""
@@ -137,48 +138,50 @@ class PeopleActions:
             await self._world.people.change_set(card_set=new)
         except OutOfReach:
             return
-        await self._wait_for_answer(self._house.ask(Role.REFEREE, "replace_set", set=new))
+        await self._wait_for_answer(self._host.command(Role.REFEREE, "replace_set", set=new))
 
-    async def count(self, name: str) -> None:
+    async def count_set(self, name: str) -> None:
         """Count a set that lies beside the machine, make it whole, and say so."""
         self._note_action("count_set")
         self._make_whole(name)
-        asked = self._house.ask(Role.REFEREE, "clear_set", set=name, cards=self._cards)
+        asked = self._host.command(Role.REFEREE, "clear_set", set=name, cards=self._cards)
         await self._wait_for_answer(asked)
 
     async def acknowledge(self, name: str) -> None:
         """Say that somebody saw a fault."""
         self._note_action("acknowledge")
-        self._house.ask(Role.REFEREE, "acknowledge", code=name)
+        self._host.command(Role.REFEREE, "acknowledge", code=name)
 
     # Orders.
 
-    def ask(self, cmd: str, role: Role, *, hand: str | None = None, **args: Any) -> Deed | None:
+    def command(
+        self, cmd: str, role: Role, *, action_name: str | None = None, **args: Any
+    ) -> PeopleAction | None:
         """Give an order, unless one like it waits for its answer or was given a moment ago.
 
         `hand`: what it is called, where it is one.
         """
-        asked = self._asked.get(cmd)
+        asked = self._pending_answers.get(cmd)
         waits = asked is not None and not asked.done()
         if (
             waits
             or self._loop.time() - self._asked_at_s.get(cmd, -RETRY_INTERVAL_S) < RETRY_INTERVAL_S
         ):
             return None
-        return self._order(cmd, role, hand, args)
+        return self._send(cmd, role, action_name, args)
 
-    async def _order(self, cmd: str, role: Role, hand: str | None, args: dict[str, Any]) -> None:
-        asked = self._house.ask(role, cmd, **args)
+    async def _send(self, cmd: str, role: Role, hand: str | None, args: dict[str, Any]) -> None:
+        asked = self._host.command(role, cmd, **args)
         if asked is None:
             return
         if hand is not None:
             self._note_action(hand)
-        self._asked[cmd], self._asked_at_s[cmd] = asked, self._loop.time()
+        self._pending_answers[cmd], self._asked_at_s[cmd] = asked, self._loop.time()
 
-    async def _wait_for_answer(self, asked: "asyncio.Future[Reply] | None") -> None:
+    async def _wait_for_answer(self, asked: "asyncio.Future[CommandReply] | None") -> None:
         """Wait for an answer for a while; a dead daemon gives none."""
         if asked is not None:
-            await asyncio.wait({asked}, timeout=PATIENCE_S)
+            await asyncio.wait({asked}, timeout=ANSWER_TIMEOUT_S)
 
     def _note_action(self, name: str) -> None:
         self.last = name
@@ -189,6 +192,6 @@ class PeopleActions:
     def _make_whole(self, name: str) -> None:
         """Exchange a set beside the machine for a new one, unless it is whole."""
         pile, right = self._world.people.beside[name], self._sets[name]
-        if any(wrong_set(tuple(pile), right)):
+        if any(find_wrong_set(tuple(pile), right)):
             self._world.people.box.extend(pile)
             pile[:] = self._world.new_set(self._cards, right.back, right.faces)

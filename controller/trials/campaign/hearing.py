@@ -13,15 +13,15 @@ from typing import NamedTuple, Protocol
 
 from nacl.secret import SecretBox
 
-from controller.journal.entries import Entry, decode
+from controller.journal.entries import JournalEntry, decode
 from controller.journal.store import STORE_NAME, open_read_only
 from controller.journal.verify import verify
-from controller.journal.wire_group import LoggedBoardEvent, unpack
+from controller.journal.wire_group import LoggedBoardEvent, unpack_events
 from controller.rules.profile import Profile
 from controller.trials.campaign import hearsay, judge
-from controller.trials.campaign.chronicle import AttemptLog, Notes
-from controller.trials.campaign.house import SETS, House
-from controller.trials.campaign.tape import Passage, Tape
+from controller.trials.campaign.chronicle import AttemptLog, AttemptNotes
+from controller.trials.campaign.house import SETS, TableHost
+from controller.trials.campaign.tape import CardTracker, Passage
 from controller.trials.campaign.values import FindingKind
 from controller.vault.sealing import unseal_with
 from sim.mechanics.settings import BACKS
@@ -31,21 +31,21 @@ _NONCE = 32
 _LEAD_FIELDS = ("turned_up", "leader")
 
 
-class Found(Protocol):
+class ReportFinding(Protocol):
     """Takes a finding."""
 
     def __call__(self, kind: FindingKind, told: str, attempt: int | None = None) -> None:
         """Take what must not be; of the newest attempt where none is named."""
 
 
-class Look(NamedTuple):
+class CardSnapshot(NamedTuple):
     """How the cards lay at one moment of an attempt, and by which way they had come."""
 
     attempt: int
     when: str
     truth: Truth
     passages: tuple[Passage, ...]
-    unseen: bool
+    has_unseen_fault: bool
 
 
 class LifeEvidence:
@@ -55,42 +55,47 @@ class LifeEvidence:
     """
 
     def __init__(
-        self, house: House, tape: Tape, chronicle: AttemptLog, profile: Profile, found: Found
+        self,
+        host: TableHost,
+        tracker: CardTracker,
+        attempts: AttemptLog,
+        profile: Profile,
+        report: ReportFinding,
     ) -> None:
-        self._house, self._tracker, self._attempts = house, tape, chronicle
-        self._report = found
-        self._snapshots: list[Look] = []
+        self._host, self._tracker, self._attempts = host, tracker, attempts
+        self._report = report
+        self._snapshots: list[CardSnapshot] = []
         self.left_behind = 0
         deck = profile.deck
         self._sets = {
-            one.id: judge.CardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
+            one.id: judge.JudgedCardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
             for one in SETS
         }
         self._cards = deck.cards
         self._turned_again = profile.turnup.faces()
-        house.sim.world.dealer.watch(self._on_lift, ["lift"])
+        host.sim.world.dealer.observe(self._on_lift, ["lift"])
 
-    def held(self, notes: Notes) -> None:
+    def record_verdict(self, notes: AttemptNotes) -> None:
         """Take the verdict of an attempt: right hands must lie there if it says so."""
         if notes.outcome == "ok":
             self._take_snapshot(notes, "held")
 
-    def judge(self) -> None:
+    def judge_life(self) -> None:
         """Judge the whole life; its journal is closed by now."""
-        entries = list(_read_entries(self._house))
+        entries = list(_read_entries(self._host))
         for look in self._snapshots:
             self._judge_snapshot(look, entries)
         self._judge_order(entries)
         self._judge_events(entries)
-        for finding in verify(self._house.state_dir).findings:
+        for finding in verify(self._host.state_dir).findings:
             self._report("unproved", str(finding))
 
     def _on_lift(self, name: str, value: int) -> None:
         """See the lift come up with cards on it: from here on they are in people's hands."""
-        world = self._house.sim.world
+        world = self._host.sim.world
         if not value or not any(world.pockets.stacks[:4]):
             return
-        notes = self._attempts.present
+        notes = self._attempts.current
         if notes is None or notes.outcome != "ok":
             self._report("wrong_released", "the lift came up with cards and without a verdict")
         elif not any(
@@ -98,25 +103,25 @@ class LifeEvidence:
         ):
             self._take_snapshot(notes, "out")
 
-    def _take_snapshot(self, notes: Notes, when: str) -> None:
-        passages = tuple(replace(one) for one in self._tracker.passages(notes.since))
-        truth = self._house.sim.world.truth()
-        unseen = any(fault.name in judge.UNSEEN_FAULTS for fault in notes.active)
-        self._snapshots.append(Look(notes.attempt, when, truth, passages, unseen))
+    def _take_snapshot(self, notes: AttemptNotes, when: str) -> None:
+        passages = tuple(replace(one) for one in self._tracker.passages(notes.first_passage))
+        truth = self._host.sim.world.truth()
+        unseen = any(fault.name in judge.UNSEEN_FAULTS for fault in notes.active_faults)
+        self._snapshots.append(CardSnapshot(notes.attempt, when, truth, passages, unseen))
 
-    def _judge_snapshot(self, look: Look, entries: list[Entry]) -> None:
+    def _judge_snapshot(self, look: CardSnapshot, entries: list[JournalEntry]) -> None:
         of = {entry.kind: entry for entry in entries if entry.attempt == look.attempt}
-        key = _chiefs_key(of["seed"], self._house)
+        key = _chiefs_key(of["seed"], self._host)
         promise, lies = _read_promise(of, key), (look.passages, look.truth)
         released = of["released"].data if "released" in of else {}
         told: dict[str, str] = {name: released[name] for name in _LEAD_FIELDS if name in released}
         wrong = [
             *judge.find_wrong_cards(look.truth, self._sets[promise.card_set]),
-            *judge.wrong_places(*lies, promise, self._cards),
+            *judge.find_wrong_places(*lies, promise, self._cards),
             *judge.find_wrong_turned_up(told, lies, promise, self._cards, self._turned_again),
         ]
-        left = list(judge.left_behind(look.truth))
-        if left and not wrong and look.unseen:
+        left = list(judge.find_left_behind(look.truth))
+        if left and not wrong and look.has_unseen_fault:
             self.left_behind += look.when == "held"
         else:
             wrong += left
@@ -129,28 +134,30 @@ class LifeEvidence:
         ):
             self._report("unproved", f"{look.when}: {words}", look.attempt)
 
-    def _judge_order(self, entries: list[Entry]) -> None:
+    def _judge_order(self, entries: list[JournalEntry]) -> None:
         """No card moves before commitment, cut and shuffle were on the feed."""
         first = {}
         for notes in reversed(self._attempts.notes):
-            for passage in self._tracker.passages(notes.since)[:1]:
+            for passage in self._tracker.passages(notes.first_passage)[:1]:
                 first[notes.attempt] = passage.window_s
         for notes, after in zip_longest(self._attempts.notes, self._attempts.notes[1:]):
             moved_s = first.get(notes.attempt)
-            if moved_s is None or (after is not None and after.since == notes.since):
+            if moved_s is None or (
+                after is not None and after.first_passage == notes.first_passage
+            ):
                 continue
             late = [
                 step
                 for step in ("committed", "cut", "shuffled")
-                if notes.told_s.get(step, moved_s) >= moved_s
+                if notes.published_s.get(step, moved_s) >= moved_s
             ]
             if late:
                 told = f"a card moved before {', '.join(late)} was on the feed"
                 self._report("wrong_released", told, notes.attempt)
 
-    def _judge_events(self, entries: list[Entry]) -> None:
-        boots, journal = self._house.sim.boots, list(_read_board_events(entries, self._house))
-        feeds = [(feed.numbers, feed.wrote) for feed in self._house.feeds]
+    def _judge_events(self, entries: list[JournalEntry]) -> None:
+        boots, journal = self._host.sim.board_runs, list(_read_board_events(entries, self._host))
+        feeds = [(feed.numbers, feed.last_written) for feed in self._host.feeds]
         public = [entry.n for entry in entries if entry.public]
         lost = (*hearsay.find_lost_events(boots, journal), *hearsay.find_lost_public(public, feeds))
         doubled = (
@@ -163,12 +170,14 @@ class LifeEvidence:
             self._report("events_doubled", told)
 
 
-def _read_entries(house: House) -> Iterator[Entry]:
+def _read_entries(house: TableHost) -> Iterator[JournalEntry]:
     with open_read_only(house.state_dir / STORE_NAME) as rows:
         yield from (decode(row.body) for row in rows)
 
 
-def _read_board_events(entries: Iterable[Entry], house: House) -> Iterator[LoggedBoardEvent]:
+def _read_board_events(
+    entries: Iterable[JournalEntry], house: TableHost
+) -> Iterator[LoggedBoardEvent]:
     """Yield the boards' events of a journal, with their pockets, as the chief can read them."""
     keys: dict[int | None, SecretBox] = {}
     for entry in entries:
@@ -176,17 +185,19 @@ def _read_board_events(entries: Iterable[Entry], house: House) -> Iterator[Logge
             keys[entry.attempt] = _chiefs_key(entry, house)
         elif entry.kind == "wire":
             key = keys.get(entry.attempt)
-            yield from unpack(entry.data, entry.attempt, None if key is None else key.decrypt)
+            yield from unpack_events(
+                entry.data, entry.attempt, None if key is None else key.decrypt
+            )
 
 
-def _read_promise(of: Mapping[str, Entry], key: SecretBox) -> judge.Promise:
+def _read_promise(of: Mapping[str, JournalEntry], key: SecretBox) -> judge.DealPromise:
     """Return what was promised of an attempt; a seed that nobody revealed the chief opens."""
     committed, revealed = of["committed"], of.get("revealed")
     shown = {"cut": of["cut"].data["cut"]} if revealed is None else revealed.data
     seed = key.decrypt(_box(of["seed"], "box")).hex() if revealed is None else shown["seed"]
     assert committed.deal is not None
     assert committed.attempt is not None
-    return judge.Promise(
+    return judge.DealPromise(
         table_key=committed.data["table_key"],
         match=committed.data["match"],
         deal=committed.deal,
@@ -199,10 +210,10 @@ def _read_promise(of: Mapping[str, Entry], key: SecretBox) -> judge.Promise:
     )
 
 
-def _chiefs_key(seed: Entry, house: House) -> SecretBox:
+def _chiefs_key(seed: JournalEntry, house: TableHost) -> SecretBox:
     """Return the attempt's key, as the chief has it."""
     return SecretBox(unseal_with(bytes(house.chief), _box(seed, "for_chief")))
 
 
-def _box(entry: Entry, name: str) -> bytes:
+def _box(entry: JournalEntry, name: str) -> bytes:
     return base64.b64decode(entry.data[name])

@@ -14,26 +14,26 @@ from typing import Any
 
 from nacl.public import PrivateKey
 
-from controller.config import CardSet
+from controller.config import CardSetSection
 from controller.journal.entries import public_event
 from controller.journal.errors import JournalError
 from controller.journal.store import JournalStore
-from controller.messages import Event, Reply, Role, State
+from controller.messages import CommandReply, PublicEvent, PublicState, Role
 from controller.rules.profile import Profile
 from controller.trials.campaign.boots import ObservedHardware
 from controller.trials.campaign.values import LifePlan
-from controller.trials.inproc import TableInProcess, trial
-from controller.trials.mortal import DaemonDeath, KillableStore, cut_off, lose_power
-from drivers.link.port import Port
+from controller.trials.inproc import TableInProcess, run_table_in_process
+from controller.trials.mortal import DaemonDeath, KillableStore, apply_power_loss, kill_daemon
+from drivers.link.port import LinkPort
 from sim.inproc import BoardName
-from sim.mechanics.faults import Fault
-from sim.mechanics.settings import BACKS, Settings
-from sim.mechanics.settings import CardSet as PhysicalSet
+from sim.mechanics.faults import SimulatedFault
+from sim.mechanics.settings import BACKS, MechanicsSettings
+from sim.mechanics.settings import PhysicalSet as PhysicalSet
 
-SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
 """People's keys: they stay the same people over all lives of a daemon."""
-AGAIN_S = 1.0
+RESTART_DELAY_S = 1.0
 """How long the house takes to start a daemon that died, where the fault does not say."""
 _MAX_ROWS_TO_DEATH = 3
 """A kill comes between the rows of the next commit, at most so many behind its first."""
@@ -42,14 +42,14 @@ _KILL_TIMEOUT_S = 2.0
 
 
 @dataclass
-class Feed:
+class DaemonFeed:
     """What one run of the daemon told, by number, and how far its journal went at its end."""
 
     numbers: list[int] = field(default_factory=list)
-    wrote: int = 0
+    last_written: int = 0
 
 
-Told = Callable[[State | Event], None]
+PublishListener = Callable[[PublicState | PublicEvent], None]
 
 
 def chief_key(seed: str) -> PrivateKey:
@@ -57,7 +57,7 @@ def chief_key(seed: str) -> PrivateKey:
     return PrivateKey(random.Random(f"chief {seed}").randbytes(32))
 
 
-class House:
+class TableHost:
     """One table's house. `at` is the daemon's table while it runs; None: its screen is dark.
 
     `told` gets what is published by a daemon that lives; `said(words)` what happens to the
@@ -71,23 +71,23 @@ class House:
         state_dir: Path,
         runtime_dir: Path,
         *,
-        told: Told,
-        said: Callable[[str], None],
-        line: Callable[[BoardName, Port], Port],
+        on_published: PublishListener,
+        log: Callable[[str], None],
+        wrap_port: Callable[[BoardName, LinkPort], LinkPort],
     ) -> None:
-        self.at: TableInProcess | None = None
-        self.feeds: list[Feed] = []
+        self.table: TableInProcess | None = None
+        self.feeds: list[DaemonFeed] = []
         self.state_dir = state_dir
         self.crashes: list[str] = []
         self.chief = chief_key(plan.seed)
         self.needs_person: set[str] = set()
         self._seed, self._profile = plan.seed, profile
         self._runtime_dir = runtime_dir
-        self._told, self._log, self._wrap_port = told, said, line
+        self._on_published, self._log, self._wrap_port = on_published, log, wrap_port
         self._loop = asyncio.get_running_loop()
-        self._rng = self._chance(plan.seed, "house")
-        boots = self._chance(plan.seed, "boots")
-        settings = Settings(
+        self._rng = self._make_rng(plan.seed, "house")
+        boots = self._make_rng(plan.seed, "boots")
+        settings = MechanicsSettings(
             packs=profile.deck.packs,
             jokers=profile.deck.jokers,
             sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in SETS),
@@ -95,28 +95,28 @@ class House:
             together=plan.wear.together,
         )
         self.sim = ObservedHardware(
-            settings, self._chance(plan.seed, "mechanics"), boots=lambda: boots.getrandbits(32)
+            settings, self._make_rng(plan.seed, "mechanics"), boots=lambda: boots.getrandbits(32)
         )
-        self.sim.world.outside["host"] = self._carry_out
+        self.sim.world.outside_handlers["host"] = self._carry_out
         self._store: KillableStore | None = None
         self._daemon_died = asyncio.Event()
-        self._death: Fault | None = None
+        self._death_fault: SimulatedFault | None = None
         self._start_requested = asyncio.Event()
-        self._disk_fault: Fault | None = None
+        self._disk_fault: SimulatedFault | None = None
         self._clock_offset_s = 0.0
         self._timers: list[asyncio.TimerHandle] = []
-        self._asked: set[asyncio.Future[Any]] = set()
+        self._pending_commands: set[asyncio.Future[Any]] = set()
 
     @staticmethod
-    def _chance(seed: str, what: str) -> random.Random:
+    def _make_rng(seed: str, what: str) -> random.Random:
         return random.Random(f"{what} {seed}")
 
     async def run(self, people: "asyncio.Future[None]") -> None:
         """Keep a daemon running until people are done, or its code raises."""
         while not (people.done() or self.crashes):
             await self._run_daemon(people)
-            if self._death is not None and not people.done():
-                await self._recover(self._death)
+            if self._death_fault is not None and not people.done():
+                await self._recover(self._death_fault)
 
     def close(self) -> None:
         """Leave no timer behind."""
@@ -126,13 +126,13 @@ class House:
 
     # What people can do.
 
-    def ask(self, role: Role, cmd: str, **args: Any) -> "asyncio.Future[Reply] | None":
+    def command(self, role: Role, cmd: str, **args: Any) -> "asyncio.Future[CommandReply] | None":
         """Give an order; None where no daemon is there to take it. It dies with the daemon."""
-        if self.at is None:
+        if self.table is None:
             return None
-        command = self.at.command(role, cmd, **args)
-        asked = asyncio.ensure_future(self.at.lasting.order(command))
-        self._asked.add(asked)
+        command = self.table.make_command(role, cmd, **args)
+        asked = asyncio.ensure_future(self.table.lasting.submit(command))
+        self._pending_commands.add(asked)
         asked.add_done_callback(self._on_answer)
         return asked
 
@@ -140,20 +140,20 @@ class House:
         """Start the daemon that waits for somebody to do that."""
         self._start_requested.set()
 
-    def make_room(self) -> None:
+    def free_disk(self) -> None:
         """Take something away from the full disk."""
         if self._disk_fault is not None:
-            self.sim.world.over(self._disk_fault)
+            self.sim.world.end_fault(self._disk_fault)
             self._disk_fault = None
         self.needs_person.discard("disk")
 
     def mend(self) -> None:
         """Put everything right that still is wrong around the table."""
         self.sim.mend()
-        self.make_room()
+        self.free_disk()
 
-    def _on_answer(self, asked: "asyncio.Future[Reply]") -> None:
-        self._asked.discard(asked)
+    def _on_answer(self, asked: "asyncio.Future[CommandReply]") -> None:
+        self._pending_commands.discard(asked)
         if asked.cancelled():
             return
         if asked.exception() is not None:
@@ -165,7 +165,7 @@ class House:
 
     async def _cancel_commands(self, *others: asyncio.Future[Any]) -> None:
         """Leave no order of a daemon that is gone behind."""
-        asked = [*self._asked, *others]
+        asked = [*self._pending_commands, *others]
         for one in asked:
             one.cancel()
         await asyncio.gather(*asked, return_exceptions=True)
@@ -178,10 +178,10 @@ class House:
         store = self._open()
         dying = asyncio.ensure_future(self._daemon_died.wait())
         try:
-            async with trial(
-                Settings(),
+            async with run_table_in_process(
+                MechanicsSettings(),
                 self._runtime_dir,
-                seed=self._chance(self._seed, f"daemon {number}").getrandbits(60),
+                seed=self._make_rng(self._seed, f"daemon {number}").getrandbits(60),
                 store=store,
                 state_dir=self.state_dir,
                 sim=self.sim,
@@ -195,29 +195,29 @@ class House:
                 line=self._wrap_port,
                 name=f"{number}.",
             ) as at:
-                self.at = at
-                assert at.running is not None
-                ends: set[asyncio.Future[Any]] = {people, dying, at.running}
+                self.table = at
+                assert at.run_task is not None
+                ends: set[asyncio.Future[Any]] = {people, dying, at.run_task}
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         except Exception as error:
             self._record_crash(error)
         finally:
-            self.at = None
+            self.table = None
             dying.cancel()
             await self._cancel_commands(dying)
             assert self._store is not None
-            if self._store.alive and not self._store.closed:
-                self.feeds[-1].wrote = self._store.last()[0]
+            if self._store.is_alive and not self._store.is_closed:
+                self.feeds[-1].last_written = self._store.last()[0]
             self._store.close()
 
     def _open(self) -> KillableStore:
         store = KillableStore.open(self.state_dir)
-        store.synced = store.last()[0]
-        store.die = lambda: self._on_daemon_death(store)
-        store.full = lambda: self._disk_fault is not None
+        store.last_synced = store.last()[0]
+        store.on_death = lambda: self._on_daemon_death(store)
+        store.is_disk_full = lambda: self._disk_fault is not None
         self._store = store
         self._publish_missed(store)
-        self.feeds.append(Feed())
+        self.feeds.append(DaemonFeed())
         return store
 
     def _publish_missed(self, store: KillableStore) -> None:
@@ -225,27 +225,27 @@ class House:
         last = max((n for feed in self.feeds for n in feed.numbers), default=0)
         for chained in store.entries(last):
             if chained.entry.public and self.feeds:
-                self._told(public_event(chained, "T01", simulated=True))
+                self._on_published(public_event(chained, "T01", simulated=True))
 
     def _reopen(self) -> JournalStore:
         """Open the journal again once the disk has room. Raises JournalError."""
         before = self._store
-        if self._disk_fault is not None or before is None or not before.alive:
+        if self._disk_fault is not None or before is None or not before.is_alive:
             raise JournalError("there is no room yet")
         store = self._open()
-        self.feeds[-2].wrote = store.last()[0]
+        self.feeds[-2].last_written = store.last()[0]
         return store
 
-    def _publish(self, value: State | Event) -> bool:
-        if self._store is None or not self._store.alive:
+    def _publish(self, value: PublicState | PublicEvent) -> bool:
+        if self._store is None or not self._store.is_alive:
             return False
-        if isinstance(value, Event):
+        if isinstance(value, PublicEvent):
             self.feeds[-1].numbers.append(value.n)
-        self._told(value)
+        self._on_published(value)
         return True
 
     def _record_crash(self, error: BaseException | None) -> None:
-        if self._store is not None and not self._store.alive:
+        if self._store is not None and not self._store.is_alive:
             return  # whatever a dying daemon raises, nobody hears it
         frame = error.__traceback__ if error is not None else None
         while frame is not None and frame.tb_next is not None:
@@ -256,71 +256,81 @@ class House:
             where = f" in {path.parent.name}/{path.name}:{frame.tb_lineno}"
         self.crashes.append(f"{type(error).__name__}{where}: {error}")
 
-    def caught(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def handle_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Take an error that no task was there to take: the loop's handler."""
         error = context.get("exception")
         self._record_crash(error if error is not None else RuntimeError(context.get("message")))
 
     # What befalls the house.
 
-    def _carry_out(self, fault: Fault) -> None:
+    def _carry_out(self, fault: SimulatedFault) -> None:
         _FAULT_HANDLERS[fault.name](self, fault)
 
-    def _kill_daemon(self, fault: Fault) -> None:
+    def _kill_daemon(self, fault: SimulatedFault) -> None:
         store = self._store
-        if self._death is not None or store is None or not store.alive or self.at is None:
-            self.sim.world.over(fault)  # one that is dead dies no more
+        if (
+            self._death_fault is not None
+            or store is None
+            or not store.is_alive
+            or self.table is None
+        ):
+            self.sim.world.end_fault(fault)  # one that is dead dies no more
             return
-        self._death = fault
+        self._death_fault = fault
         if self._disk_fault is None and self._rng.random() < 0.5:
             store.death = DaemonDeath(store.last()[0] + 1 + self._rng.randrange(_MAX_ROWS_TO_DEATH))
             self._call_later(_KILL_TIMEOUT_S, lambda: self._on_daemon_death(store))
         else:
             self._on_daemon_death(store)
 
-    def _lose_power(self, fault: Fault) -> None:
+    def _lose_power(self, fault: SimulatedFault) -> None:
         store = self._store
-        if self._death is not None or store is None or not store.alive or self.at is None:
-            self.sim.world.over(fault)
+        if (
+            self._death_fault is not None
+            or store is None
+            or not store.is_alive
+            or self.table is None
+        ):
+            self.sim.world.end_fault(fault)
             return
-        self._death = fault
-        self.sim.power(on=False)
+        self._death_fault = fault
+        self.sim.set_power(on=False)
         self._on_daemon_death(store)
 
     def _on_daemon_death(self, store: KillableStore) -> None:
-        wrote = 0 if store.closed else store.last()[0]
-        if cut_off(self.sim, store):
-            self.feeds[-1].wrote = wrote
+        wrote = 0 if store.is_closed else store.last()[0]
+        if kill_daemon(self.sim, store):
+            self.feeds[-1].last_written = wrote
             self._log("the daemon dies")
             self._daemon_died.set()
 
-    def _fill_disk(self, fault: Fault) -> None:
+    def _fill_disk(self, fault: SimulatedFault) -> None:
         if self._disk_fault is not None:
-            self.sim.world.over(fault)
+            self.sim.world.end_fault(fault)
             return
         self._disk_fault = fault
         if fault.for_ms is None:
             self.needs_person.add("disk")
         else:
-            self._call_later(fault.for_ms / 1000, self.make_room)
+            self._call_later(fault.for_ms / 1000, self.free_disk)
 
-    def _jump_clock(self, fault: Fault) -> None:
+    def _jump_clock(self, fault: SimulatedFault) -> None:
         self._clock_offset_s += fault.by_s
-        self.sim.world.over(fault)
+        self.sim.world.end_fault(fault)
 
     def _call_later(self, after_s: float, do: Callable[[], None]) -> None:
         now_s = self._loop.time()
         self._timers = [timer for timer in self._timers if timer.when() > now_s]
         self._timers.append(self._loop.call_later(after_s, do))
 
-    async def _recover(self, fault: Fault) -> None:
+    async def _recover(self, fault: SimulatedFault) -> None:
         """Wait until the daemon may start again, and leave what the power took from the disk."""
         self._daemon_died.clear()
         if fault.name == "power_lost":
             assert self._store is not None
-            synced, rest = self._store.synced, self.state_dir.with_name("rest")
-            lose_power(self.state_dir, self._runtime_dir, synced, rest)
-            self.feeds[-1].wrote = min(self.feeds[-1].wrote, synced)
+            synced, rest = self._store.last_synced, self.state_dir.with_name("rest")
+            apply_power_loss(self.state_dir, self._runtime_dir, synced, rest)
+            self.feeds[-1].last_written = min(self.feeds[-1].last_written, synced)
             shutil.rmtree(self.state_dir)
             rest.rename(self.state_dir)
         if fault.for_ms is None:
@@ -331,15 +341,15 @@ class House:
         else:
             await asyncio.sleep(fault.for_ms / 1000)
         if fault.name == "power_lost":
-            self.sim.power(on=True)
-        self._death = None
-        self.sim.world.over(fault)
+            self.sim.set_power(on=True)
+        self._death_fault = None
+        self.sim.world.end_fault(fault)
         self._log("the daemon starts")
 
 
-_FAULT_HANDLERS: dict[str, Callable[[House, Fault], None]] = {
-    "daemon_killed": House._kill_daemon,
-    "power_lost": House._lose_power,
-    "disk_full": House._fill_disk,
-    "clock_jump": House._jump_clock,
+_FAULT_HANDLERS: dict[str, Callable[[TableHost, SimulatedFault], None]] = {
+    "daemon_killed": TableHost._kill_daemon,
+    "power_lost": TableHost._lose_power,
+    "disk_full": TableHost._fill_disk,
+    "clock_jump": TableHost._jump_clock,
 }

@@ -24,7 +24,7 @@ UNSEEN_FAULTS = frozenset({"sensor_stuck", "sensor_late", "hopper_early", "left_
 """The faults by which a card too many may lie where no sensor says so (deploy/THREATS.md)."""
 
 
-class CardSet(msgspec.Struct, frozen=True):
+class JudgedCardSet(msgspec.Struct, frozen=True):
     """What a set of this table must be: `packs` of `faces` different faces, all with `back`."""
 
     packs: int
@@ -37,7 +37,7 @@ class CardSet(msgspec.Struct, frozen=True):
         return self.packs * self.faces // len(POCKETS)
 
 
-class Promise(msgspec.Struct, frozen=True):
+class DealPromise(msgspec.Struct, frozen=True):
     """What was committed to before the cut: the six fields, the hash, and then seed and cut."""
 
     table_key: str
@@ -54,16 +54,16 @@ class Promise(msgspec.Struct, frozen=True):
 # The cards themselves.
 
 
-def find_wrong_cards(truth: Truth, card_set: CardSet) -> Iterator[str]:
+def find_wrong_cards(truth: Truth, card_set: JudgedCardSet) -> Iterator[str]:
     """Yield why the four pockets are not four right hands of a whole set."""
     pockets = truth.pockets[: len(POCKETS)]
     counts = [len(pocket) for pocket in pockets]
     if counts != [card_set.hand] * len(POCKETS):
         yield f"the pockets hold {counts}, not {card_set.hand} each"
-    yield from wrong_set(sum(pockets, ()), card_set)
+    yield from find_wrong_set(sum(pockets, ()), card_set)
 
 
-def wrong_set(cards: Cards, card_set: CardSet) -> Iterator[str]:
+def find_wrong_set(cards: Cards, card_set: JudgedCardSet) -> Iterator[str]:
     """Yield why cards are not one whole set."""
     faces = Counter(card.face for card in cards)
     due = dict.fromkeys(range(card_set.faces), card_set.packs)
@@ -76,7 +76,7 @@ def wrong_set(cards: Cards, card_set: CardSet) -> Iterator[str]:
         yield f"cards {foreign} have another back"
 
 
-def left_behind(truth: Truth) -> Iterator[str]:
+def find_left_behind(truth: Truth) -> Iterator[str]:
     """Yield where cards lie in the machine besides the four pockets, where sensors look."""
     places = {name: getattr(truth, name) for name in _OTHER_PLACES}
     for name, lying in (places | {"tray": truth.pockets[TRAY]}).items():
@@ -92,7 +92,7 @@ def _field(value: bytes | str | int) -> bytes:
     return bytes(divmod(len(raw), 256)) + raw
 
 
-def commitment(promise: Promise) -> str:
+def compute_commitment(promise: DealPromise) -> str:
     """Return what should have been published before the cut, in hex (PROOF.md, 1)."""
     fields: tuple[bytes | str | int, ...] = (
         promise.table_key,
@@ -107,12 +107,12 @@ def commitment(promise: Promise) -> str:
     return hashlib.sha256(tag + context + _field(promise.seed)).hexdigest()
 
 
-def pockets(promise: Promise, cards: int) -> str:
+def compute_pockets(promise: DealPromise, cards: int) -> str:
     """Return the pocket letter of every place, 1…cards (PROOF.md, 2 to 4)."""
     return _shuffle(_stream(promise), cards)
 
 
-def turned_up(promise: Promise, cards: int) -> Iterator[int]:
+def compute_turned_up(promise: DealPromise, cards: int) -> Iterator[int]:
     """Yield the places that are turned up, one after the other (PROOF.md, 4)."""
     stream = _stream(promise)
     _shuffle(stream, cards)
@@ -120,13 +120,13 @@ def turned_up(promise: Promise, cards: int) -> Iterator[int]:
         yield _draw(stream, cards) + 1
 
 
-def hands(promise: Promise, nonce: bytes, record: bytes) -> str:
+def compute_hands_hash(promise: DealPromise, nonce: bytes, record: bytes) -> str:
     """Return what binds the hands, in hex (PROOF.md, 6)."""
     said = _field("dealtable/hands/1") + _field(bytes.fromhex(promise.commitment)) + _field(nonce)
     return hashlib.sha256(said + record).hexdigest()
 
 
-def _stream(promise: Promise) -> Iterator[int]:
+def _stream(promise: DealPromise) -> Iterator[int]:
     said = _field("dealtable/deal/1") + _field(bytes.fromhex(promise.commitment))
     said += _field(promise.seed) + _field("" if promise.cut is None else promise.cut)
     return iter(hashlib.shake_256(said).digest(_STREAM_BYTES))
@@ -144,7 +144,7 @@ def _shuffle(stream: Iterator[int], cards: int) -> str:
     return "".join(order)
 
 
-def places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
+def compute_places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
     """Return the place of each card that lies in a pocket, by its id.
 
     An arrival from the hopper has its own number as its place. What landed in the tray set its
@@ -172,13 +172,13 @@ def places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
     return place_of
 
 
-def wrong_places(
-    passages: Sequence[Passage], truth: Truth, promise: Promise, cards: int
+def find_wrong_places(
+    passages: Sequence[Passage], truth: Truth, promise: DealPromise, cards: int
 ) -> Iterator[str]:
     """Yield which cards lie in another pocket than the committed sequence has for their place."""
-    if commitment(promise) != promise.commitment:
+    if compute_commitment(promise) != promise.commitment:
         yield "the commitment is not the one of this context and seed"
-    sequence, place_of = pockets(promise, cards), places(passages, cards)
+    sequence, place_of = compute_pockets(promise, cards), compute_places(passages, cards)
     for letter, pocket in zip(POCKETS, truth.pockets, strict=False):
         for card in pocket:
             place = place_of.get(card.id, 0)
@@ -195,9 +195,9 @@ def wrong_places(
 
 
 def find_wrong_turned_up(
-    told: Mapping[str, str],
+    released: Mapping[str, str],
     look: tuple[Sequence[Passage], Truth],
-    promise: Promise,
+    promise: DealPromise,
     cards: int,
     again: Collection[int],
 ) -> Iterator[str]:
@@ -206,23 +206,23 @@ def find_wrong_turned_up(
     `told`: `turned_up` and `leader` of the release, where it has them; `again`: the faces for
     which the rulebook turns another card up.
     """
-    if "turned_up" not in told:
+    if "turned_up" not in released:
         return
     lies = _by_place(*look, cards)
-    for place in turned_up(promise, cards):
+    for place in compute_turned_up(promise, cards):
         letter, face = lies.get(place, ("nowhere", None))
         if face is None or face not in again:
             break
     right = ("no card" if face is None else face_text(face), letter)
-    if right != (told["turned_up"], told.get("leader")):
-        yield f"turned up is {right}, the release says {dict(told)}"
+    if right != (released["turned_up"], released.get("leader")):
+        yield f"turned up is {right}, the release says {dict(released)}"
 
 
 def find_wrong_hands(
     bound: str,
     opened: tuple[bytes, bytes],
     look: tuple[Sequence[Passage], Truth],
-    promise: Promise,
+    promise: DealPromise,
     cards: int,
 ) -> Iterator[str]:
     """Yield why the hands that were bound are not those that lie there.
@@ -230,19 +230,19 @@ def find_wrong_hands(
     `bound`: the hash that was published; `opened`: nonce and record, a face a place.
     """
     nonce, record = opened
-    if hands(promise, nonce, record) != bound:
+    if compute_hands_hash(promise, nonce, record) != bound:
         yield "the bound hands are not those of its own record"
     lies = _by_place(*look, cards)
     wrong = [place for place, (_, face) in lies.items() if record[place - 1] != face]
     if wrong:
-        yield f"the bound hands have another face at places {few(sorted(wrong))}"
+        yield f"the bound hands have another face at places {shorten(sorted(wrong))}"
 
 
 def _by_place(
     passages: Sequence[Passage], truth: Truth, cards: int
 ) -> dict[int, tuple[str, int | None]]:
     """Return pocket and face of what lies at each place."""
-    place_of = places(passages, cards)
+    place_of = compute_places(passages, cards)
     return {
         place_of[card.id]: (letter, card.face)
         for letter, pocket in zip(POCKETS, truth.pockets, strict=False)
@@ -251,7 +251,7 @@ def _by_place(
     }
 
 
-def few(numbers: Sequence[int]) -> str:
+def shorten(numbers: Sequence[int]) -> str:
     """Return the first of some numbers, in words."""
     shown = ", ".join(map(str, numbers[:6]))
     return shown if len(numbers) <= 6 else f"{shown} … ({len(numbers)})"

@@ -13,26 +13,26 @@ from contextlib import suppress
 from pathlib import Path
 
 from controller.loggers import structlog
-from controller.messages import Event, State
+from controller.messages import PublicEvent, PublicState
 from controller.rules.rulebooks import load_profile
-from controller.trials.campaign.blame import PossibleCauses, words
+from controller.trials.campaign.blame import PossibleCauses, fault_text
 from controller.trials.campaign.chronicle import AttemptLog
-from controller.trials.campaign.hands import People
+from controller.trials.campaign.hands import CampaignPeople
 from controller.trials.campaign.hearing import LifeEvidence
-from controller.trials.campaign.house import House
+from controller.trials.campaign.house import TableHost
 from controller.trials.campaign.memory import TableStuck
 from controller.trials.campaign.moments import MomentTrigger
-from controller.trials.campaign.tape import Tape, tales
+from controller.trials.campaign.tape import CardTracker, card_histories
 from controller.trials.campaign.values import (
-    Finding,
     FindingKind,
+    LifeFinding,
+    LifeObserver,
     LifePlan,
     LifeReport,
-    Onlooker,
 )
-from drivers.link.port import Port
+from drivers.link.port import LinkPort
 from sim.inproc import BoardName
-from sim.mechanics.faults import FaultStrike, menu
+from sim.mechanics.faults import FaultStrike, fault_menu
 from sim.virtual import VirtualLoop
 
 PROFILE = "international-000"
@@ -41,29 +41,29 @@ SETTLE_S = 4.0
 """How long after its last deal a table may still say what its boards have to say."""
 
 
-def run_life(plan: LifePlan, onlooker: Onlooker | None = None) -> LifeReport:
+def run_life(plan: LifePlan, observer: LifeObserver | None = None) -> LifeReport:
     """Live one life and judge it."""
     folder = Path(tempfile.mkdtemp(prefix="dt-", dir=_IN_MEMORY))
     try:
         # What a daemon says to its log is nobody's here: a full disk is what was asked for.
         unheard = structlog.testing.capture_logs()
         with unheard, asyncio.Runner(loop_factory=VirtualLoop) as runner:
-            return runner.run(_live(plan, folder, onlooker))
+            return runner.run(_run_life(plan, folder, observer))
     finally:
         shutil.rmtree(folder)
 
 
-async def _live(plan: LifePlan, folder: Path, onlooker: Onlooker | None) -> LifeReport:
-    return await _Life(plan, folder, onlooker).live()
+async def _run_life(plan: LifePlan, folder: Path, observer: LifeObserver | None) -> LifeReport:
+    return await _Life(plan, folder, observer).run()
 
 
 class _Life:
     """One life while it is lived."""
 
-    def __init__(self, plan: LifePlan, folder: Path, onlooker: Onlooker | None) -> None:
-        self._plan, self._observer = plan, onlooker
+    def __init__(self, plan: LifePlan, folder: Path, observer: LifeObserver | None) -> None:
+        self._plan, self._observer = plan, observer
         self._loop = asyncio.get_running_loop()
-        self._findings: list[Finding] = []
+        self._findings: list[LifeFinding] = []
         self._strike_counts: Counter[str] = Counter()
         self._card_faults: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
         profile = load_profile(PROFILE)
@@ -71,60 +71,60 @@ class _Life:
         runtime_dir.mkdir(mode=0o700)
         state_dir = plan.journal or folder / "state"
         state_dir.mkdir(parents=True, exist_ok=True)
-        self._house = House(
+        self._host = TableHost(
             plan,
             profile,
             state_dir,
             runtime_dir,
-            told=self._told,
-            said=self._log,
-            line=self._wrap_port,
+            on_published=self._on_published,
+            log=self._log,
+            wrap_port=self._wrap_port,
         )
-        world = self._house.sim.world
-        self._tracker = Tape(world)
+        world = self._host.sim.world
+        self._tracker = CardTracker(world)
         self._moment_trigger = MomentTrigger(world, plan.moments)
         self._causes = PossibleCauses(world)
         self._attempts = AttemptLog(
             self._causes,
             self._loop.time,
-            length=lambda: self._tracker.length,
-            wrong=lambda told: self._add_finding("wrong_blame", told),
-            at=self._at,
+            count_passages=lambda: self._tracker.passage_count,
+            on_unexplained=lambda told: self._add_finding("wrong_blame", told),
+            on_step=self._on_step,
         )
         self._evidence = LifeEvidence(
-            self._house, self._tracker, self._attempts, profile, self._add_finding
+            self._host, self._tracker, self._attempts, profile, self._add_finding
         )
-        for struck in world.faults.struck:
+        for struck in world.faults.past_strikes:
             self._on_strike(struck)
-        world.on_struck.append(self._on_strike)
-        self._people = People(
-            self._house,
+        world.strike_listeners.append(self._on_strike)
+        self._people = CampaignPeople(
+            self._host,
             profile,
             random.Random(f"cuts {plan.seed}"),
-            over=lambda: self._attempts.deals >= plan.deals,
-            hand=self._on_hand,
-            acted=self._causes.acted,
+            is_over=lambda: self._attempts.deals >= plan.deals,
+            on_hand=self._on_hand,
+            on_action=self._causes.add_action,
         )
 
-    async def live(self) -> LifeReport:
+    async def run(self) -> LifeReport:
         """Live it, then judge it."""
-        self._loop.set_exception_handler(self._house.caught)
+        self._loop.set_exception_handler(self._host.handle_loop_error)
         people = asyncio.ensure_future(self._run_people())
         try:
-            await self._house.run(people)
+            await self._host.run(people)
         finally:
             people.cancel()
             with suppress(asyncio.CancelledError):
                 await people
             self._tracker.close()
-            self._house.close()
-        for crash in self._house.crashes:
+            self._host.close()
+        for crash in self._host.crashes:
             self._add_finding("crashed", crash)
-        self._evidence.judge()
+        self._evidence.judge_life()
         return LifeReport(
             seed=self._plan.seed,
             deals=self._attempts.deals,
-            attempts=self._attempts.attempts(),
+            attempts=self._attempts.ended_attempts(),
             findings=tuple(self._findings),
             ended_s=self._loop.time(),
             strikes=tuple(sorted(self._strike_counts.items())),
@@ -133,69 +133,69 @@ class _Life:
 
     async def _run_people(self) -> None:
         try:
-            await self._people.work()
+            await self._people.run()
         except TableStuck as stuck:
             self._add_finding("stuck", str(stuck))
             return
-        self._house.mend()
+        self._host.mend()
         await asyncio.sleep(SETTLE_S)
 
     # What happens in it.
 
-    def _told(self, value: State | Event) -> None:
-        if isinstance(value, State):
-            self._people.see(value)
+    def _on_published(self, value: PublicState | PublicEvent) -> None:
+        if isinstance(value, PublicState):
+            self._people.observe(value)
             return
-        self._moment_trigger.told(value.kind)
+        self._moment_trigger.notify(value.kind)
         self._log(f"{value.kind} {_reasons_text(value)}".rstrip())
         deals = self._attempts.deals
-        self._attempts.take(value)
+        self._attempts.apply(value)
         if self._attempts.deals > deals:
             self._people.new_deal()
 
-    def _at(self, kind: str) -> None:
+    def _on_step(self, kind: str) -> None:
         """Look at the cards at a step of the attempt."""
-        notes = self._attempts.present
+        notes = self._attempts.current
         assert notes is not None
         if kind == "verdict":
-            self._evidence.held(notes)
+            self._evidence.record_verdict(notes)
             if self._observer is not None:
-                passages = self._tracker.passages(notes.since)
-                told = tuple(tales(passages, self._card_faults))
-                self._observer.cards(self._loop.time(), notes.deal, notes.attempt, told)
+                passages = self._tracker.passages(notes.first_passage)
+                told = tuple(card_histories(passages, self._card_faults))
+                self._observer.add_cards(self._loop.time(), notes.deal, notes.attempt, told)
 
     def _on_strike(self, struck: FaultStrike) -> None:
-        told = words(struck.fault)
+        told = fault_text(struck.fault)
         self._strike_counts[told] += 1
-        self._causes.struck(struck)
-        if menu()[struck.fault.name].strikes == "card":
-            filling = self._house.sim.world.tally.filling
+        self._causes.add_strike(struck)
+        if fault_menu()[struck.fault.name].strikes == "card":
+            filling = self._host.sim.world.tally.filling
             self._card_faults[filling, struck.number].append(told)
         self._log(f"{told} strikes, card {struck.number}")
 
     def _on_hand(self, name: str) -> None:
-        self._attempts.hand(name)
+        self._attempts.note_hand(name)
         self._log(f"people: {name}")
 
-    def _wrap_port(self, board: BoardName, port: Port) -> Port:
-        return port if self._observer is None else self._observer.line(board, port)
+    def _wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
+        return port if self._observer is None else self._observer.wrap_port(board, port)
 
     def _log(self, told: str) -> None:
         if self._observer is not None:
-            notes = self._attempts.present
+            notes = self._attempts.current
             deal, attempt = (None, None) if notes is None else (notes.deal, notes.attempt)
-            self._observer.told(self._loop.time(), deal, attempt, told)
+            self._observer.add_line(self._loop.time(), deal, attempt, told)
 
     def _add_finding(self, kind: FindingKind, told: str, attempt: int | None = None) -> None:
-        notes = self._attempts.present
+        notes = self._attempts.current
         if attempt is not None:
             notes = next((one for one in self._attempts.notes if one.attempt == attempt), notes)
         deal, number = (None, None) if notes is None else (notes.deal, notes.attempt)
-        self._findings.append(Finding(kind, self._plan.seed, deal, number, told))
+        self._findings.append(LifeFinding(kind, self._plan.seed, deal, number, told))
         self._log(f"{kind}: {told}")
 
 
-def _reasons_text(event: Event) -> str:
+def _reasons_text(event: PublicEvent) -> str:
     data = event.data
     if event.kind == "fault":
         return str(data["name"])

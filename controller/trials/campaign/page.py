@@ -6,9 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from controller.faults import fault as row_of
-from controller.trials.campaign.plan import LEVELS
-from controller.trials.campaign.report import COLUMNS, ZEROS, CampaignReport, blame_field, cells
-from sim.mechanics.faults import Bound, Fault, FaultMenuEntry, WearLevel, menu, wear
+from controller.trials.campaign.plan import WEAR_LEVELS
+from controller.trials.campaign.report import (
+    COLUMNS,
+    MUST_BE_ZERO,
+    CampaignReport,
+    blame_field,
+    row_cells,
+)
+from sim.mechanics.faults import (
+    Bound,
+    FaultMenuEntry,
+    SimulatedFault,
+    WearLevel,
+    fault_menu,
+    get_wear_level,
+)
 
 _HEAD = """\
 # What can go wrong with a simulated machine
@@ -44,15 +57,15 @@ _CELL = re.compile(r"^\| ([a-z_]+)(?::[^|]*)? \|", re.MULTILINE)
 
 def render_menu() -> str:
     """Return the first part of the page, which follows from the menu alone."""
-    lines = [_HEAD, *_menu_table(menu()), ""]
-    for level in LEVELS:
-        lines += [f"## Wear: {level}", "", *_wear_part(wear(level)), ""]
+    lines = [_HEAD, *_menu_table(fault_menu()), ""]
+    for level in WEAR_LEVELS:
+        lines += [f"## Wear: {level}", "", *_wear_part(get_wear_level(level)), ""]
     return "\n".join(lines)
 
 
 def render_campaign(report: CampaignReport) -> str:
     """Return the second part: what became of each fault in a campaign, never-struck ones too."""
-    zeros = ", ".join(f"{getattr(report, kind)} {words}" for kind, words in ZEROS.items())
+    zeros = ", ".join(f"{getattr(report, kind)} {words}" for kind, words in MUST_BE_ZERO.items())
     lines = [
         _TABLE,
         "",
@@ -66,18 +79,18 @@ def render_campaign(report: CampaignReport) -> str:
         "",
         _LEGEND,
         "",
-        *_markdown(COLUMNS, (cells(key, row) for key, row in report.faults.items())),
+        *_markdown(COLUMNS, (row_cells(key, row) for key, row in report.faults.items())),
         "",
     ]
     return "\n".join(lines)
 
 
-def page_of(report: CampaignReport) -> str:
+def render_faults_page(report: CampaignReport) -> str:
     """Return the whole page."""
     return render_menu() + render_campaign(report)
 
 
-def parts_of(page: str) -> tuple[str, str]:
+def split_page(page: str) -> tuple[str, str]:
     """Return a page's menu part and its campaign part, empty where it has none."""
     first, heading, rest = page.partition(_TABLE)
     return first, heading + rest
@@ -85,12 +98,12 @@ def parts_of(page: str) -> tuple[str, str]:
 
 def faults_in_page(page: str) -> set[str]:
     """Return the names of the faults in a page's table of detection and recovery."""
-    return set(_CELL.findall(parts_of(page)[1])) - {COLUMNS[0]}
+    return set(_CELL.findall(split_page(page)[1])) - {COLUMNS[0]}
 
 
 def update_menu(page: str) -> str:
     """Return the page with the menu as it is now, and with its campaign part as it was."""
-    return render_menu() + parts_of(page)[1]
+    return render_menu() + split_page(page)[1]
 
 
 def _menu_table(entries: Mapping[str, FaultMenuEntry]) -> Iterator[str]:
@@ -158,11 +171,11 @@ def _rate_text(rate: float) -> str:
     return f"{rate:.7f}".rstrip("0")
 
 
-def _fault_text(fault: Fault) -> str:
+def _fault_text(fault: SimulatedFault) -> str:
     """Return a fault as --fault takes it, without its rate."""
     given = [
         f"{field.name}={getattr(fault, field.name)}"
-        for field in msgspec.structs.fields(Fault)
+        for field in msgspec.structs.fields(SimulatedFault)
         if field.name not in ("name", "rate") and getattr(fault, field.name) != field.default
     ]
     return fault.name + ":" * bool(given) + ",".join(given)

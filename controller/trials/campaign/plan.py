@@ -8,14 +8,14 @@ import msgspec
 
 from controller.tomlfile import FileError
 from controller.trials.campaign.values import LifePlan
-from sim.mechanics.faults import FaultError, WearLevel, load_wear, wear
+from sim.mechanics.faults import FaultError, WearLevel, get_wear_level, load_wear
 
 LIFE_DEALS = 25
 """Deals of one life: long enough for two misdeals in a row and a change of the set, and many
 enough lives for every core.
 """
 
-LEVELS = ("ideal", "worn", "hostile")
+WEAR_LEVELS = ("ideal", "worn", "hostile")
 """The wear levels that the menu has by name, the mildest first."""
 
 _SEED = re.compile(r"(\d+)\.([1-9]\d*)(?:\.([1-9]\d*))?", re.ASCII)
@@ -35,7 +35,7 @@ class CampaignPlan(msgspec.Struct, frozen=True):
     journal: Path | None = None
 
 
-class Replay(msgspec.Struct, frozen=True):
+class ReplayRequest(msgspec.Struct, frozen=True):
     """One life of a campaign, run again; `deal`: to the end of that deal, None for all of it."""
 
     seed: int
@@ -43,12 +43,12 @@ class Replay(msgspec.Struct, frozen=True):
     deal: int | None
 
     @property
-    def name(self) -> str:
+    def life_seed(self) -> str:
         """The life's own seed."""
         return f"{self.seed}.{self.number}"
 
 
-def lives(plan: CampaignPlan) -> Iterator[LifePlan]:
+def plan_lives(plan: CampaignPlan) -> Iterator[LifePlan]:
     """Yield a campaign's lives in their order: the last one has the deals that are left."""
     for number, begun in enumerate(range(0, plan.deals, LIFE_DEALS), start=1):
         deals = min(LIFE_DEALS, plan.deals - begun)
@@ -60,7 +60,7 @@ def plan_life(seed: str, deals: int, faults: WearLevel, journal: Path | None) ->
     return LifePlan(seed, deals, faults, None if journal is None else journal / seed)
 
 
-def parse_replay(text: str) -> Replay:
+def parse_replay(text: str) -> ReplayRequest:
     """Read `CAMPAIGN.LIFE` or `CAMPAIGN.LIFE.DEAL`, as a finding names it.
 
     Raises ValueError with one line for people.
@@ -71,7 +71,7 @@ def parse_replay(text: str) -> Replay:
             f"{text} names no life: write CAMPAIGN.LIFE or CAMPAIGN.LIFE.DEAL, such as 1.37.4"
         )
     seed, number, deal = match.groups()
-    return Replay(int(seed), int(number), None if deal is None else int(deal))
+    return ReplayRequest(int(seed), int(number), None if deal is None else int(deal))
 
 
 def load_faults(text: str) -> WearLevel:
@@ -79,11 +79,11 @@ def load_faults(text: str) -> WearLevel:
 
     Raises FileError with one line for people.
     """
-    if text in LEVELS:
-        return wear(text)
+    if text in WEAR_LEVELS:
+        return get_wear_level(text)
     path = Path(text)
     if not path.exists():
-        raise FileError(f"no faults are called {text}: {', '.join(LEVELS)}, or a TOML file")
+        raise FileError(f"no faults are called {text}: {', '.join(WEAR_LEVELS)}, or a TOML file")
     try:
         return load_wear(path)
     except FaultError as error:

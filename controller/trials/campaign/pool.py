@@ -12,8 +12,8 @@ from typing import NoReturn
 
 import msgspec
 
-from controller.trials.campaign.values import Finding, FindingKind, LifePlan, LifeReport
-from controller.trials.workers import Workers
+from controller.trials.campaign.values import FindingKind, LifeFinding, LifePlan, LifeReport
+from controller.trials.workers import WorkerPool
 
 LIFE_CPU_S = 600.0
 """CPU time in which one life must come to its end; a hundred times what one takes."""
@@ -21,7 +21,7 @@ LIFE_CPU_S = 600.0
 _REPEAT_S = 10.0
 """CPU time after which one that clears up for too long is ended again."""
 
-Run = Callable[[LifePlan], LifeReport]
+RunLife = Callable[[LifePlan], LifeReport]
 
 
 class LifeTooLong(KeyboardInterrupt):
@@ -37,11 +37,11 @@ class LivesResult(msgspec.Struct, frozen=True):
 
 def run_lives(
     plans: Iterable[LifePlan],
-    run: Run,
+    run: RunLife,
     *,
     jobs: int,
     stop: bool = False,
-    saw: Callable[[LifeReport], None] = lambda report: None,
+    on_report: Callable[[LifeReport], None] = lambda report: None,
 ) -> LivesResult:
     """Run lives in `jobs` processes, and return what came of them, in the order of the plans.
 
@@ -49,11 +49,11 @@ def run_lives(
     ends. With `stop`, the first life in the order of the plans that has a finding is the last
     one of the answer. A KeyboardInterrupt ends all lives: the answer has those that were over.
     """
-    queue = _LifeQueue(enumerate(plans), run, stop, saw)
+    queue = _LifeQueue(enumerate(plans), run, stop, on_report)
     interrupted = False
-    with Workers(guarded, jobs) as workers:
+    with WorkerPool(run_guarded, jobs) as workers:
         try:
-            queue.work(workers)
+            queue.run(workers)
         except KeyboardInterrupt:
             interrupted = True
     return LivesResult(tuple(queue.reports()), interrupted)
@@ -65,7 +65,7 @@ class _LifeQueue:
     def __init__(
         self,
         plans: Iterator[tuple[int, LifePlan]],
-        run: Run,
+        run: RunLife,
         stop: bool,
         saw: Callable[[LifeReport], None],
     ) -> None:
@@ -73,23 +73,23 @@ class _LifeQueue:
         self._run = run
         self._stop = stop
         self._on_report = saw
-        self._seen: dict[int, LifeReport] = {}
+        self._reports: dict[int, LifeReport] = {}
         self._running: set[int] = set()
         self._last: int | None = None
         self._worker_died = False
 
-    def work(self, workers: Workers[LifeReport]) -> None:
+    def run(self, workers: WorkerPool[LifeReport]) -> None:
         """Run the lives to their end, or to the first one with a finding."""
         for (number, plan), report in workers.results(self._next_calls()):
             self._running.discard(number)
             if report is None:  # where a worker died, no further life is begun
                 self._worker_died = True
                 report = _failure_report(plan, "crashed", "its process died")
-            self._keep(number, report)
+            self._store(number, report)
             if self._last is not None and not any(map(self._is_needed, self._running)):
                 return
 
-    def _next_calls(self) -> Iterator[tuple[tuple[int, LifePlan], tuple[Run, LifePlan]]]:
+    def _next_calls(self) -> Iterator[tuple[tuple[int, LifePlan], tuple[RunLife, LifePlan]]]:
         """Yield the next life as long as there is a need for one."""
         for number, plan in self._plans:
             if self._worker_died or not self._is_needed(number):
@@ -99,21 +99,21 @@ class _LifeQueue:
 
     def reports(self) -> Iterator[LifeReport]:
         """Yield the reports in the lives' order."""
-        for number in sorted(self._seen):
+        for number in sorted(self._reports):
             if self._is_needed(number):
-                yield self._seen[number]
+                yield self._reports[number]
 
     def _is_needed(self, number: int) -> bool:
         return self._last is None or number <= self._last
 
-    def _keep(self, number: int, report: LifeReport) -> None:
-        self._seen[number] = report
+    def _store(self, number: int, report: LifeReport) -> None:
+        self._reports[number] = report
         if self._stop and report.findings and self._is_needed(number):
             self._last = number
         self._on_report(report)
 
 
-def guarded(run: Run, plan: LifePlan) -> LifeReport:
+def run_guarded(run: RunLife, plan: LifePlan) -> LifeReport:
     """Run one life in a worker; what it raises is a finding of its seed.
 
     A life that takes more than LIFE_CPU_S of CPU time is ended.
@@ -133,7 +133,7 @@ def guarded(run: Run, plan: LifePlan) -> LifeReport:
 
 
 def _failure_report(plan: LifePlan, kind: FindingKind, words: str) -> LifeReport:
-    finding = Finding(kind, plan.seed, None, None, words)
+    finding = LifeFinding(kind, plan.seed, None, None, words)
     return LifeReport(plan.seed, 0, (), (finding,), 0.0)
 
 

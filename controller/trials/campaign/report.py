@@ -8,10 +8,10 @@ import msgspec
 
 from controller.faults import fault as row_of
 from controller.trials.campaign.plan import CampaignPlan
-from controller.trials.campaign.values import Attempt, Finding, LifeReport
-from sim.mechanics.faults import FaultMenuEntry, blame, menu, parse_fault
+from controller.trials.campaign.values import LifeAttempt, LifeFinding, LifeReport
+from sim.mechanics.faults import FaultMenuEntry, accepted_codes, fault_menu, parse_fault
 
-ZEROS = {
+MUST_BE_ZERO = {
     "wrong_released": "wrong hands released",
     "wrong_blame": "faults blamed on the wrong place",
     "events_lost": "events lost",
@@ -65,10 +65,10 @@ class CampaignReport(msgspec.Struct):
     interrupted: bool
     virtual_s: float
     faults: dict[str, FaultRow]
-    findings: tuple[Finding, ...]
+    findings: tuple[LifeFinding, ...]
 
 
-def merged(
+def merge_reports(
     plan: CampaignPlan, reports: Sequence[LifeReport], *, interrupted: bool = False
 ) -> CampaignReport:
     """Return the report of a campaign whose lives came out like this, in the lives' order."""
@@ -81,9 +81,9 @@ def merged(
         deals=sum(report.deals for report in reports),
         needless_misdeals=sum(attempt.needless for attempt in attempts),
         left_behind=sum(report.left_behind for report in reports),
-        ready_without_redeal=sum(len(deal) == 1 and _ready(deal) for deal in deals),
+        ready_without_redeal=sum(len(deal) == 1 and _is_ready(deal) for deal in deals),
         ready_without_hand=sum(
-            _ready(deal) and not any(attempt.hands for attempt in deal) for deal in deals
+            _is_ready(deal) and not any(attempt.hands for attempt in deal) for deal in deals
         ),
         seed=plan.seed,
         level=plan.faults,
@@ -108,17 +108,17 @@ def count_faults(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
     rows = {key: FaultRow() for key in _row_keys()}
     for report in reports:
         for words, times in report.strikes:
-            rows.setdefault(key_of(words), FaultRow()).injected += times
+            rows.setdefault(row_key(words), FaultRow()).injected += times
         for attempt in report.attempts:
             for key, active in _group_by_row(attempt.struck):
-                _count(rows.setdefault(key, FaultRow()), attempt, active)
+                _count_attempt(rows.setdefault(key, FaultRow()), attempt, active)
     return rows
 
 
-def key_of(words: str) -> str:
+def row_key(words: str) -> str:
     """Return the row of a fault, as the menu writes it: its name, and the field blame goes by."""
     told = parse_fault(words)
-    field, _ = blame_field(menu()[told.name])
+    field, _ = blame_field(fault_menu()[told.name])
     return f"{told.name}:{field}={getattr(told, field)}" if field else told.name
 
 
@@ -134,12 +134,12 @@ def blame_field(entry: FaultMenuEntry) -> tuple[str, dict[str, tuple[str, ...]]]
     return codes.pop("by")[0], codes
 
 
-def text_of(report: CampaignReport) -> str:
+def render_campaign_report(report: CampaignReport) -> str:
     """Return the report as text for people."""
     lines = list(_head(report))
     rows = [(key, row) for key, row in report.faults.items() if row.injected or row.active]
     if rows:
-        lines += ["", *columns([COLUMNS, *(cells(key, row) for key, row in rows)])]
+        lines += ["", *align_columns([COLUMNS, *(row_cells(key, row) for key, row in rows)])]
     if report.findings:
         lines += ["", *_findings(report)]
     return "\n".join(lines) + "\n"
@@ -152,7 +152,7 @@ COLUMNS = (
 """The headings of the table of faults."""
 
 
-def cells(key: str, row: FaultRow) -> tuple[str, ...]:
+def row_cells(key: str, row: FaultRow) -> tuple[str, ...]:
     """Return a fault's row of the table, below COLUMNS."""
     detected = sorted(row.detected.items(), key=lambda each: (-each[1], each[0]))
     return (
@@ -162,7 +162,7 @@ def cells(key: str, row: FaultRow) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield rows as lines: the first and the last column to the left, the others to the right."""
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
     for first, *numbers, last in rows:
@@ -178,7 +178,7 @@ def _head(report: CampaignReport) -> Iterator[str]:
         f"campaign {report.seed}, {report.level}: {report.deals} of {report.asked} deals in "
         f"{report.lives} lives, {report.attempts} attempts{cut_short}"
     )
-    for kind, words in ZEROS.items():
+    for kind, words in MUST_BE_ZERO.items():
         count = getattr(report, kind)
         yield f"  {words:34}{count:>8}{'  must be 0' if count else ''}"
     yield f"  {'misdeals without need':34}{report.needless_misdeals:>8}"
@@ -199,29 +199,29 @@ def _findings(report: CampaignReport) -> Iterator[str]:
         yield f"  dealtable campaign --faults {report.level} --replay {where}"
 
 
-def _attempts_by_deal(report: LifeReport) -> Iterator[tuple[Attempt, ...]]:
+def _attempts_by_deal(report: LifeReport) -> Iterator[tuple[LifeAttempt, ...]]:
     """Yield the attempts of each deal."""
     for _, attempts in groupby(report.attempts, key=lambda attempt: attempt.deal):
         yield tuple(attempts)
 
 
-def _ready(deal: tuple[Attempt, ...]) -> bool:
+def _is_ready(deal: tuple[LifeAttempt, ...]) -> bool:
     return deal[-1].outcome == "ok"
 
 
 def _row_keys() -> Iterator[str]:
-    for name, entry in menu().items():
+    for name, entry in fault_menu().items():
         field, codes = blame_field(entry)
         yield from (f"{name}:{field}={value}" if field else name for value in codes)
 
 
 def _group_by_row(struck: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the rows that an attempt counts in, each once, with the faults that are in it."""
-    for key, same in groupby(sorted(struck, key=key_of), key=key_of):
+    for key, same in groupby(sorted(struck, key=row_key), key=row_key):
         yield key, tuple(same)
 
 
-def _count(row: FaultRow, attempt: Attempt, active: tuple[str, ...]) -> None:
+def _count_attempt(row: FaultRow, attempt: LifeAttempt, active: tuple[str, ...]) -> None:
     """Count an attempt in which these faults of one row were so."""
     row.active += 1
     row.recovered += attempt.outcome == "ok" and not attempt.hands
@@ -229,7 +229,7 @@ def _count(row: FaultRow, attempt: Attempt, active: tuple[str, ...]) -> None:
     row.misdealt += attempt.outcome == "misdeal"
     row.voided += attempt.outcome == "void"
     row.referee += attempt.referee
-    right = {code for words in active for code in blame(parse_fault(words))}
+    right = {code for words in active for code in accepted_codes(parse_fault(words))}
     for name in sorted({*attempt.reasons, *attempt.alerts} & right):
         code = f"{row_of(name).code} {name}"
         row.detected[code] = row.detected.get(code, 0) + 1

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 
 from controller.cards import POCKETS, face_text
-from controller.trials.campaign.report import columns
+from controller.trials.campaign.report import align_columns
 from controller.trials.campaign.values import CardHistory
 from drivers.firmware.wire import BACK_A, BACK_B, FACES
-from drivers.link.port import Port
-from drivers.link.recording import Chunk, RecordingPort, Tape
-from drivers.link.wire_text import line, said
+from drivers.link.port import LinkPort
+from drivers.link.recording import Chunk, MemoryRecording, RecordingPort
+from drivers.link.wire_text import read_frames, to_line
 from sim.inproc import BoardName
-from sim.mechanics.engine import SURE
+from sim.mechanics.engine import FULL_CONFIDENCE
 
 _TRAY = {"TRAY": "tray"}
 _BACKS = {BACK_A: "A", BACK_B: "B"}
@@ -21,45 +21,47 @@ _HEADINGS = (
 )  # fmt: skip
 
 
-class Story:
+class ReplayLog:
     """Watches a life, and tells it in lines; `deal`: that one alone, None for all of them."""
 
     def __init__(self, deal: int | None = None) -> None:
         """Begin with an empty page."""
         self._deal = deal
-        self._now: tuple[int | None, int | None] = (None, None)
+        self._attempt: tuple[int | None, int | None] = (None, None)
         self._lines: list[str] = []
-        self._recording: Tape | None = None
-        self._heard = 0
+        self._recording: MemoryRecording | None = None
+        self._chunks_read = 0
 
-    def line(self, board: BoardName, port: Port) -> Port:
+    def wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
         """Lay a tape on a line."""
         if self._recording is None:
-            self._recording = Tape(asyncio.get_running_loop().time)
-        return RecordingPort(port, board, self._recording.take)
+            self._recording = MemoryRecording(asyncio.get_running_loop().time)
+        return RecordingPort(port, board, self._recording.add_chunk)
 
-    def told(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
+    def add_line(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
         """Take one line; what belongs to no deal is told beside the last one that did."""
         self._begin_attempt(deal, attempt)
         self._add(f"{at_s:11.3f}  {words}")
 
-    def cards(self, at_s: float, deal: int, attempt: int, tales: tuple[CardHistory, ...]) -> None:
+    def add_cards(
+        self, at_s: float, deal: int, attempt: int, histories: tuple[CardHistory, ...]
+    ) -> None:
         """Take what each card did."""
         self._begin_attempt(deal, attempt)
         self._add(f"{at_s:11.3f}  what each card did:")
         routes = self._routes(attempt)
-        told = [_history_cells(tale, routes) for tale in sorted(tales, key=_sort_key)]
-        for each in columns([_HEADINGS, *told]):
+        told = [_history_cells(tale, routes) for tale in sorted(histories, key=_sort_key)]
+        for each in align_columns([_HEADINGS, *told]):
             self._add(f"  {each}".rstrip())
 
     def text(self) -> str:
         """Return the story for people."""
         return "".join(f"{each}\n" for each in self._lines)
 
-    def wire(self) -> Iterator[str]:
+    def frame_lines(self) -> Iterator[str]:
         """Yield every frame on both lines, both ways, with its time: the whole life's."""
-        for one in said(self._chunks()):
-            yield line(one, face_text)
+        for one in read_frames(self._chunks()):
+            yield to_line(one, face_text)
 
     def _chunks(self) -> Sequence[Chunk]:
         return () if self._recording is None else self._recording.chunks
@@ -69,10 +71,10 @@ class Story:
 
         The first route counts; it is said again where nobody knows whether it was heard.
         """
-        asked = [chunk for chunk in self._chunks()[self._heard :] if chunk.way == "host"]
-        self._heard = len(self._chunks())
+        asked = [chunk for chunk in self._chunks()[self._chunks_read :] if chunk.way == "host"]
+        self._chunks_read = len(self._chunks())
         found: dict[int, str] = {}
-        for one in said(asked):
+        for one in read_frames(asked):
             fields = dict(one.fields)
             if one.name == "ROUTE" and fields["attempt"] == attempt:
                 pocket = _TRAY.get(str(fields["pocket"]), str(fields["pocket"]))
@@ -81,12 +83,12 @@ class Story:
 
     def _begin_attempt(self, deal: int | None, attempt: int | None) -> None:
         now = (deal, attempt)
-        if deal is not None and now != self._now:
-            self._now = now
+        if deal is not None and now != self._attempt:
+            self._attempt = now
             self._add(f"deal {deal}, attempt {attempt or '–'}")
 
     def _add(self, words: str) -> None:
-        if self._deal in (None, self._now[0]):
+        if self._deal in (None, self._attempt[0]):
             self._lines.append(words)
 
 
@@ -105,7 +107,7 @@ def _history_cells(tale: CardHistory, routes: Mapping[int, str]) -> tuple[str, .
         _BACKS.get(tale.back, "foreign"),
         tale.source,
         "face up" if tale.face_up else "face down",
-        " ".join(map(_reading_text, tale.looks)) or "–",
+        " ".join(map(_reading_text, tale.readings)) or "–",
         "–" if tale.index is None else routes.get(tale.index, "–"),
         _outlet_text(tale.gate),
         _seconds_text(tale.landed_s),
@@ -117,7 +119,7 @@ def _reading_text(look: tuple[int, int, int, int]) -> str:
     """Return what the reader said of a look: the face, and how sure, where it was not."""
     face, back, face_up, confidence = look
     seen = face_text(face) if face < FACES else "?"
-    doubt = "" if confidence == SURE else f"({confidence})"
+    doubt = "" if confidence == FULL_CONFIDENCE else f"({confidence})"
     return f"{seen}{doubt}{'' if back in _BACKS else ' foreign back'}{' face up' * face_up}"
 
 

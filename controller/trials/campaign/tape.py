@@ -14,7 +14,7 @@ from typing import Literal
 
 from controller.trials.campaign.values import CardHistory
 from sim.mechanics.cards import PhysicalCard
-from sim.mechanics.engine import Answer
+from sim.mechanics.engine import EngineAnswer
 from sim.mechanics.pockets import TRAY
 from sim.mechanics.sensors import OUTLETS
 from sim.mechanics.world import World
@@ -35,15 +35,15 @@ class Passage:
     card: PhysicalCard
     source: Source
     filling: int
-    nth: int
+    arrival: int
     window_s: float
-    looks: list[Answer] = field(default_factory=list)
+    answers: list[EngineAnswer] = field(default_factory=list)
     gate: int | None = None
     landed: int | None = None
     landed_s: float | None = None
 
 
-class Tape:
+class CardTracker:
     """Watches one world until `close`."""
 
     def __init__(self, world: World) -> None:
@@ -52,20 +52,20 @@ class Tape:
         self._arrivals, self._arrival = 0, (0, 0)
         self._last_passages: dict[int, Passage] = {}
         self._known_stacks: list[list[int]] = [[] for _ in range(OUTLETS)]
-        self._unwatch = world.dealer.watch(self._on_sensor)
-        world.answered.append(self._on_answer)
+        self._unwatch = world.dealer.observe(self._on_sensor)
+        world.answer_listeners.append(self._on_answer)
 
     @property
-    def length(self) -> int:
+    def passage_count(self) -> int:
         """How many passages it has so far."""
         return len(self._passages)
 
     def passages(self, since: int = 0) -> tuple[Passage, ...]:
         """Return the passages behind the first `since`, in the order of their arrivals."""
-        self.look()
+        self.update()
         return tuple(self._passages[since:])
 
-    def look(self) -> None:
+    def update(self) -> None:
         """See what came to lie in a pocket or in the tray since the last look."""
         stacks = self._world.pockets.stacks
         for outlet, (known, stack) in enumerate(zip(self._known_stacks, stacks, strict=True)):
@@ -82,10 +82,10 @@ class Tape:
     def close(self) -> None:
         """Watch no longer."""
         self._unwatch()
-        self._world.answered.remove(self._on_answer)
+        self._world.answer_listeners.remove(self._on_answer)
 
     def _on_sensor(self, name: str, value: int) -> None:
-        self.look()
+        self.update()
         if name == "window" and value:
             self._arrive()
         elif name == "exit" and value:
@@ -111,10 +111,10 @@ class Tape:
         before = self._last_passages.get(card)
         return before is not None and (before.landed, before.filling) == (TRAY, filling)
 
-    def _on_answer(self, answer: Answer) -> None:
+    def _on_answer(self, answer: EngineAnswer) -> None:
         for card in self._world.window.cards[:1]:
             if card.id in self._last_passages:
-                self._last_passages[card.id].looks.append(answer)
+                self._last_passages[card.id].answers.append(answer)
 
     def _land(self, card: int, outlet: int) -> None:
         passage = self._last_passages.get(card)
@@ -122,8 +122,8 @@ class Tape:
             passage.landed, passage.landed_s = outlet, self._world.clock.now_s()
 
 
-def tales(
-    passages: tuple[Passage, ...], struck: Mapping[tuple[int, int], Sequence[str]]
+def card_histories(
+    passages: tuple[Passage, ...], fault_texts: Mapping[tuple[int, int], Sequence[str]]
 ) -> Iterator[CardHistory]:
     """Yield what each card did, for a story; `struck`: words of faults by filling and card."""
     first = passages[0].number if passages else 1
@@ -136,10 +136,10 @@ def tales(
             back=card.back,
             face_up=card.face_up,
             source=passage.source,
-            looks=tuple(look[:4] for look in passage.looks),
+            readings=tuple(look[:4] for look in passage.answers),
             gate=passage.gate,
             landed="on its way" if passage.landed is None else passage.landed,
-            faults=tuple(struck.get((passage.filling, passage.nth), ())),
+            faults=tuple(fault_texts.get((passage.filling, passage.arrival), ())),
             window_s=passage.window_s,
             landed_s=passage.landed_s,
         )

@@ -5,9 +5,9 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from drivers.link.port import Port
+from drivers.link.port import LinkPort
 from sim.inproc import BoardName
-from sim.mechanics.faults import Fault, WearLevel
+from sim.mechanics.faults import SimulatedFault, WearLevel
 
 FindingKind = Literal[
     "wrong_released",  # hands left the machine that were not four right hands as committed
@@ -21,13 +21,13 @@ FindingKind = Literal[
 """What must not happen once in a campaign; `needless` misdeals are counted beside it."""
 
 
-class Moment(msgspec.Struct, frozen=True):
+class MomentFault(msgspec.Struct, frozen=True):
     """A fault that strikes `after_ms` behind something: a public event by its kind, or a move by
     its name (moments.py); once, the first time.
     """
 
-    behind: str
-    fault: Fault
+    after_event: str
+    fault: SimulatedFault
     after_ms: float = 0.0
 
 
@@ -42,10 +42,10 @@ class LifePlan(msgspec.Struct, frozen=True):
     deals: int
     wear: WearLevel
     journal: Path | None = None
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[MomentFault, ...] = ()
 
 
-class Finding(msgspec.Struct, frozen=True):
+class LifeFinding(msgspec.Struct, frozen=True):
     """Something that must not be, at one attempt of one life, in one line of words."""
 
     kind: FindingKind
@@ -55,7 +55,7 @@ class Finding(msgspec.Struct, frozen=True):
     words: str
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class LifeAttempt(msgspec.Struct, frozen=True):
     """How one attempt ended: `struck` are the faults active in it, in the menu's words
     (`jam:place=gate`), `reasons` the codes by name, `hands` what people had to do for it.
     """
@@ -82,8 +82,8 @@ class LifeReport(msgspec.Struct, frozen=True):
 
     seed: str
     deals: int
-    attempts: tuple[Attempt, ...]
-    findings: tuple[Finding, ...]
+    attempts: tuple[LifeAttempt, ...]
+    findings: tuple[LifeFinding, ...]
     ended_s: float
     strikes: tuple[tuple[str, int], ...] = ()
     left_behind: int = 0
@@ -104,7 +104,7 @@ class CardHistory(msgspec.Struct, frozen=True):
     back: int
     face_up: bool
     source: str
-    looks: tuple[tuple[int, int, int, int], ...]
+    readings: tuple[tuple[int, int, int, int], ...]
     gate: int | None
     landed: int | str
     faults: tuple[str, ...]
@@ -112,14 +112,16 @@ class CardHistory(msgspec.Struct, frozen=True):
     landed_s: float | None
 
 
-class Onlooker(Protocol):
+class LifeObserver(Protocol):
     """Who watches one life, to tell it; a campaign has none. Whatever it is told is a value."""
 
-    def line(self, board: BoardName, port: Port) -> Port:
+    def wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
         """Return the host's end of a line that the daemon shall use; a tape may sit on it."""
 
-    def told(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
+    def add_line(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
         """Take one line: a fault that struck, a person's hand, a public event, a verdict."""
 
-    def cards(self, at_s: float, deal: int, attempt: int, tales: tuple[CardHistory, ...]) -> None:
+    def add_cards(
+        self, at_s: float, deal: int, attempt: int, histories: tuple[CardHistory, ...]
+    ) -> None:
         """Take what each card did, at the end of an attempt."""

@@ -12,9 +12,9 @@ from controller.deal.sequence import SEED_BYTES, commitment, context, sequence
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile
-from controller.trials.lab.data import CARDS, Deals, Source, make_deals
-from controller.trials.lab.methods import METHODS, verdicts
-from controller.trials.lab.stack import collected, gathered, new_set, riffle_stack
+from controller.trials.lab.data import CARDS, CollectedDeals, DealsSource, make_deals
+from controller.trials.lab.methods import METHODS, draw_verdicts
+from controller.trials.lab.stack import collect_stack, gather_pockets, new_stack, riffle_stack
 
 PROFILE = "international-000"
 _TABLE_KEY = "L" * 40
@@ -22,7 +22,7 @@ _TABLE_KEY = "L" * 40
 Entropy = Callable[[int], bytes]
 
 
-def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") -> Deals:
+def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") -> CollectedDeals:
     """Deal so many deals, one after the other with the same cards.
 
     `method`: of METHODS. `entropy(n)` gives n bytes: the seeds of the deals, and what people,
@@ -32,21 +32,21 @@ def deal_chain(deals: int, method: str, entropy: Entropy, match: str = "lab") ->
     chance = random.Random(entropy(SEED_BYTES))
     deal = METHODS[method]
     rows: list[tuple[list[int], list[int], list[int], list[int], list[int]]] = []
-    stack, given_up, attempt = new_set(), 0, 0
+    stack, given_up, attempt = new_stack(), 0, 0
     while len(rows) < deals:
         attempt += 1
         fed = riffle_stack(stack, book.shuffles(len(rows) + 1), chance)
         letters = _make_sequence(book, match, len(rows) + 1, attempt, entropy, chance)
-        said = verdicts(chance)
+        said = draw_verdicts(chance)
         if said is None:
             given_up += 1
-            stack = gathered(fed, ["NWSE".index(letter) for letter in letters])
+            stack = gather_pockets(fed, ["NWSE".index(letter) for letter in letters])
             continue
         waiting, seats = deal(letters, said, chance)
         rows.append((fed, waiting, seats, said, stack))
-        stack = collected(fed, seats, chance)
+        stack = collect_stack(fed, seats, chance)
     cards, waits, hands, looks, stacks = zip(*rows, strict=True)
-    source = Source(
+    source = DealsSource(
         path="sequence", method=method, asked=deals, given_up=given_up, passes=book.shuffles(2)
     )
     return make_deals(cards, waits, hands, looks, stacks, source=source)

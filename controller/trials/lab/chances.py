@@ -135,7 +135,7 @@ def window_moments(
 
 
 @cache
-def guessed(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float]:
+def guess_moments(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float]:
     """Return mean and variance of the right guesses of somebody who forgets nothing.
 
     `left`: how many cards each seat has still to get, in descending order. The best guess is
@@ -145,7 +145,7 @@ def guessed(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float]:
     for place, cards in enumerate(left):
         if cards:
             rest = tuple(sorted((*left[:place], cards - 1, *left[place + 1 :]), reverse=True))
-            later, spread = guessed(rest)
+            later, spread = guess_moments(rest)
             later += place == 0
             mean += cards / sum(left) * later
             square += cards / sum(left) * (spread + later * later)
@@ -186,7 +186,7 @@ def four_cards_at_seat() -> tuple[Fraction, ...]:
 
 
 @cache
-def bombs() -> tuple[float, float]:
+def bomb_moments() -> tuple[float, float]:
     """Return mean and variance, a deal, of the hands' ranks that are there four times or more.
 
     Of 13 ranks × 4 hands, exactly: by the hands of one rank, and by two ranks in one hand or

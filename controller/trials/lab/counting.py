@@ -74,7 +74,7 @@ class SeatCounts:
         return statistic, (len(SEATS) - 1) * rank
 
 
-def trend(weights: Floats, seats: NDArray[np.integer]) -> float:
+def trend_chi_square(weights: Floats, seats: NDArray[np.integer]) -> float:
     """Return the chi-square (3 degrees of freedom) of a number's sum in each hand.
 
     `weights`: a number for each card, rows of 108 or one row for all deals. The sums differ from
@@ -100,7 +100,7 @@ def p_of_chi_square(statistic: float, freedom: int) -> float:
     return float(stats.chi2.sf(statistic, freedom))
 
 
-def critical(freedom: int, level: float) -> float:
+def chi_square_limit(freedom: int, level: float) -> float:
     """Return what a chi-square stays below with the chance `level`."""
     return float(stats.chi2.ppf(level, freedom))
 
@@ -125,7 +125,7 @@ def p_of_least(chances: Iterable[float]) -> float:
     return min(1.0, len(each) * min(each)) if each else 1.0
 
 
-def fit(seen: Sequence[int], chances: Sequence[float]) -> tuple[float, int]:
+def fit_histogram(seen: Sequence[int], chances: Sequence[float]) -> tuple[float, int]:
     """Return chi-square and freedom of a histogram against its chances.
 
     Neighbouring classes are joined until LEAST is expected in each: by what is expected alone,
@@ -162,7 +162,7 @@ def cards_until_all(letters: NDArray[np.integer]) -> NDArray[np.int64]:
     return np.asarray(np.max(first, axis=0)) + 1
 
 
-def signs(seats: NDArray[np.integer]) -> Floats:
+def side_signs(seats: NDArray[np.integer]) -> Floats:
     """Return +1 for the seats of side N+S, −1 for those of side W+E."""
     return np.where(np.asarray(seats) % 2 == 0, 1.0, -1.0)
 

@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from controller.cards import FACES, SEATS
+from controller.cards import FACE_COUNT, SEATS
 
-CARDS = 2 * FACES
+CARDS = 2 * FACE_COUNT
 """Cards of the set that all figures here are of: two packs with their jokers."""
 HAND = CARDS // len(SEATS)
 
@@ -24,7 +24,7 @@ Flags = NDArray[np.bool_]
 _BLOCK_DEALS = 5_000
 
 
-class Verdict(IntEnum):
+class ReadingOutcome(IntEnum):
     """What became of a card at the reader."""
 
     ACCEPTED = 0
@@ -33,7 +33,7 @@ class Verdict(IntEnum):
     TRAY_TWICE = 3
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
+class DealsSource(msgspec.Struct, frozen=True, kw_only=True):
     """Where deals come from. `seed` is None for the system's entropy.
 
     `asked`: deals that were to be collected; `given_up`: attempts that were misdeals or void
@@ -54,7 +54,7 @@ class InvalidDeals(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Deals:
+class CollectedDeals:
     """Deals in the order in which they were dealt.
 
     `cards` fed by the hopper, the pocket `waiting` for each, the pocket among `seats` in which it
@@ -68,21 +68,21 @@ class Deals:
     verdicts: Rows
     collected: Rows | None
     follows: Flags
-    source: Source
+    source: DealsSource
 
     def __len__(self) -> int:
         """Return the number of deals."""
         return len(self.cards)
 
-    def blocks(self) -> Iterator["Deals"]:
+    def blocks(self) -> Iterator["CollectedDeals"]:
         """Yield the deals in blocks that arrays of numbers can be made of; `follows` is cut."""
         for begin in range(0, len(self), _BLOCK_DEALS):
             yield self[begin : begin + _BLOCK_DEALS]
 
-    def __getitem__(self, rows: slice) -> "Deals":
+    def __getitem__(self, rows: slice) -> "CollectedDeals":
         """Return the deals of these rows."""
         collected = None if self.collected is None else self.collected[rows]
-        return Deals(
+        return CollectedDeals(
             self.cards[rows],
             self.waiting[rows],
             self.seats[rows],
@@ -100,30 +100,30 @@ def make_deals(
     verdicts: ArrayLike | None = None,
     collected: ArrayLike | None = None,
     follows: ArrayLike | None = None,
-    source: Source | None = None,
-) -> Deals:
+    source: DealsSource | None = None,
+) -> CollectedDeals:
     """Return deals from any rows of numbers. Raises WrongDeals for what cannot be deals.
 
     Without `verdicts` every card was accepted; without `follows` each deal but the first
     follows the one before it.
     """
-    dealt = _rows("cards", cards)
+    dealt = _as_rows("cards", cards)
     shape = dealt.shape
     flags = np.arange(len(dealt)) > 0 if follows is None else np.asarray(follows, np.bool_)
-    deals = Deals(
+    deals = CollectedDeals(
         dealt,
-        _rows("waiting", waiting),
-        _rows("seats", seats),
-        np.zeros(shape, np.uint8) if verdicts is None else _rows("verdicts", verdicts),
-        None if collected is None else _rows("collected", collected),
+        _as_rows("waiting", waiting),
+        _as_rows("seats", seats),
+        np.zeros(shape, np.uint8) if verdicts is None else _as_rows("verdicts", verdicts),
+        None if collected is None else _as_rows("collected", collected),
         flags,
-        source or Source(asked=len(dealt)),
+        source or DealsSource(asked=len(dealt)),
     )
-    check(deals)
+    check_deals(deals)
     return deals
 
 
-def check(deals: Deals) -> None:
+def check_deals(deals: CollectedDeals) -> None:
     """Raise WrongDeals for the first row that is no deal of 108 cards to four hands of 27."""
     shape = deals.cards.shape
     for name, column in _columns(deals):
@@ -140,10 +140,10 @@ def check(deals: Deals) -> None:
                 raise InvalidDeals(f"row {begin + int(bad.argmax())}: {name}")
 
 
-def joined(parts: Sequence[Deals], source: Source) -> Deals:
+def join_deals(parts: Sequence[CollectedDeals], source: DealsSource) -> CollectedDeals:
     """Return deals one behind the other: where a part begins, nothing is followed."""
     stacks = None if any(one.collected is None for one in parts) else True
-    return Deals(
+    return CollectedDeals(
         _stack_rows([one.cards for one in parts]),
         _stack_rows([one.waiting for one in parts]),
         _stack_rows([one.seats for one in parts]),
@@ -156,7 +156,7 @@ def joined(parts: Sequence[Deals], source: Source) -> Deals:
     )
 
 
-def numbered(faces: ArrayLike) -> Rows:
+def number_cards(faces: ArrayLike) -> Rows:
     """Return cards for faces (0…53, n rows of 108): the first of two twins is copy 0.
 
     Twins cannot be told apart; which one is called which depends on the feed order alone, so no
@@ -166,21 +166,21 @@ def numbered(faces: ArrayLike) -> Rows:
     order = np.argsort(row, axis=1, kind="stable")
     copies = np.empty_like(row)
     np.put_along_axis(copies, order, np.broadcast_to(np.arange(CARDS) % 2, row.shape), 1)
-    return (row + FACES * copies).astype(np.uint8)
+    return (row + FACE_COUNT * copies).astype(np.uint8)
 
 
-def with_source(deals: Deals, source: Source) -> Deals:
+def with_source(deals: CollectedDeals, source: DealsSource) -> CollectedDeals:
     """Return the same deals with another word on where they come from."""
     return replace(deals, source=source)
 
 
-def columns(deals: Deals) -> dict[str, NDArray[np.uint8] | Flags]:
+def deal_columns(deals: CollectedDeals) -> dict[str, NDArray[np.uint8] | Flags]:
     """Return the arrays that are there, by the name of their column."""
     return dict(_columns(deals)) | {"follows": deals.follows}
 
 
-def _columns(deals: Deals) -> list[tuple[str, Rows]]:
-    named = [(one.name, getattr(deals, one.name)) for one in fields(Deals)]
+def _columns(deals: CollectedDeals) -> list[tuple[str, Rows]]:
+    named = [(one.name, getattr(deals, one.name)) for one in fields(CollectedDeals)]
     return [
         (name, column)
         for name, column in named
@@ -188,7 +188,7 @@ def _columns(deals: Deals) -> list[tuple[str, Rows]]:
     ]
 
 
-def _bad_rows(deals: Deals) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _bad_rows(deals: CollectedDeals) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     every = np.arange(CARDS)
     share = np.repeat(np.arange(len(SEATS)), HAND)
     sorted_as = [
@@ -200,10 +200,10 @@ def _bad_rows(deals: Deals) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     for words, column, right in sorted_as:
         if column is not None:
             yield words, np.any(np.sort(column, 1) != right, axis=1)
-    yield "a verdict is none of 0…3", np.any(deals.verdicts > max(Verdict), axis=1)
+    yield "a verdict is none of 0…3", np.any(deals.verdicts > max(ReadingOutcome), axis=1)
 
 
-def _rows(name: str, numbers: ArrayLike) -> Rows:
+def _as_rows(name: str, numbers: ArrayLike) -> Rows:
     try:
         row = np.asarray(numbers)
     except ValueError as error:

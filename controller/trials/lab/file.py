@@ -14,7 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.tomlfile import FileError
-from controller.trials.lab.data import CARDS, Deals, InvalidDeals, Source, check, columns
+from controller.trials.lab.data import (
+    CARDS,
+    CollectedDeals,
+    DealsSource,
+    InvalidDeals,
+    check_deals,
+    deal_columns,
+)
 
 MAX_DEALS = 10_000_000
 """More than any file of ours has: a zip that claims more is not unpacked."""
@@ -36,9 +43,9 @@ _HEADER = re.compile(
 )
 
 
-def save(deals: Deals, path: Path) -> None:
+def save_deals(deals: CollectedDeals, path: Path) -> None:
     """Write the deals, whole or not at all; the same deals give the same bytes."""
-    arrays: dict[str, NDArray[np.uint8] | NDArray[np.bool_]] = columns(deals)
+    arrays: dict[str, NDArray[np.uint8] | NDArray[np.bool_]] = deal_columns(deals)
     arrays[_SOURCE] = np.frombuffer(msgspec.json.encode(deals.source), np.uint8)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -53,18 +60,18 @@ def save(deals: Deals, path: Path) -> None:
         raise
 
 
-def load(path: Path) -> Deals:
+def load_deals(path: Path) -> CollectedDeals:
     """Read a file of deals. Raises FileError, one line, for anything else."""
     try:
         with path.open("rb") as file:
-            return read(file)
+            return read_deals(file)
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror}") from None
     except InvalidDeals as error:
         raise FileError(f"{path}: {error}") from None
 
 
-def read(file: IO[bytes]) -> Deals:
+def read_deals(file: IO[bytes]) -> CollectedDeals:
     """Read deals from an open file. Raises WrongDeals."""
     try:
         with zipfile.ZipFile(file) as archive:
@@ -81,22 +88,22 @@ def read(file: IO[bytes]) -> Deals:
         ) from None
 
 
-def _unpack(archive: zipfile.ZipFile) -> Deals:
+def _unpack(archive: zipfile.ZipFile) -> CollectedDeals:
     there = set(archive.namelist())
     numbers = {name: _read_array(archive, name, _BYTE, 2) for name in _ROWS}
     stack = _read_array(archive, _STACK, _BYTE, 2) if f"{_STACK}.npy" in there else None
     flags = _read_array(archive, _FLAGS, _FLAG, 1)
     told = _read_array(archive, _SOURCE, _BYTE, 1, _MAX_SOURCE_BYTES).tobytes()
-    deals = Deals(
+    deals = CollectedDeals(
         numbers["cards"],
         numbers["waiting"],
         numbers["seats"],
         numbers["verdicts"],
         stack,
         flags.view(np.bool_),
-        msgspec.json.decode(told, type=Source),
+        msgspec.json.decode(told, type=DealsSource),
     )
-    check(deals)
+    check_deals(deals)
     return deals
 
 

@@ -12,18 +12,25 @@ from typing import Any, NamedTuple
 
 from controller.deal.sequence import SEED_BYTES
 from controller.deal.sequence import sequence as drawn
-from controller.journal.fold import Progress, attempts
-from controller.journal.verify.course import SEATS, TRAY, CardCourse, course
-from controller.journal.verify.sources import read
-from controller.journal.wire_group import unpack
-from controller.messages import Outcome
+from controller.journal.fold import AttemptHistory, attempt_histories
+from controller.journal.verify.course import SEATS, TRAY, CardCourse, trace_course
+from controller.journal.verify.sources import read_source
+from controller.journal.wire_group import unpack_events
+from controller.messages import AttemptOutcome
 from controller.trials.campaign.house import chief_key
 from controller.trials.campaign.life import run_life
 from controller.trials.campaign.plan import plan_life
 from controller.trials.lab.chain import Entropy
-from controller.trials.lab.data import CARDS, Deals, Source, Verdict, make_deals, numbered
+from controller.trials.lab.data import (
+    CARDS,
+    CollectedDeals,
+    DealsSource,
+    ReadingOutcome,
+    make_deals,
+    number_cards,
+)
 from controller.vault.sealing import AttemptKey, unseal_with
-from sim.mechanics.faults import WearLevel, wear
+from sim.mechanics.faults import WearLevel, get_wear_level
 
 WEAR = "worn"
 """How tired the machine is: its cards are read again, lie in the tray, come as two."""
@@ -32,7 +39,7 @@ _IN_MEMORY = Path("/dev/shm")
 _NONCE = 32
 
 
-class Opened(NamedTuple):
+class AttemptByPlace(NamedTuple):
     """One attempt out of its journal, by place: faces, pockets due and got, verdicts."""
 
     faces: list[int]
@@ -43,7 +50,7 @@ class Opened(NamedTuple):
     passes: int
 
 
-def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> Deals:
+def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> CollectedDeals:
     """Live one life of so many deals, and read its right attempts out of its journal.
 
     `faults`: of the machine, those of WEAR where none are given. The stack before a shuffle is
@@ -52,27 +59,27 @@ def deal_life(deals: int, entropy: Entropy, faults: WearLevel | None = None) -> 
     """
     seed = entropy(SEED_BYTES).hex()
     with tempfile.TemporaryDirectory(prefix="dl-", dir=_IN_MEMORY) as folder:
-        report = run_life(plan_life(seed, deals, faults or wear(WEAR), Path(folder)))
+        report = run_life(plan_life(seed, deals, faults or get_wear_level(WEAR), Path(folder)))
         if report.findings:
             raise ValueError(str(report.findings[0]))
-        entries = [chained.entry for chained in read(Path(folder) / seed).entries]
-    return deals_from_attempts(list(attempts(entries).values()), chief_key(seed), deals)
+        entries = [chained.entry for chained in read_source(Path(folder) / seed).entries]
+    return deals_from_attempts(list(attempt_histories(entries).values()), chief_key(seed), deals)
 
 
-def deals_from_attempts(progresses: list[Progress], chief: Any, asked: int) -> Deals:
+def deals_from_attempts(progresses: list[AttemptHistory], chief: Any, asked: int) -> CollectedDeals:
     """Return the right attempts of a journal as deals; `chief` is the key they are sealed to."""
-    right = [one for one in progresses if one.outcome is Outcome.OK]
+    right = [one for one in progresses if one.outcome is AttemptOutcome.OK]
     opened = [open_attempt(one, _make_unsealer(one, chief)) for one in right][:asked]
     if len(opened) < asked:
         raise ValueError(f"{len(opened)} of {asked} deals came to held hands")
-    source = Source(
+    source = DealsSource(
         path="full",
         asked=asked,
         given_up=len(progresses) - len(right),
         passes=max(one.passes for one in opened),
     )
     return make_deals(
-        numbered([one.faces for one in opened]),
+        number_cards([one.faces for one in opened]),
         [one.waiting for one in opened],
         [one.seats for one in opened],
         [one.verdicts for one in opened],
@@ -81,7 +88,7 @@ def deals_from_attempts(progresses: list[Progress], chief: Any, asked: int) -> D
     )
 
 
-def open_attempt(progress: Progress, unseal: Callable[[bytes], bytes]) -> Opened:
+def open_attempt(progress: AttemptHistory, unseal: Callable[[bytes], bytes]) -> AttemptByPlace:
     """Read one attempt that was dealt right, with what opens its boxes."""
     committed, cut = progress.data("committed"), progress.data("cut")
     assert committed is not None
@@ -90,10 +97,14 @@ def open_attempt(progress: Progress, unseal: Callable[[bytes], bytes]) -> Opened
         bytes.fromhex(committed["commitment"]), seed, None if cut is None else cut["cut"], CARDS
     )
     record = unseal(_sealed_bytes(progress, "hands_box", "box"))[_NONCE:]
-    events = [event for row in progress.wire for event in unpack(row.data, row.attempt, unseal)]
-    seen = course(events, CARDS)
-    placed = seen.placed()
-    return Opened(
+    events = [
+        event
+        for row in progress.wire_entries
+        for event in unpack_events(row.data, row.attempt, unseal)
+    ]
+    seen = trace_course(events, CARDS)
+    placed = seen.cards_by_place()
+    return AttemptByPlace(
         faces=list(record),
         waiting=[SEATS.index(letter) for letter in letters],
         seats=[SEATS.index(str(placed[place].landed)) for place in range(1, CARDS + 1)],
@@ -105,19 +116,19 @@ def open_attempt(progress: Progress, unseal: Callable[[bytes], bytes]) -> Opened
 
 def _verdicts(seen: CardCourse) -> list[int]:
     """Return what became of the cards of each place: a place for the tray's rounds, up to two."""
-    said = [int(Verdict.ACCEPTED)] * CARDS
-    for place, card in seen.placed().items():
+    said = [int(ReadingOutcome.ACCEPTED)] * CARDS
+    for place, card in seen.cards_by_place().items():
         rounds = sum(
             one.landed == TRAY and one.place == place for one in seen.cards.values()
         )  # fmt: skip
         if rounds or card.from_tray:  # the second of a doubled pair waited under another's index
-            said[place - 1] = Verdict.TRAY if rounds < 2 else Verdict.TRAY_TWICE
+            said[place - 1] = ReadingOutcome.TRAY if rounds < 2 else ReadingOutcome.TRAY_TWICE
         elif len(seen.looks.get(card.index, [])) > 1:
-            said[place - 1] = Verdict.READ_AGAIN
+            said[place - 1] = ReadingOutcome.READ_AGAIN
     return said
 
 
-def _follows(opened: list[Opened]) -> Iterator[bool]:
+def _follows(opened: list[AttemptByPlace]) -> Iterator[bool]:
     """Yield whether each deal was dealt with the set of the one before it."""
     before = None
     for one in opened:
@@ -125,7 +136,7 @@ def _follows(opened: list[Opened]) -> Iterator[bool]:
         before = one.card_set
 
 
-def _make_unsealer(progress: Progress, chief: Any) -> Callable[[bytes], bytes]:
+def _make_unsealer(progress: AttemptHistory, chief: Any) -> Callable[[bytes], bytes]:
     raw = unseal_with(bytes(chief), _sealed_bytes(progress, "seed", "for_chief"))
     return AttemptKey(raw, _refuse_sealing).unseal
 
@@ -134,6 +145,6 @@ def _refuse_sealing(_: int) -> bytes:
     raise AssertionError("nothing is closed here")
 
 
-def _sealed_bytes(progress: Progress, kind: str, field: str) -> bytes:
+def _sealed_bytes(progress: AttemptHistory, kind: str, field: str) -> bytes:
     data = progress.data(kind) or {}
     return base64.b64decode(data.get(field, ""))

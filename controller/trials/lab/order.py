@@ -5,77 +5,77 @@ from itertools import combinations
 
 import numpy as np
 
-from controller.cards import FACES, SEATS
+from controller.cards import FACE_COUNT, SEATS
 from controller.trials.lab import counting
 from controller.trials.lab.answers import (
     MIN_DEALS,
-    Answer,
-    chi_square,
-    lacking,
+    StatisticResult,
+    chi_square_result,
     mean_result,
+    not_answerable,
     pairs_result,
 )
 from controller.trials.lab.chances import PAIR, pairs_covariance, pairs_variance
 from controller.trials.lab.counting import Floats
 from controller.trials.lab.data import CARDS
-from controller.trials.lab.pockets import SAME_SEAT_VARIANCE, chain
-from controller.trials.lab.seen import Ints, Seen
+from controller.trials.lab.pockets import SAME_SEAT_VARIANCE, pair_degrees
+from controller.trials.lab.seen import DealMeasures, Ints
 
 _NO_STACK = "the stack before the shuffle was not seen"
 _NO_CHAIN = f"fewer than {MIN_DEALS} deals follow another"
 
 
-def collected_seat(seen: Seen) -> Answer:
+def collected_seat(seen: DealMeasures) -> StatisticResult:
     """Ask whether a card's place in the collected stack says to which seat it goes."""
     depths = seen.stack_of
     if depths is None:
-        return lacking(_NO_STACK)
+        return not_answerable(_NO_STACK)
     found = counting.SeatCounts(CARDS)
     for begin, block in _blocks(seen):
         found.add(depths[begin : begin + len(block)], block.deals.seats)
-    return chi_square(*found.chi_square())
+    return chi_square_result(*found.chi_square())
 
 
-def collected_trend(seen: Seen) -> Answer:
+def collected_trend(seen: DealMeasures) -> StatisticResult:
     """Ask whether cards from high or low in the collected stack go to one seat rather."""
     depths = seen.stack_of
     if depths is None:
-        return lacking(_NO_STACK)
+        return not_answerable(_NO_STACK)
     centred = counting.as_floats(depths) - (CARDS - 1) / 2
-    return chi_square(counting.trend(centred, seen.deals.seats), 3)
+    return chi_square_result(counting.trend_chi_square(centred, seen.deals.seats), 3)
 
 
-def together(seen: Seen) -> Answer:
+def collected_pairs(seen: DealMeasures) -> StatisticResult:
     """Ask whether cards that were collected next to each other stay together too often."""
-    figures = seen.together
-    return lacking(_NO_STACK) if figures is None else pairs_result(figures, chain(1))
+    figures = seen.neighbours_together
+    return not_answerable(_NO_STACK) if figures is None else pairs_result(figures, pair_degrees(1))
 
 
-def carried(seen: Seen) -> Answer:
+def carry_over(seen: DealMeasures) -> StatisticResult:
     """Ask how many cards go to the seat that had them in the deal before."""
     if len(seen.followers) < MIN_DEALS:
-        return lacking(_NO_CHAIN)
-    return mean_result(seen.carried, CARDS / len(SEATS), SAME_SEAT_VARIANCE)
+        return not_answerable(_NO_CHAIN)
+    return mean_result(seen.carried_over, CARDS / len(SEATS), SAME_SEAT_VARIANCE)
 
 
-def carry_table(seen: Seen) -> Answer:
+def carry_table(seen: DealMeasures) -> StatisticResult:
     """Ask whether any seat's cards go to any one seat in the next deal."""
     if len(seen.followers) < MIN_DEALS:
-        return lacking(_NO_CHAIN)
+        return not_answerable(_NO_CHAIN)
     found = counting.SeatCounts(len(SEATS))
     found.add(seen.seat_of[seen.followers - 1], seen.seat_of[seen.followers])
-    return chi_square(*found.chi_square())
+    return chi_square_result(*found.chi_square())
 
 
 # Figures that count pairs have an exact covariance, given the order in which the cards came:
 # it depends on how many of the pairs are the same or share a card, and on nothing else.
 
-_TWINS, _JOKERS = FACES, 6
+_TWINS, _JOKERS = FACE_COUNT, 6
 _PATH = CARDS - 1
 _MIN_INDEPENDENT = 0.1
 
 
-def interplay(seen: Seen) -> Answer:
+def interplay(seen: DealMeasures) -> StatisticResult:
     """Ask whether figures of one deal go together more than their pairs of cards do."""
     figures, owed = _standardised(seen), shared_pair_correlations(seen)
     return _strongest(
@@ -86,14 +86,14 @@ def interplay(seen: Seen) -> Answer:
     )
 
 
-def successive(seen: Seen) -> Answer:
+def successive(seen: DealMeasures) -> StatisticResult:
     """Ask whether a figure of a deal says anything of any figure of the next one."""
     rows = seen.followers
     if len(rows) < MIN_DEALS:
-        return lacking(_NO_CHAIN)
+        return not_answerable(_NO_CHAIN)
     figures = _standardised(seen)
     carried = np.zeros(len(seen))
-    carried[rows] = (seen.carried - CARDS / len(SEATS)) / SAME_SEAT_VARIANCE**0.5
+    carried[rows] = (seen.carried_over - CARDS / len(SEATS)) / SAME_SEAT_VARIANCE**0.5
     figures["carried"] = carried
     found = {
         f"{a} → {b}": _studentised(then[rows - 1] * now[rows])
@@ -103,14 +103,14 @@ def successive(seen: Seen) -> Answer:
     return _strongest(found)
 
 
-def _standardised(seen: Seen) -> dict[str, Floats]:
+def _standardised(seen: DealMeasures) -> dict[str, Floats]:
     """Return the figures of pairs, each less its mean and over its deviation."""
     figures: dict[str, tuple[Ints, list[int]]] = {
-        "adjacent": (seen.adjacent, chain(1)),
+        "adjacent": (seen.adjacent, pair_degrees(1)),
         "twins": (seen.twins, [1] * CARDS),
     }
-    if seen.together is not None:
-        figures["collected"] = (seen.together, chain(1))
+    if seen.neighbours_together is not None:
+        figures["collected"] = (seen.neighbours_together, pair_degrees(1))
     return {name: _scaled(counts, degrees) for name, (counts, degrees) in figures.items()}
 
 
@@ -119,16 +119,16 @@ def _scaled(counts: Ints, degrees: list[int]) -> Floats:
     return np.asarray((counts - mean) / pairs_variance(degrees) ** 0.5)
 
 
-def shared_pair_correlations(seen: Seen) -> dict[tuple[str, str], Floats]:
+def shared_pair_correlations(seen: DealMeasures) -> dict[tuple[str, str], Floats]:
     """Return each deal's correlation of two figures that their pairs of cards make."""
-    path, twin = pairs_variance(chain(1)) ** 0.5, pairs_variance([1] * CARDS) ** 0.5
+    path, twin = pairs_variance(pair_degrees(1)) ** 0.5, pairs_variance([1] * CARDS) ** 0.5
     places = seen.place_of.astype(np.int64)
-    fed_twins = (abs(places[:, :FACES] - places[:, FACES:]) == 1).sum(1)
+    fed_twins = (abs(places[:, :FACE_COUNT] - places[:, FACE_COUNT:]) == 1).sum(1)
     owed = {("adjacent", "twins"): _path_and_twins(fed_twins) / (path * twin)}
     stack = seen.deals.collected
     if stack is not None:
         rows = stack.astype(np.int64)
-        beside = (rows[:, 1:] % FACES == rows[:, :-1] % FACES).sum(1)
+        beside = (rows[:, 1:] % FACE_COUNT == rows[:, :-1] % FACE_COUNT).sum(1)
         owed["twins", "collected"] = _path_and_twins(beside) / (path * twin)
         fed = np.take_along_axis(places, rows, 1)
         kept = (abs(fed[:, 1:] - fed[:, :-1]) == 1).sum(1)
@@ -166,12 +166,12 @@ def _studentised(products: Floats) -> tuple[float, float]:
     return (float(products.mean()), float(products.sum()) / size) if size else (0.0, 0.0)
 
 
-def _strongest(found: dict[str, tuple[float, float]]) -> Answer:
+def _strongest(found: dict[str, tuple[float, float]]) -> StatisticResult:
     """Return the answer of the largest of these correlations, times how many there are."""
     chances = {name: counting.p_of_normal(z) for name, (_, z) in found.items()}
     worst = min(chances, key=lambda name: chances[name])
     mean, z = found[worst]
-    return Answer(
+    return StatisticResult(
         z,
         f"{mean:+.4f} ({worst}, the largest of {len(found)})",
         "0 behind what pairs in common make",
@@ -179,8 +179,8 @@ def _strongest(found: dict[str, tuple[float, float]]) -> Answer:
     )
 
 
-def _blocks(seen: Seen) -> Iterator[tuple[int, Seen]]:
+def _blocks(seen: DealMeasures) -> Iterator[tuple[int, DealMeasures]]:
     begin = 0
     for block in seen.deals.blocks():
-        yield begin, Seen(block)
+        yield begin, DealMeasures(block)
         begin += len(block)

@@ -9,7 +9,7 @@ from controller.trials.lab.methods import READ_AGAIN_RATE, TRAY_RATE
 from controller.trials.lab.plots import ReportPicture
 from controller.trials.lab.report import CollectionJudgement, LabReport, conclusion_text
 from controller.trials.lab.requirements import CLAUSES
-from controller.trials.lab.text import cells, said_of
+from controller.trials.lab.text import result_cells, source_text
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
@@ -23,9 +23,9 @@ img { max-width: 100% } .verdict { font-size: 1.15rem; padding: .6rem 1rem; bord
 _HEADS = ("test", "p", "bound", "at 95 %", "at 99 %", "found", "expected")
 
 
-def page_of(report: LabReport, pictures: Sequence[ReportPicture], issued: str) -> str:
+def render_lab_page(report: LabReport, pictures: Sequence[ReportPicture], issued: str) -> str:
     """Return the page. `issued`: by what program it was made, and when."""
-    tone = "right" if report.right else "wrong"
+    tone = "right" if report.is_inside else "wrong"
     sections = [
         f"<h1>Statistics of dealt cards</h1><p>{escape(issued)}</p>"
         f'<p class="verdict {tone}">{escape(conclusion_text(report))}</p>',
@@ -60,8 +60,9 @@ def _subject_section(report: LabReport) -> str:
         f"<li><code>{escape(name)}</code>, SHA-256 <code>{digest}</code></li>"
         for name, digest in files.items()
     )
-    return f"<h2>1. What was tested</h2><p>{escape(said_of(report.first))}. {escape(told)}</p>" + (
-        f"<p>Raw data:</p><ul>{listed}</ul>" if files else ""
+    return (
+        f"<h2>1. What was tested</h2><p>{escape(source_text(report.first))}. {escape(told)}</p>"
+        + (f"<p>Raw data:</p><ul>{listed}</ul>" if files else "")
     )
 
 
@@ -77,7 +78,7 @@ def _family_section(report: LabReport) -> str:
 
 
 def _results_section(title: str, one: CollectionJudgement) -> str:
-    rows = [cells(result) for result in one.results]
+    rows = [result_cells(result) for result in one.results]
     out = [result.outside for result in one.results]
     outside = escape(", ".join(one.outside) or "none")
     return (

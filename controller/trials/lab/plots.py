@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from controller.cards import FACES, SEATS, face_text
+from controller.cards import FACE_COUNT, SEATS, face_text
 from controller.trials.lab import counting
 from controller.trials.lab.chances import (
     PAIR,
@@ -17,10 +17,10 @@ from controller.trials.lab.chances import (
     longest_run_chances,
     pairs_variance,
 )
-from controller.trials.lab.data import CARDS, Deals
+from controller.trials.lab.data import CARDS, CollectedDeals
 from controller.trials.lab.family import FamilyJudgement
-from controller.trials.lab.pockets import SAME_SEAT_VARIANCE, chain
-from controller.trials.lab.seen import JOKERS, Ints, Seen
+from controller.trials.lab.pockets import SAME_SEAT_VARIANCE, pair_degrees
+from controller.trials.lab.seen import JOKERS, DealMeasures, Ints
 
 _DPI = 110
 _MIN_CHANCE = 1e-12
@@ -34,14 +34,14 @@ class ReportPicture(NamedTuple):
     png: bytes
 
 
-def pictures(deals: Deals, judgement: FamilyJudgement) -> tuple[ReportPicture, ...]:
+def draw_pictures(deals: CollectedDeals, judgement: FamilyJudgement) -> tuple[ReportPicture, ...]:
     """Draw all pictures of a report."""
-    seen = Seen(deals)
+    seen = DealMeasures(deals)
     drawn: list[tuple[str, str, Callable[[], Figure]]] = [
         ("chances", "The chance of each test's value in fair deals, beside its bound.",
          lambda: _draw_chances(judgement)),
         ("type-seat", "Each face at each seat: how many deviations from n/2.",
-         lambda: _draw_by_label(deals, FACES)),
+         lambda: _draw_by_label(deals, FACE_COUNT)),
         ("index-seat", "Each feed index at each seat: how many deviations from n/4.",
          lambda: _draw_by_label(deals, CARDS)),
         ("pairs", "Figures of each deal (bars) and their chances (line).",
@@ -81,32 +81,36 @@ def _draw_chances(judgement: FamilyJudgement) -> Figure:
     return figure
 
 
-def _draw_by_label(deals: Deals, labels: int) -> Figure:
+def _draw_by_label(deals: CollectedDeals, labels: int) -> Figure:
     found = counting.SeatCounts(labels)
     for block in deals.blocks():
-        found.add(block.cards % FACES if labels == FACES else np.arange(CARDS), block.seats)
+        found.add(
+            block.cards % FACE_COUNT if labels == FACE_COUNT else np.arange(CARDS), block.seats
+        )
     expected = np.maximum(found.expected, 1)[:, None]
     off = (found.counts - expected) / np.sqrt(expected * 3 / 4)
     figure = _figure(11, 2.6)
     axes = figure.subplots()
     image = axes.imshow(off.T, cmap="RdBu", vmin=-4, vmax=4, aspect="auto")
     axes.set_yticks(range(len(SEATS)), SEATS)
-    if labels == FACES:
-        axes.set_xticks(range(FACES), [face_text(face) for face in range(FACES)], rotation=90)
+    if labels == FACE_COUNT:
+        axes.set_xticks(
+            range(FACE_COUNT), [face_text(face) for face in range(FACE_COUNT)], rotation=90
+        )
     else:
         axes.set_xticks(range(8, CARDS, 9), [str(place) for place in range(9, CARDS + 1, 9)])
     figure.colorbar(image, ax=axes, label="deviations")
     return figure
 
 
-def _draw_pairs(seen: Seen) -> Figure:
+def _draw_pairs(seen: DealMeasures) -> Figure:
     half = float(PAIR)
     shown: list[tuple[str, Ints | None, float, float]] = [
         ("neighbours in the feed order, one pocket", seen.adjacent, 107 * half,
-         pairs_variance(chain(1))),
+         pairs_variance(pair_degrees(1))),
         ("twins in one hand", seen.twins, 54 * half, pairs_variance([1] * CARDS)),
-        ("neighbours in the stack, one hand", seen.together, 107 * half, pairs_variance(chain(1))),
-        ("cards at the seat of the deal before", seen.carried, 27.0, SAME_SEAT_VARIANCE),
+        ("neighbours in the stack, one hand", seen.neighbours_together, 107 * half, pairs_variance(pair_degrees(1))),
+        ("cards at the seat of the deal before", seen.carried_over, 27.0, SAME_SEAT_VARIANCE),
     ]  # fmt: skip
     figure = _figure(9, 6)
     for axes, (title, figures, mean, variance) in zip(
@@ -131,7 +135,7 @@ def _draw_histogram(
     axes.plot(over, normal, color="firebrick")
 
 
-def _draw_runs_and_jokers(seen: Seen) -> Figure:
+def _draw_runs_and_jokers(seen: DealMeasures) -> Figure:
     figure = _figure(9, 3.2)
     left, right = figure.subplots(1, 2)
     exact = [float(chance) for chance in longest_run_chances()[:13]]

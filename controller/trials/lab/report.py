@@ -6,16 +6,22 @@ from typing import Literal
 
 import msgspec
 
-from controller.trials.lab.data import Deals, Source
-from controller.trials.lab.family import FAMILY, LEVEL, FamilyJudgement, Result, judged
+from controller.trials.lab.data import CollectedDeals, DealsSource
+from controller.trials.lab.family import (
+    FAMILY,
+    FAMILY_LEVEL,
+    FamilyJudgement,
+    JudgedTest,
+    judge_deals,
+)
 from controller.trials.lab.methods import UNFAIR_METHODS
 
 UNFAIR_DEALS = 1_000
 """Deals of each naive method in a report, or as many as the report itself has."""
 
-Verdict = Literal["inside", "inside at the retest", "outside", "outside, not retested"]
+ReportVerdict = Literal["inside", "inside at the retest", "outside", "outside, not retested"]
 
-WORDS: dict[Verdict, str] = {
+VERDICT_TEXTS: dict[ReportVerdict, str] = {
     "inside": "No test is outside the family's bound.",
     "inside at the retest": "Outside at first, inside with as many fresh deals.",
     "outside": "Outside, and outside again with as many fresh deals.",
@@ -30,11 +36,11 @@ class CollectionJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     deals: int
-    source: Source
+    source: DealsSource
     files: dict[str, str]
     outside: tuple[str, ...]
     unjudged: tuple[str, ...]
-    results: tuple[Result, ...]
+    results: tuple[JudgedTest, ...]
 
 
 class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +54,7 @@ class UnfairMethodResult(msgspec.Struct, frozen=True, kw_only=True):
 class LabReport(msgspec.Struct, frozen=True, kw_only=True):
     """All that a report says. `family`: SHA-256 of the list of tests, as LAB.md states it."""
 
-    verdict: Verdict
+    verdict: ReportVerdict
     level: float
     family: str
     first: CollectionJudgement
@@ -61,16 +67,16 @@ class LabReport(msgspec.Struct, frozen=True, kw_only=True):
         return self.retest or self.first
 
     @property
-    def right(self) -> bool:
+    def is_inside(self) -> bool:
         """Whether the deals are inside the family's bound, at the first time or the second."""
         return not self.last.outside
 
 
 def judge_collection(
-    deals: Deals, files: dict[str, str] | None = None
+    deals: CollectedDeals, files: dict[str, str] | None = None
 ) -> tuple[CollectionJudgement, FamilyJudgement]:
     """Judge one collection."""
-    judgement = judged(deals)
+    judgement = judge_deals(deals)
     return CollectionJudgement(
         deals=len(deals),
         source=deals.source,
@@ -84,7 +90,7 @@ def judge_collection(
 def make_report(
     first: CollectionJudgement,
     fresh: Callable[[], CollectionJudgement] | None,
-    naive: Callable[[str, int], Deals] | None = None,
+    naive: Callable[[str, int], CollectedDeals] | None = None,
 ) -> LabReport:
     """Return the report: `fresh` collects the retest's deals, None where nobody can here.
 
@@ -93,7 +99,7 @@ def make_report(
     retest = fresh() if first.outside and fresh is not None else None
     return LabReport(
         verdict=_verdict(first, retest),
-        level=LEVEL,
+        level=FAMILY_LEVEL,
         family=family_hash(),
         first=first,
         retest=retest,
@@ -105,10 +111,10 @@ def conclusion_text(report: LabReport) -> str:
     """Return what a report comes to, and how much of the family it leaves open, and why."""
     last = report.last
     if not last.unjudged:
-        return WORDS[report.verdict]
+        return VERDICT_TEXTS[report.verdict]
     why = dict.fromkeys(result.why for result in last.results if result.p is None)
     return (
-        f"{WORDS[report.verdict]} {len(last.unjudged)} of {len(last.results)} tests not judged: "
+        f"{VERDICT_TEXTS[report.verdict]} {len(last.unjudged)} of {len(last.results)} tests not judged: "
         f"{'; '.join(why)}."
     )
 
@@ -119,7 +125,7 @@ def family_hash() -> str:
     return hashlib.sha256(stated.encode()).hexdigest()
 
 
-def _verdict(first: CollectionJudgement, retest: CollectionJudgement | None) -> Verdict:
+def _verdict(first: CollectionJudgement, retest: CollectionJudgement | None) -> ReportVerdict:
     if not first.outside:
         return "inside"
     if retest is None:
@@ -128,9 +134,11 @@ def _verdict(first: CollectionJudgement, retest: CollectionJudgement | None) -> 
 
 
 def _judge_unfair_methods(
-    deal: Callable[[str, int], Deals], many: int
+    deal: Callable[[str, int], CollectedDeals], many: int
 ) -> tuple[UnfairMethodResult, ...]:
     return tuple(
-        UnfairMethodResult(method=method, deals=many, outside=judged(deal(method, many)).outside)
+        UnfairMethodResult(
+            method=method, deals=many, outside=judge_deals(deal(method, many)).outside
+        )
         for method in UNFAIR_METHODS
     )

@@ -5,25 +5,25 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.cards import FACES, SEATS
-from controller.trials.lab.counting import Floats, longest_runs, signs
-from controller.trials.lab.data import CARDS, HAND, Deals, Verdict
+from controller.cards import FACE_COUNT, SEATS
+from controller.trials.lab.counting import Floats, longest_runs, side_signs
+from controller.trials.lab.data import CARDS, HAND, CollectedDeals, ReadingOutcome
 
 Ints = NDArray[np.int64]
 
 JOKERS = (52, 53, 106, 107)
 RANKS = 13
 STRENGTH = np.array(
-    [*(face % RANKS for face in range(FACES - 2)), RANKS, RANKS + 1] * 2, np.float64
+    [*(face % RANKS for face in range(FACE_COUNT - 2)), RANKS, RANKS + 1] * 2, np.float64
 )
 """A card's worth by its number: 0 for a 2 … 12 for an ace, 13 and 14 for the jokers."""
 CENTRED_STRENGTH = STRENGTH - STRENGTH.mean()
 
 
-class Seen:
+class DealMeasures:
     """Figures of each deal. Those of pairs count how many pairs of cards lie in one hand."""
 
-    def __init__(self, deals: Deals) -> None:
+    def __init__(self, deals: CollectedDeals) -> None:
         """Take the deals."""
         self.deals = deals
 
@@ -90,7 +90,7 @@ class Seen:
         return np.asarray(((middle < letters[:, :-2]) & (middle < letters[:, 2:])).sum(1))
 
     @cached_property
-    def guessed(self) -> Ints:
+    def right_guesses(self) -> Ints:
         """Right guesses, of 108, of somebody who always names a seat with the most cards to come.
 
         They are told after each guess where the card went, and forget nothing.
@@ -110,7 +110,7 @@ class Seen:
     @cached_property
     def twins(self) -> Ints:
         """Faces of which both copies lie in one hand, of 54."""
-        return np.asarray((self.seat_of[:, :FACES] == self.seat_of[:, FACES:]).sum(1))
+        return np.asarray((self.seat_of[:, :FACE_COUNT] == self.seat_of[:, FACE_COUNT:]).sum(1))
 
     @cached_property
     def jokers(self) -> Ints:
@@ -119,7 +119,7 @@ class Seen:
         return np.asarray(sum((seats[:, a] == seats[:, b]) for a in range(4) for b in range(a)))
 
     @cached_property
-    def together(self) -> Ints | None:
+    def neighbours_together(self) -> Ints | None:
         """Neighbours in the collected stack that lie in one hand, of 107."""
         stack = self.deals.collected
         if stack is None:
@@ -128,7 +128,7 @@ class Seen:
         return np.asarray((seats[:, 1:] == seats[:, :-1]).sum(1))
 
     @cached_property
-    def carried(self) -> Ints:
+    def carried_over(self) -> Ints:
         """Cards that went where they went in the deal before, of 108; of the followers alone."""
         return np.asarray((self.seat_of[self.followers] == self.seat_of[self.followers - 1]).sum(1))
 
@@ -137,7 +137,9 @@ class Seen:
         """Ranks that a hand has four times or more, over 13 ranks and 4 hands."""
         many = np.zeros(len(self), np.int64)
         for rank in range(RANKS):
-            copies = [rank + RANKS * suit + FACES * pack for suit in range(4) for pack in range(2)]
+            copies = [
+                rank + RANKS * suit + FACE_COUNT * pack for suit in range(4) for pack in range(2)
+            ]
             held = self.seat_of[:, copies]
             for seat in range(len(SEATS)):
                 many += (held == seat).sum(1) >= 4
@@ -146,11 +148,13 @@ class Seen:
     def side_weights(self, *, tray_only: bool) -> Floats:
         """Return each fed card's worth, centred over the set; 0 for cards that are not asked."""
         worth = CENTRED_STRENGTH[self.deals.cards]
-        return np.where(self.deals.verdicts >= Verdict.TRAY, worth, 0.0) if tray_only else worth
+        return (
+            np.where(self.deals.verdicts >= ReadingOutcome.TRAY, worth, 0.0) if tray_only else worth
+        )
 
     def side_lead(self, weights: Floats) -> Floats:
         """Return by how much side N+S has more of these weights than side W+E."""
-        return np.asarray((weights * signs(self.deals.seats)).sum(1))
+        return np.asarray((weights * side_signs(self.deals.seats)).sum(1))
 
 
 def _by_card(cards: NDArray[np.uint8], figures: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -15,12 +15,12 @@ _FACES = 54
 _RANKS = 13
 
 
-def new_set() -> list[int]:
+def new_stack() -> list[int]:
     """Return a set as it comes out of its two boxes."""
     return list(range(CARDS))
 
 
-def collected(cards: Sequence[int], seats: Sequence[int], chance: random.Random) -> list[int]:
+def collect_stack(cards: Sequence[int], seats: Sequence[int], chance: random.Random) -> list[int]:
     """Return the stack that a deal leaves: `cards` went to `seats`, 0…3 in playing order.
 
     Each player in turn lays down what he has of his lowest rank, jokers last; somebody leads.
@@ -41,7 +41,7 @@ def collected(cards: Sequence[int], seats: Sequence[int], chance: random.Random)
     return stack
 
 
-def gathered(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
+def gather_pockets(cards: Sequence[int], seats: Sequence[int]) -> list[int]:
     """Return the stack that a misdeal leaves: pocket upon pocket."""
     return [
         card

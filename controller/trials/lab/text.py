@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from controller.trials.lab.family import Result
+from controller.trials.lab.family import JudgedTest
 from controller.trials.lab.report import CollectionJudgement, LabReport, conclusion_text
 
 _HEADS = ("test", "p", "bound", "95 %", "99 %", "found", "expected")
 _MARKS = {True: "in", False: "out", None: "–"}
 
 
-def text_of(report: LabReport) -> str:
+def render_lab_report(report: LabReport) -> str:
     """Return the report as lines for people."""
     lines = [*_collection_lines(report.first)]
     if report.retest is not None:
@@ -24,7 +24,7 @@ def text_of(report: LabReport) -> str:
     return "\n".join([*lines, "", conclusion_text(report)]) + "\n"
 
 
-def said_of(source_round: CollectionJudgement) -> str:
+def source_text(source_round: CollectionJudgement) -> str:
     """Return in a line where the deals of a round come from."""
     source = source_round.source
     seed = "the system's entropy" if source.seed is None else f"seed {source.seed}"
@@ -35,7 +35,7 @@ def said_of(source_round: CollectionJudgement) -> str:
     )
 
 
-def cells(result: Result) -> tuple[str, ...]:
+def result_cells(result: JudgedTest) -> tuple[str, ...]:
     """Return a test's row of the table, below its headings."""
     p = "–" if result.p is None else f"{result.p:.3g}"
     found = result.why or result.seen
@@ -46,10 +46,10 @@ def cells(result: Result) -> tuple[str, ...]:
 
 
 def _collection_lines(one: CollectionJudgement) -> Iterator[str]:
-    yield said_of(one)
+    yield source_text(one)
     for name, digest in one.files.items():
         yield f"  {name}  SHA-256 {digest}"
-    rows: Sequence[Sequence[str]] = [_HEADS, *(cells(result) for result in one.results)]
+    rows: Sequence[Sequence[str]] = [_HEADS, *(result_cells(result) for result in one.results)]
     widths = [max(len(row[place]) for row in rows) for place in range(5)]
     out = {result.name for result in one.results if result.outside}
     for row in rows:

@@ -14,26 +14,28 @@ from drivers.firmware import codec, wire
 from drivers.link import frames
 
 _READ_LAYOUT = struct.Struct(wire.BOARD_HEADER + wire.BODIES[wire.EVENT][1:] + wire.READ_BODY[1:])
-WORD: Final = codec.encode(
+READ_FRAME: Final = codec.encode(
     _READ_LAYOUT.pack(wire.EVENT, 7, 5, 100, 3, wire.READ, 33, 33, 33, 0, 12, 0, 0, 250)
 )
 """A READ, as a reader board says it."""
-ANSWER: Final = frames.encode(wire.ROUTE, 7, 34, 100, 90, frames.Route(3, 33, Outlet.S))
+ROUTE_FRAME: Final = frames.encode_host_frame(
+    wire.ROUTE, 7, 34, 100, 90, frames.RouteCommand(3, 33, Outlet.S)
+)
 """A ROUTE; what comes back is as long as this."""
 _MAX_READ_BYTES = 4096
 
 
-def echo(path: str) -> None:
+def run_echo(path: str) -> None:
     """Answer every read with an answer, until the line is gone."""
     end = os.open(path, os.O_RDWR | os.O_NOCTTY)
     tty.setraw(end)
-    os.write(end, ANSWER)  # it is there
+    os.write(end, ROUTE_FRAME)  # it is there
     try:
         while os.read(end, _MAX_READ_BYTES):
-            os.write(end, ANSWER)
+            os.write(end, ROUTE_FRAME)
     except OSError:
         pass  # the other end was closed
 
 
 if __name__ == "__main__":
-    echo(sys.argv[1])
+    run_echo(sys.argv[1])

@@ -17,11 +17,11 @@ from controller.trials.hall import (
     TableProcess,
     end_program,
     memory_folder,
-    simulator,
+    run_simulator,
     start_program,
 )
-from controller.trials.players import players
-from controller.trials.reaction.peers import Peer
+from controller.trials.players import seat_players
+from controller.trials.reaction.peers import PeerProgram
 from controller.trials.reaction.variants import TableVariant
 
 SPEED: Final = 20.0
@@ -31,7 +31,7 @@ Samples = list[list[float]]
 
 
 def collect_samples(
-    variants: Sequence[TableVariant], deals: int, peers: Sequence[Peer] = ()
+    variants: Sequence[TableVariant], deals: int, peers: Sequence[PeerProgram] = ()
 ) -> Samples:
     """Have every table deal so often, side by side; return the rounds, the first deal's aside.
 
@@ -41,7 +41,7 @@ def collect_samples(
 
 
 async def _collect_samples(
-    variants: Sequence[TableVariant], deals: int, peers: Sequence[Peer]
+    variants: Sequence[TableVariant], deals: int, peers: Sequence[PeerProgram]
 ) -> Samples:
     with tempfile.TemporaryDirectory() as folder, memory_folder() as runtime_dir:
         plan = HallPlan(Path(folder) / "hall", tables=len(variants), speed=SPEED)
@@ -60,13 +60,13 @@ async def _collect_samples(
                 stdout=asyncio.subprocess.PIPE,
             )
 
-        async with simulator(plan, runtime_dir, plant) as tables, AsyncExitStack() as stack:
+        async with run_simulator(plan, runtime_dir, plant) as tables, AsyncExitStack() as stack:
             seats: list[Callable[[], Awaitable[object]]] = []
             for table, variant in zip(tables, variants, strict=True):
-                if variant.whole:
+                if variant.is_whole:
                     stack.push_async_callback(table.stop_daemon)
                     await table.start_daemon(environment=variant.environment(Path(folder)))
-                    seats.append((await stack.enter_async_context(players(table))).deal)
+                    seats.append((await stack.enter_async_context(seat_players(table))).play_deal)
                 else:
                     bare = _BareTableProcess(await _start_bare_table(table))
                     stack.push_async_callback(end_program, bare.process)

@@ -14,19 +14,19 @@ _FOLDER = "tests/peers"
 _LIMIT_S = 20.0
 
 
-class Peer(msgspec.Struct, frozen=True):
+class PeerProgram(msgspec.Struct, frozen=True):
     """A program, and what it says it is, with the versions of what it is made of."""
 
     module: str
     name: str
 
 
-def peers() -> list[Peer]:
+def find_peers() -> list[PeerProgram]:
     """Return those whose libraries are installed."""
     files = sorted((CHECKOUT / _FOLDER).glob("*.py"))
     modules = [".".join((*_FOLDER.split("/"), file.stem)) for file in files]
     asked = [(module, _peer_name(module)) for module in modules]
-    return [Peer(module, name) for module, name in asked if name]
+    return [PeerProgram(module, name) for module, name in asked if name]
 
 
 def _peer_name(module: str) -> str:

@@ -28,16 +28,16 @@ from controller.cli.ending import termination_signals
 from controller.config import load_sim
 from controller.trials.hall import end_program, start_program
 from controller.trials.reaction import echo
-from controller.trials.reaction.lines import Cards, TimedLine, TimedTable, timed
+from controller.trials.reaction.lines import HeldFrames, TimedLine, TimedTable, time_answer
 from sim.exact import exact_loop
-from sim.hall import SimTable, TablePlan, hall
-from sim.mechanics.settings import BACKS, CardSet, Settings
+from sim.hall import HardwareOnPtys, TablePlan, plan_tables
+from sim.mechanics.settings import BACKS, MechanicsSettings, PhysicalSet
 from sim.outside import BoardName
-from sim.ptyline import Spoil
+from sim.ptyline import PtyNoise
 
 GAP_S: Final = (0.001, 0.004)
 """Between two turns."""
-ROUND_S: Final = 0.1
+ROUND_TIMEOUT_S: Final = 0.1
 """A table whose word has not come by then sits this round out: its boards would lose patience."""
 
 CHECKOUT: Final = Path(__file__).parents[3]
@@ -46,21 +46,21 @@ _FLOOR = "controller.trials.reaction.echo"
 Turn = Callable[[], float | None]
 
 
-class TimedHardware(SimTable):
+class TimedHardware(HardwareOnPtys):
     """A simulated table whose boards' lines can be timed."""
 
     def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
-        self._frames = Cards()
+        self._frames = HeldFrames()
         self._lines: dict[BoardName, TimedLine] = {}
         super().__init__(plan, boots)
         self.timed = TimedTable(self._frames, self._lines.__getitem__)
 
-    def line(self, name: BoardName, spoil: Spoil) -> TimedLine:
+    def make_line(self, name: BoardName, spoil: PtyNoise) -> TimedLine:
         """Return the line of a board."""
         return self._lines.setdefault(name, TimedLine(self.plan.folder / name, spoil, self._frames))
 
 
-async def rounds(
+async def run_rounds(
     floor: Turn,
     tables: Sequence[TimedTable],
     beside: Sequence[Turn],
@@ -86,7 +86,7 @@ async def _wait_until_due(tables: Sequence[TimedTable]) -> list[int]:
     """Return the tables of which a word waits: of all, or of those that are there in time."""
     waits = [asyncio.ensure_future(table.due.wait()) for table in tables]
     try:
-        await asyncio.wait(waits, timeout=ROUND_S)
+        await asyncio.wait(waits, timeout=ROUND_TIMEOUT_S)
         return [number for number, table in enumerate(tables) if table.due.is_set()]
     finally:
         for wait in waits:
@@ -94,7 +94,7 @@ async def _wait_until_due(tables: Sequence[TimedTable]) -> list[int]:
 
 
 @asynccontextmanager
-async def answering(module: str) -> AsyncIterator[Turn]:
+async def run_answerer(module: str) -> AsyncIterator[Turn]:
     """Run a process that answers a word at its pty, and give its turn. Raises RuntimeError."""
     ours, theirs = pty.openpty()
     for end in (ours, theirs):
@@ -102,7 +102,7 @@ async def answering(module: str) -> AsyncIterator[Turn]:
     process = await start_program(os.ttyname(theirs), module=module, cwd=CHECKOUT)
     try:
         await _wait_until_ready(ours, process)
-        yield lambda: timed(ours, ours, echo.WORD, _is_answer)[0]
+        yield lambda: time_answer(ours, ours, echo.READ_FRAME, _is_answer)[0]
     finally:
         await end_program(process)
         os.close(theirs)
@@ -123,11 +123,11 @@ async def _wait_until_ready(end: int, process: asyncio.subprocess.Process) -> No
         said.cancel()
     if not there.is_set():
         raise RuntimeError(f"a program that was to answer ended with {process.returncode}")
-    os.read(end, len(echo.ANSWER))
+    os.read(end, len(echo.ROUTE_FRAME))
 
 
 def _is_answer(said: bytes) -> bool:
-    return len(said) >= len(echo.ANSWER)
+    return len(said) >= len(echo.ROUTE_FRAME)
 
 
 @click.command()
@@ -150,10 +150,10 @@ def command(
     plan = TablePlan(
         id=chosen.sim.id,
         folder=runtime_dir,
-        settings=Settings(
+        settings=MechanicsSettings(
             packs=chosen.mechanics.packs,
             jokers=chosen.mechanics.jokers,
-            sets=tuple(CardSet(one.id, BACKS[one.back]) for one in chosen.card_sets),
+            sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in chosen.card_sets),
             speed=speed,
         ),
         seed=chosen.mechanics.seed,
@@ -161,11 +161,11 @@ def command(
     )
     taken: list[list[float]] = []
     with asyncio.Runner(loop_factory=exact_loop) as runner:
-        runner.run(_play(hall(plan, tables, runtime_dir), beside, taken))
+        runner.run(_run_plant(plan_tables(plan, tables, runtime_dir), beside, taken))
     samples.write_bytes(msgspec.json.encode(taken))
 
 
-async def _play(
+async def _run_plant(
     plans: Sequence[TablePlan], modules: Sequence[str], samples: list[list[float]]
 ) -> None:
     stop = asyncio.Event()
@@ -179,13 +179,13 @@ async def _play(
             click.echo(msgspec.json.encode(table.info()))
         sys.stdout.flush()
         floor, *beside = [
-            await stack.enter_async_context(answering(module)) for module in (_FLOOR, *modules)
+            await stack.enter_async_context(run_answerer(module)) for module in (_FLOOR, *modules)
         ]
         gc.collect()
         gc.freeze()
         gc.disable()
         playing = asyncio.ensure_future(
-            rounds(floor, [table.timed for table in tables], beside, rng, samples)
+            run_rounds(floor, [table.timed for table in tables], beside, rng, samples)
         )
         ending = asyncio.ensure_future(stop.wait())
         await asyncio.wait((playing, ending), return_when=asyncio.FIRST_COMPLETED)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 _STYLES = ("-", "--", "-.", ":")
 
 
-def draw(times_us: Mapping[str, Sequence[float]], file: Path) -> None:
+def draw_distribution(times_us: Mapping[str, Sequence[float]], file: Path) -> None:
     """Write an SVG with a curve for each name's times (µs), the first of them the floor.
 
     Raises OSError where the file cannot be written.

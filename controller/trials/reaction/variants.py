@@ -32,35 +32,35 @@ class TableVariant(msgspec.Struct, frozen=True):
     `slow`: each of its fsyncs takes FSYNC_MS longer."""
 
     name: str
-    whole: bool = True
-    disturbed: str = ""
-    slow: bool = False
+    is_whole: bool = True
+    disturbance: str = ""
+    slow_fsync: bool = False
 
     def environment(self, folder: Path) -> Mapping[str, str]:
         """Return what its processes find in their environment; `folder` is for what is built."""
         found = {}
-        if self.disturbed:
+        if self.disturbance:
             found["PYTHONPATH"] = str(_HERE / "disturbed")
-            found["DEALTABLE_DISTURBED"] = self.disturbed
-        if self.slow:
+            found["DEALTABLE_DISTURBED"] = self.disturbance
+        if self.slow_fsync:
             found["LD_PRELOAD"] = str(_build_slow_library(folder))
         return found
 
 
-PLAIN: Final = TableVariant("plain", whole=False)
+PLAIN: Final = TableVariant("plain", is_whole=False)
 ALL_ON: Final = TableVariant("everything on")
-SLOW_FSYNC: Final = TableVariant(f"fsync + {FSYNC_MS} ms", slow=True)
-FULL_GC: Final = TableVariant("full collections", disturbed="machine:collect")
-BUSY_GATEWAY: Final = TableVariant("hog in the gateway", disturbed="gateway:hog")
+SLOW_FSYNC: Final = TableVariant(f"fsync + {FSYNC_MS} ms", slow_fsync=True)
+FULL_GC: Final = TableVariant("full collections", disturbance="machine:collect")
+BUSY_GATEWAY: Final = TableVariant("hog in the gateway", disturbance="gateway:hog")
 
 
-def compiler() -> str | None:
+def find_compiler() -> str | None:
     """Return the C compiler that a slow fsync needs; None where there is none."""
     return shutil.which("cc")
 
 
 def _build_slow_library(folder: Path) -> Path:
-    cc = compiler()
+    cc = find_compiler()
     if cc is None:
         raise FileNotFoundError("no C compiler: install gcc")
     source, library = folder / "slow.c", folder / "slow.so"

@@ -18,7 +18,7 @@ SERVICE = "service"
 FAILED = "failed"
 
 
-def choose(state: str) -> "tuple[str, bool, str]":
+def choose_slot(state: str) -> "tuple[str, bool, str]":
     """Return the slot that runs now, whether it is on trial, and what `slot` says from now on."""
     words = state.split()
     known = [word for word in words[:2] if word in SLOTS]
@@ -68,22 +68,22 @@ def start() -> None:
     if is_service_wanted():
         return
     state = load(SLOT)
-    slot, trial, after = choose(state)
+    slot, trial, after = choose_slot(state)
     if after != state:
         save(SLOT, after)
     sys.path.insert(0, slot)
     try:
         from firmware.main import chip  # type: ignore[import-not-found]  # on the chip alone
     except Exception as error:
-        begin_anew(error, to_prompt=not trial)
+        restart(error, to_prompt=not trial)
         return
     try:
         chip(trial)
     except Exception as error:
-        begin_anew(error, to_prompt=False)
+        restart(error, to_prompt=False)
 
 
-def begin_anew(error: Exception, to_prompt: bool) -> None:
+def restart(error: Exception, to_prompt: bool) -> None:
     """Restart the chip, and write down why."""
     import machine
 

@@ -4,11 +4,16 @@ from hypothesis import strategies as st
 
 from controller.cards import SEATS
 from controller.messages import Seat
-from controller.rules.bigtwo.choices import ChoicesBeforePlay, answered, begin_choices, elapsed
-from controller.rules.bigtwo.tables import BigTwoRules, Choice
+from controller.rules.bigtwo.choices import (
+    ChoicesBeforePlay,
+    answer_choice,
+    answer_for_silent,
+    begin_choices,
+)
+from controller.rules.bigtwo.tables import BigTwoRules, ChoiceRules
 
-OPEN = Choice(order="at_once", limit_s=10, factor=3, default=False)
-DOUBLE = Choice(order="in_turn", limit_s=10, factor=2, default=False)
+OPEN = ChoiceRules(order="at_once", limit_s=10, factor=3, default=False)
+DOUBLE = ChoiceRules(order="in_turn", limit_s=10, factor=2, default=False)
 T0 = 1_000
 
 
@@ -19,8 +24,8 @@ def opening(first: Seat = "S") -> ChoicesBeforePlay:
 def doubling(first: Seat = "S") -> ChoicesBeforePlay:
     """Everybody has kept his hand closed at T0."""
     now = opening(first)
-    for seat in now.now().asked():
-        now = answered(now, seat, False, T0)
+    for seat in now.current_round().seats_asked():
+        now = answer_choice(now, seat, False, T0)
     return now
 
 
@@ -30,78 +35,78 @@ def test_the_profile_asks_as_these_tests_do(rules: BigTwoRules) -> None:
 
 def test_all_four_choose_at_once_on_an_open_hand_in_any_order() -> None:
     now = opening()
-    assert now.now().asked() == ("S", "E", "N", "W")
-    now = answered(answered(now, "N", True, T0 + 1), "S", False, T0 + 2)
-    assert now.now().asked() == ("E", "W")
-    assert now.now().yes() == ("N",)
-    assert now.now().deadline_ms() == T0 + 10_000
+    assert now.current_round().seats_asked() == ("S", "E", "N", "W")
+    now = answer_choice(answer_choice(now, "N", True, T0 + 1), "S", False, T0 + 2)
+    assert now.current_round().seats_asked() == ("E", "W")
+    assert now.current_round().seats_agreed() == ("N",)
+    assert now.current_round().deadline_ms() == T0 + 10_000
 
 
 def test_doubling_goes_round_from_the_first_hand() -> None:
     now = doubling("E")
     order = []
-    while not now.over():
-        (seat,) = now.now().asked()
+    while not now.is_over():
+        (seat,) = now.current_round().seats_asked()
         order.append(seat)
-        now = answered(now, seat, seat == "N", T0)
+        now = answer_choice(now, seat, seat == "N", T0)
     assert order == ["E", "N", "W", "S"]
-    assert now.now().yes() == ("N",)
+    assert now.current_round().seats_agreed() == ("N",)
 
 
 def test_nobody_doubles_out_of_turn_or_twice() -> None:
-    now = answered(doubling("S"), "S", True, T0 + 1)
+    now = answer_choice(doubling("S"), "S", True, T0 + 1)
     for seat in ("N", "W", "S"):
         with pytest.raises(ValueError, match=f"{seat} is not asked: E"):
-            answered(now, seat, True, T0 + 2)
+            answer_choice(now, seat, True, T0 + 2)
 
 
 def test_nobody_chooses_twice_on_his_hand() -> None:
-    now = answered(opening(), "N", False, T0)
+    now = answer_choice(opening(), "N", False, T0)
     with pytest.raises(ValueError, match="N is not asked: S E W"):
-        answered(now, "N", True, T0)
+        answer_choice(now, "N", True, T0)
 
 
 def test_silence_is_a_no_when_the_limit_is_reached_and_not_before() -> None:
-    now = answered(opening(), "W", True, T0 + 5_000)
-    assert elapsed(now, T0 + 9_999) == now
-    now = elapsed(now, T0 + 10_000)
+    now = answer_choice(opening(), "W", True, T0 + 5_000)
+    assert answer_for_silent(now, T0 + 9_999) == now
+    now = answer_for_silent(now, T0 + 10_000)
     assert [(a.seat, a.yes, a.timed_out) for a in now.open_hand.answers] == [
         ("W", True, False),
         ("S", False, True),
         ("E", False, True),
         ("N", False, True),
     ]
-    assert now.now().asked() == ("S",)
-    assert now.now().deadline_ms() == T0 + 20_000
+    assert now.current_round().seats_asked() == ("S",)
+    assert now.current_round().deadline_ms() == T0 + 20_000
 
 
 def test_each_seat_has_its_own_ten_seconds_to_double() -> None:
-    now = answered(doubling("S"), "S", False, T0 + 7_000)
-    assert now.now().deadline_ms() == T0 + 17_000
-    now = answered(now, "E", True, T0 + 16_999)
-    assert now.now().deadline_ms() == T0 + 26_999
+    now = answer_choice(doubling("S"), "S", False, T0 + 7_000)
+    assert now.current_round().deadline_ms() == T0 + 17_000
+    now = answer_choice(now, "E", True, T0 + 16_999)
+    assert now.current_round().deadline_ms() == T0 + 26_999
 
 
 def test_an_answer_at_the_limit_is_too_late() -> None:
     with pytest.raises(ValueError, match="S is not asked: E"):
-        answered(doubling("S"), "S", True, T0 + 10_000)
+        answer_choice(doubling("S"), "S", True, T0 + 10_000)
 
 
 def test_asked_nobody_all_is_over_after_fifty_seconds_with_no_one_open_or_doubled() -> None:
-    now = elapsed(opening(), T0 + 49_999)
-    assert not now.over()
-    now = elapsed(now, T0 + 50_000)
-    assert now.over()
-    assert now.now().deadline_ms() is None
-    assert (now.open_hand.yes(), now.now().yes()) == ((), ())
+    now = answer_for_silent(opening(), T0 + 49_999)
+    assert not now.is_over()
+    now = answer_for_silent(now, T0 + 50_000)
+    assert now.is_over()
+    assert now.current_round().deadline_ms() is None
+    assert (now.open_hand.seats_agreed(), now.current_round().seats_agreed()) == ((), ())
     with pytest.raises(ValueError, match="all have chosen"):
-        answered(now, "N", True, T0 + 50_000)
+        answer_choice(now, "N", True, T0 + 50_000)
 
 
 def test_another_default_is_what_silence_says() -> None:
-    yes = Choice(order="at_once", limit_s=1, factor=3, default=True)
-    now = elapsed(begin_choices(yes, DOUBLE, "N", 0), 1_000)
-    assert now.open_hand.yes() == SEATS
+    yes = ChoiceRules(order="at_once", limit_s=1, factor=3, default=True)
+    now = answer_for_silent(begin_choices(yes, DOUBLE, "N", 0), 1_000)
+    assert now.open_hand.seats_agreed() == SEATS
 
 
 @given(
@@ -115,19 +120,19 @@ def test_it_does_not_matter_how_often_one_looks(
     at_ms = T0
     for seat, yes, wait_ms in moves:
         for step in range(4):
-            often = elapsed(often, at_ms + step * wait_ms // 4)
+            often = answer_for_silent(often, at_ms + step * wait_ms // 4)
         at_ms += wait_ms
         try:
-            seldom = answered(seldom, seat, yes, at_ms)
+            seldom = answer_choice(seldom, seat, yes, at_ms)
         except ValueError:
             with pytest.raises(ValueError, match="is not asked"):
-                answered(often, seat, yes, at_ms)
+                answer_choice(often, seat, yes, at_ms)
         else:
-            often = answered(often, seat, yes, at_ms)
+            often = answer_choice(often, seat, yes, at_ms)
     end = at_ms + 60_000
-    assert elapsed(seldom, end) == elapsed(often, end)
-    over = elapsed(seldom, end)
-    assert over.over()
+    assert answer_for_silent(seldom, end) == answer_for_silent(often, end)
+    over = answer_for_silent(seldom, end)
+    assert over.is_over()
     assert over.doubling is not None
     for asking in (over.open_hand, over.doubling):
         assert sorted(answer.seat for answer in asking.answers) == sorted(SEATS)

@@ -9,14 +9,14 @@ import pytest
 
 from controller.cards import Face, face_text, parse_face
 from controller.rules.bigtwo.combos import (
+    BIG_TWO_KIND_NAMES,
     FIVE_CARD_KINDS,
-    KINDS,
     USUAL_COMBO_RULES,
     BigTwoCombo,
-    beats,
-    follows,
+    can_beat,
+    can_follow,
+    compare_key,
     readings,
-    strength,
 )
 from controller.rules.bigtwo.tables import BigTwoComboRules, BigTwoRules
 from tests.rows import each_row
@@ -108,8 +108,8 @@ def test_what_is_no_combination_has_no_reading(text: str) -> None:
     ],
 )
 def test_the_higher_play_beats_and_the_lower_does_not(higher: str, lower: str) -> None:
-    assert beats(combo(higher), combo(lower))
-    assert not beats(combo(lower), combo(higher))
+    assert can_beat(combo(higher), combo(lower))
+    assert not can_beat(combo(lower), combo(higher))
 
 
 @pytest.mark.parametrize(
@@ -117,16 +117,16 @@ def test_the_higher_play_beats_and_the_lower_does_not(higher: str, lower: str) -
     [("♠2", "♠3 ♥3"), ("♠3 ♥3", "♠4 ♥4 ♣4"), ("♠2 ♥2 ♣2", "♠3 ♥4 ♣5 ♦6 ♠7"), ("♠2", "♠4 ♥4 ♣4")],
 )
 def test_plays_of_another_count_never_beat_each_other(one: str, other: str) -> None:
-    assert not beats(combo(one), combo(other))
-    assert not beats(combo(other), combo(one))
+    assert not can_beat(combo(one), combo(other))
+    assert not can_beat(combo(other), combo(one))
 
 
 def test_by_the_letter_of_article_7_a_flush_does_not_follow_a_straight() -> None:
     flush, straight = combo("♠3 ♠4 ♠5 ♠6 ♠8"), combo("♠3 ♥4 ♠5 ♠6 ♠7")
     letter = changed(five_cards="same_kind")
-    assert beats(flush, straight)
-    assert not beats(flush, straight, letter)
-    assert beats(combo("♥4 ♥5 ♥6 ♥7 ♥9"), flush, letter)
+    assert can_beat(flush, straight)
+    assert not can_beat(flush, straight, letter)
+    assert can_beat(combo("♥4 ♥5 ♥6 ♥7 ♥9"), flush, letter)
 
 
 def test_an_event_may_forbid_the_two_in_straights() -> None:
@@ -139,8 +139,8 @@ def test_an_event_may_forbid_the_two_in_straights() -> None:
 def test_an_event_may_let_the_two_rank_straights() -> None:
     by_two = changed(straights_by="singles")
     low, high = "♠A ♥2 ♣3 ♦4 ♠5", "♠10 ♥J ♣Q ♦K ♣A"
-    assert beats(combo(low, by_two), combo(high, by_two), by_two)
-    assert beats(combo(high), combo(low))
+    assert can_beat(combo(low, by_two), combo(high, by_two), by_two)
+    assert can_beat(combo(high), combo(low))
 
 
 def test_an_event_may_compare_full_houses_and_fours_by_their_highest_card() -> None:
@@ -149,8 +149,8 @@ def test_an_event_may_compare_full_houses_and_fours_by_their_highest_card() -> N
         ("♦4 ♣4 ♥4 ♠5 ♥5", "♦3 ♣3 ♥3 ♠A ♥A"),
         ("♦4 ♣4 ♥4 ♠4 ♥3", "♦3 ♣3 ♥3 ♠3 ♥2"),
     ):
-        assert beats(combo(lower), combo(higher))
-        assert beats(combo(higher, highest), combo(lower, highest), highest)
+        assert can_beat(combo(lower), combo(higher))
+        assert can_beat(combo(higher, highest), combo(lower, highest), highest)
 
 
 def test_a_straight_is_laid_from_low_to_high() -> None:
@@ -163,7 +163,7 @@ def test_a_reading_uses_exactly_its_cards(scale: Callable[[int], int]) -> None:
     for play in plays(scale(20_000), seed=1):
         for found in readings(play):
             assert sorted(found.faces) == sorted(play)
-            assert found.size == KINDS[found.kind].size == len(play)
+            assert found.size == BIG_TWO_KIND_NAMES[found.kind].size == len(play)
 
 
 def test_a_dumb_recogniser_agrees_on_random_plays(scale: Callable[[int], int]) -> None:
@@ -196,20 +196,20 @@ def test_comparison_is_a_strict_weak_order_within_a_class(scale: Callable[[int],
         pool = [found for found in every if found.size == size]
         for _ in range(scale(20_000)):
             a, b, c = draw.choices(pool, k=3)
-            assert not beats(a, a)
-            assert not (beats(a, b) and beats(b, a))
-            if beats(a, b) and beats(b, c):
-                assert beats(a, c)
-            if beats(a, c):  # else what is equal to b would be ordered: negative transitivity
-                assert beats(a, b) or beats(b, c)
+            assert not can_beat(a, a)
+            assert not (can_beat(a, b) and can_beat(b, a))
+            if can_beat(a, b) and can_beat(b, c):
+                assert can_beat(a, c)
+            if can_beat(a, c):  # else what is equal to b would be ordered: negative transitivity
+                assert can_beat(a, b) or can_beat(b, c)
 
 
 def test_no_two_plays_of_one_pack_are_equal_unless_they_share_their_deciding_card() -> None:
     pool = [found for play in plays(400, seed=5) for found in readings(play)]
     for a, b in itertools.combinations(pool, 2):
-        if not follows(a, b) or set(a.faces) & set(b.faces):
+        if not can_follow(a, b) or set(a.faces) & set(b.faces):
             continue
-        assert beats(a, b) != beats(b, a)
+        assert can_beat(a, b) != can_beat(b, a)
 
 
 def test_plays_sorted_by_strength_agree_with_beating() -> None:
@@ -217,10 +217,10 @@ def test_plays_sorted_by_strength_agree_with_beating() -> None:
     fives = [found for found in every if found.size == 5]
 
     def higher(a: BigTwoCombo, b: BigTwoCombo) -> int:
-        return beats(a, b) - beats(b, a)
+        return can_beat(a, b) - can_beat(b, a)
 
     by_beating = sorted(fives, key=cmp_to_key(higher))
-    assert [strength(found) for found in by_beating] == sorted(map(strength, fives))
+    assert [compare_key(found) for found in by_beating] == sorted(map(compare_key, fives))
     assert [kind for kind, _ in itertools.groupby(found.kind for found in by_beating)] == [
         kind for kind in FIVE_CARD_KINDS if any(found.kind == kind for found in fives)
     ]

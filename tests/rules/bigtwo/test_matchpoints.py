@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.rules.bigtwo.matchpoints import (
-    Compared,
+    DealComparison,
     compare_deal,
     matchpoints_of,
     max_matchpoints,
@@ -20,7 +20,7 @@ def field(*scores: int) -> dict[str, int]:
     return {f"{n}": score for n, score in enumerate(scores, start=1)}
 
 
-def compared(rules: BigTwoRules, *scores: int) -> list[Compared]:
+def compared(rules: BigTwoRules, *scores: int) -> list[DealComparison]:
     results = compare_deal([field(*scores)], rules.matchpoints, rules.ranking_points)
     return sorted(results, key=lambda result: result.entrant)
 

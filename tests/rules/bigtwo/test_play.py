@@ -103,7 +103,7 @@ def test_who_leads_may_not_pass(rules: BigTwoRules) -> None:
 
 def test_the_deal_ends_when_one_is_out(rules: BigTwoRules) -> None:
     playing = played(BigTwoTrickState("S", (5, 4, 2, 3), opened=True), "♠9 ♥9")
-    assert (playing.out(), playing.left) == ("S", (5, 4, 0, 3))
+    assert (playing.seat_out(), playing.left) == ("S", (5, 4, 0, 3))
     assert play_objections(playing, cards("♠10 ♥10"), rules) == ("deal_over",)
     assert pass_objections(playing, rules) == ("deal_over",)
     for move in (after_pass, lambda now: played(now, "♠K")):
@@ -180,7 +180,7 @@ def test_random_deals_always_end_with_one_out(
         first = next(seat for seat, hand in hands.items() if rules.lead.face() in hand)
         playing = begin_play(first)
         moves = 0
-        while playing.out() is None:
+        while playing.seat_out() is None:
             playing = random_move(playing, hands[playing.turn], rules, draw)
             assert [len(hands[seat]) for seat in SEATED] == list(playing.left)
             moves += 1

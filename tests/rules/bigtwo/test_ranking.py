@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.rules.bigtwo.matchpoints import compare_deal
-from controller.rules.bigtwo.ranking import Played, final_ranking
-from controller.rules.bigtwo.tables import BigTwoRules, Final
+from controller.rules.bigtwo.ranking import RankedDeal, final_ranking
+from controller.rules.bigtwo.tables import BigTwoRules, FinalRankingRules
 
 
 def row(
@@ -19,18 +19,20 @@ def row(
     table: int = 1,
     score: int = 0,
     time_ms: int | None = None,
-) -> Played:
-    return Played(entrant, deal, round, table, score, Decimal(points), time_ms)
+) -> RankedDeal:
+    return RankedDeal(entrant, deal, round, table, score, Decimal(points), time_ms)
 
 
-def told(rules: BigTwoRules, *rows: Played) -> list[tuple[int, str, str | None]]:
-    return [(line.place, line.entrant, line.by) for line in final_ranking(rows, rules.final)]
+def told(rules: BigTwoRules, *rows: RankedDeal) -> list[tuple[int, str, str | None]]:
+    return [
+        (line.place, line.entrant, line.decided_by) for line in final_ranking(rows, rules.final)
+    ]
 
 
 def test_the_higher_total_ranks_first(rules: BigTwoRules) -> None:
     rows = [row("a", 1, 3500), row("b", 1, 10000), row("a", 2, 7000), row("b", 2, 5000)]
     lines = final_ranking(rows, rules.final)
-    assert [(line.entrant, line.total, line.by) for line in lines] == [
+    assert [(line.entrant, line.total, line.decided_by) for line in lines] == [
         ("b", Decimal(15000), None),
         ("a", Decimal(10500), "total"),
     ]
@@ -39,7 +41,7 @@ def test_the_higher_total_ranks_first(rules: BigTwoRules) -> None:
 def test_the_seeds_example_of_three_players_and_three_deals_adds_up(rules: BigTwoRules) -> None:
     deals = ({"1": 15, "2": 7, "3": 21}, {"1": 1, "2": 1, "3": -3}, {"1": 18, "2": 51, "3": 18})
     rows = [
-        Played(line.entrant, deal, deal, int(line.entrant), line.score, line.points)
+        RankedDeal(line.entrant, deal, deal, int(line.entrant), line.score, line.points)
         for deal, scores in enumerate(deals, start=1)
         for line in compare_deal([scores], rules.matchpoints, rules.ranking_points)
     ]
@@ -139,8 +141,8 @@ def test_the_order_of_tie_breaks_is_the_profiles() -> None:
         row("x", 1, 7000, table=1, score=-10, time_ms=1),
         row("b", 1, 5000, table=2, score=0, time_ms=1),
     ]
-    by_time = final_ranking(rows, Final(("total_time", "beaten_average")))
-    by_beaten = final_ranking(rows, Final(("beaten_average", "total_time")))
+    by_time = final_ranking(rows, FinalRankingRules(("total_time", "beaten_average")))
+    by_beaten = final_ranking(rows, FinalRankingRules(("beaten_average", "total_time")))
     assert [line.entrant for line in by_time] == ["x", "b", "a"]
     assert [line.entrant for line in by_beaten] == ["x", "a", "b"]
 
@@ -166,5 +168,5 @@ def test_places_never_go_back_and_the_order_of_rows_does_not_matter(
     assert lines == final_ranking(rows[::-1], rules.final)
     assert len(lines) == len({row.entrant for row in rows})
     for n, (above, line) in enumerate(pairwise(lines), start=2):
-        assert line.place == (above.place if line.by == "play_off" else n)
-        assert (above.total > line.total) == (line.by == "total")
+        assert line.place == (above.place if line.decided_by == "play_off" else n)
+        assert (above.total > line.total) == (line.decided_by == "total")

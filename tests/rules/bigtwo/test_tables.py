@@ -4,8 +4,8 @@ import pytest
 
 from controller.cards import parse_face
 from controller.rules.bigtwo.gaps import BIG_TWO_GAPS
-from controller.rules.bigtwo.tables import CARDS, BigTwoRules
-from controller.rules.profile import BigTwoProfile, rules_of
+from controller.rules.bigtwo.tables import HAND_CARDS, BigTwoRules
+from controller.rules.profile import BigTwoProfile, rules_by_key
 from controller.rules.rulebooks import ProfileError, read_profile
 from tests.rows import each_row
 
@@ -18,7 +18,7 @@ def test_the_three_of_diamonds_leads(rules: BigTwoRules) -> None:
 
 
 def test_card_points_reach_as_far_as_a_hand(profile: BigTwoProfile) -> None:
-    assert profile.bigtwo.scoring.card_points[-1].most == CARDS == profile.hand
+    assert profile.bigtwo.scoring.card_points[-1].most == HAND_CARDS == profile.hand
 
 
 @each_row(
@@ -53,7 +53,7 @@ def test_every_proposed_value_has_its_gap(profile: BigTwoProfile) -> None:
 
 
 def test_every_gap_names_a_key_that_exists(profile: BigTwoProfile) -> None:
-    assert {gap.key for gap in BIG_TWO_GAPS if gap.key} <= set(rules_of(profile))
+    assert {gap.key for gap in BIG_TWO_GAPS if gap.key} <= set(rules_by_key(profile))
 
 
 def test_gaps_have_names_of_their_own_and_both_languages() -> None:

@@ -1,11 +1,11 @@
 import pytest
 
-from controller.rules.combos.judge import judge, judge_contained_kinds
+from controller.rules.combos.judge import judge_contained_kinds, judge_play
 from tests.rows import each_row
 
 
 def notes(level: int, play: str, on: str | None = None, declare: str | None = None) -> list[str]:
-    reasons = judge("international-000", level, play, on, declare).play.reasons
+    reasons = judge_play("international-000", level, play, on, declare).play.reasons
     return [one.en for one in reasons if one.article == "as written"]
 
 

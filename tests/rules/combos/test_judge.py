@@ -3,11 +3,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.rules.combos.articles import COMBO_RULES, reason
-from controller.rules.combos.combo import KINDS
-from controller.rules.combos.judge import judge, judge_contained_kinds
+from controller.rules.combos.articles import COMBO_RULES, cite_rule
+from controller.rules.combos.combo import COMBO_NAMES
+from controller.rules.combos.judge import judge_contained_kinds, judge_play
 from controller.rules.combos.nonsense import QuestionError
-from controller.rules.combos.ruling import ContainedKinds, Laid, Reading, Ruling
+from controller.rules.combos.ruling import ComboReading, ContainedKinds, LaidCard, PlayRuling
 from controller.rules.rulebooks import ProfileError, load_profile, profile_names
 from tests.rows import each_row
 
@@ -110,12 +110,12 @@ RULINGS: list[tuple[int, str, str | None, str | None, bool, str]] = [
 ]
 
 
-def cards_of(reading: Reading | None) -> str:
+def cards_of(reading: ComboReading | None) -> str:
     assert reading is not None
     return " ".join(map(str, reading.cards))
 
 
-def rules_of(ruling: Ruling) -> list[str]:
+def rules_of(ruling: PlayRuling) -> list[str]:
     judged = [one for one in (ruling.table, ruling.play) if one]
     reasons = [reason for one in judged for reason in one.reasons] + list(ruling.reasons)
     return [reason.rule for reason in reasons]
@@ -125,7 +125,7 @@ def rules_of(ruling: Ruling) -> list[str]:
 def test_a_ruling_says_whether_and_why(
     level: int, play: str, on: str | None, declare: str | None, legal: bool, rule: str
 ) -> None:
-    ruling = judge(INTERNATIONAL, level, play, on, declare)
+    ruling = judge_play(INTERNATIONAL, level, play, on, declare)
     assert ruling.legal is legal
     assert rule in rules_of(ruling)
     assert ruling.en.startswith("legal: " if legal else "not legal: ")
@@ -139,15 +139,15 @@ def test_every_rule_is_a_reason_of_some_ruling() -> None:
 def test_every_kind_has_an_article_in_every_rulebook() -> None:
     for name in GUANDAN:
         profile = load_profile(name)
-        assert not any(reason(kind, profile, 2).provisional for kind in KINDS)
+        assert not any(cite_rule(kind, profile, 2).provisional for kind in COMBO_NAMES)
 
 
 @pytest.mark.parametrize("name", profile_names())
 def test_every_profile_there_is_can_be_asked_by_its_name_or_as_it_was_loaded(name: str) -> None:
     level = None if name == BIG_TWO else 2
     profile = load_profile(name)
-    ruling = judge(profile, level, "♠3")
-    assert ruling == judge(name, level, "♠3")
+    ruling = judge_play(profile, level, "♠3")
+    assert ruling == judge_play(name, level, "♠3")
     assert ruling.reasons[0].article.startswith(profile.text) or ruling.reasons[0].provisional
 
 
@@ -163,41 +163,43 @@ def test_every_profile_there_is_can_be_asked_by_its_name_or_as_it_was_loaded(nam
 def test_articles_are_those_of_the_rulebook_that_was_asked(
     profile: str, articles: list[str]
 ) -> None:
-    ruling = judge(profile, 2, "44455", "33366")
+    ruling = judge_play(profile, 2, "44455", "33366")
     assert [one.article for one in (*ruling.play.reasons, *ruling.reasons)] == articles
     assert not ruling.provisional
 
 
 def test_where_the_level_card_ranks_is_open_in_004_alone() -> None:
     for name in GUANDAN:
-        assert judge(name, 10, "10", "A").provisional is (name == "bcta-004")
+        assert judge_play(name, 10, "10", "A").provisional is (name == "bcta-004")
 
 
 def test_an_undeclared_play_is_not_refused_for_a_kind_that_was_proposed_here() -> None:
-    assert judge(INTERNATIONAL, 2, "7788 ♥2♥2", "555666").legal
-    assert judge(INTERNATIONAL, 2, "7788 ♥2♥2", "445566").legal
-    assert not judge(INTERNATIONAL, 2, "7788 ♥2♥2", "555666", "tube").legal
+    assert judge_play(INTERNATIONAL, 2, "7788 ♥2♥2", "555666").legal
+    assert judge_play(INTERNATIONAL, 2, "7788 ♥2♥2", "445566").legal
+    assert not judge_play(INTERNATIONAL, 2, "7788 ♥2♥2", "555666", "tube").legal
 
 
 def test_what_no_rulebook_says_is_provisional_in_each() -> None:
     for profile in GUANDAN:
-        ruling = judge(profile, 2, "4567 ♥2")
+        ruling = judge_play(profile, 2, "4567 ♥2")
         assert ruling.provisional
         assert "provisional" in [one.article for one in ruling.play.reasons]
 
 
 def test_a_plain_ruling_rests_on_nothing_provisional() -> None:
-    assert not judge(INTERNATIONAL, 2, "♠4♥5♠6♠7♠8", "34567").provisional
-    assert not judge(INTERNATIONAL, 2, "♠45678", "34567").provisional
+    assert not judge_play(INTERNATIONAL, 2, "♠4♥5♠6♠7♠8", "34567").provisional
+    assert not judge_play(INTERNATIONAL, 2, "♠45678", "34567").provisional
 
 
 def test_a_play_of_another_kind_is_refused_for_that_alone() -> None:
-    assert [one.rule for one in judge(INTERNATIONAL, 2, "33", "4").reasons] == ["same_kind"]
-    assert [one.rule for one in judge(INTERNATIONAL, 2, "BJ", "3333").reasons] == ["bomb_over_all"]
+    assert [one.rule for one in judge_play(INTERNATIONAL, 2, "33", "4").reasons] == ["same_kind"]
+    assert [one.rule for one in judge_play(INTERNATIONAL, 2, "BJ", "3333").reasons] == [
+        "bomb_over_all"
+    ]
 
 
 def test_all_readings_are_told_with_the_one_that_counts() -> None:
-    play = judge(INTERNATIONAL, 2, "7788 ♥2♥2", declare="plate").play
+    play = judge_play(INTERNATIONAL, 2, "7788 ♥2♥2", declare="plate").play
     assert [(one.kind, one.decides) for one in play.readings] == [
         ("tube", "9"),
         ("tube", "8"),
@@ -206,7 +208,7 @@ def test_all_readings_are_told_with_the_one_that_counts() -> None:
     assert play.default == play.readings[0]
     assert play.counts_as == play.readings[2]
     assert cards_of(play.counts_as) == "7 7 7(♥2) 8 8 8(♥2)"
-    assert play.counts_as.cards[2] == Laid("♥2", stands_for="7")
+    assert play.counts_as.cards[2] == LaidCard("♥2", stands_for="7")
     assert play.declaration_due
 
 
@@ -227,7 +229,7 @@ def test_all_readings_are_told_with_the_one_that_counts() -> None:
 def test_a_reading_shows_the_cards_as_they_are_laid(
     level: int, play: str, cards: str, decides: str
 ) -> None:
-    reading = judge(INTERNATIONAL, level, play).play.counts_as
+    reading = judge_play(INTERNATIONAL, level, play).play.counts_as
     assert reading is not None
     assert (cards_of(reading), reading.decides) == (cards, decides)
 
@@ -250,15 +252,15 @@ def test_a_reading_shows_the_cards_as_they_are_laid(
     ],
 )
 def test_a_declaration_is_a_kind_or_ranks_or_both(declare: str, cards: str) -> None:
-    reading = judge(INTERNATIONAL, 2, "♦789T ♥2", declare=declare).play.counts_as
+    reading = judge_play(INTERNATIONAL, 2, "♦789T ♥2", declare=declare).play.counts_as
     assert cards_of(reading) == cards
 
 
 def test_each_play_has_its_own_declaration() -> None:
     low, high = "34567", "45678"
-    assert judge(INTERNATIONAL, 2, "4567 ♥2", "4567 ♥2", high, low).legal
-    assert not judge(INTERNATIONAL, 2, "4567 ♥2", "4567 ♥2", low, high).legal
-    assert not judge(INTERNATIONAL, 2, "4567 ♥2", "4567 ♥2").legal
+    assert judge_play(INTERNATIONAL, 2, "4567 ♥2", "4567 ♥2", high, low).legal
+    assert not judge_play(INTERNATIONAL, 2, "4567 ♥2", "4567 ♥2", low, high).legal
+    assert not judge_play(INTERNATIONAL, 2, "4567 ♥2", "4567 ♥2").legal
 
 
 @pytest.mark.parametrize(
@@ -275,7 +277,7 @@ def test_each_play_has_its_own_declaration() -> None:
     ],
 )
 def test_a_wrong_play_is_named_by_what_it_was_declared(declare: str, en: str, zh: str) -> None:
-    ruling = judge(INTERNATIONAL, 2, "KK66 ♥2", declare=declare)
+    ruling = judge_play(INTERNATIONAL, 2, "KK66 ♥2", declare=declare)
     assert (ruling.legal, ruling.en) == (False, f"not legal: K K 6 6 ♥2 is no {en}")
     assert ruling.zh == f"不合法：K K 6 6 ♥2 不能算{zh}"
     assert ruling.play.default is not None
@@ -283,21 +285,24 @@ def test_a_wrong_play_is_named_by_what_it_was_declared(declare: str, en: str, zh
 
 
 def test_full_houses_may_be_declared_by_the_name_of_the_other_card_game() -> None:
-    assert judge(INTERNATIONAL, 2, "KK66 ♥2", declare="葫芦").legal
+    assert judge_play(INTERNATIONAL, 2, "KK66 ♥2", declare="葫芦").legal
 
 
 def test_a_declaration_is_told_as_it_was_understood() -> None:
-    declared = judge(INTERNATIONAL, 2, "4567 ♥2", declare="顺子34567").play.declared
+    declared = judge_play(INTERNATIONAL, 2, "4567 ♥2", declare="顺子34567").play.declared
     assert declared is not None
     assert (declared.kind, declared.ranks) == ("straight", ("3", "4", "5", "6", "7"))
-    only_ranks = judge(INTERNATIONAL, 2, "4567 ♥2", declare="7 6 5 4 3").play.declared
+    only_ranks = judge_play(INTERNATIONAL, 2, "4567 ♥2", declare="7 6 5 4 3").play.declared
     assert only_ranks is not None
     assert (only_ranks.kind, only_ranks.ranks) == (None, ("7", "6", "5", "4", "3"))
 
 
 def test_a_ruling_is_json_both_ways() -> None:
-    for ruling in (judge(INTERNATIONAL, 2, "7788 ♥2♥2", "334455"), judge(BIG_TWO, None, "♠3")):
-        assert msgspec.json.decode(msgspec.json.encode(ruling), type=Ruling) == ruling
+    for ruling in (
+        judge_play(INTERNATIONAL, 2, "7788 ♥2♥2", "334455"),
+        judge_play(BIG_TWO, None, "♠3"),
+    ):
+        assert msgspec.json.decode(msgspec.json.encode(ruling), type=PlayRuling) == ruling
         assert msgspec.to_builtins(ruling)["type"] == "ruling"
     told = judge_contained_kinds(INTERNATIONAL, 2, "999J")
     assert msgspec.json.decode(msgspec.json.encode(told), type=ContainedKinds) == told
@@ -305,10 +310,10 @@ def test_a_ruling_is_json_both_ways() -> None:
 
 
 def test_a_program_need_not_parse_a_wild_card() -> None:
-    play = msgspec.to_builtins(judge(INTERNATIONAL, 2, "♦789J ♥2").play)
+    play = msgspec.to_builtins(judge_play(INTERNATIONAL, 2, "♦789J ♥2").play)
     assert play["counts_as"]["cards"][3] == {"card": "♥2", "stands_for": "♦10"}
     assert play["bare"] == ()
-    assert msgspec.to_builtins(judge(INTERNATIONAL, 2, "K6 ♥2").play)["bare"] == ("K", "6")
+    assert msgspec.to_builtins(judge_play(INTERNATIONAL, 2, "K6 ♥2").play)["bare"] == ("K", "6")
 
 
 def test_the_kinds_in_an_exposed_play_are_told_with_their_article() -> None:
@@ -336,26 +341,26 @@ def test_the_kinds_in_an_exposed_play_are_told_with_their_article() -> None:
 def test_big_two_is_judged_by_its_own_rules(
     play: str, on: str | None, legal: bool, rules: list[str]
 ) -> None:
-    ruling = judge(BIG_TWO, None, play, on)
+    ruling = judge_play(BIG_TWO, None, play, on)
     assert (ruling.legal, rules_of(ruling)) == (legal, rules)
     assert ruling.level is None
 
 
 def test_in_big_two_the_deciding_card_has_a_suit() -> None:
     decides = [
-        judge(BIG_TWO, None, play).play.readings[0].decides for play in ("♠2♦2", "♦3♣3", "♥T")
+        judge_play(BIG_TWO, None, play).play.readings[0].decides for play in ("♠2♦2", "♦3♣3", "♥T")
     ]
     assert decides == ["♠2", "♣3", "♥10"]
 
 
 def test_in_big_two_sj_is_the_jack_of_spades() -> None:
-    assert judge(BIG_TWO, None, "S10SJSQSKSA").play.counts_as == (
-        judge(BIG_TWO, None, "♠10♠J♠Q♠K♠A").play.counts_as
+    assert judge_play(BIG_TWO, None, "S10SJSQSKSA").play.counts_as == (
+        judge_play(BIG_TWO, None, "♠10♠J♠Q♠K♠A").play.counts_as
     )
 
 
 def test_a_first_lead_in_big_two_holds_its_card() -> None:
-    (why,) = judge(BIG_TWO, None, "♠4").reasons
+    (why,) = judge_play(BIG_TWO, None, "♠4").reasons
     assert why.en == "any combination may be led, but the first play of a deal holds ♦3"
     assert "♦3" in why.zh
     assert (why.article, why.provisional) == ("002 A7", False)
@@ -402,7 +407,7 @@ def test_an_event_settles_what_the_rulebook_of_big_two_leaves_open(
     provisional: bool,
 ) -> None:
     profile = load_profile(BIG_TWO, event(tmp_path, BIG_TWO, f"[bigtwo]\n{rules}"))
-    ruling = judge(profile, None, play, on)
+    ruling = judge_play(profile, None, play, on)
     assert (ruling.legal, ruling.reasons[0].rule) == (legal, rule)
     assert (ruling.provisional, ruling.event) == (provisional, "Cup")
     settled = bool(rules) and rule != "lead"
@@ -412,14 +417,14 @@ def test_an_event_settles_what_the_rulebook_of_big_two_leaves_open(
 def test_the_way_of_deciding_is_told_as_it_is_settled(tmp_path: Path) -> None:
     rules = '[bigtwo.combos]\nfull_house_by = "highest_card"'
     profile = load_profile(BIG_TWO, event(tmp_path, BIG_TWO, rules))
-    plain, settled = (judge(one, None, *TRIPLES).reasons[0] for one in (BIG_TWO, profile))
+    plain, settled = (judge_play(one, None, *TRIPLES).reasons[0] for one in (BIG_TWO, profile))
     assert plain.en == "full houses compare by the triple, then by its suit"
     assert settled.en == "full houses compare by their highest card, then by its suit"
 
 
 def test_an_event_settles_what_an_undeclared_play_is(tmp_path: Path) -> None:
     file = event(tmp_path, INTERNATIONAL, '[conduct]\nundeclared = "higher"')
-    ruling = judge(load_profile(INTERNATIONAL, file), 2, "4567 ♥2")
+    ruling = judge_play(load_profile(INTERNATIONAL, file), 2, "4567 ♥2")
     assert not ruling.provisional
     assert "Cup" in [one.article for one in ruling.play.reasons]
 
@@ -446,7 +451,7 @@ def test_nonsense_is_told_in_one_line(
     profile: str, level: int | None, play: str, declare: str | None, says: str
 ) -> None:
     with pytest.raises(QuestionError) as told:
-        judge(profile, level, play, declare=declare)
+        judge_play(profile, level, play, declare=declare)
     assert str(told.value).startswith(says)
     assert "\n" not in str(told.value)
 
@@ -458,9 +463,9 @@ def test_big_two_has_no_wrong_lead_to_look_into() -> None:
 
 def test_an_unknown_profile_is_none() -> None:
     with pytest.raises(ProfileError, match='profile "whist": expected one of'):
-        judge("whist", 2, "3")
+        judge_play("whist", 2, "3")
 
 
 def test_the_kinds_to_declare_are_listed_in_both_languages() -> None:
     with pytest.raises(QuestionError, match="tube 三连对, plate 三同连张"):
-        judge(INTERNATIONAL, 2, "3", declare="foo")
+        judge_play(INTERNATIONAL, 2, "3", declare="foo")

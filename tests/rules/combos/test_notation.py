@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from controller.cards import RANKS, SUITS, Face, composition, face_text
 from controller.rules.combos.nonsense import NotationError, QuestionError
 from controller.rules.combos.notation import (
-    Play,
+    TypedPlay,
     parse_play,
     parse_ranks,
     parse_typed_level,
@@ -24,7 +24,7 @@ SET = composition(2, jokers=True)
 PACK = composition(1, jokers=False)
 
 
-def parse(text: str, level: int = 2) -> Play:
+def parse(text: str, level: int = 2) -> TypedPlay:
     return parse_play(text, level, SET)
 
 
@@ -199,11 +199,11 @@ def test_a_hand_reads_the_same_in_either_order_or_is_refused(
 
 def test_two_plays_of_one_deal_share_its_cards() -> None:
     on = parse("KKKK ♠K")
-    assert parse_play("KK ♠K", 2, SET, beside=on).faces
+    assert parse_play("KK ♠K", 2, SET, other_play=on).faces
     with pytest.raises(NotationError, match="only 2 × ♠K in both plays together"):
-        parse_play("♠K♠K", 2, SET, beside=on)
+        parse_play("♠K♠K", 2, SET, other_play=on)
     with pytest.raises(NotationError, match="only 8 × K in both plays together"):
-        parse_play("KKKK", 2, SET, beside=on)
+        parse_play("KKKK", 2, SET, other_play=on)
 
 
 def test_where_suits_decide_each_card_has_one() -> None:
@@ -234,7 +234,7 @@ def test_what_is_written_back_is_read_as_the_same_play(scale: Callable[[int], in
     for _ in range(scale(20_000)):
         faces, level = random_play(rng)
         bare = tuple(not is_joker(face) and rng.random() < 0.5 for face in faces)
-        written = play_text(Play(tuple(faces), bare))
+        written = play_text(TypedPlay(tuple(faces), bare))
         play = parse(written, level)
         assert play.bare == bare
         assert [natural_rank(face) for face in play.faces] == [natural_rank(face) for face in faces]

@@ -6,9 +6,14 @@ from itertools import chain, combinations
 import pytest
 
 from controller.cards import Face, composition, face_text
-from controller.rules.combos.combo import KINDS, Combo
+from controller.rules.combos.combo import COMBO_NAMES, Combo
 from controller.rules.combos.notation import parse_play
-from controller.rules.combos.recognise import contained, declaration_due, default_reading, readings
+from controller.rules.combos.recognise import (
+    contained_kinds,
+    default_reading,
+    must_be_declared,
+    readings,
+)
 from controller.rules.order import is_joker, is_wild, natural_rank
 from tests.rows import each_row
 from tests.rules.combos.oracle import Found, all_readings
@@ -23,7 +28,7 @@ def cards(text: str, level: int = 2) -> tuple[Face, ...]:
 
 def found_by_us(faces: list[Face], level: int) -> list[Found]:
     return [
-        (combo.kind, combo.rank, tuple(sorted(map(natural_rank, combo.wild))))
+        (combo.kind, combo.rank, tuple(sorted(map(natural_rank, combo.wild_faces))))
         for combo in readings(faces, level)
     ]
 
@@ -50,7 +55,7 @@ def test_what_a_play_contains_is_what_its_parts_are(scale: Scale) -> None:
         faces = faces[:7]
         parts = chain.from_iterable(combinations(faces, size) for size in range(1, len(faces) + 1))
         kinds = {kind for part in set(parts) for kind, *_ in all_readings(list(part), level)}
-        assert set(contained(faces, level)) == kinds, (list(map(face_text, faces)), level)
+        assert set(contained_kinds(faces, level)) == kinds, (list(map(face_text, faces)), level)
 
 
 def test_every_reading_uses_exactly_its_cards(scale: Scale) -> None:
@@ -60,10 +65,10 @@ def test_every_reading_uses_exactly_its_cards(scale: Scale) -> None:
         wilds = [face for face in faces if is_wild(face, level)]
         for combo in readings(faces, level):
             laid = Counter(combo.faces)
-            assert not Counter(combo.wild) - laid
-            assert laid - Counter(combo.wild) + Counter(wilds) == Counter(faces)
+            assert not Counter(combo.wild_faces) - laid
+            assert laid - Counter(combo.wild_faces) + Counter(wilds) == Counter(faces)
             assert combo.size == len(faces)
-            assert not any(map(is_joker, combo.wild))
+            assert not any(map(is_joker, combo.wild_faces))
 
 
 def test_a_wild_card_in_place_of_a_card_never_removes_a_reading(scale: Scale) -> None:
@@ -96,9 +101,9 @@ def test_cards_are_laid_low_to_high_and_a_low_ace_first() -> None:
 
 def test_a_wild_card_takes_the_suit_of_a_straight_flush_and_none_that_makes_one() -> None:
     flush, straight = readings(cards("♦789J ♥2"), 2)
-    assert [face_text(face) for face in (*flush.wild, *straight.wild)] == ["♦10", "♥10"]
+    assert [face_text(face) for face in (*flush.wild_faces, *straight.wild_faces)] == ["♦10", "♥10"]
     hearts = readings(cards("♥789J ♥2"), 2)
-    assert [face_text(combo.wild[0]) for combo in hearts] == ["♥10", "♠10"]
+    assert [face_text(combo.wild_faces[0]) for combo in hearts] == ["♥10", "♠10"]
 
 
 @pytest.mark.parametrize(
@@ -142,26 +147,26 @@ def test_what_counts_undeclared(text: str, kind: str, rank: int) -> None:
     ],
 )
 def test_a_declaration_is_due_where_a_wild_card_leaves_a_choice(text: str, due: bool) -> None:
-    assert declaration_due(readings(cards(text), 2)) is due
+    assert must_be_declared(readings(cards(text), 2)) is due
 
 
 def test_a_choice_of_the_pair_alone_need_not_be_declared() -> None:
     houses = [combo for combo in readings(cards("KKK ♥2♥2"), 2) if combo.kind == "full_house"]
     assert len(houses) == 12
-    assert natural_rank(houses[0].wild[0]) == 2, "a wild card rather stays what it is"
-    assert not declaration_due(houses)
+    assert natural_rank(houses[0].wild_faces[0]) == 2, "a wild card rather stays what it is"
+    assert not must_be_declared(houses)
 
 
 def test_nothing_is_a_play() -> None:
     assert readings((), 2) == ()
     assert default_reading((), 2) is None
-    assert contained((), 2) == ()
+    assert contained_kinds((), 2) == ()
 
 
 def test_the_kinds_in_a_wrong_play_are_told_in_their_usual_order() -> None:
-    kinds = contained(cards("3334445 ♥2"), 2)
+    kinds = contained_kinds(cards("3334445 ♥2"), 2)
     assert kinds == ("single", "pair", "triple", "full_house", "tube", "plate", "bomb")
-    assert [kind for kind in KINDS if kind in kinds] == list(kinds)
+    assert [kind for kind in COMBO_NAMES if kind in kinds] == list(kinds)
 
 
 def test_a_level_card_ranks_by_level_alone_and_by_nature_in_a_sequence() -> None:

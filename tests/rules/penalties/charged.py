@@ -11,11 +11,11 @@ from controller.rules.penalties.consequences import (
     LevelDown,
     LevelUp,
 )
-from controller.rules.penalties.proposals import PenaltyProposal, proposals
-from controller.rules.penalties.records import Entry, Penalty, Record
+from controller.rules.penalties.proposals import PenaltyProposal, propose_penalties
+from controller.rules.penalties.records import Penalty, PenaltyEntry, PenaltyRecord
 from controller.rules.profile import GuandanProfile
 from controller.rules.rulebooks import load_guandan
-from controller.rules.standing import PerSide, Standing, shifted
+from controller.rules.standing import MatchStanding, PerSide, apply_level_penalty
 
 INTERNATIONAL = load_guandan("international-000")
 HUAIAN = load_guandan("huaian-2017-001")
@@ -44,25 +44,27 @@ def charge(offence: str, **said: Any) -> Charge:
     return Charge(**{"pointed_out_by": "N", **placed(offence, said)})
 
 
-def entry(penalty: Penalty, offence: str, **said: Any) -> Entry:
-    return Entry(penalty=penalty, article=None, **placed(offence, said))
+def entry(penalty: Penalty, offence: str, **said: Any) -> PenaltyEntry:
+    return PenaltyEntry(penalty=penalty, article=None, **placed(offence, said))
 
 
 def answers(
-    profile: GuandanProfile, offence: str, record: Record = (), **said: Any
+    profile: GuandanProfile, offence: str, record: PenaltyRecord = (), **said: Any
 ) -> tuple[PenaltyProposal, ...]:
-    return proposals(profile, record, charge(offence, **said))
+    return propose_penalties(profile, record, charge(offence, **said))
 
 
-def ladder(profile: GuandanProfile, offence: str, record: Record = (), **said: Any) -> Penalty:
+def ladder(
+    profile: GuandanProfile, offence: str, record: PenaltyRecord = (), **said: Any
+) -> Penalty:
     return answers(profile, offence, record, **said)[0].penalty
 
 
 def moved(profile: GuandanProfile, levels: PerSide, proposal: PenaltyProposal) -> PerSide:
-    standing = Standing(levels=levels)
+    standing = MatchStanding(levels=levels)
     for effect in proposal.effects:
         if isinstance(effect, LevelUp):
-            standing = shifted(profile, standing, effect.side, effect.steps, 1)
+            standing = apply_level_penalty(profile, standing, effect.side, effect.steps, 1)
         elif isinstance(effect, LevelDown):
-            standing = shifted(profile, standing, effect.side, -effect.steps, 1)
+            standing = apply_level_penalty(profile, standing, effect.side, -effect.steps, 1)
     return standing.levels

@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cards import SEATS
-from controller.rules.penalties.offences import catalogue
-from controller.rules.penalties.proposals import CHIEFS
-from controller.rules.penalties.records import Penalty, Record
+from controller.rules.penalties.offences import offence_catalogue
+from controller.rules.penalties.proposals import CHIEF_PENALTIES
+from controller.rules.penalties.records import Penalty, PenaltyRecord
 from controller.rules.profile import GuandanProfile
 
 from .charged import BCTA, HUAIAN, HUAINAN, INTERNATIONAL, answers, entry
@@ -16,7 +16,7 @@ entries = st.builds(
         penalty, offence, seat=seat, round=number, match=match, deal=deal
     ),
     penalties_given,
-    st.sampled_from(list(catalogue())),
+    st.sampled_from(list(offence_catalogue())),
     st.sampled_from(SEATS),
     st.integers(1, 2),
     st.sampled_from("12"),
@@ -24,17 +24,17 @@ entries = st.builds(
 )
 records = st.lists(entries, max_size=8).map(tuple)
 profiles = st.sampled_from([INTERNATIONAL, HUAIAN, HUAINAN, BCTA])
-offences = st.sampled_from(list(catalogue()))
+offences = st.sampled_from(list(offence_catalogue()))
 
 
 @given(profiles, records, offences, st.booleans())
 def test_a_foul_and_more_and_every_choice_are_the_chiefs(
-    profile: GuandanProfile, record: Record, offence: str, harmed: bool
+    profile: GuandanProfile, record: PenaltyRecord, offence: str, harmed: bool
 ) -> None:
     found = answers(profile, offence, record, harmed=harmed)
     assert len({one.penalty for one in found}) == len(found)
     for number, one in enumerate(found):
-        if number or one.penalty in CHIEFS:
+        if number or one.penalty in CHIEF_PENALTIES:
             assert one.needs == "chief"
         assert one.provisional or one.article
         assert one.provisional or all(profile.article(key) for key in one.keys)
@@ -44,7 +44,7 @@ def test_a_foul_and_more_and_every_choice_are_the_chiefs(
 
 @given(profiles, records, records, offences)
 def test_what_others_did_changes_nothing(
-    profile: GuandanProfile, record: Record, others: Record, offence: str
+    profile: GuandanProfile, record: PenaltyRecord, others: PenaltyRecord, offence: str
 ) -> None:
     strangers = tuple(
         msgspec.structs.replace(one, pair="3", person="other", side="NS", seat="N")
@@ -56,7 +56,7 @@ def test_what_others_did_changes_nothing(
 
 @given(profiles, records, records, offences)
 def test_more_offences_never_make_a_penalty_milder(
-    profile: GuandanProfile, record: Record, later: Record, offence: str
+    profile: GuandanProfile, record: PenaltyRecord, later: PenaltyRecord, offence: str
 ) -> None:
     order: list[Penalty] = ["none", "warning", "violation", "foul", "match_forfeit"]
     order.append("disqualification")
@@ -71,7 +71,7 @@ times = st.integers(0, 10**9)
 
 @given(profiles, records, offences, st.lists(times, min_size=9, max_size=9))
 def test_when_something_happened_is_never_counted_by(
-    profile: GuandanProfile, record: Record, offence: str, at_ms: list[int]
+    profile: GuandanProfile, record: PenaltyRecord, offence: str, at_ms: list[int]
 ) -> None:
     now, *before = at_ms
     moved_on = tuple(

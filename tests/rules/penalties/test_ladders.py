@@ -7,7 +7,7 @@ from controller.rules.penalties.consequences import (
     PairDisqualified,
     TurnLost,
 )
-from controller.rules.penalties.records import Penalty, earlier
+from controller.rules.penalties.records import Penalty, earlier_entries
 
 from .charged import BCTA, HUAIAN, HUAINAN, INTERNATIONAL, answers, charge, entry, ladder
 
@@ -64,8 +64,8 @@ def test_a_pair_counts_what_nobody_in_particular_did() -> None:
 
 def test_nobody_in_particular_is_no_player() -> None:
     record = (entry("warning", "other", person=None),)
-    assert earlier(record, charge("other", person=None), "player", "match") == ()
-    assert earlier(record, charge("other", person=None), "pair", "match") == record
+    assert earlier_entries(record, charge("other", person=None), "player", "match") == ()
+    assert earlier_entries(record, charge("other", person=None), "pair", "match") == record
 
 
 def test_a_ladder_that_is_counted_by_match_begins_again_in_the_next() -> None:

@@ -20,13 +20,13 @@ from controller.rules.penalties.ladder import LADDER_RUNGS
 from controller.rules.penalties.offences import (
     Offence,
     OffencesError,
-    catalogue,
-    offence,
+    catalogue_words,
+    find_offence,
+    offence_catalogue,
     read_offences,
-    remedy,
-    words,
+    remedy_words,
 )
-from controller.rules.penalties.records import Counted, Penalty, Scope
+from controller.rules.penalties.records import CountedParty, CountScope, Penalty
 from controller.rules.rulebooks import load_guandan
 from controller.rules.words import Words
 from tests.rows import each_row
@@ -40,12 +40,12 @@ ARTICLE = {
 }
 
 
-every_offence = each_row("row", catalogue().values(), ids=lambda row: row.id)
+every_offence = each_row("row", offence_catalogue().values(), ids=lambda row: row.id)
 
 
 def test_ids_are_unique_and_stand_in_the_order_of_the_file() -> None:
     written = re.findall(r'^id = "(\w+)"', TEXT, re.MULTILINE)
-    assert written == list(catalogue())
+    assert written == list(offence_catalogue())
 
 
 @every_offence
@@ -88,17 +88,17 @@ def test_kinds_of_one_offence_have_names_of_their_own(row: Offence) -> None:
 
 
 def test_there_are_five_illegal_signals_in_the_order_of_the_article() -> None:
-    kinds = offence("illegal_signal").kinds
+    kinds = find_offence("illegal_signal").kinds
     assert [kind.articles["000"] for kind in kinds] == [f"A19.1.{n}" for n in range(1, 6)]
 
 
 def test_every_offence_a_clock_can_propose_is_in_the_catalogue() -> None:
-    assert set(get_args(due.ClockOffence)) <= set(catalogue())
+    assert set(get_args(due.ClockOffence)) <= set(offence_catalogue())
 
 
 def test_the_texts_differ_in_what_follows_a_play_out_of_turn() -> None:
-    international = remedy(load_guandan("international-000"), "play_out_of_turn")
-    huainan = remedy(load_guandan("huainan-2013-003"), "play_out_of_turn")
+    international = remedy_words(load_guandan("international-000"), "play_out_of_turn")
+    huainan = remedy_words(load_guandan("huainan-2013-003"), "play_out_of_turn")
     assert "passed over" in international.en
     assert "foul" in huainan.en
 
@@ -108,15 +108,15 @@ def test_the_texts_differ_in_what_follows_a_play_out_of_turn() -> None:
     [
         ("penalty", get_args(Penalty)),
         ("also", get_args(offences.TurnLoss)),
-        ("counted", get_args(Counted)),
-        ("scope", get_args(Scope)),
+        ("counted", get_args(CountedParty)),
+        ("scope", get_args(CountScope)),
         ("why", [rung.limit for rung in LADDER_RUNGS]),
     ],
 )
 def test_every_name_a_reason_may_use_has_its_words(kind: str, names: list[str]) -> None:
     for name in names:
-        assert words(kind, name).en
-        assert words(kind, name).zh
+        assert catalogue_words(kind, name).en
+        assert catalogue_words(kind, name).zh
 
 
 def test_both_languages_of_a_template_have_the_same_places() -> None:
@@ -148,7 +148,7 @@ def test_a_consequence_is_said_as_a_person_would_write_it() -> None:
 
 def test_a_name_outside_the_catalogue_is_refused() -> None:
     with pytest.raises(LookupError, match="no_such_offence"):
-        offence("no_such_offence")
+        find_offence("no_such_offence")
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,13 @@ from controller.rules.penalties.charges import (
 from controller.rules.penalties.consequences import (
     TurnLost,
 )
-from controller.rules.penalties.offences import catalogue
-from controller.rules.penalties.proposals import PenaltyProposal, discretionary_proposal, proposals
-from controller.rules.penalties.records import Record
+from controller.rules.penalties.offences import offence_catalogue
+from controller.rules.penalties.proposals import (
+    PenaltyProposal,
+    discretionary_proposal,
+    propose_penalties,
+)
+from controller.rules.penalties.records import PenaltyRecord
 
 from .charged import (
     BCTA,
@@ -105,7 +109,10 @@ def test_the_chief_may_give_any_penalty_at_his_discretion() -> None:
 def test_a_right_to_a_penalty_may_lapse(said: dict[str, Any], reasons: tuple[str, ...]) -> None:
     accused = charge("no_report", **said)
     assert lapse_reasons(accused) == reasons
-    plain, found = answers(INTERNATIONAL, "no_report"), proposals(INTERNATIONAL, (), accused)
+    plain, found = (
+        answers(INTERNATIONAL, "no_report"),
+        propose_penalties(INTERNATIONAL, (), accused),
+    )
     assert found[: len(plain)] == plain
     assert [one.penalty for one in found[len(plain) :]] == (["none"] if reasons else [])
 
@@ -133,8 +140,8 @@ def test_a_charge_against_a_seat_of_the_other_side_is_refused() -> None:
 
 
 def test_proposals_and_records_survive_being_written_down() -> None:
-    for offence in catalogue():
+    for offence in offence_catalogue():
         for one in answers(HUAINAN, offence):
             assert msgspec.json.decode(msgspec.json.encode(one), type=PenaltyProposal) == one
     record = (entry("foul", "other"),)
-    assert msgspec.json.decode(msgspec.json.encode(record), type=Record) == record
+    assert msgspec.json.decode(msgspec.json.encode(record), type=PenaltyRecord) == record

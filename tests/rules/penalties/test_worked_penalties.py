@@ -1,6 +1,6 @@
 import pytest
 
-from controller.rules.ending import Verdict
+from controller.rules.ending import MatchVerdict
 from controller.rules.penalties.consequences import (
     DeadHand,
     DealLost,
@@ -12,7 +12,7 @@ from controller.rules.penalties.consequences import (
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import ForfeitedDeal, finish_with_dead_hands
 from controller.rules.score import match_score
-from controller.rules.standing import PerSide, Played, Standing, after_deal
+from controller.rules.standing import MatchStanding, PerSide, PlayedDeal, standing_after_deal
 
 from .charged import HUAIAN, HUAINAN, INTERNATIONAL, answers, entry, ladder, moved
 
@@ -22,8 +22,10 @@ def test_20_a_foul_gives_the_deal_to_the_other_side_as_a_double_down() -> None:
     (lost,) = foul.effects
     assert lost == DealLost("EW")
     assert isinstance(lost, DealLost)
-    before = Standing(levels=PerSide(NS=5, EW=9), owner="EW")
-    after = after_deal(INTERNATIONAL, before, Played(9, "EW", ForfeitedDeal(lost.side)), row=1)
+    before = MatchStanding(levels=PerSide(NS=5, EW=9), owner="EW")
+    after = standing_after_deal(
+        INTERNATIONAL, before, PlayedDeal(9, "EW", ForfeitedDeal(lost.side)), row=1
+    )
     assert after.levels == PerSide(NS=8, EW=9)
     assert not INTERNATIONAL.tribute.after_forfeit
 
@@ -84,8 +86,8 @@ def test_41_the_third_foul_of_a_side_loses_the_match() -> None:
 
 @pytest.mark.parametrize(("level", "kept"), [(2, 18), (12, 23)])
 def test_41_the_other_side_keeps_what_is_better_than_eighteen(level: int, kept: int) -> None:
-    standing = Standing(levels=PerSide(NS=level, EW=2))
-    score = match_score(INTERNATIONAL, standing, Verdict("NS", "forfeit"))
+    standing = MatchStanding(levels=PerSide(NS=level, EW=2))
+    score = match_score(INTERNATIONAL, standing, MatchVerdict("NS", "forfeit"))
     assert score.match_points == PerSide(2, 0)
     assert score.level_points == PerSide(kept, 0)
 
