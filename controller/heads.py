@@ -136,7 +136,7 @@ class KeptHeads:
     """The heads that were seen, of any number of tables, each of them once. No I/O."""
 
     def __init__(self, kept: Iterable[KeptHead] = ()) -> None:
-        """Take what was kept, in its order; where that disagrees stands in `wrong`."""
+        """Take what was kept, in its order; where that conflicts is in `conflicts`."""
         self._known: set[tuple[str, SignedHead]] = set()
         self._first_by_entry: dict[tuple[str, int], KeptHead] = {}
         self._furthest_by_table: dict[str, KeptHead] = {}

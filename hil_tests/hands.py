@@ -86,7 +86,7 @@ class SimulatedHands(ABC):
         """Hold a button down for a time of the daemon's clock."""
 
     @abstractmethod
-    async def request(self, name: str, **words: Any) -> Any:
+    async def request(self, name: str, /, **words: Any) -> Any:
         """Do one thing of sim/CONTROL.md and return its result. Raises Skipped: not here."""
 
     async def do_step(self, name: str) -> None:
@@ -176,7 +176,7 @@ class ControlHands(SimulatedHands):
     def __init__(self, control: ControlClient) -> None:
         self._control = control
 
-    async def request(self, name: str, **words: Any) -> Any:
+    async def request(self, name: str, /, **words: Any) -> Any:
         """See Moved."""
         try:
             return await self._control.request(name, **words)
@@ -230,7 +230,7 @@ class InProcessHands(SimulatedHands):
             "speed": lambda value: None,  # nobody is in a hurry: a deal takes no time
         }
 
-    async def request(self, name: str, **words: Any) -> Any:
+    async def request(self, name: str, /, **words: Any) -> Any:
         """See Moved."""
         try:
             result = self._requests[name](**words)

@@ -60,8 +60,8 @@ class InProcessDaemon:
             sim=self._sim,
             card_sets=CARD_SETS,
             reopen=self._reopen_store,
-            jumped_s=lambda: self._jumped_s,
-            told=lambda value: store.is_alive,  # the feed of a dead daemon is silent
+            clock_offset_s=lambda: self._jumped_s,
+            on_publish=lambda value: store.is_alive,  # the feed of a dead daemon is silent
         )
         self._trial = await self._running.__aenter__()
         self._trial.states, self._trial.events = self._join_feed(self._trial)

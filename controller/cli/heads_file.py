@@ -33,7 +33,7 @@ class KeptHeadsFile:
             os.close(self._file)
             raise
         self._unwritten: list[KeptHead] = []
-        self.disagreements = self._heads.wrong
+        self.disagreements = self._heads.conflicts
 
     def __enter__(self) -> Self:
         return self

@@ -141,7 +141,7 @@ def _on_at_reader(attempt: AttemptState, event: CardAtReader) -> AttemptStep:
     if after is None:
         return _end_attempt(attempt, "COUNT_OVER")
     early = attempt.early_verdict
-    seen = _replace(attempt, ledger=after, early=None)
+    seen = _replace(attempt, ledger=after, early_verdict=None)
     if early is None:
         return seen, (AwaitLook(event.index),)
     if early.look is LookOutcome.TRAY or event.doubled:
@@ -155,7 +155,7 @@ def _on_at_reader(attempt: AttemptState, event: CardAtReader) -> AttemptStep:
 def _on_verdict(attempt: AttemptState, event: CardVerdict) -> AttemptStep:
     newest = len(attempt.ledger.cards)
     if event.index == newest + 1 and attempt.early_verdict is None:
-        return _replace(attempt, early=event), (AwaitLook(event.index),)
+        return _replace(attempt, early_verdict=event), (AwaitLook(event.index),)
     card = attempt.ledger.card(event.index)
     if card is None:
         return _end_attempt(attempt, "PULSE_COUNT")
@@ -166,7 +166,7 @@ def _on_verdict(attempt: AttemptState, event: CardVerdict) -> AttemptStep:
 
 def _on_look_overdue(attempt: AttemptState, event: LookOverdue) -> AttemptStep:
     if attempt.early_verdict is not None and attempt.early_verdict.index == event.index:
-        return _replace(attempt, early=CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE")), ()
+        return _replace(attempt, early_verdict=CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE")), ()
     card = attempt.ledger.card(event.index)
     if card is None or card.route is not None:
         return attempt, ()

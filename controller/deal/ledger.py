@@ -116,7 +116,7 @@ def with_card(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> 
     if index != len(ledger.cards) + 1 or not 1 <= place <= ledger.expected:
         return None
     card = LedgerCard(index=index, place=place, from_tray=from_tray, doubled=doubled)
-    return msgspec.structs.replace(ledger, cards=(*ledger.cards, card), aside=aside)
+    return msgspec.structs.replace(ledger, cards=(*ledger.cards, card), open_places=aside)
 
 
 def with_fields(ledger: Ledger, index: int, **fields: str | bool | None) -> Ledger:
@@ -131,10 +131,10 @@ def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
     after = with_fields(ledger, index, landed=outlet)
     if outlet != TRAY:
         return after
-    return msgspec.structs.replace(after, aside=(*after.open_places, after.cards[index - 1].place))
+    return msgspec.structs.replace(after, open_places=(*after.open_places, after.cards[index - 1].place))
 
 
 def with_unreached_places(ledger: Ledger) -> Ledger:
     """Return the ledger once the hopper is empty: places no index reached wait below the others."""
     unreached = range(ledger.expected, ledger.fed, -1)
-    return msgspec.structs.replace(ledger, aside=(*unreached, *ledger.open_places))
+    return msgspec.structs.replace(ledger, open_places=(*unreached, *ledger.open_places))

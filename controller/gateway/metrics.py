@@ -24,7 +24,7 @@ from controller.gateway.families import METRIC_FAMILIES, MetricFamily
 __all__ = ["CONTENT_TYPE_PLAIN_0_0_4", "render_metrics"]
 
 METRIC_PREFIX: Final = "dealtable_"
-MetricValue = TypeVar("Told", MetricSample, MetricDistribution)
+MetricValue = TypeVar("MetricValue", MetricSample, MetricDistribution)
 
 
 def render_metrics(

@@ -148,7 +148,7 @@ def _on_committed(state: TableState, entry: JournalEntry) -> TableState:
         deal=entry.deal,
         attempt=entry.attempt,
         attempts=entry.attempt,
-        tried=tried,
+        attempts_by_deal=tried,
         outcome=None,
         misdeals_in_a_row=state.misdeals_in_a_row if _is_same_deal(state, entry) else 0,
         **set_changes_of_attempt(state, entry),
@@ -158,7 +158,7 @@ def _on_committed(state: TableState, entry: JournalEntry) -> TableState:
         leader=None,
         turned_up=None,
         proofs=(*state.proofs, proof)[-MAX_SHOWN_PROOFS:],
-        promised=PlayedAttempt(
+        newest_attempt=PlayedAttempt(
             attempt=entry.attempt,
             deal=entry.deal,
             match=entry.data["match"],
@@ -230,8 +230,8 @@ def set_changes_of_attempt(state: TableState, entry: JournalEntry) -> dict[str, 
     dealt_with = {**state.set_by_attempt, entry.attempt or 0: name}
     return {
         "sets": state.sets | {name: used},
-        "loaded": name,
-        "dealt_with": dict(list(dealt_with.items())[-MAX_SHOWN_PROOFS:]),
+        "loaded_set": name,
+        "set_by_attempt": dict(list(dealt_with.items())[-MAX_SHOWN_PROOFS:]),
     }
 
 
@@ -265,7 +265,7 @@ def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[
 def _on_set_loaded(state: TableState, entry: JournalEntry) -> TableState:
     name, back = entry.data["set"], entry.data["back"]
     known = state.sets.get(name, CardSetState(id=name, back=back))
-    return _replace(state, loaded=name, used=None, sets=replace_set(state, known, back=back))
+    return _replace(state, loaded_set=name, used_set=None, sets=replace_set(state, known, back=back))
 
 
 def _on_set_cleared(state: TableState, entry: JournalEntry) -> TableState:
@@ -291,8 +291,8 @@ def _on_recalled(state: TableState, entry: JournalEntry) -> TableState:
         proofs=proofs,
         sets=sets_after_verdict(state, entry),
         misdeals_in_a_row=state.misdeals_in_a_row + now,
-        out=_set_still_in_play(state, entry),
-        played=_remove_played(state, entry),
+        set_in_play=_set_still_in_play(state, entry),
+        played_attempts=_remove_played(state, entry),
     )
 
 
@@ -331,10 +331,10 @@ def _on_released(state: TableState, entry: JournalEntry) -> TableState:
         else replace_set(state, known, **counts_after_release(known, state)),
         leader=entry.data.get("leader"),
         turned_up=entry.data.get("turned_up"),
-        out=None if known is None else SetInPlay(entry.attempt or 0, known.id),
-        used=state.loaded_set if state.meeting_match == state.match else state.used_set,
-        waited=read_waiting_times(entry.data),
-        played=_add_played(state, entry),
+        set_in_play=None if known is None else SetInPlay(entry.attempt or 0, known.id),
+        used_set=state.loaded_set if state.meeting_match == state.match else state.used_set,
+        waiting_times=read_waiting_times(entry.data),
+        played_attempts=_add_played(state, entry),
     )
 
 
@@ -354,7 +354,7 @@ def _remove_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttemp
 
 def _end_played(state: TableState, entry: JournalEntry) -> tuple[PlayedAttempt, ...]:
     return tuple(
-        msgspec.structs.replace(one, over=True) if one.attempt == entry.attempt else one
+        msgspec.structs.replace(one, is_over=True) if one.attempt == entry.attempt else one
         for one in state.played_attempts
     )
 
@@ -383,8 +383,8 @@ def _on_revealed(state: TableState, entry: JournalEntry) -> TableState:
         state,
         phase=_phase_after_end(state, entry),
         proofs=proofs,
-        out=_set_still_in_play(state, entry),
-        played=_end_played(state, entry),
+        set_in_play=_set_still_in_play(state, entry),
+        played_attempts=_end_played(state, entry),
     )
 
 
@@ -393,8 +393,8 @@ def _on_sealed_to_chief(state: TableState, entry: JournalEntry) -> TableState:
     return _replace(
         state,
         phase=_phase_after_end(state, entry),
-        out=_set_still_in_play(state, entry),
-        played=_remove_played(state, entry),
+        set_in_play=_set_still_in_play(state, entry),
+        played_attempts=_remove_played(state, entry),
     )
 
 
@@ -441,10 +441,10 @@ def _on_call_ended(state: TableState, entry: JournalEntry) -> TableState:
 def _on_command(state: TableState, entry: JournalEntry) -> TableState:
     data = {**state.kept_command, **entry.data}
     if data.get("refused") == "ID_TAKEN":  # the answer is that of the order that has the id
-        return _replace(state, kept={})
+        return _replace(state, kept_command={})
     answers = dict(list(state.answers.items())[1 - MAX_REMEMBERED_ANSWERS :])
     answers[data["key"], data["id"]] = data
-    return _replace(state, answers=answers, kept={})
+    return _replace(state, answers=answers, kept_command={})
 
 
 def _on_answer(state: TableState, entry: JournalEntry) -> TableState:
@@ -459,7 +459,7 @@ def _on_answer(state: TableState, entry: JournalEntry) -> TableState:
 
 def _on_opened_hand(state: TableState, entry: JournalEntry) -> TableState:
     opened = HandViewed(state.meeting_match, entry.deal, entry.data["key"], entry.data["by"])
-    return _replace(state, opened=(*state.viewed_hands, opened))
+    return _replace(state, viewed_hands=(*state.viewed_hands, opened))
 
 
 _HANDLERS: dict[str, Callable[[TableState, JournalEntry], TableState]] = {
@@ -475,23 +475,23 @@ _HANDLERS: dict[str, Callable[[TableState, JournalEntry], TableState]] = {
     "released": _on_released,
     "revealed": _on_revealed,
     "seed": _on_seed,
-    "record": lambda state, entry: _replace(state, played=_remove_played(state, entry)),
+    "record": lambda state, entry: _replace(state, played_attempts=_remove_played(state, entry)),
     "sealed_to_chief": _on_sealed_to_chief,
     "opened": _on_opened,
-    "meeting": lambda state, entry: _replace(state, meeting=entry.data["match"]),
+    "meeting": lambda state, entry: _replace(state, meeting_match=entry.data["match"]),
     "recalled": _on_recalled,
     "set_loaded": _on_set_loaded,
     "set_cleared": _on_set_cleared,
     "pause": _on_pause,
     "pause_ended": _on_pause_ended,
     "taken_over": lambda state, entry: _replace(
-        state, taken=state.taken_transfers | {entry.data["digest"]}
+        state, taken_transfers=state.taken_transfers | {entry.data["digest"]}
     ),
     "fault": _on_fault,
     "fault_cleared": _on_fault_cleared,
     "call": _on_call,
     "call_ended": _on_call_ended,
-    "command_kept": lambda state, entry: _replace(state, kept=entry.data),
+    "command_kept": lambda state, entry: _replace(state, kept_command=entry.data),
     "command": _on_command,
     "answer": _on_answer,
     "opened_hand": _on_opened_hand,

@@ -23,7 +23,7 @@ from controller.rules.result import ForfeitedDeal
 from controller.rules.score import match_score
 from controller.rules.standing import level_due
 
-MatchT = TypeVar("M", bound=AnyMatch)
+MatchT = TypeVar("MatchT", bound=AnyMatch)
 StepResult = tuple[AnyMatch, Effects]
 """A match after an event, and what that leads to."""
 

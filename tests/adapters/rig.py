@@ -183,7 +183,7 @@ class AtAdapter(msgspec.Struct):
             runtime_dir,
             sim=self.sim,
             reader=reader,
-            line=lambda name, line: self.port if name == "reader" else line,
+            wrap_port=lambda name, line: self.port if name == "reader" else line,
             **more,
         ) as at:
             yield at

@@ -109,9 +109,9 @@ class AnotherTable(AttemptWriter):
     def write_committed(self) -> None:
         """Take the other table's."""
         if self.number == VICTIM:
-            beside = replace(self._to, table_key="U" * 40)
+            beside = replace(self._binding, table_key="U" * 40)
             book = AttemptWriter(beside, self.plan, self._key, self._seed, self._chief)
-            self._commitment, self._to = book._commitment, beside
+            self._commitment, self._binding = book._commitment, beside
         super().write_committed()
 
 

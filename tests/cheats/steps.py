@@ -69,7 +69,7 @@ class CutBehindTheShuffle(AttemptRun):
             self.card_loop.attempt = msgspec.structs.replace(
                 self.card_loop.attempt, sequence=self.writer.sequence
             )
-        await super()._shuffled(passes)
+        await super()._write_shuffled(passes)
 
 
 class CardsBeforeTheCut(CutBehindTheShuffle):

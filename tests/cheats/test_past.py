@@ -46,7 +46,7 @@ async def test_two_signed_heads_of_one_entry_show_the_table_guilty(
 ) -> None:
     left = await spend(THREE_DEALS, {RECORD: TwoPasts}, tmp_path, runtime_dir, monkeypatch)
     seen = KeptHeads(TwoPasts.signed)
-    assert not seen.wrong
+    assert not seen.conflicts
     shown = [state.signed for state in left.states if state.signed is not None]
     assert all(is_signed_by(one, TABLE_KEY, verify_key(TABLE_SIGN)) for one in shown)
     assert all(
@@ -113,7 +113,7 @@ async def _two_runs(
             state_dir=folder,
             sim=sim,
             seed=deals,
-            name=run,
+            command_prefix=run,
         ) as at:
             for _ in range(deals):
                 await one_deal(at)

@@ -36,7 +36,7 @@ def test_the_lines_of_a_browser_leave_one_connection_for_all_else() -> None:
     lookers = StreamLimits()
     with ExitStack() as open_:
         lines = [
-            open_.enter_context(lookers.open_stream("ref", "tablet", behind=behind))
+            open_.enter_context(lookers.open_stream("ref", "tablet", hidden=behind))
             for behind in [True, False] * 10
         ]
         assert sum(not line.is_set() for line in lines) == MAX_VISIBLE_STREAMS + MAX_HIDDEN_STREAMS
@@ -49,7 +49,7 @@ def test_pages_that_nobody_sees_take_no_line_of_one_that_somebody_sees() -> None
     lookers = StreamLimits()
     with lookers.open_stream("ref", "tablet") as seen, ExitStack() as open_:
         for _ in range(2 * MAX_STREAMS_PER_PERSON // 3):
-            open_.enter_context(lookers.open_stream("ref", "tablet", behind=True))
+            open_.enter_context(lookers.open_stream("ref", "tablet", hidden=True))
         assert not seen.is_set()
 
 

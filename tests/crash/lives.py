@@ -98,7 +98,7 @@ class Scene:
                     sim=self.sim,
                     seed=len(self.lives),
                     signers=SIGNERS,
-                    told=told,
+                    on_publish=told,
                     **options,
                 ) as at:
                     await self._act(at, life, script)

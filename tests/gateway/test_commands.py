@@ -143,7 +143,7 @@ async def test_a_machine_that_is_late_is_called_late(
 ) -> None:
     machine.script = lambda message: []
     async with (
-        open_gateway(config, read_wall_clock, answer_s=0.05) as endpoints,
+        open_gateway(config, read_wall_clock, reply_timeout_s=0.05) as endpoints,
         Client(endpoints, identity(config.table.state_dir, "referee"), lambda: "1") as client,
     ):
         await client.next_message()  # the gateway has read the machine's first message

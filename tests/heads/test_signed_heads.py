@@ -137,7 +137,7 @@ def test_tables_are_told_apart_by_their_keys_not_by_their_names() -> None:
 def test_heads_that_were_kept_may_disagree_among_themselves() -> None:
     both = KeptHeads([kept(9, 1), kept(9, 2), kept(30, 3), kept(12, 4)])
 
-    assert [wrong.kind for wrong in both.wrong] == ["forked", "rewound"]
+    assert [wrong.kind for wrong in both.conflicts] == ["forked", "rewound"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), max_size=12))

@@ -26,13 +26,13 @@ class Told(Protocol):
 
     states: list[PublicState]
 
-    async def order(self, role: Role, cmd: str, /, **args: Any) -> CommandReply:
+    async def send_command(self, role: Role, cmd: str, /, **args: Any) -> CommandReply:
         """Give a signed order."""
 
 
 async def ordered(trial: Told, role: Role, cmd: str, /, **args: Any) -> CommandReply:
     """Give an order that must be taken."""
-    reply = await trial.order(role, cmd, **args)
+    reply = await trial.send_command(role, cmd, **args)
     assert reply.ok, (cmd, args, reply.error)
     await asyncio.sleep(A_MOMENT_S)
     return reply
@@ -40,7 +40,7 @@ async def ordered(trial: Told, role: Role, cmd: str, /, **args: Any) -> CommandR
 
 async def refused(trial: Told, role: Role, cmd: str, /, **args: Any) -> str:
     """Give an order that must be refused; return the code."""
-    reply = await trial.order(role, cmd, **args)
+    reply = await trial.send_command(role, cmd, **args)
     assert not reply.ok, (cmd, args, reply.result)
     assert reply.error is not None
     return reply.error.code

@@ -27,14 +27,14 @@ class Hand:
         self._begin = trial.machine.dealer.begin
         trial.machine.dealer.begin = self._reached_in  # type: ignore[method-assign]
 
-    async def _reached_in(self, attempt: int, cards: int, per: int) -> None:
+    async def _reached_in(self, attempt: int, cards: int, cards_per_pocket: int) -> None:
         self.asked += 1
         if self.asked > self._times:
-            return await self._begin(attempt, cards, per)
+            return await self._begin(attempt, cards, cards_per_pocket)
         sensors = self._trial.sim.world.dealer
         sensors.set_physical("window", 1)
         try:
-            await self._begin(attempt, cards, per)
+            await self._begin(attempt, cards, cards_per_pocket)
         finally:
             sensors.set_physical("window", 0)
 

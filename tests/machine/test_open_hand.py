@@ -244,7 +244,11 @@ async def test_a_restart_forgets_nothing_of_it(
             "seed": life,
         }
         async with inproc.run_table_in_process(
-            MechanicsSettings(), runtime_dir, signers=signers, name=f"life {life} ", **given
+            MechanicsSettings(),
+            runtime_dir,
+            signers=signers,
+            command_prefix=f"life {life} ",
+            **given,
         ) as trial:
             if life == 1:
                 await opened(trial)

@@ -117,17 +117,17 @@ def test_an_onlooker_sees_lines_words_and_cards() -> None:
             self.words: list[str] = []
             self.tales: list[tuple[CardHistory, ...]] = []
 
-        def line(self, board: BoardName, port: LinkPort) -> LinkPort:
+        def wrap_port(self, board: BoardName, port: LinkPort) -> LinkPort:
             self.lines.append(board)
             return port
 
-        def told(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
+        def add_line(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
             self.words.append(words)
 
-        def cards(
-            self, at_s: float, deal: int, attempt: int, tales: tuple[CardHistory, ...]
+        def add_cards(
+            self, at_s: float, deal: int, attempt: int, histories: tuple[CardHistory, ...]
         ) -> None:
-            self.tales.append(tales)
+            self.tales.append(histories)
 
     watcher = Watcher()
     plan = LifePlan("9.7", 1, faulty("unreadable:times=9", 0.01))

@@ -118,7 +118,7 @@ async def _viewer_events(
     events = event_stream(
         page_parts, console.now_ms, own, may, run_id=console.run_id, last_event_id=known
     )
-    with console.stream_limits.open_stream(person.name, token, behind=behind) as too_many:
+    with console.stream_limits.open_stream(person.name, token, hidden=behind) as too_many:
         why = (console.stopping, failed, too_many)
         ends = [asyncio.ensure_future(end.wait()) for end in why if end]
         due: asyncio.Future[bytes | None] | None = None

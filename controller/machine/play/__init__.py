@@ -62,21 +62,21 @@ CLOCKED_KINDS = frozenset({*EVENT_OF_KIND, *_REPLACING_KINDS})
 def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
     """Return the match at the table after an entry; most entries are none of its business."""
     if entry.kind in _REPLACING_KINDS or play.arriving is not None:
-        return with_changes(_replace_match(play, entry, profile), barred=disqualified_pairs(play))
+        return with_changes(_replace_match(play, entry, profile), disqualified=disqualified_pairs(play))
     if play.match is None:
         return play
     if entry.kind == "acknowledged":
         named = entry.data["name"]
         return with_changes(
-            play, needs=tuple(call for call in play.match_calls if call.reason != named)
+            play, match_calls=tuple(call for call in play.match_calls if call.reason != named)
         )
     if entry.kind == "match":
         return apply_event(play, decode_match_event(entry.data), entry.time)
     if entry.kind == "match_kept":
         after = apply_event(play, decode_match_event(entry.data), entry.time)
-        return with_changes(after, kept=(*after.withheld, WithheldEvent(entry.n, entry.data)))
+        return with_changes(after, withheld=(*after.withheld, WithheldEvent(entry.n, entry.data)))
     if entry.kind == "match_told":
-        return with_changes(play, kept=())
+        return with_changes(play, withheld=())
     if entry.kind not in EVENT_OF_KIND or play.match.by_hand:
         return play
     return apply_machine_entry(play, entry)

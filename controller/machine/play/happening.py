@@ -29,12 +29,12 @@ def apply_event(play: TableMatch, event: MatchEvent, time: str = "") -> TableMat
         match=match,
         attempt=play.attempt if out else None,
         due_ms=play.due_ms if same and not again else match.now_ms,
-        since_ms=match.now_ms if moved else play.phase_since_ms,
+        phase_since_ms=match.now_ms if moved else play.phase_since_ms,
         last_event_ms=play.last_event_ms if isinstance(event, events.TimePassed) else match.now_ms,
-        again=again or (play.redeal_reason if same else None),
-        waited=_waiting_times(play, match, event),
-        needs=_match_calls(play, match, effects, time),
-        log=(*play.events, event),
+        redeal_reason=again or (play.redeal_reason if same else None),
+        waiting_times=_waiting_times(play, match, event),
+        match_calls=_match_calls(play, match, effects, time),
+        events=(*play.events, event),
     )
     return apply_ahead(after, time)
 

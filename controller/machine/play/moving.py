@@ -43,7 +43,7 @@ def begin_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> Tabl
     if coming is None or coming.match_so_far is not None or coming.match_id != meeting.match_id:
         return fresh  # what was on its way before did not come whole
     fresh = with_changes(
-        fresh, digest=coming.digest, brought=coming.earlier_proofs, moves=coming.moves
+        fresh, digest=coming.digest, earlier_proofs=coming.earlier_proofs, moves=coming.moves
     )
     return _complete_or_arriving(coming, fresh, coming.events_left, entry.time)
 
@@ -61,12 +61,12 @@ def _complete_or_arriving(
 ) -> TableMatch:
     """Return a match that is here with its last event, and on its way before that."""
     if left:
-        return TableMatch(arriving=msgspec.structs.replace(coming, left=left, play=play))
+        return TableMatch(arriving=msgspec.structs.replace(coming, events_left=left, match_so_far=play))
     match = play.match
     if match is None or not match.is_deal_under_way or match.by_hand:
         return play
     unknown = RefereeCall(seat=None, reason="hands_unknown", since=time)
-    return with_changes(play, needs=(*play.match_calls, unknown))
+    return with_changes(play, match_calls=(*play.match_calls, unknown))
 
 
 def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
@@ -83,10 +83,10 @@ def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
     if play.match is None:
         sent = play.transferred
         return (
-            play if sent is None else with_changes(play, sent=msgspec.structs.replace(sent, **said))
+            play if sent is None else with_changes(play, transferred=msgspec.structs.replace(sent, **said))
         )
     match = play.match
     out = None if play.attempt is None else DealId(match.meeting.match_id, match.deal)
-    came = {"begun": play.first_entry, "brought": play.earlier_proofs, "moves": play.moves}
+    came = {"first_entry": play.first_entry, "earlier_proofs": play.earlier_proofs, "moves": play.moves}
     sent = TransferredMatch(match=match, log=play.events, **said | came)
     return TableMatch(transferred=sent, played_elsewhere=out)

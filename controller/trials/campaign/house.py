@@ -190,10 +190,10 @@ class TableHost:
                 signers=SIGNERS,
                 chief=bytes(self.chief.public_key),
                 reopen=self._reopen,
-                told=self._publish,
-                jumped_s=lambda: self._clock_offset_s,
-                line=self._wrap_port,
-                name=f"{number}.",
+                on_publish=self._publish,
+                clock_offset_s=lambda: self._clock_offset_s,
+                wrap_port=self._wrap_port,
+                command_prefix=f"{number}.",
             ) as at:
                 self.table = at
                 assert at.run_task is not None
