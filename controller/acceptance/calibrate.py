@@ -129,7 +129,8 @@ async def calibrate_reader_light(session: SelftestSession, show: ShowLine) -> Ca
             quality = mean(look.confidence if look.readable else 0 for look in looks)
             sure = sum(look.readable and look.confidence >= MIN_CONFIDENCE for look in looks)
             show(
-                f"card {number}: {sure} of {LOOKS_PER_CARD} looks sure, confidence {quality:.0f} of 255"
+                f"card {number}: {sure} of {LOOKS_PER_CARD} looks sure, "
+                f"confidence {quality:.0f} of 255"
             )
             if sure == LOOKS_PER_CARD:
                 took += [look.took_ms for look in looks]

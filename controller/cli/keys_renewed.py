@@ -59,8 +59,8 @@ class KeyFolder(NamedTuple):
         if self.config is None and table.exists():
             raise KeysError(f"{self.gateway_dir}: its clients lie elsewhere: name its table.toml")
         raise KeysError(
-            f"{self.gateway_dir}: no table's keys are here: name its state directory or its table.toml, "
-            "or make them (`dealtable keys create`)"
+            f"{self.gateway_dir}: no table's keys are here: name its state directory or its "
+            "table.toml, or make them (`dealtable keys create`)"
         )
 
 
@@ -129,6 +129,7 @@ def rotate_table_keys(key_folder: KeyFolder) -> None:
         raise KeysError(f"{key_folder.gateway_dir}: its gateway is running: stop the table first")
     click.echo(f"the table's fingerprint was {fingerprint(before)}, and is {fingerprint(after)}")
     click.echo(
-        f"give every console and watcher the new {key_folder.gateway_dir / KEYS_FOLDER / TABLE_NAME}.key: until then "
+        "give every console and watcher the new "
+        f"{key_folder.gateway_dir / KEYS_FOLDER / TABLE_NAME}.key: until then "
         'they say "different key", and send nothing'
     )

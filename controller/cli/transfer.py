@@ -67,8 +67,8 @@ class UnsignedMatchError(Exception):
 
     def __init__(self, description: str, verify_key: str) -> None:
         super().__init__(
-            f"{description} is not signed by the key {verify_key}: fetch the match again, and compare the key "
-            f"with the first table's {KEYS_FOLDER}/{TABLE_NAME}.key"
+            f"{description} is not signed by the key {verify_key}: fetch the match again, and "
+            f"compare the key with the first table's {KEYS_FOLDER}/{TABLE_NAME}.key"
         )
 
 

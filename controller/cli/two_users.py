@@ -121,8 +121,8 @@ def check_process_user(config: TableConfig, process: ProcessName) -> None:
     user, key = getattr(users, process), "table.user" if process == "machine" else "gateway.user"
     if os.geteuid() != user.uid:
         raise CliError(
-            f"{key} is {user.name}, this runs as {user_name(os.geteuid())}: start `run {process}` as "
-            f"{user.name}, or `dealtable run` as root"
+            f"{key} is {user.name}, this runs as {user_name(os.geteuid())}: start "
+            f"`run {process}` as {user.name}, or `dealtable run` as root"
         )
 
 

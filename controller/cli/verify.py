@@ -99,7 +99,8 @@ def _print_report(report: VerifyReport, *, with_head: bool) -> None:
     ended = [each for each in report.attempts if each.withdrawn or each.outcome not in (None, "ok")]
     if ended:
         click.echo(
-            f"given up: {len(ended)}, of these {len(report.unprovable_attempts)} for reasons that no record shows"
+            f"given up: {len(ended)}, of these {len(report.unprovable_attempts)} for reasons "
+            "that no record shows"
         )
     click.echo(escape_unprintable(_format_summary(report, with_head)))
 

@@ -70,7 +70,7 @@ def shift_contact_times(times: ContactTimes, by_ms: int) -> ContactTimes:
     return msgspec.structs.replace(
         times,
         link_since_ms=times.link_since_ms + by_ms,
-        heard_ms=None if times.received_ms is None else times.received_ms + by_ms,
+        received_ms=None if times.received_ms is None else times.received_ms + by_ms,
         changed_ms=None if times.changed_ms is None else times.changed_ms + by_ms,
         listening_since_ms=times.listening_since_ms + by_ms,
         skew_ms=times.skew_ms + by_ms if abs(times.skew_ms + by_ms) >= MIN_SKEW_MS else 0,

@@ -219,8 +219,8 @@ class TableFeeds:
             since_ms = one.snapshot.deal_due_since_ms
             one.snapshot = replace(
                 one.snapshot,
-                heard=shift_contact_times(one.snapshot.contact_times, by_ms),
-                undealt_ms=None if since_ms is None else since_ms + by_ms,
+                contact_times=shift_contact_times(one.snapshot.contact_times, by_ms),
+                deal_due_since_ms=None if since_ms is None else since_ms + by_ms,
             )
             self._publish_change(table)
 
@@ -257,7 +257,7 @@ class TableFeeds:
         one = self._feeds[table]
         one.snapshot = replace(
             one.snapshot,
-            heard=how.with_line_state(one.snapshot.contact_times, state, self._now_ms()),
+            contact_times=how.with_line_state(one.snapshot.contact_times, state, self._now_ms()),
         )
         self._changed_tables[table] = None
         if state is TableConnectionState.OPEN:
@@ -315,7 +315,9 @@ class TableFeeds:
     def _accept_head(self, one: _TableFeed, state: PublicState, signed: SignedHead) -> None:
         kept = check_signed_head(one.configured, state.time, signed)
         if kept is None:
-            one.rejections = replace(one.rejections, heads=one.rejections.unsigned_heads + 1)
+            one.rejections = replace(
+                one.rejections, unsigned_heads=one.rejections.unsigned_heads + 1
+            )
             _log.warning("a head that the table did not sign", table=one.configured.id, n=signed.n)
         else:
             self._intake.add_head(kept)
@@ -358,7 +360,7 @@ class TableFeeds:
         for one in self._feeds.values():
             one.snapshot = replace(
                 one.snapshot,
-                heard=after_console_stall(one.snapshot.contact_times, stood_ms, now_ms),
+                contact_times=after_console_stall(one.snapshot.contact_times, stood_ms, now_ms),
             )
 
     # What goes to the store, and what is missing there.

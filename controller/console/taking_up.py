@@ -82,7 +82,8 @@ def tcp_address(host: str, port: int) -> str:
 
 def announcement_handle(announced: TableAnnouncement) -> str:
     """What names a heard table to the browser: no part of the group that is asked for."""
-    return f"{announced.table}:{announced.fingerprint.rpartition('-')[0]}:{announced.addresses[0]}:{announced.feed}"
+    group = announced.fingerprint.rpartition("-")[0]
+    return f"{announced.table}:{group}:{announced.addresses[0]}:{announced.feed}"
 
 
 async def _announced_table(

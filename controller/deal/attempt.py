@@ -166,7 +166,9 @@ def _on_verdict(attempt: AttemptState, event: CardVerdict) -> AttemptStep:
 
 def _on_look_overdue(attempt: AttemptState, event: LookOverdue) -> AttemptStep:
     if attempt.early_verdict is not None and attempt.early_verdict.index == event.index:
-        return _replace(attempt, early_verdict=CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE")), ()
+        return _replace(
+            attempt, early_verdict=CardVerdict(event.index, LookOutcome.TRAY, "UNREADABLE")
+        ), ()
     card = attempt.ledger.card(event.index)
     if card is None or card.route is not None:
         return attempt, ()

@@ -131,7 +131,9 @@ def with_landing(ledger: Ledger, index: int, outlet: str) -> Ledger:
     after = with_fields(ledger, index, landed=outlet)
     if outlet != TRAY:
         return after
-    return msgspec.structs.replace(after, open_places=(*after.open_places, after.cards[index - 1].place))
+    return msgspec.structs.replace(
+        after, open_places=(*after.open_places, after.cards[index - 1].place)
+    )
 
 
 def with_unreached_places(ledger: Ledger) -> Ledger:

@@ -127,8 +127,8 @@ def _refuse_clash(client: Certificate, roster: Roster) -> None:
     gone = roster.revocation_of(client)
     if gone is not None:
         raise RosterError(
-            f"{client.name}: this key was revoked on {format_moment(gone.revoked)} ({gone.reason}): "
-            "let its owner make a new pair (`dealtable keys request`)"
+            f"{client.name}: this key was revoked on {format_moment(gone.revoked)} "
+            f"({gone.reason}): let its owner make a new pair (`dealtable keys request`)"
         )
     # With an end of its own it would pass beside another one of its name.
     clash = find_clash(replace(client, expires=None), roster.clients)

@@ -265,7 +265,9 @@ def replace_set(state: TableState, known: CardSetState, **changes: Any) -> dict[
 def _on_set_loaded(state: TableState, entry: JournalEntry) -> TableState:
     name, back = entry.data["set"], entry.data["back"]
     known = state.sets.get(name, CardSetState(id=name, back=back))
-    return _replace(state, loaded_set=name, used_set=None, sets=replace_set(state, known, back=back))
+    return _replace(
+        state, loaded_set=name, used_set=None, sets=replace_set(state, known, back=back)
+    )
 
 
 def _on_set_cleared(state: TableState, entry: JournalEntry) -> TableState:

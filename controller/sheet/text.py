@@ -239,7 +239,8 @@ class _Page:
             by = self._in_language(decided_by_words(one.by, one.entered_by))
             yield from _indented(
                 f"{self._labelled('deal', one.deal)}: {was} → {now}, "
-                f"{self._label('choice_' + one.choice)}, {by}: {self._in_language(correction_reason(one))}"
+                f"{self._label('choice_' + one.choice)}, "
+                f"{by}: {self._in_language(correction_reason(one))}"
                 f"{'' if stands is None else self._label('comma') + self._in_language(stands)}"
             )
         if sheet.notes:

@@ -121,7 +121,8 @@ def reply_fault(answer: ModbusReply) -> str | None:
     if answer.silence_reason is not None:
         return answer.silence_reason
     if answer.exception_code is not None:
-        return f"refuses: {EXCEPTION_TEXTS.get(answer.exception_code, 'exception')} ({answer.exception_code})"
+        text = EXCEPTION_TEXTS.get(answer.exception_code, "exception")
+        return f"refuses: {text} ({answer.exception_code})"
     return None
 
 

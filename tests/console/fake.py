@@ -228,7 +228,9 @@ class Scripted:
                 self._seen["T12"],
                 state=None,
                 body=None,
-                heard=ContactTimes(link=TableLinkState.KEY_REFUSED, link_since_ms=NOW_MS - 60_000),
+                contact_times=ContactTimes(
+                    link=TableLinkState.KEY_REFUSED, link_since_ms=NOW_MS - 60_000
+                ),
             )
 
     @property
@@ -290,7 +292,7 @@ class Scripted:
         self._cut_off.add(table)
         at_ms = self.clock.ms - int(ago_s * 1000)
         heard = ContactTimes(link=contact, link_since_ms=at_ms, received_ms=at_ms, changed_ms=at_ms)
-        self._seen[table] = msgspec.structs.replace(self._seen[table], heard=heard)
+        self._seen[table] = msgspec.structs.replace(self._seen[table], contact_times=heard)
         for told in self._changed[:]:
             told(table)
 

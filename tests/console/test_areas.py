@@ -115,7 +115,7 @@ def test_tables_that_are_silent_have_no_word_in_the_clock_of_their_area() -> Non
     )
     stands = heard("T1", standing_still())
     seen = [
-        msgspec.structs.replace(stands, heard=live),
+        msgspec.structs.replace(stands, contact_times=live),
         heard("T2", running()),
         heard("T3", running()),
     ]

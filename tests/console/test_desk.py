@@ -363,7 +363,7 @@ async def test_an_answer_that_cannot_be_kept_is_told_all_the_same(
     def full(orders: CommandLog, order: str, reply: CommandReply) -> None:
         raise StoreError("disk full")
 
-    monkeypatch.setattr(CommandLog, "answered", full)
+    monkeypatch.setattr(CommandLog, "write_reply", full)
     assert (await desk.send(LI, "T01", HOLD)).reply is not None
     assert await fates(desk) == {HOLD.id: "unknown"}  # the next one asks the table again
 
@@ -445,7 +445,7 @@ async def test_the_archive_is_asked_once_for_an_order_of_an_earlier_run_and_for_
         asked.append(orders)
         return {}
 
-    monkeypatch.setattr(Archive, "executed", executed)
+    monkeypatch.setattr(Archive, "find_executed", executed)
     desk = new_desk()
     await desk.send(LI, "T01", msgspec.structs.replace(HOLD, id="order-0009"))
     for _ in range(3):
@@ -494,7 +494,7 @@ async def test_a_table_that_is_let_go_while_its_order_is_begun_is_said_to_be_gon
     def lines(table: str, role: Role) -> Wire:
         raise KeyError(table)
 
-    monkeypatch.setattr(desk, "_lines", lines)
+    monkeypatch.setattr(desk, "_client_for", lines)
     asked = desk.send(LI, "T01", HOLD) if asks == "do" else desk.ask_again(WU, "T01", HOLD.id)
     with pytest.raises(RequestError, match="no table T01"):
         await asked

@@ -222,7 +222,7 @@ async def test_who_only_knocks_is_counted_and_left(
     enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A telephone that opens connections and greets on none keeps nobody else's place for long."""
-    monkeypatch.setattr(doors, "MOST_OF_ONE", 3)
+    monkeypatch.setattr(doors, "MAX_CONNECTIONS_PER_ADDRESS", 3)
     network = enter(tls=True)
     held = [await network.comes(Connection("10.0.0.66", greets=False)) for _ in range(3)]
     more = await network.comes(Connection("10.0.0.66"))
@@ -243,7 +243,7 @@ async def test_who_only_knocks_is_counted_and_left(
 async def test_who_asks_on_and_on_is_left_and_others_are_answered(
     enter: Enter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doors, "AT_ONCE", 5)
+    monkeypatch.setattr(doors, "REQUEST_BURST", 5)
     network = enter()
     flood = await network.comes(Connection("10.0.0.66"))  # it counts as one question
     flood.send(ASKED * 50)

@@ -202,7 +202,7 @@ async def test_a_deal_that_is_due_and_does_not_begin_is_a_row_after_a_while(
     async def heard_s(seconds: float) -> list[dict[str, Any]]:
         for _ in range(int(seconds)):
             tables.hear("T01", machine={"phase": "empty"}, match=waiting)
-            seen = msgspec.structs.replace(tables.snapshot("T01"), undealt_ms=since_ms)
+            seen = msgspec.structs.replace(tables.snapshot("T01"), deal_due_since_ms=since_ms)
             tables._seen["T01"] = seen
             await asyncio.sleep(1)
         return list(parts(hall)["waits"])

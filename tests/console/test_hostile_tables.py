@@ -148,7 +148,7 @@ def test_what_no_database_takes_is_not_taken_from_a_feed(
 def test_numbers_without_end_are_not_remembered_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(intake, "MOST_BEYOND", 50)
+    monkeypatch.setattr(intake, "MAX_ANNOUNCED_AHEAD", 50)
     told: list[PublicEvent] = []
 
     class Full:
@@ -294,7 +294,7 @@ async def test_a_thousand_events_at_once_are_told_once_and_read_once(
         await asyncio.sleep(0)
         return []
 
-    monkeypatch.setattr(desk, "orders", orders)
+    monkeypatch.setattr(desk, "recent_commands", orders)
     pages = TablePages(tables, desk, hall, Archive(engine), now, lambda: 10**13)
     pages.start()
     told = 0
@@ -415,7 +415,7 @@ def test_a_proof_that_names_no_rulebook_is_shown_without_one(engine: Engine) -> 
 
 
 def test_a_proof_without_end_is_cut_off(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proofs, "MOST_ROWS", 10)
+    monkeypatch.setattr(proofs, "MAX_PROOF_ROWS", 10)
     kinds = ["committed", *["state"] * 50, "revealed"]
     rows = [an_event("T01", n, kind, {}) for n, kind in enumerate(kinds, 1)]
     Archive(engine).keep([StoredEvent(one, msgspec.json.encode(one)) for one in rows])

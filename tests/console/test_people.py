@@ -297,7 +297,7 @@ def test_who_waits_tells_nobody_which_names_there_are(people: Accounts) -> None:
 
 
 def test_what_is_known_of_addresses_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guesses, "MOST_ADDRESSES", 10)
+    monkeypatch.setattr(guesses, "MAX_ADDRESSES", 10)
     known = LoginThrottle(lambda: 0, b"secret")
     for number in range(100):
         known.count_failure("nobody", f"10.0.0.{number}", known=False)

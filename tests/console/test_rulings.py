@@ -78,7 +78,7 @@ async def test_who_asks_is_told_of_what_is_still_on_its_way_to_the_archive(
         console.archive.keep(late)
         late.clear()
 
-    monkeypatch.setattr(tables, "settled", settled)
+    monkeypatch.setattr(tables, "wait_until_stored", settled)
     table = "/api/tables/T01"
     assert (await order(console, "chief", "approve", ruling="R3"))["ok"]
     assert (await get(console, f"{table}/desk"))["cases"][2]["state"] == "decided"

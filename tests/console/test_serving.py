@@ -71,7 +71,7 @@ async def test_a_console_whose_hall_cannot_go_on_ends_rather_than_to_stand_still
         serving = asyncio.ensure_future(serve(console, asyncio.Event(), up.set_result))
         async with visitor(await up, "ref") as client, listening(client, "/stream/hall") as events:
             await events.next()
-            monkeypatch.setattr(console.hall, "_show", lambda: 1 / 0)
+            monkeypatch.setattr(console.hall, "_publish", lambda: 1 / 0)
             state = tables.snapshot("T01").state
             assert state is not None
             tables.say("T01", state)
@@ -100,10 +100,10 @@ async def test_a_console_whose_writing_fails_by_a_fault_of_its_own_ends(
         up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         serving = asyncio.ensure_future(serve(console, asyncio.Event(), up.set_result))
         await up
-        monkeypatch.setattr(EventIntake, "written", lambda *_: 1 // 0)
+        monkeypatch.setattr(EventIntake, "note_written", lambda *_: 1 // 0)
         event = Journal().happens()
         tables: Any = console.tables
-        tables._writer.keep([StoredEvent(event, msgspec.json.encode(event))])
+        tables._writer.add([StoredEvent(event, msgspec.json.encode(event))])
         with pytest.raises(ConsoleFailed) as failed:
             await serving
         assert isinstance(failed.value.__cause__, ZeroDivisionError)

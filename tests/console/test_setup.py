@@ -429,7 +429,7 @@ async def test_what_fails_at_the_end_keeps_nothing_else_open(
     console = fake(tmp_path)
     await console.start()
     closed: list[str] = []
-    for name in ("pages", "hall", "desk", "takes", "sessions"):
+    for name in ("table_pages", "hall", "dispatcher", "call_assignments", "sessions"):
         part: BackgroundService = getattr(console, name)
 
         async def close(name: str = name, end: Ending = part.close) -> None:
@@ -440,7 +440,7 @@ async def test_what_fails_at_the_end_keeps_nothing_else_open(
     console.services.append(_Breaks())
     with pytest.raises(ZeroDivisionError):
         await console.close()
-    assert closed == ["pages", "hall", "desk", "sessions", "takes"]
+    assert closed == ["table_pages", "hall", "dispatcher", "sessions", "call_assignments"]
     console.engine.dispose()
 
 

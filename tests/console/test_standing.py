@@ -94,10 +94,10 @@ def test_no_table_is_silent_for_the_time_in_which_the_console_itself_stood_still
 ) -> None:
     back = NOW + 16_000
     waking = after_console_stall(heard(), NOW, back)
-    waking = msgspec.structs.replace(waking, contact=contact, link_since_ms=back)
+    waking = msgspec.structs.replace(waking, link=contact, link_since_ms=back)
     assert freshness_of(waking, back + SILENT_AFTER_MS) == (Freshness.CONNECTING, NOW)
     assert freshness_of(waking, back + SILENT_AFTER_MS + 1) == (Freshness.SILENT, NOW)
-    opened = msgspec.structs.replace(waking, contact=TableLinkState.OPEN, heard_ms=back + 9)
+    opened = msgspec.structs.replace(waking, link=TableLinkState.OPEN, received_ms=back + 9)
     assert freshness_of(opened, back + 10) == (Freshness.LIVE, back + 9)
 
 

@@ -231,7 +231,7 @@ async def test_who_logged_out_is_out_in_a_database_that_is_back_when_the_console
 async def test_tokens_that_somebody_makes_up_meanwhile_fill_no_more_than_a_room(
     slow: Slow, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leaving, "MOST", 3)
+    monkeypatch.setattr(leaving, "MAX_PENDING_LOGOUTS", 3)
     slow.fails = True
     for n in range(20):
         await sessions.log_out(f"made-up-{n}")
@@ -245,7 +245,7 @@ async def test_a_browser_loses_its_cookie_although_the_database_is_away(
     async with logged_in(console, "chief") as client:
         console.sessions._clear_cache()
         for run in (console.sessions, console.sessions._pending_logouts):
-            monkeypatch.setattr(run, "_run", away_now)
+            monkeypatch.setattr(run, "_run_blocking", away_now)
         answer = await client.post("/api/logout")
         assert answer.status_code == 200
         assert not client.cookies

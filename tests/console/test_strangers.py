@@ -203,7 +203,7 @@ async def test_to_end_a_session_that_is_nobodys_makes_nobody_ask_anew(
     monkeypatch.setattr(people, "log_out", lambda token: 1 / 0)
     await known.log_out("made up")
     asked: list[str] = []
-    monkeypatch.setattr(people, "whose", asked.append)
+    monkeypatch.setattr(people, "session_owner", asked.append)
     assert await known.session_owner(token) == LI
     assert asked == []
 
@@ -390,7 +390,7 @@ async def test_what_the_database_says_is_for_the_log_alone(
     async def failing(token: str) -> Account | None:
         raise StoreError('connection to server at "10.0.0.5" failed for user "hall"')
 
-    monkeypatch.setattr(console.sessions, "whose", failing)
+    monkeypatch.setattr(console.sessions, "session_owner", failing)
     async with browser(console) as client:
         answer = await client.get("/api/me", headers={"Cookie": f"{SESSION_COOKIE}=x"})
     assert refused(answer)[0] == 503
@@ -487,7 +487,7 @@ async def test_strangers_who_ask_for_proofs_wait_for_each_other(
         at_once -= 1
         return call()
 
-    monkeypatch.setattr(console, "past", slow)
+    monkeypatch.setattr(console, "read_after_flush", slow)
     monkeypatch.setattr(console, "read", slow)
     asked = ["/api/tables/T01/proof/1", "/api/proof/rulebooks?hash=0", "/qr.svg?text=/proof/T01/1"]
     async with browser(console) as client:
@@ -553,8 +553,8 @@ async def test_one_address_has_so_many_connections_and_others_have_theirs(
     console: RefereeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hosts = iter(["10.0.0.66"] * 5 + ["10.0.0.7"])
-    monkeypatch.setattr(doors, "MOST_OF_ONE", 3)
-    monkeypatch.setattr(doors, "counted", lambda host: next(hosts))
+    monkeypatch.setattr(doors, "MAX_CONNECTIONS_PER_ADDRESS", 3)
+    monkeypatch.setattr(doors, "limited_address", lambda host: next(hosts))
     async with served(console) as url:
         line = b"GET /login HTTP/1.1\r\nHost: x\r\n\r\n"
         heard, writers = [], []

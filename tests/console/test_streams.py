@@ -156,7 +156,7 @@ async def test_who_loads_a_tables_page_anew_is_shown_what_changed_and_the_table_
         asked.append(table)
         return await read(table, *more)
 
-    monkeypatch.setattr(console.dispatcher, "read", counted)
+    monkeypatch.setattr(console.dispatcher, "query", counted)
     async with logged_in(console, "ref") as client:
         async with listening(client, "/stream/table/T01") as events:
             await events.part("offers")
@@ -181,8 +181,8 @@ async def test_a_table_that_did_not_say_what_may_be_ordered_is_asked_again(
             raise RequestError(504, "no answer", "没有回答")
         return await read(*args)
 
-    monkeypatch.setattr(one_table, "OFFERS_S", 0.0)
-    monkeypatch.setattr(console.dispatcher, "read", once_silent)
+    monkeypatch.setattr(one_table, "OFFERS_INTERVAL_S", 0.0)
+    monkeypatch.setattr(console.dispatcher, "query", once_silent)
     async with (
         logged_in(console, "ref") as client,
         listening(client, "/stream/table/T01") as events,
@@ -200,7 +200,7 @@ async def test_a_page_that_failed_when_nobody_looked_is_made_anew(
             await events.part("offers")
         assert console.stream_limits.stream_count == 0
         with monkeypatch.context() as broken_:
-            broken_.setattr(one_table, "tell", broken)
+            broken_.setattr(one_table, "describe_events", broken)
             tables.tell("T01", "out", seat="N")
             (page,) = console.table_pages._pages.values()
             await page.failed.wait()
@@ -220,7 +220,7 @@ async def test_a_page_that_is_left_leaves_nothing_that_runs_on(
         made.append(events)
         return events
 
-    monkeypatch.setattr(streams, "stream", kept)
+    monkeypatch.setattr(streams, "event_stream", kept)
     async with standing(tmp_path) as (console, _):
         asked = ConsoleRequest(
             Request({"type": "http", "headers": [], "query_string": b""}), console, REF
@@ -250,15 +250,15 @@ async def test_a_page_that_is_left_leaves_nothing_that_runs_on(
         assert made[0].ag_frame is None
 
 
-@pytest.mark.parametrize("what", ["tell", "orders"])
+@pytest.mark.parametrize("what", ["describe_events", "recent_commands"])
 async def test_a_tables_page_that_cannot_be_kept_ends_rather_than_to_stand_still(
     hall: Hall, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     console, _ = hall
-    if what == "tell":
-        monkeypatch.setattr(one_table, "tell", broken)
+    if what == "describe_events":
+        monkeypatch.setattr(one_table, "describe_events", broken)
     else:
-        monkeypatch.setattr(console.dispatcher, "orders", broken)
+        monkeypatch.setattr(console.dispatcher, "recent_commands", broken)
     async with (
         logged_in(console, "ref") as client,
         listening(client, "/stream/table/T01") as events,
@@ -305,10 +305,12 @@ async def test_a_console_that_ends_ends_what_is_being_shown(
         listening(client, "/stream/table/T01") as events,
     ):
         await events.part("orders", lambda orders: orders == [])
-        monkeypatch.setattr(console.dispatcher, "orders", for_ever)
+        monkeypatch.setattr(console.dispatcher, "recent_commands", for_ever)
         console.dispatcher.on_commands_changed("T01")
         await begun.wait()
-        monkeypatch.setattr(console.table_pages, "_undo", [])  # it is closed once more, at the end
+        monkeypatch.setattr(
+            console.table_pages, "_unsubscribe", []
+        )  # it is closed once more, at the end
         await console.table_pages.close()
         assert console.table_pages._refresh_tasks == set()
 

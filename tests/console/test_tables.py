@@ -238,7 +238,7 @@ async def test_a_database_that_goes_away_loses_nothing_and_is_said_to_be_away(
 ) -> None:
     sims = feeds(3)
     async with opened(
-        new_database(postgres, f"away{room}{private}".lower()), most_waiting=room
+        new_database(postgres, f"away{room}{private}".lower()), max_waiting=room
     ) as tables:
         for sim in sims:
             tables.add(sim.line)
@@ -279,9 +279,9 @@ async def test_a_fault_with_one_table_keeps_no_other_from_being_found_silent(
             tables.add(sim.line)
         await live(tables)
         first, second = (tables._feeds[name] for name in tables.ids)
-        monkeypatch.setattr(first, "seen", None)
+        monkeypatch.setattr(first, "snapshot", None)
         second.snapshot = msgspec.structs.replace(
-            second.snapshot, heard=ContactTimes(link_since_ms=-10_000_000)
+            second.snapshot, contact_times=ContactTimes(link_since_ms=-10_000_000)
         )
         tables._sockets.close_table(second.configured.id)
         tables._sockets.close_table(first.configured.id)

@@ -344,7 +344,7 @@ async def test_a_fault_with_one_state_keeps_nobody_from_what_else_was_told(
         tables.add(line)
         await until(lambda: tables.snapshot("T01").state is not None)
         with monkeypatch.context() as patch:
-            patch.setattr(tables, "_take", lambda *_: 1 // 0)
+            patch.setattr(tables, "_accept_state", lambda *_: 1 // 0)
             table.say()
             table.happens()
             await until(lambda: complete(tables, table, tmp_path))

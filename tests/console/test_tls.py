@@ -124,8 +124,8 @@ async def test_who_knocks_and_leaves_frees_his_place(
     console: RefereeConsole, sealed: Sealed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How long it waits for who stays and does not greet is in test_doors.py."""
-    monkeypatch.setattr(doors, "MOST_OF_ONE", 3)
-    monkeypatch.setattr(doors, "counted", lambda host: "10.0.0.66")
+    monkeypatch.setattr(doors, "MAX_CONNECTIONS_PER_ADDRESS", 3)
+    monkeypatch.setattr(doors, "limited_address", lambda host: "10.0.0.66")
     async with served(console) as url:
         held = [await knock(url) for _ in range(3)]
         more, writer = await knock(url)
@@ -143,7 +143,7 @@ async def test_who_knocks_and_leaves_frees_his_place(
 async def test_it_ends_at_once_though_somebody_knocks(
     console: RefereeConsole, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doors, "HEAD_S", 3_600)  # no greeting may take so long
+    monkeypatch.setattr(doors, "REQUEST_TIMEOUT_S", 3_600)  # no greeting may take so long
     async with served(console) as url:
         reader, writer = await knock(url)
         async with visiting(url, ssl.create_default_context()) as client:

@@ -124,7 +124,7 @@ async def test_while_the_database_is_away_events_wait_and_that_is_said(
 async def test_what_finds_no_room_is_refused_and_counted(
     make: Callable[..., EventWriter], disk: Disk
 ) -> None:
-    writer, kept = make(most_events=4), events(7)
+    writer, kept = make(max_events=4), events(7)
     disk.away = True
     assert writer.add(kept[:3]) is not None
     assert writer.add(kept[3:5]) is None
@@ -171,7 +171,7 @@ async def test_who_reads_does_not_wait_for_a_database_that_is_away(
 async def test_one_batch_larger_than_all_room_is_taken_where_nothing_waits(
     make: Callable[..., EventWriter], disk: Disk
 ) -> None:
-    done = make(most_events=2).add(events(5))
+    done = make(max_events=2).add(events(5))
     assert done is not None
     await done
     assert disk.groups == [[1, 2, 3, 4, 5]]
@@ -218,7 +218,7 @@ async def test_whatever_fails_in_writing_loses_nothing_and_is_said(
     assert [group for group in disk.groups if group] == [[1, 2]]
 
 
-@pytest.mark.parametrize("what", ["on_written", "on_standing"])
+@pytest.mark.parametrize("what", ["on_written", "on_status"])
 async def test_writing_that_ended_by_a_fault_is_said_and_keeps_nobody_waiting(
     make: Callable[..., EventWriter], disk: Disk, what: str
 ) -> None:
@@ -228,8 +228,8 @@ async def test_writing_that_ended_by_a_fault_is_said_and_keeps_nobody_waiting(
         told.append(True)
         raise ZeroDivisionError
 
-    writer = make(most_events=2, **{what: breaks})
-    disk.away = what == "on_standing"
+    writer = make(max_events=2, **{what: breaks})
+    disk.away = what == "on_status"
     writer.add(events(1))
     await until(lambda: told and writer.is_away)
     await writer.wait_until_written()

@@ -92,7 +92,8 @@ async def test_a_hold_stops_the_cards_wherever_they_are_and_none_is_lost_by_it(
                 await asyncio.sleep(STANDING_S)
                 stood = where(trial)
                 if number % 2:
-                    trial.machine.table_boards.on_session_renewed()  # a line that comes back moves nothing either
+                    # A line that comes back moves nothing either.
+                    trial.machine.table_boards.on_session_renewed()
                 await asyncio.sleep(A_WHILE_S)
                 assert where(trial) == stood
                 await ordered(trial, Role.REFEREE, "resume")

@@ -28,7 +28,9 @@ class RejectionCounts(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 def count_rejection(counts: RejectionCounts, wrong: MessageRejected) -> RejectionCounts:
     """Return the counts behind one more message that was not taken."""
     if wrong.reason == "other_table":
-        return replace(counts, other=counts.other_tables + 1, other_table=wrong.other_table[:24])
+        return replace(
+            counts, other_tables=counts.other_tables + 1, other_table=wrong.other_table[:24]
+        )
     if wrong.reason == "other_version":
         return replace(counts, other_version=counts.other_version + 1)
     return replace(counts, junk=counts.junk + 1)

@@ -22,7 +22,7 @@ LINK_BY_LINE_STATE: Final = {
 def with_line_state(times: ContactTimes, line: TableConnectionState, now_ms: int) -> ContactTimes:
     """Return what is heard of a table whose line now stands so."""
     contact = LINK_BY_LINE_STATE[line]
-    return times if contact is times.link else replace(times, contact=contact, link_since_ms=now_ms)
+    return times if contact is times.link else replace(times, link=contact, link_since_ms=now_ms)
 
 
 def with_state(
@@ -31,9 +31,9 @@ def with_state(
     """Return what is heard of a table that said `state` at `now_ms`, and `before` before that."""
     is_news = before is None or (before.boot, before.seq) != (state.boot, state.seq)
     if not is_news:
-        return replace(times, heard_ms=now_ms)
+        return replace(times, received_ms=now_ms)
     skew_ms = _rounded_skew(times.skew_ms, now_ms - stamp_to_epoch_ms(state.time))
-    return replace(times, heard_ms=now_ms, changed_ms=now_ms, skew_ms=skew_ms)
+    return replace(times, received_ms=now_ms, changed_ms=now_ms, skew_ms=skew_ms)
 
 
 def _rounded_skew(known_ms: int, found_ms: int) -> int:

@@ -39,7 +39,11 @@ def with_event(completeness: Completeness, event: PublicEvent) -> Completeness:
         return replace(completeness, mark=mark_at(mark, event))
     if event.n == mark.n and event.head == mark.head:
         return completeness
-    return replace(completeness, doubt=True, newest=max(completeness.newest_unlinked, event.n))
+    return replace(
+        completeness,
+        may_be_incomplete=True,
+        newest_unlinked=max(completeness.newest_unlinked, event.n),
+    )
 
 
 def mark_at(mark: JournalMark, event: PublicEvent) -> JournalMark:
@@ -64,12 +68,12 @@ def is_continued_by(mark: JournalMark, page: Sequence[PublicEvent]) -> bool:
 
 def with_gap(completeness: Completeness) -> Completeness:
     """Return what is known of a table that was not heard for a while."""
-    return replace(completeness, doubt=True)
+    return replace(completeness, may_be_incomplete=True)
 
 
 def with_fill_begun(completeness: Completeness) -> Completeness:
     """Return what is known when the table is about to be asked: doubts count from now on."""
-    return replace(completeness, doubt=False, newest=0)
+    return replace(completeness, may_be_incomplete=False, newest_unlinked=0)
 
 
 def with_new_journal(completeness: Completeness) -> Completeness:
@@ -78,7 +82,9 @@ def with_new_journal(completeness: Completeness) -> Completeness:
     It counts as another journal, even if the table rewrote only the end of the old one.
     """
     return replace(
-        completeness, mark=replace(JOURNAL_START, journal=completeness.mark.journal + 1), settled=""
+        completeness,
+        mark=replace(JOURNAL_START, journal=completeness.mark.journal + 1),
+        confirmed_head="",
     )
 
 
@@ -94,5 +100,8 @@ def with_fill_finished(completeness: Completeness, mark: JournalMark, head: str)
     """
     last = mark if mark.n > completeness.mark.n else completeness.mark
     return replace(
-        completeness, mark=last, doubt=completeness.newest_unlinked > last.n, settled=head
+        completeness,
+        mark=last,
+        may_be_incomplete=completeness.newest_unlinked > last.n,
+        confirmed_head=head,
     )

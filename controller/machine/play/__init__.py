@@ -62,7 +62,9 @@ CLOCKED_KINDS = frozenset({*EVENT_OF_KIND, *_REPLACING_KINDS})
 def fold_match(play: TableMatch, entry: JournalEntry, profile: Profile) -> TableMatch:
     """Return the match at the table after an entry; most entries are none of its business."""
     if entry.kind in _REPLACING_KINDS or play.arriving is not None:
-        return with_changes(_replace_match(play, entry, profile), disqualified=disqualified_pairs(play))
+        return with_changes(
+            _replace_match(play, entry, profile), disqualified=disqualified_pairs(play)
+        )
     if play.match is None:
         return play
     if entry.kind == "acknowledged":

@@ -61,7 +61,9 @@ def _complete_or_arriving(
 ) -> TableMatch:
     """Return a match that is here with its last event, and on its way before that."""
     if left:
-        return TableMatch(arriving=msgspec.structs.replace(coming, events_left=left, match_so_far=play))
+        return TableMatch(
+            arriving=msgspec.structs.replace(coming, events_left=left, match_so_far=play)
+        )
     match = play.match
     if match is None or not match.is_deal_under_way or match.by_hand:
         return play
@@ -83,10 +85,16 @@ def transfer_away(play: TableMatch, entry: JournalEntry) -> TableMatch:
     if play.match is None:
         sent = play.transferred
         return (
-            play if sent is None else with_changes(play, transferred=msgspec.structs.replace(sent, **said))
+            play
+            if sent is None
+            else with_changes(play, transferred=msgspec.structs.replace(sent, **said))
         )
     match = play.match
     out = None if play.attempt is None else DealId(match.meeting.match_id, match.deal)
-    came = {"first_entry": play.first_entry, "earlier_proofs": play.earlier_proofs, "moves": play.moves}
+    came = {
+        "first_entry": play.first_entry,
+        "earlier_proofs": play.earlier_proofs,
+        "moves": play.moves,
+    }
     sent = TransferredMatch(match=match, log=play.events, **said | came)
     return TableMatch(transferred=sent, played_elsewhere=out)

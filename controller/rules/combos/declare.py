@@ -70,10 +70,10 @@ def parse_declaration(text: str, cards: int) -> ComboDeclaration:
         )
     if ranks is not None and len(ranks) != cards:
         raise QuestionError(
-            f'"{printable_text(text)}" names {len(ranks)} of {cards} cards: write the rank of each, such as '
-            "34567, or from which to which, such as 3-7",
-            f"“{printable_text(text)}”说明了{len(ranks)}张，而这手牌有{cards}张：请逐张写出点数，如 34567，"
-            "或写从几到几，如 3-7",
+            f'"{printable_text(text)}" names {len(ranks)} of {cards} cards: write the rank of '
+            "each, such as 34567, or from which to which, such as 3-7",
+            f"“{printable_text(text)}”说明了{len(ranks)}张，而这手牌有{cards}张："
+            "请逐张写出点数，如 34567，或写从几到几，如 3-7",
         )
     return ComboDeclaration(kind, ranks)
 

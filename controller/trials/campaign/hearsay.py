@@ -62,7 +62,8 @@ def find_lost_public(public: Collection[int], feeds: Sequence[DaemonEvents]) -> 
     if untold:
         yield f"public entries {shorten(sorted(untold))} were not on the feed"
     if told - set(public):
-        yield f"the feed told {shorten(sorted(told - set(public)))}, which the journal does not have"
+        strangers = shorten(sorted(told - set(public)))
+        yield f"the feed told {strangers}, which the journal does not have"
 
 
 def find_doubled_public(feeds: Sequence[DaemonEvents]) -> Iterator[str]:

@@ -109,7 +109,8 @@ def _draw_pairs(seen: DealMeasures) -> Figure:
         ("neighbours in the feed order, one pocket", seen.adjacent, 107 * half,
          pairs_variance(pair_degrees(1))),
         ("twins in one hand", seen.twins, 54 * half, pairs_variance([1] * CARDS)),
-        ("neighbours in the stack, one hand", seen.neighbours_together, 107 * half, pairs_variance(pair_degrees(1))),
+        ("neighbours in the stack, one hand", seen.neighbours_together, 107 * half,
+         pairs_variance(pair_degrees(1))),
         ("cards at the seat of the deal before", seen.carried_over, 27.0, SAME_SEAT_VARIANCE),
     ]  # fmt: skip
     figure = _figure(9, 6)

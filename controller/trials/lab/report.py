@@ -114,8 +114,8 @@ def conclusion_text(report: LabReport) -> str:
         return VERDICT_TEXTS[report.verdict]
     why = dict.fromkeys(result.why for result in last.results if result.p is None)
     return (
-        f"{VERDICT_TEXTS[report.verdict]} {len(last.unjudged)} of {len(last.results)} tests not judged: "
-        f"{'; '.join(why)}."
+        f"{VERDICT_TEXTS[report.verdict]} {len(last.unjudged)} of {len(last.results)} tests "
+        f"not judged: {'; '.join(why)}."
     )
 
 
