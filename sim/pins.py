@@ -120,7 +120,7 @@ class WireFactory(PiFactory):
         self._levels[number] = level
         for info, pin in list(self.pins.items()):
             if info.name == f"GPIO{number}":
-                pin.changed(at_s)
+                pin.report_change(at_s)
 
     def level(self, number: int, pulled: bool) -> bool:
         """Return the level of a wire; `pulled` where the far end puts none on it."""

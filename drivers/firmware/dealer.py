@@ -363,7 +363,7 @@ class DealerCore(BoardCore):
         if self.is_memory_low():
             return wire.MEMORY
         self.attempt, self.cards, self.per_pocket = attempt, cards, per
-        self.release_forbidden = self.overflowed = False
+        self.release_forbidden = self.events_lost = False
         self._halt_reason = NOT_HALTED
         self._is_jammed = self._feed_started = self._release_granted = self._hands_released = False
         self._doubles = 0

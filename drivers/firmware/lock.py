@@ -53,7 +53,7 @@ def can_release(dealer: "DealerCore") -> bool:
     return (
         dealer.is_in_attempt()
         and not dealer.release_forbidden
-        and not dealer.overflowed
+        and not dealer.events_lost
         and dealer.feeding.is_idle()
         and not dealer.feeding.open_doubles
         and has_right_counts(dealer)

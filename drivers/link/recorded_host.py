@@ -80,7 +80,7 @@ REPEAT_COMMAND: dict[
     frames.PurgeCommand: lambda dealer, of: dealer.purge(of.attempt),
     frames.SelftestCommand: lambda board, of: board.selftest(),
     frames.ConfigureCommand: _configure,
-    frames.GetStatusCommand: lambda board, of: board.status(),
-    frames.RereadCommand: lambda reader, of: reader.link.post(of),
+    frames.GetStatusCommand: lambda board, of: board.get_status(),
+    frames.RereadCommand: lambda reader, of: reader.link.send(of),
     frames.LookCommand: lambda reader, of: reader.link.post(of),
 }

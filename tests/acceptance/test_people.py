@@ -89,7 +89,7 @@ def test_a_reader_without_a_trigger_wire_is_tested_with_its_own_limits() -> None
             with bench_at(table) as bench:
                 await bench.open()
                 await bench.reader.configure("asked", 1)
-            pinned = msgspec.structs.replace(pins()["reader"], asked=True)
+            pinned = msgspec.structs.replace(pins()["reader"], is_polled=True)
             with bench_at(table, pinned, pins()["dealer"]) as bench:
                 await bench.open()
                 assert bench.reader_is_polled

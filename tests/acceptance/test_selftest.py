@@ -196,7 +196,7 @@ def test_the_report_names_parts_limits_and_what_to_do_in_both_languages() -> Non
             )
 
     report = in_virtual_time(reported())
-    assert (report.verdict, report.failed) == ("fail", ("beam_S",))
+    assert (report.verdict, report.failed_parts) == ("fail", ("beam_S",))
     text = report_page(report)
     for said in (
         "南家落牌光束 landing beam, south",

@@ -233,7 +233,7 @@ async def test_some_spoilt_answers_cost_time_and_no_card(rig: Rigs) -> None:
     at = await rig()
     at.wire.spoil = spoil
     await at.host.deal(1, order_of(CARDS))
-    assert at.table.hal.line.repeated > 10
+    assert at.table.hal.line.frames_repeated > 10
     assert not at.stops()
 
 
@@ -272,7 +272,7 @@ async def test_a_motion_that_its_board_does_not_end_is_ended_by_the_adapter(rig:
     at.table.hal.set("lift", 1)
     for _ in range(60):
         await asyncio.sleep(0.01)
-        at.table.hal.take(board.now_ms())
+        at.table.hal.update(board.now_ms())
     assert ("lift", 1) in at.drives.driven
     assert at.drives.runs() == {}
     assert "lift ran longer than its limit_ms: stopped" in at.said
@@ -358,9 +358,9 @@ async def test_a_unit_that_moves_without_a_watchdog_is_named_at_the_start(
     rig: Rigs, unit: str | None
 ) -> None:
     at = await rig(**({f"unit.{unit}.watchdog": None} if unit else {}))
-    said = [line for line in at.table.hal.cannot if "no watchdog is mapped for" in line]
+    said = [line for line in at.table.hal.limitations if "no watchdog is mapped for" in line]
     assert [line.rsplit(" ", 1)[1] for line in said] == ([unit] if unit else [])
-    assert any("limits in the board" in line for line in at.table.hal.cannot)
+    assert any("limits in the board" in line for line in at.table.hal.limitations)
 
 
 async def test_an_order_whose_answer_got_lost_is_read_back_and_not_given_twice(rig: Rigs) -> None:

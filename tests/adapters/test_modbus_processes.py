@@ -48,7 +48,7 @@ LIFT_MS = MechanicsSettings().lift_ms
 class DrivenTable(HardwareOnPtys):
     """A simulated table whose dealer's pins are wired to drives; their line is at `rs485`."""
 
-    def _board(self, name: BoardName, uid: str) -> BoardProcess | PtyBoard:
+    def _make_board(self, name: BoardName, uid: str) -> BoardProcess | PtyBoard:
         if name != "dealer":
             return super()._make_board(name, uid)
         program = (sys.executable, drives.__file__, str(BAUD), str(TURNAROUND_MS))

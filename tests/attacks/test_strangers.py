@@ -83,7 +83,7 @@ async def test_a_key_that_is_not_admitted_hears_nothing_sends_nothing_and_is_tol
     machine: ScriptedMachine, connect: Connect, config: TableConfig, endpoints: Endpoints, kind: str
 ) -> None:
     who, told = KINDS[kind](config.table.state_dir), Told()
-    client = connect(who, on_line=told.note)
+    client = connect(who, on_state=told.note)
 
     with structlog.testing.capture_logs() as logs:
         hearing = asyncio.ensure_future(client.next_message())
@@ -105,7 +105,7 @@ async def test_the_public_half_of_an_admitted_key_opens_nothing(
     machine: ScriptedMachine, connect: Connect, config: TableConfig
 ) -> None:
     who, told = half_a_pair(config.table.state_dir), Told()
-    client = connect(who, on_line=told.note)
+    client = connect(who, on_state=told.note)
     hearing = asyncio.ensure_future(client.next_message())
 
     with pytest.raises(NoAnswer, match="different key"):
@@ -158,7 +158,7 @@ async def test_a_man_in_the_middle_with_his_own_table_key_is_told_nothing(
     async with Impostor() as impostor:
         feed, commands = impostor.addresses
         there = msgspec.structs.replace(endpoints, feed=feed, commands=commands)
-        client = connect("chief", there, on_line=told.note)
+        client = connect("chief", there, on_state=told.note)
         hearing = asyncio.ensure_future(client.next_message())
 
         with pytest.raises(NoAnswer, match="different key"):

@@ -22,19 +22,19 @@ from controller.trials.inproc import TableInProcess, run_table_in_process
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import MechanicsSettings
 
-BOOK = "controller.machine.deals.AttemptBook"
-BOOK_READ_AGAIN = "controller.machine.left_over.AttemptBook"
+BOOK = "controller.machine.deals.AttemptWriter"
+BOOK_READ_AGAIN = "controller.machine.left_over.AttemptWriter"
 """The same part, where the machine takes it up again: for hands that are opened later."""
 RUN = "controller.machine.deals.AttemptRun"
-DEALING = "controller.machine.attempt_run.Dealing"
-RECORD = "controller.machine.machine.Record"
-WIRE_LOG = "controller.machine.machine.WireLog"
+DEALING = "controller.machine.attempt_run.CardLoop"
+RECORD = "controller.machine.machine.TableRecord"
+WIRE_LOG = "controller.machine.machine.BoardLog"
 COUNTER = "controller.machine.machine.CutCounter"
 VAULT = "controller.machine.attempt_book.Vault"
-HANDS_KEPT = "controller.machine.deals.HandsKept"
-TABLE = "controller.machine.machine.Table"
+HANDS_KEPT = "controller.machine.deals.UnopenedHands"
+TABLE = "controller.machine.machine.TableBoards"
 OPENED_HANDS = "controller.machine.machine.OpenedHands"
-HANDS_OUT = "controller.machine.table.HandsOut"
+HANDS_OUT = "controller.machine.table.HandsWithPlayers"
 
 VICTIM = 2
 """The attempt that is cheated in, where the cheat says nothing else."""

@@ -24,7 +24,7 @@ class RecallsUnasked(HandsWithPlayers):
             await super().close()
             return
         await run.recall("ORDERED")
-        self._run = self._deal = self._closing = None
+        self._run = self._deal = self._close_task = None
         self._record.on_match()
 
 

@@ -78,7 +78,7 @@ class OnChip:
         core: type[BoardCore] = {"dealer": DealerCore, "reader": ReaderCore}[kind]
         self.board = core(self.hal, 77, self.hal.reset_cause())
         self.saved: dict[str, bytes] = {}
-        self.loop: Any = chip.loaded["rp2_loop"].Loop(
+        self.loop: Any = chip.loaded["rp2_loop"].ChipLoop(
             self.board, self.hal, Line(end), Clock(chip), self.saved.__setitem__
         )
         self._timer = asyncio.get_running_loop().call_later(TURN_S, self._turn)

@@ -131,7 +131,7 @@ class Laid:
 @pytest.fixture
 def laid(mocker: MockerFixture) -> Iterator[Laid]:
     laid = Laid()
-    mocker.patch.object(barcode_learn, "SerialEngine", return_value=laid)
+    mocker.patch.object(barcode_learn, "SerialEnginePort", return_value=laid)
     yield laid
     for end in laid._ends:
         os.close(end)

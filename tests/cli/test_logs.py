@@ -17,7 +17,7 @@ LOUD = structlog.get_logger("test")
 
 @pytest.fixture(autouse=True)
 def quiet_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(logs, "_whose", {"table": None, "boot": None, "part": None})
+    monkeypatch.setattr(logs, "_context", {"table": None, "boot": None, "part": None})
     # Another test's library may have switched every logger off that was there before it.
     monkeypatch.setattr(logging.getLogger("asyncio"), "disabled", False)
     root = logging.getLogger()

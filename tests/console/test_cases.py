@@ -47,7 +47,7 @@ def test_entries_tell_the_rulings_as_the_match_has_them(profile: str, seed: int)
     for _ in range(250):
         event = people.next_event(match)
         match, effects = step(match, event)
-        if not any(type(effect).__name__ == "Refused" for effect in effects):
+        if not any(type(effect).__name__ == "EventRefused" for effect in effects):
             log.append(event)
     found = read_rulings(
         [entry("meeting", {"record": []}), *(entry("match", encode_match_event(e)) for e in log)]

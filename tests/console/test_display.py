@@ -298,14 +298,14 @@ class AtDisplay(SimulatedPlayers):
         if not answer.ok:
             self.refused.append((button, answer.error))
 
-    async def _each(self, pause: tuple[float, float], cmd: str) -> None:
+    async def _press_for_each(self, pause: tuple[float, float], cmd: str) -> None:
         await self._wait(pause)
         for seat in SEATS:
             await self.press(seat, "counted", "laid", "take")
             await self.press(seat, "returned", "result")
 
     async def _exchange(self) -> None:
-        await self._each((1, 2), "confirm")
+        await self._press_for_each((1, 2), "confirm")
 
     async def _play_cards(self) -> None:
         deal = self.match.deal

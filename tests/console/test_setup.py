@@ -43,7 +43,7 @@ class Network(TableDiscovery):
         super().__init__()
         self.heard = heard
 
-    def found(self) -> tuple[TableAnnouncement, ...]:
+    def list_found(self) -> tuple[TableAnnouncement, ...]:
         """Return it."""
         return self.heard
 

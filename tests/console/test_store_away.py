@@ -92,7 +92,7 @@ async def test_a_table_page_reads_again_what_could_not_be_read(
     console, _ = hall
     async with logged_in(console, "ref") as client:
         with monkeypatch.context() as patch:
-            for where, call in ((CommandLog, "last"), (Archive, "newest")):
+            for where, call in ((CommandLog, "newest"), (Archive, "newest")):
                 patch.setattr(where, call, away)
             async with listening(client, "/stream/table/T01") as events:
                 assert await events.part("told", lambda told: told == []) == []

@@ -44,7 +44,9 @@ def match_event(**data: Any) -> PublicEvent:
 
 def test_every_public_kind_and_every_event_of_a_match_has_its_words() -> None:
     assert set(LINE_BY_KIND) == {kind for kind, row in JOURNAL.items() if row.public}
-    assert set(LINE_BY_MATCH_EVENT) == {event.__name__ for event in get_args(MatchEvent)}
+    assert set(LINE_BY_MATCH_EVENT) == {
+        event.__struct_config__.tag for event in get_args(MatchEvent)
+    }
     assert {event.kind for event in EVENTS} == set(LINE_BY_KIND)
     assert {data["event"] for data in MATCHES} == set(LINE_BY_MATCH_EVENT)
 

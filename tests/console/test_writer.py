@@ -253,7 +253,7 @@ async def test_who_has_to_know_is_told_that_writing_has_ended(
     def hold() -> None:
         held.append(writer.is_away)
 
-    writer: EventWriter = make(on_written=breaks, on_standing=hold)
+    writer: EventWriter = make(on_written=breaks, on_status=hold)
     writer.add(events(1))
     await until(lambda: held)
     left = writer.add(events(1))
@@ -272,7 +272,7 @@ async def test_the_console_ends_where_writing_ends_by_a_fault_and_not_where_the_
         raise ZeroDivisionError
 
     disk.away = True
-    writer = make(on_written=breaks, begin=running.start)
+    writer = make(on_written=breaks, start_task=running.start)
     writer.add(events(1))
     await until(lambda: disk.asked > 1)  # it is tried again
     assert not running.stopping.is_set()

@@ -187,7 +187,7 @@ def facts(scene: Scene, script: Script) -> object:
         for row in match.sheet
         if isinstance(row, DealRow)
     ]
-    happened = [type(event).__name__ for event in play.events]
+    happened = [event.__struct_config__.tag for event in play.events]
     return (
         *(rows, match.standing, match.score, [one.signer for one in match.signatures]),
         [name for name in happened if name not in _MAY_DIFFER],
@@ -298,7 +298,7 @@ async def test_a_match_has_a_misdeal_a_tray_card_and_two_tributes(ground: Ground
     assert isinstance(end.match, GuandanMatch)
     first, second = (row for row in end.match.sheet if isinstance(row, DealRow))
     assert not first.tribute
-    assert [type(event).__name__ for event in end.events].count("TributeLaid") == 2
+    assert [event.__struct_config__.tag for event in end.events].count("TributeLaid") == 2
     assert second.misdeals == 1
     assert [outcome for _, outcome, _ in scene.outcomes() if outcome] == ["ok", "misdeal", "ok"]
     entries = [chained.entry for chained in scene.entries()]

@@ -98,15 +98,15 @@ CASES: list[Case] = [
     (of(python=PythonFacts((3, 11, 2), 32, "armv7l")), "python", RED, "32 bit"),
     (of(python=PythonFacts((3, 11, 2), 64, "riscv64")), "python", AMBER, "riscv64"),
     (
-        of(parts=(LibraryFacts("lgpio", trouble="no module"),)),
+        of(libraries=(LibraryFacts("lgpio", trouble="no module"),)),
         "wheels",
         RED,
         "lgpio cannot be imported",
     ),
-    (of(parts=(LibraryFacts("zmq", "26.0", curve=False),)), "wheels", RED, "no CURVE"),
+    (of(libraries=(LibraryFacts("zmq", "26.0", curve=False),)), "wheels", RED, "no CURVE"),
     (of(program={"release": None}), "release", AMBER, "of no release"),
     (of(program={"trouble": "manifest.json: no JSON"}), "release", RED, "no JSON"),
-    (of(program={"unlike": ("a.py: changed",) * 5}), "release", RED, "and 2 more"),
+    (of(program={"differences": ("a.py: changed",) * 5}), "release", RED, "and 2 more"),
     (of(program={"version": "0.2.0"}), "release", RED, "0.2.0 is installed"),
     (
         of(program={"release": replace(FACTS.program.release, signed=None)}),  # type: ignore[type-var]  # it has one

@@ -40,7 +40,7 @@ def test_a_board_is_compared_flashed_and_given_a_setting(
     same = run(*words, "--check")
     assert (same.exit_code, same.stderr) == (0, "")
     assert "as it should" in same.stdout
-    monkeypatch.setattr(images, "own", lambda: NEWER)
+    monkeypatch.setattr(images, "own_image", lambda: NEWER)
     other = run(*words, "--check")
     assert other.exit_code == 1
     assert f"not 0.1.0 ({NEWER.hash})" in other.stdout
@@ -71,8 +71,8 @@ def test_a_port_that_a_table_holds_is_not_touched(nobody: str) -> None:
 def test_a_port_where_nobody_answers_is_said_in_one_line(
     nobody: str, extra: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("drivers.flash.prompt.ENTER_S", 0.2)
-    monkeypatch.setattr("drivers.flash.flashing.RESTART_S", 0.2)
+    monkeypatch.setattr("drivers.flash.prompt.PROMPT_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("drivers.flash.flashing.RESTART_TIMEOUT_S", 0.2)
     result = run("--port", nobody, "--board", "dealer", *extra)
     assert result.exit_code == 2
     assert "no MicroPython prompt answers" in result.stderr

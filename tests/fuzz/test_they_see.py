@@ -29,14 +29,16 @@ A_SECOND = bytes([LAPSE, 12])
 
 def test_hands_that_are_not_right_are_seen_to_go_out(monkeypatch: pytest.MonkeyPatch) -> None:
     dealer(TO_ONE_POCKET)
-    monkeypatch.setattr(lock, "holds", lambda board: True)
+    monkeypatch.setattr(lock, "can_release", lambda board: True)
     with pytest.raises(AssertionError, match="released what is not right"):
         dealer(TO_ONE_POCKET)
 
 
 def test_right_hands_are_seen_to_go_out(monkeypatch: pytest.MonkeyPatch) -> None:
     lifted: list[int] = []
-    monkeypatch.setattr("drivers.firmware.motors.Lift.go", lambda lift, goal: lifted.append(goal))
+    monkeypatch.setattr(
+        "drivers.firmware.motors.LiftControl.move_to", lambda lift, goal: lifted.append(goal)
+    )
     dealer(bytes([0, DEAL, 0, 7]))
     assert lifted == [1]
 
@@ -47,7 +49,7 @@ def test_a_board_that_feeds_without_its_host_is_seen(monkeypatch: pytest.MonkeyP
     def shrug(board: BoardCore) -> None:
         board._is_silent = board.now >= board._heard_ms + 500
 
-    monkeypatch.setattr(BoardCore, "_listen", shrug)
+    monkeypatch.setattr(BoardCore, "_check_silence", shrug)
     with pytest.raises(AssertionError, match="although nobody is there"):
         dealer(ONE_CARD + A_SECOND)
 
@@ -64,7 +66,7 @@ def test_both_motors_at_once_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         feeding._hal.set("pass", 1)
         feeding._hal.set("feed", 1)
 
-    monkeypatch.setattr(Feeding, "_pass", run_on)
+    monkeypatch.setattr(Feeding, "_start_pass", run_on)
     with pytest.raises(AssertionError, match="both motors"):
         dealer(bytes([0, DEAL, 0, 7]))
 
@@ -77,7 +79,7 @@ def test_an_event_taken_twice_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def careless(known: EventSequence, number: int) -> tuple[EventSequence, EventArrival]:
         return EventSequence(known.boot, number, known.kept), EventArrival.NEW
 
-    monkeypatch.setattr(intake, "take", careless)
+    monkeypatch.setattr(intake, "receive_event", careless)
     with pytest.raises(AssertionError, match="an event twice"):
         link(session + event + event)
 
@@ -101,7 +103,7 @@ def test_a_frame_that_raises_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def careless(payload: bytes, board: str) -> None:
         raise struct.error
 
-    monkeypatch.setattr(frames, "decode", careless)
+    monkeypatch.setattr(frames, "decode_board_frame", careless)
     with pytest.raises(struct.error):
         board_frames(b"\0")
 
@@ -109,8 +111,8 @@ def test_a_frame_that_raises_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_verifier_that_believes_a_form_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     data = (CORPUS / "entries" / "reasons-are-no-list").read_bytes()
     entries(data)
-    monkeypatch.setattr(one_attempt, "guarded", lambda checks, n, what: checks)
-    monkeypatch.setattr(one_attempt, "_reasons", lambda progress: list(progress.reasons))
+    monkeypatch.setattr(one_attempt, "catch_malformed", lambda checks, n, what: checks)
+    monkeypatch.setattr(one_attempt, "_end_reasons", lambda progress: list(progress.reasons))
     with pytest.raises((TypeError, KeyError)):
         entries(data)
 

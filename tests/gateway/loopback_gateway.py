@@ -107,7 +107,7 @@ async def connect(state_dir: Path, endpoints: Endpoints) -> AsyncIterator[Connec
 
         def connect(who: str | ClientIdentity, where: Endpoints = endpoints, **more: Any) -> Client:
             me = identity(state_dir, who) if isinstance(who, str) else who
-            more.setdefault("ids", lambda: f"id-{next(numbers)}")
+            more.setdefault("new_id", lambda: f"id-{next(numbers)}")
             client = Client(where, me, **more)
             client.boot = "00" * 8  # as if it had seen the table
             clients.push_async_callback(client.close)

@@ -24,7 +24,7 @@ async def test_a_strangers_feed_is_refused_and_both_sides_are_told(
     connect: Connect, stranger: ClientIdentity
 ) -> None:
     told = Told()
-    client = connect(stranger, on_line=told.note)
+    client = connect(stranger, on_state=told.note)
 
     with structlog.testing.capture_logs() as logs:
         hearing = asyncio.ensure_future(client.next_message())
@@ -59,7 +59,7 @@ async def test_a_key_that_is_admitted_meanwhile_comes_in(
     state_dir = config.table.state_dir
     public_file = create_client_keys(state_dir, "guest", Role.OBSERVER)
     told = Told()
-    client = connect("guest", on_line=told.note, retry_s=0.01)
+    client = connect("guest", on_state=told.note, retry_interval_s=0.01)
     hearing = asyncio.ensure_future(client.next_message())
     await told.until(TableConnectionState.KEY_REFUSED)
 
@@ -99,7 +99,7 @@ async def test_another_table_in_its_place_is_seen_as_a_different_key(
 ) -> None:
     told = Told()
     other = msgspec.structs.replace(endpoints, server_key=stranger.public)
-    hearing = asyncio.ensure_future(connect("observer", other, on_line=told.note).next_message())
+    hearing = asyncio.ensure_future(connect("observer", other, on_state=told.note).next_message())
 
     await told.until(TableConnectionState.OTHER_KEY)
 
@@ -112,7 +112,7 @@ async def test_another_table_in_its_place_is_seen_as_a_different_key(
 async def test_nobody_there_is_told(connect: Connect, endpoints: Endpoints) -> None:
     told = Told()
     nowhere = msgspec.structs.replace(endpoints, feed="tcp://127.0.0.1:1")
-    hearing = asyncio.ensure_future(connect("observer", nowhere, on_line=told.note).next_message())
+    hearing = asyncio.ensure_future(connect("observer", nowhere, on_state=told.note).next_message())
 
     await told.until(TableConnectionState.DOWN)
 

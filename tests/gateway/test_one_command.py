@@ -57,7 +57,7 @@ async def test_a_command_that_leads_to_an_error_is_dropped_and_the_next_is_answe
             raise ZeroDivisionError
         return refused(self, peer, command)
 
-    monkeypatch.setattr(CommandSocket, "_refused", planted)
+    monkeypatch.setattr(CommandSocket, "_refusal_before_machine", planted)
     client = connect("referee")
     assert (await client.ask("hold")).ok
     with structlog.testing.capture_logs() as logs:

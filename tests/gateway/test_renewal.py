@@ -87,7 +87,7 @@ async def test_a_client_whose_key_is_revoked_can_send_no_more(
 @pytest.fixture
 def no_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway that never looks for revoked keys, so that it cuts no client off."""
-    monkeypatch.setattr(renewal, "LOOK_S", 3600.0)
+    monkeypatch.setattr(renewal, "ADMISSION_CHECK_INTERVAL_S", 3600.0)
 
 
 async def test_between_revocation_and_the_cut_its_commands_are_refused_with_the_reason(
@@ -120,7 +120,7 @@ async def heard_around_a_cut(
     """
     held: list[FeedSocket] = []
     go_on_in = FeedSocket.resume_in
-    monkeypatch.setattr(FeedSocket, "go_on_in", lambda feed, after_s: held.append(feed))
+    monkeypatch.setattr(FeedSocket, "resume_in", lambda feed, after_s: held.append(feed))
     everything: list[list[ReceivedMessage]] = [[] for _ in OTHERS]
 
     async def listen(client: Client, heard: list[ReceivedMessage]) -> None:

@@ -98,6 +98,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if name == "hello":
         patch.setattr(target, "own_firmware_hash", lambda: bytes.fromhex(OTHER_FIRMWARE))
     elif name:
-        patch.setattr(ScenarioTable, "rest", rested)
+        patch.setattr(ScenarioTable, "bring_to_rest", rested)
     yield
     patch.undo()

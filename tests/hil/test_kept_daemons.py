@@ -53,7 +53,7 @@ def event(n: int) -> PublicEvent:
 @pytest.fixture
 def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TableAccess:
     """A table whose daemon runs, at the end of a scenario that left nothing."""
-    monkeypatch.setattr(DaemonProcess, "running", True)
+    monkeypatch.setattr(DaemonProcess, "is_running", True)
     process = DaemonProcess(simulated_bench(INFO), tmp_path / "state", tmp_path / "run")
     program = DaemonClient(process)
     program.states, program.events = [STATE], [event(7), event(8)]
@@ -103,7 +103,7 @@ def test_a_daemon_in_which_something_is_left_serves_no_other(reached: TableAcces
 def test_a_daemon_that_ended_is_not_kept(
     reached: TableAccess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(DaemonProcess, "running", False)
+    monkeypatch.setattr(DaemonProcess, "is_running", False)
     assert reached.daemon_to_keep() is None
 
 

@@ -118,7 +118,7 @@ class RecordedTable(HardwareInProcess):
 
     def reset(self, name: Literal["dealer", "reader"]) -> None:
         """Let a board restart behind a converter that keeps its port: nobody sees it vanish."""
-        with patch.object(PipePort, "unplug"):
+        with patch.object(PipePort, "drop_connection"):
             self.kill(name)
         self.start(name)
 

@@ -79,18 +79,18 @@ def no_more_resends(deadlines: LinkTimers, now: float) -> bool:
 
 
 CHANGES: list[tuple[object, str, Callable[..., object], str]] = [
-    (intake, "take", every_event_is_new, "bad_line"),
-    (intake, "take", a_gap_is_passed_over, "bad_line"),
-    (intake, "start", every_boot_begins_with_nothing, "unplugged"),
-    (outbox, "acknowledge", no_answer_is_the_one, "clean_deal"),
-    (outbox, "promote", the_same_number_again, "clean_deal"),
-    (frames, "decode", another_face, "pty_under_micropython"),
-    (dealer, "status_from", lift_up_and_down_changed, "clean_deal"),
+    (intake, "receive_event", every_event_is_new, "bad_line"),
+    (intake, "receive_event", a_gap_is_passed_over, "bad_line"),
+    (intake, "resume_sequence", every_boot_begins_with_nothing, "unplugged"),
+    (outbox, "complete_command", no_answer_is_the_one, "clean_deal"),
+    (outbox, "start_next_command", the_same_number_again, "clean_deal"),
+    (frames, "decode_board_frame", another_face, "pty_under_micropython"),
+    (dealer, "decode_dealer_status", lift_up_and_down_changed, "clean_deal"),
     (codec.Decoder, "_payload", no_crc, "bad_line"),
     (Link, "_is_reset", a_restart_is_overlooked, "board_reset"),
-    (Link, "_take_first_welcome", the_first_welcome_says_nothing, "clean_deal"),
-    (LinkTimers, "ask_again", no_more_resends, "bad_line"),
-    (LinkTimers, "may_renew", no_more_resends, "dead_line"),
+    (Link, "_receive_first_welcome", the_first_welcome_says_nothing, "clean_deal"),
+    (LinkTimers, "restart_reply_timer", no_more_resends, "bad_line"),
+    (LinkTimers, "begin_incident", no_more_resends, "dead_line"),
 ]
 
 

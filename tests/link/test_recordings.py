@@ -57,7 +57,7 @@ def test_the_clean_deal_has_every_card_and_its_release() -> None:
 def test_the_double_feed_is_told_and_its_cards_come_from_the_tray() -> None:
     dealer, _ = replayed(kept("double_feed_and_tray"))
     assert "DOUBLE" in [event.code.name for event in dealer.events]
-    feeds = [a.command for a in dealer.commands if type(a.command).__name__ == "Feed"]
+    feeds = [a.command for a in dealer.commands if type(a.command).__name__ == "FeedCommand"]
     assert any(getattr(feed, "source", None) == 1 for feed in feeds)
 
 

@@ -45,7 +45,7 @@ async def test_a_hand_that_is_gone_by_the_next_look_costs_no_attempt(
 ) -> None:
     async with table() as trial:
         hand = Hand(trial, times)
-        held = await trial.deal()
+        held = await trial.play_attempt()
         assert held.machine.phase is MachinePhase.HELD
         assert (held.machine.attempt, hand.asked) == (1, times + 1)
         assert held.alerts == []
@@ -61,7 +61,7 @@ async def test_what_a_board_keeps_refusing_for_is_told_by_its_own_word(table: Ta
             raise BoardRefused("dealer", frames.BeginCommand(attempt, cards, per), BoardResult.BUSY)
 
         dealer.begin = busy
-        refused = await trial.deal()
+        refused = await trial.play_attempt()
         assert asked == [1] * (MAX_BEGIN_RETRIES + 1)
         proof = refused.fairness[-1]
         assert (proof.outcome, proof.reasons) == (AttemptOutcome.VOID, ["BOARD_REFUSED"])
@@ -71,16 +71,16 @@ async def test_what_a_board_keeps_refusing_for_is_told_by_its_own_word(table: Ta
 
 async def test_of_several_questions_to_the_boards_none_outlives_the_attempt(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         await started(trial)
         await cut(trial)
-        await trial.phase(MachinePhase.DEALING)
-        run = trial.machine.table.run
+        await trial.wait_for_phase(MachinePhase.DEALING)
+        run = trial.machine.table_boards.run
         assert run is not None
         before = asyncio.all_tasks()
         for index in (5, 6):
             route = frames.RouteCommand(run.number, index, Outlet.N)
-            run.refused(BoardRefused("dealer", route, BoardResult.NOT_CLEAR))
+            run.on_refused(BoardRefused("dealer", route, BoardResult.NOT_CLEAR))
         asked = asyncio.all_tasks() - before
         run.broken("ORDERED")
         await run.over.wait()
@@ -91,6 +91,6 @@ async def test_of_several_questions_to_the_boards_none_outlives_the_attempt(tabl
 async def test_what_stays_in_the_way_is_named_at_the_first_look(table: Tables) -> None:
     async with table("sensor_stuck:sensor=window,value=1") as trial:
         hand = Hand(trial, 0)
-        refused = await trial.deal()
+        refused = await trial.play_attempt()
         assert refused.fairness[-1].reasons == ["PATH_NOT_CLEAR"]
         assert hand.asked == 1

@@ -62,11 +62,11 @@ async def test_three_deals_by_hand_then_the_machine_again(
             assert match_at(trial).phase == "play"
             await played(trial, order)
         assert not match_at(trial).by_hand
-        reply = await trial.order(Role.OBSERVER, "sheet")
+        reply = await trial.send_command(Role.OBSERVER, "sheet")
         assert reply.result is not None
         assert [row["by_hand"] for row in reply.result["deals"]] == [True] * 3
         await ordered(trial, Role.REFEREE, "start_deal")
-        assert (await trial.phase(MachinePhase.COMMITTED)).machine.deal == 4
+        assert (await trial.wait_for_phase(MachinePhase.COMMITTED)).machine.deal == 4
     assert verify(tmp_path).findings == []
 
 
@@ -78,7 +78,7 @@ async def test_an_attempt_under_way_is_void_with_its_record_open(
     async with table(store=store, state_dir=tmp_path) as trial:
         await stage(trial)
         await ordered(trial, Role.REFEREE, "dealt_by_hand", reason=REASON)
-        state = await trial.until(lambda state: void(state) or stage is opened)
+        state = await trial.wait_for_state(lambda state: void(state) or stage is opened)
         assert [proof.outcome for proof in state.fairness] == (
             [] if stage is opened else [AttemptOutcome.VOID]
         )
@@ -95,7 +95,7 @@ async def test_an_attempt_under_way_is_void_with_its_record_open(
             (Role.TABLE, "cut", {"n": 40}),
             (Role.REFEREE, "release", {}),
         ):
-            reply = await trial.order(role, cmd, about=about, **said)
+            reply = await trial.send_command(role, cmd, about=about, **said)
             assert reply.error is not None
             assert reply.error.code == "BY_HAND"
         await trial.start()
@@ -123,7 +123,9 @@ async def test_a_deal_is_drawn_by_hand_while_a_board_is_gone_and_the_next_when_i
     async with table(store=store, state_dir=tmp_path) as trial:
         await stage(trial)
         trial.sim.kill(board)
-        await trial.until(lambda state: any(board in alert.cause for alert in state.alerts))
+        await trial.wait_for_state(
+            lambda state: any(board in alert.cause for alert in state.alerts)
+        )
         await drawn_by_hand(trial)
         await played(trial, "NS")
         assert match_at(trial).deal == 2
@@ -132,9 +134,9 @@ async def test_a_deal_is_drawn_by_hand_while_a_board_is_gone_and_the_next_when_i
         await played(trial, "EW")
         trial.sim.start(board)
         await trial.people.collect()
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         await ordered(trial, Role.REFEREE, "start_deal")
-        assert (await trial.phase(MachinePhase.COMMITTED)).machine.deal == 3
+        assert (await trial.wait_for_phase(MachinePhase.COMMITTED)).machine.deal == 3
     assert verify(tmp_path).findings == []
 
 
@@ -142,7 +144,9 @@ async def test_a_deal_is_drawn_by_hand_while_the_e_stop_is_pressed(table: Tables
     async with table() as trial:
         await dealing(trial)
         trial.sim.world.set_estop(True)
-        await trial.until(lambda state: any(a.name == "ESTOP_PRESSED" for a in state.alerts))
+        await trial.wait_for_state(
+            lambda state: any(a.name == "ESTOP_PRESSED" for a in state.alerts)
+        )
         await drawn_by_hand(trial)
         assert match_at(trial).phase == "play"
 
@@ -150,8 +154,8 @@ async def test_a_deal_is_drawn_by_hand_while_the_e_stop_is_pressed(table: Tables
 async def test_hands_on_their_way_out_are_not_played(table: Tables) -> None:
     async with table() as trial:
         await held(trial)
-        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
-        await trial.until(lambda state: "released" in state.match.next_en)
+        releasing = asyncio.ensure_future(trial.send_command(Role.REFEREE, "release"))
+        await trial.wait_for_state(lambda state: "released" in state.match.next_en)
         await drawn_by_hand(trial)
         await releasing
         await trial.take_hands()
@@ -160,10 +164,10 @@ async def test_hands_on_their_way_out_are_not_played(table: Tables) -> None:
         assert match_at(trial).phase == "play"
         await trial.load()
         await played(trial, "NS")
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         await asyncio.sleep(A_LOOK_S)
         await ordered(trial, Role.REFEREE, "start_deal")
-        assert (await trial.phase(MachinePhase.COMMITTED)).machine.deal == 2
+        assert (await trial.wait_for_phase(MachinePhase.COMMITTED)).machine.deal == 2
 
 
 async def test_questions_of_tribute_go_to_the_referee(table: Tables) -> None:
@@ -187,7 +191,7 @@ async def test_only_a_deal_that_is_not_out_is_dealt_by_hand(table: Tables) -> No
     async with table() as trial:
         await held(trial)
         await ordered(trial, Role.REFEREE, "release")
-        await trial.phase(MachinePhase.RELEASED)
+        await trial.wait_for_phase(MachinePhase.RELEASED)
         assert await refused(trial, Role.REFEREE, "dealt_by_hand", reason=REASON) == "WRONG_PHASE"
 
 

@@ -132,7 +132,7 @@ async def test_what_stands_at_each_socket_is_named_rightly_and_nothing_moves(
     right = {told(socket, end) for socket, end in zip(BOARDS, ends, strict=True)} - {None}
     async with two_tables() as (own, foreign):
         ports = wired(ends, own, foreign)
-        options: dict[str, Any] = {"sim": own, "line": lambda board, port: ports[board]}
+        options: dict[str, Any] = {"sim": own, "wrap_port": lambda board, port: ports[board]}
         async with run_table_in_process(MechanicsSettings(), runtime_dir, **options) as at:
             await at.wait_for_state(lambda state: len(alerts(state)) == len(right))
             assert alerts(at.states[-1]) == right

@@ -125,7 +125,7 @@ class SlowCommitter(InlineCommitter):
 
     LATE_S = 0.35
 
-    def _tell(self, result: RowsCommitted | StorageFailed) -> None:
+    def _report(self, result: RowsCommitted | StorageFailed) -> None:
         loop = asyncio.get_running_loop()
         loop.call_later(self.LATE_S, partial(super()._report, result))
 
@@ -182,7 +182,7 @@ async def test_each_step_is_durable_and_on_the_feed_before_a_board_hears_of_the_
 
 
 def _spy(monkeypatch: pytest.MonkeyPatch, check: Callable[[frames.BoardCommand], None]) -> None:
-    for name in ("post", "do"):
+    for name in ("send", "request"):
         original = getattr(Link, name)
 
         def said(link: Link, command: frames.BoardCommand, original: Any = original) -> Any:

@@ -382,7 +382,7 @@ def daemon(table: Tables, sim: HardwareInProcess, tmp_path: Path) -> Callable[[i
     def start(run: int) -> Any:
         store = JournalStore.open(tmp_path)
         own = {"state_dir": tmp_path, "sim": sim, "seed": run, "signers": signers}
-        own["name"] = f"run {run} "
+        own["command_prefix"] = f"run {run} "
         return table(**AHEAD, store=store, **own)
 
     return start
@@ -395,7 +395,7 @@ async def test_two_attempts_of_an_earlier_daemon_go_on_side_by_side(
     async with daemon(1) as trial:
         await STAGES[stage](trial)
     async with daemon(2) as trial:
-        await trial.until(
+        await trial.wait_for_state(
             lambda state: state.machine.phase not in (MachinePhase.FAULT, MachinePhase.EMPTY)
         )
         state = trial.states[-1]
@@ -405,12 +405,12 @@ async def test_two_attempts_of_an_earlier_daemon_go_on_side_by_side(
         if stage == "committed":
             await asyncio.sleep(2)
             await ordered(trial, Role.TABLE, "cut", n=40)
-        await trial.phase(MachinePhase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)
         await asyncio.sleep(1)
         await result_confirmed(trial)
         await asyncio.sleep(1)
         await ordered(trial, Role.REFEREE, "release")
-        await trial.phase(MachinePhase.RELEASED)
+        await trial.wait_for_phase(MachinePhase.RELEASED)
         await asyncio.sleep(1)
         state = trial.states[-1]
         assert (state.match.deal, state.match.attempt) == (2, 2)
@@ -430,8 +430,8 @@ async def test_a_daemon_that_dies_as_the_deal_is_dealt_again_voids_what_was_deal
         await STAGES[stage](trial)
         await ordered(trial, Role.TABLE, "claim_count", seat="N")
         counts = {"N": 26, "W": 27, "S": 27, "E": 27}
-        asked = asyncio.ensure_future(trial.order(Role.REFEREE, "recount", counts=counts))
-        await trial.until(lambda state: state.match.claimed is None)
+        asked = asyncio.ensure_future(trial.send_command(Role.REFEREE, "recount", counts=counts))
+        await trial.wait_for_state(lambda state: state.match.claimed is None)
         asked.cancel()
     async with daemon(2) as trial:
         await asyncio.sleep(SETTLED_S)
@@ -449,7 +449,7 @@ async def test_an_attempt_ahead_whose_board_was_reset_is_void_and_play_goes_on(
     sim.kill("dealer")
     sim.start("dealer")
     async with daemon(2) as trial:
-        await trial.until(lambda state: outcome(state, 2)[0] is not None)
+        await trial.wait_for_state(lambda state: outcome(state, 2)[0] is not None)
         state = trial.states[-1]
         assert outcome(state, 2) == (AttemptOutcome.VOID, ["BOARD_RESET"])
         assert (state.match.deal, state.match.attempt) == (1, 1)

@@ -33,12 +33,14 @@ async def test_a_machine_tries_its_disk_until_the_journal_opens(
         return JournalStore.in_memory()
 
     async with table(reopen=reopen) as at:
-        await at.phase(MachinePhase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         at.machine.record.journal.on_failed(StorageFailed("the disk is full"))
-        await at.until(lambda state: any(one.name == "STORAGE_FAILED" for one in state.alerts))
+        await at.wait_for_state(
+            lambda state: any(one.name == "STORAGE_FAILED" for one in state.alerts)
+        )
         await asyncio.sleep(0.1)
         assert await refused(at, Role.CHIEF, "hold", reason="tea") == "STORAGE_FAILED"
-        await at.phase(MachinePhase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         assert len(tries) == TRIES
         assert "STORAGE_FAILED" not in alerts(at)
         await ordered(at, Role.CHIEF, "hold", reason="tea")
@@ -60,10 +62,12 @@ async def test_a_machine_tries_its_disk_until_the_journal_can_be_read(
         return store
 
     async with table(reopen=reopen) as at:
-        await at.phase(MachinePhase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         at.machine.record.journal.on_failed(StorageFailed("the disk is full"))
-        await at.until(lambda state: any(one.name == "STORAGE_FAILED" for one in state.alerts))
-        await at.phase(MachinePhase.EMPTY)
+        await at.wait_for_state(
+            lambda state: any(one.name == "STORAGE_FAILED" for one in state.alerts)
+        )
+        await at.wait_for_phase(MachinePhase.EMPTY)
         assert len(tries) == TRIES
         assert "STORAGE_FAILED" not in alerts(at)
         await ordered(at, Role.CHIEF, "hold", reason="tea")
@@ -76,9 +80,11 @@ async def test_an_order_that_finds_the_journal_unreadable_stops_the_machine_unti
     async with table(
         store=JournalStore.open(tmp_path, failing(disk)), reopen=lambda: JournalStore.in_memory()
     ) as at:
-        await at.phase(MachinePhase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         disk.reads = 0
         assert await refused(at, Role.OBSERVER, "events", since=0) == "STORAGE_FAILED"
-        await at.until(lambda state: any(one.name == "STORAGE_FAILED" for one in state.alerts))
-        await at.phase(MachinePhase.EMPTY)
+        await at.wait_for_state(
+            lambda state: any(one.name == "STORAGE_FAILED" for one in state.alerts)
+        )
+        await at.wait_for_phase(MachinePhase.EMPTY)
         await ordered(at, Role.CHIEF, "hold", reason="tea")

@@ -230,7 +230,12 @@ async def test_to_ask_changes_nothing_and_opens_no_vault(
             await step(at)
             record = at.machine.record
             before = record.match_written, record.state, record.journal.last_number
-            for name in ("tribute_is_right", "judge_return_card", "anti_stands", "required_values"):
+            for name in (
+                "is_right_tribute",
+                "judge_return_card",
+                "is_anti_tribute",
+                "required_values",
+            ):
                 monkeypatch.setattr(exchange, name, _secret)
             for role in Role:
                 at.machine.offers.answer_for(role)
@@ -263,7 +268,7 @@ async def test_ten_who_ask_are_one_question_until_something_happens(
         asked.append(order)
         return real(desk, order)
 
-    monkeypatch.setattr(CommandProcessor, "refused", counted)
+    monkeypatch.setattr(CommandProcessor, "refusal_of", counted)
     async with table() as at:
         await opened(at)
         await offers(at, REFEREE)

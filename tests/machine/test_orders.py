@@ -19,23 +19,23 @@ Tables = Callable[..., Any]
 
 
 async def waiting_for_cut(trial: Any) -> None:
-    await trial.phase(MachinePhase.EMPTY)
-    assert (await trial.order(Role.REFEREE, "start_deal")).ok
-    await trial.phase(MachinePhase.COMMITTED)
+    await trial.wait_for_phase(MachinePhase.EMPTY)
+    assert (await trial.send_command(Role.REFEREE, "start_deal")).ok
+    await trial.wait_for_phase(MachinePhase.COMMITTED)
 
 
 @pytest.mark.parametrize("role", [Role.OBSERVER, Role.TECHNICIAN, Role.TABLE])
 async def test_a_deal_is_started_by_a_referee_alone(table: Tables, role: Role) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
-        refused = await trial.order(role, "start_deal")
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        refused = await trial.send_command(role, "start_deal")
         assert refused.error.code == "WRONG_ROLE"
 
 
 async def test_a_refusal_names_the_phase_and_what_to_do(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
-        refused = await trial.order(Role.REFEREE, "release")
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        refused = await trial.send_command(Role.REFEREE, "release")
         assert refused.error.code == "WRONG_PHASE"
         assert "the machine is idle" in refused.error.message
         assert "the hands are ready" in refused.error.action
@@ -47,10 +47,10 @@ async def test_a_cut_too_near_an_end_or_no_number_is_refused_and_the_deal_waits_
 ) -> None:
     async with table() as trial:
         await waiting_for_cut(trial)
-        refused = await trial.order(Role.TABLE, "cut", n=n)
+        refused = await trial.send_command(Role.TABLE, "cut", n=n)
         assert refused.error.code == "BAD_COMMAND"
         assert "6" in refused.error.message + refused.error.action
-        assert (await trial.order(Role.TABLE, "cut", n=6)).ok
+        assert (await trial.send_command(Role.TABLE, "cut", n=6)).ok
 
 
 async def test_an_order_about_another_attempt_is_stale(table: Tables) -> None:
@@ -60,7 +60,7 @@ async def test_an_order_about_another_attempt_is_stale(table: Tables) -> None:
             old = ClientCommand(
                 id=f"{deal} {attempt}", cmd="cut", deal=deal, attempt=attempt, args={"n": 40}
             )
-            reply = await trial.machine.order(trial.signed(old, trial.signers[Role.TABLE]))
+            reply = await trial.machine.submit(trial.sign_command(old, trial.signers[Role.TABLE]))
             assert reply.error.code == "STALE"
             assert "not deal 1, attempt 1" in reply.error.message
 
@@ -77,11 +77,11 @@ async def test_of_two_orders_that_come_together_the_second_is_held_against_what_
         await ordered(at, Role.REFEREE, "hands_dealt", turned_to="S", turned_up="SA")
         await all_press(at, "NWSE")
         await ordered(at, Role.REFEREE, "result", order=["N", "S"])
-        confirm = at.command(Role.REFEREE, "confirm")
-        by_hand = at.command(Role.REFEREE, "dealt_by_hand", reason="the machine is away")
-        both = await asyncio.gather(at.machine.order(confirm), at.machine.order(by_hand))
+        confirm = at.make_command(Role.REFEREE, "confirm")
+        by_hand = at.make_command(Role.REFEREE, "dealt_by_hand", reason="the machine is away")
+        both = await asyncio.gather(at.machine.submit(confirm), at.machine.submit(by_hand))
         assert [reply.error and reply.error.code for reply in both] == [None, "STALE"]
-        match = at.machine.record.play.match
+        match = at.machine.record.match_written.match
         assert match is not None
         assert (match.deal, match.by_hand) == (2, False)
 
@@ -93,12 +93,12 @@ async def test_an_order_signed_for_another_table_or_changed_on_its_way_is_refuse
         await waiting_for_cut(trial)
         order = ClientCommand(id="x", cmd="cut", deal=1, attempt=1, args={"n": 40})
         elsewhere = sign_command(order, "U" * 40, trial.signers[Role.TABLE])
-        signed = trial.signed(order, trial.signers[Role.TABLE])
+        signed = trial.sign_command(order, trial.signers[Role.TABLE])
         changed = msgspec.structs.replace(signed, args={"n": 41})
         unsigned = msgspec.structs.replace(signed, sig=None)
         stranger = sign_command(order, TABLE_KEY, bytes(32))
         codes = [
-            (await trial.machine.order(command)).error.code
+            (await trial.machine.submit(command)).error.code
             for command in (elsewhere, changed, unsigned, stranger)
         ]
         assert codes == ["BAD_SIGNATURE", "BAD_SIGNATURE", "BAD_SIGNATURE", "UNKNOWN_KEY"]
@@ -108,9 +108,9 @@ async def test_the_same_id_twice_acts_once_and_is_answered_twice(table: Tables) 
     async with table() as trial:
         await waiting_for_cut(trial)
         cut = ClientCommand(id="once", cmd="cut", deal=1, attempt=1, args={"n": 40})
-        signed = trial.signed(cut, trial.signers[Role.TABLE])
-        replies = await asyncio.gather(*(trial.machine.order(signed) for _ in range(3)))
-        late = await trial.machine.order(signed)
+        signed = trial.sign_command(cut, trial.signers[Role.TABLE])
+        replies = await asyncio.gather(*(trial.machine.submit(signed) for _ in range(3)))
+        late = await trial.machine.submit(signed)
         assert {reply.ok for reply in (*replies, late)} == {True}
         assert [event.kind for event in trial.events].count("cut") == 1
 
@@ -120,10 +120,10 @@ async def test_an_order_in_the_very_moment_in_which_its_step_is_given_up_is_refu
 ) -> None:
     async with table() as trial:
         await waiting_for_cut(trial)
-        step = asyncio.ensure_future(trial.machine.desk.take("cut"))
+        step = asyncio.ensure_future(trial.machine.processor.wait_for("cut"))
         await asyncio.sleep(0)
-        cut = trial.command(Role.TABLE, "cut", n=40)
-        ordered = asyncio.ensure_future(trial.machine.order(cut))
+        cut = trial.make_command(Role.TABLE, "cut", n=40)
+        ordered = asyncio.ensure_future(trial.machine.submit(cut))
         step.cancel()
         assert (await ordered).error.code == "WRONG_PHASE"
 
@@ -131,16 +131,16 @@ async def test_an_order_in_the_very_moment_in_which_its_step_is_given_up_is_refu
 async def test_an_effect_is_in_the_journal_before_its_answer(table: Tables) -> None:
     async with table() as trial:
         await waiting_for_cut(trial)
-        await trial.order(Role.TABLE, "cut", n=50)
-        assert trial.machine.record.journal.synced == trial.machine.record.journal.last
+        await trial.send_command(Role.TABLE, "cut", n=50)
+        assert trial.machine.record.journal.last_synced == trial.machine.record.journal.last_number
         assert any(e.kind == "cut" and e.data["cut"] == 50 for e in trial.events)
 
 
 async def test_everybody_may_read_without_a_signature(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
-        snapshot = await trial.machine.order(ClientCommand(id="1", cmd="snapshot"))
-        events = await trial.machine.order(ClientCommand(id="2", cmd="events", args={"since": 0}))
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        snapshot = await trial.machine.submit(ClientCommand(id="1", cmd="snapshot"))
+        events = await trial.machine.submit(ClientCommand(id="2", cmd="events", args={"since": 0}))
         assert snapshot.result["machine"]["phase"] == "empty"
         assert [event["kind"] for event in events.result["events"]] == ["opened"]
 
@@ -163,15 +163,15 @@ async def test_a_stale_order_is_told_by_its_deal_as_people_count_its_attempts(
 ) -> None:
     async with table() as trial:
         await waiting_for_cut(trial)
-        assert (await trial.order(Role.CHIEF, "void", reason="the screen was seen")).ok
-        state = await trial.until(lambda state: state.machine.attempt == 2)
+        assert (await trial.send_command(Role.CHIEF, "void", reason="the screen was seen")).ok
+        state = await trial.wait_for_state(lambda state: state.machine.attempt == 2)
         assert state.machine.of_deal == 2
         assert [one.of_deal for one in state.fairness] == [1, 2]
         old = ClientCommand(id="old", cmd="cut", deal=1, attempt=1, args={"n": 40})
-        reply = await trial.machine.order(trial.signed(old, trial.signers[Role.TABLE]))
+        reply = await trial.machine.submit(trial.sign_command(old, trial.signers[Role.TABLE]))
         assert "deal 1, attempt 1, not deal 1, attempt 2" in reply.error.message
         assert "第1副（本台第1次发牌），当前第1副（本台第2次发牌）" in reply.error.message_zh
         never = ClientCommand(id="never", cmd="cut", deal=1, attempt=9, args={"n": 40})
-        reply = await trial.machine.order(trial.signed(never, trial.signers[Role.TABLE]))
+        reply = await trial.machine.submit(trial.sign_command(never, trial.signers[Role.TABLE]))
         assert "deal 1 (attempt no. 9)" in reply.error.message
         assert "第1副（发牌编号9）" in reply.error.message_zh

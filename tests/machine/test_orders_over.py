@@ -110,7 +110,7 @@ async def test_an_order_that_names_no_run_or_an_unknown_one_is_refused(
     table: Tables, boot: str | None
 ) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         plain = ClientCommand(id="x", cmd="hold", boot=boot, args=TEA)
         assert await replayed(at, sign_command(plain, TABLE_KEY, at.signers[CHIEF])) == [
             "OTHER_RUN"
@@ -121,11 +121,11 @@ async def test_an_order_that_names_no_run_or_an_unknown_one_is_refused(
 @virtual
 async def test_another_run_cannot_be_written_into_an_order(table: Tables) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         old = sign_command(
             ClientCommand(id="x", cmd="hold", boot="00", args=TEA), TABLE_KEY, at.signers[CHIEF]
         )
-        new = msgspec.structs.replace(old, boot=at.machine.desk.boot)
+        new = msgspec.structs.replace(old, boot=at.machine.processor.boot)
         assert await replayed(at, new) == ["BAD_SIGNATURE"]
 
 
@@ -135,9 +135,9 @@ async def test_another_run_cannot_be_written_into_an_order(table: Tables) -> Non
 @virtual
 async def test_what_was_refused_does_not_act_later_in_the_same_run(table: Tables) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
-        resume, release = at.command(CHIEF, "resume"), at.command(REFEREE, "release")
-        first = [await at.lasting.order(each) for each in (resume, release)]
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        resume, release = at.make_command(CHIEF, "resume"), at.make_command(REFEREE, "release")
+        first = [await at.lasting.submit(each) for each in (resume, release)]
         assert [said(each) for each in first] == ["NOT_SUSPENDED", "WRONG_PHASE"]
         assert (await at.order(REFEREE, "hold", **TEA)).ok
         assert [await at.lasting.order(each) for each in (resume, release)] == first
@@ -147,13 +147,13 @@ async def test_what_was_refused_does_not_act_later_in_the_same_run(table: Tables
 @virtual
 async def test_a_step_that_was_refused_is_not_taken_once_it_could_be(table: Tables) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
-        assert (await at.order(REFEREE, "hold", **TEA)).ok
-        start = at.command(REFEREE, "start_deal")
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        assert (await at.send_command(REFEREE, "hold", **TEA)).ok
+        start = at.make_command(REFEREE, "start_deal")
         assert await replayed(at, start) == ["PAUSED"]
         assert (await at.order(REFEREE, "resume")).ok
         assert await replayed(at, start) == ["PAUSED"]
-        assert at.machine.table.phase is MachinePhase.EMPTY
+        assert at.machine.table_boards.phase is MachinePhase.EMPTY
         assert (await at.order(REFEREE, "start_deal")).ok
 
 
@@ -161,11 +161,11 @@ async def test_a_step_that_was_refused_is_not_taken_once_it_could_be(table: Tabl
 async def test_what_acted_does_not_act_again_when_the_journal_has_forgotten_its_answer(
     table: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_state, "REMEMBERED_ANSWERS", 2)
+    monkeypatch.setattr(table_state, "MAX_REMEMBERED_ANSWERS", 2)
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
-        at.machine.desk.over = CompletedCommands(max_answers=3)
-        hold = at.command(CHIEF, "hold", **TEA)
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        at.machine.processor.over = CompletedCommands(max_answers=3)
+        hold = at.make_command(CHIEF, "hold", **TEA)
         assert await replayed(at, hold) == ["ok"]
         assert (await at.order(CHIEF, "resume")).ok
         for _ in range(2):
@@ -180,9 +180,9 @@ async def test_an_id_that_is_given_with_other_words_is_refused_and_that_is_in_th
     table: Tables,
 ) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
-        acted = at.command(CHIEF, "hold", **TEA)
-        refused = at.command(CHIEF, "start_deal")
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        acted = at.make_command(CHIEF, "hold", **TEA)
+        refused = at.make_command(CHIEF, "start_deal")
         assert await replayed(at, acted, refused) == ["ok", "PAUSED"]
         others = [
             at.signed(msgspec.structs.replace(acted, **other), at.signers[CHIEF])
@@ -237,9 +237,9 @@ async def test_other_words_under_an_old_id_are_refused_in_another_run_and_the_sa
 @virtual
 async def test_an_order_that_is_still_waited_for_is_no_other_one(table: Tables) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
-        hold = at.command(CHIEF, "hold", **TEA)
-        other = at.signed(msgspec.structs.replace(hold, args={"reason": "x"}), at.signers[CHIEF])
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        hold = at.make_command(CHIEF, "hold", **TEA)
+        other = at.sign_command(msgspec.structs.replace(hold, args={"reason": "x"}), at.signers[CHIEF])
         replies = await asyncio.gather(*map(at.lasting.order, (hold, other, hold)))
         assert [said(reply) for reply in replies] == ["ok", "ID_TAKEN", "ok"]
 
@@ -249,12 +249,12 @@ async def test_a_part_of_a_match_that_was_answered_without_a_row_is_answered_the
     table: Tables,
 ) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         part = {"digest": "5a" * 32, "part": 1, "parts": 2, "text": "eNq"}
         sig = sign_document("5a" * 32, TABLE_SIGN)
         signed = {"sig": sig, "verify": verify_key(TABLE_SIGN).hex()}
-        command = at.command(CHIEF, "take_over", **part, **signed)
-        first, again = await at.lasting.order(command), await at.lasting.order(command)
+        command = at.make_command(CHIEF, "take_over", **part, **signed)
+        first, again = await at.lasting.submit(command), await at.lasting.submit(command)
         assert first.result == {"missing": [2]}
         assert again == first
 
@@ -264,9 +264,9 @@ async def test_a_key_that_gave_more_than_can_be_known_again_gives_no_more_and_ot
     table: Tables,
 ) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
-        at.machine.desk.over = CompletedCommands(max_commands=3, max_answers=1)
-        commands = [at.command(CHIEF, "resume") for _ in range(3)]
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        at.machine.processor.over = CompletedCommands(max_commands=3, max_answers=1)
+        commands = [at.make_command(CHIEF, "resume") for _ in range(3)]
         assert await replayed(at, *commands) == ["NOT_SUSPENDED"] * 3
         hold = at.command(CHIEF, "hold", **TEA)
         assert await replayed(at, hold, hold) == ["TOO_MANY_ORDERS"] * 2
@@ -295,15 +295,15 @@ async def test_what_was_refused_for_its_key_does_not_act_once_that_key_may(
         return Roster([client], now=lambda: datetime(2027, 1, 1, tzinfo=UTC))
 
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
+        await at.wait_for_phase(MachinePhase.EMPTY)
         seed = b"G" * 32
-        hold = at.signed(ClientCommand(id="x", cmd="hold", args=TEA), seed)
-        at.machine.desk._roster = roster(certificate(seed, **before))
+        hold = at.sign_command(ClientCommand(id="x", cmd="hold", args=TEA), seed)
+        at.machine.processor._roster = roster(certificate(seed, **before))
         assert await replayed(at, hold) == [code]
-        at.machine.desk._roster = roster(certificate(seed, REFEREE))
+        at.machine.processor._roster = roster(certificate(seed, REFEREE))
         assert await replayed(at, hold) == [code]
         assert pauses(at) == {}
-        fresh = at.signed(ClientCommand(id="y", cmd="hold", args=TEA), seed)
+        fresh = at.sign_command(ClientCommand(id="y", cmd="hold", args=TEA), seed)
         assert await replayed(at, fresh) == ["ok"]
 
 
@@ -312,10 +312,12 @@ async def test_an_act_that_was_broken_off_is_over_all_the_same(
     table: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
-        hold = at.command(CHIEF, "hold", **TEA)
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        hold = at.make_command(CHIEF, "hold", **TEA)
         with monkeypatch.context() as patched:
-            patched.setattr(at.machine.desk.acts, "act", lambda cmd: ending(asyncio.CancelledError))
+            patched.setattr(
+                at.machine.processor.actions, "act", lambda cmd: ending(asyncio.CancelledError)
+            )
             with pytest.raises(asyncio.CancelledError):
                 await at.lasting.order(hold)
         assert await replayed(at, hold) == ["ORDER_OVER"]
@@ -330,10 +332,10 @@ async def test_an_act_that_fails_is_answered_and_over(
     table: Tables, monkeypatch: pytest.MonkeyPatch, end: type[Exception], code: str
 ) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
-        hold = at.command(CHIEF, "hold", **TEA)
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        hold = at.make_command(CHIEF, "hold", **TEA)
         with monkeypatch.context() as patched:
-            patched.setattr(at.machine.desk.acts, "act", lambda cmd: ending(end))
+            patched.setattr(at.machine.processor.actions, "act", lambda cmd: ending(end))
             assert said(await at.lasting.order(hold)) == code
         assert await replayed(at, hold) == ["ORDER_OVER"]
         assert pauses(at) == {}
@@ -372,8 +374,8 @@ async def test_a_person_stands_beside_the_key_that_he_has_in_hand(
 @virtual
 async def test_a_person_cannot_be_put_into_an_order_or_taken_out(table: Tables) -> None:
     async with table() as at:
-        await at.phase(MachinePhase.EMPTY)
-        named = at.signed(
+        await at.wait_for_phase(MachinePhase.EMPTY)
+        named = at.sign_command(
             ClientCommand(id="h", cmd="hold", person="A", args=TEA), at.signers[CHIEF]
         )
         for person in (None, "B"):

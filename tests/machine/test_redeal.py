@@ -334,7 +334,7 @@ async def test_a_practice_deal_whose_set_is_wrong_is_barred_as_any_other(
     table: Callable[..., Any],
 ) -> None:
     async with table("missing_card") as trial:
-        await trial.deal()
+        await trial.play_attempt()
         await trial.people.collect()
         await asyncio.sleep(A_WHILE_S)
         assert alerts(trial) == ["SET_BARRED"]

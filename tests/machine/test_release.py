@@ -22,12 +22,12 @@ def kinds(trial: Any) -> list[str]:
 
 async def test_held_hands_outlive_the_loss_of_the_reader(table: Tables) -> None:
     async with table() as trial:
-        await trial.deal()
+        await trial.play_attempt()
         trial.sim.kill("reader")
-        lost = await trial.until(lambda state: bool(state.alerts))
+        lost = await trial.wait_for_state(lambda state: bool(state.alerts))
         assert lost.machine.phase is MachinePhase.HELD
         trial.sim.start("reader")
-        await trial.until(lambda state: not state.alerts)
+        await trial.wait_for_state(lambda state: not state.alerts)
         done = await trial.return_hands()
         assert done.fairness[-1].outcome is AttemptOutcome.OK
         assert "withdrawn" not in kinds(trial)
@@ -37,18 +37,18 @@ async def test_a_lid_that_opens_while_the_release_is_written_keeps_the_hands_in(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.deal()
+        await trial.play_attempt()
         journal = trial.machine.record.journal
         synced = journal.sync
 
         async def lid_opens_meanwhile() -> None:
             journal.sync = synced
             await synced()
-            trial.machine.table.broken("LID_OPENED")
+            trial.machine.table_boards.broken("LID_OPENED")
 
         journal.sync = lid_opens_meanwhile
-        await trial.order(Role.REFEREE, "release")
-        ended = await trial.until(lambda s: s.fairness[-1].outcome is AttemptOutcome.VOID)
+        await trial.send_command(Role.REFEREE, "release")
+        ended = await trial.wait_for_state(lambda s: s.fairness[-1].outcome is AttemptOutcome.VOID)
         assert ended.fairness[-1].reasons == ["LID_OPENED"]
         await asyncio.sleep(LIFTED_S)
         assert trial.sim.world.truth().lift_down
@@ -57,18 +57,18 @@ async def test_a_lid_that_opens_while_the_release_is_written_keeps_the_hands_in(
 
 async def test_a_refused_release_is_refused_again_under_the_same_id(table: Tables) -> None:
     async with table() as trial:
-        held = await trial.deal()
+        held = await trial.play_attempt()
 
         order = ClientCommand(
             id="once", cmd="release", deal=1, attempt=held.machine.attempt, args={}
         )
-        signed = trial.signed(order, trial.signers[Role.REFEREE])
-        answering = asyncio.ensure_future(trial.machine.order(signed))
+        signed = trial.sign_command(order, trial.signers[Role.REFEREE])
+        answering = asyncio.ensure_future(trial.machine.submit(signed))
         await asyncio.sleep(0)
         trial.sim.world.set_lid(True)
         first = await answering
         assert not first.ok
-        again = await trial.machine.order(signed)
+        again = await trial.machine.submit(signed)
         assert not again.ok
         assert "released" not in kinds(trial)
 
@@ -77,14 +77,14 @@ async def test_an_open_lid_and_a_pressed_estop_are_shown_before_anybody_starts(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         trial.sim.world.set_lid(True)
-        shown = await trial.until(lambda state: bool(state.alerts))
+        shown = await trial.wait_for_state(lambda state: bool(state.alerts))
         assert [alert.name for alert in shown.alerts] == ["LID_OPENED"]
-        assert not (await trial.order(Role.REFEREE, "start_deal")).ok
+        assert not (await trial.send_command(Role.REFEREE, "start_deal")).ok
         trial.sim.world.set_lid(False)
-        await trial.phase(MachinePhase.EMPTY)
-        assert (await trial.order(Role.REFEREE, "start_deal")).ok
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        assert (await trial.send_command(Role.REFEREE, "start_deal")).ok
 
 
 @pytest.mark.parametrize("board", ["dealer", "reader"])
@@ -92,18 +92,18 @@ async def test_a_board_that_missed_its_host_goes_on_and_a_later_void_still_opens
     table: Tables, board: Any
 ) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
-        await trial.order(Role.REFEREE, "start_deal")
-        await trial.order(Role.TABLE, "cut", n=40)
-        await trial.until(lambda state: state.machine.fed >= 20)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        await trial.send_command(Role.REFEREE, "start_deal")
+        await trial.send_command(Role.TABLE, "cut", n=40)
+        await trial.wait_for_state(lambda state: state.machine.fed >= 20)
         to_board = trial.sim.port(board).to_board
         to_board.spoil = lambda data: []
         await asyncio.sleep(0.6)
         to_board.spoil = None
-        await trial.until(lambda state: state.machine.fed >= 40)
+        await trial.wait_for_state(lambda state: state.machine.fed >= 40)
         trial.sim.world.set_lid(True)
-        await trial.until(lambda state: state.fairness[-1].outcome is not None)
-        await trial.until(lambda state: state.fairness[-1].reveal is not None)
+        await trial.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
+        await trial.wait_for_state(lambda state: state.fairness[-1].reveal is not None)
         assert kinds(trial).count("record") == 1
 
 
@@ -111,9 +111,9 @@ async def test_a_lift_that_does_not_rise_is_shown_and_goes_on_once_it_is_free(
     table: Tables,
 ) -> None:
     async with table("stall:motor=lift,at=50") as trial:
-        await trial.deal()
-        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
-        stuck = await trial.until(lambda state: bool(state.alerts))
+        await trial.play_attempt()
+        releasing = asyncio.ensure_future(trial.send_command(Role.REFEREE, "release"))
+        stuck = await trial.wait_for_state(lambda state: bool(state.alerts))
         assert {alert.name for alert in stuck.alerts} == {"STALL"}
         assert stuck.machine.phase is MachinePhase.HELD
         trial.sim.world.motors["lift"].free()
@@ -125,9 +125,9 @@ async def test_hands_that_are_up_stay_out_though_the_board_forgets_them(
     table: Tables, taken: bool
 ) -> None:
     async with table() as trial:
-        await trial.deal()
+        await trial.play_attempt()
         to_host = trial.sim.port("dealer").to_host
-        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        releasing = asyncio.ensure_future(trial.send_command(Role.REFEREE, "release"))
         await until(lambda: not trial.sim.world.truth().lift_down)
         to_host.spoil = lambda data: []  # so that nobody hears that the lift is up
         await until(lambda: trial.sim.world.truth().lift_up)
@@ -137,7 +137,7 @@ async def test_hands_that_are_up_stay_out_though_the_board_forgets_them(
         to_host.spoil = None
         trial.sim.start("dealer")
         assert (await releasing).ok
-        await trial.until(lambda state: not state.alerts)
+        await trial.wait_for_state(lambda state: not state.alerts)
         assert trial.states[-1].fairness[-1].outcome is AttemptOutcome.OK
         assert {"withdrawn", "record"}.isdisjoint(kinds(trial))
 
@@ -146,16 +146,18 @@ async def test_hands_below_the_table_are_withdrawn_when_the_board_forgets_them(
     table: Tables,
 ) -> None:
     async with table("stall:motor=lift,at=50") as trial:
-        await trial.deal()
-        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
-        await trial.until(lambda state: bool(state.alerts))
+        await trial.play_attempt()
+        releasing = asyncio.ensure_future(trial.send_command(Role.REFEREE, "release"))
+        await trial.wait_for_state(lambda state: bool(state.alerts))
         trial.sim.kill("dealer")
         trial.sim.start("dealer")
         reply = await releasing
         assert reply.error is not None
         assert reply.error.code == "BOARD_RESET"
         assert trial.sim.world.truth().lift_down
-        ended = await trial.until(lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID)
+        ended = await trial.wait_for_state(
+            lambda state: state.fairness[-1].outcome is AttemptOutcome.VOID
+        )
         assert ended.fairness[-1].reasons == ["BOARD_RESET"]
 
 
@@ -163,10 +165,10 @@ async def test_hands_that_are_recalled_are_told_with_their_reason_and_opened(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.deal()
-        assert (await trial.order(Role.REFEREE, "release")).ok
-        await trial.phase(MachinePhase.RELEASED)
-        run = trial.machine.table.out.run or trial.machine.table.run
+        await trial.play_attempt()
+        assert (await trial.send_command(Role.REFEREE, "release")).ok
+        await trial.wait_for_phase(MachinePhase.RELEASED)
+        run = trial.machine.table_boards.hands_with_players.run or trial.machine.table_boards.run
         await run.recall("COUNT_WRONG")
         told = {event.kind: event for event in trial.events}
         assert told["recalled"].data["reasons"] == ["COUNT_WRONG"]
@@ -178,10 +180,10 @@ async def test_in_big_two_the_release_names_who_holds_the_card_that_leads_and_no
     table: Tables,
 ) -> None:
     async with table(profile=load_profile("bigtwo-2017-002")) as trial:
-        await trial.deal(cut=20)
-        assert (await trial.order(Role.REFEREE, "release")).ok
-        await trial.phase(MachinePhase.RELEASED)
+        await trial.play_attempt(cut=20)
+        assert (await trial.send_command(Role.REFEREE, "release")).ok
+        await trial.wait_for_phase(MachinePhase.RELEASED)
         (released,) = [event for event in trial.events if event.kind == "released"]
         assert set(released.data) <= {"leader", "at_ms"}
         pocket = "NWSE".index(released.data["leader"])
-        assert parse_face("♦3") in trial.sim.world.truth().faces(pocket)
+        assert parse_face("♦3") in trial.sim.world.truth().faces_in(pocket)

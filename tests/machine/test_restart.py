@@ -49,9 +49,9 @@ async def test_held_hands_are_still_held_and_released_by_the_next_daemon(
     daemon: Callable[[int], Any], tmp_path: Path
 ) -> None:
     async with daemon(1) as trial:
-        await trial.deal()
+        await trial.play_attempt()
     async with daemon(2) as trial:
-        held = await trial.phase(MachinePhase.HELD)
+        held = await trial.wait_for_phase(MachinePhase.HELD)
         assert (held.machine.deal, held.machine.attempt) == (1, 1)
         done = await trial.return_hands()
         assert done.fairness[-1].outcome is AttemptOutcome.OK
@@ -64,12 +64,12 @@ async def test_an_attempt_that_stood_still_in_mid_deal_goes_on_with_its_commitme
     daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path
 ) -> None:
     async with daemon(1) as trial:
-        await trial.phase(MachinePhase.EMPTY)
-        await trial.order(Role.REFEREE, "start_deal")
-        await trial.order(Role.TABLE, "cut", n=40)
-        before = await trial.until(lambda state: state.machine.fed >= 30)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        await trial.send_command(Role.REFEREE, "start_deal")
+        await trial.send_command(Role.TABLE, "cut", n=40)
+        before = await trial.wait_for_state(lambda state: state.machine.fed >= 30)
     async with daemon(2) as trial:
-        held = await trial.phase(MachinePhase.HELD)
+        held = await trial.wait_for_phase(MachinePhase.HELD)
         assert held.machine.attempt == before.machine.attempt == 1
         assert held.fairness[-1].commitment == before.fairness[-1].commitment
         assert [len(cards) for cards in sim.world.truth().pockets] == [27, 27, 27, 27, 0]
@@ -82,14 +82,14 @@ async def test_an_attempt_one_of_whose_boards_was_reset_meanwhile_is_void(
     daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path, board: Any
 ) -> None:
     async with daemon(1) as trial:
-        await trial.phase(MachinePhase.EMPTY)
-        await trial.order(Role.REFEREE, "start_deal")
-        await trial.order(Role.TABLE, "cut", n=40)
-        await trial.until(lambda state: state.machine.fed >= 30)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        await trial.send_command(Role.REFEREE, "start_deal")
+        await trial.send_command(Role.TABLE, "cut", n=40)
+        await trial.wait_for_state(lambda state: state.machine.fed >= 30)
     sim.kill(board)
     sim.start(board)
     async with daemon(2) as trial:
-        voided = await trial.until(
+        voided = await trial.wait_for_state(
             lambda state: bool(state.fairness) and state.fairness[0].reveal is not None
         )
         assert voided.fairness[0].reasons == ["BOARD_RESET"]
@@ -107,15 +107,15 @@ async def test_a_lid_that_is_open_as_the_daemon_returns_leaves_the_cards_counted
         run.stop("LID_OPENED")  # the panel's own contact says so before any board speaks
         await compare_with_boards(run, looks)
 
-    monkeypatch.setattr("controller.machine.deals.agree", heard_first)
+    monkeypatch.setattr("controller.machine.deals.compare_with_boards", heard_first)
     async with daemon(1) as trial:
-        await trial.phase(MachinePhase.EMPTY)
-        await trial.order(Role.REFEREE, "start_deal")
-        await trial.order(Role.TABLE, "cut", n=40)
-        await trial.until(lambda state: state.machine.fed >= 30)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        await trial.send_command(Role.REFEREE, "start_deal")
+        await trial.send_command(Role.TABLE, "cut", n=40)
+        await trial.wait_for_state(lambda state: state.machine.fed >= 30)
     sim.world.set_lid(True)
     async with daemon(2) as trial:
-        await trial.until(lambda state: state.fairness[0].reveal is not None)
+        await trial.wait_for_state(lambda state: state.fairness[0].reveal is not None)
         (verdict,) = (event.data for event in trial.events if event.kind == "verdict")
         assert verdict["reasons"] == ["LID_OPENED"]
         landed = [len(cards) for cards in sim.world.truth().pockets]
@@ -128,8 +128,8 @@ async def test_hands_that_went_up_while_nobody_heard_stay_out_though_the_board_w
     daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path
 ) -> None:
     async with daemon(1) as trial:
-        await trial.deal()
-        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        await trial.play_attempt()
+        releasing = asyncio.ensure_future(trial.send_command(Role.REFEREE, "release"))
         await until(lambda: not sim.world.truth().lift_down)
         sim.port("dealer").to_host.distort = lambda data: []
         await until(lambda: sim.world.truth().lift_up)
@@ -139,7 +139,9 @@ async def test_hands_that_went_up_while_nobody_heard_stay_out_though_the_board_w
     sim.kill("dealer")
     sim.start("dealer")
     async with daemon(2) as trial:
-        released = await trial.until(lambda state: state.machine.phase is not MachinePhase.HELD)
+        released = await trial.wait_for_state(
+            lambda state: state.machine.phase is not MachinePhase.HELD
+        )
         assert released.fairness[0].outcome is AttemptOutcome.OK
         assert {"withdrawn", "record"}.isdisjoint({event.kind for event in trial.events})
     assert not verify(tmp_path, None).findings
@@ -149,18 +151,18 @@ async def test_an_attempt_that_was_stopped_by_a_person_stands_still_in_the_next_
     daemon: Callable[[int], Any], sim: HardwareInProcess
 ) -> None:
     async with daemon(1) as trial:
-        await trial.phase(MachinePhase.EMPTY)
-        await trial.order(Role.REFEREE, "start_deal")
-        await trial.order(Role.TABLE, "cut", n=40)
-        await trial.until(lambda state: state.machine.fed >= 30)
-        assert (await trial.order(Role.REFEREE, "hold", reason="look")).ok
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        await trial.send_command(Role.REFEREE, "start_deal")
+        await trial.send_command(Role.TABLE, "cut", n=40)
+        await trial.wait_for_state(lambda state: state.machine.fed >= 30)
+        assert (await trial.send_command(Role.REFEREE, "hold", reason="look")).ok
     async with daemon(2) as trial:
         await asyncio.sleep(5)
         arrived = sim.world.truth().arrived
         await asyncio.sleep(5)
         assert sim.world.truth().arrived == arrived < 108
-        assert (await trial.order(Role.REFEREE, "resume")).ok
-        held = await trial.phase(MachinePhase.HELD)
+        assert (await trial.send_command(Role.REFEREE, "resume")).ok
+        held = await trial.wait_for_phase(MachinePhase.HELD)
         assert held.machine.attempt == 1
 
 
@@ -168,14 +170,14 @@ async def test_hands_that_were_touched_meanwhile_are_void(
     daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path
 ) -> None:
     async with daemon(1) as trial:
-        await trial.deal()
+        await trial.play_attempt()
     await sim.world.people.collect()
     async with daemon(2) as trial:
-        voided = await trial.until(
+        voided = await trial.wait_for_state(
             lambda state: bool(state.fairness) and state.fairness[0].outcome is AttemptOutcome.VOID
         )
         assert voided.fairness[0].reasons == ["LID_OPENED"]
-        again = await trial.deal()
+        again = await trial.play_attempt()
         assert (again.machine.deal, again.machine.attempt) == (1, 2)
     assert not verify(tmp_path, None).findings
 
@@ -185,8 +187,8 @@ async def test_hands_on_their_way_out_go_on_their_way(
     daemon: Callable[[int], Any], sim: HardwareInProcess, tmp_path: Path, lid_open: bool
 ) -> None:
     async with daemon(1) as trial:
-        await trial.deal()
-        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        await trial.play_attempt()
+        releasing = asyncio.ensure_future(trial.send_command(Role.REFEREE, "release"))
         await asyncio.sleep(HALF_WAY_S)
         assert not sim.world.truth().lift_up
         releasing.cancel()
@@ -194,7 +196,7 @@ async def test_hands_on_their_way_out_go_on_their_way(
     async with daemon(2) as trial:
         await asyncio.sleep(HALF_WAY_S)
         sim.world.set_lid(False)
-        await trial.phase(MachinePhase.RELEASED)
+        await trial.wait_for_phase(MachinePhase.RELEASED)
         assert not [event for event in trial.events if event.kind == "withdrawn"]
         sim.world.people.take_hands()
     assert not verify(tmp_path, None).findings
@@ -204,13 +206,13 @@ async def test_a_lid_opened_while_the_lift_rises_only_delays_the_hands(
     daemon: Callable[[int], Any], sim: HardwareInProcess
 ) -> None:
     async with daemon(1) as trial:
-        await trial.deal()
-        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        await trial.play_attempt()
+        releasing = asyncio.ensure_future(trial.send_command(Role.REFEREE, "release"))
         await asyncio.sleep(HALF_WAY_S)
         sim.world.set_lid(True)
-        shown = await trial.until(lambda state: bool(state.alerts))
+        shown = await trial.wait_for_state(lambda state: bool(state.alerts))
         assert [alert.name for alert in shown.alerts] == ["LID_OPENED"]
         sim.world.set_lid(False)
         assert (await releasing).ok
         sim.world.people.take_hands()
-        assert not trial.machine.record.latched
+        assert not trial.machine.record.raised_faults

@@ -59,29 +59,29 @@ def crc(**changed: int) -> int:
 async def test_settings_are_changed_and_the_board_says_so_and_keeps_them(table: Tables) -> None:
     changes = {"feed_limit_ms": 700, "jam_retries": 1}
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         link = trial.machine.dealer.link
         assert link.welcome.settings_crc == crc()
         answer = await done(trial, "configure", board="dealer", settings=changes)
         assert answer == {"board": "dealer", "settings": changes}
         trial.sim.kill("dealer")
-        await trial.phase(MachinePhase.FAULT)
+        await trial.wait_for_phase(MachinePhase.FAULT)
         trial.sim.start("dealer")
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         assert link.welcome.settings_crc == crc(**changes)
         check_identity(
             link.welcome,
             ExpectedBoard("dealer", DEALER_ID, True, own_firmware_hash().hex(), crc(**changes)),
         )
-        await trial.deal()
-        await trial.phase(MachinePhase.HELD)
+        await trial.play_attempt()
+        await trial.wait_for_phase(MachinePhase.HELD)
 
 
 async def test_a_setting_of_the_reader_is_its_own(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         await done(trial, "configure", board="reader", settings={"read_limit_ms": 150})
-        told = await trial.order(
+        told = await trial.send_command(
             Role.TECHNICIAN, "configure", board="reader", settings={"jam_retries": 1}
         )
         assert told.error.code == "BAD_COMMAND"
@@ -105,23 +105,25 @@ async def test_a_wrong_setting_changes_nothing_not_even_the_right_ones_beside_it
     table: Tables, value: object, found: str
 ) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         settings = {"feed_limit_ms": 700, "jam_retries": value}
-        reply = await trial.order(Role.TECHNICIAN, "configure", board="dealer", settings=settings)
+        reply = await trial.send_command(
+            Role.TECHNICIAN, "configure", board="dealer", settings=settings
+        )
         assert reply.error.code == "BAD_COMMAND"
         assert found in reply.error.message
         assert "expected" not in reply.error.message_zh
         assert "number" not in reply.error.message_zh
         trial.sim.kill("dealer")
-        await trial.phase(MachinePhase.FAULT)
+        await trial.wait_for_phase(MachinePhase.FAULT)
         trial.sim.start("dealer")
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         assert trial.machine.dealer.link.welcome.settings_crc == crc()
 
 
 async def test_what_a_board_took_before_it_went_away_is_in_the_journal(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         board = trial.machine.dealer
         configure = board.configure
         taken: list[str] = []
@@ -134,7 +136,9 @@ async def test_what_a_board_took_before_it_went_away_is_in_the_journal(table: Ta
 
         board.configure = once
         settings = {"feed_limit_ms": 700, "jam_retries": 1}
-        reply = await trial.order(Role.TECHNICIAN, "configure", board="dealer", settings=settings)
+        reply = await trial.send_command(
+            Role.TECHNICIAN, "configure", board="dealer", settings=settings
+        )
         assert reply.error.code == "BOARD_AWAY"
         rows = [row.entry.data for row in trial.machine.record.journal.entries()]
         ours = [row for row in rows if row.get("cmd") == "configure"]
@@ -153,17 +157,17 @@ async def test_a_setting_whose_answer_was_lost_is_in_the_journal_as_unknown(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
-        configure = trial.command(Role.TECHNICIAN, "configure", **ORDERS["configure"])
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        configure = trial.make_command(Role.TECHNICIAN, "configure", **ORDERS["configure"])
         line = trial.sim.port("dealer").to_host
         line.spoil = lambda data: []
-        reply = await trial.lasting.order(configure)
+        reply = await trial.lasting.submit(configure)
         assert reply.error.code == "BOARD_AWAY"
-        await trial.phase(MachinePhase.FAULT)
-        again = await trial.order(Role.TECHNICIAN, "configure", **ORDERS["configure"])
+        await trial.wait_for_phase(MachinePhase.FAULT)
+        again = await trial.send_command(Role.TECHNICIAN, "configure", **ORDERS["configure"])
         assert again.error.code == "BOARD_AWAY"  # by now there is no session: nothing was sent
         line.spoil = None
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         assert trial.machine.dealer.link.welcome.settings_crc == crc(jam_retries=1)
         rows = [row.entry.data for row in trial.machine.record.journal.entries()]
         ours = [(row.get("result"), row.get("refused")) for row in rows if "cmd" in row]
@@ -176,7 +180,7 @@ async def test_a_setting_whose_answer_was_lost_is_in_the_journal_as_unknown(
 
 async def test_a_board_that_refuses_a_setting_leaves_nothing_unknown(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         trial.sim.world.add_fault(parse_fault("stall:motor=gate"))
         testing = asyncio.ensure_future(done(trial, "selftest"))
         await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
@@ -192,14 +196,14 @@ async def test_a_selftest_moves_the_gate_to_every_outlet_and_ends_before_its_ans
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         answer = await done(trial, "selftest")
         assert answer == {"boards": ["dealer", "reader"], "stalled": [], "silent": []}
-        assert not await trial.machine.dealer.moves()
+        assert not await trial.machine.dealer.is_moving()
         assert trial.sim.world.dealer.levels["gate_at"] == wire.TRAY
         assert alerts(trial) == []
-        await trial.deal()
-        await trial.phase(MachinePhase.HELD)
+        await trial.play_attempt()
+        await trial.wait_for_phase(MachinePhase.HELD)
 
 
 @pytest.mark.parametrize(("cmd", "args"), [("selftest", {}), ("calibrate", {"board": "dealer"})])
@@ -207,26 +211,26 @@ async def test_a_gate_that_does_not_move_is_named_and_stops_the_machine_until_it
     table: Tables, cmd: str, args: dict[str, Any]
 ) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         trial.sim.world.add_fault(parse_fault("stall:motor=gate"))
         assert (await done(trial, cmd, **args))["stalled"] == ["gate"]
-        fault = await trial.phase(MachinePhase.FAULT)
+        fault = await trial.wait_for_phase(MachinePhase.FAULT)
         (alert,) = fault.alerts
         assert (alert.name, "gate" in alert.cause) == ("STALL", True)
         assert await refused(trial, Role.REFEREE, "start_deal") == "WRONG_PHASE"
         assert (await done(trial, "selftest"))["stalled"] == ["gate"]  # it says so again
         trial.sim.world.motors["gate"].free()
         assert (await done(trial, cmd, **args))["stalled"] == []
-        assert (await trial.phase(MachinePhase.EMPTY)).alerts == []
-        await trial.deal()
-        await trial.phase(MachinePhase.HELD)
+        assert (await trial.wait_for_phase(MachinePhase.EMPTY)).alerts == []
+        await trial.play_attempt()
+        await trial.wait_for_phase(MachinePhase.HELD)
 
 
 async def test_a_second_test_waits_for_its_turn_and_makes_nobody_deaf_to_the_first(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         trial.sim.world.add_fault(parse_fault("stall:motor=gate"))
         first = asyncio.ensure_future(done(trial, "selftest"))
         await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
@@ -239,13 +243,13 @@ async def test_a_second_test_waits_for_its_turn_and_makes_nobody_deaf_to_the_fir
 
 async def test_a_deal_that_is_ordered_while_the_boards_are_tested_is_dealt(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         testing = asyncio.ensure_future(done(trial, "selftest"))
         await asyncio.sleep(SERVICE_POLL_INTERVAL_S)
-        assert (await trial.order(Role.REFEREE, "start_deal")).ok
-        await trial.phase(MachinePhase.COMMITTED)
-        assert (await trial.order(Role.TABLE, "cut", n=40)).ok
-        held = await trial.until(lambda state: state.fairness[-1].outcome is not None)
+        assert (await trial.send_command(Role.REFEREE, "start_deal")).ok
+        await trial.wait_for_phase(MachinePhase.COMMITTED)
+        assert (await trial.send_command(Role.TABLE, "cut", n=40)).ok
+        held = await trial.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
         assert (held.machine.attempt, held.machine.phase) == (1, MachinePhase.HELD)
         await asyncio.wait({testing})
 
@@ -254,8 +258,8 @@ async def test_a_calibration_brings_the_lift_down_before_it_tries_the_motors(
     table: Tables,
 ) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
-        trial.sim.world.set("lift", LIFT_UP)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
+        trial.sim.world.set_output("lift", LIFT_UP)
         await asyncio.sleep(LIFT_S)
         assert not trial.sim.world.truth().lift_down
         assert (await done(trial, "calibrate", board="dealer"))["stalled"] == []
@@ -264,13 +268,13 @@ async def test_a_calibration_brings_the_lift_down_before_it_tries_the_motors(
 
 async def test_a_board_that_is_away_or_may_not_move_says_why(table: Tables) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         trial.sim.world.set_lid(True)
-        reply = await trial.order(Role.TECHNICIAN, "selftest")
+        reply = await trial.send_command(Role.TECHNICIAN, "selftest")
         assert (reply.error.code, "LID_OPEN" in reply.error.message) == ("BOARD_REFUSED", True)
         trial.sim.world.set_lid(False)
         trial.sim.kill("reader")
-        await trial.phase(MachinePhase.FAULT)
+        await trial.wait_for_phase(MachinePhase.FAULT)
         assert await refused(trial, Role.TECHNICIAN, "calibrate", board="reader") == "BOARD_AWAY"
         await done(trial, "calibrate", board="dealer")
 
@@ -298,7 +302,7 @@ async def test_a_fault_does_not_open_an_attempt_that_is_under_way_to_a_technicia
 @pytest.mark.parametrize("role", [role for role in Role if role is not Role.TECHNICIAN])
 async def test_boards_are_a_technicians_alone(table: Tables, role: Role) -> None:
     async with table() as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         for cmd, args in ORDERS.items():
             assert await refused(trial, role, cmd, **args) == "WRONG_ROLE"
 
@@ -324,18 +328,18 @@ async def test_a_jam_is_called_cleared_by_a_referee_and_only_where_there_is_one(
     table: Tables,
 ) -> None:
     async with table("jam:at=5") as trial:
-        await trial.phase(MachinePhase.EMPTY)
+        await trial.wait_for_phase(MachinePhase.EMPTY)
         assert await refused(trial, Role.REFEREE, "clear_jam") == "NOT_LATCHED"
-        failed = await trial.deal()
+        failed = await trial.play_attempt()
         assert failed.fairness[-1].reasons == ["JAM"]
-        await trial.until(lambda state: "JAM" in {alert.name for alert in state.alerts})
+        await trial.wait_for_state(lambda state: "JAM" in {alert.name for alert in state.alerts})
         for role in (Role.TABLE, Role.OBSERVER, Role.TECHNICIAN):
             assert await refused(trial, role, "clear_jam") == "WRONG_ROLE"
-        reply = await trial.order(Role.REFEREE, "clear_jam")
+        reply = await trial.send_command(Role.REFEREE, "clear_jam")
         assert reply.ok
         await asyncio.sleep(1)
         assert "JAM" not in alerts(trial)
         await trial.people.collect()
-        again = await trial.deal()
+        again = await trial.play_attempt()
         assert again.machine.attempt == 2
-        await trial.phase(MachinePhase.HELD)
+        await trial.wait_for_phase(MachinePhase.HELD)

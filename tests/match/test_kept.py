@@ -51,7 +51,7 @@ def test_an_event_of_every_kind_is_the_same_after_the_journal(
         event: Any = kind(at_ms=12, **said)
         data = encode_match_event(event)
         assert _is_plain(data)
-        assert data["event"] == kind.__name__
+        assert data["event"] == kind.__struct_config__.tag
         assert decode_match_event(data) == event == again(event, MatchEvent)
 
 

@@ -221,4 +221,6 @@ def test_events_go_out_as_json_and_come_back_as_they_were(profile: str) -> None:
 def test_effects_go_out_as_json() -> None:
     table = Table(timed()).started().played("NS").valued().returned().at_minute(60)
     told = [msgspec.json.decode(msgspec.json.encode(effect)) for effect in table.told]
-    assert [one["effect"] for one in told] == [type(effect).__name__ for effect in table.told]
+    assert [one["effect"] for one in told] == [
+        effect.__struct_config__.tag for effect in table.told
+    ]

@@ -117,7 +117,7 @@ def _match_events(said: Mapping[str, Said]) -> str:
         if event.kind == "match"
     }
     return "\n\n".join(
-        f"### `{kind.__name__}`\n\n{_words(kind)}\n\n{_json(there[kind.__name__])}"
+        f"### `{kind.__struct_config__.tag}`\n\n{_words(kind)}\n\n{_json(there[kind.__struct_config__.tag])}"
         for kind in get_args(MatchEvent)
     )
 

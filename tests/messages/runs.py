@@ -86,7 +86,7 @@ def _listening(said: Said) -> Iterator[None]:
         said.answered.append((command, reply))
         return reply
 
-    with patch.object(MachineSupervisor, "order", order):
+    with patch.object(MachineSupervisor, "submit", order):
         yield
 
 

@@ -47,7 +47,7 @@ class OverheardClient(Client):
         super().__init__(*args, **options)
         self._taken = taken
 
-    def _open(
+    def _connect(
         self, kind: zmq.SocketType, address: str, on_change: Callable[[TableConnectionState], None]
     ) -> TableConnection:
         line = super()._connect(kind, address, on_change)

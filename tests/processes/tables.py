@@ -28,7 +28,7 @@ def mark(tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch) -> 
     All processes inherit the mark, also those with another parent. None may outlive the test. A
     daemon may take as long to start as the test may last.
     """
-    monkeypatch.setattr(hall, "PATIENCE_S", math.inf)
+    monkeypatch.setattr(hall, "START_TIMEOUT_S", math.inf)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     monkeypatch.setenv(ROOT_VARIABLE, str(runtime_dir))
     mark = f"{VARIABLE}={tmp_path}"

@@ -179,7 +179,7 @@ class Words(SystemdNotifier):
         super().__init__(watchdog_s=watchdog_s)
         self.said: list[tuple[float, str]] = []
 
-    def _say(self, *lines: str) -> None:
+    def _send(self, *lines: str) -> None:
         self.said.append((asyncio.get_running_loop().time(), lines[0]))
 
 

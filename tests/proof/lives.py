@@ -27,7 +27,7 @@ def lives(deals: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Pat
             args |= {"uncut": True, "reason": UNCUT}
         return ask(house, role, cmd, **args)
 
-    monkeypatch.setattr(TableHost, "ask", sometimes_uncut)
+    monkeypatch.setattr(TableHost, "command", sometimes_uncut)
     folders = []
     for number, begun in enumerate(range(0, deals, LIFE_DEALS)):
         many = min(LIFE_DEALS, deals - begun)

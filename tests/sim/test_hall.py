@@ -123,8 +123,8 @@ async def test_a_killed_board_is_an_unplugged_one_and_its_motors_stand(
     await host.dealer.shuffle(1, 1)
     assert (await Asker(table).ask("kill", board="dealer"))["ok"]
     assert "dealer" in str(await lost)
-    await table.boards["dealer"].gone()
-    assert len(table.world.truth().everything()) == 20
+    await table.boards["dealer"].wait_until_gone()
+    assert len(table.world.truth().all_cards()) == 20
     host.close()
 
 

@@ -38,7 +38,7 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_chromium(mocker: MockerFixture, tmp_path: Path) -> str:
     """Hide Chromium, and refuse to start a console; return the line that bench prints then."""
     mocker.patch.object(pixels, "CHROMIUM", tmp_path / "chromium")
-    mocker.patch.object(consoles, "console_load", side_effect=AssertionError("it was measured"))
+    mocker.patch.object(consoles, "measure_console", side_effect=AssertionError("it was measured"))
     return f"pixels: not measured: there is no {tmp_path / 'chromium'} (Debian's package chromium)"
 
 

@@ -197,7 +197,7 @@ def _cards_move_early(monkeypatch: pytest.MonkeyPatch) -> None:
         self.writer.write_shuffled(passes)
         await self._record.sync()
 
-    monkeypatch.setattr(AttemptRun, "_shuffled", shuffled)
+    monkeypatch.setattr(AttemptRun, "_write_shuffled", shuffled)
 
 
 def _somebody_swaps_cards(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +208,7 @@ def _somebody_swaps_cards(monkeypatch: pytest.MonkeyPatch) -> None:
         north, west, *_ = self._host.sim.world.pockets.stacks
         north[0], west[0] = west[0], north[0]
 
-    monkeypatch.setattr(LifeEvidence, "held", swapped)
+    monkeypatch.setattr(LifeEvidence, "record_verdict", swapped)
 
 
 def _no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +227,7 @@ def _another_card_turned_up(monkeypatch: pytest.MonkeyPatch) -> None:
         face = (self.hands or b"")[place % 108]
         return place % 108 + 1, face
 
-    monkeypatch.setattr(Vault, "turned_up", other)
+    monkeypatch.setattr(Vault, "turn_up", other)
 
 
 def _other_hands_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +237,7 @@ def _other_hands_bound(monkeypatch: pytest.MonkeyPatch) -> None:
         record = bind(self, places, cards)
         return bytes((record[1], record[0], *record[2:]))
 
-    monkeypatch.setattr(Vault, "bind", other)
+    monkeypatch.setattr(Vault, "bind_hands", other)
 
 
 def _an_event_noted_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +268,7 @@ def _told_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         if any(one.entry.kind == "cut" for one in entries):
             committed(self, entries)
 
-    monkeypatch.setattr(TableRecord, "_committed", twice)
+    monkeypatch.setattr(TableRecord, "_on_committed", twice)
 
 
 def _another_cut_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,21 +278,21 @@ def _another_cut_shown(monkeypatch: pytest.MonkeyPatch) -> None:
         self.cut = (self.cut or 0) + 1
         reveal(self, *told)
 
-    monkeypatch.setattr(AttemptWriter, "reveal", other)
+    monkeypatch.setattr(AttemptWriter, "write_revealed", other)
 
 
 def _raises(monkeypatch: pytest.MonkeyPatch) -> None:
     def see(self: CardLoop, seen: object) -> None:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr(CardLoop, "see", see)
+    monkeypatch.setattr(CardLoop, "observe", see)
 
 
 def _never_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     async def lift_down(self: TableClearing, *, set_back: bool) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(TableClearing, "lift_down", lift_down)
+    monkeypatch.setattr(TableClearing, "wait_lift_down", lift_down)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def test_a_process_that_ended_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPa
         os._exit(0)
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)  # it has ended, and its row is still there
     try:
-        monkeypatch.setattr(costs, "_family", lambda root: iter((str(root), str(child))))
+        monkeypatch.setattr(costs, "_process_tree", lambda root: iter((str(root), str(child))))
         assert child not in costs.find_processes(os.getpid()).values()
         assert sum(one.processes for one in costs.measure_costs(os.getpid()).values()) == 1
     finally:

@@ -36,7 +36,7 @@ def _match_transfer(console: RefereeConsole) -> MatchTransfer:
     )
 
 
-TRANSFER_ROUTES: Final = (
+ROUTES: Final = (
     route("/api/tables/{id}/carry", list_transfer_options, roles=REFEREES),
     route("/api/tables/{id}/carry", transfer_match, ("POST",), roles=REFEREES),
 )

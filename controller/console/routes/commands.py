@@ -21,7 +21,7 @@ async def list_faults(request: ConsoleRequest) -> Mapping[str, Mapping[Language,
     }
 
 
-CATALOGUE_ROUTES: Final = (
+ROUTES: Final = (
     route("/api/commands", list_commands, roles=WITH_DISPLAYS),
     route("/api/faults", list_faults, roles=WITH_DISPLAYS),
 )

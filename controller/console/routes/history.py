@@ -60,7 +60,7 @@ async def get_match_record(request: ConsoleRequest) -> Response:
     )
 
 
-HISTORY_ROUTES: Final = (
+ROUTES: Final = (
     page("/history", "history.html", roles=EVERYBODY),
     route("/api/history", list_matches, roles=EVERYBODY),
     route("/api/tables/{id}/attempts/{match:path}", list_attempts, roles=EVERYBODY),

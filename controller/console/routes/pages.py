@@ -4,7 +4,7 @@ from typing import Final
 
 from controller.console.routing import CHIEF, EVERYBODY, page
 
-HALL_PAGE_ROUTES: Final = (
+ROUTES: Final = (
     page("/", "hall.html", roles=EVERYBODY),
     page("/wall", "wall.html", roles=EVERYBODY),
     page("/chief", "chief.html", roles=CHIEF),

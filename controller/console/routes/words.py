@@ -34,7 +34,7 @@ async def list_event_lines(request: ConsoleRequest) -> dict[str, Any]:
 _NO_END: Final = 10**14
 
 
-TABLE_PAGE_ROUTES: Final = (
+ROUTES: Final = (
     page("/table/{id}", "table.html", roles=EVERYBODY),
     route("/api/tables/{id}/told", list_event_lines, roles=EVERYBODY),
 )

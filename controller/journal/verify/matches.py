@@ -154,7 +154,7 @@ def _check_accepted(row: _MatchRow) -> Iterator[VerifyFinding]:
     _, effects = dry_run(row.before, row.event)
     for effect in effects:
         if isinstance(effect, EventRefused):
-            what = f"the match refuses {type(row.event).__name__}: {effect.refusal.code}"
+            what = f"the match refuses {row.event.__struct_config__.tag}: {effect.refusal.code}"
             yield VerifyFinding(row.entry.n, what, "this row was changed, or one before it is gone")
 
 
@@ -294,7 +294,7 @@ def _check_unordered(
     """Yield rows that only an order causes, but for those that one `made`."""
     recounted = False
     for at, row in enumerate(waiting):
-        name = type(row.event).__name__
+        name = row.event.__struct_config__.tag
         if isinstance(row.event, TableSuspended):
             stands = recounted or _leaves_table(row.entry, entries)
         else:
