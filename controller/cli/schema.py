@@ -23,7 +23,7 @@ def command(name: str | None) -> None:
     event    topic event/TABLE: an entry of its journal; `kind` says what `data` holds,
              and in a match's entries `event` what happened
     command  what a client sends; `cmd` says what `args` holds, who may send it, and when
-    reply    what comes back: $defs has one for each command, and Refused
+    reply    what comes back: $defs has one for each command, and RefusedReply
 
     The one of all of them is a schema of any message, with each under its name in $defs.
     JSON Schema 2020-12. Later versions may add fields: read on over what you do not know.

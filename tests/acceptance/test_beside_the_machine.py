@@ -135,7 +135,7 @@ def test_a_bench_pins_both_boards() -> None:
                 bench.close()
             return "opened"
 
-    assert in_virtual_time(swapped()) == "Swapped"
+    assert in_virtual_time(swapped()) == "BoardsSwapped"
 
 
 @pytest.mark.virtual

@@ -289,7 +289,7 @@ async def test_what_moves_is_stopped_for_a_unit_that_is_away_whatever_the_core_d
     at.drives.silent.add(GATE)
     for _ in range(100):
         await asyncio.sleep(0.01)
-        at.table.hal.take(board.now_ms())
+        at.table.hal.update(board.now_ms())
     assert ("lift", 1) in at.drives.driven
     assert at.drives.runs() == {}
 

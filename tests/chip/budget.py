@@ -17,9 +17,9 @@ gc.collect()
 EMPTY = gc.mem_alloc()
 
 from firmware import codec, hal_rp2, rp2_loop, wire  # noqa: E402
-from firmware.dealer import Dealer  # noqa: E402
+from firmware.dealer import DealerCore  # noqa: E402
 from firmware.hal import FORWARD  # noqa: E402
-from firmware.reader import Reader  # noqa: E402
+from firmware.reader import ReaderCore  # noqa: E402
 
 gc.collect()
 CODE = gc.mem_alloc()
@@ -65,7 +65,7 @@ class Line:
         if kind >= wire.BEGIN:
             self.number += 1
         number = self.number if kind >= wire.BEGIN else 0
-        frame = wire.host_frame(kind, SESSION, number, self.events, self.events, *fields)
+        frame = wire.pack_host_frame(kind, SESSION, number, self.events, self.events, *fields)
         self.rx += codec.encode(frame)
 
 
@@ -97,8 +97,8 @@ class Table:
         self.line = Line()
         self.clock = Clock()
         self.hal = hal_rp2.Rp2DealerHal()
-        board = Dealer(self.hal, 7)
-        self.loop = rp2_loop.Loop(board, self.hal, self.line, self.clock, lambda *_: None)
+        board = DealerCore(self.hal, 7)
+        self.loop = rp2_loop.ChipLoop(board, self.hal, self.line, self.clock, lambda *_: None)
         self.turns = 0
         self.counts = True
         self.littered = 0
@@ -109,7 +109,7 @@ class Table:
         self.clock.now += after_ms
         used = gc.mem_alloc() if self.counts else 0  # which takes longer than the turn
         began = time.ticks_us()
-        self.loop.turn()
+        self.loop.run_once()
         took = time.ticks_diff(time.ticks_us(), began)
         if self.counts:
             self.littered += gc.mem_alloc() - used
@@ -157,7 +157,8 @@ def deal():
     table.turn()
     table.say(wire.BEGIN, 7, CARDS, CARDS // 4)
     table.say(wire.FEED, 7, wire.HOPPER, CARDS)
-    table.loop._tidy.is_due = lambda now, calm: False  # the litter of each card is counted
+    # The litter of each card is counted.
+    table.loop._garbage.is_due = lambda now_ms, can_pause: False
     for _ in range(3):
         table.turn()
     table.littered = 0
@@ -201,7 +202,7 @@ def deal():
 
 def handlers():
     """Every handler, both edges of each, with the heap locked; and the window's cut."""
-    hal = hal_rp2.ReaderHal()
+    hal = hal_rp2.Rp2ReaderHal()
     for level in (1, 0):
         locked(lambda: machine.drive(hal_rp2.PULSE_PIN, level))  # noqa: B023
     pin = machine.LINES[hal_rp2.PULSE_PIN]
@@ -209,8 +210,8 @@ def handlers():
     locked(lambda: pin.watch.handler(pin))
     for _ in range(100):  # a ring that is full only counts
         locked(lambda: pin.watch.handler(pin))
-    Reader(hal, 8)
-    hal.take(5)
+    ReaderCore(hal, 8)
+    hal.update(5)
     assert hal.edges()[-1][1] == "lost"
 
 

@@ -93,7 +93,7 @@ class OnChip:
         self._timer = asyncio.get_running_loop().call_later(TURN_S, self._turn)
         if not self.stalled:
             try:
-                self.loop.turn()
+                self.loop.run_once()
             except Reset:
                 self._timer.cancel()
 

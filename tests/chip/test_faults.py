@@ -272,14 +272,14 @@ async def test_a_gate_that_is_lost_goes_home_without_a_wait(on_chips: OnChips) -
     gate = table.chip.machines[GATE]
     await until(gate.running)
     turned = 0
-    take = table.dealer.hal.take
+    take = table.dealer.hal.update
 
     def counted(now_ms: int) -> None:
         nonlocal turned
         turned += 1
         take(now_ms)
 
-    table.dealer.hal.take = counted
+    table.dealer.hal.update = counted
     began_s = table.chip.now_s()
     await until(lambda: not gate.running())
     assert gate.last == 800  # to the stop, whatever the magnets see on the way

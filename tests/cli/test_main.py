@@ -219,9 +219,9 @@ def test_schema_prints_one_document_with_every_public_message() -> None:
 
 def test_schema_of_one_message_refers_to_its_parts_only() -> None:
     document = json.loads(run("schema", "state").stdout)
-    assert document["$ref"] == "#/$defs/State"
-    assert {"Machine", "Match", "Fairness"} <= set(document["$defs"])
-    assert not {"CutEvent", "CutCommand", "Refused"} & set(document["$defs"])
+    assert document["$ref"] == "#/$defs/PublicState"
+    assert {"PublicMachine", "PublicMatch", "Fairness"} <= set(document["$defs"])
+    assert not {"CutEvent", "CutCommand", "RefusedReply"} & set(document["$defs"])
 
 
 def test_a_refused_prctl_is_reported_as_one_and_not_as_failed_output(

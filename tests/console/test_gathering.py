@@ -26,7 +26,7 @@ class SlowStore:
         self.marks: list[int] = []
         self.writing: list[asyncio.Future[None]] = []
 
-    def keep(
+    def add(
         self,
         kept: Sequence[StoredEvent],
         marks: Mapping[str, JournalMark],

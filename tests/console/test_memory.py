@@ -18,7 +18,7 @@ class Disk:
     def __init__(self) -> None:
         self.marks: dict[str, JournalMark] = {}
 
-    def keep(
+    def add(
         self, kept: Sequence[StoredEvent], marks: Mapping[str, JournalMark], heads: object = ()
     ) -> "asyncio.Future[None]":
         self.marks |= marks

@@ -140,7 +140,11 @@ def test_a_key_that_is_switched_off_is_seen() -> None:
 
 
 def test_types_within_types_are_found() -> None:
-    assert {part.name for part in parts("modbus.toml")} >= {"Counter", "Word", "GateAt"}
+    assert {part.name for part in parts("modbus.toml")} >= {
+        "MappedCounter",
+        "MappedWord",
+        "MappedGateSensor",
+    }
     top = inspect.type_info(SHAPES["table.toml"])
     assert isinstance(top, inspect.StructType)
     assert {field.encode_name for field in top.fields} <= {
@@ -149,12 +153,12 @@ def test_types_within_types_are_found() -> None:
 
 
 def test_a_list_says_how_long_it_may_be_and_a_choice_of_types_names_both() -> None:
-    (output,) = (part for part in parts("modbus.toml") if part.name == "Output")
+    (output,) = (part for part in parts("modbus.toml") if part.name == "MappedOutput")
     (stop,) = (field for field in output.values if field.encode_name == "stop")
     assert takes(stop.type) == (
         "a whole number from -32768 to 65535, "
         "or a list of 1 to 16 values, each a whole number from -32768 to 65535"
     )
-    (gate,) = (part for part in parts("modbus.toml") if part.name == "Gate")
+    (gate,) = (part for part in parts("modbus.toml") if part.name == "MappedGate")
     (places,) = (field for field in gate.values if field.encode_name == "positions")
     assert takes(places.type) == "a list of 5 values, each a number"

@@ -66,6 +66,6 @@ def test_the_levels_of_the_motors_supply_are_those_of_the_firmware() -> None:
     page = PAGE.read_text("utf-8")
     full_v = 3.3 * (100 + 10) / 10
     low = round(tables()["SUPPLY_LOW"] / 65535 * full_v)
-    right = round(tables()["SUPPLY_RIGHT"] / 65535 * full_v)
+    right = round(tables()["SUPPLY_RESTORED"] / 65535 * full_v)
     assert f"below {low} V" in page
     assert f"above {right} V" in page

@@ -116,18 +116,20 @@ CASES: list[Case] = [
     ),
     (dealer(device=""), "dealer port", RED, "/dev/table-dealer is not there"),
     (dealer(device=""), "dealer board", UNKNOWN, "port is not there"),
-    (dealer(terminal=False), "dealer port", RED, "no serial port"),
-    (dealer(usable=False), "dealer port", RED, "dealtable may not read and write"),
-    (dealer(open_to_all=True), "dealer port", RED, "could listen to the cards"),
+    (dealer(is_terminal=False), "dealer port", RED, "no serial port"),
+    (dealer(is_usable=False), "dealer port", RED, "dealtable may not read and write"),
+    (dealer(is_open_to_all=True), "dealer port", RED, "could listen to the cards"),
     (dealer(holders=(PortHolder(7, "ModemManager"),)), "dealer port", RED, "ModemManager (7)"),
     (
-        replace(dealer(holders=(PortHolder(7, "dealtable", has_lock=True),)), closed=True),
+        replace(
+            dealer(holders=(PortHolder(7, "dealtable", has_lock=True),)), state_unreadable=True
+        ),
         "dealer port",
         UNKNOWN,
         "whether dealtable (7)",
     ),
     (dealer(path="/dev/ttyACM0"), "dealer port", AMBER, "the kernel's name"),
-    (dealer(blind=True), "dealer port", UNKNOWN, "who holds"),
+    (dealer(holders_incomplete=True), "dealer port", UNKNOWN, "who holds"),
     (dealer(latency_ms=16), "latency", RED, "for 16 ms"),
     (dealer(device=""), "latency", UNKNOWN, "not there"),
     (
@@ -168,7 +170,7 @@ CASES: list[Case] = [
         AMBER,
         "a bought part",
     ),
-    (board(unasked="the table runs"), "dealer board", UNKNOWN, "the table runs"),
+    (board(why_not_asked="the table runs"), "dealer board", UNKNOWN, "the table runs"),
     (of(pins={"model": None}), "pins", RED, "no Raspberry Pi"),
     (of(pins={"chips": ()}), "pins", RED, "no /dev/gpiochip"),
     (of(pins={"chips": (("/dev/gpiochip0", False),)}), "pins", RED, "may not use"),
@@ -177,11 +179,11 @@ CASES: list[Case] = [
     (of(clock={"synchronized": False}), "clock", AMBER, "kept right by nobody"),
     (of(clock={"synchronized": None}), "clock", UNKNOWN, "keeps it right"),
     (of(clock={"now": datetime(2027, 2, 1, tzinfo=UTC)}), "clock", RED, "before this release"),
-    (of(disk={"read_only": True}), "disk", RED, "only read"),
-    (of(disk={"writable": False}), "disk", RED, "may not write"),
+    (of(disk={"is_read_only": True}), "disk", RED, "only read"),
+    (of(disk={"is_writable": False}), "disk", RED, "may not write"),
     (of(disk={"free_bytes": 1 << 20}), "disk", RED, "0.0 GiB"),
     (of(disk={"free_bytes": 200 << 20}), "disk", AMBER, "0.2 GiB"),
-    (of(disk={"there": False, "writable": False}), "disk", AMBER, "not there yet"),
+    (of(disk={"exists": False, "is_writable": False}), "disk", AMBER, "not there yet"),
     (of(memory={"runtime_on": "ext4"}), "runtime_dir", RED, "ext4"),
     (of(memory={"runtime_on": None}), "runtime_dir", UNKNOWN, "lies on"),
     (of(memory={"swaps": ("/var/swap",)}), "swap", RED, "/var/swap"),
@@ -191,13 +193,13 @@ CASES: list[Case] = [
     (of(memory={"core_pattern": None}), "core dumps", UNKNOWN, "where they go"),
     (of(supply=SupplyFacts()), "supply", UNKNOWN, "voltage"),
     (of(supply={"throttled": 0x50005}), "supply", RED, "too low now"),
-    (of(supply={"throttled": None, "alarm": True}), "supply", RED, "too low now"),
+    (of(supply={"throttled": None, "has_alarm": True}), "supply", RED, "too low now"),
     (of(supply={"throttled": 0x4}), "supply", RED, "slower now"),
     (of(supply={"throttled": 0x50000}), "supply", AMBER, "since the start"),
     (of(supply=SupplyFacts()), "temperature", UNKNOWN, "no sensor"),
     (of(supply={"celsius": 81.0}), "temperature", RED, "81 °C"),
     (of(supply={"celsius": 75.0}), "temperature", AMBER, "75 °C"),
-    (of(users="state_dir is open to others"), "users", RED, "open to others"),
+    (of(users_problem="state_dir is open to others"), "users", RED, "open to others"),
     (of(keys=KeyFacts(closed_folder="/var/lib")), "keys", UNKNOWN, "/var/lib"),
     (of(keys=KeyFacts(are_missing=True)), "keys", AMBER, "none yet"),
     (of(keys={"trouble": "table.sign: is not there"}), "keys", RED, "table.sign"),
@@ -212,7 +214,7 @@ CASES: list[Case] = [
     (of(feed=FeedFacts()), "feed", UNKNOWN, "no gateway"),
     (of(feed=FeedFacts(taken_addresses=("tcp://*:5556",))), "feed", RED, "tcp://*:5556"),
     (of(feed={"trouble": "nobody answers there"}), "feed", RED, "nobody answers"),
-    (of(feed={"no_key": True}), "feed", UNKNOWN, "speaks with whom"),
+    (of(feed={"has_no_key": True}), "feed", UNKNOWN, "speaks with whom"),
     (of(feed={"alerts": ("LID_OPENED",)}), "feed", AMBER, "LID_OPENED"),
 ]
 
@@ -238,7 +240,7 @@ def test_a_real_table_without_its_pins_is_red(pins: str) -> None:
     (one,) = about("pins", FACTS, config)
     assert (one.light, one.do) == (RED, 'set panel.pins = "lgpio"')
     simulated = replace(config, table=replace(CONFIG.table, backend="sim"))
-    (one,) = about("pins", of(pins={"socket": True}), simulated)
+    (one,) = about("pins", of(pins={"has_socket": True}), simulated)
     assert one.light is GREEN
 
 
@@ -248,13 +250,14 @@ def test_a_simulated_panel_that_is_not_there_is_red() -> None:
         panel=replace(CONFIG.panel, pins="unix:/run/pins"),
         table=replace(CONFIG.table, backend="sim"),
     )
-    (one,) = about("pins", of(pins={"socket": False}), config)
+    (one,) = about("pins", of(pins={"has_socket": False}), config)
     assert one.light is RED
 
 
 def test_a_port_that_the_tables_own_machine_holds_is_as_it_should_be() -> None:
     facts = replace(
-        dealer(holders=(PortHolder(41, "dealtable", has_lock=True),), blind=True), machine=41
+        dealer(holders=(PortHolder(41, "dealtable", has_lock=True),), holders_incomplete=True),
+        machine_pid=41,
     )
     (one,) = about("dealer port", facts)
     assert one.light is GREEN

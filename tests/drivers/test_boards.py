@@ -31,7 +31,7 @@ def golden_status(board: str) -> bytes:
 @pytest.fixture
 def link(mocker: MockerFixture) -> Any:
     link = mocker.create_autospec(Link, instance=True)
-    link.do.return_value = BoardReply(1, BoardResult.DONE, b"")
+    link.request.return_value = BoardReply(1, BoardResult.DONE, b"")
     link.welcome = None
     return link
 
@@ -54,7 +54,7 @@ def link(mocker: MockerFixture) -> Any:
 )
 async def test_a_dealer_board_is_told(link: Any, call: Calls, command: BoardCommand) -> None:
     await call(DealerBoard(link))
-    link.do.assert_awaited_once_with(command)
+    link.request.assert_awaited_once_with(command)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ async def test_a_dealer_board_is_told(link: Any, call: Calls, command: BoardComm
 )
 async def test_a_reader_board_is_told(link: Any, call: Calls, command: BoardCommand) -> None:
     await call(ReaderBoard(link))
-    link.do.assert_awaited_once_with(command)
+    link.request.assert_awaited_once_with(command)
 
 
 def test_routes_rereads_and_stops_wait_for_nobody(link: Any) -> None:
     DealerBoard(link).route(7, 12, Outlet.TRAY)
-    link.post.assert_called_once_with(frames.RouteCommand(7, 12, Outlet.TRAY))
+    link.send.assert_called_once_with(frames.RouteCommand(7, 12, Outlet.TRAY))
     ReaderBoard(link).reread(7, 12)
-    link.post.assert_called_with(frames.RereadCommand(7, 12))
+    link.send.assert_called_with(frames.RereadCommand(7, 12))
     DealerBoard(link).stop()
     ReaderBoard(link).stop()
     assert link.stop.call_count == 2
@@ -82,10 +82,10 @@ def test_routes_rereads_and_stops_wait_for_nobody(link: Any) -> None:
 
 def test_a_reader_is_told_of_a_card_where_no_wire_does(link: Any, mocker: MockerFixture) -> None:
     ReaderBoard(link).announce_card(7, 12)
-    link.post.assert_not_called()
+    link.send.assert_not_called()
     link.welcome = mocker.Mock(asked=True)
     ReaderBoard(link).announce_card(7, 12)
-    link.post.assert_called_once_with(frames.LookCommand(7, 12))
+    link.send.assert_called_once_with(frames.LookCommand(7, 12))
 
 
 def test_a_reader_that_is_asked_hears_of_the_card_before_it_reads_it_again(
@@ -93,7 +93,7 @@ def test_a_reader_that_is_asked_hears_of_the_card_before_it_reads_it_again(
 ) -> None:
     link.welcome = mocker.Mock(asked=True)
     ReaderBoard(link).reread(7, 12)
-    assert link.post.call_args_list == [
+    assert link.send.call_args_list == [
         mocker.call(frames.LookCommand(7, 12)),
         mocker.call(frames.RereadCommand(7, 12)),
     ]
@@ -115,9 +115,9 @@ def test_on_event_is_the_links_own(link: Any, board: Any) -> None:
 
 
 async def test_the_status_of_a_dealer_board_has_names(link: Any) -> None:
-    link.do.return_value = BoardReply(3, BoardResult.DONE, golden_status("dealer"))
+    link.request.return_value = BoardReply(3, BoardResult.DONE, golden_status("dealer"))
     status = await DealerBoard(link).get_status()
-    link.do.assert_awaited_once_with(frames.GetStatusCommand())
+    link.request.assert_awaited_once_with(frames.GetStatusCommand())
     assert (status.attempt, status.doing, status.source, status.upto) == (
         7,
         BoardActivity.HOLDING,
@@ -183,7 +183,7 @@ def test_a_machine_is_clear_with_its_lift_down_and_no_card_on_the_way(
 
 
 async def test_the_status_of_a_reader_board_has_names(link: Any) -> None:
-    link.do.return_value = BoardReply(3, BoardResult.DONE, golden_status("reader"))
+    link.request.return_value = BoardReply(3, BoardResult.DONE, golden_status("reader"))
     status = await ReaderBoard(link).get_status()
     assert status == reader_module.ReaderStatus(
         7, BoardActivity.IDLE, pulses=17, reads=17, events=41

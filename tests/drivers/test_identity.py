@@ -87,5 +87,5 @@ def test_without_the_other_board_pinned_a_swap_is_a_wrong_kind() -> None:
 @pytest.mark.parametrize("simulated", [False, True])
 def test_an_adapter_goes_with_either_kind_of_table_and_is_not_simulated(simulated: bool) -> None:
     adapter = answered(hal="adapter")
-    check_identity(adapter, pinned(simulated=simulated))
+    check_identity(adapter, pinned(is_simulated=simulated))
     assert not adapter.is_simulated

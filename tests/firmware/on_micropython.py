@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from drivers.firmware.reader import ReaderCore
 else:
     from firmware import codec, wire
+    from firmware.dealer import DealerCore
+    from firmware.reader import ReaderCore
 
 SESSION = 0x5EA10001
 ATTEMPT = 7

@@ -62,7 +62,7 @@ def test_what_reads_back_otherwise_is_refused_and_the_old_one_runs_on(
         restart(prompt)
 
     monkeypatch.setattr(MicroPythonPrompt, "restart", while_it_restarts)
-    newer = patched(NEWER, "tidy.py", (b"IDLE_MS = 1000", b"IDLE_MS = 1001"))
+    newer = patched(NEWER, "tidy.py", (b"IDLE_INTERVAL_MS = 1000", b"IDLE_INTERVAL_MS = 1001"))
     with pytest.raises(WrongHash, match=Path(spoiled).name) as told:
         board.flasher(newer).flash()
     assert "the old one is kept" in str(told.value)
@@ -107,7 +107,7 @@ def test_a_board_that_does_not_stand_still_keeps_its_chip(
     chip: MakeChip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     board = chip(
-        patched(OWN, "board.py", (b"wire.BUSY if self.busy() else wire.DONE", b"wire.BUSY")),
+        patched(OWN, "board.py", (b"wire.BUSY if self.is_busy() else wire.DONE", b"wire.BUSY")),
         "reader",
     )
     with pytest.raises(FlashRefused, match=r"does not let go now \(BUSY\)"):

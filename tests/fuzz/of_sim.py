@@ -63,7 +63,7 @@ async def _controlled(data: bytes, at: Path) -> None:
             name: SimpleNamespace(kill=partial(table.kill, name)) for name in ("dealer", "reader")
         },
         info=dict,
-        attend=lambda on: None,
+        set_attendant=lambda on: None,
         restart=_restarted(table),
         table=table,
     )

@@ -51,7 +51,7 @@ async def test_a_subscriber_whose_key_is_revoked_hears_no_more_and_is_told(
     machine: ScriptedMachine, connect: Connect, config: TableConfig, make_state: MakeState
 ) -> None:
     told = Told()
-    revoked = await joined(connect("technician", on_line=told.note))
+    revoked = await joined(connect("technician", on_state=told.note))
     other = await joined(connect("observer"))
     heard: list[bytes] = []
 
@@ -193,7 +193,7 @@ async def test_who_joins_behind_the_cut_has_the_state_at_once(
     machine: ScriptedMachine, connect: Connect, config: TableConfig
 ) -> None:
     told = Told()
-    await joined(connect("technician", on_line=told.note))
+    await joined(connect("technician", on_state=told.note))
 
     put_out(config, "technician")
     await told.until(TableConnectionState.KEY_REFUSED)
@@ -208,7 +208,7 @@ async def test_an_answer_that_was_on_its_way_is_asked_again_by_its_id(
     machine.script = lambda message: []  # slow: longer than anybody waits for it
     await joined(connect("technician"))
     told = Told()
-    await joined(connect("observer", on_line=told.note))
+    await joined(connect("observer", on_state=told.note))
     asking = asyncio.ensure_future(connect("referee").ask("hold", command_id="once"))
 
     await machine.got_command.wait()
@@ -248,7 +248,7 @@ async def test_both_addresses_stay_as_they_were(
     connect: Connect, config: TableConfig, endpoints: Endpoints
 ) -> None:
     told = Told()
-    await joined(connect("technician", on_line=told.note))
+    await joined(connect("technician", on_state=told.note))
     for name in ("technician", "chief"):
         other = await joined(connect("observer"))
         put_out(config, name)
@@ -262,7 +262,7 @@ async def test_whose_key_never_came_in_disturbs_nobody_by_being_revoked(
 ) -> None:
     told = Told()
     await joined(connect("observer"))
-    await joined(connect("referee", on_line=told.note))
+    await joined(connect("referee", on_state=told.note))
 
     with structlog.testing.capture_logs() as logs:
         put_out(config, "technician")

@@ -124,7 +124,7 @@ async def test_a_daemon_whose_line_began_another_session_is_not_kept(
     async def numbers() -> dict[str, float]:
         return {"sessions dealer": 2.0}
 
-    monkeypatch.setattr(table.daemon, "numbers", numbers)
+    monkeypatch.setattr(table.daemon, "read_counters", numbers)
     await table.add_counters()
     assert table.was_interrupted
     assert reached.daemon_to_keep() is None

@@ -13,8 +13,8 @@ from hil_tests.lock import BenchInUse, BenchLock
 HOLDER = """
 import os, sys
 from pathlib import Path
-from hil_tests.lock import Lock
-Lock(Path(sys.argv[1])).take("Wu")
+from hil_tests.lock import BenchLock
+BenchLock(Path(sys.argv[1])).acquire("Wu")
 print("taken", flush=True)
 sys.stdin.read()
 """

@@ -23,10 +23,10 @@ import asyncio, sys
 from pathlib import Path
 from controller.journal.committer import ThreadCommitter
 from controller.journal.journal import Journal
-from controller.journal.store import Store
+from controller.journal.store import JournalStore
 
 async def main():
-    store = Store.open(Path(sys.argv[1]))
+    store = JournalStore.open(Path(sys.argv[1]))
     journal = Journal(store, ThreadCommitter(store), wall=lambda: "2026-01-01T12:00:00Z", boot="b0")
     whose = {"table": "T01", "table_key": "k" * 40, "simulated": True, "version": "1", "sets": {}}
     journal.append("opened", whose, public=True)
@@ -35,7 +35,7 @@ async def main():
             journal.append("wire", {"boots": {}, "b": "AAAA" * 20}, public=False)
             journal.flush()
         await journal.sync()
-        print(journal.synced, flush=True)
+        print(journal.last_synced, flush=True)
 
 asyncio.run(main())
 """

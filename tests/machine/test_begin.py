@@ -82,8 +82,8 @@ async def test_of_several_questions_to_the_boards_none_outlives_the_attempt(tabl
             route = frames.RouteCommand(run.number, index, Outlet.N)
             run.on_refused(BoardRefused("dealer", route, BoardResult.NOT_CLEAR))
         asked = asyncio.all_tasks() - before
-        run.broken("ORDERED")
-        await run.over.wait()
+        run.stop("ORDERED")
+        await run.cards_at_rest.wait()
         assert len(asked) == 2
         assert all(question.cancelled() for question in asked)
 

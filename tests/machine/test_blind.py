@@ -26,7 +26,7 @@ from sim.mechanics.settings import MechanicsSettings
 from sim.virtual import VirtualLoop
 
 BLIND: tuple[ModuleType, ...] = (dealing, attempt, effects, ledger, lock, sequence, sightings)
-OF_EVENTS = {"Outlet", "Source"}
+OF_EVENTS = {"Outlet", "FeedSource"}
 """What of the boards' words the dealing loop knows: names of places, and no event."""
 SEEN_OF_A_CARD = {"face", "face_up", "back", "confidence", "hands_of", "vault"}
 ROOM = {
@@ -39,7 +39,7 @@ ROOM = {
 }
 """Every field that a value of the dealing loop has room in, by what it holds. One more needs a
 thought: could a face be in it?"""
-OF_MANY = {"pockets_seen", "board_landed", "set_faults", "reasons", "aside", "cards"}
+OF_MANY = {"pockets_seen", "board_landed", "set_faults", "reasons", "open_places", "cards"}
 
 
 def values() -> Iterator[type[msgspec.Struct]]:

@@ -98,7 +98,7 @@ async def test_an_attempt_under_way_is_void_with_its_record_open(
             reply = await trial.send_command(role, cmd, about=about, **said)
             assert reply.error is not None
             assert reply.error.code == "BY_HAND"
-        await trial.start()
+        await trial.press_start()
         await trial.press("S", "green")
         assert match_at(trial).phase == "shuffle"
         await drawn_on(trial)

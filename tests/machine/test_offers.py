@@ -234,7 +234,7 @@ async def test_to_ask_changes_nothing_and_opens_no_vault(
                 "is_right_tribute",
                 "judge_return_card",
                 "is_anti_tribute",
-                "required_values",
+                "required_tributes",
             ):
                 monkeypatch.setattr(exchange, name, _secret)
             for role in Role:

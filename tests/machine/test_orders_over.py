@@ -139,8 +139,8 @@ async def test_what_was_refused_does_not_act_later_in_the_same_run(table: Tables
         resume, release = at.make_command(CHIEF, "resume"), at.make_command(REFEREE, "release")
         first = [await at.lasting.submit(each) for each in (resume, release)]
         assert [said(each) for each in first] == ["NOT_SUSPENDED", "WRONG_PHASE"]
-        assert (await at.order(REFEREE, "hold", **TEA)).ok
-        assert [await at.lasting.order(each) for each in (resume, release)] == first
+        assert (await at.send_command(REFEREE, "hold", **TEA)).ok
+        assert [await at.lasting.submit(each) for each in (resume, release)] == first
         assert pauses(at) != {}
 
 
@@ -151,10 +151,10 @@ async def test_a_step_that_was_refused_is_not_taken_once_it_could_be(table: Tabl
         assert (await at.send_command(REFEREE, "hold", **TEA)).ok
         start = at.make_command(REFEREE, "start_deal")
         assert await replayed(at, start) == ["PAUSED"]
-        assert (await at.order(REFEREE, "resume")).ok
+        assert (await at.send_command(REFEREE, "resume")).ok
         assert await replayed(at, start) == ["PAUSED"]
         assert at.machine.table_boards.phase is MachinePhase.EMPTY
-        assert (await at.order(REFEREE, "start_deal")).ok
+        assert (await at.send_command(REFEREE, "start_deal")).ok
 
 
 @virtual
@@ -164,12 +164,12 @@ async def test_what_acted_does_not_act_again_when_the_journal_has_forgotten_its_
     monkeypatch.setattr(table_state, "MAX_REMEMBERED_ANSWERS", 2)
     async with table() as at:
         await at.wait_for_phase(MachinePhase.EMPTY)
-        at.machine.processor.over = CompletedCommands(max_answers=3)
+        at.machine.processor.completed = CompletedCommands(max_answers=3)
         hold = at.make_command(CHIEF, "hold", **TEA)
         assert await replayed(at, hold) == ["ok"]
-        assert (await at.order(CHIEF, "resume")).ok
+        assert (await at.send_command(CHIEF, "resume")).ok
         for _ in range(2):
-            assert (await at.order(Role.TABLE, "call", seat="N")).ok
+            assert (await at.send_command(Role.TABLE, "call", seat="N")).ok
         assert len(at.machine.record.state.answers) == 2
         assert await replayed(at, hold) == ["ORDER_OVER"]
         assert pauses(at) == {}
@@ -185,10 +185,12 @@ async def test_an_id_that_is_given_with_other_words_is_refused_and_that_is_in_th
         refused = at.make_command(CHIEF, "start_deal")
         assert await replayed(at, acted, refused) == ["ok", "PAUSED"]
         others = [
-            at.signed(msgspec.structs.replace(acted, **other), at.signers[CHIEF])
+            at.sign_command(msgspec.structs.replace(acted, **other), at.signers[CHIEF])
             for other in ({"cmd": "resume", "args": {}}, {"args": {"reason": "x"}}, {"person": "p"})
         ]
-        others.append(at.signed(msgspec.structs.replace(refused, cmd="resume"), at.signers[CHIEF]))
+        others.append(
+            at.sign_command(msgspec.structs.replace(refused, cmd="resume"), at.signers[CHIEF])
+        )
         for _ in range(2):
             assert await replayed(at, *others) == ["ID_TAKEN"] * len(others)
         assert await replayed(at, acted, refused) == ["ok", "PAUSED"]
@@ -239,8 +241,10 @@ async def test_an_order_that_is_still_waited_for_is_no_other_one(table: Tables) 
     async with table() as at:
         await at.wait_for_phase(MachinePhase.EMPTY)
         hold = at.make_command(CHIEF, "hold", **TEA)
-        other = at.sign_command(msgspec.structs.replace(hold, args={"reason": "x"}), at.signers[CHIEF])
-        replies = await asyncio.gather(*map(at.lasting.order, (hold, other, hold)))
+        other = at.sign_command(
+            msgspec.structs.replace(hold, args={"reason": "x"}), at.signers[CHIEF]
+        )
+        replies = await asyncio.gather(*map(at.lasting.submit, (hold, other, hold)))
         assert [said(reply) for reply in replies] == ["ok", "ID_TAKEN", "ok"]
 
 
@@ -265,13 +269,13 @@ async def test_a_key_that_gave_more_than_can_be_known_again_gives_no_more_and_ot
 ) -> None:
     async with table() as at:
         await at.wait_for_phase(MachinePhase.EMPTY)
-        at.machine.processor.over = CompletedCommands(max_commands=3, max_answers=1)
+        at.machine.processor.completed = CompletedCommands(max_commands=3, max_answers=1)
         commands = [at.make_command(CHIEF, "resume") for _ in range(3)]
         assert await replayed(at, *commands) == ["NOT_SUSPENDED"] * 3
-        hold = at.command(CHIEF, "hold", **TEA)
+        hold = at.make_command(CHIEF, "hold", **TEA)
         assert await replayed(at, hold, hold) == ["TOO_MANY_ORDERS"] * 2
         assert await replayed(at, *commands) == ["NOT_SUSPENDED"] * 3
-        assert (await at.order(REFEREE, "hold", **TEA)).ok
+        assert (await at.send_command(REFEREE, "hold", **TEA)).ok
 
 
 def certificate(seed: bytes, role: Role, expires: datetime | None = None) -> Certificate:
@@ -316,10 +320,12 @@ async def test_an_act_that_was_broken_off_is_over_all_the_same(
         hold = at.make_command(CHIEF, "hold", **TEA)
         with monkeypatch.context() as patched:
             patched.setattr(
-                at.machine.processor.actions, "act", lambda cmd: ending(asyncio.CancelledError)
+                at.machine.processor.actions,
+                "action_for",
+                lambda cmd: ending(asyncio.CancelledError),
             )
             with pytest.raises(asyncio.CancelledError):
-                await at.lasting.order(hold)
+                await at.lasting.submit(hold)
         assert await replayed(at, hold) == ["ORDER_OVER"]
         assert pauses(at) == {}
 
@@ -335,8 +341,8 @@ async def test_an_act_that_fails_is_answered_and_over(
         await at.wait_for_phase(MachinePhase.EMPTY)
         hold = at.make_command(CHIEF, "hold", **TEA)
         with monkeypatch.context() as patched:
-            patched.setattr(at.machine.processor.actions, "act", lambda cmd: ending(end))
-            assert said(await at.lasting.order(hold)) == code
+            patched.setattr(at.machine.processor.actions, "action_for", lambda cmd: ending(end))
+            assert said(await at.lasting.submit(hold)) == code
         assert await replayed(at, hold) == ["ORDER_OVER"]
         assert pauses(at) == {}
 

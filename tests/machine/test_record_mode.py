@@ -21,7 +21,7 @@ def tested(monkeypatch: pytest.MonkeyPatch) -> None:
     real = TableMachine.__init__
 
     def init(machine: TableMachine, config: Any, profile: Any, given: MachineDeps) -> None:
-        object.__setattr__(given, "testing", True)
+        object.__setattr__(given, "is_test", True)
         real(machine, config, profile, given)
 
     monkeypatch.setattr(TableMachine, "__init__", init)

@@ -44,7 +44,7 @@ async def test_a_lid_that_opens_while_the_release_is_written_keeps_the_hands_in(
         async def lid_opens_meanwhile() -> None:
             journal.sync = synced
             await synced()
-            trial.machine.table_boards.broken("LID_OPENED")
+            trial.machine.table_boards.stop_attempt("LID_OPENED")
 
         journal.sync = lid_opens_meanwhile
         await trial.send_command(Role.REFEREE, "release")
@@ -97,9 +97,9 @@ async def test_a_board_that_missed_its_host_goes_on_and_a_later_void_still_opens
         await trial.send_command(Role.TABLE, "cut", n=40)
         await trial.wait_for_state(lambda state: state.machine.fed >= 20)
         to_board = trial.sim.port(board).to_board
-        to_board.spoil = lambda data: []
+        to_board.distort = lambda data: []
         await asyncio.sleep(0.6)
-        to_board.spoil = None
+        to_board.distort = None
         await trial.wait_for_state(lambda state: state.machine.fed >= 40)
         trial.sim.world.set_lid(True)
         await trial.wait_for_state(lambda state: state.fairness[-1].outcome is not None)
@@ -129,12 +129,12 @@ async def test_hands_that_are_up_stay_out_though_the_board_forgets_them(
         to_host = trial.sim.port("dealer").to_host
         releasing = asyncio.ensure_future(trial.send_command(Role.REFEREE, "release"))
         await until(lambda: not trial.sim.world.truth().lift_down)
-        to_host.spoil = lambda data: []  # so that nobody hears that the lift is up
+        to_host.distort = lambda data: []  # so that nobody hears that the lift is up
         await until(lambda: trial.sim.world.truth().lift_up)
         if taken:
             trial.sim.world.people.take_hands()
         trial.sim.kill("dealer")
-        to_host.spoil = None
+        to_host.distort = None
         trial.sim.start("dealer")
         assert (await releasing).ok
         await trial.wait_for_state(lambda state: not state.alerts)

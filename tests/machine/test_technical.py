@@ -160,13 +160,13 @@ async def test_a_setting_whose_answer_was_lost_is_in_the_journal_as_unknown(
         await trial.wait_for_phase(MachinePhase.EMPTY)
         configure = trial.make_command(Role.TECHNICIAN, "configure", **ORDERS["configure"])
         line = trial.sim.port("dealer").to_host
-        line.spoil = lambda data: []
+        line.distort = lambda data: []
         reply = await trial.lasting.submit(configure)
         assert reply.error.code == "BOARD_AWAY"
         await trial.wait_for_phase(MachinePhase.FAULT)
         again = await trial.send_command(Role.TECHNICIAN, "configure", **ORDERS["configure"])
         assert again.error.code == "BOARD_AWAY"  # by now there is no session: nothing was sent
-        line.spoil = None
+        line.distort = None
         await trial.wait_for_phase(MachinePhase.EMPTY)
         assert trial.machine.dealer.link.welcome.settings_crc == crc(jam_retries=1)
         rows = [row.entry.data for row in trial.machine.record.journal.entries()]
@@ -175,7 +175,7 @@ async def test_a_setting_whose_answer_was_lost_is_in_the_journal_as_unknown(
             ({"board": "dealer", "settings": {}, "unknown": {"jam_retries": 1}}, None),
             (None, "BOARD_AWAY"),
         ]
-        assert (await trial.lasting.order(configure)).error.code == "BOARD_AWAY"
+        assert (await trial.lasting.submit(configure)).error.code == "BOARD_AWAY"
 
 
 async def test_a_board_that_refuses_a_setting_leaves_nothing_unknown(table: Tables) -> None:

@@ -74,7 +74,7 @@ def test_every_event_fits_what_its_kind_says(said: dict[str, Said], run: str) ->
 def test_every_command_and_its_reply_fit(said: dict[str, Said], run: str) -> None:
     for command, reply in said[run].answered:
         assert wrong(command_name(command.cmd), command) == []
-        name = reply_name(command.cmd) if reply.ok else "Refused"
+        name = reply_name(command.cmd) if reply.ok else "RefusedReply"
         assert wrong(name, reply) == []
 
 

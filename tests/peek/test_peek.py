@@ -111,7 +111,7 @@ async def test_a_machine_that_fails_in_mid_deal_tells_nothing_whatever_it_says(
 
     said = b"".join(each.data for each in evidence.exhibits if each.place == at.LOGS)
     assert b"RuntimeError: as told" in said
-    assert b"AttemptBook" in said
+    assert b"AttemptWriter" in said
     assert b"Vault(attempt=1, cards=" in said
     secrets = secrets_of(table.state_dir, evidence, people.truths, Before(people.before))
     assert "cards of attempt 1" in {secret.what for secret in secrets}

@@ -174,7 +174,7 @@ def _in_sheet(texts: Texts) -> None:
 
     front: Any = _one(TableMachine).match_commands
     said = [text.decode() for text in texts]
-    front.sheet = lambda *args: {"planted": said}
+    front.score_sheet = lambda *args: {"planted": said}
 
 
 def _in_repr(texts: Texts) -> None:

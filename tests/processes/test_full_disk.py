@@ -59,7 +59,7 @@ async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_o
     assert (checked.code, json.loads(checked.out)["findings"]) == (0, [])
 
 
-@pytest.mark.parametrize("part", ["own", "pin_factory"])
+@pytest.mark.parametrize("part", ["own_image", "pin_factory"])
 async def test_a_machine_that_cannot_be_built_keeps_no_later_try_from_the_journal(
     boards: TableProcess, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:

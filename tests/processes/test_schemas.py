@@ -40,5 +40,5 @@ async def test_all_that_is_heard_of_a_deal_fits_and_so_do_the_replies(table: Tab
     for topic, body in heard:
         assert wrong(topic if topic == "state" else event_name(body["kind"]), body) == []
     for cmd, reply in replies:
-        assert wrong(reply_name(cmd) if reply.ok else "Refused", reply) == []
+        assert wrong(reply_name(cmd) if reply.ok else "RefusedReply", reply) == []
     assert not replies[0][1].ok

@@ -30,13 +30,13 @@ LIVES = "WATCHDOG=1"
 HELD_UP = """
 import os, signal, sys, threading, time
 from controller.cli import main
-from controller.journal.store import Store
-may_write, write = threading.Event(), Store.write
+from controller.journal.store import JournalStore
+may_write, write = threading.Event(), JournalStore.write
 may_write.set()
 def held_up(*words, **more):
     may_write.wait()
     return write(*words, **more)
-Store.write = held_up
+JournalStore.write = held_up
 def listen():
     for line in sys.stdin:
         if line == "hold the writer\\n":

@@ -21,13 +21,13 @@ class Clockwork:
     """As much of a world as suspects ask: its time, what is in force, and the cards inside."""
 
     def __init__(self, inside: int = 108) -> None:
-        self.inside, self.people = inside, SimpleNamespace(size=108)
+        self.inside, self.people = inside, SimpleNamespace(cards_per_set=108)
         self.now = 0.0
         self.force: list[FaultStrike] = []
         self.clock = SimpleNamespace(now_s=lambda: self.now)
         self.suspects = PossibleCauses(cast(World, self))
 
-    def in_force(self) -> tuple[FaultStrike, ...]:
+    def active_faults(self) -> tuple[FaultStrike, ...]:
         return tuple(self.force)
 
     def truth(self) -> SimpleNamespace:

@@ -291,7 +291,7 @@ def noted(number: int, boot: int = 7, **fields: Any) -> LoggedBoardEvent:
 
 def boot(**fields: Any) -> BoardRun:
     """Return a run of the dealer board that said five things."""
-    of: dict[str, Any] = {"board": "dealer", "boot": 7, "said": [said(n) for n in range(1, 6)]}
+    of: dict[str, Any] = {"board": "dealer", "boot": 7, "events": [said(n) for n in range(1, 6)]}
     return BoardRun(**(of | fields))
 
 
@@ -325,18 +325,18 @@ def test_events_of_a_board_that_never_was_are_found() -> None:
 
 
 def test_a_board_that_died_may_take_its_last_words_with_it() -> None:
-    dead = boot(alive=False, kept=2)
+    dead = boot(is_alive=False, kept=2)
     assert list(hearsay.find_lost_events([dead], [noted(n) for n in (1, 2, 3)])) == []
 
 
 def test_a_board_that_died_loses_nothing_in_the_middle() -> None:
-    dead = boot(alive=False)
+    dead = boot(is_alive=False)
     (words,) = hearsay.find_lost_events([dead], [noted(n) for n in (1, 3)])
     assert words == "dealer: events 2 of 5 are not in the journal"
 
 
 def test_nothing_is_lost_that_a_board_was_told_to_forget() -> None:
-    dead = boot(alive=False, kept=4)
+    dead = boot(is_alive=False, kept=4)
     (words,) = hearsay.find_lost_events([dead], [noted(n) for n in (1, 2, 3)])
     assert words == "dealer: events 4 of 5 are not in the journal"
 

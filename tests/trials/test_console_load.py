@@ -126,7 +126,7 @@ def test_a_console_that_loses_an_event_or_reloads_a_page_is_wrong() -> None:
 @pytest.mark.parametrize("name", ["console", "pixels"])
 def test_no_figure_is_made_of_a_console_that_was_wrong(name: str, mocker: MockerFixture) -> None:
     wrong = msgspec.structs.replace(CONSOLE, lost=1)
-    mocker.patch.object(consoles, "console_load", mocker.AsyncMock(return_value=wrong))
+    mocker.patch.object(consoles, "measure_console", mocker.AsyncMock(return_value=wrong))
     mocker.patch.object(consoles, "_console_load_run", consoles._ConsoleLoadRun())
     with pytest.raises(click.ClickException, match="1 of 70 events are not in the archive"):
         load_figures()[name].run()
