@@ -117,8 +117,9 @@ def _match_events(said: Mapping[str, Said]) -> str:
         if event.kind == "match"
     }
     return "\n\n".join(
-        f"### `{kind.__struct_config__.tag}`\n\n{_words(kind)}\n\n{_json(there[kind.__struct_config__.tag])}"
+        f"### `{tag}`\n\n{_words(kind)}\n\n{_json(there[tag])}"
         for kind in get_args(MatchEvent)
+        for tag in [kind.__struct_config__.tag]
     )
 
 
