@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from controller.faults import fault
-from controller.journal.verify import JournalError, verify
+from controller.journal.errors import JournalError
+from controller.journal.verify import verify
 from controller.messages import PublicEvent, PublicState
 from hil_tests.program import LINE_COUNTERS
 

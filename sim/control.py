@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sim.inproc import BOARDS, BoardName
+from sim.inproc import BOARDS
 from sim.lines import LineServer
 from sim.mechanics.faults import SimulatedFault
+from sim.outside import BoardName
 from sim.script import run_script
 
 if TYPE_CHECKING:

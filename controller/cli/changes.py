@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from controller.cli.watch_words import LINE_STATES_ZH, LINE_TEXTS, OUTCOMES_ZH
-from controller.client.line import TableConnectionState
+from controller.client.monitored import TableConnectionState
 from controller.faults import Language
 from controller.messages import (
     Alert,

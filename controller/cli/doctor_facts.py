@@ -43,7 +43,6 @@ from controller.journal.store import LOCK_NAME
 from controller.release import BadRelease, Manifest, file_differences
 from controller.roster import (
     KEYS_FOLDER,
-    SIGN_FILE,
     TABLE_NAME,
     Roster,
     RosterError,
@@ -51,6 +50,7 @@ from controller.roster import (
     read_certificate,
     read_sign_secret,
 )
+from controller.roster.certificate import SIGN_FILE
 from controller.tomlfile import FileError
 from controller.users import User, UserError, find_user
 from drivers.events import BoardKind

@@ -12,7 +12,8 @@ from controller.cli.printers import decode_state
 from controller.cli.reach import new_command_id, read_identity, read_table_endpoints
 from controller.client.client import BadMessage, Client, ClientIdentity
 from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints
-from controller.client.line import BadAddress, TableConnectionState
+from controller.client.line import BadAddress
+from controller.client.monitored import TableConnectionState
 from controller.config import TableConfig
 from controller.doctor import gathering
 from controller.doctor.computer import Computer

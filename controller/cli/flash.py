@@ -16,6 +16,7 @@ from controller.cli.release_files import read_manifest, read_release_key, read_s
 from controller.release import BadRelease
 from drivers.errors import DriverError, PortBusy
 from drivers.events import BoardKind
+from drivers.firmware.version import FIRMWARE_VERSION
 from drivers.flash import image as images
 from drivers.flash.errors import FlashError, NoBoardFound
 from drivers.flash.flashing import Flasher
@@ -159,7 +160,7 @@ def _compare_board(flasher: Flasher, image: FirmwareImage) -> tuple[str, bool]:
 
 
 def _format_firmware(image: FirmwareImage) -> str:
-    version = ".".join(map(str, images.FIRMWARE_VERSION))
+    version = ".".join(map(str, FIRMWARE_VERSION))
     return f"{version} ({image.hash})"
 
 

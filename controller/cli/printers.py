@@ -11,7 +11,7 @@ from controller.bridge import event_topic, state_topic
 from controller.cli.changes import BAD_STYLE, StateLine, StateLines
 from controller.cli.plain import safe_json, safe_line
 from controller.client.client import BadMessage, ReceivedMessage
-from controller.client.line import TableConnectionState
+from controller.client.monitored import TableConnectionState
 from controller.faults import Language
 from controller.messages import PublicEvent, PublicState
 

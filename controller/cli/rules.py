@@ -18,7 +18,7 @@ from controller.rules.profile import Profile, rules_by_key
 from controller.rules.regulations import regulations_to_settle as to_settle
 from controller.rules.regulations_page import page_hash, profile_hash, regulations_text
 from controller.rules.rulebooks import find_profile, load_profile, profile_names
-from controller.rules.words import Words
+from controller.words import Words
 
 _PROVISIONAL = "暂定 provisional"
 _NO_EFFECT = "不适用 no effect here"

@@ -25,10 +25,10 @@ from controller.roster import (
     CLIENTS_FOLDER,
     KEYS_FOLDER,
     REVOKED_FOLDER,
-    SIGN_FILE,
     TABLE_NAME,
     RosterError,
 )
+from controller.roster.certificate import SIGN_FILE
 from controller.users import (
     READ,
     WRITE,

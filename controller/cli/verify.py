@@ -5,7 +5,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from controller.journal.verify import JournalError, VerifyReport, verify
+from controller.journal.errors import JournalError
+from controller.journal.verify import verify
+from controller.journal.verify.findings import VerifyReport
 from controller.roster import RosterError
 from controller.tomlwords import escape_unprintable
 

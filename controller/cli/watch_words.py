@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from controller.client.line import TableConnectionState
+from controller.client.monitored import TableConnectionState
 from controller.messages import AttemptOutcome
-from controller.rules.words import Words
+from controller.words import Words
 
 LINE_TEXTS: Final[Mapping[str, Words]] = {
     "alert": Words(

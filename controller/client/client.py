@@ -19,12 +19,8 @@ import zmq.asyncio
 from controller import signing
 from controller.bridge import is_too_deep
 from controller.client.endpoints import Endpoints
-from controller.client.line import (
-    RETRY_INTERVAL_S,
-    CurveKeys,
-    TableConnection,
-    TableConnectionState,
-)
+from controller.client.line import RETRY_INTERVAL_S, CurveKeys, TableConnection
+from controller.client.monitored import TableConnectionState
 from controller.client.refused import MAX_COMMAND_BYTES, MAX_MESSAGE_BYTES, refusal_reply
 from controller.client.sockets import send_or_drop
 from controller.commands import COMMANDS

@@ -19,7 +19,7 @@ from controller.console.store.archive import Archive, StoreError
 from controller.console.view.chief import ChiefView, build_chief_view
 from controller.console.view.noted import HallNotes, OpenedHandNote, Workload
 from controller.console.view.open_matters import open_matter_names
-from controller.console.view.waits import stamp_to_epoch_ms
+from controller.console.view.reasons import stamp_to_epoch_ms
 from controller.heads import HeadConflict
 from controller.loggers import structlog
 from controller.messages import PublicEvent

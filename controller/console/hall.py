@@ -15,14 +15,9 @@ from controller.console.seen import StartTask, Tables, TableSnapshot, Unsubscrib
 from controller.console.shown import PageParts
 from controller.console.standing import Freshness
 from controller.console.takes import CallAssignments
+from controller.console.view.reasons import deal_overdue_since_ms, list_reasons
 from controller.console.view.rows import build_hall_row
-from controller.console.view.waits import (
-    WaitingTable,
-    build_queue,
-    build_waiting_table,
-    deal_overdue_since_ms,
-    list_reasons,
-)
+from controller.console.view.waits import WaitingTable, build_queue, build_waiting_table
 from controller.loggers import structlog
 from controller.messages import PublicState, Role
 

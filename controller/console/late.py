@@ -6,7 +6,7 @@ its numbers begin anew then, under another boot, and what is of the old one has 
 
 import msgspec
 
-from controller.console.view.waits import stamp_to_epoch_ms
+from controller.console.view.reasons import stamp_to_epoch_ms
 from controller.messages import PublicEvent
 
 

@@ -40,7 +40,7 @@ from controller.console.standing import (
 from controller.console.store.archive import Archive, StoredEvent, WriteResult
 from controller.console.store.writer import MAX_WAITING_EVENTS, EventWriter
 from controller.console.store.writer import RETRY_INTERVAL_S as STORE_RETRY_S
-from controller.console.view.waits import is_deal_due
+from controller.console.view.reasons import is_deal_due
 from controller.loggers import structlog
 from controller.messages import PublicEvent, PublicState, SignedHead
 

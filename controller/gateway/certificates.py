@@ -29,7 +29,6 @@ from controller.messages import Role
 from controller.roster import (
     CLIENTS_FOLDER,
     KEYS_FOLDER,
-    SIGN_FILE,
     TABLE_NAME,
     WATCH_CLIENT,
     Certificate,
@@ -38,6 +37,7 @@ from controller.roster import (
     read_certificate,
     read_sign_file,
 )
+from controller.roster.certificate import SIGN_FILE
 
 FIRST_CLIENTS: Final = (*((role.value, role) for role in Role), (WATCH_CLIENT, Role.OBSERVER))
 """Whom a new table admits: a client of each role, and `dealtable watch` with a key of its own."""

@@ -19,7 +19,8 @@ from controller.machine.clearing import POLL_INTERVAL_S, TableClearing
 from controller.machine.due import NextDeal, next_deal
 from controller.machine.hands_kept import UnopenedHands
 from controller.machine.order.desk import AcceptedCommand, uncut_reason
-from controller.machine.play import DealId, is_cut_awaited, is_needed
+from controller.machine.play.questions import is_cut_awaited, is_needed
+from controller.machine.play.values import DealId
 from controller.machine.release import HandRelease
 from controller.machine.stops import FAULTS_TO_ACKNOWLEDGE
 from controller.machine.table import TableBoards

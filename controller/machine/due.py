@@ -2,7 +2,8 @@
 
 import msgspec
 
-from controller.machine.play import TableMatch, deal_to_prepare, due_deal
+from controller.machine.play.questions import deal_to_prepare, due_deal
+from controller.machine.play.values import TableMatch
 from controller.machine.state import TableState
 from controller.match.phase import MatchPhase
 from controller.messages import AttemptOutcome

@@ -12,7 +12,8 @@ from controller.journal.errors import StorageFailed
 from controller.journal.fold import AttemptHistory, attempt_histories
 from controller.machine.attempt_book import AttemptBinding
 from controller.machine.left_over import UnfinishedAttempt
-from controller.machine.play import TableMatch, is_match_over
+from controller.machine.play.questions import is_match_over
+from controller.machine.play.values import TableMatch
 from controller.machine.state import PlayedAttempt
 
 ENTRIES_PER_TURN = 200

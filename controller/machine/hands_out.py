@@ -8,7 +8,8 @@ import asyncio
 
 from controller.journal.errors import StorageFailed
 from controller.machine.attempt_run import AttemptRun
-from controller.machine.play import DealId, is_deal_over, is_dealt_again
+from controller.machine.play.questions import is_deal_over, is_dealt_again
+from controller.machine.play.values import DealId
 from controller.machine.record import TableRecord
 from controller.vault.exchange import DealtHands
 

@@ -1,6 +1,6 @@
 """The stack light and the buzzer: what the state looks like from across the hall."""
 
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.state import TableState
 from controller.machine.stops import CALLING_FAULTS
 from controller.messages import MachinePhase

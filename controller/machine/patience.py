@@ -4,7 +4,7 @@ import asyncio
 
 import msgspec
 
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.record import TableRecord
 from controller.match.phase import MatchPhase
 from controller.match.state import GuandanMatch

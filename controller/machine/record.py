@@ -16,7 +16,8 @@ from controller.journal.entries import ChainedEntry, JournalEntry, public_event
 from controller.journal.journal import Journal
 from controller.machine import play as at_play
 from controller.machine.clock import TableClock, resumed_ms
-from controller.machine.play import TableMatch
+from controller.machine.play.happening import apply_event
+from controller.machine.play.values import TableMatch
 from controller.machine.state import FaultKey, TableState, fold_state
 from controller.match.events import MatchEvent, encode_match_event
 from controller.match.unseen import is_event_withheld, is_withholding
@@ -100,7 +101,7 @@ class TableRecord:
 
         What may only be seen with the rest of it is kept back until `tell_kept`.
         """
-        after = at_play.apply_event(self.match_written, event).match
+        after = apply_event(self.match_written, event).match
         public = after is None or not is_event_withheld(after, event)
         kind = "match" if public else "match_kept"
         self._write_match_entry(kind, encode_match_event(event), public=public)

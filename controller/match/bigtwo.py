@@ -15,7 +15,7 @@ from controller.rules.bigtwo.choices import answer_choice, answer_for_silent
 from controller.rules.bigtwo.scoring import deal_scores
 from controller.rules.seat_words import card_count_words
 from controller.rules.seats import SEATS, SIDES
-from controller.rules.words import Words
+from controller.words import Words
 
 
 def accept_answer(match: BigTwoMatch, event: ChoiceAnswered) -> StepResult:

@@ -20,7 +20,7 @@ from controller.rules.seats import (
     seats_of_side,
 )
 from controller.rules.tribute import TributePlan, finish_owing_tribute
-from controller.rules.words import Words
+from controller.words import Words
 
 
 class DutyError(ValueError):

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from controller.rules.profile import Profile, rules_by_key
-from controller.rules.words import Words
+from controller.words import Words
 
 _MINUTE_S = 60
 

@@ -4,7 +4,7 @@ A grade is a number, 2…14 as the natural ranks are, and 15 for past A.
 """
 
 from controller.cards import RANKS
-from controller.rules.words import Words
+from controller.words import Words
 
 Level = int
 

@@ -16,7 +16,7 @@ from controller.messages import Seat
 from controller.rules import tables
 from controller.rules.bigtwo.tables import BigTwoRules
 from controller.rules.tables import Count
-from controller.rules.words import Words
+from controller.words import Words
 
 KEYS_ABOUT_PROFILE = frozenset(
     (

@@ -16,7 +16,7 @@ from controller.rules.bigtwo.gaps import BIG_TWO_GAPS
 from controller.rules.keys import all_keys as keys_in_words
 from controller.rules.keys import has_no_effect, is_unset, remark_on_key, value_words
 from controller.rules.profile import Profile, RulebookNumber, rules_by_key
-from controller.rules.words import Words
+from controller.words import Words
 
 
 class RegulationPoint(msgspec.Struct, frozen=True):

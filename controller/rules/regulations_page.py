@@ -16,7 +16,7 @@ from controller.rules.regulations import (
     ReplacedAct,
     regulations_to_settle,
 )
-from controller.rules.words import Words
+from controller.words import Words
 
 PageLines = Iterator[str]
 PageItem = Iterator[tuple[str, ...]]

@@ -12,7 +12,7 @@ import msgspec
 from controller.messages import Seat, Side
 from controller.rules.seat_words import SEAT_NAMES, join_words
 from controller.rules.seats import SEATS, next_seat, other_side, partner, side_of
-from controller.rules.words import Words
+from controller.words import Words
 
 ResultClass = Literal["R12", "R13", "R14"]
 """R12: UP and 2ND of one side (双下), R13: UP and 3RD, R14: UP and LAST."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from controller.messages import Seat
-from controller.rules.words import Words
+from controller.words import Words
 
 SEAT_NAMES: dict[str, Words] = {
     "N": Words("North", "北家"),

@@ -12,7 +12,6 @@ from controller.rules.keys import all_keys
 from controller.rules.seat_words import SIDE_NAMES, SIGNER_NAMES
 from controller.rules.seats import SEATS
 from controller.rules.seats import SIDES as BOTH
-from controller.rules.words import Words
 from controller.sheet.form import (
     BigTwoLine,
     CardPassed,
@@ -23,6 +22,7 @@ from controller.sheet.form import (
 )
 from controller.sheet.words import SHEET_LABELS, confirmation_words, correction_reason, rules_words
 from controller.signer_names import decided_by_words
+from controller.words import Words
 
 PAGE_WIDTH = 80
 """Cells of the longest line: it fits a terminal and a sheet of paper."""

@@ -1,8 +1,8 @@
 """The words of a printed score sheet, in English and in Chinese."""
 
-from controller.rules.words import Words
 from controller.sheet.form import SheetCorrection, SheetRules
 from controller.signer_names import signer_words
+from controller.words import Words
 
 
 def rules_words(rules: SheetRules) -> Words:

@@ -22,7 +22,7 @@ from controller.roster import CLIENTS_FOLDER
 from controller.trials.beside import FeedsProcess, HelperProcess, run_feeds, run_helper
 from controller.trials.costs import measure_costs
 from controller.trials.feeds import CallChange, FeedAddress
-from controller.trials.hall import HallError, memory_folder
+from controller.trials.hall import HallError
 from controller.trials.hall_console import ConsoleProcess, area_of
 from controller.trials.pixels import DrawnChange, PageChanges, PageHeap, find_missing_program
 from controller.trials.watched import (
@@ -32,6 +32,7 @@ from controller.trials.watched import (
     summarize_memory,
     summarize_times,
 )
+from sim.folders import memory_folder
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine

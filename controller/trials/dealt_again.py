@@ -16,10 +16,11 @@ import msgspec
 
 from controller.deal.sequence import sequence
 from controller.trials.bare_table import BareTable
-from controller.trials.hall import HallPlan, memory_folder, run_hall, run_simulator
+from controller.trials.hall import HallPlan, run_hall, run_simulator
 from controller.trials.metered import metrics_difference, read_metrics
 from controller.trials.players import DealResult, seat_players
 from drivers.link.port import SerialPort
+from sim.folders import memory_folder
 from sim.mechanics.settings import PhysicalSet
 
 _BAUD = 921_600

@@ -13,8 +13,8 @@ from controller.trials.bare_drain import open_lines
 from controller.trials.beside import run_feeds, run_helper
 from controller.trials.costs import measure_costs
 from controller.trials.feeds import FeedAddress, FeedTotals
-from controller.trials.hall import memory_folder
 from controller.trials.lone_lines import ConsoleFeedReader, open_feed_reader
+from sim.folders import memory_folder
 
 STATES_PER_S: Final = 10.0
 """States that a feed says in a second."""

@@ -51,9 +51,10 @@ from controller.signing import sign_command
 from controller.trials.at_table import WAIT_TIMEOUT_S, HandledTable
 from controller.vault.keyfile import AttemptKeyFiles
 from drivers.link.port import LinkPort
-from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, HardwareInProcess, own_firmware_hash
+from sim.inproc import BOARDS, DEALER_ID, READER_ID, HardwareInProcess, own_firmware_hash
 from sim.mechanics.settings import BACKS, MechanicsSettings
 from sim.mechanics.settings import PhysicalSet as PhysicalSet
+from sim.outside import BoardName
 
 TABLE_KEY = "T" * 40
 TABLE_SIGN = b"T" * 32

@@ -18,17 +18,11 @@ from pathlib import Path
 
 import msgspec
 
-from controller.trials.hall import (
-    HallPlan,
-    TableProcess,
-    end_program,
-    memory_folder,
-    run_simulator,
-    start_program,
-)
+from controller.trials.hall import HallPlan, TableProcess, end_program, run_simulator, start_program
 from drivers.dealer import DealerBoard
 from drivers.link.link import Link
 from drivers.link.port import SerialPort
+from sim.folders import memory_folder
 
 _BAUD = 921_600
 _MAX_READ_BYTES = 4096

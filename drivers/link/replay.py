@@ -24,8 +24,9 @@ from drivers.events import BoardEvent, BoardKind
 from drivers.firmware import wire
 from drivers.identity import Welcome
 from drivers.link import frames
+from drivers.link.deadlines import LinkLimits
 from drivers.link.frames import BoardCommand, BoardReply
-from drivers.link.link import Link, LinkCounters, LinkLimits
+from drivers.link.link import Link, LinkCounters
 from drivers.link.overheard import BlockSplitter, HostFrame
 from drivers.link.recorded_host import REPEAT_COMMAND, RecordedSession, find_sessions
 from drivers.link.recording import Chunk, ChunkKind

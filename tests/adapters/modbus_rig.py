@@ -14,8 +14,9 @@ from drivers.adapters.modbus_line import ModbusPortLost
 from drivers.adapters.modbus_map import ModbusMap
 from drivers.firmware.dealer import DealerCore
 from sim.boards import NEVER_MS
-from sim.inproc import DEALER_ID, BoardName, HardwareInProcess, own_firmware_hash
+from sim.inproc import DEALER_ID, HardwareInProcess, own_firmware_hash
 from sim.mechanics.settings import MechanicsSettings
+from sim.outside import BoardName
 from tests.adapters.drives import Drives, wire_ms
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "modbus.toml"

@@ -16,7 +16,7 @@ from zmq.utils.monitor import recv_monitor_message
 
 from controller.client.client import ClientIdentity, NoAnswer
 from controller.client.endpoints import Endpoints
-from controller.client.line import TableConnectionState
+from controller.client.monitored import TableConnectionState
 from controller.config import TableConfig
 from controller.counting import MAX_REFUSED_KEYS
 from controller.gateway.certificates import create_client_keys

@@ -11,8 +11,9 @@ from controller.messages import Role
 from tests.browser.contexts import new_context
 from tests.browser.people import PHONE, TABLET
 from tests.browser.reading import too_small
-from tests.browser.scripted import PIN, WHO, scripted
+from tests.browser.scripted import WHO, scripted
 from tests.browser.settled import rests
+from tests.console.fake import PIN
 
 PAGES = {
     "/": Role.REFEREE,

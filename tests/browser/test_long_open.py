@@ -4,7 +4,8 @@ from playwright.async_api import Browser
 
 from controller.messages import Role
 from tests.browser.contexts import new_context
-from tests.browser.scripted import PIN, WHO, scripted
+from tests.browser.scripted import WHO, scripted
+from tests.console.fake import PIN
 
 HAPPENS = """async (times) => {
   const { journal } = await import("/static/js/table/journal.mjs");

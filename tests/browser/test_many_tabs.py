@@ -9,7 +9,8 @@ from controller.messages import Role
 from tests.browser.contexts import new_context
 from tests.browser.hidden_pages import HIDES, LEFT_S, SEEN
 from tests.browser.said import Said
-from tests.browser.scripted import PIN, WHO, scripted
+from tests.browser.scripted import WHO, scripted
+from tests.console.fake import PIN
 
 TABS = 8
 

@@ -14,7 +14,8 @@ import pytest
 
 from controller.journal.entries import JournalEntry
 from controller.journal.store import JournalStore
-from controller.journal.verify import VerifyReport, verify
+from controller.journal.verify import verify
+from controller.journal.verify.findings import VerifyReport
 from controller.machine.record import TableRecord
 from controller.machine.state import fold_state
 from controller.messages import MachinePhase, PublicEvent, PublicState

@@ -10,7 +10,8 @@ from controller.framing import canonical_json
 from controller.journal.chain import StoredRow
 from controller.journal.entries import JournalEntry, public_event
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.journal.verify import VerifyReport, verify
+from controller.journal.verify import verify
+from controller.journal.verify.findings import VerifyReport
 from controller.journal.verify.sources import read_source
 from controller.messages import ClientCommand
 from controller.signing import sign_command

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.public.state import RunIdentity, public_state
 from controller.machine.state import TableState
 from controller.messages import MachinePhase, PublicMachine, PublicMatch, PublicState

@@ -7,7 +7,7 @@ import msgspec
 
 from controller.cli.changes import StateLines
 from controller.cli.watch_words import LINE_STATES_ZH, LINE_TEXTS, OUTCOMES_ZH
-from controller.client.line import TableConnectionState
+from controller.client.monitored import TableConnectionState
 from controller.commands import COMMANDS
 from controller.faults import Language
 from controller.messages import (

@@ -34,7 +34,8 @@ from controller.machine.order.samples import (
     verbal_sample,
 )
 from controller.machine.order.who import CommandSigner
-from controller.machine.play import TableMatch, apply_event, dry_run
+from controller.machine.play.happening import apply_event, dry_run
+from controller.machine.play.values import TableMatch
 from controller.machine.public.calls import public_calls
 from controller.machine.public.match import public_match
 from controller.machine.sheet.view import sheet_data

@@ -9,7 +9,7 @@ import pytest
 from controller.console.seen import TableSnapshot
 from controller.console.standing import ContactTimes, TableLinkState
 from controller.console.view.areas import AreaView, DifferingClock, SlowTable, build_areas
-from controller.console.view.waits import stamp_to_epoch_ms
+from controller.console.view.reasons import stamp_to_epoch_ms
 from controller.messages import PublicState
 from tests.console.states import call, state
 

@@ -9,7 +9,7 @@ import pytest
 from controller.console.view.case_words import build_ruling_views
 from controller.console.view.cases import read_rulings
 from controller.console.view.counters import count_penalties
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.public.match import public_match
 from controller.machine.public.ruling import rulings_in_words
 from controller.match import events

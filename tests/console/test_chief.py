@@ -10,7 +10,7 @@ from controller.console.standing import ContactTimes, TableLinkState
 from controller.console.view.chief import ChiefView, build_chief_view
 from controller.console.view.noted import HallNotes, OpenedHandNote, Workload
 from controller.console.view.open_matters import open_matter_names
-from controller.console.view.waits import stamp_to_epoch_ms
+from controller.console.view.reasons import stamp_to_epoch_ms
 from controller.heads import HeadConflict, KeptHead
 from controller.messages import ConnectedBoard, Firmware, PublicState, ReportedBoards
 from controller.release import Manifest

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 
 from controller.commands import COMMANDS
-from controller.console.view.called import COMMAND_WORDS as CALLED
 from controller.console.view.called_arguments import ARGUMENT_NAMES
 from controller.console.view.commands import ArgumentView, command_forms
 from controller.messages import Role
+from controller.words import COMMAND_WORDS as CALLED
 
 
 def argument(cmd: str, name: str) -> ArgumentView:

@@ -44,8 +44,8 @@ from controller.console.store.sheets import ScoreSheetStore
 from controller.console.store.takes import AssignmentStore
 from controller.console.takes import CallAssignments
 from controller.console.view.proof import build_proof_view
+from controller.console.view.reasons import list_reasons
 from controller.console.view.told import describe_events
-from controller.console.view.waits import list_reasons
 from controller.console.wish import ConsoleCommandRequest
 from controller.console.wrong import RequestError
 from controller.gateway.certificates import create_client_keys

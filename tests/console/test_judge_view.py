@@ -12,7 +12,7 @@ from controller.console.view.judge import (
     judge_question,
     list_combination_kinds,
 )
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.public.match import public_match
 from controller.match import events
 from controller.match.hands import required_counts

@@ -18,7 +18,7 @@ from controller.console.lines.heard import LINK_BY_LINE_STATE, with_line_state, 
 from controller.console.lines.past import JOURNAL_START, Completeness
 from controller.console.standing import ContactTimes, TableLinkState
 from controller.console.store.archive import JournalMark
-from controller.console.view.waits import stamp_to_epoch_ms
+from controller.console.view.reasons import stamp_to_epoch_ms
 from controller.messages import PublicEvent
 from tests.console.journal import Journal
 from tests.console.states import state

@@ -21,7 +21,8 @@ from controller.console.store.aside import WorkerThread
 from controller.console.tables import TableFeeds
 from controller.gateway.enrolment import enrol_client
 from controller.messages import Role
-from controller.roster import KEYS_FOLDER, SIGN_FILE, Certificate, read_sign_file
+from controller.roster import KEYS_FOLDER, Certificate, read_sign_file
+from controller.roster.certificate import SIGN_FILE
 from tests.console.real_table import RealTable
 from tests.console.states import state
 from tests.waiting import until

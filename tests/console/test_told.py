@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from controller.commands import COMMANDS
 from controller.console.late import insert_in_order
-from controller.console.view import called
 from controller.console.view.told import LINE_BY_KIND, NO_CONTEXT, describe_event, describe_events
 from controller.console.view.told_match import LINE_BY_MATCH_EVENT, describe_match_event
 from controller.journal.kinds import ENTRY_KINDS as JOURNAL
 from controller.match.events import MatchEvent
 from controller.messages import PublicEvent
-from controller.words import CALL_WORDS
+from controller.words import CALL_WORDS, COMMAND_WORDS
 from tests.console.match_entries import entries
 from tests.match.table import Table
 
@@ -199,7 +198,7 @@ def test_a_card_is_told_as_people_write_it() -> None:
 
 
 def test_every_command_has_words_for_its_button() -> None:
-    assert set(COMMANDS) <= set(called.COMMAND_WORDS)
+    assert set(COMMANDS) <= set(COMMAND_WORDS)
 
 
 def entry(n: int, *, boot: str = "one", at_s: int = 0) -> PublicEvent:

@@ -9,7 +9,7 @@ import msgspec
 from controller.console.hall import Hall
 from controller.console.seen import TableSnapshot
 from controller.console.standing import ContactTimes, TableLinkState
-from controller.console.view.waits import stamp_to_epoch_ms
+from controller.console.view.reasons import stamp_to_epoch_ms
 from controller.messages import Role
 from tests.console.fake import Scripted
 from tests.console.states import state

@@ -20,7 +20,8 @@ from controller.journal.errors import StorageFailed
 from controller.journal.fold import attempt_histories
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
-from controller.machine.play import TableMatch, fold_match
+from controller.machine.play import fold_match
+from controller.machine.play.values import TableMatch
 from controller.messages import ClientCommand, CommandReply, PublicEvent, PublicState, Role
 from controller.rules.profile import Profile
 from controller.trials.inproc import TableInProcess, run_table_in_process

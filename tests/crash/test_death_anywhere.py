@@ -16,7 +16,7 @@ import pytest
 from controller.cards import composition
 from controller.config import CardSetSection
 from controller.journal.entries import JournalEntry
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.match import events
 from controller.match.reducer import replay_events
 from controller.match.sheet import DealRow

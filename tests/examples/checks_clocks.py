@@ -1,7 +1,7 @@
 """Clocks of the table; asked in the examples 37 and 38."""
 
 from controller.match import events
-from controller.match.clocks import ClockReport
+from controller.match.clocks.due import ClockReport
 from controller.match.desk import legal_proposals
 from controller.match.effects import Effects
 from controller.match.phase import MatchPhase

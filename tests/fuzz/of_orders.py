@@ -38,10 +38,10 @@ from controller.rules.rulebooks import load_profile
 from controller.signing import sign_command, sign_document
 from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, TableInProcess, run_table_in_process
 from drivers.firmware import codec, wire
-from sim.inproc import BoardName
 from sim.mechanics.faults import FaultError, parse_fault
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.settings import MechanicsSettings
+from sim.outside import BoardName
 from sim.virtual import VirtualLoop
 from tests.fuzz.folders import folder
 from tests.fuzz.jsonlines import lines_of

@@ -17,7 +17,8 @@ from controller.bridge import (
     ReplyMessage,
 )
 from controller.client.client import Client, ClientIdentity
-from controller.client.line import TableConnection, TableConnectionState
+from controller.client.line import TableConnection
+from controller.client.monitored import TableConnectionState
 from controller.messages import CommandReply, PublicEvent, PublicState
 from controller.roster import CLIENTS_FOLDER, read_certificate
 

@@ -14,7 +14,7 @@ from controller import bridge, signing
 from controller.cli.wall import read_wall_clock
 from controller.client.client import Client, NoAnswer
 from controller.client.endpoints import Endpoints
-from controller.client.line import TableConnectionState
+from controller.client.monitored import TableConnectionState
 from controller.client.refused import MAX_COMMAND_BYTES, MAX_MESSAGE_BYTES
 from controller.config import TableConfig
 from controller.gateway.commands import MAX_PENDING_PER_KEY

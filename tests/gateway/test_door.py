@@ -10,7 +10,7 @@ import zmq.asyncio
 
 from controller.client.client import ClientIdentity, NoAnswer
 from controller.client.endpoints import Endpoints
-from controller.client.line import TableConnectionState
+from controller.client.monitored import TableConnectionState
 from controller.config import TableConfig
 from controller.counting import MAX_REFUSED_KEYS, REFUSAL_LOG_INTERVAL_S, RefusalLogLimiter
 from controller.gateway.certificates import create_client_keys

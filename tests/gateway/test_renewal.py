@@ -11,7 +11,7 @@ import zmq
 
 from controller.client.client import Client, NoAnswer, ReceivedMessage
 from controller.client.endpoints import Endpoints
-from controller.client.line import TableConnectionState
+from controller.client.monitored import TableConnectionState
 from controller.config import TableConfig
 from controller.gateway import renewal
 from controller.gateway.certificates import create_client_keys

@@ -28,10 +28,10 @@ from controller.roster import (
     CLIENTS_FOLDER,
     KEYS_FOLDER,
     REVOKED_FOLDER,
-    SIGN_FILE,
     Roster,
     read_certificate,
 )
+from controller.roster.certificate import SIGN_FILE
 from controller.users import (
     READ,
     WRITE,

@@ -19,7 +19,8 @@ from controller.journal.entries import decode
 from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
 from controller.journal.store import STORE_NAME, JournalStore, open_read_only
-from controller.journal.verify import VerifyReport, verify
+from controller.journal.verify import verify
+from controller.journal.verify.findings import VerifyReport
 from controller.journal.wire_group import GATE, unpack_events
 from controller.messages import PublicEvent
 from tests.journal.findings import Write, kept_log, rewritten, setting, what

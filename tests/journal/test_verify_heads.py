@@ -13,7 +13,8 @@ from controller import heads
 from controller.cli import main
 from controller.journal.errors import JournalError
 from controller.journal.store import STORE_NAME, open_read_only
-from controller.journal.verify import VerifyReport, verify
+from controller.journal.verify import verify
+from controller.journal.verify.findings import VerifyReport
 from controller.messages import PublicEvent
 from tests.journal.scripted import (
     TABLE_KEY,

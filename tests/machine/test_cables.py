@@ -16,8 +16,9 @@ from controller.trials.inproc import TableInProcess, run_table_in_process
 from drivers.errors import PortMissing
 from drivers.link.port import LinkPort
 from sim.contacts import BUTTONS, SWITCHES
-from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, HardwareInProcess
+from sim.inproc import BOARDS, DEALER_ID, READER_ID, HardwareInProcess
 from sim.mechanics.settings import MechanicsSettings
+from sim.outside import BoardName
 from tests.machine.panel_contacts import at_panel
 from tests.machine.tables import Tables
 

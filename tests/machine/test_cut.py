@@ -15,7 +15,7 @@ from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine.cut_counter import STEP_INTERVAL_S, CutCounter
 from controller.machine.lamps import choose_lamps
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.state import TableState
 from controller.messages import Fairness, MachinePhase, PublicEvent, PublicState, Role
 from controller.rules.rulebooks import load_profile, profile_names

@@ -17,7 +17,7 @@ from controller.bridge import (
     encode_line,
 )
 from controller.machine.door import GatewaySocket
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.public.state import RunIdentity, public_state
 from controller.machine.state import TableState
 from controller.messages import ClientCommand, CommandReply, MachinePhase, PublicState

@@ -10,7 +10,8 @@ from controller.machine.order.desk import CommandRefused
 from controller.machine.order.foresight import lost_time, preview_decision
 from controller.machine.order.match_orders import events_of_command
 from controller.machine.order.who import CommandSigner
-from controller.machine.play import TableMatch, apply_event
+from controller.machine.play.happening import apply_event
+from controller.machine.play.values import TableMatch
 from controller.machine.public.match import public_match
 from controller.match import events
 from controller.messages import Role

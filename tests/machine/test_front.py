@@ -6,7 +6,7 @@ import pytest
 
 from controller.machine.lamps import choose_lamps
 from controller.machine.order.desk import EARLY_PRESS_TIMEOUT_S
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.state import TableState
 from controller.messages import MachinePhase, Role
 from controller.trials.inproc import TableInProcess

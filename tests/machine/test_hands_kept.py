@@ -19,7 +19,7 @@ from controller.journal.fold import attempt_histories
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine.hands_kept import openable_attempts
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.state import PlayedAttempt
 from controller.messages import MachinePhase, Role
 from controller.roster import read_certificate

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.public.calls import public_calls
 from controller.machine.public.match import public_match
 from controller.match import events

@@ -15,6 +15,7 @@ from controller.journal.entries import JournalEntry
 from controller.journal.store import JournalStore
 from controller.journal.verify import verify
 from controller.machine import play as at_play
+from controller.machine.play.values import TableMatch
 from controller.match.reducer import replay_events
 from controller.match.transfer import pack_document, unpack_document
 from controller.messages import AttemptOutcome, ClientCommand, CommandReply, MachinePhase, Role
@@ -110,9 +111,9 @@ def entries_of(at: TableInProcess) -> list[JournalEntry]:
     return [chained.entry for chained in at.machine.record.journal.entries()]
 
 
-def folded(at: TableInProcess) -> at_play.TableMatch:
+def folded(at: TableInProcess) -> TableMatch:
     """The match as the journal alone has it."""
-    play = at_play.TableMatch()
+    play = TableMatch()
     for entry in entries_of(at):
         play = at_play.fold_match(play, entry, load_profile(INTL))
     return play
@@ -123,7 +124,7 @@ def data_of(at: TableInProcess, kind: str) -> dict[str, Any]:
     return next(event.data for event in reversed(at.events) if event.kind == kind)
 
 
-def same(here: at_play.TableMatch, there: at_play.TableMatch) -> int:
+def same(here: TableMatch, there: TableMatch) -> int:
     """Assert that two tables have the same match but for its clock; return how far those differ."""
     assert here.transferred is not None
     assert there.match is not None
@@ -576,7 +577,7 @@ async def test_a_match_that_did_not_come_whole_is_not_there(hall: Hall) -> None:
     profile = load_profile(INTL)
     seen = set()
     for kept in range(len(whole)):
-        play = at_play.TableMatch()
+        play = TableMatch()
         for entry in whole[:kept]:
             play = at_play.fold_match(play, entry, profile)
         seen.add(play.match is None)

@@ -19,7 +19,8 @@ from controller.deal import sequence as fair
 from controller.faults import fault_catalogue
 from controller.journal.entries import public_event
 from controller.journal.errors import StorageFailed
-from controller.machine.play import TableMatch, fold_match
+from controller.machine.play import fold_match
+from controller.machine.play.values import TableMatch
 from controller.messages import (
     ClientCommand,
     CommandReply,

@@ -23,10 +23,12 @@ from controller.bridge import SOCKET_NAME
 from controller.cli.reach import new_command_id, read_client_identity
 from controller.client.client import Client
 from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
-from controller.client.line import TableConnection, TableConnectionState
+from controller.client.line import TableConnection
+from controller.client.monitored import TableConnectionState
 from controller.gateway.certificates import create_table_keys
 from controller.messages import Role
-from controller.trials.hall import HallPlan, TableProcess, memory_folder, run_simulator
+from controller.trials.hall import HallPlan, TableProcess, run_simulator
+from sim.folders import memory_folder
 from tests.peek.evidence import Evidence
 from tests.peek.taps import Listener, Relay, Streams
 from tests.waiting import until

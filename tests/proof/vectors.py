@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from controller import heads
-from controller.journal.verify import AttemptReport, verify
+from controller.journal.verify import verify
+from controller.journal.verify.findings import AttemptReport
 from controller.trials.campaign.plan import LIFE_DEALS
 from tests.proof.browser import FOLDER
 from tests.proof.changes import rechained

@@ -13,7 +13,7 @@ from controller.rules.keys import (
 )
 from controller.rules.profile import rules_by_key
 from controller.rules.rulebooks import load_profile, profile_names
-from controller.rules.words import Words
+from controller.words import Words
 from tests.rows import each_row
 from tests.rules.rulebook_texts import changed
 from tests.rules.shapes import all_choices

@@ -31,8 +31,8 @@ from controller.trials.mortal import DaemonDeath, KillableStore
 from controller.vault.vault import Vault
 from drivers.events import BoardEventCode
 from drivers.link.port import LinkPort
-from sim.inproc import BoardName
 from sim.mechanics.faults import SimulatedFault, WearLevel, parse_fault
+from sim.outside import BoardName
 from sim.virtual import VirtualLoop, VirtualTimeError
 
 pytestmark = pytest.mark.slow

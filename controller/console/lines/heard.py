@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from controller.client.monitored import TableConnectionState
 from controller.console.standing import MIN_SKEW_MS, ContactTimes, TableLinkState
-from controller.console.view.waits import stamp_to_epoch_ms
+from controller.console.view.reasons import stamp_to_epoch_ms
 from controller.messages import PublicState
 
 LINK_BY_LINE_STATE: Final = {

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from controller.console.view.called import by_words
 from controller.console.view.clocks import table_time_to_epoch_ms
 from controller.messages import PublicState
+from controller.signer_names import signer_words as by_words
 from controller.words import reason_words
 
 

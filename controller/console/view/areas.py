@@ -16,7 +16,7 @@ from controller.console.seen import TableSnapshot
 from controller.console.standing import Freshness
 from controller.console.view.area_stop import AreaStopView, area_stop_of, most_common_stop
 from controller.console.view.clocks import clock_end_ms
-from controller.console.view.waits import Urgency, list_table_reasons
+from controller.console.view.reasons import Urgency, list_table_reasons
 from controller.messages import MachinePhase, PublicState
 
 MIN_DIFFERENCE_S: Final = 3

@@ -9,27 +9,7 @@ from typing import Final
 
 from controller.cards import face_text, parse_face
 from controller.rules.rulebooks import load_profile, profile_names
-from controller.rules.seat_words import SEAT_NAMES, SIDE_NAMES
-from controller.signer_names import decided_by_words
-from controller.signer_names import signer_words as by_words
-from controller.words import COMMAND_WORDS, ROLE_WORDS, Words
-
-__all__ = [
-    "BOARDS",
-    "COMMAND_WORDS",
-    "CORRECTION_CHOICES",
-    "PLACE_NAMES",
-    "RESULT_CLASSES",
-    "ROLE_WORDS",
-    "SEAT_NAMES",
-    "SIDE_NAMES",
-    "by_words",
-    "card_name",
-    "decided_by_words",
-    "join_words",
-    "name_of",
-    "rulebook_name",
-]
+from controller.words import Words
 
 BOARDS: Final[Mapping[str, Words]] = {
     "dealer": Words("dealer board", "发牌控制板"),

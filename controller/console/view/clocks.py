@@ -1,7 +1,7 @@
 """Moments of a table's own clock, by the console's: told once, counted on in browsers."""
 
 from controller.console.standing import MIN_SKEW_MS
-from controller.console.view.waits import stamp_to_epoch_ms
+from controller.console.view.reasons import stamp_to_epoch_ms
 from controller.messages import PublicState
 
 

@@ -12,11 +12,11 @@ import msgspec
 from msgspec import inspect
 
 from controller.commands import COMMANDS, BoundTo, CommandSpec
-from controller.console.view.called import COMMAND_WORDS as CALLED
 from controller.console.view.called import name_of
 from controller.console.view.called_arguments import ARGUMENT_NAMES
 from controller.match_arguments import CountsForSeats, PairDetailsBySide
 from controller.messages import Role
+from controller.words import COMMAND_WORDS as CALLED
 
 ArgumentKind = Literal[
     "seat",

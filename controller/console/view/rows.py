@@ -8,7 +8,8 @@ from controller.console.standing import Freshness
 from controller.console.view.area_stop import AreaStopView, area_stop_of
 from controller.console.view.areas import is_playing
 from controller.console.view.clocks import clock_end_ms
-from controller.console.view.waits import Urgency, WaitingTable
+from controller.console.view.reasons import Urgency
+from controller.console.view.waits import WaitingTable
 from controller.messages import PublicMatch, PublicPair, PublicState, Side
 
 RowLight = Literal["dark", "calm", "busy", "waits", "stands"]

@@ -6,9 +6,11 @@ from typing import Any, Final
 import msgspec
 
 from controller.console.view import called
-from controller.console.view.called import decided_by_words, join_words, name_of
+from controller.console.view.called import join_words, name_of
 from controller.faults import fault_catalogue
 from controller.rules.order import BIG_JOKER_VALUE, LEVEL_VALUE, SMALL_JOKER_VALUE, rank_text
+from controller.rules.seat_words import SEAT_NAMES
+from controller.signer_names import decided_by_words
 from controller.words import Words
 
 
@@ -65,7 +67,7 @@ def seat_line(en: str, zh: str) -> DescribeEvent:
     """Return a teller with the seat in its line."""
 
     def tell(data: EventData, before: DealContext) -> Words:
-        who = name_of(called.SEAT_NAMES, data.get("seat"))
+        who = name_of(SEAT_NAMES, data.get("seat"))
         return Words(en.format(seat=who.en), zh.format(seat=who.zh))
 
     return tell
@@ -86,7 +88,7 @@ def add_leader(words: Words, seat: Any, turned_up: Any) -> Words:
     """Return a line with who leads, by which card, where that is known."""
     if seat is None:
         return words
-    who = name_of(called.SEAT_NAMES, seat)
+    who = name_of(SEAT_NAMES, seat)
     if turned_up is None:
         return Words(f"{words.en}, {who.en} leads", f"{words.zh}，{who.zh}先出")
     card = called.card_name(turned_up)

@@ -10,7 +10,7 @@ import msgspec
 
 from controller.commands import PANEL_KEY
 from controller.console.view import called, told_match
-from controller.console.view.called import by_words, name_of
+from controller.console.view.called import name_of
 from controller.console.view.telling import (
     DealContext,
     DescribeEvent,
@@ -22,7 +22,9 @@ from controller.console.view.telling import (
 )
 from controller.faults import fault_catalogue
 from controller.messages import PublicEvent
-from controller.words import CALL_WORDS, Words, reason_words
+from controller.rules.seat_words import SEAT_NAMES
+from controller.signer_names import signer_words as by_words
+from controller.words import CALL_WORDS, COMMAND_WORDS, ROLE_WORDS, Words, reason_words
 
 
 class TableEventLine(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -134,7 +136,7 @@ def _describe_cut(data: EventData, context: DealContext) -> Words:
         return Words(f"uncut: {why or ''}".rstrip(": "), f"本副未切牌：{why or ''}".rstrip("："))
     if seat is None:
         return Words(f"cut at {cut} cards", f"切牌{cut}张")
-    who = name_of(called.SEAT_NAMES, seat)
+    who = name_of(SEAT_NAMES, seat)
     return Words(f"{who.en} cut {cut} cards", f"{who.zh}切{cut}张")
 
 
@@ -198,11 +200,11 @@ def _describe_start(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_command(data: EventData, context: DealContext) -> Words:
-    what = name_of(called.COMMAND_WORDS, data.get("cmd"))
+    what = name_of(COMMAND_WORDS, data.get("cmd"))
     person, key, role = (
         data.get("person"),
         data.get("who"),
-        name_of(called.ROLE_WORDS, data.get("role")),
+        name_of(ROLE_WORDS, data.get("role")),
     )
     end = _describe_answer(data)
     if key == PANEL_KEY:
@@ -231,7 +233,7 @@ def _describe_pause(data: EventData, context: DealContext) -> Words:
 
 
 def _describe_call(data: EventData, context: DealContext) -> Words:
-    who, reason = name_of(called.SEAT_NAMES, data.get("seat")), data.get("reason")
+    who, reason = name_of(SEAT_NAMES, data.get("seat")), data.get("reason")
     why = "" if reason in (None, "", "button") else reason
     return Words(
         f"{who.en} calls the referee{': ' if why else ''}{why}",
@@ -297,13 +299,11 @@ LINE_BY_KIND: Final[Mapping[str, DescribeEvent]] = {
     "opened_hand": template_line(
         "{by} looked at the hand of {seat}: {reason}",
         "{by}开验{seat}手牌：{reason}",
-        seat=called.SEAT_NAMES,
+        seat=SEAT_NAMES,
     ),
     "command": _describe_command,
     "call": _describe_call,
-    "call_ended": template_line(
-        "{seat} took the call back", "{seat}取消召请", seat=called.SEAT_NAMES
-    ),
+    "call_ended": template_line("{seat} took the call back", "{seat}取消召请", seat=SEAT_NAMES),
     "pause": _describe_pause,
     "pause_ended": template_line("let go on by {by}", "{by}恢复"),
     "acknowledged": _describe_acknowledgement,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from controller.console.view import called
-from controller.console.view.called import decided_by_words, join_words, name_of
+from controller.console.view.called import join_words, name_of
 from controller.console.view.telling import (
     DealContext,
     DescribeEvent,
@@ -13,12 +13,14 @@ from controller.console.view.telling import (
     value_words,
 )
 from controller.rules.result import FinishError, parse_finish
+from controller.rules.seat_words import SEAT_NAMES, SIDE_NAMES
+from controller.signer_names import decided_by_words
 from controller.words import Words
 
 
 def describe_seat_taken(data: EventData, context: DealContext) -> Words:
     """Say who has taken a seat, and which person where it is said."""
-    who, person = name_of(called.SEAT_NAMES, data.get("seat")), data.get("person")
+    who, person = name_of(SEAT_NAMES, data.get("seat")), data.get("person")
     if person is None:
         return Words(f"{who.en} is seated", f"{who.zh}已就位")
     return Words(f"{who.en} is seated: {person}", f"{who.zh}已就位：{person}")
@@ -32,7 +34,7 @@ def describe_match_cut(data: EventData, context: DealContext) -> Words:
     ahead = Words(" (for the next deal)", "（用于下一副）") if data.get("ahead") else Words("", "")
     if seat is None:
         return Words(f"cut at {n} cards{ahead.en}", f"切牌{n}张{ahead.zh}")
-    who = name_of(called.SEAT_NAMES, seat)
+    who = name_of(SEAT_NAMES, seat)
     return Words(f"{who.en} cut {n} cards{ahead.en}", f"{who.zh}切{n}张{ahead.zh}")
 
 
@@ -75,8 +77,8 @@ def _by_seat(counts: EventData) -> Words:
     """Return a number a seat in one line, in playing order."""
     return join_words(
         Words(
-            f"{name_of(called.SEAT_NAMES, seat).en} {n}",
-            f"{name_of(called.SEAT_NAMES, seat).zh}{n}",
+            f"{name_of(SEAT_NAMES, seat).en} {n}",
+            f"{name_of(SEAT_NAMES, seat).zh}{n}",
         )
         for seat, n in sorted(counts.items(), key=lambda one: "NWSE".find(one[0]))
     )
@@ -93,8 +95,8 @@ def describe_tribute_values(data: EventData, context: DealContext) -> Words:
     """Say which value each tribute must have."""
     told = join_words(
         Words(
-            f"{name_of(called.SEAT_NAMES, seat).en} {value_words(counts).en}",
-            f"{name_of(called.SEAT_NAMES, seat).zh}{value_words(counts).zh}",
+            f"{name_of(SEAT_NAMES, seat).en} {value_words(counts).en}",
+            f"{name_of(SEAT_NAMES, seat).zh}{value_words(counts).zh}",
         )
         for seat, counts in data.get("values", {}).items()
     )
@@ -103,7 +105,7 @@ def describe_tribute_values(data: EventData, context: DealContext) -> Words:
 
 def describe_tribute_choice(data: EventData, context: DealContext) -> Words:
     """Say whose tribute UP takes."""
-    who = name_of(called.SEAT_NAMES, data.get("payer"))
+    who = name_of(SEAT_NAMES, data.get("payer"))
     return Words(f"UP takes the tribute of {who.en}", f"上游收{who.zh}的贡牌")
 
 
@@ -111,7 +113,7 @@ def return_line(en: str, zh: str) -> DescribeEvent:
     """Return a teller of a return, with its rank where the event has it."""
 
     def tell(data: EventData, before: DealContext) -> Words:
-        who, counts = name_of(called.SEAT_NAMES, data.get("seat")), data.get("value")
+        who, counts = name_of(SEAT_NAMES, data.get("seat")), data.get("value")
         told = Words(en.format(seat=who.en), zh.format(seat=who.zh))
         if counts is None:
             return told
@@ -124,7 +126,7 @@ def return_line(en: str, zh: str) -> DescribeEvent:
 def describe_seat_out(data: EventData, context: DealContext) -> Words:
     """Say that a seat is out, with its place where all places before are known."""
     seat, place = data.get("seat"), len(context.outs)
-    who = name_of(called.SEAT_NAMES, seat)
+    who = name_of(SEAT_NAMES, seat)
     if not context.whole or seat in context.outs or place >= len(called.PLACE_NAMES):
         return Words(f"{who.en} is out", f"{who.zh}出完")
     return Words(
@@ -136,8 +138,8 @@ def describe_places(order: Any) -> Words:
     """Return who took which place, and what class of win that is where it is one."""
     told = join_words(
         Words(
-            f"{place.en} {name_of(called.SEAT_NAMES, seat).en}",
-            f"{place.zh}{name_of(called.SEAT_NAMES, seat).zh}",
+            f"{place.en} {name_of(SEAT_NAMES, seat).en}",
+            f"{place.zh}{name_of(SEAT_NAMES, seat).zh}",
         )
         for place, seat in zip(called.PLACE_NAMES, order, strict=False)
     )
@@ -162,7 +164,7 @@ def describe_cards_left(data: EventData, context: DealContext) -> Words:
 
 def describe_seat_answer(data: EventData, context: DealContext) -> Words:
     """Say what a seat answers to a question of Big Two."""
-    who = name_of(called.SEAT_NAMES, data.get("seat"))
+    who = name_of(SEAT_NAMES, data.get("seat"))
     yes = Words("yes", "是") if data.get("yes") else Words("no", "否")
     return Words(f"{who.en} answers: {yes.en}", f"{who.zh}表态：{yes.zh}")
 
@@ -172,5 +174,5 @@ def describe_result_confirmation(data: EventData, context: DealContext) -> Words
     by = data.get("by")
     if by == "referee":
         return Words("the referee confirmed the result", "裁判员确认成绩")
-    who = name_of(called.SIDE_NAMES, by)
+    who = name_of(SIDE_NAMES, by)
     return Words(f"{who.en} confirmed the result", f"{who.zh}确认成绩")

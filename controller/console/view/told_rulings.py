@@ -3,13 +3,16 @@
 import msgspec
 
 from controller.console.view import called
-from controller.console.view.called import by_words, decided_by_words, name_of
+from controller.console.view.called import name_of
 from controller.console.view.telling import DealContext, DescribeEvent, EventData
 from controller.console.view.told_deal import describe_places
 from controller.rules.penalties.consequences import Consequences, penalty_words
 from controller.rules.penalties.offences import find_offence
 from controller.rules.penalties.records import Penalty
-from controller.words import Words, reason_words
+from controller.rules.seat_words import SEAT_NAMES, SIDE_NAMES
+from controller.signer_names import decided_by_words
+from controller.signer_names import signer_words as by_words
+from controller.words import ROLE_WORDS, Words, reason_words
 
 
 def describe_correction(data: EventData, context: DealContext) -> Words:
@@ -82,11 +85,7 @@ def _ruling_number(data: EventData, deal: int | None) -> Words:
 
 def _accused_words(charge: EventData) -> Words:
     seat = charge.get("seat")
-    return (
-        name_of(called.SIDE_NAMES, charge.get("side"))
-        if seat is None
-        else name_of(called.SEAT_NAMES, seat)
-    )
+    return name_of(SIDE_NAMES, charge.get("side")) if seat is None else name_of(SEAT_NAMES, seat)
 
 
 def _offence_words(charge: EventData) -> Words:
@@ -142,6 +141,6 @@ def describe_correction_confirmation(data: EventData, context: DealContext) -> W
 def describe_signature(data: EventData, context: DealContext) -> Words:
     """Say who signed the sheet, and for whom."""
     signer, person = data.get("signer"), data.get("person")
-    known = {**called.SEAT_NAMES, **called.SIDE_NAMES, "referee": called.ROLE_WORDS["referee"]}
+    known = {**SEAT_NAMES, **SIDE_NAMES, "referee": ROLE_WORDS["referee"]}
     who = name_of(known, signer)
     return Words(f"signed for {who.en}: {person}", f"{who.zh}签名：{person}")

@@ -13,26 +13,8 @@ from controller.console.view.reasons import (
     RULING_CHIEFS,
     Urgency,
     WaitReason,
-    deal_overdue_since_ms,
-    is_deal_due,
-    list_reasons,
-    list_table_reasons,
-    stamp_to_epoch_ms,
 )
 from controller.messages import Role
-
-__all__ = [
-    "Urgency",
-    "WaitReason",
-    "WaitingTable",
-    "build_queue",
-    "build_waiting_table",
-    "deal_overdue_since_ms",
-    "is_deal_due",
-    "list_reasons",
-    "list_table_reasons",
-    "stamp_to_epoch_ms",
-]
 
 ESCALATION_MS: Final = 120_000
 """A row that nobody goes to for so long is the chief's, too."""

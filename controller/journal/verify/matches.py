@@ -19,8 +19,11 @@ from controller.journal.verify.rulebooks import ProfilesByHash
 from controller.machine.order.match_desk import meeting_data
 from controller.machine.order.match_orders import EVENT_MAKERS, events_of_command, meeting_of
 from controller.machine.order.who import CommandSigner
-from controller.machine.play import TableMatch, dry_run, fold_match, is_match_over
+from controller.machine.play import fold_match
+from controller.machine.play.happening import dry_run
 from controller.machine.play.moving import arriving_match
+from controller.machine.play.questions import is_match_over
+from controller.machine.play.values import TableMatch
 from controller.match.effects import EventRefused
 from controller.match.events import HandsRecounted, MatchEvent, TableSuspended, decode_match_event
 from controller.match.refusals import RefusedError

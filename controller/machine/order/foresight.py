@@ -10,11 +10,11 @@ import msgspec
 
 from controller.arguments import Args
 from controller.commands import BadArgs, parse_args
-from controller.machine import play as at_play
 from controller.machine.order.desk import CommandRefused, failure, failure_of
 from controller.machine.order.match_orders import events_of_command
 from controller.machine.order.who import CommandSigner
-from controller.machine.play import TableMatch
+from controller.machine.play.happening import apply_event, dry_run
+from controller.machine.play.values import TableMatch
 from controller.machine.public.next_step import next_words
 from controller.machine.public.result import numbers_by_side, public_verdict
 from controller.match.clocks import match_clock
@@ -136,11 +136,11 @@ def _match_after(play: TableMatch, match: AnyMatch, cmd: str, args: Args, at_ms:
     except RefusedError as error:
         raise CommandRefused(failure_of(error.refusal)) from None
     for event in (*wanted, *_deciding_events(wanted)):
-        _, effects = at_play.dry_run(play, event)
+        _, effects = dry_run(play, event)
         for effect in effects:
             if isinstance(effect, EventRefused):
                 raise CommandRefused(failure_of(effect.refusal))
-        play = at_play.apply_event(play, event)
+        play = apply_event(play, event)
     return play
 
 

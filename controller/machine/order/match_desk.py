@@ -14,13 +14,14 @@ import msgspec
 from controller.cards import Face, parse_face
 from controller.commands import BadArgs
 from controller.journal.entries import check_entry_data
-from controller.machine import play as at_play
 from controller.machine.order.desk import AcceptedCommand, CommandRefused, failure, failure_of
 from controller.machine.order.foresight import lost_time, preview_decision
 from controller.machine.order.match_orders import events_of_command, meeting_of
 from controller.machine.order.ruling_orders import legal_rulings
 from controller.machine.order.who import RequestedCommand
-from controller.machine.play import TableMatch, disqualified_pairs
+from controller.machine.play.happening import apply_event, dry_run
+from controller.machine.play.questions import disqualified_pairs
+from controller.machine.play.values import TableMatch
 from controller.machine.record import TableRecord
 from controller.machine.sheet.view import sheet_data
 from controller.match import events
@@ -62,12 +63,12 @@ class MatchCommands:
         """Return why the match would not take these events, one after the other."""
         play = self._record.match_written
         for event, then in zip(wanted, (*wanted[1:], None), strict=True):
-            _, effects = at_play.dry_run(play, event)
+            _, effects = dry_run(play, event)
             refusal = next((each for each in effects if isinstance(each, EventRefused)), None)
             if refusal is not None:
                 return refusal
             if then is not None:
-                play = at_play.apply_event(play, event)
+                play = apply_event(play, event)
         return None
 
     def require_accepted(self, request: RequestedCommand) -> None:

@@ -16,7 +16,7 @@ from controller.machine.clock import elapsed_ms
 from controller.machine.order.desk import AcceptedCommand, CommandRefused, failure, failure_of
 from controller.machine.order.match_desk import MatchCommands, meeting_data
 from controller.machine.order.who import RequestedCommand
-from controller.machine.play import TransferredMatch
+from controller.machine.play.values import TransferredMatch
 from controller.machine.record import TableRecord
 from controller.machine.sheet.view import count_rows
 from controller.match.authority import require_authority

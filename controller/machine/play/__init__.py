@@ -32,27 +32,6 @@ from controller.machine.play.values import (
 from controller.match.events import decode_match_event
 from controller.rules.profile import Profile
 
-__all__ = [
-    "CLOCKED_KINDS",
-    "ArrivingMatch",
-    "DealAhead",
-    "DealId",
-    "TableMatch",
-    "TransferredMatch",
-    "WithheldEvent",
-    "apply_event",
-    "deal_to_prepare",
-    "disqualified_pairs",
-    "dry_run",
-    "due_deal",
-    "fold_match",
-    "is_cut_awaited",
-    "is_deal_over",
-    "is_dealt_again",
-    "is_match_over",
-    "is_needed",
-]
-
 _REPLACING_KINDS = frozenset({"meeting", "taken_over", "transferred"})
 """Kinds behind which the match of before is no more at the table."""
 CLOCKED_KINDS = frozenset({*EVENT_OF_KIND, *_REPLACING_KINDS})

@@ -5,7 +5,7 @@ It is made from the match alone; nothing of it can hold a face that the rules do
 
 from typing import Any
 
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.public.clocks import asked_choice, public_time
 from controller.machine.public.exchange import public_tribute
 from controller.machine.public.next_step import next_words

@@ -20,8 +20,7 @@ from controller.rules.returns import return_rule, return_visibility
 from controller.rules.seat_words import SEAT_NAMES, SIDE_NAMES
 from controller.rules.standing import levels_gained
 from controller.rules.tribute import finish_owing_tribute
-from controller.rules.words import Words
-from controller.words import reason_words
+from controller.words import Words, reason_words
 
 
 def next_words(match: AnyMatch) -> Words:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.machine.play import TableMatch
+from controller.machine.play.values import TableMatch
 from controller.machine.public.calls import public_calls
 from controller.machine.public.match import public_match
 from controller.machine.state import TableState

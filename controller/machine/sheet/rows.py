@@ -29,7 +29,6 @@ from controller.rules.seat_words import SEAT_NAMES, SIDE_NAMES
 from controller.rules.seats import SEATS
 from controller.rules.seats import SIDES as BOTH
 from controller.rules.standing import MatchStanding, PerSide, initial_standing
-from controller.rules.words import Words
 from controller.sheet.form import (
     BigTwoLine,
     CardPassed,
@@ -40,7 +39,7 @@ from controller.sheet.form import (
     SheetPenalty,
 )
 from controller.signer_names import decided_by_words
-from controller.words import reason_words
+from controller.words import Words, reason_words
 
 
 def deal_lines(match: GuandanMatch) -> list[DealLine]:

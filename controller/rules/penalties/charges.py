@@ -12,7 +12,7 @@ from controller.messages import Seat
 from controller.rules.penalties.offences import catalogue_words
 from controller.rules.penalties.records import Incident
 from controller.rules.profile import GuandanProfile
-from controller.rules.words import Words
+from controller.words import Words
 
 PointedOutBy = Seat | Literal["referee", "clock", "outsider"]
 """A player of the table, or nobody of them (seed 000 A15.1)."""

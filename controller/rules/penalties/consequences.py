@@ -17,7 +17,7 @@ from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile
 from controller.rules.seat_words import SIGNER_NAMES
 from controller.rules.seats import other_side
-from controller.rules.words import Words
+from controller.words import Words
 
 
 class DealLost(msgspec.Struct, frozen=True, gc=False, tag="deal_lost"):

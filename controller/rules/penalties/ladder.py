@@ -24,7 +24,7 @@ from controller.rules.penalties.offences import (
 )
 from controller.rules.penalties.records import Penalty, PenaltyRecord, earlier_entries
 from controller.rules.profile import GuandanProfile
-from controller.rules.words import Words
+from controller.words import Words
 
 HARM_ARTICLES: ArticleByCatalogue = {"000": "A15.3.3②"}
 """Where a foul without a ladder stands: what was plain, grave and harmed the other side."""

@@ -15,7 +15,7 @@ from controller import tomlfile
 from controller.rules.penalties.records import CountedParty, CountScope, Penalty
 from controller.rules.profile import GuandanProfile
 from controller.rules.tables import CatalogueNumber, ProfileTable
-from controller.rules.words import Words
+from controller.words import Words
 
 ArticleByCatalogue = dict[CatalogueNumber, str]
 TurnLoss = Literal["turn", "trick"]

@@ -15,7 +15,7 @@ from controller.rules.penalties.ladder import LegalPenalty, legal_penalties
 from controller.rules.penalties.offences import catalogue_words, find_offence
 from controller.rules.penalties.records import Penalty, PenaltyRecord
 from controller.rules.profile import GuandanProfile
-from controller.rules.words import Words
+from controller.words import Words
 
 CHIEF_PENALTIES: frozenset[Penalty] = frozenset({"foul", "match_forfeit", "disqualification"})
 """What only the chief may give, whatever article it comes from (seed 000 A15.2.2)."""

@@ -9,8 +9,8 @@ from controller.trials.bench.registry import (
     time_in_turns_us,
     valued_figure,
 )
-from controller.trials.hall import memory_folder
 from controller.trials.publishing import deal_until_held, open_publishing
+from sim.folders import memory_folder
 
 _TIMES = 100
 _ROUNDS = 9

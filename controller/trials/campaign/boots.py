@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from drivers.firmware import wire
-from sim.inproc import BoardName, HardwareInProcess
+from sim.inproc import HardwareInProcess
+from sim.outside import BoardName
 
 _EVENT = Struct(wire.BODIES[wire.EVENT])
 

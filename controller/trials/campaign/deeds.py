@@ -12,11 +12,11 @@ from controller.messages import CommandReply, Role
 from controller.rules.profile import Profile
 from controller.trials.campaign.house import SETS, TableHost
 from controller.trials.campaign.judge import JudgedCardSet, find_wrong_set
-from sim.inproc import BoardName
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.faults import SimulatedFault
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.settings import BACKS
+from sim.outside import BoardName
 
 PeopleAction = Coroutine[Any, Any, None]
 ANSWER_TIMEOUT_S = 5.0

@@ -25,10 +25,10 @@ from controller.trials.campaign.values import LifePlan
 from controller.trials.inproc import TableInProcess, run_table_in_process
 from controller.trials.mortal import DaemonDeath, KillableStore, apply_power_loss, kill_daemon
 from drivers.link.port import LinkPort
-from sim.inproc import BoardName
 from sim.mechanics.faults import SimulatedFault
 from sim.mechanics.settings import BACKS, MechanicsSettings
 from sim.mechanics.settings import PhysicalSet as PhysicalSet
+from sim.outside import BoardName
 
 SETS = (CardSetSection(id="S1", back="A"), CardSetSection(id="S2", back="B"))
 SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}

@@ -31,8 +31,8 @@ from controller.trials.campaign.values import (
     LifeReport,
 )
 from drivers.link.port import LinkPort
-from sim.inproc import BoardName
 from sim.mechanics.faults import FaultStrike, fault_menu
+from sim.outside import BoardName
 from sim.virtual import VirtualLoop
 
 PROFILE = "international-000"

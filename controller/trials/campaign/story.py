@@ -10,8 +10,8 @@ from drivers.firmware.wire import BACK_A, BACK_B, FACES
 from drivers.link.port import LinkPort
 from drivers.link.recording import Chunk, MemoryRecording, RecordingPort
 from drivers.link.wire_text import read_frames, to_line
-from sim.inproc import BoardName
 from sim.mechanics.engine import FULL_CONFIDENCE
+from sim.outside import BoardName
 
 _TRAY = {"TRAY": "tray"}
 _BACKS = {BACK_A: "A", BACK_B: "B"}

@@ -6,8 +6,8 @@ from typing import Literal, Protocol
 import msgspec
 
 from drivers.link.port import LinkPort
-from sim.inproc import BoardName
 from sim.mechanics.faults import SimulatedFault, WearLevel
+from sim.outside import BoardName
 
 FindingKind = Literal[
     "wrong_released",  # hands left the machine that were not four right hands as committed

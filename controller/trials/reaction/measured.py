@@ -16,13 +16,13 @@ from controller.trials.hall import (
     HallPlan,
     TableProcess,
     end_program,
-    memory_folder,
     run_simulator,
     start_program,
 )
 from controller.trials.players import seat_players
 from controller.trials.reaction.peers import PeerProgram
 from controller.trials.reaction.variants import TableVariant
+from sim.folders import memory_folder
 
 SPEED: Final = 20.0
 PERCENTS: Final = (50, 90, 99)

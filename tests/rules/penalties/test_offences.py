@@ -28,7 +28,7 @@ from controller.rules.penalties.offences import (
 )
 from controller.rules.penalties.records import CountedParty, CountScope, Penalty
 from controller.rules.rulebooks import load_guandan
-from controller.rules.words import Words
+from controller.words import Words
 from tests.rows import each_row
 
 TEXT = (resources.files("controller.rules.penalties") / "offences.toml").read_text("utf-8")
